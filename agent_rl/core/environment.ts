@@ -1,0 +1,83 @@
+import type { TSchema } from 'typebox';
+
+import type { Class } from './class.ts';
+import type { AssistantMessage, Message, ToolCall, UserMessage } from './message.ts';
+import type { Outcome } from './outcome.ts';
+import { PluginKind } from './plugin.ts';
+import type { ToolResult } from './tool.ts';
+
+/** One call of the policy's turn and what came of it. */
+export interface ExecutedCall {
+  readonly call: ToolCall;
+  readonly result: ToolResult;
+  /** `rejected`: unknown tool or invalid arguments; the tool never ran. */
+  readonly status: 'ok' | 'error' | 'rejected' | 'timeout';
+  readonly wallMs: number;
+}
+
+/** One turn of the policy, after its calls were run. */
+export interface Turn {
+  /** 0 for the first. */
+  readonly index: number;
+  readonly message: AssistantMessage;
+  /** In the order the policy wrote them. */
+  readonly calls: readonly ExecutedCall[];
+}
+
+/** What an environment answers to a turn. Tool results are shown to the policy by the rollout, not here. */
+export interface EnvironmentStep {
+  readonly done: boolean;
+  /** Said to the policy after the tool results, if the episode goes on. */
+  readonly messages?: readonly UserMessage[];
+}
+
+/** Why the rollout ended the episode. */
+export type EpisodeEnd = 'done' | 'turn-limit' | 'token-limit' | 'invalid-calls' | 'aborted';
+
+export interface Verdict {
+  readonly outcome: Outcome;
+  /** Absent when the system failed. */
+  readonly reward: number | undefined;
+  /** What the reward is the sum of, by name. */
+  readonly components: Readonly<Record<string, number>>;
+  /** Counts and rates for the log, not part of the reward. */
+  readonly metrics?: Readonly<Record<string, number>>;
+  /** Whether the task was solved; drives the success rate. */
+  readonly success: boolean;
+}
+
+/**
+ * One episode of one task. Single-use: made for a task, run once, thrown away.
+ * There is no `reset`, so no state can leak from one rollout into the next.
+ *
+ * An environment sees messages and tool results, never tokens. The rollout parses calls, checks their
+ * arguments, runs the tools in order under their deadlines and shows the results to the policy.
+ */
+export interface Environment {
+  /** The conversation the policy first sees. Called once, before any `step`. */
+  start(): Promise<readonly Message[]>;
+  /** Hidden inputs for a call the policy makes, given to the tool as `context.inputs`. */
+  toolInputs?(call: ToolCall): Readonly<Record<string, unknown>>;
+  /** Not called again once it has returned `done`. */
+  step(turn: Turn, signal: AbortSignal): Promise<EnvironmentStep>;
+  /** Judges the episode. Called once, whatever ended it. What it throws is a grader error. */
+  finish(end: EpisodeEnd, signal: AbortSignal): Promise<Verdict>;
+}
+
+export interface EnvironmentSpec {
+  readonly name: string;
+  readonly description: string;
+  /** Schema of the environment's block in YAML, without `type`. */
+  readonly settings: TSchema;
+  /** Names of tools it cannot do without. */
+  readonly requires?: readonly string[];
+  /** How a line of the dataset becomes this environment's task: a dataset format's name. */
+  readonly taskFormat: string;
+}
+
+export const environments = new PluginKind<EnvironmentSpec, Environment>('environment');
+
+/** Marks a class as an environment plugin. */
+export function environment(spec: EnvironmentSpec) {
+  return (target: Class<Environment>): void => environments.mark(spec)(target);
+}

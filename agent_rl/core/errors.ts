@@ -1,0 +1,53 @@
+/**
+ * Errors, in three rules.
+ *
+ * 1. The programmer's and the user's mistakes throw an `AgentRlError`, at start-up where possible.
+ * 2. A tool's failure is text for the model; a rollout's failure is an `Outcome` on its trajectory.
+ * 3. `code` is stable and listed in design.md; `message` says what was wrong, the value seen, what is
+ *    allowed and what to do, and may change.
+ */
+export type ErrorCode =
+  | 'CONFIG_INVALID'
+  | 'DATASET_INVALID'
+  | 'DEVICE_UNAVAILABLE'
+  | 'MODEL_INVALID'
+  | 'TOKENIZER_INVALID'
+  | 'CHECKPOINT_INVALID'
+  | 'OUTPUT_UNWRITABLE'
+  | 'PLUGIN_UNKNOWN'
+  | 'PLUGIN_DUPLICATE'
+  | 'PLUGIN_UNMARKED'
+  | 'PLUGIN_LOAD_FAILED'
+  | 'SANDBOX_UNAVAILABLE'
+  | 'SHAPE_MISMATCH'
+  | 'NOT_TRACEABLE'
+  | 'ENGINE_FAILED'
+  | 'GENERATION_FAILED'
+  | 'PARITY_BROKEN'
+  | 'INTERRUPTED';
+
+const brand = Symbol.for('agent_rl.error');
+
+/** Base of every error this package throws on purpose. Anything else thrown is a bug. */
+export class AgentRlError extends Error {
+  override readonly name = 'AgentRlError';
+  readonly [brand] = true;
+
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+
+  /** Whether `value` is an `AgentRlError`, also one made by another copy of this package. */
+  static is(value: unknown): value is AgentRlError {
+    return typeof value === 'object' && value !== null && brand in value;
+  }
+}
+
+/** The message of anything that was thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

@@ -1,0 +1,43 @@
+import type { Sampling } from './sampling.ts';
+
+/** What identifies a draw. The same key, context and weights give the same tokens, whatever else is in the batch. */
+export interface RandomKey {
+  readonly seed: number;
+  readonly taskId: string;
+  readonly sample: number;
+  readonly turn: number;
+}
+
+export interface GenerationRequest {
+  /** Requests of one episode may reuse what was computed for its earlier turns. */
+  readonly episode: string;
+  /** The whole context, as token ids. */
+  readonly tokens: readonly number[];
+  /** Most tokens to sample now. */
+  readonly maxTokens: number;
+  /** Sampling ends after one of these, which is part of the result. */
+  readonly stopTokens: readonly number[];
+  readonly sampling: Sampling;
+  readonly key: RandomKey;
+}
+
+export interface Generation {
+  /** Sampled tokens, the stop token included. */
+  readonly tokens: readonly number[];
+  /** Of each token under the distribution it was really drawn from, in nats. */
+  readonly logProbs: readonly number[];
+  readonly stop: 'stop-token' | 'max-tokens' | 'context-full' | 'aborted';
+  /** Version of the weights that drew the tokens. */
+  readonly version: number;
+}
+
+/** Tokens in, tokens and log-probabilities out; many requests in flight. */
+export interface Generator {
+  /** Longest context plus generation it can hold, in tokens. */
+  readonly maxContextTokens: number;
+  generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation>;
+  /** Forgets what was kept for an episode. */
+  release(episode: string): void;
+}
+
+export const GENERATOR = Symbol.for('agent_rl.Generator');

@@ -1,0 +1,71 @@
+/** One sequence to learn from. Arrays have one entry per token; entry t speaks of token t as predicted from those before it. */
+export interface TrainDatum {
+  readonly tokens: Int32Array;
+  /** Weight of token t in the loss; 0 where it is not trained. Aggregation is folded in here. */
+  readonly weights: Float32Array;
+  readonly advantages: Float32Array;
+  /** Under the policy that sampled the tokens, nats. */
+  readonly oldLogProbs: Float32Array;
+  /** Under the frozen reference, nats; needed only with a KL term. */
+  readonly refLogProbs?: Float32Array;
+}
+
+export type KlKind = 'none' | 'k1' | 'k2' | 'k3';
+
+/** The field's loss names. */
+export type LossSpec =
+  | { readonly name: 'cross_entropy' }
+  | {
+      readonly name: 'ppo';
+      /** The ratio is clipped to [1 - clipLow, 1 + clipHigh]. */
+      readonly clipLow: number;
+      readonly clipHigh: number;
+      readonly kl: { readonly kind: KlKind; readonly weight: number };
+      /** Log-probabilities are those of logits divided by this. */
+      readonly temperature: number;
+    };
+
+export interface LossMetrics {
+  /** Sum over tokens of weight times token loss. */
+  readonly loss: number;
+  /** Sums over trained tokens, each weighted as the loss is, by name: kl, clipFraction, ratio, entropy. */
+  readonly sums: Readonly<Record<string, number>>;
+  /** Per datum, log-probability of each trained token as the learner computes it; 0 elsewhere. */
+  readonly logProbs: readonly Float32Array[];
+}
+
+export interface OptimStepOptions {
+  readonly learningRate: number;
+  readonly beta1: number;
+  readonly beta2: number;
+  readonly eps: number;
+  readonly weightDecay: number;
+  /** Global norm the gradient is clipped to; Infinity for none. */
+  readonly maxGradNorm: number;
+}
+
+export interface OptimStepMetrics {
+  /** Global norm before clipping. */
+  readonly gradNorm: number;
+  readonly parameterNorm: number;
+}
+
+/** The learning service: the verbs of the Tinker REST API. */
+export interface Learner {
+  /** Log-probability of each token given those before it, entry 0 is 0; `which` picks the trained or the frozen weights. */
+  forward(
+    tokens: readonly Int32Array[],
+    options: { readonly temperature: number; readonly which: 'policy' | 'reference' },
+  ): Promise<readonly Float32Array[]>;
+  /** Adds the gradient of one batch to what is accumulated. */
+  forwardBackward(data: readonly TrainDatum[], loss: LossSpec): Promise<LossMetrics>;
+  /** Applies the accumulated gradient and clears it. */
+  optimStep(options: OptimStepOptions): Promise<OptimStepMetrics>;
+  /** Writes weights as a Hugging Face folder's `model.safetensors` and the optimiser's state beside it. */
+  saveState(folder: string): Promise<{ readonly weightsSha256: string }>;
+  loadState(folder: string): Promise<void>;
+  /** Makes the generator use the current weights; returns their version. */
+  publishWeights(): Promise<number>;
+}
+
+export const LEARNER = Symbol.for('agent_rl.Learner');

@@ -1,0 +1,48 @@
+/** A call of a tool that was well formed: a name and an object of arguments. */
+export interface ToolCall {
+  /** Unique within the episode, `call_<turn>_<index>`. */
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+/** Text that was meant as a tool call and could not be read as one. */
+export interface MalformedCall {
+  readonly id: string;
+  readonly text: string;
+  /** What is wrong, in words the model can act on. */
+  readonly problem: string;
+}
+
+export interface SystemMessage {
+  readonly role: 'system';
+  readonly content: string;
+}
+
+export interface UserMessage {
+  readonly role: 'user';
+  readonly content: string;
+}
+
+export interface AssistantMessage {
+  readonly role: 'assistant';
+  /** What was said outside thoughts and calls. */
+  readonly content: string;
+  readonly reasoning?: string;
+  /** In the order written. */
+  readonly toolCalls?: readonly ToolCall[];
+  readonly malformedCalls?: readonly MalformedCall[];
+}
+
+export interface ToolMessage {
+  readonly role: 'tool';
+  readonly content: string;
+  readonly name: string;
+  readonly callId: string;
+}
+
+/** One entry of a conversation. */
+export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
+
+export const system = (content: string): SystemMessage => ({ role: 'system', content });
+export const user = (content: string): UserMessage => ({ role: 'user', content });

@@ -1,0 +1,26 @@
+/**
+ * How an episode ended. One enum for the whole system, told apart by who caused it:
+ * the policy (its reward is real) or the system (its reward is absent, never 0).
+ */
+export const outcomes = [
+  'completed',
+  'wrong-answer',
+  'truncated-tokens',
+  'truncated-turns',
+  'invalid-calls',
+  'tool-timeout',
+  'infrastructure-error',
+  'grader-error',
+  'aborted',
+] as const;
+
+export type Outcome = (typeof outcomes)[number];
+
+const systemFailures: ReadonlySet<Outcome> = new Set([
+  'infrastructure-error',
+  'grader-error',
+  'aborted',
+]);
+
+/** Whether the system, not the policy, failed: such a member has no reward and leaves its group's statistics. */
+export const isSystemFailure = (outcome: Outcome): boolean => systemFailures.has(outcome);

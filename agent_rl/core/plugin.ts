@@ -1,0 +1,126 @@
+import type { TSchema } from 'typebox';
+
+import { AgentRlError } from './errors.ts';
+
+/** What every plugin spec has. */
+export interface PluginSpec {
+  readonly name: string;
+  /** Schema of the plugin's own settings in YAML. */
+  readonly settings?: TSchema;
+}
+
+interface Marked {
+  readonly kind: string;
+  readonly spec: PluginSpec;
+}
+
+// `Symbol.for`, so that a second copy of this package in a plugin's own node_modules is still understood.
+const mark = Symbol.for('agent_rl.plugin');
+
+const marks = (value: unknown): readonly Marked[] =>
+  (typeof value === 'function' && Object.hasOwn(value, mark)
+    ? (value as unknown as Record<symbol, readonly Marked[]>)[mark]
+    : undefined) ?? [];
+
+/**
+ * One kind of plugin: its marker, and how its registries are made.
+ *
+ * Marking only remembers a spec on the class or function itself. Importing a plugin file therefore changes
+ * nothing, and two registries in one process never see each other.
+ */
+export class PluginKind<Spec extends PluginSpec, Instance> {
+  // Phantom: ties the kind to what its plugins make.
+  declare readonly instance: Instance;
+
+  constructor(readonly kind: string) {}
+
+  /** Gives a class or function its spec. */
+  mark(spec: Spec) {
+    return (target: object): void => {
+      const value = [...marks(target), { kind: this.kind, spec }];
+      Object.defineProperty(target, mark, { value, configurable: true });
+    };
+  }
+
+  /** The spec `value` was marked with, or `undefined` when it is no plugin of this kind. */
+  specOf(value: unknown): Spec | undefined {
+    return marks(value).findLast(({ kind }) => kind === this.kind)?.spec as Spec | undefined;
+  }
+
+  /** @throws AgentRlError `PLUGIN_DUPLICATE`, `PLUGIN_UNMARKED` */
+  registry(plugins: Iterable<Sourced> = []): Registry<Spec> {
+    return new Registry<Spec>(this).with(plugins);
+  }
+}
+
+/** A plugin and where it came from, for error messages and `agent-rl plugins`. */
+export interface Sourced {
+  readonly plugin: unknown;
+  /** `built in`, a package name or a file. */
+  readonly source: string;
+}
+
+export interface RegistryEntry<Spec> extends Sourced {
+  readonly spec: Spec;
+}
+
+/** Plugins of one kind by name. Immutable: `with` makes a larger one. */
+export class Registry<Spec extends PluginSpec> {
+  readonly #byName = new Map<string, RegistryEntry<Spec>>();
+
+  constructor(private readonly pluginKind: PluginKind<Spec, unknown>) {}
+
+  get kind(): string {
+    return this.pluginKind.kind;
+  }
+
+  /** @throws AgentRlError `PLUGIN_DUPLICATE` when two plugins share a name; `PLUGIN_UNMARKED` */
+  with(plugins: Iterable<Sourced>): Registry<Spec> {
+    const larger = new Registry(this.pluginKind);
+    for (const entry of this.entries()) larger.#byName.set(entry.spec.name, entry);
+    for (const { plugin, source } of plugins) {
+      const spec = this.pluginKind.specOf(plugin);
+      if (spec === undefined) throw unmarked(this.kind, plugin, source);
+      const taken = larger.#byName.get(spec.name);
+      if (taken !== undefined && taken.plugin !== plugin) {
+        throw new AgentRlError(
+          'PLUGIN_DUPLICATE',
+          `Two ${this.kind} plugins are named "${spec.name}": one from ${taken.source}, one from ${source}. Rename one of them.`,
+        );
+      }
+      larger.#byName.set(spec.name, { plugin, source, spec });
+    }
+    return larger;
+  }
+
+  /** @throws AgentRlError `PLUGIN_UNKNOWN`, listing the names that do exist. */
+  get(name: string): RegistryEntry<Spec> {
+    const entry = this.#byName.get(name);
+    if (entry !== undefined) return entry;
+    const known = this.names().join(', ') || 'none';
+    throw new AgentRlError(
+      'PLUGIN_UNKNOWN',
+      `No ${this.kind} is named "${name}". Known: ${known}. To use your own, name its file or package under \`plugins:\` or with --plugin.`,
+    );
+  }
+
+  has(name: string): boolean {
+    return this.#byName.has(name);
+  }
+
+  names(): readonly string[] {
+    return [...this.#byName.keys()].toSorted();
+  }
+
+  entries(): readonly RegistryEntry<Spec>[] {
+    return [...this.#byName.values()];
+  }
+}
+
+function unmarked(kind: string, plugin: unknown, source: string): AgentRlError {
+  const name = typeof plugin === 'function' ? plugin.name : typeof plugin;
+  return new AgentRlError(
+    'PLUGIN_UNMARKED',
+    `${name} from ${source} is listed as a ${kind} but carries no @${kind}. Add the decorator.`,
+  );
+}

@@ -1,0 +1,52 @@
+import type { TSchema } from 'typebox';
+
+import type { Class } from './class.ts';
+import type { RandomKey } from './generator.ts';
+import type { AssistantMessage, Message, ToolMessage, UserMessage } from './message.ts';
+import { PluginKind } from './plugin.ts';
+import type { Sampling } from './sampling.ts';
+import type { ToolSpec } from './tool.ts';
+import type { Transcript } from './transcript.ts';
+
+export interface ActOptions {
+  readonly episode: string;
+  readonly sampling: Sampling;
+  /** Most tokens to sample in this turn. */
+  readonly maxTokens: number;
+  readonly key: RandomKey;
+  readonly signal: AbortSignal;
+}
+
+export interface PolicyTurn {
+  readonly message: AssistantMessage;
+  readonly sampledTokens: number;
+  readonly stop: 'end-of-turn' | 'max-tokens' | 'context-full' | 'aborted';
+}
+
+/**
+ * The token side of an agent: renders a conversation to tokens, samples a turn, reads it back.
+ * Only a policy knows the template, the tokenizer and the tool-call format.
+ */
+export interface Policy {
+  /** A transcript that holds the prompt and the generation cue. */
+  begin(conversation: readonly Message[], tools: readonly ToolSpec[]): Transcript;
+  /** Samples one turn onto the transcript. */
+  act(transcript: Transcript, options: ActOptions): Promise<PolicyTurn>;
+  /** Appends what the environment and the tools said, and the next generation cue. */
+  observe(transcript: Transcript, messages: readonly (ToolMessage | UserMessage)[]): void;
+  /** Forgets what was kept for an episode. */
+  release(episode: string): void;
+}
+
+export interface PolicySpec {
+  readonly name: string;
+  readonly description: string;
+  readonly settings?: TSchema;
+}
+
+export const policies = new PluginKind<PolicySpec, Policy>('policy');
+
+/** Marks a class as a policy plugin. */
+export function policy(spec: PolicySpec) {
+  return (target: Class<Policy>): void => policies.mark(spec)(target);
+}

@@ -1,0 +1,41 @@
+import type { TSchema } from 'typebox';
+
+import type { Turn, Verdict } from './environment.ts';
+import type { Message } from './message.ts';
+import { PluginKind } from './plugin.ts';
+import type { Task } from './task.ts';
+
+/** What a reward may look at: the finished episode, without tokens. */
+export interface EpisodeView {
+  readonly task: Task;
+  readonly messages: readonly Message[];
+  readonly turns: readonly Turn[];
+  readonly verdict: Verdict;
+}
+
+/** A number for an episode, or `undefined` when it does not apply. */
+export type RewardFunction<Settings = unknown> = (
+  episode: EpisodeView,
+  settings: Settings,
+) => number | undefined | Promise<number | undefined>;
+
+export interface RewardSpec {
+  readonly name: string;
+  readonly description: string;
+  /** Schema of the reward's own settings in YAML. */
+  readonly settings?: TSchema;
+}
+
+export const rewards = new PluginKind<RewardSpec, RewardFunction>('reward');
+
+/**
+ * Marks a reward: a class with a `score` method as a decorator, or a function.
+ *
+ * @example export const brevity = reward({ name: 'brevity', description: '…' })((episode) => …)
+ */
+export function reward(spec: RewardSpec) {
+  return <Target extends object>(target: Target): Target => {
+    rewards.mark(spec)(target);
+    return target;
+  };
+}

@@ -1,0 +1,10 @@
+/** One row of a dataset. What else it holds is the environment's business. */
+export interface Task {
+  /** Unique in its file. Groups, seeds and records are keyed by it. */
+  readonly taskId: string;
+  readonly prompt: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** Where the container finds the task of the episode being built. */
+export const TASK = Symbol.for('agent_rl.Task');

@@ -1,0 +1,61 @@
+import type { Static, TSchema } from 'typebox';
+
+import type { Class } from './class.ts';
+import type { KeyedRng } from './keyed-rng.ts';
+import { PluginKind } from './plugin.ts';
+
+/** What a tool is told about a call, besides the model's arguments. */
+export interface ToolContext {
+  /** Aborted when the call's deadline passes or the rollout is cancelled. */
+  readonly signal: AbortSignal;
+  /** What the environment hands this tool and the model cannot see or set: a public input, documents. */
+  readonly inputs: Readonly<Record<string, unknown>>;
+  /** Randomness keyed by run, task, sample, turn and call. */
+  readonly random: KeyedRng;
+}
+
+/** What came of one call. A tool that fails says so here; what it throws becomes an infrastructure error. */
+export interface ToolResult {
+  /** What the model reads. */
+  readonly content: string;
+  /** The call was understood and could not be done; the model may try again. */
+  readonly isError?: boolean;
+  /** For the environment, never shown to the model. */
+  readonly data?: unknown;
+}
+
+export interface Tool<Parameters extends TSchema = TSchema> {
+  call(args: Static<Parameters>, context: ToolContext): Promise<ToolResult>;
+}
+
+export interface ToolSpec<Parameters extends TSchema = TSchema> {
+  /** The name the model calls, `[a-z][a-z0-9_]*`. */
+  readonly name: string;
+  /** One sentence for the model: what the tool does and when to use it. */
+  readonly description: string;
+  /** Checked before `call` runs; shown to the model as JSON Schema. */
+  readonly parameters: Parameters;
+  /** Schema of the tool's own settings in YAML; none means it takes no settings. */
+  readonly settings?: TSchema;
+  /** Seconds until a call is given up and the model told so. Default 10. */
+  readonly deadlineS?: number;
+  /** Longest `content` shown to the model, in characters; the rest is cut visibly. Default 4,000. */
+  readonly maxContentChars?: number;
+  /**
+   * `import.meta.url` of the file that exports the class: each call then runs in a worker thread that is
+   * terminated at the deadline. Only so can a tool that loops synchronously be ended. Such a tool takes no
+   * constructor arguments, and its arguments, inputs and result are structured-cloned.
+   */
+  readonly isolated?: string;
+}
+
+export const tools = new PluginKind<ToolSpec, Tool>('tool');
+
+/** Marks a class as a tool plugin. */
+export function tool<Parameters extends TSchema>(spec: ToolSpec<Parameters>) {
+  // The kind stores specs of any schema; the call keeps class and schema together.
+  return (target: Class<Tool<Parameters>>): void => tools.mark(spec)(target as Class<Tool>);
+}
+
+/** Where the container finds a plugin's own settings, already checked against its spec. */
+export const SETTINGS = Symbol.for('agent_rl.Settings');

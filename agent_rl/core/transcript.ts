@@ -1,0 +1,85 @@
+import { AgentRlError } from './errors.ts';
+
+/**
+ * Where tokens came from. Masks are a function of this and of nothing else.
+ *
+ * `template`: fixed text of the chat template. `system`, `user`, `tool`: what those roles said.
+ * `sampled`: drawn by the policy. `demonstration`: an assistant's turn given, not drawn (supervised training).
+ */
+export type TokenSource = 'template' | 'system' | 'user' | 'tool' | 'sampled' | 'demonstration';
+
+/** Tokens [start, end) of one source. Sampled ones carry the version of the weights that drew them. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+  readonly source: TokenSource;
+  readonly version?: number;
+}
+
+/** A finished transcript. `logProbs` has one entry per token; 0 where it was not sampled. */
+export interface TranscriptRecord {
+  readonly tokens: readonly number[];
+  readonly spans: readonly Span[];
+  readonly logProbs: readonly number[];
+}
+
+/** One episode's growing list of tokens. Sampled tokens enter as they were drawn and are never re-encoded. */
+export class Transcript {
+  readonly #tokens: number[] = [];
+  readonly #spans: Span[] = [];
+  readonly #logProbs: number[] = [];
+
+  get length(): number {
+    return this.#tokens.length;
+  }
+
+  get tokens(): readonly number[] {
+    return this.#tokens;
+  }
+
+  append(source: Exclude<TokenSource, 'sampled'>, tokens: readonly number[]): void {
+    this.#extend({ source }, tokens);
+    for (const _ of tokens) this.#logProbs.push(0);
+  }
+
+  /** @throws AgentRlError `SHAPE_MISMATCH` when there is not one log-probability per token. */
+  appendSampled(tokens: readonly number[], logProbs: readonly number[], version: number): void {
+    if (tokens.length !== logProbs.length) {
+      throw new AgentRlError(
+        'SHAPE_MISMATCH',
+        `${tokens.length} sampled tokens came with ${logProbs.length} log-probabilities; expected one each.`,
+      );
+    }
+    this.#extend({ source: 'sampled', version }, tokens);
+    this.#logProbs.push(...logProbs);
+  }
+
+  record(): TranscriptRecord {
+    return {
+      tokens: [...this.#tokens],
+      spans: [...this.#spans],
+      logProbs: [...this.#logProbs],
+    };
+  }
+
+  #extend(origin: Pick<Span, 'source' | 'version'>, tokens: readonly number[]): void {
+    if (tokens.length === 0) return;
+    const start = this.#tokens.length;
+    this.#tokens.push(...tokens);
+    const end = this.#tokens.length;
+    const last = this.#spans.at(-1);
+    const joins = last?.source === origin.source && last.version === origin.version;
+    if (last !== undefined && joins) this.#spans[this.#spans.length - 1] = { ...last, end };
+    else this.#spans.push({ start, end, ...origin });
+  }
+}
+
+/** 1 for each token of the given source, 0 elsewhere. */
+export function maskOf(
+  { tokens, spans }: Pick<TranscriptRecord, 'tokens' | 'spans'>,
+  source: TokenSource,
+): Uint8Array {
+  const mask = new Uint8Array(tokens.length);
+  for (const span of spans) if (span.source === source) mask.fill(1, span.start, span.end);
+  return mask;
+}

@@ -1,0 +1,19 @@
+export default {
+  testMatch: ['<rootDir>/tests/**/*.test.ts'],
+  testEnvironment: '<rootDir>/tests/support/shared-typed-arrays-environment.mjs',
+  extensionsToTreatAsEsm: ['.ts'],
+  modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/runs'],
+  transform: {
+    '\\.ts$': [
+      '@swc/jest',
+      {
+        jsc: {
+          parser: { syntax: 'typescript', decorators: true },
+          transform: { legacyDecorator: true },
+          target: 'es2023',
+        },
+        module: { type: 'es6' },
+      },
+    ],
+  },
+};
