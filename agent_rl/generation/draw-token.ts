@@ -1,0 +1,51 @@
+import type { Sampling } from '../core/sampling.ts';
+
+/** A token and its log-probability under the distribution it was drawn from, in nats. */
+export interface Drawn {
+  readonly token: number;
+  readonly logProb: number;
+}
+
+/** Whether sampling cuts the distribution, so that the whole row of log-probabilities is needed. */
+export const truncates = ({ topK, topP, minP }: Sampling): boolean => topK > 0 || topP < 1 || minP > 0;
+
+/**
+ * Draws from a truncated distribution by inverse CDF.
+ *
+ * Order: top-k, then top-p, then min-p, each on what the one before kept. The log-probability is
+ * renormalised over the tokens kept, so that it is that of the draw really made. Ties keep the lower id.
+ *
+ * @param logProbs log-softmax of the temperature-scaled logits, [V]
+ * @param uniform in [0, 1)
+ */
+export function drawTruncated(
+  logProbs: Float32Array,
+  { topK, topP, minP }: Sampling,
+  uniform: number,
+): Drawn {
+  const byLikelihood = (a: number, b: number) => (logProbs[b] ?? 0) - (logProbs[a] ?? 0) || a - b;
+  let kept = Array.from(logProbs.keys()).toSorted(byLikelihood);
+  if (topK > 0) kept = kept.slice(0, topK);
+  if (topP < 1) kept = nucleus(kept, logProbs, topP);
+  if (minP > 0) {
+    const floor = (logProbs[kept[0] ?? 0] ?? 0) + Math.log(minP);
+    kept = kept.filter((token) => (logProbs[token] ?? 0) >= floor);
+  }
+  const masses = kept.map((token) => Math.exp(logProbs[token] ?? 0));
+  const total = masses.reduce((sum, mass) => sum + mass, 0);
+  let left = uniform * total;
+  let index = 0;
+  while (index < kept.length - 1 && left >= (masses[index] ?? 0)) left -= masses[index++] ?? 0;
+  const token = kept[index] ?? 0;
+  return { token, logProb: (logProbs[token] ?? 0) - Math.log(total) };
+}
+
+/** The likeliest tokens until their mass, as a share of all given, reaches `topP`; at least one. */
+function nucleus(tokens: readonly number[], logProbs: Float32Array, topP: number): number[] {
+  const masses = tokens.map((token) => Math.exp(logProbs[token] ?? 0));
+  const wanted = topP * masses.reduce((sum, mass) => sum + mass, 0);
+  let mass = 0;
+  let count = 0;
+  while (count < tokens.length && mass < wanted) mass += masses[count++] ?? 0;
+  return tokens.slice(0, Math.max(1, count));
+}

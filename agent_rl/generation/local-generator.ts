@@ -1,0 +1,313 @@
+import { AgentRlError } from '../core/errors.ts';
+import type { Generation, GenerationRequest, Generator } from '../core/generator.ts';
+import { drawTruncated, truncates } from './draw-token.ts';
+import type { DecoderPrograms, StepInputs } from './decoder-programs.ts';
+import { KvCache } from './kv-cache.ts';
+import { PrefixCache } from './prefix-cache.ts';
+import { ActiveRequest, Slot } from './slot.ts';
+
+export interface LocalGeneratorOptions {
+  /** Most episodes held at once; more wait for a row. */
+  readonly rows: number;
+  /** Positions per row: prompt, turns and tool results together. Rounded up to a multiple of 16. */
+  readonly maxContextTokens: number;
+}
+
+/** Running totals, for throughput and for the share of time spent outside the runtime. */
+export interface GenerationTotals {
+  readonly steps: number;
+  readonly sampledTokens: number;
+  readonly fedTokens: number;
+  readonly prefilledTokens: number;
+  readonly runS: number;
+  readonly totalS: number;
+}
+
+const hidden = -1e9;
+const prefixesKept = 64;
+
+/**
+ * Continuous batching on the local engine.
+ *
+ * Each episode has a row of the key-value cache for its whole life. Every step feeds one token of every active
+ * row: a token of the context that is not cached yet, or the one just drawn. A row whose request ends is idle
+ * until the episode's next turn, which goes on where it stopped, or until `release` frees it for a waiting
+ * episode. Active rows are kept at the front, so that a step runs on the smallest row bucket that holds them.
+ *
+ * An episode's first context is computed by one prefill, shared by equal prompts, and everything after it by
+ * steps. So what a row computes is a function of its own tokens alone: same key, context and weights give the
+ * same bits whatever shares the batch.
+ */
+export class LocalGenerator implements Generator {
+  readonly maxContextTokens: number;
+  readonly #cache: KvCache;
+  readonly #mask: Float32Array; // [rows, capacity + 1]: 0 where a row may look, a large negative elsewhere
+  readonly #slots = new Map<string, Slot>();
+  readonly #byRow: (Slot | undefined)[];
+  readonly #waiting: ActiveRequest[] = [];
+  readonly #prefixes = new PrefixCache(prefixesKept);
+  readonly #totals = { steps: 0, sampledTokens: 0, fedTokens: 0, prefilledTokens: 0, runS: 0, totalS: 0 };
+  #version = 0;
+  #pumping = false;
+
+  constructor(
+    private readonly programs: DecoderPrograms,
+    options: LocalGeneratorOptions,
+  ) {
+    const rows = programs.rowBucket(options.rows);
+    this.maxContextTokens = Math.ceil(options.maxContextTokens / 16) * 16;
+    this.#cache = new KvCache({ ...programs.kvShape, capacity: this.maxContextTokens }, rows);
+    this.#mask = new Float32Array(rows * (this.maxContextTokens + 1));
+    this.#byRow = Array.from({ length: rows }, () => undefined);
+  }
+
+  get totals(): GenerationTotals {
+    return { ...this.#totals };
+  }
+
+  get cacheBytes(): number {
+    return this.#cache.bytes;
+  }
+
+  generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push(new ActiveRequest(request, signal, { resolve, reject }));
+      void this.#pump();
+    });
+  }
+
+  release(episode: string): void {
+    const slot = this.#slots.get(episode);
+    if (slot === undefined) return;
+    slot.active?.finish('aborted', this.#version);
+    this.#slots.delete(episode);
+    this.#byRow[slot.row] = undefined;
+    void this.#pump();
+  }
+
+  /**
+   * Generates with other weights from now on. What was computed with the old ones is forgotten.
+   *
+   * @throws AgentRlError `GENERATION_FAILED` while requests are in flight: a turn never mixes two versions.
+   */
+  async setWeights(parameters: ReadonlyMap<string, Float32Array>, version: number): Promise<void> {
+    if (this.#waiting.length > 0 || this.#activeSlots().length > 0) {
+      throw new AgentRlError(
+        'GENERATION_FAILED',
+        'New weights were published while tokens were being sampled. Wait for the rollouts to end first.',
+      );
+    }
+    this.#prefixes.clear();
+    await this.programs.setWeights(parameters);
+    this.#version = version;
+  }
+
+  #activeSlots(): Slot[] {
+    return this.#byRow.filter((slot): slot is Slot => slot?.active !== undefined);
+  }
+
+  async #pump(): Promise<void> {
+    if (this.#pumping) return;
+    this.#pumping = true;
+    try {
+      for (;;) {
+        await this.#admit();
+        this.#dropAborted();
+        if (this.#activeSlots().length === 0) break;
+        const started = performance.now();
+        await this.#step();
+        this.#totals.totalS += (performance.now() - started) / 1000;
+        // Lets requests, releases and aborts that arrived meanwhile take effect.
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    } catch (problem) {
+      this.#failAll(problem);
+    } finally {
+      this.#pumping = false;
+    }
+    if (this.#canAdmit()) void this.#pump();
+  }
+
+  #failAll(problem: unknown): void {
+    for (const request of this.#waiting.splice(0)) request.settle.reject(problem);
+    for (const slot of this.#activeSlots()) {
+      slot.active?.settle.reject(problem);
+      slot.active = undefined;
+    }
+  }
+
+  #freeRow(): number {
+    return this.#byRow.indexOf(undefined);
+  }
+
+  #canAdmit(): boolean {
+    return this.#waiting.some(({ request }) => this.#slots.has(request.episode) || this.#freeRow() >= 0);
+  }
+
+  /** Gives rows to waiting requests, in order of arrival; those of episodes that have a row never wait. */
+  async #admit(): Promise<void> {
+    for (const active of this.#waiting.splice(0)) {
+      try {
+        if (!(await this.#place(active))) this.#waiting.push(active);
+      } catch (problem) {
+        active.settle.reject(problem);
+      }
+    }
+  }
+
+  async #place(active: ActiveRequest): Promise<boolean> {
+    const { episode, tokens, maxTokens } = active.request;
+    if (tokens.length === 0) {
+      throw new AgentRlError('GENERATION_FAILED', `Episode ${episode} asked to continue an empty context.`);
+    }
+    if (tokens.length >= this.maxContextTokens || maxTokens <= 0) {
+      active.finish(maxTokens <= 0 ? 'max-tokens' : 'context-full', this.#version);
+      return true;
+    }
+    const slot = this.#slots.get(episode) ?? (await this.#openSlot(episode, tokens));
+    if (slot === undefined) return false;
+    if (slot.active !== undefined || !slot.isPrefixOf(tokens)) {
+      throw new AgentRlError(
+        'GENERATION_FAILED',
+        `Episode ${episode} asked for a context that does not continue its own, or twice at once.`,
+      );
+    }
+    slot.pending = tokens.slice(slot.cached.length);
+    slot.active = active;
+    return true;
+  }
+
+  async #openSlot(episode: string, tokens: readonly number[]): Promise<Slot | undefined> {
+    const row = this.#freeRow();
+    if (row < 0) return undefined;
+    const slot = new Slot(episode, row);
+    const prefix = tokens.slice(0, -1);
+    if (prefix.length > 0) {
+      const computed = await this.#prefixes.get(prefix, () => {
+        this.#totals.prefilledTokens += prefix.length;
+        return this.programs.prefill(prefix);
+      });
+      this.#cache.load(row, computed);
+      slot.cached.push(...prefix);
+    }
+    this.#slots.set(episode, slot);
+    this.#byRow[row] = slot;
+    this.#writeMask(slot);
+    return slot;
+  }
+
+  #writeMask({ row, cached }: Slot): void {
+    const width = this.maxContextTokens + 1;
+    const mask = this.#mask.subarray(row * width, (row + 1) * width);
+    mask.fill(hidden);
+    mask.fill(0, 0, cached.length);
+    mask[width - 1] = 0; // the token being fed always sees itself
+  }
+
+  #dropAborted(): void {
+    for (const slot of this.#activeSlots()) {
+      if (slot.active?.signal?.aborted === true) this.#end(slot, 'aborted');
+    }
+  }
+
+  #end(slot: Slot, stop: Generation['stop']): void {
+    slot.active?.finish(stop, this.#version);
+    slot.active = undefined;
+    slot.pending = [];
+  }
+
+  async #step(): Promise<void> {
+    this.#compact();
+    const active = this.#activeSlots();
+    const rows = this.programs.rowBucket(1 + Math.max(...active.map(({ row }) => row)));
+    const inputs = this.#inputs(active, rows);
+    const drawing = active.filter((slot) => slot.pending.length === 1);
+    const whole = drawing.some((slot) => truncates((slot.active as ActiveRequest).request.sampling));
+
+    const step = await this.programs.step(inputs, { cache: this.#cache, rows, wholeRows: whole });
+    this.#totals.runS += step.runS;
+    this.#totals.steps += 1;
+
+    this.#cacheFed(active, inputs.positions, step.fresh);
+    for (const slot of drawing) this.#draw(slot, step);
+  }
+
+  #inputs(active: readonly Slot[], rows: number): StepInputs {
+    const tokens = new Int32Array(rows);
+    const positions = new Int32Array(rows).fill(-1);
+    const uniforms = new Float32Array(rows);
+    const temperatures = new Float32Array(rows).fill(1);
+    for (const { row, pending, cached, active: request } of active) {
+      tokens[row] = pending[0] ?? 0;
+      positions[row] = cached.length;
+      uniforms[row] = request?.uniform ?? 0;
+      temperatures[row] = request?.request.sampling.temperature ?? 1;
+    }
+    const mask = this.#mask.subarray(0, rows * (this.maxContextTokens + 1));
+    return { tokens, positions, uniforms, temperatures, mask };
+  }
+
+  #cacheFed(
+    active: readonly Slot[],
+    positions: Int32Array,
+    fresh: readonly { readonly keys: Float32Array; readonly values: Float32Array }[],
+  ): void {
+    for (const [layer, entries] of fresh.entries()) this.#cache.write(layer, entries, positions);
+    for (const slot of active) {
+      const fed = slot.pending.shift() as number;
+      this.#mask[slot.row * (this.maxContextTokens + 1) + slot.cached.length] = 0;
+      slot.cached.push(fed);
+    }
+    this.#totals.fedTokens += active.length;
+  }
+
+  #draw(
+    slot: Slot,
+    step: { readonly next: Int32Array; readonly logProbs: Float32Array; readonly whole?: Float32Array },
+  ): void {
+    const active = slot.active as ActiveRequest;
+    const { sampling, stopTokens, maxTokens } = active.request;
+    let drawn = { token: step.next[slot.row] ?? 0, logProb: step.logProbs[slot.row] ?? 0 };
+    if (step.whole !== undefined && truncates(sampling)) {
+      const width = this.programs.vocabSize;
+      const row = step.whole.subarray(slot.row * width, (slot.row + 1) * width);
+      drawn = drawTruncated(row, sampling, active.uniform);
+    }
+    active.tokens.push(drawn.token);
+    active.logProbs.push(drawn.logProb);
+    this.#totals.sampledTokens += 1;
+    if (stopTokens.includes(drawn.token)) return this.#end(slot, 'stop-token');
+    if (active.tokens.length >= maxTokens) return this.#end(slot, 'max-tokens');
+    if (slot.cached.length + 1 >= this.maxContextTokens) return this.#end(slot, 'context-full');
+    slot.pending = [drawn.token];
+    return undefined;
+  }
+
+  /** Swaps active rows to the front when a smaller row bucket would hold them all. */
+  #compact(): void {
+    const active = this.#activeSlots();
+    const wanted = this.programs.rowBucket(active.length);
+    const late = active.filter(({ row }) => row >= wanted);
+    if (late.length === 0) return;
+    let front = 0;
+    for (const slot of late) {
+      while (this.#byRow[front]?.active !== undefined) front += 1;
+      this.#swap(slot, front);
+    }
+  }
+
+  #swap(slot: Slot, row: number): void {
+    const from = slot.row;
+    const other = this.#byRow[row];
+    if (other === undefined) this.#cache.move(from, row, slot.cached.length);
+    else this.#cache.swap(from, row, Math.max(slot.cached.length, other.cached.length));
+    this.#byRow[from] = other;
+    this.#byRow[row] = slot;
+    slot.row = row;
+    this.#writeMask(slot);
+    if (other !== undefined) {
+      other.row = from;
+      this.#writeMask(other);
+    }
+  }
+}

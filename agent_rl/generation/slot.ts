@@ -1,0 +1,50 @@
+import type { Generation, GenerationRequest } from '../core/generator.ts';
+import { KeyedRng } from '../core/keyed-rng.ts';
+
+/** A request being answered: what is still to be fed, and what was drawn. */
+export class ActiveRequest {
+  readonly tokens: number[] = [];
+  readonly logProbs: number[] = [];
+  readonly #random: KeyedRng;
+
+  constructor(
+    readonly request: GenerationRequest,
+    readonly signal: AbortSignal | undefined,
+    readonly settle: {
+      readonly resolve: (generation: Generation) => void;
+      readonly reject: (problem: unknown) => void;
+    },
+  ) {
+    const { seed, taskId, sample, turn } = request.key;
+    this.#random = new KeyedRng(seed, 'sample', taskId, sample, turn);
+  }
+
+  /** The number that decides the next draw. */
+  get uniform(): number {
+    return this.#random.at(this.tokens.length);
+  }
+
+  finish(stop: Generation['stop'], version: number): void {
+    this.settle.resolve({ tokens: this.tokens, logProbs: this.logProbs, stop, version });
+  }
+}
+
+/** One row of the cache: the episode it belongs to and the tokens whose keys and values it holds. */
+export class Slot {
+  readonly cached: number[] = [];
+  /** Tokens to feed before the next draw; empty when no request is active. */
+  pending: number[] = [];
+  active: ActiveRequest | undefined;
+
+  constructor(
+    readonly episode: string,
+    public row: number,
+  ) {}
+
+  /** Whether `tokens` begin with what this row holds and go on from there. */
+  isPrefixOf(tokens: readonly number[]): boolean {
+    return (
+      this.cached.length < tokens.length && this.cached.every((token, i) => token === tokens[i])
+    );
+  }
+}
