@@ -1,0 +1,62 @@
+export interface GroupAdvantageOptions {
+  /** Divisor of the deviations: n - 1 (`sample`, as TRL), n (`population`), or no division (`none`, Dr. GRPO). */
+  readonly std: 'sample' | 'population' | 'none';
+  /** Added to the standard deviation before dividing. */
+  readonly eps: number;
+}
+
+export interface GroupAdvantages {
+  /** One per member, in order; `undefined` where the reward was. */
+  readonly advantages: readonly (number | undefined)[];
+  /** Of the rewards that exist; `undefined` when there are none. */
+  readonly mean: number | undefined;
+  /** Of the rewards that exist, with the chosen divisor (`population` for `none`); 0 when fewer than two. */
+  readonly std: number;
+  /** Nothing to learn from: every reward that exists is the same, or fewer than two exist. */
+  readonly zeroVariance: boolean;
+}
+
+/** Rewards this close, relative to their size, are one reward summed in different orders. */
+const sameReward = 1e-9;
+
+/**
+ * How much better each member of a group did than its group, `(r - mean) / (std + eps)`.
+ *
+ * A member without a reward (the system failed, not the policy) takes no part in mean and std and has no advantage.
+ *
+ * - GRPO: Shao et al. 2024, section 4.1.2, https://arxiv.org/abs/2402.03300
+ * - without the division: Dr. GRPO, Liu et al. 2025, https://arxiv.org/abs/2503.20783
+ *
+ * Departure: a group without spread gets exactly 0, not rounding noise over `eps`.
+ */
+export function groupAdvantages(
+  rewards: readonly (number | undefined)[],
+  { std: divisor, eps }: GroupAdvantageOptions,
+): GroupAdvantages {
+  const present = rewards.filter((reward) => reward !== undefined);
+  if (present.length === 0) {
+    return {
+      advantages: rewards.map(() => undefined),
+      mean: undefined,
+      std: 0,
+      zeroVariance: true,
+    };
+  }
+  const mean = present.reduce((sum, reward) => sum + reward, 0) / present.length;
+  if (hasNoSpread(present)) {
+    const advantages = rewards.map((reward) => (reward === undefined ? undefined : 0));
+    return { advantages, mean, std: 0, zeroVariance: true };
+  }
+  const squares = present.reduce((sum, reward) => sum + (reward - mean) ** 2, 0);
+  const std = Math.sqrt(squares / (divisor === 'sample' ? present.length - 1 : present.length));
+  const scale = divisor === 'none' ? 1 : std + eps;
+  const advantages = rewards.map((reward) =>
+    reward === undefined ? undefined : (reward - mean) / scale,
+  );
+  return { advantages, mean, std, zeroVariance: false };
+}
+
+function hasNoSpread(rewards: readonly number[]): boolean {
+  const [low, high] = [Math.min(...rewards), Math.max(...rewards)];
+  return high - low <= sameReward * Math.max(Math.abs(low), Math.abs(high));
+}

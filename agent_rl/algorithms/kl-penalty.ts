@@ -1,0 +1,44 @@
+import type { KlKind } from '../core/learner.ts';
+import { tf, type Tensor } from '../engine/ops.ts';
+
+/**
+ * Estimate of KL(policy || reference) at each token and, by its gradient, the pull towards the reference.
+ *
+ * With d = log policy - log reference, for tokens the policy sampled:
+ *
+ * | kind | value | gradient | in expectation the gradient of |
+ * | --- | --- | --- | --- |
+ * | k1 | d | d ∇log policy | KL(policy ‖ reference) |
+ * | k2 | d² / 2 | d ∇log policy | KL(policy ‖ reference) |
+ * | k3 | exp(-d) + d - 1 | (1 - exp(-d)) ∇log policy | KL(reference ‖ policy) |
+ *
+ * - the estimators: Schulman 2020, http://joschu.net/blog/kl-approx.html
+ * - k3 in the loss: GRPO, Shao et al. 2024, eq. 4, https://arxiv.org/abs/2402.03300
+ * - their gradients: Tang and Munos 2025, https://arxiv.org/abs/2506.09477
+ *
+ * Departure: the plain gradient of k1, ∇log policy, is zero in expectation and would regularise nothing, so k1 has
+ * its value and the gradient of the KL it estimates.
+ *
+ * @param difference d of each token [N], nats.
+ */
+export function klPenalty(difference: Tensor, kind: Exclude<KlKind, 'none'>): Tensor {
+  switch (kind) {
+    case 'k1':
+      return scoreWeighted(difference);
+    case 'k2':
+      return tf.mul(tf.square(difference), 0.5);
+    case 'k3':
+      return tf.sub(tf.add(tf.exp(tf.neg(difference)), difference), 1);
+  }
+}
+
+/** Value d, gradient d: that of d²/2 under the value of d. */
+function scoreWeighted(difference: Tensor): Tensor {
+  return tf.customGrad((d: Tensor, save: (tensors: Tensor[]) => void) => {
+    save([d]);
+    return {
+      value: tf.clone(d),
+      gradFunc: (upstream: Tensor, saved: Tensor[]) => tf.mul(upstream, saved[0] as Tensor),
+    };
+  })(difference);
+}

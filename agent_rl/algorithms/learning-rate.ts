@@ -1,0 +1,37 @@
+import { AgentRlError } from '../core/errors.ts';
+
+export interface LearningRateOptions {
+  /** What follows the warm-up: stay at the peak, or fall to 0 at `totalSteps` along a line or half a cosine. */
+  readonly schedule: 'constant' | 'linear' | 'cosine';
+  readonly warmupSteps: number;
+  readonly totalSteps: number;
+  readonly peak: number;
+}
+
+/**
+ * Learning rate of optimiser step `step`, 0 for the first.
+ *
+ * During the warm-up it is `peak (step + 1) / warmupSteps`, so the first step already learns.
+ * Cosine: Loshchilov and Hutter 2017, eq. 5 without restarts, https://arxiv.org/abs/1608.03983
+ *
+ * @throws AgentRlError `CONFIG_INVALID` for a step outside [0, totalSteps).
+ */
+export function learningRateAt(step: number, options: LearningRateOptions): number {
+  const { schedule, warmupSteps, totalSteps, peak } = options;
+  if (!Number.isInteger(step) || step < 0 || step >= totalSteps) {
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `The learning-rate schedule has no step ${step}; it has steps 0 to ${totalSteps - 1}. Raise the planned number of steps.`,
+    );
+  }
+  if (step < warmupSteps) return (peak * (step + 1)) / warmupSteps;
+  const progress = (step - warmupSteps) / (totalSteps - warmupSteps);
+  switch (schedule) {
+    case 'constant':
+      return peak;
+    case 'linear':
+      return peak * (1 - progress);
+    case 'cosine':
+      return (peak * (1 + Math.cos(Math.PI * progress))) / 2;
+  }
+}

@@ -1,0 +1,55 @@
+import { AgentRlError } from '../core/errors.ts';
+
+export type Aggregation = 'token-mean' | 'sequence-mean' | 'constant';
+
+export interface TokenWeightOptions {
+  /**
+   * `token-mean`: every token of the step weighs the same (DAPO). `sequence-mean`: every sequence weighs the same
+   * (GRPO). `constant`: every token weighs 1 / (sequences x most tokens), whatever the lengths (Dr. GRPO).
+   */
+  readonly aggregation: Aggregation;
+  /** Most tokens the policy may sample in one episode; the divisor of `constant`. */
+  readonly maxTokensPerEpisode: number;
+}
+
+/**
+ * Weight of each token in the loss of one optimiser step.
+ *
+ * `masks` are those of every sequence of the step, 1 where a token is trained, so that the denominators are the
+ * step's: however the sequences are then split into micro-batches, their summed gradient is the same. A sequence
+ * without trained tokens does not count as one.
+ *
+ * - GRPO: Shao et al. 2024, eq. 3, https://arxiv.org/abs/2402.03300
+ * - token-level mean: DAPO, Yu et al. 2025, eq. 8, https://arxiv.org/abs/2503.14476
+ * - constant length: Dr. GRPO, Liu et al. 2025, section 3.2, https://arxiv.org/abs/2503.20783
+ *
+ * @throws AgentRlError `CONFIG_INVALID` when `constant` has no positive length to divide by.
+ */
+export function tokenWeights(
+  masks: readonly Uint8Array[],
+  { aggregation, maxTokensPerEpisode }: TokenWeightOptions,
+): Float32Array[] {
+  if (aggregation === 'constant' && !(maxTokensPerEpisode > 0)) {
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `Aggregation "constant" divides by the most tokens per episode, which is ${maxTokensPerEpisode}; it must be above 0.`,
+    );
+  }
+  const counts = masks.map((mask) => mask.reduce((sum, trained) => sum + trained, 0));
+  const tokens = counts.reduce((sum, count) => sum + count, 0);
+  const sequences = counts.filter((count) => count > 0).length;
+  const denominator = (sequence: number): number => {
+    switch (aggregation) {
+      case 'token-mean':
+        return tokens;
+      case 'sequence-mean':
+        return sequences * (counts[sequence] ?? 0);
+      case 'constant':
+        return sequences * maxTokensPerEpisode;
+    }
+  };
+  return masks.map((mask, sequence) => {
+    const weight = 1 / denominator(sequence);
+    return Float32Array.from(mask, (trained) => (trained === 0 ? 0 : weight));
+  });
+}
