@@ -1,0 +1,269 @@
+import { AgentRlError } from '../agent_rl/core/errors.ts';
+
+/** Whose layout of names and biases a model follows. */
+export type ModelFamily = 'qwen3' | 'qwen2' | 'llama';
+
+/** A dense decoder: MiniMind, Qwen3, Qwen2.5 and Llama as one definition with flags. */
+export interface ModelConfig {
+  readonly family: ModelFamily;
+  readonly vocabSize: number;
+  readonly hiddenSize: number;
+  readonly layers: number;
+  /** Query heads. */
+  readonly heads: number;
+  /** Key and value heads; divides `heads`. */
+  readonly kvHeads: number;
+  readonly headDim: number;
+  readonly intermediateSize: number;
+  readonly rmsNormEps: number;
+  readonly ropeTheta: number;
+  readonly maxPositions: number;
+  /** The LM head is the embedding matrix. */
+  readonly tiedEmbeddings: boolean;
+  /** Queries and keys are normalised per head before the rotation. */
+  readonly qkNorm: boolean;
+  /** Query, key and value projections have biases. */
+  readonly qkvBias: boolean;
+  readonly bosTokenId?: number;
+  /** Tokens that end a turn; may be empty when only the tokenizer knows. */
+  readonly eosTokenIds: readonly number[];
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+const families: Readonly<Record<string, ModelFamily>> = {
+  qwen3: 'qwen3',
+  minimind: 'qwen3',
+  qwen2: 'qwen2',
+  llama: 'llama',
+};
+
+const architectureOf: Readonly<Record<ModelFamily, string>> = {
+  qwen3: 'Qwen3ForCausalLM',
+  qwen2: 'Qwen2ForCausalLM',
+  llama: 'LlamaForCausalLM',
+};
+
+const supported =
+  'Supported: qwen3 (Qwen3, MiniMind-3), minimind (MiniMind-2 and 3), qwen2 (Qwen2.5), llama (Llama, MiniMind-2).';
+
+/**
+ * Reads a Hugging Face config.json, already parsed.
+ *
+ * MiniMind's own `model_type: minimind` does not say whether queries and keys are normalised (version 3) or not
+ * (version 2): the names of the stored tensors do, so pass them where there are weights. Without them it is
+ * taken to be version 3.
+ *
+ * @throws AgentRlError `MODEL_INVALID`, naming every problem at once.
+ */
+export function readModelConfig(
+  json: unknown,
+  file = 'config.json',
+  tensorNames?: Iterable<string>,
+): ModelConfig {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    throw new AgentRlError(
+      'MODEL_INVALID',
+      `${file}: expected an object, got ${JSON.stringify(json)}.`,
+    );
+  }
+  const raw = json as Json;
+  const type = modelTypeOf(raw, file);
+  const fields = new Fields(raw);
+  const family = familyOf(type, tensorNames);
+  const hiddenSize = fields.count('hidden_size');
+  const heads = fields.count('num_attention_heads');
+  const kvHeads = fields.count('num_key_value_heads', heads);
+  const bosTokenId = fields.tokenIds('bos_token_id')[0];
+  const config: ModelConfig = {
+    family,
+    vocabSize: fields.count('vocab_size'),
+    hiddenSize,
+    layers: fields.count('num_hidden_layers'),
+    heads,
+    kvHeads,
+    headDim: fields.count('head_dim', hiddenSize / heads),
+    intermediateSize: fields.count('intermediate_size'),
+    rmsNormEps: fields.positive('rms_norm_eps', type === 'minimind' ? 1e-5 : 1e-6),
+    ropeTheta: ropeThetaOf(raw, fields),
+    maxPositions: fields.count('max_position_embeddings', 2048),
+    // MiniMind always ties; the other families' own default is not to.
+    tiedEmbeddings: fields.flag('tie_word_embeddings', type === 'minimind'),
+    qkNorm: family === 'qwen3',
+    qkvBias: family === 'qwen2',
+    ...(bosTokenId === undefined ? {} : { bosTokenId }),
+    eosTokenIds: fields.tokenIds('eos_token_id'),
+  };
+  const problems = [
+    ...fields.problems,
+    ...shapeProblems(config),
+    ...unsupportedFeatures(raw, config.layers),
+  ];
+  if (problems.length > 0) {
+    throw new AgentRlError(
+      'MODEL_INVALID',
+      `${file} describes a model this decoder cannot run:\n- ${problems.join('\n- ')}`,
+    );
+  }
+  return config;
+}
+
+/** The Hugging Face config.json of a model, as `transformers` reads it. */
+export function writeModelConfig(config: ModelConfig, torchDtype: string): Record<string, unknown> {
+  return {
+    architectures: [architectureOf[config.family]],
+    model_type: config.family,
+    attention_bias: false,
+    attention_dropout: 0,
+    bos_token_id: config.bosTokenId ?? null,
+    eos_token_id: config.eosTokenIds.length === 1 ? config.eosTokenIds[0] : config.eosTokenIds,
+    head_dim: config.headDim,
+    hidden_act: 'silu',
+    hidden_size: config.hiddenSize,
+    initializer_range: 0.02,
+    intermediate_size: config.intermediateSize,
+    max_position_embeddings: config.maxPositions,
+    num_attention_heads: config.heads,
+    num_hidden_layers: config.layers,
+    num_key_value_heads: config.kvHeads,
+    rms_norm_eps: config.rmsNormEps,
+    rope_scaling: null,
+    rope_theta: config.ropeTheta,
+    tie_word_embeddings: config.tiedEmbeddings,
+    torch_dtype: torchDtype,
+    use_cache: true,
+    use_sliding_window: false,
+    vocab_size: config.vocabSize,
+  };
+}
+
+function modelTypeOf(raw: Json, file: string): string {
+  const type = raw['model_type'];
+  const architectures = Array.isArray(raw['architectures']) ? raw['architectures'].map(String) : [];
+  if (typeof type === 'string' && Object.hasOwn(families, type)) return type;
+  if (type === undefined) {
+    const family = (Object.keys(architectureOf) as ModelFamily[]).find((name) =>
+      architectures.includes(architectureOf[name]),
+    );
+    if (family !== undefined) return family;
+    if (architectures.some((name) => name.startsWith('MiniMind'))) return 'minimind';
+  }
+  const mixture = /moe|mixtral/i.test([String(type), ...architectures].join(' '));
+  throw new AgentRlError(
+    'MODEL_INVALID',
+    `${file}: model_type ${JSON.stringify(type)} (architectures ${JSON.stringify(architectures)}) is not supported` +
+      `${mixture ? ': mixtures of experts cannot be run' : ''}. ${supported}`,
+  );
+}
+
+function familyOf(type: string, tensorNames: Iterable<string> | undefined): ModelFamily {
+  if (type === 'minimind' && tensorNames !== undefined) {
+    return [...tensorNames].some((name) => name.endsWith('.q_norm.weight')) ? 'qwen3' : 'llama';
+  }
+  return families[type] as ModelFamily;
+}
+
+function ropeThetaOf(raw: Json, fields: Fields): number {
+  const parameters = raw['rope_parameters'];
+  if (raw['rope_theta'] === undefined && typeof parameters === 'object' && parameters !== null) {
+    return new Fields(parameters as Json, fields.problems, 'rope_parameters.').positive(
+      'rope_theta',
+    );
+  }
+  return fields.positive('rope_theta', 10000);
+}
+
+function shapeProblems(config: ModelConfig): string[] {
+  const { heads, kvHeads, headDim } = config;
+  const problems: string[] = [];
+  if (heads % kvHeads !== 0) {
+    problems.push(
+      `num_attention_heads ${heads} is not a multiple of num_key_value_heads ${kvHeads}.`,
+    );
+  }
+  if (headDim % 2 !== 0)
+    problems.push(`head_dim ${headDim} is odd; the rotary embedding needs an even one.`);
+  for (const id of [
+    ...config.eosTokenIds,
+    ...(config.bosTokenId === undefined ? [] : [config.bosTokenId]),
+  ]) {
+    if (id >= config.vocabSize)
+      problems.push(`token id ${id} is outside the vocabulary of ${config.vocabSize}.`);
+  }
+  return problems;
+}
+
+function unsupportedFeatures(raw: Json, layers: number): string[] {
+  const problems: string[] = [];
+  const seen = (name: string): string => `${name} is ${JSON.stringify(raw[name])}`;
+  if (raw['use_moe'] === true || Number(raw['num_local_experts'] ?? 0) > 1) {
+    problems.push('it is a mixture of experts; only dense models are supported.');
+  }
+  const window =
+    raw['use_sliding_window'] === true && Number(raw['max_window_layers'] ?? 0) < layers;
+  const types = Array.isArray(raw['layer_types']) ? raw['layer_types'] : [];
+  if (window || types.some((type) => type !== 'full_attention')) {
+    problems.push('it uses sliding-window attention; only full attention is supported.');
+  }
+  for (const name of ['rope_scaling', 'rope_parameters']) {
+    const scaling = raw[name] as Json | null | undefined;
+    const kind = scaling?.['rope_type'] ?? scaling?.['type'] ?? 'default';
+    if (kind !== 'default')
+      problems.push(`${seen(name)}; no rotary scaling is supported: set it to null.`);
+  }
+  if (raw['inference_rope_scaling'] === true) {
+    problems.push(
+      `${seen('inference_rope_scaling')}; no rotary scaling is supported: set it to false.`,
+    );
+  }
+  if ((raw['hidden_act'] ?? 'silu') !== 'silu')
+    problems.push(`${seen('hidden_act')}; only "silu" is supported.`);
+  for (const name of ['attention_bias', 'mlp_bias']) {
+    if (raw[name] === true)
+      problems.push(`${seen(name)}; only Qwen2's biases of q, k and v are supported.`);
+  }
+  return problems;
+}
+
+/** Reads numbers and flags, remembering what was wrong instead of stopping at the first. */
+class Fields {
+  constructor(
+    readonly raw: Json,
+    readonly problems: string[] = [],
+    readonly prefix = '',
+  ) {}
+
+  count(name: string, otherwise?: number): number {
+    const value = this.raw[name] ?? otherwise;
+    if (Number.isInteger(value) && (value as number) > 0) return value as number;
+    return this.#refuse(name, value, 'a positive integer');
+  }
+
+  positive(name: string, otherwise?: number): number {
+    const value = this.raw[name] ?? otherwise;
+    if (typeof value === 'number' && Number.isFinite(value) && value > 0) return value;
+    return this.#refuse(name, value, 'a positive number');
+  }
+
+  flag(name: string, otherwise: boolean): boolean {
+    const value = this.raw[name] ?? otherwise;
+    if (typeof value === 'boolean') return value;
+    this.#refuse(name, value, 'true or false');
+    return otherwise;
+  }
+
+  tokenIds(name: string): readonly number[] {
+    const value = this.raw[name] ?? [];
+    const ids: readonly unknown[] = Array.isArray(value) ? value : [value];
+    if (ids.every((id) => Number.isInteger(id) && (id as number) >= 0))
+      return ids as readonly number[];
+    this.#refuse(name, value, 'a token id or a list of them');
+    return [];
+  }
+
+  #refuse(name: string, value: unknown, expected: string): number {
+    const got = value === undefined ? 'it is missing' : `got ${JSON.stringify(value)}`;
+    this.problems.push(`${this.prefix}${name} must be ${expected}; ${got}.`);
+    return 1;
+  }
+}
