@@ -1,0 +1,52 @@
+import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
+import type { ModelConfig } from '../../model/model-config.ts';
+import { parameterSpecs, elementCount } from '../../model/parameters.ts';
+
+const base: ModelConfig = {
+  family: 'qwen3',
+  vocabSize: 11,
+  hiddenSize: 12,
+  layers: 2,
+  heads: 4,
+  kvHeads: 2,
+  headDim: 4,
+  intermediateSize: 20,
+  rmsNormEps: 1e-6,
+  ropeTheta: 10000,
+  maxPositions: 64,
+  tiedEmbeddings: true,
+  qkNorm: true,
+  qkvBias: false,
+  eosTokenIds: [2],
+};
+
+/** One per feature of the decoder: q/k norm, biases, every grouping of heads, an LM head of its own. */
+export const tinyModels: Readonly<Record<string, ModelConfig>> = {
+  'Qwen3 with two query heads per key head': base,
+  'Qwen3 with a head width that is not hidden / heads': { ...base, headDim: 6 },
+  'Llama with as many key heads as query heads': {
+    ...base,
+    family: 'llama',
+    qkNorm: false,
+    kvHeads: 4,
+  },
+  'Qwen2 with biases, four query heads per key head and its own LM head': {
+    ...base,
+    family: 'qwen2',
+    qkNorm: false,
+    qkvBias: true,
+    kvHeads: 1,
+    tiedEmbeddings: false,
+  },
+};
+
+/** Weights large enough that every part of the model shows in the logits; norms and biases are random too. */
+export function tinyWeights(config: ModelConfig, seed = 1): Map<string, Float32Array> {
+  return new Map(
+    parameterSpecs(config).map(({ name, shape }) => {
+      const rng = new KeyedRng(seed, name);
+      const centre = shape.length === 1 && !name.endsWith('.bias') ? 1 : 0;
+      return [name, new Float32Array(elementCount(shape)).map(() => centre + 0.3 * rng.normal())];
+    }),
+  );
+}
