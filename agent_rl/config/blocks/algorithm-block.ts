@@ -1,0 +1,67 @@
+import { Type } from 'typebox';
+
+import { block } from './block.ts';
+
+const KlBlock = block(
+  {
+    kind: Type.Enum(['none', 'k1', 'k2', 'k3'], {
+      default: 'none',
+      description: 'Estimator of the divergence from the starting weights (Schulman 2020)',
+    }),
+    weight: Type.Number({
+      minimum: 0,
+      default: 0,
+      description: 'Weight of the penalty in the loss',
+    }),
+  },
+  'Penalty for leaving the starting weights',
+);
+
+/** `algorithm:` from rewards to a loss. */
+export const AlgorithmBlock = block(
+  {
+    name: Type.Enum(['grpo'], { default: 'grpo', description: 'Shao et al. 2024' }),
+    advantageStd: Type.Enum(['sample', 'population', 'none'], {
+      default: 'sample',
+      description: "What divides a group's centred rewards; none is Dr.GRPO",
+    }),
+    advantageEps: Type.Number({
+      minimum: 0,
+      default: 1e-4,
+      description: 'Added to the standard deviation',
+    }),
+    clipLow: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      default: 0.2,
+      description: 'The ratio is clipped below at 1 - clipLow',
+    }),
+    clipHigh: Type.Number({
+      minimum: 0,
+      default: 0.28,
+      description: 'The ratio is clipped above at 1 + clipHigh (DAPO 3.1)',
+    }),
+    kl: KlBlock,
+    aggregation: Type.Enum(['token-mean', 'sequence-mean', 'constant'], {
+      default: 'token-mean',
+      description:
+        'Mean over all tokens of a step, mean of the means of sequences, or divided by the most tokens an episode may sample',
+    }),
+    epochs: Type.Integer({
+      minimum: 1,
+      default: 1,
+      description: 'Passes over one collection, one optimiser step each',
+    }),
+    microBatchTokens: Type.Integer({
+      minimum: 16,
+      default: 4096,
+      unit: 'tokens',
+      description: 'Most tokens, padding included, in one forward and backward; lower saves memory',
+    }),
+    truncated: Type.Enum(['train', 'drop'], {
+      default: 'train',
+      description: 'Whether episodes that ran out of tokens or turns are trained on',
+    }),
+  },
+  'From rewards to a loss',
+);

@@ -1,0 +1,35 @@
+import { Type } from 'typebox';
+
+/*
+ * Blocks whose kind is chosen by `type`. What else they hold is the plugin's business and is checked against
+ * its own schema when the run is composed, see `validate-block.ts`.
+ */
+
+const type = (kind: string) => Type.String({ minLength: 1, description: `Name of ${kind}` });
+
+/** `environment:` what the agent acts in. */
+export const EnvironmentBlock = Type.Object(
+  { type: type('an environment') },
+  { description: 'What the agent acts in, and its settings' },
+);
+
+/** `tools:` what the agent may call. */
+export const ToolsBlock = Type.Array(Type.Object({ type: type('a tool') }), {
+  default: [],
+  description: 'What the agent may call, each with its settings',
+});
+
+/** `rewards:` added, each times its weight, to what the environment gives. */
+export const RewardsBlock = Type.Array(
+  Type.Object({
+    type: type('a reward'),
+    weight: Type.Number({ default: 1, description: 'Factor of the reward in the sum' }),
+  }),
+  { default: [], description: "Added, each times its weight, to the environment's own reward" },
+);
+
+/** `plugins:` packages and local files that bring more kinds. */
+export const PluginsBlock = Type.Array(Type.String({ minLength: 1 }), {
+  default: [],
+  description: 'Packages, or files relative to the config file, that bring plugins',
+});

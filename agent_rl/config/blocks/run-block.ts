@@ -1,0 +1,45 @@
+import { Type } from 'typebox';
+
+import { block } from './block.ts';
+
+export const logLevels = ['error', 'warn', 'info', 'debug'] as const;
+
+/** `run:` what the run is called, where it writes and what it runs on. */
+export const RunBlock = block(
+  {
+    name: Type.Optional(
+      Type.String({
+        pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$',
+        description: 'Folder under outputDir; by default the config file and the seed name it',
+      }),
+    ),
+    seed: Type.Integer({
+      minimum: 0,
+      maximum: 4294967295,
+      default: 42,
+      description: 'All randomness of the run is keyed by it',
+    }),
+    outputDir: Type.String({ minLength: 1, default: 'runs', description: 'Folder of all runs' }),
+    device: Type.String({
+      pattern: '^(cpu|cuda(:[0-9]+)?|webgpu|tensorflow)$',
+      default: 'cpu',
+      description: 'cpu, cuda, cuda:N, webgpu or tensorflow',
+    }),
+    engineThreads: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        unit: 'threads',
+        description: 'Threads of matrix products; by default as many as there are processors',
+      }),
+    ),
+    previewTasks: Type.Integer({
+      minimum: 0,
+      default: 3,
+      unit: 'tasks',
+      description: 'Tasks printed before the run starts',
+    }),
+    logLevel: Type.Enum([...logLevels], { default: 'info', description: 'Least level logged' }),
+    logRollouts: Type.Boolean({ default: false, description: 'One log line per rollout' }),
+  },
+  'What the run is called, where it writes and what it runs on',
+);

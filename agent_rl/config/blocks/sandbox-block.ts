@@ -1,0 +1,33 @@
+import { Type } from 'typebox';
+
+import { block } from './block.ts';
+
+/** `sandbox:` where untrusted code runs. */
+export const SandboxBlock = block(
+  {
+    type: Type.Enum(['auto', 'pyodide'], {
+      default: 'auto',
+      description: 'auto takes the strongest this machine has, and the log names it',
+    }),
+    workers: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        unit: 'processes',
+        description: 'Programs run at once; by default as many as there are processors',
+      }),
+    ),
+    wallS: Type.Number({
+      exclusiveMinimum: 0,
+      default: 5,
+      unit: 's',
+      description: 'Wall-clock limit of one program',
+    }),
+    memoryMiB: Type.Integer({
+      minimum: 64,
+      default: 256,
+      unit: 'MiB',
+      description: 'Memory limit of one program',
+    }),
+  },
+  'Where untrusted code runs',
+);

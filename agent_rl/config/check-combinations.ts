@@ -1,0 +1,109 @@
+import type { Config } from './config-schema.ts';
+import { placeOf, type Places, pointerStep, type Problem } from './problem.ts';
+
+interface Combination {
+  /** Setting whose place is shown. */
+  readonly path: string;
+  /** What is wrong, or `undefined`. */
+  readonly problem: (config: Config) => string | undefined;
+}
+
+/** What one block's schema cannot see: settings that contradict others, and settings that would do nothing. */
+const combinations: readonly Combination[] = [
+  {
+    path: 'rollout.groupSize',
+    problem: ({ rollout, train }) =>
+      train.mode === 'rl' && rollout.groupSize < 2
+        ? `${rollout.groupSize} leaves nothing to compare with, so every advantage is 0. Use at least 2.`
+        : undefined,
+  },
+  {
+    path: 'policy.sampling.temperature',
+    problem: ({ policy, train }) =>
+      train.mode === 'rl' && policy.sampling.temperature === 0
+        ? '0 makes all episodes of a group alike, so every advantage is 0. Use a temperature above 0.'
+        : undefined,
+  },
+  {
+    path: 'algorithm.kl.weight',
+    problem: ({ algorithm: { kl } }) =>
+      kl.kind === 'none' && kl.weight > 0
+        ? `${kl.weight} has no effect while algorithm.kl.kind is none. Use k1, k2 or k3, or weight 0.`
+        : undefined,
+  },
+  {
+    path: 'algorithm.kl.kind',
+    problem: ({ algorithm: { kl } }) =>
+      kl.kind !== 'none' && kl.weight === 0
+        ? `${kl.kind} costs a forward pass and has no effect while algorithm.kl.weight is 0. Use none, or a weight.`
+        : undefined,
+  },
+  {
+    path: 'algorithm.microBatchTokens',
+    problem: ({ algorithm, rollout }) =>
+      algorithm.microBatchTokens < rollout.maxEpisodeTokens
+        ? `${algorithm.microBatchTokens} cannot hold one episode of rollout.maxEpisodeTokens = ${rollout.maxEpisodeTokens}.`
+        : undefined,
+  },
+  {
+    path: 'rollout.maxEpisodeTokens',
+    problem: ({ policy, rollout }) =>
+      rollout.maxEpisodeTokens > policy.maxContextTokens
+        ? `${rollout.maxEpisodeTokens} is more than policy.maxContextTokens = ${policy.maxContextTokens} can hold.`
+        : undefined,
+  },
+  {
+    path: 'policy.maxTurnTokens',
+    problem: ({ policy, rollout }) =>
+      policy.maxTurnTokens > rollout.maxEpisodeTokens
+        ? `${policy.maxTurnTokens} is more than rollout.maxEpisodeTokens = ${rollout.maxEpisodeTokens} allows.`
+        : undefined,
+  },
+  {
+    path: 'train.warmupSteps',
+    problem: ({ algorithm, train }) => {
+      const steps = train.iterations * (train.mode === 'rl' ? algorithm.epochs : 1);
+      return train.warmupSteps >= steps && train.warmupSteps > 0
+        ? `${train.warmupSteps} never ends: the run has ${steps} optimiser steps.`
+        : undefined;
+    },
+  },
+  {
+    path: 'eval.samples',
+    problem: ({ eval: { samples, temperature } }) =>
+      samples > 1 && temperature === 0
+        ? `${samples} attempts at temperature 0 are all alike. Use 1, or a temperature above 0.`
+        : undefined,
+  },
+  {
+    path: 'checkpoint.keepBest',
+    problem: ({ checkpoint, eval: { every } }) =>
+      checkpoint.keepBest && every === 0
+        ? 'true needs evaluations to choose by. Set eval.every, or keepBest: false.'
+        : undefined,
+  },
+  {
+    path: 'model.hfModelName',
+    problem: ({ model, policy }) =>
+      model.hfModelName !== undefined && policy.type === 'minimind'
+        ? `${JSON.stringify(model.hfModelName)} is not used by policy type minimind. Use policy.type huggingface, or model.path.`
+        : undefined,
+  },
+  {
+    path: 'dataset.evalSplit',
+    problem: ({ dataset }) =>
+      dataset.evalSplit === dataset.trainSplit
+        ? `"${dataset.evalSplit}" is also trained on, so its score would say nothing. Name another split.`
+        : undefined,
+  },
+];
+
+/** Problems of a config whose every block is valid by itself. */
+export function checkCombinations(config: Config, places: Places): readonly Problem[] {
+  return combinations.flatMap(({ path, problem }) => {
+    const text = problem(config);
+    if (text === undefined) return [];
+    const pointer = path.split('.').map(pointerStep).join('');
+    return [{ location: placeOf(places, pointer).value, path, text }];
+  });
+}

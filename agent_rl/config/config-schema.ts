@@ -1,0 +1,44 @@
+import { Type, type Static } from 'typebox';
+
+import { AlgorithmBlock } from './blocks/algorithm-block.ts';
+import { CheckpointBlock } from './blocks/checkpoint-block.ts';
+import { DatasetBlock } from './blocks/dataset-block.ts';
+import { EvalBlock } from './blocks/eval-block.ts';
+import { ModelBlock } from './blocks/model-block.ts';
+import {
+  EnvironmentBlock,
+  PluginsBlock,
+  RewardsBlock,
+  ToolsBlock,
+} from './blocks/plugin-blocks.ts';
+import { PolicyBlock } from './blocks/policy-block.ts';
+import { RolloutBlock } from './blocks/rollout-block.ts';
+import { RunBlock } from './blocks/run-block.ts';
+import { SandboxBlock } from './blocks/sandbox-block.ts';
+import { TrainBlock } from './blocks/train-block.ts';
+
+/** A run file. */
+export const ConfigSchema = Type.Object(
+  {
+    run: RunBlock,
+    model: ModelBlock,
+    policy: PolicyBlock,
+    tools: ToolsBlock,
+    environment: EnvironmentBlock,
+    dataset: DatasetBlock,
+    rollout: RolloutBlock,
+    rewards: RewardsBlock,
+    algorithm: AlgorithmBlock,
+    train: TrainBlock,
+    eval: EvalBlock,
+    checkpoint: CheckpointBlock,
+    sandbox: SandboxBlock,
+    plugins: PluginsBlock,
+  },
+  { additionalProperties: false },
+);
+
+type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> } : T;
+
+/** A run file as read: every default filled in, frozen. */
+export type Config = Frozen<Static<typeof ConfigSchema>>;

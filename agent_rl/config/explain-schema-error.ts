@@ -1,0 +1,92 @@
+import type { ErrorObject } from 'ajv';
+
+import { nearestName } from './nearest-name.ts';
+import { pathOf, placeOf, type Places, pointerStep, type Problem, shown } from './problem.ts';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** What an error is explained against. */
+export interface ErrorContext {
+  readonly places: Places;
+  /** Pointer of the validated value within the file. */
+  readonly base: string;
+  /** Dotted paths of all settings, to say where a misplaced key belongs. */
+  readonly knownPaths: readonly string[];
+}
+
+const names = (list: readonly unknown[]): string => list.map((name) => String(name)).join(', ');
+
+/** One of ajv's errors as a problem with its place in the file. */
+export function explainSchemaError(error: ErrorObject, context: ErrorContext): Problem {
+  const pointer = context.base + error.instancePath;
+  const path = pathOf(pointer).join('.');
+  if (error.keyword === 'additionalProperties') return unknownKey(error, pointer, context);
+  const { value: location } = placeOf(context.places, pointer);
+  if (error.keyword !== 'required') return { location, path, text: wrongValue(error) };
+  const name = String(error.params['missingProperty']);
+  const missing = [...pathOf(pointer), name].join('.');
+  return { location, path: missing, text: `is missing.${described(error, name)}` };
+}
+
+/** What the schema says of a property, as a sentence. */
+function described({ parentSchema }: ErrorObject, name: string): string {
+  const properties = parentSchema?.['properties'] as Record<string, Schema> | undefined;
+  const description = properties?.[name]?.['description'];
+  return typeof description === 'string' ? ` ${description}.` : '';
+}
+
+function unknownKey(error: ErrorObject, pointer: string, context: ErrorContext): Problem {
+  const key = String(error.params['additionalProperty']);
+  const { key: location } = placeOf(context.places, pointer + pointerStep(key));
+  const allowed = Object.keys((error.parentSchema?.['properties'] as object | undefined) ?? {});
+  const near = nearestName(key, allowed);
+  const elsewhere = context.knownPaths.find((known) => known.split('.').at(-1) === key);
+  const meant = near ?? elsewhere;
+  const hint = meant === undefined ? '' : ` Did you mean "${meant}"?`;
+  const text = `is not a known key.${hint} Allowed: ${names(allowed) || 'none'}.`;
+  return { location, path: [...pathOf(pointer), key].join('.'), text };
+}
+
+const article = (type: string): string => (/^[aeio]/.test(type) ? `an ${type}` : `a ${type}`);
+
+const typeNames: Readonly<Record<string, string>> = {
+  object: 'block of keys and values',
+  array: 'list',
+  string: 'text',
+  boolean: 'true or false',
+};
+
+const typeName = (type: unknown): string => {
+  const name = typeNames[String(type)] ?? String(type);
+  return name === 'text' || name.includes(' or ') ? name : article(name);
+};
+
+function wrongValue({ keyword, params, data, message, parentSchema }: ErrorObject): string {
+  const got = `got ${shown(data)}`;
+  switch (keyword) {
+    case 'type': {
+      const types = [params['type'] as string | string[]].flat().map(typeName);
+      const empty = data === null ? ' (nothing stands after the colon)' : '';
+      return `expected ${types.join(' or ')}, ${got}${empty}.`;
+    }
+    case 'enum': {
+      const allowed = params['allowedValues'] as readonly unknown[];
+      const near = typeof data === 'string' ? nearestName(data, allowed.map(String)) : undefined;
+      const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
+      return `expected one of ${names(allowed)}, ${got}.${hint}`;
+    }
+    case 'pattern': {
+      const description = parentSchema?.['description'];
+      const allowed =
+        typeof description === 'string' ? description : `text like ${String(params['pattern'])}`;
+      return `${got}. Allowed: ${allowed}.`;
+    }
+    case 'minimum':
+    case 'maximum':
+    case 'exclusiveMinimum':
+    case 'exclusiveMaximum':
+      return `must be ${String(params['comparison'])} ${String(params['limit'])}, ${got}.`;
+    default:
+      return `${message ?? 'is not valid'}, ${got}.`;
+  }
+}

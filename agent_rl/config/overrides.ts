@@ -1,0 +1,109 @@
+import { type Place, pointerStep, type Problem, shown } from './problem.ts';
+import { readYaml } from './read-yaml.ts';
+import { type Block, isBlock, put, type SourcedTree } from './sourced-tree.ts';
+
+/** One value set from the command line. */
+export interface Override {
+  /** As the user gave it, `--set train.iterations=3` or `--seed 7`. */
+  readonly source: string;
+  /** Dotted, `train.iterations`; a number is a place in a list, `tools.0.type`. */
+  readonly path: string;
+  readonly value: unknown;
+  /** Adds to the list instead of replacing it. */
+  readonly append?: boolean;
+}
+
+/** Reads `a.b=c`; the value is YAML, so `3`, `true`, `[a, b]` and `{k: v}` are what they look like. */
+export function parseSet(text: string): Override | Problem {
+  const source = `--set ${text}`;
+  const equals = text.indexOf('=');
+  if (equals < 1) {
+    return { location: { source }, path: '', text: 'is not of the form path=value.' };
+  }
+  const { value, problems } = readYaml(text.slice(equals + 1), source);
+  const [problem] = problems;
+  if (problem !== undefined) return { location: { source }, path: '', text: problem.text };
+  // Nothing after the equals sign is an empty string, not an empty block.
+  const given = text.slice(equals + 1).trim() === '' ? '' : value;
+  return { source, path: text.slice(0, equals), value: given };
+}
+
+/** The tree with the overrides applied in order. */
+export function applyOverrides(tree: SourcedTree, overrides: readonly Override[]) {
+  const problems: Problem[] = [];
+  const places = new Map(tree.places);
+  const value = structuredClone(tree.value);
+  for (const override of overrides) {
+    const text = apply(value as Block, places, override);
+    if (text !== undefined) {
+      problems.push({ location: { source: override.source }, path: override.path, text });
+    }
+  }
+  return { value, places, problems };
+}
+
+function apply(root: Block, places: Map<string, Place>, override: Override): string | undefined {
+  const steps = override.path.split('.');
+  const last = steps.at(-1) ?? '';
+  const place: Place = { key: { source: override.source }, value: { source: override.source } };
+  let holder: unknown = root;
+  let pointer = '';
+  for (const [index, step] of steps.slice(0, -1).entries()) {
+    const next = childOf(holder, step);
+    if (next === missing) return notHeld(holder, step);
+    const below: unknown = next ?? (/^\d+$/.test(steps[index + 1] ?? '') ? [] : {});
+    if (next === undefined) setChild(holder, step, below);
+    pointer += pointerStep(step);
+    if (!places.has(pointer)) places.set(pointer, place);
+    holder = below;
+  }
+  const before = childOf(holder, last);
+  if (before === missing) return notHeld(holder, last);
+  pointer += pointerStep(last);
+  if (override.append === true) return append(holder, { last, before, override, pointer, places });
+  setChild(holder, last, override.value);
+  for (const old of places.keys()) if (old.startsWith(`${pointer}/`)) places.delete(old);
+  places.set(pointer, place);
+  return undefined;
+}
+
+interface Append {
+  readonly last: string;
+  readonly before: unknown;
+  readonly override: Override;
+  readonly pointer: string;
+  readonly places: Map<string, Place>;
+}
+
+function append(
+  holder: unknown,
+  { last, before = [], override, pointer, places }: Append,
+): string | undefined {
+  if (!Array.isArray(before)) return `cannot be added to: it is ${shown(before)}, not a list.`;
+  const place: Place = { key: { source: override.source }, value: { source: override.source } };
+  setChild(holder, last, [...(before as unknown[]), override.value]);
+  if (!places.has(pointer)) places.set(pointer, place);
+  places.set(pointer + pointerStep(before.length), place);
+  return undefined;
+}
+
+const missing = Symbol('no such child can be');
+
+/** A child, `undefined` when it could be set, `missing` when it could not. */
+function childOf(holder: unknown, step: string): unknown {
+  if (isBlock(holder)) return Object.hasOwn(holder, step) ? holder[step] : undefined;
+  if (!Array.isArray(holder) || !/^\d+$/.test(step)) return missing;
+  return Number(step) <= holder.length ? (holder[Number(step)] as unknown) : missing;
+}
+
+function setChild(holder: unknown, step: string, value: unknown): void {
+  if (Array.isArray(holder)) holder[Number(step)] = value;
+  else put(holder as Block, step, value);
+}
+
+function notHeld(holder: unknown, step: string): string {
+  if (Array.isArray(holder)) {
+    return `a list of ${holder.length} has no place "${step}"; use 0 to ${holder.length}.`;
+  }
+  return `"${step}" cannot be set inside ${shown(holder)}, which is not a block.`;
+}

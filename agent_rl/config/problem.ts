@@ -1,0 +1,77 @@
+import { AgentRlError } from '../core/errors.ts';
+
+/** Where a value was written: a place in a file, or a flag. */
+export interface Location {
+  /** A file, or the flag as it was given. */
+  readonly source: string;
+  /** From 1; absent for flags. */
+  readonly line?: number;
+  /** From 1; absent for flags. */
+  readonly column?: number;
+}
+
+/** Places of a key and of its value. */
+export interface Place {
+  readonly key: Location;
+  readonly value: Location;
+}
+
+/** Places by JSON pointer: of `train.iterations`, `/train/iterations`. */
+export type Places = ReadonlyMap<string, Place>;
+
+/** One thing wrong with a config. */
+export interface Problem {
+  readonly location: Location;
+  /** Dotted, `train.iterations`; empty for a whole file. */
+  readonly path: string;
+  /** What is wrong, the value, what is allowed. */
+  readonly text: string;
+}
+
+/** A key as one step of a JSON pointer (RFC 6901). */
+export const pointerStep = (key: string | number): string =>
+  `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+
+/** `/train/iterations` as `['train', 'iterations']`. */
+export const pathOf = (pointer: string): readonly string[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+
+/** The place of what a pointer names, or of the nearest block around it that was written down. */
+export function placeOf(places: Places, pointer: string): Place {
+  for (let at = pointer; ; at = at.slice(0, at.lastIndexOf('/'))) {
+    const place = places.get(at);
+    if (place !== undefined) return place;
+    if (at === '') return { key: { source: 'config' }, value: { source: 'config' } };
+  }
+}
+
+/** `file:line:column path: text`. */
+export function formatProblem({ location, path, text }: Problem): string {
+  const { source, line, column } = location;
+  const place = line === undefined ? source : `${source}:${line}:${column}`;
+  return path === '' ? `${place} ${text}` : `${place} ${path}: ${text}`;
+}
+
+/** All problems as one error, in the order of their places. */
+export function configInvalid(problems: readonly Problem[]): AgentRlError {
+  const lines = problems
+    .toSorted(
+      (a, b) =>
+        a.location.source.localeCompare(b.location.source) ||
+        (a.location.line ?? 0) - (b.location.line ?? 0) ||
+        (a.location.column ?? 0) - (b.location.column ?? 0),
+    )
+    .map(formatProblem);
+  const unique = [...new Set(lines)];
+  const count = unique.length === 1 ? '1 problem' : `${unique.length} problems`;
+  return new AgentRlError('CONFIG_INVALID', `The config has ${count}:\n  ${unique.join('\n  ')}`);
+}
+
+/** A value as a reader would write it, cut to a line. */
+export function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}

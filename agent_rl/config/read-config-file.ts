@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import { dirname, relative, resolve } from 'node:path';
+
+import { messageOf } from '../core/errors.ts';
+import { type Location, placeOf, type Problem, shown } from './problem.ts';
+import { readYaml } from './read-yaml.ts';
+import { isBlock, mergeTrees, put, type Block, type SourcedTree } from './sourced-tree.ts';
+
+/** A file with everything it extends underneath it. */
+export interface ConfigReading extends SourcedTree {
+  readonly problems: readonly Problem[];
+}
+
+const nothing: SourcedTree = { value: {}, places: new Map() };
+
+/**
+ * Reads a run file and what it extends. `extends:` is a file or a list of files, relative to the file that
+ * says so; later ones go over earlier ones and the file itself goes over all of them.
+ */
+export function readConfigFile(file: string): ConfigReading {
+  return read(resolve(file), [], { source: shortName(resolve(file)) });
+}
+
+/** The file as seen from the working directory, or whole when it lies outside. */
+function shortName(file: string): string {
+  const short = relative(process.cwd(), file);
+  return short.startsWith('..') ? file : short;
+}
+
+function read(file: string, below: readonly string[], named: Location): ConfigReading {
+  if (below.includes(file)) {
+    const chain = [...below.slice(below.indexOf(file)), file].map(shortName).join(' -> ');
+    return failure(named, 'extends', `files extend one another in a circle: ${chain}.`);
+  }
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
+  } catch (cause) {
+    const path = below.length === 0 ? '' : 'extends';
+    return failure(named, path, `cannot read ${shortName(file)}: ${messageOf(cause)}.`);
+  }
+  const own = readYaml(text, shortName(file));
+  if (own.value === undefined) return { ...nothing, problems: own.problems };
+  if (!isBlock(own.value)) {
+    const { value: location } = placeOf(own.places, '');
+    const wrong = `expected keys and values at the top of the file, got ${shown(own.value)}.`;
+    return { ...nothing, problems: [...own.problems, { location, path: '', text: wrong }] };
+  }
+  return over(file, own.value, { reading: { ...own, value: own.value }, below });
+}
+
+/** The file's own keys over those of the files it extends. */
+function over(
+  file: string,
+  value: Block,
+  { reading, below }: { readonly reading: ConfigReading; readonly below: readonly string[] },
+): ConfigReading {
+  const { value: at } = placeOf(reading.places, '/extends');
+  const bases = Object.hasOwn(value, 'extends') ? [value['extends']].flat() : [];
+  const problems = [...reading.problems];
+  let tree = nothing;
+  for (const base of bases) {
+    if (typeof base !== 'string') {
+      const text = `expected a file or a list of files, got ${shown(base)}.`;
+      problems.push({ location: at, path: 'extends', text });
+      continue;
+    }
+    const lower = read(resolve(dirname(file), base), [...below, file], at);
+    problems.push(...lower.problems);
+    tree = mergeTrees(tree, lower);
+  }
+  const own: Block = {};
+  for (const [key, part] of Object.entries(value)) if (key !== 'extends') put(own, key, part);
+  return { ...mergeTrees(tree, { value: own, places: reading.places }), problems };
+}
+
+const failure = (location: Location, path: string, text: string): ConfigReading => ({
+  ...nothing,
+  problems: [{ location, path, text }],
+});

@@ -1,0 +1,72 @@
+import { type Place, type Places, pointerStep } from './problem.ts';
+
+/** A value and where each part of it was written. */
+export interface SourcedTree {
+  readonly value: unknown;
+  readonly places: Places;
+}
+
+export type Block = Record<string, unknown>;
+
+export const isBlock = (value: unknown): value is Block =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Sets an own property even when the key is `__proto__`. */
+export function put(block: Block, key: string, value: unknown): void {
+  Object.defineProperty(block, key, {
+    value,
+    enumerable: true,
+    configurable: true,
+    writable: true,
+  });
+}
+
+/** `upper` over `lower`: blocks are merged key by key, everything else is replaced whole, lists too. */
+export function mergeTrees(lower: SourcedTree, upper: SourcedTree): SourcedTree {
+  const places = new Map(lower.places);
+  const value = mergeAt('', lower.value, { tree: upper, value: upper.value, places });
+  return { value, places };
+}
+
+interface Upper {
+  readonly tree: SourcedTree;
+  readonly value: unknown;
+  readonly places: Map<string, Place>;
+}
+
+function mergeAt(pointer: string, lower: unknown, upper: Upper): unknown {
+  if (isBlock(lower) && isBlock(upper.value)) {
+    const merged: Block = {};
+    for (const [key, value] of Object.entries(lower)) put(merged, key, value);
+    for (const [key, value] of Object.entries(upper.value)) {
+      const below = Object.hasOwn(lower, key) ? lower[key] : undefined;
+      put(merged, key, mergeAt(pointer + pointerStep(key), below, { ...upper, value }));
+    }
+    copyPlace(pointer, upper);
+    return merged;
+  }
+  for (const old of upper.places.keys()) {
+    if (old === pointer || old.startsWith(`${pointer}/`)) upper.places.delete(old);
+  }
+  for (const [at, place] of upper.tree.places) {
+    if (at === pointer || at.startsWith(`${pointer}/`)) upper.places.set(at, place);
+  }
+  return upper.value;
+}
+
+function copyPlace(pointer: string, { tree, places }: Upper): void {
+  const place = tree.places.get(pointer);
+  if (place !== undefined) places.set(pointer, place);
+}
+
+/** The value with every object in it frozen; a copy, so that the caller's own is left alone. */
+export function frozenCopy<Value>(value: Value): Value {
+  const copy: Value = structuredClone(value);
+  const freeze = (part: unknown): void => {
+    if (typeof part !== 'object' || part === null) return;
+    Object.values(part).forEach(freeze);
+    Object.freeze(part);
+  };
+  freeze(copy);
+  return copy;
+}

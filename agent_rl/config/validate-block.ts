@@ -1,0 +1,93 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { Static, TSchema } from 'typebox';
+
+import { explainSchemaError } from './explain-schema-error.ts';
+import { configInvalid, type Places, pointerStep, type Problem } from './problem.ts';
+import { frozenCopy } from './sourced-tree.ts';
+
+/** Where a block stands in the run file. */
+export interface BlockPlace {
+  /** Dotted, `tools.0`. */
+  readonly path: string;
+  /** Of the loaded config; empty when the block comes from code. */
+  readonly places: Places;
+}
+
+type Json = Record<string, unknown>;
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null;
+
+// Values, not schemas.
+const asIs: ReadonlySet<string> = new Set(['default', 'enum', 'const', 'examples']);
+
+/** The schema with every object in it closed, unless it says what else it may hold. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (!isObject(schema)) return schema;
+  const copy: Json = {};
+  for (const [key, part] of Object.entries(schema)) copy[key] = asIs.has(key) ? part : closed(part);
+  const open = copy['type'] === 'object' && isObject(copy['properties']);
+  return open && !('additionalProperties' in copy) && !('unevaluatedProperties' in copy)
+    ? { ...copy, additionalProperties: false }
+    : copy;
+}
+
+/** Dotted paths of everything a schema declares. */
+function declaredPaths(schema: unknown, prefix: string): string[] {
+  if (!isObject(schema) || !isObject(schema['properties'])) return [];
+  return Object.entries(schema['properties']).flatMap(([key, part]) => {
+    const path = prefix === '' ? key : `${prefix}.${key}`;
+    return [path, ...declaredPaths(part, path)];
+  });
+}
+
+/** Checks a value and fills in defaults, in a copy. */
+export function checkAgainst(
+  schema: TSchema,
+  value: unknown,
+  { base, places }: { readonly base: string; readonly places: Places },
+): { readonly value: unknown; readonly problems: readonly Problem[] } {
+  const ajv = new Ajv2020({
+    strict: true,
+    strictTypes: false,
+    strictRequired: false,
+    allErrors: true,
+    useDefaults: true,
+    verbose: true,
+  });
+  addFormats.default(ajv);
+  ajv.addKeyword({ keyword: 'unit', schemaType: 'string' });
+  // Through JSON: ajv must not meet the markers that TypeBox hides in a schema.
+  const plain = JSON.parse(JSON.stringify(schema)) as Json;
+  const copy: unknown = structuredClone(value);
+  const validate = ajv.compile(plain);
+  if (validate(copy)) return { value: copy, problems: [] };
+  const knownPaths = declaredPaths(plain, '');
+  const problems = (validate.errors ?? []).map((error) =>
+    explainSchemaError(error, { places, base, knownPaths }),
+  );
+  return { value: copy, problems };
+}
+
+/** Problems of a plugin's block and the block with its defaults, without throwing. */
+export function checkBlock(schema: TSchema, value: unknown, { path, places }: BlockPlace) {
+  const base = path === '' ? '' : path.split('.').map(pointerStep).join('');
+  return checkAgainst(closed(schema) as TSchema, value, { base, places });
+}
+
+/**
+ * A plugin's block of YAML, checked against the plugin's own schema: unknown keys are errors, defaults are
+ * filled in, the result is frozen.
+ *
+ * @throws AgentRlError `CONFIG_INVALID`, every problem with its place.
+ */
+export function validateBlock<Schema extends TSchema>(
+  schema: Schema,
+  value: unknown,
+  place: BlockPlace,
+): Static<Schema> {
+  const { value: settings, problems } = checkBlock(schema, value, place);
+  if (problems.length > 0) throw configInvalid(problems);
+  return frozenCopy(settings) as Static<Schema>;
+}
