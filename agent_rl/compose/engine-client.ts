@@ -1,0 +1,126 @@
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+
+import { AgentRlError } from '../core/errors.ts';
+import type { Generation, GenerationRequest, Generator } from '../core/generator.ts';
+import type { Learner } from '../core/learner.ts';
+import { packageRoot } from '../core/package-root.ts';
+import { fromSentError, type EngineAnswer } from './engine-messages.ts';
+import type { EngineInfo, EngineServiceOptions } from './engine-service.ts';
+
+interface Pending {
+  readonly resolve: (value: never) => void;
+  readonly reject: (problem: unknown) => void;
+}
+
+/**
+ * The engine thread seen from the main thread: a `Learner` and a `Generator`.
+ *
+ * Running a program blocks its thread, so it has one of its own while environments, tools and input and output
+ * stay here.
+ */
+export class EngineClient implements Learner, Generator {
+  readonly #pending = new Map<number, Pending>();
+  #nextId = 1;
+  #ended: Error | undefined;
+  #closing = false;
+
+  private constructor(
+    private readonly worker: Worker,
+    readonly maxContextTokens: number,
+  ) {
+    worker.on('message', (answer: EngineAnswer) => this.#settle(answer));
+    worker.on('error', (problem) => this.#fail(problem));
+    worker.on('exit', () => this.#fail(undefined));
+  }
+
+  /** @throws AgentRlError of whatever kept the engine or the model from opening. */
+  static async open(options: EngineServiceOptions): Promise<EngineClient> {
+    const file = join(packageRoot(), 'dist/agent_rl/compose/engine-worker.js');
+    const worker = new Worker(file, { workerData: options, env: {} });
+    const first = await new Promise<EngineAnswer>((resolve, reject) => {
+      worker.once('message', resolve);
+      worker.once('error', reject);
+      worker.once('exit', (code) =>
+        reject(new AgentRlError('ENGINE_FAILED', `The engine thread ended with code ${code} while starting.`)),
+      );
+    });
+    worker.removeAllListeners();
+    if ('error' in first) {
+      await worker.terminate();
+      throw fromSentError(first.error);
+    }
+    return new EngineClient(worker, (first.value as { maxContextTokens: number }).maxContextTokens);
+  }
+
+  generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
+    const id = this.#nextId;
+    const abort = () => this.worker.postMessage({ abort: id });
+    const answer = this.#call<Generation>('generate', request);
+    if (signal?.aborted === true) abort();
+    signal?.addEventListener('abort', abort, { once: true });
+    return answer.finally(() => signal?.removeEventListener('abort', abort));
+  }
+
+  release(episode: string): void {
+    // A release needs no answer, and an engine that ended has nothing to forget.
+    this.#call('release', episode).catch(() => undefined);
+  }
+
+  forward(...args: Parameters<Learner['forward']>) {
+    return this.#call<readonly Float32Array[]>('forward', ...args);
+  }
+
+  forwardBackward(...args: Parameters<Learner['forwardBackward']>) {
+    return this.#call<Awaited<ReturnType<Learner['forwardBackward']>>>('forwardBackward', ...args);
+  }
+
+  optimStep(...args: Parameters<Learner['optimStep']>) {
+    return this.#call<Awaited<ReturnType<Learner['optimStep']>>>('optimStep', ...args);
+  }
+
+  saveState(folder: string) {
+    return this.#call<{ readonly weightsSha256: string }>('saveState', folder);
+  }
+
+  loadState(folder: string) {
+    return this.#call<void>('loadState', folder);
+  }
+
+  publishWeights() {
+    return this.#call<number>('publishWeights');
+  }
+
+  info() {
+    return this.#call<EngineInfo>('info');
+  }
+
+  async close(): Promise<void> {
+    if (this.#ended !== undefined || this.#closing) return;
+    await this.#call('close');
+    this.#closing = true;
+    await this.worker.terminate();
+  }
+
+  #call<Value>(method: string, ...args: readonly unknown[]): Promise<Value> {
+    if (this.#ended !== undefined) return Promise.reject(this.#ended);
+    const id = this.#nextId++;
+    return new Promise<Value>((resolve, reject) => {
+      this.#pending.set(id, { resolve: resolve as Pending['resolve'], reject });
+      this.worker.postMessage({ id, method, args });
+    });
+  }
+
+  #settle(answer: EngineAnswer): void {
+    const pending = this.#pending.get(answer.id);
+    this.#pending.delete(answer.id);
+    if ('error' in answer) pending?.reject(fromSentError(answer.error));
+    else pending?.resolve(answer.value as never);
+  }
+
+  #fail(problem: unknown): void {
+    this.#ended ??= new AgentRlError('ENGINE_FAILED', 'The engine thread ended.', { cause: problem });
+    for (const { reject } of this.#pending.values()) reject(this.#ended);
+    this.#pending.clear();
+  }
+}

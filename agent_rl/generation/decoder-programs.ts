@@ -1,0 +1,229 @@
+import type { Engine, Program, TensorData, TensorSpec } from '../engine/engine.ts';
+import type { Tensor } from '../engine/ops.ts';
+import { bucketSize, ProgramCache } from '../engine/program-cache.ts';
+import { decodeStep } from '../../model/decode-step.ts';
+import { causalMask } from '../../model/decoder.ts';
+import type { ModelConfig } from '../../model/model-config.ts';
+import { parameterSpecs } from '../../model/parameters.ts';
+import { prefill } from '../../model/prefill.ts';
+import { ropeTablesUpTo, type RopeTables } from '../../model/rope.ts';
+import { drawTokens } from './draw-tokens.ts';
+import type { KvCache, KvPrefix, KvShape } from './kv-cache.ts';
+
+/** One step's inputs, one entry per row; rows beyond the active ones hold anything. */
+export interface StepInputs {
+  readonly tokens: Int32Array;
+  /** Position of the token being fed; -1 where the row is idle. */
+  readonly positions: Int32Array;
+  readonly uniforms: Float32Array;
+  /** 0 takes the likeliest token. */
+  readonly temperatures: Float32Array;
+  /** [rows, capacity + 1], added to the attention scores. */
+  readonly mask: Float32Array;
+}
+
+export interface StepOptions {
+  readonly cache: KvCache;
+  readonly rows: number;
+  /** Also fetch every row's log-probabilities, for truncated sampling. */
+  readonly wholeRows: boolean;
+}
+
+export interface StepResult {
+  readonly next: Int32Array;
+  readonly logProbs: Float32Array;
+  /** [rows, V], when asked for. */
+  readonly whole?: Float32Array;
+  /** Per layer, keys and values of the tokens fed, [rows, kvHeads, 1, headDim]. */
+  readonly fresh: readonly { readonly keys: Float32Array; readonly values: Float32Array }[];
+  /** Seconds inside the runtime. */
+  readonly runS: number;
+}
+
+const smallestRows = 4;
+const programsKept = 12;
+const prefillMultiple = 32;
+
+/** The compiled programs of generation and the weights they run with. */
+export class DecoderPrograms {
+  readonly #programs = new ProgramCache(programsKept);
+  readonly #weightSpecs: readonly TensorSpec[];
+  readonly #rope: RopeTables;
+  #weights: Readonly<Record<string, TensorData>> = {};
+
+  constructor(
+    private readonly engine: Engine,
+    private readonly config: ModelConfig,
+    maxPositions: number,
+  ) {
+    this.#weightSpecs = parameterSpecs(config).map(({ name, shape }) => ({
+      name,
+      shape,
+      dtype: 'float32' as const,
+    }));
+    this.#rope = ropeTablesUpTo(config, Math.ceil(maxPositions / prefillMultiple) * prefillMultiple * 2);
+  }
+
+  get vocabSize(): number {
+    return this.config.vocabSize;
+  }
+
+  get kvShape(): Omit<KvShape, 'capacity'> {
+    const { layers, kvHeads, headDim } = this.config;
+    return { layers, kvHeads, headDim };
+  }
+
+  /** Rows a step is run with for `count` active ones: a power of two, never 1, whose last bits would differ. */
+  rowBucket(count: number): number {
+    return Math.max(smallestRows, 2 ** Math.ceil(Math.log2(Math.max(1, count))));
+  }
+
+  async setWeights(parameters: ReadonlyMap<string, Float32Array>): Promise<void> {
+    this.#weights = Object.fromEntries(parameters);
+  }
+
+  /** Keys and values of a prompt. */
+  async prefill(tokens: readonly number[]): Promise<KvPrefix> {
+    const { layers, kvHeads, headDim } = this.config;
+    const length = bucketSize(tokens.length, { multipleOf: prefillMultiple, growth: 1.25 });
+    const program = await this.#programs.get(`prefill ${length}`, () => this.#compilePrefill(length));
+    const padded = new Int32Array(length);
+    padded.set(tokens);
+    const size = length * headDim;
+    const outputs = await program.run({
+      ...this.#weights,
+      tokens: padded,
+      cos: this.#rope.cos.subarray(0, size),
+      sin: this.#rope.sin.subarray(0, size),
+      mask: causalMask(length),
+    });
+    const kept = (name: string): Float32Array => {
+      const whole = outputs[name] as Float32Array; // [kvHeads, length, headDim]
+      const part = new Float32Array(kvHeads * tokens.length * headDim);
+      for (let head = 0; head < kvHeads; head++) {
+        const row = whole.subarray(head * size, head * size + tokens.length * headDim);
+        part.set(row, head * tokens.length * headDim);
+      }
+      return part;
+    };
+    const perLayer = (kind: string) => Array.from({ length: layers }, (_, layer) => kept(`${kind}${layer}`));
+    return { length: tokens.length, keys: perLayer('k'), values: perLayer('v') };
+  }
+
+  /** Feeds one token per row and draws the next. */
+  async step(inputs: StepInputs, { cache, rows, wholeRows }: StepOptions): Promise<StepResult> {
+    const { layers, headDim } = this.config;
+    const { capacity } = cache.shape;
+    const program = await this.#programs.get(`step ${rows} ${capacity} ${wholeRows}`, () =>
+      this.#compileStep(rows, capacity, wholeRows),
+    );
+    const cos = new Float32Array(rows * headDim);
+    const sin = new Float32Array(rows * headDim);
+    for (const [row, position] of inputs.positions.entries()) {
+      const from = Math.max(0, position) * headDim;
+      cos.set(this.#rope.cos.subarray(from, from + headDim), row * headDim);
+      sin.set(this.#rope.sin.subarray(from, from + headDim), row * headDim);
+    }
+    const feeds: Record<string, TensorData> = {
+      ...this.#weights,
+      tokens: inputs.tokens,
+      cos,
+      sin,
+      mask: inputs.mask,
+      uniforms: inputs.uniforms,
+      temperatures: inputs.temperatures,
+    };
+    for (let layer = 0; layer < layers; layer++) {
+      const { keys, values } = cache.view(layer, rows);
+      feeds[`pastK${layer}`] = keys;
+      feeds[`pastV${layer}`] = values;
+    }
+    const started = performance.now();
+    const outputs = await program.run(feeds);
+    const runS = (performance.now() - started) / 1000;
+    const fresh = Array.from({ length: layers }, (_, layer) => ({
+      keys: outputs[`k${layer}`] as Float32Array,
+      values: outputs[`v${layer}`] as Float32Array,
+    }));
+    const whole = outputs['whole'] as Float32Array | undefined;
+    return {
+      next: outputs['next'] as Int32Array,
+      logProbs: outputs['logProbs'] as Float32Array,
+      ...(whole === undefined ? {} : { whole }),
+      fresh,
+      runS,
+    };
+  }
+
+  async dispose(): Promise<void> {
+    await this.#programs.dispose();
+  }
+
+  #compilePrefill(length: number): Promise<Program> {
+    const { headDim } = this.config;
+    const specs: TensorSpec[] = [
+      ...this.#weightSpecs,
+      { name: 'tokens', shape: [1, length], dtype: 'int32' },
+      { name: 'cos', shape: [length, headDim], dtype: 'float32' },
+      { name: 'sin', shape: [length, headDim], dtype: 'float32' },
+      { name: 'mask', shape: [length, length], dtype: 'float32' },
+    ];
+    return this.engine.compile(specs, (inputs) => {
+      const sequence = sequenceOf(inputs);
+      const caches = prefill(this.config, inputs, sequence);
+      return Object.fromEntries(
+        caches.flatMap(({ keys, values }, layer) => [
+          [`k${layer}`, keys],
+          [`v${layer}`, values],
+        ]),
+      );
+    });
+  }
+
+  #compileStep(rows: number, capacity: number, wholeRows: boolean): Promise<Program> {
+    const { headDim, kvHeads, layers } = this.config;
+    const past = [rows, kvHeads, capacity, headDim];
+    const specs: TensorSpec[] = [
+      ...this.#weightSpecs,
+      { name: 'tokens', shape: [rows], dtype: 'int32' },
+      { name: 'cos', shape: [rows, headDim], dtype: 'float32' },
+      { name: 'sin', shape: [rows, headDim], dtype: 'float32' },
+      { name: 'mask', shape: [rows, 1, 1, capacity + 1], dtype: 'float32' },
+      { name: 'uniforms', shape: [rows], dtype: 'float32' },
+      { name: 'temperatures', shape: [rows], dtype: 'float32' },
+      ...Array.from({ length: layers }, (_, layer) => [
+        { name: `pastK${layer}`, shape: past, dtype: 'float32' as const },
+        { name: `pastV${layer}`, shape: past, dtype: 'float32' as const },
+      ]).flat(),
+    ];
+    return this.engine.compile(specs, (inputs) => {
+      const input = (name: string): Tensor => inputs[name] as Tensor;
+      const { logits, fresh } = decodeStep(this.config, inputs, {
+        tokens: input('tokens'),
+        cos: input('cos'),
+        sin: input('sin'),
+        mask: input('mask'),
+        past: Array.from({ length: layers }, (_, layer) => ({
+          keys: input(`pastK${layer}`),
+          values: input(`pastV${layer}`),
+        })),
+      });
+      const drawn = drawTokens(logits, input('uniforms'), input('temperatures'));
+      const outputs: Record<string, Tensor> = { next: drawn.next, logProbs: drawn.logProbs };
+      if (wholeRows) outputs['whole'] = drawn.distribution;
+      for (const [layer, { keys, values }] of fresh.entries()) {
+        outputs[`k${layer}`] = keys;
+        outputs[`v${layer}`] = values;
+      }
+      return outputs;
+    });
+  }
+}
+
+const sequenceOf = (inputs: Record<string, Tensor>) => ({
+  tokens: inputs['tokens'] as Tensor,
+  cos: inputs['cos'] as Tensor,
+  sin: inputs['sin'] as Tensor,
+  mask: inputs['mask'] as Tensor,
+});
+

@@ -1,0 +1,41 @@
+import { tf, type Tensor } from '../engine/ops.ts';
+
+/** One token per row; R rows, V vocabulary. */
+export interface DrawnTokens {
+  /** [R] int32 */
+  readonly next: Tensor;
+  /** Of the token taken, in nats [R]. */
+  readonly logProbs: Tensor;
+  /** Log-probabilities of the whole temperature-scaled distribution [R, V]. */
+  readonly distribution: Tensor;
+}
+
+/**
+ * Draws from softmax(logits / temperature) by inverse CDF: the first token whose cumulative mass exceeds
+ * uniform x (the last cumulative sum), so that a sum that falls short of 1 cannot point past the vocabulary.
+ *
+ * A temperature of 0 takes the likeliest token (the first of equals); its log-probability is then that at
+ * temperature 1, since the distribution drawn from has no spread.
+ *
+ * @param logits [R, V]
+ * @param uniforms in [0, 1), [R]
+ * @param temperatures [R]
+ */
+export function drawTokens(logits: Tensor, uniforms: Tensor, temperatures: Tensor): DrawnTokens {
+  const [rows, vocabSize] = logits.shape as [number, number];
+  const column = (values: Tensor): Tensor => tf.reshape(values, [rows, 1]);
+  const greedy = tf.lessEqual(temperatures, 0); // [R]
+  const divisor = tf.where(greedy, tf.onesLike(temperatures), temperatures);
+  const distribution = tf.logSoftmax(tf.div(logits, column(divisor))); // [R, V]
+
+  const cumulative = tf.cumsum(tf.exp(distribution), -1); // [R, V]
+  const total = tf.slice(cumulative, [0, vocabSize - 1], [rows, 1]);
+  const passed = tf.lessEqual(cumulative, tf.mul(column(uniforms), total));
+  const sampled = tf.sum(tf.cast(passed, 'int32'), -1); // [R]
+  const likeliest = tf.cast(tf.argMax(logits, -1), 'int32');
+  const next = tf.cast(tf.where(greedy, likeliest, tf.cast(sampled, 'int32')), 'int32');
+
+  const rowStarts = tf.mul(tf.range(0, rows, 1, 'int32'), tf.scalar(vocabSize, 'int32'));
+  const logProbs = tf.gather(tf.reshape(distribution, [-1]), tf.add(rowStarts, next));
+  return { next, logProbs, distribution };
+}

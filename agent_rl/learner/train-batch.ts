@@ -1,0 +1,103 @@
+import { AgentRlError } from '../core/errors.ts';
+import type { TrainDatum } from '../core/learner.ts';
+import { bucketSize } from '../engine/program-cache.ts';
+
+/** Static sizes of one training program: B sequences of T tokens, N of them trained. */
+export interface BatchShape {
+  readonly sequences: number;
+  readonly length: number;
+  readonly trained: number;
+}
+
+/** One micro-batch as program inputs. Everything after `tokens` has one entry per trained token, padded with weight 0. */
+export interface TrainBatch {
+  readonly shape: BatchShape;
+  /** [B, T], padded at the right */
+  readonly tokens: Int32Array;
+  /** Row of the hidden states that predicts each trained token [N]. */
+  readonly rows: Int32Array;
+  readonly targets: Int32Array;
+  readonly weights: Float32Array;
+  readonly advantages: Float32Array;
+  readonly oldLogProbs: Float32Array;
+  readonly refLogProbs: Float32Array;
+  /** Where each trained token came from: datum and place in it. */
+  readonly origins: readonly { readonly datum: number; readonly place: number }[];
+}
+
+/** What a sequence length is padded to, so that few programs serve many lengths. */
+export const paddedLength = (length: number): number =>
+  bucketSize(length, { multipleOf: 16, growth: 1.25 });
+
+/**
+ * Lays data out as one micro-batch.
+ *
+ * @throws AgentRlError `SHAPE_MISMATCH` when a datum's arrays disagree, or its first token is to be trained.
+ */
+export function trainBatch(data: readonly TrainDatum[]): TrainBatch {
+  for (const datum of data) checkDatum(datum);
+  const length = paddedLength(Math.max(2, ...data.map(({ tokens }) => tokens.length)));
+  const sequences = bucketSize(data.length, { multipleOf: 1, growth: 1.25 });
+  const origins = data.flatMap(({ weights }, datum) =>
+    [...weights.keys()].filter((place) => weights[place] !== 0).map((place) => ({ datum, place })),
+  );
+  const trained = bucketSize(Math.max(2, origins.length), { multipleOf: 64, growth: 1.5 });
+
+  const tokens = new Int32Array(sequences * length);
+  for (const [row, datum] of data.entries()) tokens.set(datum.tokens, row * length);
+  const rows = new Int32Array(trained);
+  const targets = new Int32Array(trained);
+  for (const [i, { datum, place }] of origins.entries()) {
+    rows[i] = datum * length + place - 1;
+    targets[i] = data[datum]?.tokens[place] ?? 0;
+  }
+  const column = (pick: (datum: TrainDatum) => Float32Array | undefined): Float32Array => {
+    const values = new Float32Array(trained);
+    for (const [i, { datum, place }] of origins.entries()) {
+      values[i] = pick(data[datum] as TrainDatum)?.[place] ?? 0;
+    }
+    return values;
+  };
+  return {
+    shape: { sequences, length, trained },
+    tokens,
+    rows,
+    targets,
+    weights: column((datum) => datum.weights),
+    advantages: column((datum) => datum.advantages),
+    oldLogProbs: column((datum) => datum.oldLogProbs),
+    refLogProbs: column((datum) => datum.refLogProbs),
+    origins,
+  };
+}
+
+/** Per datum, one entry per token: the value of each trained token, 0 elsewhere. */
+export function byDatum(
+  values: Float32Array,
+  { origins }: Pick<TrainBatch, 'origins'>,
+  data: readonly TrainDatum[],
+): Float32Array[] {
+  const result = data.map(({ tokens }) => new Float32Array(tokens.length));
+  for (const [i, { datum, place }] of origins.entries()) {
+    (result[datum] as Float32Array)[place] = values[i] ?? 0;
+  }
+  return result;
+}
+
+function checkDatum({ tokens, weights, advantages, oldLogProbs, refLogProbs }: TrainDatum): void {
+  const expected = tokens.length;
+  const arrays = { weights, advantages, oldLogProbs, ...(refLogProbs && { refLogProbs }) };
+  for (const [name, values] of Object.entries(arrays)) {
+    if (values.length === expected) continue;
+    throw new AgentRlError(
+      'SHAPE_MISMATCH',
+      `A datum of ${expected} tokens has ${values.length} ${name}; expected one per token.`,
+    );
+  }
+  if (weights.length > 0 && weights[0] !== 0) {
+    throw new AgentRlError(
+      'SHAPE_MISMATCH',
+      `A datum trains its first token, which nothing predicts. Give entry 0 weight 0.`,
+    );
+  }
+}
