@@ -27,10 +27,11 @@ function closed(schema: unknown): unknown {
   if (!isObject(schema)) return schema;
   const copy: Json = {};
   for (const [key, part] of Object.entries(schema)) copy[key] = asIs.has(key) ? part : closed(part);
-  const open = copy['type'] === 'object' && isObject(copy['properties']);
-  return open && !('additionalProperties' in copy) && !('unevaluatedProperties' in copy)
-    ? { ...copy, additionalProperties: false }
-    : copy;
+  const open = !('additionalProperties' in copy) && !('unevaluatedProperties' in copy);
+  if (open && copy['type'] === 'object' && isObject(copy['properties'])) {
+    copy['additionalProperties'] = false;
+  }
+  return copy;
 }
 
 /** Dotted paths of everything a schema declares. */

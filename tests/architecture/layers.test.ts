@@ -1,0 +1,108 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { importsOf, projectFile, sourceFiles, type SourceFile } from '../support/source-files.ts';
+
+/** Lowest first. A folder may import itself and lower rows, never a neighbour of its own row. */
+const layers = [
+  ['agent_rl/core'],
+  ['agent_rl/engine', 'agent_rl/config', 'agent_rl/telemetry'],
+  ['model', 'agent_rl/algorithms'],
+  [
+    'agent_rl/rollout',
+    'agent_rl/learner',
+    'agent_rl/generation',
+    'agent_rl/sandbox',
+    'agent_rl/search',
+    'dataset',
+  ],
+  [
+    'agent_rl/trainer',
+    'agent_rl/tools',
+    'agent_rl/environments',
+    'agent_rl/policies',
+    'agent_rl/rewards',
+  ],
+  ['agent_rl/compose'],
+  ['agent_rl/index.ts'],
+  ['agent_rl/cli'],
+  ['scripts'],
+];
+
+const folders = layers.flat();
+const rank = (folder: string) => layers.findIndex((layer) => layer.includes(folder));
+const folderOf = (path: string) =>
+  folders.find((folder) => path === folder || path.startsWith(`${folder}/`));
+
+/** Imports of one file that break the rows, as sentences. */
+function brokenRows(file: SourceFile): readonly string[] {
+  const from = folderOf(file.path);
+  if (from === undefined) return [`${file.path} belongs to no row`];
+  return importsOf(file)
+    .map((target) => ({ target, to: folderOf(target) }))
+    .filter(({ to }) => to !== undefined && to !== from && rank(to) >= rank(from))
+    .map(({ target }) => `${file.path} imports ${target}`);
+}
+
+/** Imports of one file that leave the source, as sentences. */
+const leavingSource = (file: SourceFile) =>
+  importsOf(file)
+    .filter((target) => /^\.?\.?\//.test(target) || target.startsWith('tests/'))
+    .map((target) => `${file.path} imports ${target}`);
+
+const files = sourceFiles(['agent_rl', 'dataset', 'model', 'scripts']);
+const numerical = /^(@tensorflow\/|onnxruntime|onnx-proto)/;
+
+describe('the rows of design.md', () => {
+  test('imports only point down', () => {
+    expect(files.length).toBeGreaterThan(20);
+    expect(files.flatMap(brokenRows)).toEqual([]);
+  });
+
+  test('nothing imports from outside the source', () => {
+    expect(files.flatMap(leavingSource)).toEqual([]);
+  });
+
+  test('only the engine knows which libraries do the arithmetic', () => {
+    const others = files
+      .filter(({ path }) => !path.startsWith('agent_rl/engine/'))
+      .filter((file) => importsOf(file).some((target) => numerical.test(target)));
+    expect(others.map(({ path }) => path)).toEqual([]);
+  });
+
+  test('only compose makes containers', () => {
+    const others = files
+      .filter(({ path }) => !path.startsWith('agent_rl/compose/'))
+      .filter(({ text }) => /\bnew Container\b/.test(text));
+    expect(others.map(({ path }) => path)).toEqual([]);
+  });
+
+  test.each([
+    ["import { x } from '../compose/container.ts';", 'upward'],
+    ["import '../config/index.ts';", 'to a neighbour'],
+    ["const x = await import('../cli/main.ts');", 'upward and late'],
+    ["export * from '../../scripts/agent-rl.ts';", 'upward, as an export'],
+    ["new Worker(new URL('../rollout/worker.ts', import.meta.url));", 'upward, as a worker'],
+  ])('a planted import is found: %s (%s)', (text) => {
+    expect(brokenRows({ path: 'agent_rl/telemetry/planted.ts', text })).toHaveLength(1);
+  });
+
+  test('downward imports, own files, packages and examples in comments are left alone', () => {
+    const text = `
+      /** @example import { run } from '../compose/container.ts' */
+      import { a } from '../core/errors.ts';
+      import { b } from './writer.ts';
+      import winston from 'winston'; // from '../cli/main.ts'
+    `;
+    expect(brokenRows({ path: 'agent_rl/telemetry/planted.ts', text })).toEqual([]);
+  });
+});
+
+test('design.md lists every error code and no other', () => {
+  const union = /type ErrorCode =([^;]+);/.exec(projectFile('agent_rl/core/errors.ts'))?.[1] ?? '';
+  const codes = [...union.matchAll(/'([A-Z_]+)'/g)].map(([, code]) => code);
+  const [, section = ''] =
+    /\n#+ Error codes\n([\s\S]*?)(?=\n#|$)/.exec(projectFile('design.md')) ?? [];
+  const listed = [...section.matchAll(/^\| `([A-Z_]+)`/gm)].map(([, code]) => code);
+  expect(codes.length).toBeGreaterThan(10);
+  expect(listed.toSorted()).toEqual(codes.toSorted());
+});
