@@ -1,0 +1,107 @@
+import type { Tensor } from '@tensorflow/tfjs';
+import { AgentRlError } from '../core/errors.ts';
+import { checkInputs, checkTensorData } from './check-inputs.ts';
+import type {
+  CompileOptions,
+  Engine,
+  Program,
+  ProgramBody,
+  TensorData,
+  TensorSpec,
+} from './engine.ts';
+import { tfjs } from './tfjs.ts';
+import { traceProgram } from './trace/trace-program.ts';
+import { withBackend } from './with-backend.ts';
+
+/** A real tfjs backend: `cpu` is the slow, obvious oracle; `tensorflow` needs an optional package. */
+export type EagerBackend = 'cpu' | 'tensorflow';
+
+/** Package that brings tfjs's `tensorflow` backend. */
+export const tensorflowPackage = '@tensorflow/tfjs-node-gpu';
+
+async function loadTensorflow(): Promise<void> {
+  if (tfjs.findBackend('tensorflow') !== null) return;
+  try {
+    await import(tensorflowPackage);
+  } catch (cause) {
+    throw new AgentRlError(
+      'DEVICE_UNAVAILABLE',
+      `Device "tensorflow" needs the optional package ${tensorflowPackage}, which could not be loaded; ` +
+        `run npm install ${tensorflowPackage}@4.22.0, or choose device "cpu".`,
+      { cause },
+    );
+  }
+}
+
+const tensorOf = (spec: TensorSpec, data: TensorData): Tensor =>
+  // A copy, because a backend may keep the array it is given.
+  tfjs.tensor(data.slice(), [...spec.shape], spec.dtype);
+
+class EagerProgram implements Program {
+  readonly outputs: readonly TensorSpec[];
+
+  constructor(
+    private readonly backend: EagerBackend,
+    private readonly specs: readonly TensorSpec[],
+    private readonly body: ProgramBody,
+    private readonly constants: Readonly<Record<string, TensorData>>,
+  ) {
+    this.outputs = traceProgram(specs, body, constants).outputs;
+  }
+
+  run(inputs: Readonly<Record<string, TensorData>>): Promise<Record<string, TensorData>> {
+    return new Promise((resolve) => {
+      checkInputs(
+        this.specs.filter((spec) => this.constants[spec.name] === undefined),
+        inputs,
+      );
+      resolve(withBackend(this.backend, () => this.#evaluate({ ...inputs, ...this.constants })));
+    });
+  }
+
+  #evaluate(inputs: Readonly<Record<string, TensorData>>): Record<string, TensorData> {
+    const tensors = this.specs.map((spec) => [spec.name, tensorOf(spec, inputs[spec.name]!)]);
+    const results = this.body(Object.fromEntries(tensors) as Record<string, Tensor>);
+    return Object.fromEntries(
+      // The tracer has refused every dtype but float32 and int32.
+      Object.entries(results).map(([name, tensor]) => [
+        name,
+        tensor.dataSync().slice() as TensorData,
+      ]),
+    );
+  }
+
+  dispose(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+/** Runs program bodies operation by operation on a tfjs backend. */
+export class EagerEngine implements Engine {
+  private constructor(readonly device: EagerBackend) {}
+
+  /** @throws AgentRlError `DEVICE_UNAVAILABLE` when the backend's package is absent. */
+  static async open(device: EagerBackend): Promise<EagerEngine> {
+    if (device === 'tensorflow') await loadTensorflow();
+    return new EagerEngine(device);
+  }
+
+  compile(
+    specs: readonly TensorSpec[],
+    body: ProgramBody,
+    options: CompileOptions = {},
+  ): Promise<Program> {
+    const constants = options.constants ?? {};
+    return new Promise((resolve) => {
+      for (const spec of specs) {
+        const data = constants[spec.name];
+        if (data !== undefined) checkTensorData(spec, data);
+      }
+      resolve(new EagerProgram(this.device, specs, body, constants));
+    });
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}

@@ -1,0 +1,62 @@
+import type { Tensor } from '@tensorflow/tfjs';
+
+/** Element type of what crosses an engine's border. Booleans exist only inside a program: cast them. */
+export type DType = 'float32' | 'int32';
+
+/** Name, static shape and element type of one input or output. */
+export interface TensorSpec {
+  readonly name: string;
+  readonly shape: readonly number[];
+  readonly dtype: DType;
+}
+
+/** Row-major elements: `Float32Array` for float32, `Int32Array` for int32. */
+export type TensorData = Float32Array | Int32Array;
+
+/** A compiled function on plain typed arrays, for one set of static shapes. */
+export interface Program {
+  readonly outputs: readonly TensorSpec[];
+  /**
+   * Inputs by name; the arrays are read, never kept. Outputs are fresh arrays.
+   *
+   * @throws AgentRlError `SHAPE_MISMATCH` when an input is missing, unknown or wrongly sized.
+   */
+  run(inputs: Readonly<Record<string, TensorData>>): Promise<Record<string, TensorData>>;
+  dispose(): Promise<void>;
+}
+
+/**
+ * Maths over tfjs tensors, gradients included. It must be a pure function of its inputs: it may be run once,
+ * symbolically, and its recording executed for ever after.
+ */
+export type ProgramBody = (inputs: Record<string, Tensor>) => Record<string, Tensor>;
+
+export interface CompileOptions {
+  /**
+   * Inputs whose values are fixed for the program's life, by name. They are compiled in (and pre-packed for
+   * matrix products, which is faster) and are not given to `run`.
+   */
+  readonly constants?: Readonly<Record<string, TensorData>>;
+  /**
+   * Keep work that appears twice, instead of merging it: activation checkpointing recomputes a block on
+   * purpose, to hold less memory.
+   */
+  readonly keepRecomputation?: boolean;
+}
+
+/** Something that executes tfjs maths on a device. */
+export interface Engine {
+  readonly device: string;
+  /**
+   * Builds a program for the inputs of `specs`.
+   *
+   * @throws AgentRlError `NOT_TRACEABLE` when the body reads a tensor's value, draws random numbers or uses an
+   * operation that has no traced form; `ENGINE_FAILED` when the device refuses the program.
+   */
+  compile(
+    specs: readonly TensorSpec[],
+    body: ProgramBody,
+    options?: CompileOptions,
+  ): Promise<Program>;
+  close(): Promise<void>;
+}

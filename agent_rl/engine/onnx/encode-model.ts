@@ -1,0 +1,76 @@
+import onnxProto from 'onnx-proto';
+import type { AttributeValue, GraphDType, GraphNode } from '../trace/graph.ts';
+import type { TracedProgram } from '../trace/trace-program.ts';
+
+const { onnx } = onnxProto;
+
+const elementTypes: Readonly<Record<GraphDType, number>> = {
+  float32: onnx.TensorProto.DataType.FLOAT,
+  int32: onnx.TensorProto.DataType.INT32,
+  int64: onnx.TensorProto.DataType.INT64,
+  bool: onnx.TensorProto.DataType.BOOL,
+};
+
+const encodeAttribute = (name: string, value: AttributeValue): object => {
+  const { AttributeType } = onnx.AttributeProto;
+  if ('int' in value) return { name, type: AttributeType.INT, i: value.int };
+  if ('float' in value) return { name, type: AttributeType.FLOAT, f: value.float };
+  if ('ints' in value) return { name, type: AttributeType.INTS, ints: value.ints };
+  return { name, type: AttributeType.STRING, s: new TextEncoder().encode(value.string) };
+};
+
+const encodeNode = (node: GraphNode, index: number): object => ({
+  name: `${node.operator}_${index}`,
+  opType: node.operator,
+  domain: node.domain,
+  input: node.inputs,
+  output: node.outputs,
+  attribute: Object.entries(node.attributes).map(([name, value]) => encodeAttribute(name, value)),
+});
+
+const encodeType = (name: string, shape: readonly number[], dtype: GraphDType): object => ({
+  name,
+  type: {
+    tensorType: {
+      elemType: elementTypes[dtype],
+      shape: { dim: shape.map((dimValue) => ({ dimValue })) },
+    },
+  },
+});
+
+/** Graph name of the output `name`, kept apart from input names, which may be equal. */
+export const outputLabel = (name: string): string => `output:${name}`;
+
+/** The ONNX model (opset 18) of a traced program, as protobuf bytes. */
+export function encodeModel(traced: TracedProgram): Uint8Array {
+  const { graph, outputs, outputNames } = traced;
+  const results = outputs.map((output, index) => ({
+    name: `result_${index}`,
+    opType: 'Identity',
+    input: [outputNames[index]!],
+    output: [outputLabel(output.name)],
+  }));
+  const model = {
+    irVersion: 8,
+    producerName: 'agent_rl',
+    opsetImport: [
+      { domain: '', version: 18 },
+      { domain: 'com.microsoft', version: 1 },
+    ],
+    graph: {
+      name: 'program',
+      node: [...graph.nodes.map(encodeNode), ...results],
+      initializer: graph.initializers.map(({ name, shape, dtype, bytes }) => ({
+        name,
+        dims: [...shape],
+        dataType: elementTypes[dtype],
+        rawData: bytes,
+      })),
+      input: graph.inputs.map((input) => encodeType(input.name, input.shape, input.dtype)),
+      output: outputs.map((output) =>
+        encodeType(outputLabel(output.name), output.shape, output.dtype),
+      ),
+    },
+  };
+  return onnx.ModelProto.encode(onnx.ModelProto.create(model)).finish();
+}

@@ -1,0 +1,63 @@
+import { AgentRlError } from '../core/errors.ts';
+import type { Engine } from './engine.ts';
+
+export interface EngineOptions {
+  /** `cpu`, `cuda`, `cuda:n` (the n-th CUDA device), `webgpu` or `tensorflow`. */
+  readonly device: string;
+  /** Threads of one matrix product on the CPU. */
+  readonly threads: number;
+}
+
+const onnxDevice = /^(?:cpu|webgpu|cuda(?::\d+)?)$/;
+
+/**
+ * Opens the engine of a device, after running one addition on it.
+ *
+ * @throws AgentRlError `CONFIG_INVALID` for an unknown name or thread count, `DEVICE_UNAVAILABLE` when the device
+ * is not there.
+ */
+export async function openEngine({ device, threads }: EngineOptions): Promise<Engine> {
+  if (!Number.isInteger(threads) || threads < 1) {
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `threads must be a whole number from 1, got ${threads}.`,
+    );
+  }
+  if (device === 'tensorflow') {
+    const { EagerEngine } = await import('./eager-engine.ts');
+    return EagerEngine.open('tensorflow');
+  }
+  if (!onnxDevice.test(device)) {
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `Unknown device "${device}"; use cpu, cuda, cuda:n, webgpu or tensorflow.`,
+    );
+  }
+  const { OnnxEngine } = await import('./onnx-engine.ts');
+  const engine = new OnnxEngine({ device: device as 'cpu', threads });
+  await assertRuns(engine);
+  return engine;
+}
+
+const missing: Readonly<Record<string, string>> = {
+  cuda: 'CUDA needs an NVIDIA driver, CUDA 12 or 13 and the CUDA provider of onnxruntime-node',
+  webgpu: 'WebGPU needs a graphics adapter with a Vulkan, Metal or D3D12 driver',
+  cpu: 'the CPU provider is part of onnxruntime-node',
+};
+
+async function assertRuns(engine: Engine): Promise<void> {
+  const spec = { name: 'x', shape: [2], dtype: 'float32' } as const;
+  try {
+    const program = await engine.compile([spec], ({ x }) => ({ y: x!.add(x!) }));
+    await program.run({ x: Float32Array.of(1, 2) });
+    await program.dispose();
+  } catch (cause) {
+    const kind = engine.device.split(':')[0]!;
+    const detail = AgentRlError.is(cause) ? cause.message : String(cause);
+    throw new AgentRlError(
+      'DEVICE_UNAVAILABLE',
+      `Device "${engine.device}" cannot be used: ${missing[kind] ?? kind}. ${detail}`,
+      { cause },
+    );
+  }
+}

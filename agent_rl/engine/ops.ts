@@ -1,0 +1,49 @@
+import { AgentRlError } from '../core/errors.ts';
+import { tfjs } from './tfjs.ts';
+import { traceBackendName } from './trace/trace-backend.ts';
+
+export type {
+  Rank,
+  Scalar,
+  Tensor,
+  Tensor1D,
+  Tensor2D,
+  Tensor3D,
+  Tensor4D,
+  TensorInfo,
+} from '@tensorflow/tfjs';
+export { causalAttention } from './fused/causal-attention.ts';
+export { rmsNorm } from './fused/rms-norm.ts';
+export { ropeRotate } from './fused/rope-rotate.ts';
+export { swiglu } from './fused/swiglu.ts';
+export { tokenLogProbs, type TokenLogProbs } from './fused/token-log-probs.ts';
+
+const drawsRandomNumbers = [
+  'dropout',
+  'multinomial',
+  'rand',
+  'randomGamma',
+  'randomNormal',
+  'randomStandardNormal',
+  'randomUniform',
+  'randomUniformInt',
+  'truncatedNormal',
+] as const;
+
+// A drawn number would be frozen into the recorded program: the same one on every run.
+const refusingToTrace = (name: (typeof drawsRandomNumbers)[number]): unknown => {
+  const draw = tfjs[name] as (...args: unknown[]) => unknown;
+  return (...args: unknown[]): unknown => {
+    if (tfjs.getBackend() !== traceBackendName) return draw(...args);
+    throw new AgentRlError(
+      'NOT_TRACEABLE',
+      `tf.${name} was called inside a program body; draw with core/keyed-rng.ts and pass the numbers as an input.`,
+    );
+  };
+};
+
+/** The operations of TensorFlow.js. Random ones throw `NOT_TRACEABLE` inside a program body. */
+export const tf: typeof tfjs = {
+  ...tfjs,
+  ...Object.fromEntries(drawsRandomNumbers.map((name) => [name, refusingToTrace(name)])),
+};

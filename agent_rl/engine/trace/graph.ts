@@ -1,0 +1,170 @@
+import { AgentRlError } from '../../core/errors.ts';
+import { sizeOf } from '../check-inputs.ts';
+import type { TensorData } from '../engine.ts';
+import { narrowed, sameShape, type TraceDType, type Value } from './value.ts';
+
+/** Element types of a graph; int64 is only for the shapes and axes that ONNX wants as inputs. */
+export type GraphDType = TraceDType | 'int64';
+
+export type AttributeValue =
+  | { readonly int: number }
+  | { readonly float: number }
+  | { readonly ints: readonly number[] }
+  | { readonly string: string };
+
+export interface GraphNode {
+  readonly operator: string;
+  readonly domain: '' | 'com.microsoft';
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+  readonly attributes: Readonly<Record<string, AttributeValue>>;
+}
+
+export interface Initializer {
+  readonly name: string;
+  readonly shape: readonly number[];
+  readonly dtype: GraphDType;
+  readonly bytes: Uint8Array;
+}
+
+export interface GraphInput {
+  readonly name: string;
+  readonly shape: readonly number[];
+  readonly dtype: TraceDType;
+}
+
+export interface EmitOptions {
+  readonly attributes?: Readonly<Record<string, AttributeValue>>;
+  readonly domain?: '' | 'com.microsoft';
+  readonly outputs?: number;
+}
+
+const bytesOf = (data: ArrayLike<number>, dtype: TraceDType): Uint8Array => {
+  if (dtype === 'bool') return Uint8Array.from(data);
+  const kept = dtype === 'float32' ? data instanceof Float32Array : data instanceof Int32Array;
+  const typed = (kept ? data : undefined) as TensorData | undefined;
+  const whole = typed ?? (dtype === 'float32' ? Float32Array.from(data) : Int32Array.from(data));
+  return new Uint8Array(whole.buffer, whole.byteOffset, whole.byteLength);
+};
+
+/**
+ * A recording of tensor operations, in the operator set of ONNX. Nodes are kept in the order they were
+ * recorded, which is a topological order.
+ */
+export class Graph {
+  readonly nodes: GraphNode[] = [];
+  readonly initializers: Initializer[] = [];
+  readonly inputs: GraphInput[] = [];
+  readonly #names = new Map<Value, string>();
+  readonly #shared = new Map<string, string>();
+  #count = 0;
+
+  input(name: string, shape: readonly number[], dtype: TraceDType): Value {
+    this.inputs.push({ name, shape, dtype });
+    return { shape, dtype, source: { kind: 'node', name } };
+  }
+
+  constant(name: string, value: Omit<GraphInput, 'name'>, data: ArrayLike<number>): Value {
+    const { shape, dtype } = value;
+    this.initializers.push({ name, shape, dtype, bytes: bytesOf(data, dtype) });
+    return { shape, dtype, source: { kind: 'node', name } };
+  }
+
+  /** Records one operator and returns the name of its first output. */
+  emit(operator: string, inputs: readonly string[], options: EmitOptions = {}): string {
+    return this.emitMany(operator, inputs, { ...options, outputs: 1 })[0]!;
+  }
+
+  /** Records one operator and returns the names of its outputs. */
+  emitMany(operator: string, inputs: readonly string[], options: EmitOptions): string[] {
+    const { attributes = {}, domain = '', outputs = 1 } = options;
+    const names = Array.from({ length: outputs }, () => this.#fresh('t'));
+    this.nodes.push({ operator, domain, inputs, outputs: names, attributes });
+    return names;
+  }
+
+  /** Name of `value`, materialising a constant, uniform or broadcast one the first time. */
+  nameOf(value: Value): string {
+    const known = this.#names.get(value);
+    if (known !== undefined) return known;
+    const name = this.#materialise(value);
+    this.#names.set(value, name);
+    return name;
+  }
+
+  /**
+   * Names of elementwise operands whose broadcast shape is `shape`, each as small as that allows: a scalar or
+   * a row is broadcast by the operator itself instead of being expanded first.
+   */
+  operands(values: readonly Value[], shape: readonly number[]): string[] {
+    const small = values.map(narrowed);
+    const covered = shape.every((size, axis) =>
+      small.some((value) => {
+        const own = axis - (shape.length - value.shape.length);
+        return size === 1 ? true : own >= 0 && value.shape[own] === size;
+      }),
+    );
+    const rankHeld = small.some((value) => value.shape.length === shape.length);
+    if (covered && rankHeld) return small.map((value) => this.nameOf(value));
+    const whole = values.findIndex((value) => sameShape(value.shape, shape));
+    const expanded = (index: number): boolean => whole === -1 || index === whole;
+    return values.map((value, index) => this.nameOf(expanded(index) ? value : small[index]!));
+  }
+
+  /** A one-dimensional int64 constant, shared by equal ones. */
+  int64s(values: readonly number[]): string {
+    return this.#share(`int64[${values.join(',')}]`, () => ({
+      shape: [values.length],
+      dtype: 'int64',
+      bytes: new Uint8Array(BigInt64Array.from(values, BigInt).buffer),
+    }));
+  }
+
+  /** A scalar constant, shared by equal ones. */
+  scalar(number: number, dtype: TraceDType = 'float32'): string {
+    const key = Object.is(number, -0) ? '-0' : String(number);
+    return this.#share(`${dtype} ${key}`, () => ({
+      shape: [],
+      dtype,
+      bytes: bytesOf([number], dtype),
+    }));
+  }
+
+  #share(key: string, make: () => Omit<Initializer, 'name'>): string {
+    const known = this.#shared.get(key);
+    if (known !== undefined) return known;
+    const name = this.#fresh('c');
+    this.initializers.push({ name, ...make() });
+    this.#shared.set(key, name);
+    return name;
+  }
+
+  #materialise({ shape, dtype, source }: Value): string {
+    switch (source.kind) {
+      case 'node':
+        return source.name;
+      case 'uniform': {
+        const scalar = this.scalar(source.number, dtype);
+        return shape.length === 0 ? scalar : this.emit('Expand', [scalar, this.int64s(shape)]);
+      }
+      case 'broadcast':
+        return this.emit('Expand', [this.nameOf(source.of), this.int64s(shape)]);
+      case 'constant': {
+        if (source.data.length !== sizeOf(shape)) {
+          throw new AgentRlError(
+            'ENGINE_FAILED',
+            `A traced constant of shape [${shape.join(', ')}] has ${source.data.length} elements.`,
+          );
+        }
+        const name = this.#fresh('k');
+        this.initializers.push({ name, shape, dtype, bytes: bytesOf(source.data, dtype) });
+        return name;
+      }
+    }
+  }
+
+  #fresh(prefix: string): string {
+    this.#count += 1;
+    return `${prefix}#${this.#count}`;
+  }
+}

@@ -1,0 +1,48 @@
+import type { NamedTensorInfoMap, TensorInfo } from '@tensorflow/tfjs';
+import { tfjs } from '../tfjs.ts';
+import type { KernelTable, TraceKernel } from './kernel.ts';
+import { elementwiseKernels } from './kernels/elementwise.ts';
+import { indexKernels } from './kernels/index-by-value.ts';
+import { matmulKernels } from './kernels/matmul.ts';
+import { reduceKernels } from './kernels/reduce.ts';
+import { shapeKernels } from './kernels/shape.ts';
+import { TraceBackend, traceBackendName } from './trace-backend.ts';
+
+/** Every tfjs kernel the tracer can record, by tfjs's name. */
+export const traceKernels: KernelTable = {
+  ...elementwiseKernels,
+  ...indexKernels,
+  ...matmulKernels,
+  ...reduceKernels,
+  ...shapeKernels,
+};
+
+const register = (backend: TraceBackend, kernelName: string, kernel: TraceKernel): void => {
+  tfjs.registerKernel({
+    kernelName,
+    backendName: traceBackendName,
+    kernelFunc: ({ inputs, attrs }) => {
+      const values = Object.fromEntries(
+        Object.entries(inputs as NamedTensorInfoMap).flatMap(([name, info]) =>
+          info === undefined ? [] : [[name, backend.lookUp(info as TensorInfo)]],
+        ),
+      );
+      const result = kernel(backend.graph, values, (attrs ?? {}) as Record<string, unknown>);
+      return Array.isArray(result)
+        ? result.map((value) => backend.infoOf(value))
+        : backend.infoOf(result);
+    },
+  });
+};
+
+/** The recording backend, registered with tfjs on the first call. */
+export function traceBackend(): TraceBackend {
+  const existing: unknown = tfjs.findBackend(traceBackendName);
+  if (existing instanceof TraceBackend) return existing;
+  const backend = new TraceBackend();
+  tfjs.registerBackend(traceBackendName, () => backend, 0);
+  for (const [name, kernel] of Object.entries(traceKernels)) register(backend, name, kernel);
+  // Looking it up initialises it, so that later switches to it are synchronous.
+  tfjs.findBackend(traceBackendName);
+  return backend;
+}

@@ -1,0 +1,149 @@
+import type { DataType, KernelBackend, Tensor, TensorInfo } from '@tensorflow/tfjs';
+import { AgentRlError } from '../../core/errors.ts';
+import { tfjs } from '../tfjs.ts';
+import type { Graph } from './graph.ts';
+import { uniform, type TraceDType, type Value } from './value.ts';
+
+type BackendValues = Parameters<KernelBackend['write']>[0];
+
+/** Name under which the recording backend is registered with tfjs. */
+export const traceBackendName = 'trace';
+
+const dtypes: ReadonlySet<string> = new Set(['float32', 'int32', 'bool']);
+
+/** tfjs's dtype as one the tracer has. @throws AgentRlError `NOT_TRACEABLE` for complex64 and string. */
+export function traceDType(dtype: DataType): TraceDType {
+  if (dtypes.has(dtype)) return dtype as TraceDType;
+  throw new AgentRlError(
+    'NOT_TRACEABLE',
+    `Tensors of type ${dtype} cannot be traced; use float32, int32 or bool.`,
+  );
+}
+
+const allEqual = (data: ArrayLike<number>): boolean => {
+  for (let i = 1; i < data.length; i++) if (data[i] !== data[0]) return false;
+  return data.length > 0;
+};
+
+const valueOfData = (data: ArrayLike<number>, shape: number[], dtype: TraceDType): Value =>
+  allEqual(data)
+    ? uniform(Number(data[0]), shape, dtype)
+    : { shape, dtype, source: { kind: 'constant', data } };
+
+/**
+ * A tfjs backend that executes nothing: its kernels record what they are asked in the current `graph`, and its
+ * tensors stand for values of that graph.
+ */
+export class TraceBackend extends tfjs.KernelBackend {
+  #values = new WeakMap<object, Value>();
+  #graph: Graph | undefined;
+
+  /** The graph being recorded. */
+  get graph(): Graph {
+    if (this.#graph !== undefined) return this.#graph;
+    throw new AgentRlError('NOT_TRACEABLE', 'A traced tensor was used after its trace had ended.');
+  }
+
+  get recording(): boolean {
+    return this.#graph !== undefined;
+  }
+
+  /** Runs `body` with every kernel call going to `graph`. */
+  record<T>(graph: Graph, body: () => T): T {
+    if (this.#graph !== undefined) {
+      throw new AgentRlError('NOT_TRACEABLE', 'A program body may not compile another program.');
+    }
+    this.#graph = graph;
+    try {
+      return body();
+    } finally {
+      this.#graph = undefined;
+      this.#values = new WeakMap();
+    }
+  }
+
+  /** A handle through which tfjs passes `value` around. */
+  infoOf(value: Value): TensorInfo {
+    const dataId = {};
+    this.#values.set(dataId, value);
+    return { dataId, shape: [...value.shape], dtype: value.dtype };
+  }
+
+  /** A tfjs tensor standing for `value`. */
+  tensorOf(value: Value): Tensor {
+    return tfjs.engine().makeTensorFromTensorInfo(this.infoOf(value));
+  }
+
+  lookUp(info: TensorInfo): Value {
+    const value = this.#values.get(info.dataId);
+    if (value !== undefined) return value;
+    throw new AgentRlError(
+      'NOT_TRACEABLE',
+      `A tensor of shape [${info.shape.join(', ')}] was made outside the program body; pass it in as an input.`,
+    );
+  }
+
+  override write(data: BackendValues, shape: number[], dtype: DataType): object {
+    const dataId = {};
+    this.move(dataId, data, shape, dtype);
+    return dataId;
+  }
+
+  override move(dataId: object, data: BackendValues, shape: number[], dtype: DataType): void {
+    // Strings, the other values tfjs has, are refused by their dtype.
+    const kind = traceDType(dtype);
+    this.#values.set(dataId, valueOfData(data as ArrayLike<number>, shape, kind));
+  }
+
+  override readSync(): never {
+    throw new AgentRlError(
+      'NOT_TRACEABLE',
+      'A tensor was read (dataSync, arraySync, print, ...) inside a program body, where it has no elements yet; ' +
+        'return it as an output instead.',
+    );
+  }
+
+  override read(): Promise<never> {
+    return Promise.reject(
+      new AgentRlError(
+        'NOT_TRACEABLE',
+        'A tensor was read (data, array, ...) inside a program body; return it as an output instead.',
+      ),
+    );
+  }
+
+  override disposeData(): boolean {
+    return true;
+  }
+
+  override refCount(): number {
+    return 1;
+  }
+
+  // Handles are collected with their tensors: there is nothing to count.
+  override incRef(): void {}
+
+  decRef(): void {}
+
+  override numDataIds(): number {
+    return 0;
+  }
+
+  override memory(): { unreliable: boolean } {
+    return { unreliable: true };
+  }
+
+  override timerAvailable(): boolean {
+    return false;
+  }
+
+  override floatPrecision(): 32 {
+    return 32;
+  }
+
+  override epsilon(): number {
+    return 1e-7;
+  }
+
+  override dispose(): void {}
+}
