@@ -1,11 +1,13 @@
 import { AgentRlError } from '../core/errors.ts';
 
 export interface LearningRateOptions {
-  /** What follows the warm-up: stay at the peak, or fall to 0 at `totalSteps` along a line or half a cosine. */
-  readonly schedule: 'constant' | 'linear' | 'cosine';
+  /** What follows the warm-up: stay at the peak, or fall along half a cosine. */
+  readonly schedule: 'constant' | 'cosine';
   readonly warmupSteps: number;
   readonly totalSteps: number;
   readonly peak: number;
+  /** Where the cosine would arrive at `totalSteps`, as a share of the peak. */
+  readonly finalRatio: number;
 }
 
 /**
@@ -17,7 +19,7 @@ export interface LearningRateOptions {
  * @throws AgentRlError `CONFIG_INVALID` for a step outside [0, totalSteps).
  */
 export function learningRateAt(step: number, options: LearningRateOptions): number {
-  const { schedule, warmupSteps, totalSteps, peak } = options;
+  const { schedule, warmupSteps, totalSteps, peak, finalRatio } = options;
   if (!Number.isInteger(step) || step < 0 || step >= totalSteps) {
     throw new AgentRlError(
       'CONFIG_INVALID',
@@ -25,13 +27,7 @@ export function learningRateAt(step: number, options: LearningRateOptions): numb
     );
   }
   if (step < warmupSteps) return (peak * (step + 1)) / warmupSteps;
+  if (schedule === 'constant') return peak;
   const progress = (step - warmupSteps) / (totalSteps - warmupSteps);
-  switch (schedule) {
-    case 'constant':
-      return peak;
-    case 'linear':
-      return peak * (1 - progress);
-    case 'cosine':
-      return (peak * (1 + Math.cos(Math.PI * progress))) / 2;
-  }
+  return peak * (finalRatio + ((1 - finalRatio) * (1 + Math.cos(Math.PI * progress))) / 2);
 }

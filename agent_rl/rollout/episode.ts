@@ -1,0 +1,188 @@
+import type { EpisodeEnd } from '../core/environment.ts';
+import { messageOf } from '../core/errors.ts';
+import type { ToolCall } from '../core/message.ts';
+import { isSystemFailure, type Outcome } from '../core/outcome.ts';
+import type { Trajectory } from '../core/trajectory.ts';
+import { answerTurn } from './answer-turn.ts';
+import { combineRewards } from './combine-rewards.ts';
+import { EpisodeLog } from './episode-log.ts';
+import type { EpisodeMaker, EpisodeParts, EpisodeRequest } from './episode-parts.ts';
+import { unlessAborted } from './with-deadline.ts';
+
+/*
+ * One episode: begin, then [act, run the calls, tell the environment, observe] until something ends it, then judge.
+ *
+ * - What the policy does wrong (a call that is malformed, unknown or invalid) is told to it as a tool message.
+ * - What the system does wrong (anything thrown by the policy's generator, the environment or a tool) ends this
+ *   episode alone: its outcome says so, its reward is absent and `problem` says why.
+ * - A cancelled episode, or one past its wall-clock limit, is `aborted` and has no reward: how long it took is no
+ *   doing of the policy's.
+ * - Nothing is thrown.
+ */
+
+type Judged = Pick<
+  Trajectory,
+  'outcome' | 'success' | 'reward' | 'components' | 'metrics' | 'problem'
+>;
+
+/** Plays one episode to its end. Never throws: what fails is on the trajectory. */
+export async function runEpisode(
+  make: EpisodeMaker,
+  request: EpisodeRequest,
+  cancelled: AbortSignal,
+): Promise<Trajectory> {
+  const log = new EpisodeLog();
+  let parts: EpisodeParts | undefined;
+  let judged: Judged;
+  try {
+    cancelled.throwIfAborted();
+    parts = await make(request);
+    judged = await new Episode(parts, request, log).run(cancelled);
+  } catch (thrown) {
+    judged = failure(cancelled.aborted ? 'aborted' : 'infrastructure-error', messageOf(thrown));
+  }
+  return Object.freeze({
+    ...log.record(),
+    taskId: request.task.taskId,
+    sample: request.sample,
+    step: request.step,
+    ...(parts?.sandboxLevel === undefined ? {} : { sandboxLevel: parts.sandboxLevel }),
+    ...judged,
+  });
+}
+
+class Episode {
+  readonly #name: string;
+
+  constructor(
+    private readonly parts: EpisodeParts,
+    private readonly request: EpisodeRequest,
+    private readonly log: EpisodeLog,
+  ) {
+    const { seed, step, task, sample } = request;
+    this.#name = [seed, step, task.taskId, sample].join('/');
+  }
+
+  async run(cancelled: AbortSignal): Promise<Judged> {
+    const { limits, policy, environment } = this.parts;
+    const overtime = new AbortController();
+    const late = new Error(`The episode took longer than ${limits.episodeTimeoutS} s.`);
+    const timer = setTimeout(() => overtime.abort(late), limits.episodeTimeoutS * 1000);
+    const signal = AbortSignal.any([cancelled, overtime.signal]);
+    try {
+      return await this.#judge(await this.#play(signal), signal);
+    } catch (thrown) {
+      const outcome = signal.aborted ? 'aborted' : 'infrastructure-error';
+      // The environment is told once, so that it can let go; its verdict on half an episode means nothing.
+      const told = await problemOf(environment.finish.bind(environment, 'aborted', signal), signal);
+      return failure(outcome, [messageOf(thrown), ...told].join('; then finish failed: '));
+    } finally {
+      clearTimeout(timer);
+      policy.release(this.#name);
+      await this.parts.close?.();
+    }
+  }
+
+  async #play(signal: AbortSignal): Promise<EpisodeEnd> {
+    const { policy, environment, toolRunner, limits } = this.parts;
+    const { log } = this;
+    log.messages.push(...(await unlessAborted(environment.start(), signal)));
+    log.transcript = policy.begin(log.messages, toolRunner.specs);
+    checkPromptFits(log.transcript.length, limits.maxEpisodeTokens);
+    for (let index = 0; index < limits.maxTurns; index++) {
+      const end = await this.#turn(index, signal);
+      if (end !== undefined) return end;
+    }
+    return 'turn-limit';
+  }
+
+  /** Plays one turn; the reason the episode ends with it, if it does. */
+  async #turn(index: number, signal: AbortSignal): Promise<EpisodeEnd | undefined> {
+    const { policy, environment, limits } = this.parts;
+    const { log } = this;
+    const room = limits.maxEpisodeTokens - log.transcript.length;
+    if (room <= 0) return 'token-limit';
+    const { message, stop } = await this.#act(index, Math.min(room, limits.maxTurnTokens), signal);
+    log.messages.push(message);
+    log.malformedCalls += message.malformedCalls?.length ?? 0;
+    // A turn that was cut off is not acted on: what it meant to call is unknown.
+    if (stop === 'max-tokens' || stop === 'context-full') return 'token-limit';
+    if (stop === 'aborted')
+      throw new Error('The generator gave up on a turn nobody had cancelled.');
+
+    const answered = await log.timed('tools', async () =>
+      answerTurn(message, async (call, place) => this.#call(call, [index, place], signal)),
+    );
+    const turn = { index, message, calls: answered.calls };
+    log.turns.push(turn);
+    log.calls.push(...answered.calls);
+    const step = await unlessAborted(environment.step(turn, signal), signal);
+    const observed = [...answered.messages, ...(step.done ? [] : (step.messages ?? []))];
+    log.messages.push(...observed);
+    if (step.done) return 'done';
+    if (log.invalidCalls >= limits.invalidCallLimit) return 'invalid-calls';
+    if (index + 1 === limits.maxTurns) return 'turn-limit';
+    if (observed.length === 0) {
+      throw new Error('The environment neither ended the episode nor said anything.');
+    }
+    policy.observe(log.transcript, observed);
+    return undefined;
+  }
+
+  async #act(turn: number, maxTokens: number, signal: AbortSignal) {
+    const { request, log } = this;
+    const { seed, sample, task, sampling } = request;
+    const key = { seed, taskId: task.taskId, sample, turn };
+    const options = { episode: this.#name, sampling, maxTokens, key, signal };
+    return log.timed('generation', async () =>
+      unlessAborted(this.parts.policy.act(log.transcript, options), signal),
+    );
+  }
+
+  async #call(call: ToolCall, place: readonly [number, number], signal: AbortSignal) {
+    const { toolRunner, tools, environment } = this.parts;
+    const { seed, task, sample } = this.request;
+    const inputs = environment.toolInputs?.(call) ?? {};
+    const randomPath = [seed, 'tool', task.taskId, sample, ...place];
+    return toolRunner.run(call, { tools, inputs, randomPath, signal });
+  }
+
+  async #judge(end: EpisodeEnd, signal: AbortSignal): Promise<Judged> {
+    const { environment, rewards, invalidCallPenalty } = this.parts;
+    const { log, request } = this;
+    try {
+      return await log.timed('grading', async () => {
+        const verdict = await unlessAborted(environment.finish(end, signal), signal);
+        const view = { task: request.task, messages: log.messages, turns: log.turns, verdict };
+        const options = { rewards, invalidCallPenalty, invalidCalls: log.invalidCalls };
+        const combined = await unlessAborted(combineRewards(view, options), signal);
+        const { outcome, success, metrics = {} } = verdict;
+        if (isSystemFailure(outcome))
+          return { ...failure(outcome, `The environment judged: ${outcome}.`), metrics };
+        return { outcome, success, metrics, ...combined };
+      });
+    } catch (thrown) {
+      return failure(signal.aborted ? 'aborted' : 'grader-error', messageOf(thrown));
+    }
+  }
+}
+
+function failure(outcome: Outcome, problem: string): Judged {
+  return { outcome, success: false, reward: undefined, components: {}, metrics: {}, problem };
+}
+
+async function problemOf(work: () => Promise<unknown>, signal: AbortSignal): Promise<string[]> {
+  try {
+    await unlessAborted(work(), signal);
+    return [];
+  } catch (thrown) {
+    return signal.aborted ? [] : [messageOf(thrown)];
+  }
+}
+
+function checkPromptFits(promptTokens: number, maxEpisodeTokens: number): void {
+  if (promptTokens < maxEpisodeTokens) return;
+  throw new Error(
+    `The prompt is ${promptTokens} tokens and leaves no room to answer; rollout.maxEpisodeTokens is ${maxEpisodeTokens}. Raise it, or shorten the tasks.`,
+  );
+}

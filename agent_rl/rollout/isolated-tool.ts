@@ -1,0 +1,130 @@
+import { existsSync } from 'node:fs';
+import { extname, relative, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
+
+import { packageRoot } from '../core/package-root.ts';
+import type { ToolResult } from '../core/tool.ts';
+import { type Timed, unlessAborted, withDeadline } from './with-deadline.ts';
+
+/** What crosses to the thread for one call. */
+export interface IsolatedCall {
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly inputs: Readonly<Record<string, unknown>>;
+  readonly randomPath: readonly (string | number)[];
+}
+
+/** What comes back: first `ready` or `unusable`, then an answer to each call. */
+export type IsolatedAnswer =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'unusable'; readonly message: string }
+  | { readonly kind: 'result'; readonly result: ToolResult }
+  | { readonly kind: 'threw'; readonly message: string };
+
+const startUpS = 30;
+const maxHeapMiB = 512;
+
+/**
+ * A tool that runs in threads of its own, one call at a time in each, so that a call can be ended even while it
+ * loops. A thread is kept for the next call and terminated only when a call overruns, fails or is aborted: what a
+ * tool keeps in module variables is seen by later calls.
+ *
+ * Not a sandbox: the thread shares the process's files and network. Its environment variables are empty.
+ */
+export class IsolatedTool {
+  readonly #idle: Worker[] = [];
+
+  constructor(
+    private readonly name: string,
+    private readonly url: string,
+  ) {}
+
+  /** The deadline starts when the thread is ready: importing the tool does not count. */
+  async call(
+    call: IsolatedCall,
+    deadline: { readonly seconds: number; readonly signal: AbortSignal },
+  ): Promise<Timed<ToolResult>> {
+    const worker = this.#idle.pop() ?? (await this.#start(deadline.signal));
+    try {
+      const timed = await withDeadline(async () => ask(worker, call), deadline);
+      if (timed === 'timeout') await worker.terminate();
+      else this.#idle.push(worker);
+      return timed;
+    } catch (thrown) {
+      await worker.terminate();
+      if (isOutOfMemory(thrown)) {
+        const content = `Error: ${this.name} was stopped: it needed more than ${maxHeapMiB} MiB.`;
+        return { value: { content, isError: true } };
+      }
+      throw thrown;
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#idle.splice(0).map(async (worker) => worker.terminate()));
+  }
+
+  async #start(signal: AbortSignal): Promise<Worker> {
+    const worker = new Worker(
+      compiled(new URL(`./isolated-tool-thread${extname(import.meta.url)}`, import.meta.url)),
+      {
+        workerData: { name: this.name, url: compiled(new URL(this.url)).href },
+        env: {},
+        execArgv: [],
+        resourceLimits: { maxOldGenerationSizeMb: maxHeapMiB },
+      },
+    );
+    worker.unref();
+    const started = await withDeadline(async () => nextAnswer(worker), {
+      seconds: startUpS,
+      signal,
+    });
+    if (started !== 'timeout' && started.value.kind === 'ready') return worker;
+    await worker.terminate();
+    const why =
+      started === 'timeout' ? `it did not load in ${startUpS} s` : describe(started.value);
+    throw new Error(`The thread of the isolated tool "${this.name}" could not start: ${why}.`);
+  }
+}
+
+const describe = (answer: IsolatedAnswer): string =>
+  'message' in answer ? answer.message : answer.kind;
+
+async function ask(worker: Worker, call: IsolatedCall): Promise<ToolResult> {
+  const answer = nextAnswer(worker);
+  worker.postMessage(call);
+  const received = await answer;
+  if (received.kind === 'result') return received.result;
+  throw new Error(describe(received));
+}
+
+async function nextAnswer(worker: Worker): Promise<IsolatedAnswer> {
+  return new Promise((resolve, reject) => {
+    const exited = (code: number): void => reject(new Error(`its thread exited with code ${code}`));
+    // An error is followed by an exit; whichever listener is left over must not outlive this answer.
+    const settle =
+      <Value>(finish: (value: Value) => void) =>
+      (value: Value): void => {
+        worker.off('message', answered).off('error', failed).off('exit', exited);
+        finish(value);
+      };
+    const answered = settle<IsolatedAnswer>(resolve);
+    const failed = settle<Error>(reject);
+    worker.once('message', answered).once('error', failed).once('exit', exited);
+  });
+}
+
+const isOutOfMemory = (thrown: unknown): boolean =>
+  thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_WORKER_OUT_OF_MEMORY';
+
+/**
+ * The compiled twin of a source file of this package: a thread runs JavaScript only, while tests run from sources.
+ * Anything that is not a source file of this package is left as it is.
+ */
+function compiled(url: URL): URL {
+  if (!url.pathname.endsWith('.ts')) return url;
+  const root = packageRoot();
+  const path = relative(root, fileURLToPath(url));
+  const twin = resolve(root, 'dist', path.replace(/\.ts$/, '.js'));
+  return existsSync(twin) ? pathToFileURL(twin) : url;
+}

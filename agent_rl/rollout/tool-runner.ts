@@ -1,0 +1,135 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+
+import type { ExecutedCall } from '../core/environment.ts';
+import { KeyedRng } from '../core/keyed-rng.ts';
+import { messageOf } from '../core/errors.ts';
+import type { ToolCall } from '../core/message.ts';
+import type { Tool, ToolResult, ToolSpec } from '../core/tool.ts';
+import { cutContent } from './cut-content.ts';
+import { describeArguments } from './describe-arguments.ts';
+import { IsolatedTool } from './isolated-tool.ts';
+import { withDeadline } from './with-deadline.ts';
+
+export interface CallOptions {
+  /** The episode's own tools by name; isolated ones need none. */
+  readonly tools: ReadonlyMap<string, Tool>;
+  /** What the environment hands the tool and the model cannot see. */
+  readonly inputs: Readonly<Record<string, unknown>>;
+  /** Names the call's stream of random numbers. */
+  readonly randomPath: readonly (string | number)[];
+  readonly signal: AbortSignal;
+}
+
+const defaultDeadlineS = 10;
+const defaultMaxContentChars = 4000;
+
+/** A tool broke its contract: it threw, or answered with something that is no result. The system failed. */
+export class ToolFailure extends Error {
+  override readonly name = 'ToolFailure';
+}
+
+interface Known {
+  readonly spec: ToolSpec;
+  readonly validate: ValidateFunction;
+  readonly isolated: IsolatedTool | undefined;
+}
+
+/**
+ * Checks and runs the calls of a policy. What the policy did wrong is an answer to it, never an exception.
+ *
+ * One for a whole run: it holds the compiled schemas and the threads of isolated tools. The tools themselves belong
+ * to an episode and come with each call.
+ */
+export class ToolRunner {
+  readonly specs: readonly ToolSpec[];
+  readonly #known: ReadonlyMap<string, Known>;
+
+  constructor(specs: readonly ToolSpec[]) {
+    const ajv = new Ajv({ allErrors: true, strict: false });
+    this.specs = specs;
+    this.#known = new Map(
+      specs.map((spec) => {
+        const validate = ajv.compile(spec.parameters);
+        const isolated =
+          spec.isolated === undefined ? undefined : new IsolatedTool(spec.name, spec.isolated);
+        return [spec.name, { spec, validate, isolated }];
+      }),
+    );
+  }
+
+  /**
+   * Runs one call, or says why it cannot be run.
+   *
+   * @throws ToolFailure when the tool itself is broken; the signal's reason when it is aborted.
+   */
+  async run(call: ToolCall, options: CallOptions): Promise<ExecutedCall> {
+    const known = this.#known.get(call.name);
+    if (known === undefined) return rejected(call, this.#unknown(call.name));
+    if (!known.validate(call.arguments)) {
+      return rejected(call, invalidArguments(known.spec, known.validate.errors ?? []));
+    }
+    const { spec } = known;
+    const seconds = spec.deadlineS ?? defaultDeadlineS;
+    const started = performance.now();
+    const timed = await this.#call(known, call, options);
+    const wallMs = performance.now() - started;
+    if (timed === 'timeout') {
+      const content = `Error: ${spec.name} was stopped after ${seconds} s without an answer.`;
+      return { call, status: 'timeout', result: { content, isError: true }, wallMs };
+    }
+    const result = checkResult(spec, timed.value);
+    return { call, status: result.isError === true ? 'error' : 'ok', result, wallMs };
+  }
+
+  /** Ends the threads of isolated tools. */
+  async close(): Promise<void> {
+    for (const { isolated } of this.#known.values()) await isolated?.close();
+  }
+
+  async #call({ spec, isolated }: Known, call: ToolCall, options: CallOptions) {
+    const { inputs, randomPath } = options;
+    const deadline = { seconds: spec.deadlineS ?? defaultDeadlineS, signal: options.signal };
+    try {
+      if (isolated !== undefined) {
+        return await isolated.call({ args: call.arguments, inputs, randomPath }, deadline);
+      }
+      const tool = options.tools.get(spec.name);
+      if (tool === undefined) throw new Error('the episode was made without it');
+      const random = new KeyedRng(...randomPath);
+      // The arguments were just checked against the schema the tool's type comes from.
+      return await withDeadline(
+        async (signal) => tool.call(call.arguments as never, { signal, inputs, random }),
+        deadline,
+      );
+    } catch (thrown) {
+      options.signal.throwIfAborted();
+      throw new ToolFailure(`Tool "${spec.name}" failed: ${messageOf(thrown)}`, { cause: thrown });
+    }
+  }
+
+  #unknown(name: string): string {
+    const names = [...this.#known.keys()].join(', ') || 'none';
+    return `Error: there is no tool named ${JSON.stringify(name)}. Tools: ${names}.`;
+  }
+}
+
+function rejected(call: ToolCall, content: string): ExecutedCall {
+  return { call, status: 'rejected', result: { content, isError: true }, wallMs: 0 };
+}
+
+function invalidArguments(spec: ToolSpec, errors: readonly ErrorObject[]): string {
+  const problems = errors.map(({ instancePath, message, params }) => {
+    const extra = 'additionalProperty' in params ? ` (${params['additionalProperty']})` : '';
+    return `${instancePath.slice(1).replaceAll('/', '.') || 'arguments'} ${message}${extra}`;
+  });
+  return `Error: invalid arguments for ${spec.name}: ${problems.join('; ')}. Arguments: ${describeArguments(spec.parameters)}.`;
+}
+
+function checkResult(spec: ToolSpec, result: ToolResult): ToolResult {
+  if (typeof result?.content !== 'string') {
+    const got = JSON.stringify(result)?.slice(0, 200) ?? typeof result;
+    throw new ToolFailure(`Tool "${spec.name}" must answer with { content: string }; got ${got}.`);
+  }
+  const content = cutContent(result.content, spec.maxContentChars ?? defaultMaxContentChars);
+  return content === result.content ? result : { ...result, content };
+}
