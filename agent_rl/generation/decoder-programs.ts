@@ -156,7 +156,7 @@ export class DecoderPrograms {
   }
 
   async dispose(): Promise<void> {
-    await this.#programs.dispose();
+    await this.#programs.clear();
   }
 
   #compilePrefill(length: number): Promise<Program> {

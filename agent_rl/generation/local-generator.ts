@@ -48,6 +48,8 @@ export class LocalGenerator implements Generator {
   readonly #prefixes = new PrefixCache(prefixesKept);
   readonly #totals = { steps: 0, sampledTokens: 0, fedTokens: 0, prefilledTokens: 0, runS: 0, totalS: 0 };
   #version = 0;
+  /** Requests that were not answered yet. */
+  #unsettled = 0;
   #pumping = false;
 
   constructor(
@@ -70,9 +72,13 @@ export class LocalGenerator implements Generator {
   }
 
   generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
-    return new Promise((resolve, reject) => {
+    this.#unsettled += 1;
+    const generation = new Promise<Generation>((resolve, reject) => {
       this.#waiting.push(new ActiveRequest(request, signal, { resolve, reject }));
-      void this.#pump();
+    });
+    void this.#pump();
+    return generation.finally(() => {
+      this.#unsettled -= 1;
     });
   }
 
@@ -91,7 +97,7 @@ export class LocalGenerator implements Generator {
    * @throws AgentRlError `GENERATION_FAILED` while requests are in flight: a turn never mixes two versions.
    */
   async setWeights(parameters: ReadonlyMap<string, Float32Array>, version: number): Promise<void> {
-    if (this.#waiting.length > 0 || this.#activeSlots().length > 0) {
+    if (this.#unsettled > 0) {
       throw new AgentRlError(
         'GENERATION_FAILED',
         'New weights were published while tokens were being sampled. Wait for the rollouts to end first.',

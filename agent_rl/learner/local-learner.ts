@@ -157,7 +157,7 @@ export class LocalLearner implements Learner {
   }
 
   async close(): Promise<void> {
-    await this.#programs.dispose();
+    await this.#programs.clear();
   }
 
   #pack(data: readonly TrainDatum[]): number[][] {

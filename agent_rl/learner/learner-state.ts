@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+
+import { AgentRlError } from '../core/errors.ts';
+import { loadModel, saveModel } from '../../model/load-model.ts';
+import type { ModelConfig } from '../../model/model-config.ts';
+import { parameterSpecs } from '../../model/parameters.ts';
+import { SafetensorsFile, writeSafetensors, type TensorToWrite } from '../../model/safetensors.ts';
+import type { AdamwState, Parameters } from './adamw-state.ts';
+
+interface LearnerState {
+  readonly parameters: Parameters;
+  readonly optimizer: AdamwState;
+}
+
+const optimizerFile = 'optimizer.safetensors';
+const stepsTensor = 'steps';
+const moments = ['m', 'v'] as const;
+
+/** Writes the model as a Hugging Face folder and, beside it, the optimiser's moments. Everything in float32: nothing is lost. */
+export async function writeLearnerState(
+  folder: string,
+  config: ModelConfig,
+  { parameters, optimizer }: LearnerState,
+): Promise<void> {
+  await saveModel(folder, { config, parameters: new Map(parameters), storedDtype: 'F32' });
+  const tensors = new Map<string, TensorToWrite>();
+  for (const moment of moments) {
+    for (const { name, shape } of parameterSpecs(config)) {
+      tensors.set(`${moment}.${name}`, { shape, values: optimizer[moment].get(name) as Float32Array });
+    }
+  }
+  tensors.set(stepsTensor, { shape: [1], values: Float32Array.of(optimizer.steps) });
+  await writeSafetensors(join(folder, optimizerFile), tensors, { dtype: 'F32' });
+}
+
+/** Reads what `writeLearnerState` wrote into the given arrays. @throws AgentRlError `CHECKPOINT_INVALID` when it is of another model. */
+export async function readLearnerState(
+  folder: string,
+  config: ModelConfig,
+  { parameters, optimizer }: LearnerState,
+): Promise<void> {
+  const stored = await loadModel(folder);
+  if (JSON.stringify(parameterSpecs(stored.config)) !== JSON.stringify(parameterSpecs(config))) {
+    throw new AgentRlError(
+      'CHECKPOINT_INVALID',
+      `The checkpoint ${folder} is of a model with other tensors than the one being trained. Resume with the run's own model.`,
+    );
+  }
+  for (const [name, values] of stored.parameters) parameters.get(name)?.set(values);
+  const file = await SafetensorsFile.open(join(folder, optimizerFile));
+  try {
+    const entries = new Map(file.entries.map((entry) => [entry.name, entry]));
+    const read = async (name: string, length: number): Promise<Float32Array> => {
+      const entry = entries.get(name);
+      const values = entry && (await file.read(entry));
+      if (values?.length === length) return values;
+      throw new AgentRlError(
+        'CHECKPOINT_INVALID',
+        `${file.path} should hold "${name}" with ${length} values, but has ${values?.length ?? 'no such tensor'}.`,
+      );
+    };
+    for (const moment of moments) {
+      for (const [name, values] of optimizer[moment]) values.set(await read(`${moment}.${name}`, values.length));
+    }
+    optimizer.steps = (await read(stepsTensor, 1))[0] as number;
+    optimizer.clearGradients();
+  } finally {
+    await file.close();
+  }
+}

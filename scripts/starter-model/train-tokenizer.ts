@@ -1,0 +1,109 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { Tokenizer } from 'tokenizers';
+
+import { specialTokens } from './special-tokens.ts';
+
+interface BpeJson {
+  readonly model: { readonly merges: readonly (readonly [string, string])[] };
+  readonly [key: string]: unknown;
+}
+
+/**
+ * Escaped newlines and digits are tokens of their own: programs travel inside JSON strings, where a line break is
+ * `\n` glued to the next word, and numbers are copied digit by digit.
+ */
+const preTokenizer = {
+  type: 'Sequence',
+  pretokenizers: [
+    { type: 'Split', pattern: { Regex: '\\\\n| ?\\d' }, behavior: 'Isolated', invert: false },
+    { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true },
+  ],
+};
+
+const skeleton = {
+  version: '1.0',
+  truncation: null,
+  padding: null,
+  added_tokens: [],
+  normalizer: null,
+  pre_tokenizer: preTokenizer,
+  post_processor: null,
+  decoder: { type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true },
+  model: {
+    type: 'BPE',
+    dropout: null,
+    unk_token: null,
+    continuing_subword_prefix: null,
+    end_of_word_suffix: null,
+    fuse_unk: false,
+    byte_fallback: false,
+    ignore_merges: false,
+    vocab: {},
+    merges: [],
+  },
+};
+
+/** The 256 characters that stand for bytes in byte-level BPE (GPT-2's table), by byte. */
+function byteCharacters(): string[] {
+  const printable = (byte: number) =>
+    (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
+  let shifted = 256;
+  return Array.from({ length: 256 }, (_, byte) =>
+    String.fromCodePoint(printable(byte) ? byte : shifted++),
+  );
+}
+
+/**
+ * Byte-level BPE of exactly `vocabSize` tokens: specials first, then the 256 bytes, then merges in the order learnt.
+ *
+ * The trainer takes no options, so it learns all merges and the first ones are kept.
+ *
+ * @returns the text of a tokenizer.json
+ */
+export async function trainTokenizer(texts: readonly string[], vocabSize: number): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'agent-rl-tokenizer-'));
+  try {
+    const corpus = join(folder, 'corpus.txt');
+    await writeFile(corpus, texts.join('\n'));
+    const trained = Tokenizer.fromString(JSON.stringify(skeleton));
+    trained.train([corpus]);
+    const file = join(folder, 'tokenizer.json');
+    trained.save(file);
+    const json = JSON.parse(await readFile(file, 'utf8')) as BpeJson;
+    return JSON.stringify(withVocabulary(json, vocabSize), null, 1);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+function withVocabulary(json: BpeJson, vocabSize: number): unknown {
+  const fixed = [...specialTokens.map(({ content }) => content), ...byteCharacters()];
+  const vocab = new Map(fixed.map((token, id) => [token, id]));
+  const merges: (readonly [string, string])[] = [];
+  for (const merge of json.model.merges) {
+    if (vocab.size === vocabSize) break;
+    merges.push(merge);
+    const token = merge.join('');
+    if (!vocab.has(token)) vocab.set(token, vocab.size);
+  }
+  if (vocab.size !== vocabSize) {
+    throw new Error(`The corpus yields only ${vocab.size} tokens; ${vocabSize} were asked for.`);
+  }
+  const added = specialTokens.map(({ content, special }, id) => ({
+    id,
+    content,
+    single_word: false,
+    lstrip: false,
+    rstrip: false,
+    normalized: false,
+    special,
+  }));
+  return {
+    ...json,
+    added_tokens: added,
+    model: { ...json.model, vocab: Object.fromEntries(vocab), merges },
+  };
+}

@@ -1,0 +1,35 @@
+import { expect, test } from '@jest/globals';
+
+import { KvCache, type KvPrefix } from '../../../../agent_rl/generation/kv-cache.ts';
+
+const shape = { layers: 1, kvHeads: 2, headDim: 1, capacity: 4 };
+
+/** Two heads of two positions: keys 1, 2 and 3, 4; values ten times that. */
+const prefix: KvPrefix = {
+  length: 2,
+  keys: [Float32Array.of(1, 2, 3, 4)],
+  values: [Float32Array.of(10, 20, 30, 40)],
+};
+
+test('a prefix lands at the start of its row, head by head', () => {
+  const cache = new KvCache(shape, 2);
+  cache.load(1, prefix);
+  expect([...cache.view(0, 2).keys]).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 3, 4, 0, 0]);
+});
+
+test('new entries land at the position of their row and idle rows are left alone', () => {
+  const cache = new KvCache(shape, 2);
+  const fresh = { keys: Float32Array.of(5, 6, 7, 8), values: Float32Array.of(0, 0, 0, 0) };
+  cache.write(0, fresh, Int32Array.of(-1, 3));
+  expect([...cache.view(0, 2).keys]).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 8]);
+});
+
+test('rows can be moved and swapped', () => {
+  const cache = new KvCache(shape, 2);
+  cache.load(1, prefix);
+  cache.move(1, 0, 2);
+  expect([...cache.view(0, 1).values]).toEqual([10, 20, 0, 0, 30, 40, 0, 0]);
+  cache.load(1, { ...prefix, keys: [Float32Array.of(5, 6, 7, 8)] });
+  cache.swap(0, 1, 2);
+  expect([...cache.view(0, 1).keys]).toEqual([5, 6, 0, 0, 7, 8, 0, 0]);
+});

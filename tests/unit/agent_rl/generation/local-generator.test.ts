@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import type { GenerationRequest } from '../../../../agent_rl/core/generator.ts';
+import { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
+import { greedy, unbiased } from '../../../../agent_rl/core/sampling.ts';
+import { OnnxEngine } from '../../../../agent_rl/engine/onnx-engine.ts';
+import { DecoderPrograms } from '../../../../agent_rl/generation/decoder-programs.ts';
+import { LocalGenerator } from '../../../../agent_rl/generation/local-generator.ts';
+import { LocalLearner } from '../../../../agent_rl/learner/local-learner.ts';
+import { initialParameters } from '../../../../model/parameters.ts';
+import { tinyModelConfig } from '../../../support/tiny-model.ts';
+
+const parameters = initialParameters(tinyModelConfig, new KeyedRng(7));
+// Larger weights make a peaked distribution, where a wrong context would show.
+for (const values of parameters.values()) if (values[0] !== 1) values.forEach((v, i) => (values[i] = v * 8));
+
+let engine: OnnxEngine;
+beforeAll(() => {
+  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
+});
+afterAll(() => engine.close());
+
+async function open(rows: number, maxContextTokens = 64): Promise<LocalGenerator> {
+  const programs = new DecoderPrograms(engine, tinyModelConfig, maxContextTokens);
+  const generator = new LocalGenerator(programs, { rows, maxContextTokens });
+  await generator.setWeights(parameters, 3);
+  return generator;
+}
+
+const request = (episode: string, tokens: readonly number[], over: Partial<GenerationRequest> = {}) => ({
+  episode,
+  tokens,
+  maxTokens: 12,
+  stopTokens: [],
+  sampling: unbiased,
+  key: { seed: 1, taskId: episode, sample: 0, turn: 0 },
+  ...over,
+});
+
+const prompts = Array.from({ length: 9 }, (_, i) => Array.from({ length: 3 + i }, (__, t) => (i * 7 + t * 3) % 24));
+
+describe('LocalGenerator', () => {
+  test('gives the same tokens and log-probabilities, bit for bit, alone and in company', async () => {
+    const alone = await open(4);
+    const together = await open(16);
+    const all = prompts.map((prompt, i) => request(`e${i}`, prompt, { maxTokens: 6 + i }));
+    const single = [];
+    for (const one of all) {
+      single.push(await alone.generate(one));
+      alone.release(one.episode);
+    }
+    expect(await Promise.all(all.map((one) => together.generate(one)))).toEqual(single);
+  });
+
+  test('has the log-probabilities that the learner computes over the whole sequence', async () => {
+    const generator = await open(4);
+    const learner = new LocalLearner(engine, tinyModelConfig, parameters, {
+      microBatchTokens: 128,
+      publish: async () => undefined,
+    });
+    const prompt = prompts[4] as number[];
+    const { tokens, logProbs } = await generator.generate(request('a', prompt));
+    const whole = Int32Array.from([...prompt, ...tokens]);
+    const [scored] = await learner.forward([whole], { temperature: 1, which: 'policy' });
+    for (const [i, logProb] of logProbs.entries()) {
+      expect(scored?.[prompt.length + i]).toBeCloseTo(logProb, 5);
+    }
+    await learner.close();
+  });
+
+  test('goes on in a later turn exactly as if the context had been fed step by step', async () => {
+    const generator = await open(4);
+    const first = await generator.generate(request('a', [1, 2, 3], { maxTokens: 4 }));
+    const context = [1, 2, 3, ...first.tokens, 9, 8];
+    const key = { seed: 1, taskId: 'a', sample: 0, turn: 1 };
+    const second = await generator.generate(request('a', context, { key, sampling: greedy }));
+    const fresh = await generator.generate(request('b', context, { key, sampling: greedy }));
+    expect(second.tokens).toEqual(fresh.tokens);
+  });
+
+  test('stops after a stop token, at the token limit and when the context is full', async () => {
+    const generator = await open(4, 16);
+    const free = await generator.generate(request('a', [1, 2], { maxTokens: 5 }));
+    expect(free.stop).toBe('max-tokens');
+    expect(free.tokens).toHaveLength(5);
+    const stopAt = free.tokens[2] as number;
+    const stopped = await generator.generate(
+      request('b', [1, 2], { stopTokens: [stopAt], key: { seed: 1, taskId: 'a', sample: 0, turn: 0 } }),
+    );
+    expect(stopped.stop).toBe('stop-token');
+    expect(stopped.tokens).toEqual(free.tokens.slice(0, free.tokens.indexOf(stopAt) + 1));
+    const full = await generator.generate(request('c', [1, 2], { maxTokens: 100 }));
+    expect(full.stop).toBe('context-full');
+    expect(full.tokens).toHaveLength(14);
+  });
+
+  test('more episodes than rows wait their turn and all end', async () => {
+    const generator = await open(4);
+    const results = prompts.map(async (prompt, i) => {
+      const result = await generator.generate(request(`e${i}`, prompt));
+      generator.release(`e${i}`);
+      return result.tokens.length;
+    });
+    expect(await Promise.all(results)).toEqual(prompts.map(() => 12));
+  });
+
+  test('equal prompts of a group are computed once', async () => {
+    const generator = await open(8);
+    const group = Array.from({ length: 6 }, (_, sample) =>
+      generator.generate(request(`g${sample}`, [1, 2, 3, 4], { key: { seed: 1, taskId: 'g', sample, turn: 0 } })),
+    );
+    const drawn = await Promise.all(group);
+    expect(new Set(drawn.map(({ tokens }) => tokens.join(' '))).size).toBeGreaterThan(1);
+    expect(generator.totals.prefilledTokens).toBe(3);
+  });
+
+  test('an aborted request ends as such and keeps its siblings going', async () => {
+    const generator = await open(4);
+    const abort = new AbortController();
+    const doomed = generator.generate(request('a', [1, 2, 3], { maxTokens: 50 }), abort.signal);
+    const sibling = generator.generate(request('b', [1, 2, 3]));
+    abort.abort();
+    expect((await doomed).stop).toBe('aborted');
+    expect((await sibling).tokens).toHaveLength(12);
+  });
+
+  test('refuses new weights while tokens are being drawn', async () => {
+    const generator = await open(4);
+    const running = generator.generate(request('a', [1, 2, 3]));
+    await expect(generator.setWeights(parameters, 4)).rejects.toThrow('Wait for the rollouts to end');
+    expect((await running).version).toBe(3);
+  });
+
+  test('truncated sampling draws only kept tokens, with renormalised log-probabilities', async () => {
+    const generator = await open(4);
+    const one = { ...unbiased, topK: 1 };
+    const { tokens, logProbs } = await generator.generate(request('a', [1, 2, 3], { sampling: one }));
+    const likeliest = await generator.generate(request('b', [1, 2, 3], { sampling: greedy }));
+    expect(tokens).toEqual(likeliest.tokens);
+    expect(logProbs).toEqual(tokens.map(() => 0));
+  });
+
+  test('a context that does not continue the episode is refused and others go on', async () => {
+    const generator = await open(4);
+    await generator.generate(request('a', [1, 2, 3]));
+    await expect(generator.generate(request('a', [5, 5]))).rejects.toThrow('does not continue');
+    expect((await generator.generate(request('b', [1, 2]))).tokens).toHaveLength(12);
+  });
+});

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
+import type { LossSpec, TrainDatum } from '../../../../agent_rl/core/learner.ts';
+import { OnnxEngine } from '../../../../agent_rl/engine/onnx-engine.ts';
+import { LocalLearner } from '../../../../agent_rl/learner/local-learner.ts';
+import { initialParameters } from '../../../../model/parameters.ts';
+import { tinyModelConfig } from '../../../support/tiny-model.ts';
+
+let engine: OnnxEngine;
+beforeAll(() => {
+  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
+});
+afterAll(() => engine.close());
+
+const crossEntropy: LossSpec = { name: 'cross_entropy' };
+const ppo: LossSpec = { name: 'ppo', clipLow: 0.2, clipHigh: 0.3, kl: { kind: 'k3', weight: 0.1 }, temperature: 1 };
+const adam = { learningRate: 0.01, beta1: 0.9, beta2: 0.99, eps: 1e-8, weightDecay: 0, maxGradNorm: 1 };
+
+/** A sequence whose tokens from `from` on are trained. */
+function datum(length: number, from: number, advantage = 1): TrainDatum {
+  return {
+    tokens: Int32Array.from({ length }, (_, t) => (t * 5 + length) % 24),
+    weights: new Float32Array(length).fill(0.1, from),
+    advantages: new Float32Array(length).fill(advantage),
+    oldLogProbs: new Float32Array(length).fill(-3),
+    refLogProbs: new Float32Array(length).fill(-3.1),
+  };
+}
+
+function open(microBatchTokens = 256) {
+  const parameters = initialParameters(tinyModelConfig, new KeyedRng(3));
+  const learner = new LocalLearner(engine, tinyModelConfig, parameters, {
+    microBatchTokens,
+    publish: async () => undefined,
+  });
+  return { learner, parameters };
+}
+
+describe('LocalLearner', () => {
+  test.each([crossEntropy, ppo])('its $name gradient agrees with finite differences', async (loss) => {
+    const { learner, parameters } = open();
+    const data = [datum(9, 3), datum(6, 2, -1)];
+    await learner.forwardBackward(data, loss);
+    for (const name of ['model.embed_tokens.weight', 'model.layers.1.self_attn.k_norm.weight', 'model.layers.0.mlp.up_proj.weight']) {
+      const values = parameters.get(name) as Float32Array;
+      const gradient = Float32Array.from(learner.gradientOf(name) as Float32Array);
+      const largest = gradient.reduce((best, g, i) => (Math.abs(g) > Math.abs(gradient[best] as number) ? i : best), 0);
+      const at = async (value: number): Promise<number> => {
+        values[largest] = value;
+        return (await open2(parameters).forwardBackward(data, loss)).loss;
+      };
+      const centre = values[largest] as number;
+      const step = 0.01;
+      const slope = ((await at(centre + step)) - (await at(centre - step))) / (2 * step);
+      values[largest] = centre;
+      expect(Math.abs(slope - (gradient[largest] as number))).toBeLessThan(0.02 * Math.abs(slope) + 1e-4);
+    }
+    await learner.close();
+  });
+
+  test('splitting into micro-batches changes neither loss nor gradient', async () => {
+    const data = [datum(9, 3), datum(20, 2, -1), datum(33, 4), datum(12, 5, 0.5)];
+    const [whole, split] = [open(4096), open(32)];
+    const a = await whole.learner.forwardBackward(data, ppo);
+    const b = await split.learner.forwardBackward(data, ppo);
+    expect(b.loss).toBeCloseTo(a.loss, 5);
+    const name = 'model.layers.0.self_attn.q_proj.weight';
+    const [g, h] = [whole, split].map(({ learner }) => learner.gradientOf(name) as Float32Array);
+    g?.forEach((value, i) => expect(h?.[i]).toBeCloseTo(value, 5));
+    b.logProbs.forEach((row, d) => row.forEach((value, t) => expect(value).toBeCloseTo(a.logProbs[d]?.[t] ?? NaN, 5)));
+  });
+
+  test('an untrained token is never in the loss: other advantages there change nothing', async () => {
+    const given = datum(9, 5);
+    const other = { ...given, advantages: given.advantages.map((a, t) => (t < 5 ? 100 : a)) };
+    const [a, b] = [open(), open()];
+    expect((await a.learner.forwardBackward([given], ppo)).loss).toBe(
+      (await b.learner.forwardBackward([other], ppo)).loss,
+    );
+  });
+
+  test('repeated steps lower the loss', async () => {
+    const { learner } = open();
+    const losses: number[] = [];
+    for (let step = 0; step < 8; step++) {
+      losses.push((await learner.forwardBackward([datum(12, 2)], crossEntropy)).loss);
+      await learner.optimStep(adam);
+    }
+    expect(losses.at(-1)).toBeLessThan((losses[0] as number) * 0.7);
+  });
+
+  test('refuses a datum whose arrays disagree or whose first token is trained', async () => {
+    const { learner } = open();
+    await expect(learner.forwardBackward([datum(9, 0)], ppo)).rejects.toThrow('first token');
+    const short = { ...datum(9, 3), advantages: new Float32Array(4) };
+    await expect(learner.forwardBackward([short], ppo)).rejects.toThrow('4 advantages');
+  });
+});
+
+function open2(parameters: ReadonlyMap<string, Float32Array>): LocalLearner {
+  return new LocalLearner(engine, tinyModelConfig, parameters, {
+    microBatchTokens: 256,
+    publish: async () => undefined,
+  });
+}
