@@ -1,0 +1,78 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+
+import { outputUnwritable } from './output-unwritable.ts';
+
+/** Where something is written before it is whole. Beside the target, since a rename cannot cross disks. */
+const aside = (path: string): string => `${path}.${process.pid}.partial`;
+
+/**
+ * Writes a file so that it is either the old one or the whole new one, whatever happens meanwhile.
+ *
+ * @throws AgentRlError `OUTPUT_UNWRITABLE`
+ */
+export function writeFileAtomic(file: string, data: string | Uint8Array): void {
+  const partial = aside(file);
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    const descriptor = openSync(partial, 'w');
+    try {
+      writeFileSync(descriptor, data);
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    renameSync(partial, file);
+  } catch (cause) {
+    rmSync(partial, { force: true });
+    throw outputUnwritable(file, cause);
+  }
+}
+
+/**
+ * Fills a folder aside and renames it into place when it is whole. An old folder of that name is replaced.
+ *
+ * @throws AgentRlError `OUTPUT_UNWRITABLE` when the folder cannot be made or renamed; what `fill` throws as it is.
+ */
+export async function writeFolderAtomic(
+  folder: string,
+  fill: (partial: string) => Promise<void>,
+): Promise<void> {
+  const partial = aside(folder);
+  guarded(folder, () => {
+    rmSync(partial, { recursive: true, force: true });
+    mkdirSync(partial, { recursive: true });
+  });
+  try {
+    await fill(partial);
+  } catch (error) {
+    rmSync(partial, { recursive: true, force: true });
+    throw error;
+  }
+  guarded(folder, () => replace(folder, partial));
+}
+
+function replace(folder: string, partial: string): void {
+  if (!existsSync(folder)) return renameSync(partial, folder);
+  const old = `${partial}.old`;
+  renameSync(folder, old);
+  renameSync(partial, folder);
+  rmSync(old, { recursive: true });
+}
+
+function guarded(path: string, action: () => void): void {
+  try {
+    action();
+  } catch (cause) {
+    throw outputUnwritable(path, cause);
+  }
+}

@@ -1,0 +1,76 @@
+import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+import { outputUnwritable } from './output-unwritable.ts';
+import { type Redact, redactor } from './redact.ts';
+
+/** Where lines of bytes go; a file, or a stand-in that fails on purpose in tests. */
+export interface ByteSink {
+  write(bytes: Uint8Array): number;
+  sync(): void;
+  close(): void;
+}
+
+/** Opens a file for appending, making its folder if need be. */
+export function appendingFile(file: string): ByteSink {
+  mkdirSync(dirname(file), { recursive: true });
+  const descriptor = openSync(file, 'a');
+  return {
+    write: (bytes) => writeSync(descriptor, bytes),
+    sync: () => fsyncSync(descriptor),
+    close: () => closeSync(descriptor),
+  };
+}
+
+// JSON has no such numbers; turning them into null would hide a diverged run.
+const withNonFinite = (_key: string, value: unknown): unknown =>
+  typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
+
+export interface JsonlWriterOptions {
+  readonly redact?: Redact;
+  readonly open?: (file: string) => ByteSink;
+}
+
+/**
+ * Appends records to a file, one line of JSON each, whole lines only, in the order written.
+ * NaN and infinities become the strings `"NaN"`, `"Infinity"`, `"-Infinity"`.
+ */
+export class JsonlWriter {
+  readonly #sink: ByteSink;
+  readonly #redact: Redact;
+
+  /** @throws AgentRlError `OUTPUT_UNWRITABLE` */
+  constructor(
+    readonly file: string,
+    { redact = redactor(), open = appendingFile }: JsonlWriterOptions = {},
+  ) {
+    this.#redact = redact;
+    this.#sink = this.#guarded(() => open(file));
+  }
+
+  /** @throws AgentRlError `OUTPUT_UNWRITABLE`, on a full disk among others. */
+  write(record: object): void {
+    const line = `${this.#redact(JSON.stringify(record, withNonFinite))}\n`;
+    const bytes = new TextEncoder().encode(line);
+    this.#guarded(() => {
+      for (let done = 0; done < bytes.length;) done += this.#sink.write(bytes.subarray(done));
+    });
+  }
+
+  /** Makes what was written survive a power cut. */
+  flush(): void {
+    this.#guarded(() => this.#sink.sync());
+  }
+
+  close(): void {
+    this.#guarded(() => this.#sink.close());
+  }
+
+  #guarded<Result>(action: () => Result): Result {
+    try {
+      return action();
+    } catch (cause) {
+      throw outputUnwritable(this.file, cause);
+    }
+  }
+}

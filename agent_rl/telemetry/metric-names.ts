@@ -1,0 +1,93 @@
+/** What a metric means. */
+export interface MetricDefinition {
+  /** `1` for shares and pure numbers. */
+  readonly unit: string;
+  readonly description: string;
+}
+
+const metric = (unit: string, description: string): MetricDefinition => ({ unit, description });
+
+/**
+ * Every metric by name. A name that ends in `*` stands for a family whose members come from a run's plugins.
+ * Means over episodes leave out those the system failed.
+ */
+export const metricNames = {
+  'rollout/episodes': metric('episodes', 'Episodes collected in this iteration'),
+  'rollout/scored': metric('episodes', 'Episodes that have a reward'),
+  'rollout/successRate': metric('1', 'Share of scored episodes that solved their task'),
+  'rollout/rewardMean': metric('reward', 'Mean reward of scored episodes'),
+  'rollout/rewardStd': metric('reward', 'Population standard deviation of the reward'),
+  'rollout/turnsMean': metric('turns', 'Mean turns of an episode'),
+  'rollout/callsMean': metric('calls', 'Mean well-formed tool calls of an episode'),
+  'rollout/toolCallRate': metric('1', 'Share of episodes with at least one well-formed call'),
+  'rollout/malformedCalls': metric('calls', 'Calls that could not be read'),
+  'rollout/rejectedCalls': metric('calls', 'Calls of unknown tools or with invalid arguments'),
+  'rollout/failedCalls': metric('calls', 'Calls whose tool answered with an error'),
+  'rollout/timedOutCalls': metric('calls', 'Calls that passed their deadline'),
+  'rollout/sampledTokens': metric('tokens', 'Tokens the policy sampled'),
+  'rollout/contextTokens': metric('tokens', 'Tokens of all transcripts, sampled or not'),
+  'rollout/lengthMean': metric('tokens', 'Mean sampled tokens of an episode'),
+  'rollout/lengthMax': metric('tokens', 'Most sampled tokens of an episode'),
+  'reward/*': metric('reward', 'Mean of one part of the reward, unweighted'),
+  'outcome/*': metric('episodes', 'Episodes that ended so'),
+  'environment/*': metric('1', 'Mean of a number the environment reports'),
+  'group/count': metric('groups', 'Groups collected'),
+  'group/zeroVariance': metric('groups', 'Groups whose rewards are all equal: they teach nothing'),
+  'group/allRight': metric('groups', 'Groups whose every episode solved the task'),
+  'group/allWrong': metric('groups', 'Groups none of whose episodes solved the task'),
+  'group/resampled': metric('groups', 'Groups drawn in place of ones with equal rewards'),
+  'ledger/*': metric('tokens', 'Sampled tokens that ended so; the sum is rollout/sampledTokens'),
+  'train/loss': metric('1', 'Loss over the step'),
+  'train/kl': metric('nats', 'Mean estimate of the divergence from the starting weights'),
+  'train/entropy': metric('nats', 'Mean entropy at sampled tokens'),
+  'train/ratio': metric('1', 'Mean ratio of new to old probability'),
+  'train/clipFraction': metric('1', 'Share of trained tokens whose ratio was clipped'),
+  'train/advantageMean': metric('1', 'Mean advantage of trained tokens'),
+  'train/advantageStd': metric('1', 'Standard deviation of the advantage of trained tokens'),
+  'train/gradNorm': metric('1', 'Global norm of the gradient before clipping'),
+  'train/parameterNorm': metric('1', 'Global norm of the weights'),
+  'train/learningRate': metric('1', 'Learning rate of the last optimiser step'),
+  'train/optimizerSteps': metric('steps', 'Optimiser steps so far'),
+  'train/trainedTokens': metric('tokens', 'Tokens with a weight in the loss'),
+  'train/microBatches': metric('batches', 'Forward and backward passes'),
+  'train/accuracy': metric('1', 'Share of trained tokens that were the likeliest (sft)'),
+  'parity/maxAbsLogProbGap': metric('nats', 'Largest |log p(rollout) - log p(train)| of a token'),
+  'parity/meanAbsLogProbGap': metric('nats', 'Mean |log p(rollout) - log p(train)|'),
+  'eval/tasks': metric('tasks', 'Held-out tasks attempted'),
+  'eval/attempts': metric('episodes', 'Attempts that have a verdict'),
+  'eval/successes': metric('episodes', 'Attempts that solved their task'),
+  'eval/successRate': metric('1', 'Share of attempts that solved their task'),
+  'eval/wilsonLow': metric('1', 'Lower end of the Wilson 95 % interval of the rate'),
+  'eval/wilsonHigh': metric('1', 'Upper end of the Wilson 95 % interval of the rate'),
+  'eval/rewardMean': metric('reward', 'Mean reward of attempts'),
+  'eval/group/*': metric('1', 'Success rate of one group of held-out tasks'),
+  'seconds/*': metric('s', 'Wall-clock seconds spent on one activity in this iteration'),
+  'busy/*': metric('1', 'Share of the iteration spent on one activity'),
+  'speed/decodeTokensPerSecond': metric('tokens/s', 'Sampled tokens by seconds of generation'),
+  'speed/trainTokensPerSecond': metric('tokens/s', 'Tokens through the update by its seconds'),
+  'speed/episodesPerSecond': metric('episodes/s', 'Episodes by seconds of collection'),
+  'system/rssBytes': metric('B', 'Resident memory of the process tree'),
+  'system/peakRssBytes': metric('B', 'Highest resident memory of the process tree so far'),
+  'system/cpuSeconds': metric('s', 'Processor seconds of the process tree so far'),
+} as const satisfies Readonly<Record<string, MetricDefinition>>;
+
+const definitions: Readonly<Record<string, MetricDefinition>> = metricNames;
+
+/** The definition of a metric, its family's when it belongs to one, or `undefined`. */
+export function metricDefinition(name: string): MetricDefinition | undefined {
+  if (Object.hasOwn(definitions, name) && !name.endsWith('*')) return definitions[name];
+  for (let end = name.lastIndexOf('/'); end > 0; end = name.lastIndexOf('/', end - 1)) {
+    const family = `${name.slice(0, end)}/*`;
+    if (Object.hasOwn(definitions, family) && name.length > end + 1) return definitions[family];
+  }
+  return undefined;
+}
+
+type Names = keyof typeof metricNames;
+type Member<Name extends string> = Name extends `${infer Family}*` ? `${Family}${string}` : Name;
+
+/** Name of a metric that is defined, or a member of a family that is. */
+export type MetricName = Member<Names>;
+
+/** Numbers by metric name. */
+export type Metrics = Readonly<Partial<Record<MetricName, number>>>;

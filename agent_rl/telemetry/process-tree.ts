@@ -1,0 +1,118 @@
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+
+/** What a process and those it started use. */
+export interface ProcessUsage {
+  /** Resident bytes, summed; pages that processes share count once for each. */
+  readonly rssBytes: number;
+  /** Processor seconds, user and system, of what still runs and of what was waited for. */
+  readonly cpuSeconds: number;
+  /** `own-process` where this system does not tell which processes are ours. */
+  readonly scope: 'process-tree' | 'own-process';
+}
+
+interface ProcessRow {
+  readonly pid: number;
+  readonly parent: number;
+  readonly rssBytes: number;
+  readonly cpuSeconds: number;
+}
+
+/** Adds up a process and its descendants; `undefined` when the process is not among the rows. */
+export function sumTree(rows: readonly ProcessRow[], root: number) {
+  const children = new Map<number, ProcessRow[]>();
+  for (const row of rows) children.set(row.parent, [...(children.get(row.parent) ?? []), row]);
+  const own = rows.filter(({ pid }) => pid === root);
+  if (own.length === 0) return undefined;
+  let [rssBytes, cpuSeconds] = [0, 0];
+  for (let level = own; level.length > 0;) {
+    for (const row of level) {
+      rssBytes += row.rssBytes;
+      cpuSeconds += row.cpuSeconds;
+    }
+    level = level.flatMap(({ pid }) => children.get(pid) ?? []);
+  }
+  return { rssBytes, cpuSeconds };
+}
+
+// The kernel's USER_HZ, which is 100 on every architecture Node runs on.
+const ticksPerSecond = 100;
+
+/** One process by `/proc/<pid>`, or nothing when it ended meanwhile. */
+function linuxRow(pid: string): ProcessRow[] {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    // The name in parentheses may hold spaces and parentheses: fields are counted from the last one.
+    const fields = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number);
+    const [, parent = 0] = fields;
+    const ticks = fields.slice(11, 15).reduce((sum, value) => sum + value, 0);
+    const kibibytes = Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0);
+    return [
+      {
+        pid: Number(pid),
+        parent,
+        rssBytes: kibibytes * 1024,
+        cpuSeconds: ticks / ticksPerSecond,
+      },
+    ];
+  } catch (error) {
+    const gone =
+      error instanceof Error && 'code' in error && /^(ENOENT|ESRCH)$/.test(String(error.code));
+    if (gone) return [];
+    throw error;
+  }
+}
+
+const seconds = (clock: string): number =>
+  clock
+    .replace('-', ':')
+    .split(':')
+    .reduceRight((sum, part, index, parts) => {
+      const factor = [1, 60, 3600, 86400][parts.length - 1 - index] ?? 0;
+      return sum + Number(part) * factor;
+    }, 0);
+
+/** Rows of `ps -axo pid=,ppid=,rss=,time=`, as on macOS and the BSDs. */
+export function parsePs(output: string): readonly ProcessRow[] {
+  return output
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter((fields) => fields.length >= 4)
+    .map(([pid, parent, rss, time = '0']) => ({
+      pid: Number(pid),
+      parent: Number(parent),
+      rssBytes: Number(rss) * 1024,
+      cpuSeconds: seconds(time),
+    }));
+}
+
+function ownProcess(): ProcessUsage {
+  const { user, system } = process.cpuUsage();
+  return {
+    rssBytes: process.memoryUsage.rss(),
+    cpuSeconds: (user + system) / 1e6,
+    scope: 'own-process',
+  };
+}
+
+/** What this process and those it started use now. */
+export async function processTreeUsage(): Promise<ProcessUsage> {
+  const sum = sumTree(await rowsOfSystem(), process.pid);
+  return sum === undefined ? ownProcess() : { ...sum, scope: 'process-tree' };
+}
+
+async function rowsOfSystem(): Promise<readonly ProcessRow[]> {
+  if (process.platform === 'linux') {
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .flatMap(linuxRow);
+  }
+  if (process.platform === 'win32') return [];
+  const { stdout } = await promisify(execFile)('ps', ['-axo', 'pid=,ppid=,rss=,time=']);
+  return parsePs(stdout);
+}

@@ -1,0 +1,93 @@
+import { mkdirSync, writeFileSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+import { AgentRlError } from '../core/errors.ts';
+import { outputUnwritable } from './output-unwritable.ts';
+
+export interface RunFolderOptions {
+  /** Folder of all runs; made if need be. */
+  readonly outputDir: string;
+  /** What the user called the run. */
+  readonly name?: string | undefined;
+  /** What it is called otherwise; a number is added when that is taken. */
+  readonly otherwise: string;
+}
+
+/** The folder of one run, and where in it things go. */
+export interface RunFolder {
+  readonly name: string;
+  /** Absolute. */
+  readonly path: string;
+  readonly config: string;
+  readonly metrics: string;
+  readonly trajectories: string;
+  readonly checkpoints: string;
+  readonly summary: string;
+  readonly log: string;
+}
+
+/** The paths of a run's folder, whether or not it exists. */
+export function runFolderAt(path: string): RunFolder {
+  const whole = resolve(path);
+  return {
+    name: whole.split(/[\\/]/).at(-1) ?? whole,
+    path: whole,
+    config: join(whole, 'config.yaml'),
+    metrics: join(whole, 'metrics.jsonl'),
+    trajectories: join(whole, 'trajectories'),
+    checkpoints: join(whole, 'checkpoints'),
+    summary: join(whole, 'summary.json'),
+    log: join(whole, 'run.log'),
+  };
+}
+
+/**
+ * Makes a new folder for a run. One that exists is never used again: a name the user gave must be free,
+ * another name gets `-2`, `-3`, …
+ *
+ * @throws AgentRlError `OUTPUT_UNWRITABLE`
+ */
+export function createRunFolder({ outputDir, name, otherwise }: RunFolderOptions): RunFolder {
+  const parent = resolve(outputDir);
+  attempt(parent, () => mkdirSync(parent, { recursive: true }));
+  for (let number = 1; ; number++) {
+    const folder = join(parent, name ?? (number === 1 ? otherwise : `${otherwise}-${number}`));
+    if (made(folder)) {
+      checkWritable(folder);
+      return runFolderAt(folder);
+    }
+    if (name !== undefined) {
+      throw new AgentRlError(
+        'OUTPUT_UNWRITABLE',
+        `A run is already in ${folder}, and runs are never overwritten. Continue it with --resume ${folder}, or choose another run.name.`,
+      );
+    }
+  }
+}
+
+function made(folder: string): boolean {
+  try {
+    mkdirSync(folder);
+    return true;
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST') return false;
+    throw outputUnwritable(folder, cause);
+  }
+}
+
+/** A full disk often still lets folders be made: find out now and not after the first evaluation. */
+function checkWritable(folder: string): void {
+  const probe = join(folder, '.writable');
+  attempt(folder, () => {
+    writeFileSync(probe, 'x'.repeat(4096));
+    rmSync(probe);
+  });
+}
+
+function attempt(path: string, action: () => void): void {
+  try {
+    action();
+  } catch (cause) {
+    throw outputUnwritable(path, cause);
+  }
+}
