@@ -57,6 +57,8 @@ export function adamwStep(
   return { param: tf.sub(decayed, tf.mul(update, learningRate)), m: nextM, v: nextV };
 }
 
+const at = (values: readonly number[], i: number): number => values[i] ?? Number.NaN;
+
 /** `adamwStep` on plain numbers: the oracle of the tensor form. */
 export function adamwStepReference(
   { param, m, v }: AdamwState<readonly number[]>,
@@ -74,7 +76,6 @@ export function adamwStepReference(
     correction2,
   } = scalars;
   const g = gradient.map((value) => value * scale);
-  const at = (values: readonly number[], i: number): number => values[i] ?? Number.NaN;
   const nextM = m.map((value, i) => beta1 * value + (1 - beta1) * at(g, i));
   const nextV = v.map((value, i) => beta2 * value + (1 - beta2) * at(g, i) ** 2);
   const next = param.map((value, i) => {

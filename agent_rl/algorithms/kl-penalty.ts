@@ -22,23 +22,16 @@ import { tf, type Tensor } from '../engine/ops.ts';
  * @param difference d of each token [N], nats.
  */
 export function klPenalty(difference: Tensor, kind: Exclude<KlKind, 'none'>): Tensor {
-  switch (kind) {
-    case 'k1':
-      return scoreWeighted(difference);
-    case 'k2':
-      return tf.mul(tf.square(difference), 0.5);
-    case 'k3':
-      return tf.sub(tf.add(tf.exp(tf.neg(difference)), difference), 1);
-  }
+  return estimators[kind](difference);
 }
 
-/** Value d, gradient d: that of d²/2 under the value of d. */
-function scoreWeighted(difference: Tensor): Tensor {
-  return tf.customGrad((d: Tensor, save: (tensors: Tensor[]) => void) => {
-    save([d]);
-    return {
-      value: tf.clone(d),
-      gradFunc: (upstream: Tensor, saved: Tensor[]) => tf.mul(upstream, saved[0] as Tensor),
-    };
-  })(difference);
-}
+const estimators: Readonly<Record<Exclude<KlKind, 'none'>, (d: Tensor) => Tensor>> = {
+  // Value d, gradient d: that of d² / 2 under the value of d.
+  k1: (difference) =>
+    tf.customGrad(() => ({
+      value: tf.clone(difference),
+      gradFunc: (upstream: Tensor) => tf.mul(upstream, difference),
+    }))(difference),
+  k2: (d) => tf.mul(tf.square(d), 0.5),
+  k3: (d) => tf.sub(tf.add(tf.exp(tf.neg(d)), d), 1),
+};

@@ -93,7 +93,8 @@ function checkShapes(batch: PolicyLossBatch, spec: PpoSpec): void {
     );
   }
   const expected = batch.logProbs.shape.join(', ');
-  for (const [name, tensor] of Object.entries(batch) as [string, Tensor | undefined][]) {
+  for (const name of ['oldLogProbs', 'refLogProbs', 'advantages', 'weights'] as const) {
+    const tensor = batch[name];
     if (tensor === undefined || tensor.shape.join(', ') === expected) continue;
     throw new AgentRlError(
       'SHAPE_MISMATCH',

@@ -38,18 +38,13 @@ export function tokenWeights(
   const counts = masks.map((mask) => mask.reduce((sum, trained) => sum + trained, 0));
   const tokens = counts.reduce((sum, count) => sum + count, 0);
   const sequences = counts.filter((count) => count > 0).length;
-  const denominator = (sequence: number): number => {
-    switch (aggregation) {
-      case 'token-mean':
-        return tokens;
-      case 'sequence-mean':
-        return sequences * (counts[sequence] ?? 0);
-      case 'constant':
-        return sequences * maxTokensPerEpisode;
-    }
+  const denominators: Record<Aggregation, (sequence: number) => number> = {
+    'token-mean': () => tokens,
+    'sequence-mean': (sequence) => sequences * (counts[sequence] ?? 0),
+    constant: () => sequences * maxTokensPerEpisode,
   };
   return masks.map((mask, sequence) => {
-    const weight = 1 / denominator(sequence);
+    const weight = 1 / denominators[aggregation](sequence);
     return Float32Array.from(mask, (trained) => (trained === 0 ? 0 : weight));
   });
 }

@@ -22,7 +22,7 @@ export class AsyncRolloutWorker implements Rollouts {
     requests: readonly EpisodeRequest[],
     { signal, onEpisode }: CollectOptions,
   ): Promise<Trajectory[]> {
-    const trajectories = new Array<Trajectory>(requests.length);
+    const trajectories = [] as Trajectory[];
     const waiting = requests.entries();
     const lane = async (): Promise<void> => {
       // The lanes share one iterator, so each request is played once.

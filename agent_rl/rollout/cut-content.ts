@@ -4,6 +4,7 @@ export function cutContent(content: string, maxChars: number): string {
   // Half a surrogate pair is no character: leave it out.
   const splitsPair = /[\uD800-\uDBFF]/.test(content.charAt(maxChars - 1));
   const shown = content.slice(0, splitsPair ? maxChars - 1 : maxChars);
-  const count = (value: number): string => value.toLocaleString('en-US');
   return `${shown}\n[cut: ${count(shown.length)} of ${count(content.length)} characters shown]`;
 }
+
+const count = (value: number): string => value.toLocaleString('en-US');

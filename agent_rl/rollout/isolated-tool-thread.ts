@@ -18,7 +18,7 @@ const { name, url } = workerData as { readonly name: string; readonly url: strin
 
 try {
   const tool = await load();
-  port.on('message', (call: IsolatedCall) => void answer(tool, call));
+  port.on('message', (call: IsolatedCall) => void answerCall(tool, call));
   say({ kind: 'ready' });
 } catch (thrown) {
   say({ kind: 'unusable', message: messageOf(thrown) });
@@ -32,12 +32,12 @@ async function load(): Promise<Tool> {
   return new (found as Class<Tool>)();
 }
 
-async function answer(tool: Tool, { args, inputs, randomPath }: IsolatedCall): Promise<void> {
+async function answerCall(tool: Tool, { args, inputs, randomPath }: IsolatedCall): Promise<void> {
   const { signal } = new AbortController();
   try {
     const random = new KeyedRng(...randomPath);
     // Checked against the tool's schema before it was sent here.
-    say({ kind: 'result', result: await tool.call(args as never, { signal, inputs, random }) });
+    say({ kind: 'result', result: await tool.call(args, { signal, inputs, random }) });
   } catch (thrown) {
     say({ kind: 'threw', message: messageOf(thrown) });
   }

@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 
 import { packageRoot } from '../core/package-root.ts';
 import type { ToolResult } from '../core/tool.ts';
-import { type Timed, unlessAborted, withDeadline } from './with-deadline.ts';
+import { type Timed, withDeadline } from './with-deadline.ts';
 
 /** What crosses to the thread for one call. */
 export interface IsolatedCall {
@@ -92,6 +92,7 @@ const describe = (answer: IsolatedAnswer): string =>
 
 async function ask(worker: Worker, call: IsolatedCall): Promise<ToolResult> {
   const answer = nextAnswer(worker);
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
   worker.postMessage(call);
   const received = await answer;
   if (received.kind === 'result') return received.result;
@@ -99,7 +100,7 @@ async function ask(worker: Worker, call: IsolatedCall): Promise<ToolResult> {
 }
 
 async function nextAnswer(worker: Worker): Promise<IsolatedAnswer> {
-  return new Promise((resolve, reject) => {
+  return new Promise((answer, reject) => {
     const exited = (code: number): void => reject(new Error(`its thread exited with code ${code}`));
     // An error is followed by an exit; whichever listener is left over must not outlive this answer.
     const settle =
@@ -108,7 +109,7 @@ async function nextAnswer(worker: Worker): Promise<IsolatedAnswer> {
         worker.off('message', answered).off('error', failed).off('exit', exited);
         finish(value);
       };
-    const answered = settle<IsolatedAnswer>(resolve);
+    const answered = settle<IsolatedAnswer>(answer);
     const failed = settle<Error>(reject);
     worker.once('message', answered).once('error', failed).once('exit', exited);
   });

@@ -33,16 +33,19 @@ export async function unlessAborted<Value>(
   work: Promise<Value>,
   signal: AbortSignal,
 ): Promise<Value> {
-  let stop = (): void => {};
+  // Lets go of the listener once the work is done.
+  const over = new AbortController();
   const aborted = new Promise<never>((_, reject) => {
-    stop = () =>
-      reject(signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason)));
+    const stop = (): void => reject(reasonOf(signal));
     if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
+    else signal.addEventListener('abort', stop, { once: true, signal: over.signal });
   });
   try {
     return await Promise.race([work, aborted]);
   } finally {
-    signal.removeEventListener('abort', stop);
+    over.abort();
   }
 }
+
+const reasonOf = ({ reason }: AbortSignal): Error =>
+  reason instanceof Error ? reason : new Error(String(reason));
