@@ -1,0 +1,51 @@
+/** What the little programs compute with. */
+export type Scalar = number | string;
+export type Value = Scalar | readonly Scalar[];
+
+/** One way to write an atom in Python, and the same in JavaScript. */
+export interface Variant<Input, Output, K extends Scalar> {
+  /** `{k}` is the parameter, `{in}` the list or string worked on; elements are named `x`. */
+  readonly code: string;
+  // A method, so that atoms of narrower types fit in one table.
+  run(input: Input, k: K): Output;
+}
+
+/** Digits 2 to 9, few 2 to 4, sizes (of words) 3 to 5, or a common letter. */
+export type ParameterKind = 'digit' | 'few' | 'size' | 'letter';
+
+/** The smallest part of a task: one thing to do, how to ask for it, how to write it and how to get it wrong. */
+export interface Atom<Input = Value, Output = Value | boolean, K extends Scalar = Scalar> {
+  /** Ways to ask for it; `{k}` is the parameter, `{show}` is print or return. */
+  readonly phrases: readonly string[];
+  /** The same in a plan, in a few words. */
+  readonly plan: string;
+  /** What `{k}` is; none means the atom takes no parameter. */
+  readonly parameter?: ParameterKind;
+  /** The teacher's share of the right variant. Tricky atoms are those where it is below a half. */
+  readonly rightShare: number;
+  readonly right: Variant<Input, Output, K>;
+  /** Habitual slips, the commonest first. */
+  readonly wrong: readonly Variant<Input, Output, K>[];
+}
+
+/** The right variant of a tricky atom is the teacher's second choice. */
+export const tricky = 0.3;
+export const easy = 0.97;
+
+export const isTricky = (atom: Pick<Atom, 'rightShare'>): boolean => atom.rightShare < 0.5;
+
+/** A variant of an element-wise or whole-list expression. */
+export function variant<Input, Output, K extends Scalar>(
+  code: string,
+  run: (input: Input, k: K) => Output,
+): Variant<Input, Output, K> {
+  return { code, run };
+}
+
+/** Thrown where Python would raise. */
+export class PythonRaises extends Error {
+  override readonly name = 'PythonRaises';
+}
+
+/** Python's `%` on whole numbers: the result has the divisor's sign. */
+export const modulo = (a: number, b: number): number => a - b * Math.floor(a / b);

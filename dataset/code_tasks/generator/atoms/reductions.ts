@@ -1,0 +1,188 @@
+import { type Atom, PythonRaises, type Scalar, easy, tricky, variant } from '../atom.ts';
+
+type List = readonly Scalar[];
+type Numbers = readonly number[];
+type Words = readonly string[];
+
+/** Element `i` of a list, from its end when negative. */
+function item<Item>(list: readonly Item[], i: number): Item {
+  const found = list.at(i);
+  if (found === undefined) throw new PythonRaises('IndexError: list index out of range');
+  return found;
+}
+
+const order = (a: Scalar, b: Scalar): number => (a < b ? -1 : Number(a > b));
+const sorted = <Item extends Scalar>(list: readonly Item[]): Item[] => list.toSorted(order);
+const smallest = <Item extends Scalar>(list: readonly Item[]): Item => item(sorted(list), 0);
+const largest = <Item extends Scalar>(list: readonly Item[]): Item => item(sorted(list), -1);
+const sum = (b: Numbers): number => b.reduce((total, x) => total + x, 0);
+/** As Python's, these keep the first of equals. */
+const longest = (b: Words): string =>
+  item(
+    b.toSorted((x, y) => y.length - x.length),
+    0,
+  );
+const shortest = (b: Words): string =>
+  item(
+    b.toSorted((x, y) => x.length - y.length),
+    0,
+  );
+
+/** What to show of numbers. */
+export const numberReductions = {
+  total: {
+    rightShare: easy,
+    phrases: ['{show} their sum', '{show} the total', '{show} the sum of the results'],
+    plan: 'sum',
+    right: variant('sum({in})', sum),
+    wrong: [variant('len({in})', (b: Numbers) => b.length)],
+  },
+  largest: {
+    rightShare: easy,
+    phrases: ['{show} the largest result', '{show} the maximum', '{show} the biggest of them'],
+    plan: 'max',
+    right: variant('max({in})', (b: Numbers) => largest(b)),
+    wrong: [variant('min({in})', (b: Numbers) => smallest(b))],
+  },
+  smallest: {
+    rightShare: tricky,
+    phrases: ['{show} the smallest result', '{show} the minimum', '{show} the lowest of them'],
+    plan: 'min',
+    right: variant('min({in})', (b: Numbers) => smallest(b)),
+    wrong: [
+      variant('max({in})', (b: Numbers) => largest(b)),
+      variant('{in}[0]', (b: Numbers) => item(b, 0)),
+    ],
+  },
+  spread: {
+    rightShare: tricky,
+    phrases: [
+      '{show} the maximum minus the minimum',
+      '{show} the gap between the largest and the smallest',
+    ],
+    plan: 'max minus min',
+    right: variant('max({in}) - min({in})', (b: Numbers) => largest(b) - smallest(b)),
+    wrong: [
+      variant('max({in}) - {in}[0]', (b: Numbers) => largest(b) - item(b, 0)),
+      variant('max({in})', (b: Numbers) => largest(b)),
+    ],
+  },
+  secondLargest: {
+    rightShare: tricky,
+    phrases: [
+      '{show} the second largest, counting repeats',
+      '{show} the one just below the maximum when sorted',
+    ],
+    plan: 'second largest',
+    right: variant('sorted({in})[-2]', (b: Numbers) => item(sorted(b), -2)),
+    wrong: [
+      variant('sorted({in})[1]', (b: Numbers) => item(sorted(b), 1)),
+      variant('sorted({in})[-1]', (b: Numbers) => item(sorted(b), -1)),
+    ],
+  },
+  descending: {
+    rightShare: tricky,
+    phrases: [
+      '{show} them sorted from largest to smallest',
+      '{show} the results in descending order',
+    ],
+    plan: 'sort descending',
+    right: variant('sorted({in})[::-1]', (b: Numbers) => sorted(b).toReversed()),
+    wrong: [
+      variant('sorted({in})', (b: Numbers) => sorted(b)),
+      variant('{in}[::-1]', (b: Numbers) => b.toReversed()),
+    ],
+  },
+} satisfies Record<string, Atom<Numbers, number | Numbers, number>>;
+
+/** What to show of any list. */
+export const listReductions = {
+  count: {
+    rightShare: tricky,
+    phrases: ['{show} how many there are', '{show} the count', '{show} how many are left'],
+    plan: 'count',
+    right: variant('len({in})', (b: List) => b.length),
+    wrong: [
+      variant('len({in}) - 1', (b: List) => b.length - 1),
+      variant('len({in}) + 1', (b: List) => b.length + 1),
+    ],
+  },
+  distinct: {
+    rightShare: tricky,
+    phrases: ['{show} how many different results there are', '{show} the count of distinct ones'],
+    plan: 'count distinct',
+    right: variant('len(set({in}))', (b: List) => new Set(b).size),
+    wrong: [
+      variant('len({in})', (b: List) => b.length),
+      variant('len(set({in})) - 1', (b: List) => new Set(b).size - 1),
+    ],
+  },
+  listed: {
+    rightShare: easy,
+    phrases: ['{show} the results in order', '{show} them in the same order'],
+    plan: 'list',
+    right: variant('{in}', (b: List) => b),
+    wrong: [variant('{in}[::-1]', (b: List) => b.toReversed())],
+  },
+  final: {
+    rightShare: tricky,
+    phrases: ['{show} the last one that remains', '{show} the final one'],
+    plan: 'last',
+    right: variant('{in}[-1]', (b: List) => item(b, -1)),
+    wrong: [
+      variant('{in}[0]', (b: List) => item(b, 0)),
+      variant('max({in})', (b: List) => largest(b)),
+    ],
+  },
+} satisfies Record<string, Atom<List, Scalar | List, number>>;
+
+/** What to show of words or letters. */
+export const wordReductions = {
+  dashed: {
+    rightShare: easy,
+    phrases: ['{show} them joined with dashes', '{show} the results with a dash between them'],
+    plan: 'join dashes',
+    right: variant("'-'.join({in})", (b: Words) => b.join('-')),
+    wrong: [variant("' '.join({in})", (b: Words) => b.join(' '))],
+  },
+  glued: {
+    rightShare: easy,
+    phrases: ['{show} them joined into one word', '{show} the letters as one string'],
+    plan: 'join',
+    right: variant("''.join({in})", (b: Words) => b.join('')),
+    wrong: [variant("' '.join({in})", (b: Words) => b.join(' '))],
+  },
+  mirrored: {
+    rightShare: tricky,
+    phrases: [
+      '{show} them joined in reverse order',
+      '{show} the letters as one string from back to front',
+    ],
+    plan: 'join reversed',
+    right: variant("''.join({in}[::-1])", (b: Words) => b.toReversed().join('')),
+    wrong: [
+      variant("''.join({in})", (b: Words) => b.join('')),
+      variant("''.join({in}[:-1])", (b: Words) => b.slice(0, -1).join('')),
+    ],
+  },
+  longest: {
+    rightShare: tricky,
+    phrases: ['{show} the longest, the first one if tied', '{show} the first of the longest'],
+    plan: 'longest',
+    right: variant('max({in}, key=len)', longest),
+    wrong: [
+      variant('max({in})', (b: Words) => largest(b)),
+      variant('min({in}, key=len)', shortest),
+    ],
+  },
+  alphabeticalLast: {
+    rightShare: tricky,
+    phrases: ['{show} the last one in dictionary order', '{show} the one latest alphabetically'],
+    plan: 'last alphabetically',
+    right: variant('max({in})', (b: Words) => largest(b)),
+    wrong: [
+      variant('{in}[-1]', (b: Words) => item(b, -1)),
+      variant('min({in})', (b: Words) => smallest(b)),
+    ],
+  },
+} satisfies Record<string, Atom<Words, string, number>>;

@@ -1,0 +1,64 @@
+import { type Atom, easy, tricky, variant } from '../atom.ts';
+
+const backwards = (x: string): string => [...x].toReversed().join('');
+
+/** What to make of each word. */
+export const wordMaps = {
+  upper: {
+    rightShare: easy,
+    phrases: ['turn each one into capital letters', 'write each one in upper case'],
+    plan: 'upper case',
+    right: variant('x.upper()', (x: string) => x.toUpperCase()),
+    wrong: [variant('x.lower()', (x: string) => x.toLowerCase())],
+  },
+  backwards: {
+    rightShare: tricky,
+    phrases: ['spell each one backwards', 'reverse the letters of each one'],
+    plan: 'reverse each',
+    right: variant('x[::-1]', backwards),
+    wrong: [
+      variant('x[:-1]', (x: string) => x.slice(0, -1)),
+      variant('x[-1]', (x: string) => x.slice(-1)),
+    ],
+  },
+  lastLetter: {
+    rightShare: tricky,
+    phrases: ['take the last letter of each one', 'replace each one by its final letter'],
+    plan: 'last letter',
+    right: variant('x[-1]', (x: string) => x.slice(-1)),
+    wrong: [
+      variant('x[0]', (x: string) => x.charAt(0)),
+      variant('x[:-1]', (x: string) => x.slice(0, -1)),
+    ],
+  },
+  length: {
+    rightShare: easy,
+    phrases: ['take the length of each one', 'replace each one by its number of letters'],
+    plan: 'lengths',
+    right: variant('len(x)', (x: string) => x.length),
+    wrong: [variant('len(x) - 1', (x: string) => x.length - 1)],
+  },
+} satisfies Record<string, Atom<string, string | number, number>>;
+
+/** What to make of each word, given a small number of letters. */
+export const wordCuts = {
+  prefix: {
+    parameter: 'few',
+    rightShare: easy,
+    phrases: ['cut each one to its first {k} letters', 'keep just the first {k} letters of each'],
+    plan: 'first {k} letters',
+    right: variant('x[:{k}]', (x: string, k: number) => x.slice(0, k)),
+    wrong: [variant('x[{k}:]', (x: string, k: number) => x.slice(k))],
+  },
+  suffix: {
+    parameter: 'few',
+    rightShare: tricky,
+    phrases: ['cut each one to its last {k} letters', 'keep just the last {k} letters of each'],
+    plan: 'last {k} letters',
+    right: variant('x[-{k}:]', (x: string, k: number) => x.slice(-k)),
+    wrong: [
+      variant('x[{k}:]', (x: string, k: number) => x.slice(k)),
+      variant('x[:{k}]', (x: string, k: number) => x.slice(0, k)),
+    ],
+  },
+} satisfies Record<string, Atom<string, string, number>>;

@@ -1,0 +1,130 @@
+import type { Atom } from './atom.ts';
+import { letterFilters } from './atoms/letter-filters.ts';
+import { numberFilters } from './atoms/number-filters.ts';
+import { numberMaps } from './atoms/number-maps.ts';
+import { numberPairs } from './atoms/number-pairs.ts';
+import { listReductions, numberReductions, wordReductions } from './atoms/reductions.ts';
+import { slices } from './atoms/slices.ts';
+import { type Source, sources } from './atoms/sources.ts';
+import { wordFilters } from './atoms/word-filters.ts';
+import { wordCuts, wordMaps } from './atoms/word-maps.ts';
+
+/** One step of a program: a place in it and the atom that fills it. */
+export interface Step {
+  readonly slot: 'slice' | 'filter' | 'pair' | 'map' | 'reduce';
+  readonly name: string;
+  readonly atom: Atom;
+}
+
+/** A named combination of atoms. Its steps run in order. */
+export interface Family {
+  readonly name: string;
+  readonly source: Source;
+  readonly sourceName: string;
+  readonly steps: readonly Step[];
+  /** Never trained on, neither in the warm-up nor by RL. */
+  readonly heldOut: boolean;
+}
+
+const atoms: Readonly<Record<Step['slot'], Readonly<Record<string, Atom>>>> = {
+  slice: slices as Record<string, Atom>,
+  filter: { ...numberFilters, ...wordFilters, ...letterFilters } as Record<string, Atom>,
+  pair: numberPairs as Record<string, Atom>,
+  map: { ...numberMaps, ...wordMaps, ...wordCuts } as Record<string, Atom>,
+  reduce: { ...numberReductions, ...listReductions, ...wordReductions } as Record<string, Atom>,
+};
+
+/** Each family is its source and its atoms, in the order they are applied. */
+const trained = [
+  'numbers atLeast total',
+  'numbers above times total',
+  'numbers below squared total',
+  'numbers even plus total',
+  'numbers odd times largest',
+  'numbers multiple count',
+  'numbers above count',
+  'numbers capped total',
+  'numbers distance total',
+  'numbers plus smallest',
+  'numbers distance smallest',
+  'numbers remainder listed',
+  'numbers quotient distinct',
+  'numbers first plus total',
+  'numbers last remainder listed',
+  'numbers atMost listed',
+  'numbers plus descending',
+  'numbers above spread',
+  'numbers endsIn total',
+  'numbers unequal final',
+  'numbers everySecond times total',
+  'numbers skip times total',
+  'numbers plus secondLargest',
+  'numbers atMost squared total',
+  'numbers multiple plus listed',
+  'counted plus listed',
+  'counted unequal listed',
+  'counted times total',
+  'digits unequal count',
+  'digits times total',
+  'digits even times listed',
+  'upTo distance total',
+  'upTo multiple listed',
+  'upTo above minus listed',
+  'words longer count',
+  'words lettersAtLeast listed',
+  'words ends backwards listed',
+  'words ends upper dashed',
+  'words contains longest',
+  'words suffix listed',
+  'words prefix alphabeticalLast',
+  'words starts length smallest',
+  'words contains lastLetter dashed',
+  'letters after count',
+  'letters first consonants upper dashed',
+  'letters except mirrored',
+  'letters skip consonants glued',
+  'letters first vowels upper glued',
+  'pair average plus',
+  'pair smaller minus',
+  'pair difference times',
+  'pair product remainder',
+  'pair larger times',
+];
+
+/** Every atom here is trained in some family; none of these combinations is. */
+const heldOut = [
+  'numbers atLeast plus listed',
+  'numbers odd distance total',
+  'numbers endsIn count',
+  'numbers last above total',
+  'counted quotient listed',
+  'digits distance listed',
+  'upTo odd plus total',
+  'words longer suffix dashed',
+  'words starts lastLetter listed',
+  'letters skip upper mirrored',
+  'pair average times',
+  'pair larger remainder',
+];
+
+/** Places a program has, in order; a family names some of them. */
+const slots = ['slice', 'filter', 'pair', 'map', 'reduce'] as const;
+
+function stepOf(name: string): Step {
+  const slot = slots.find((candidate) => name in atoms[candidate]);
+  const atom = slot && atoms[slot][name];
+  if (slot === undefined || atom === undefined) throw new RangeError(`No atom is named ${name}.`);
+  return { slot, name, atom };
+}
+
+function familyOf(line: string, isHeldOut: boolean): Family {
+  const [sourceName = '', ...names] = line.split(' ');
+  const source = (sources as Record<string, Source>)[sourceName];
+  if (source === undefined) throw new RangeError(`No source is named ${sourceName}.`);
+  const name = line.replaceAll(' ', '-');
+  return { name, source, sourceName, steps: names.map(stepOf), heldOut: isHeldOut };
+}
+
+export const trainFamilies: readonly Family[] = trained.map((line) => familyOf(line, false));
+export const heldOutFamilies: readonly Family[] = heldOut.map((line) => familyOf(line, true));
+export const families: readonly Family[] = [...trainFamilies, ...heldOutFamilies];
