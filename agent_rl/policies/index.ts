@@ -1,0 +1,12 @@
+import { HuggingFacePolicy } from './hugging-face/hugging-face-policy.ts';
+import { MiniMindPolicy } from './minimind/minimind-policy.ts';
+
+export { HuggingFacePolicy } from './hugging-face/hugging-face-policy.ts';
+export { LanguageModelPolicy } from './language-model-policy.ts';
+export { MiniMindPolicy } from './minimind/minimind-policy.ts';
+
+/** Every policy that ships with the framework. */
+export const builtinPolicies = [MiniMindPolicy, HuggingFacePolicy].map((plugin) => ({
+  plugin,
+  source: 'built in',
+}));

@@ -1,0 +1,272 @@
+/**
+ * A model's chat template, rendered in pieces: what the template says and what others said are kept apart, so
+ * that every token knows where it came from and no content can pose as a control token.
+ *
+ * Contents are never shown to the template. It is rendered with a placeholder for each, the result is cut at
+ * the placeholders, and the contents take their places. White space around a placeholder shows whether the
+ * template trims that content; the content is then trimmed alike. So what a role says cannot change what
+ * surrounds it, whatever it is.
+ */
+import { Template } from '@huggingface/jinja';
+
+import { AgentRlError, messageOf } from '../agent_rl/core/errors.ts';
+import type { AssistantMessage, Message } from '../agent_rl/core/message.ts';
+import type { ToolSpec } from '../agent_rl/core/tool.ts';
+import type { TokenSource } from '../agent_rl/core/transcript.ts';
+
+/** Text of one source. Everything but `template` is to be encoded without control tokens. */
+export interface PromptPiece {
+  readonly source: Extract<TokenSource, 'template' | 'system' | 'user' | 'tool'>;
+  readonly text: string;
+}
+
+export interface RenderOptions {
+  /** Ends with the cue after which the assistant speaks. */
+  readonly addGenerationPrompt?: boolean;
+  /** Whether the cue leaves room for thoughts; nothing is said about it when absent. */
+  readonly thinking?: boolean;
+}
+
+/** A tool as templates expect it. */
+export type ToolDefinition = Pick<ToolSpec, 'name' | 'description' | 'parameters'>;
+
+/** A conversation without the assistant's turns. */
+export type SaidMessage = Exclude<Message, AssistantMessage>;
+
+type Json = Readonly<Record<string, unknown>>;
+
+export class ChatTemplate {
+  readonly #template: Template;
+  readonly #names: Readonly<Record<string, string>>;
+
+  /**
+   * @param names Values the template may use: `bos_token`, `eos_token` …
+   * @throws AgentRlError `TOKENIZER_INVALID` when the template cannot be parsed.
+   */
+  constructor(source: string, names: Readonly<Record<string, string>> = {}) {
+    this.#names = names;
+    try {
+      this.#template = new Template(source);
+    } catch (cause) {
+      throw invalid(`The chat template cannot be parsed (${messageOf(cause)}).`, cause);
+    }
+  }
+
+  /** The template applied to messages already in its own form, as `transformers` does it. */
+  renderRaw(
+    messages: readonly Json[],
+    tools: readonly Json[] | undefined,
+    options: RenderOptions = {},
+  ): string {
+    const { addGenerationPrompt = false, thinking } = options;
+    // Qwen3 asks for `enable_thinking`, MiniMind for `open_thinking`.
+    const thought =
+      thinking === undefined ? {} : { enable_thinking: thinking, open_thinking: thinking };
+    try {
+      return this.#template.render({
+        ...this.#names,
+        messages,
+        ...(tools === undefined ? {} : { tools }),
+        add_generation_prompt: addGenerationPrompt,
+        ...thought,
+      });
+    } catch (cause) {
+      throw invalid(
+        `The chat template cannot render this conversation (${messageOf(cause)}).`,
+        cause,
+      );
+    }
+  }
+
+  /** The whole text of a conversation. For reading: tokens are made from pieces. */
+  renderChat(
+    messages: readonly Message[],
+    tools: readonly ToolDefinition[],
+    options: RenderOptions = {},
+  ): string {
+    return this.renderRaw(messages.map(templateMessage), templateTools(tools), options);
+  }
+
+  /** A prompt in pieces, the generation cue included. */
+  promptPieces(
+    messages: readonly SaidMessage[],
+    tools: readonly ToolDefinition[],
+    options: RenderOptions,
+  ): readonly PromptPiece[] {
+    const held = messages.map(holdPlace);
+    const text = this.renderRaw(held.map(templateMessage), templateTools(tools), {
+      ...options,
+      addGenerationPrompt: true,
+    });
+    return piecesOf(text, messages);
+  }
+
+  /**
+   * What follows a turn of the assistant, its end-of-turn token excluded: the fixed rest of the turn, what was
+   * said since, and the next cue. It depends on nothing that came before.
+   */
+  deltaPieces(
+    messages: readonly SaidMessage[],
+    endOfTurn: string,
+    options: RenderOptions,
+  ): readonly PromptPiece[] {
+    const opening = [...this.#opening, { role: 'assistant', content: turnMark } as const];
+    const text = this.renderRaw(
+      [...opening, ...messages.map(holdPlace)].map(templateMessage),
+      undefined,
+      {
+        ...options,
+        addGenerationPrompt: true,
+      },
+    );
+    return piecesOf(this.#afterTurn(text, endOfTurn), messages);
+  }
+
+  /** What a given turn would have been, had the model said it: the text after the cue, end-of-turn included. */
+  turnText(message: AssistantMessage, endOfTurn: string, options: RenderOptions): string {
+    const prompt = this.renderChat(this.#opening, [], { ...options, addGenerationPrompt: true });
+    const whole = this.renderChat([...this.#opening, message], [], options);
+    const end = whole.lastIndexOf(endOfTurn);
+    if (!whole.startsWith(prompt) || end < prompt.length) {
+      throw invalid(
+        `The chat template renders an assistant's turn as ${JSON.stringify(whole.slice(0, 400))}, which does not continue ` +
+          `its own cue ${JSON.stringify(prompt)}. Give no reasoning where thinking is off, or set thinking to true.`,
+      );
+    }
+    return whole.slice(prompt.length, end + endOfTurn.length);
+  }
+
+  /** The cue after which the assistant speaks, with what comes before it. */
+  cue(options: RenderOptions): string {
+    const prompt = this.renderChat(this.#opening, [], { ...options, addGenerationPrompt: true });
+    return prompt.slice(prompt.lastIndexOf(openingText) + openingText.length);
+  }
+
+  /** The text that follows what the assistant said, its end-of-turn first. */
+  get turnTail(): string {
+    const text = this.renderChat([...this.#opening, { role: 'assistant', content: turnMark }], []);
+    return text.slice(text.lastIndexOf(turnMark) + turnMark.length);
+  }
+
+  get #opening(): readonly SaidMessage[] {
+    return [{ role: 'user', content: openingText }];
+  }
+
+  #afterTurn(text: string, endOfTurn: string): string {
+    const said = text.lastIndexOf(turnMark) + turnMark.length;
+    if (said < turnMark.length || !text.startsWith(endOfTurn, said)) {
+      throw invalid(
+        `The chat template does not end an assistant's turn with ${JSON.stringify(endOfTurn)}.`,
+      );
+    }
+    return text.slice(said + endOfTurn.length);
+  }
+}
+
+// Private-use characters, which no template and no tool's description holds by accident.
+const [openMark, closeMark] = ['\uE0F0', '\uE0F1'];
+const turnMark = `${openMark}turn${closeMark}`;
+const openingText = `${openMark}opening${closeMark}`;
+
+// A line break outside, a space inside: `trim()` takes both, `strip('\n')` the line break only.
+const [edgeBefore, edgeAfter] = ['\n ', ' \n'];
+
+/**
+ * The message with a placeholder for its content; an empty content stays, since templates ask for it. A tool's
+ * name is what the policy called, so one that is no name is not shown to the template either.
+ */
+function holdPlace(message: SaidMessage, index: number): SaidMessage {
+  const content =
+    message.content === '' ? '' : `${edgeBefore}${openMark}${index}${closeMark}${edgeAfter}`;
+  if (message.role !== 'tool') return { ...message, content };
+  return {
+    ...message,
+    content,
+    name: /^[\w.-]{1,64}$/.test(message.name) ? message.name : 'unknown',
+  };
+}
+
+function piecesOf(text: string, messages: readonly SaidMessage[]): readonly PromptPiece[] {
+  const pieces: PromptPiece[] = [];
+  let rest = text;
+  for (const [index, message] of messages.entries()) {
+    if (message.content === '') continue;
+    const [before, after, extra] = rest.split(`${openMark}${index}${closeMark}`);
+    if (before === undefined || after === undefined || extra !== undefined) {
+      throw invalid(
+        `The chat template does not show the content of message ${index + 1} (${message.role}) exactly once and in order.`,
+      );
+    }
+    const [left, trimStart] = withoutEdge(before, edgeBefore, 'end');
+    const [right, trimEnd] = withoutEdge(after, edgeAfter, 'start');
+    pieces.push(
+      { source: 'template', text: left },
+      { source: message.role, text: trimEnd(trimStart(message.content)) },
+    );
+    rest = right;
+  }
+  pieces.push({ source: 'template', text: rest });
+  return pieces.filter((piece) => piece.text !== '');
+}
+
+type Trim = (content: string) => string;
+
+/** Takes the white space around a placeholder away, and tells what the template did to it. */
+function withoutEdge(text: string, edge: string, side: 'start' | 'end'): [string, Trim] {
+  const cut = (length: number): string =>
+    side === 'end' ? text.slice(0, text.length - length) : text.slice(length);
+  const at = (part: string): boolean =>
+    side === 'end' ? text.endsWith(part) : text.startsWith(part);
+  if (at(edge)) return [cut(edge.length), (content) => content];
+  const atStart = side === 'end';
+  if (at(' ')) return [cut(1), (content) => content.replace(atStart ? /^\n+/ : /\n+$/, '')];
+  return [text, (content) => (atStart ? content.trimStart() : content.trimEnd())];
+}
+
+function templateMessage(message: Message): Json {
+  if (message.role === 'tool') {
+    return {
+      role: 'tool',
+      content: message.content,
+      name: message.name,
+      tool_call_id: message.callId,
+    };
+  }
+  if (message.role !== 'assistant') return { role: message.role, content: message.content };
+  const broken = (message.malformedCalls ?? []).map((call) => call.text);
+  return {
+    role: 'assistant',
+    content: [message.content, ...broken].filter(Boolean).join('\n'),
+    ...(message.reasoning === undefined ? {} : { reasoning_content: message.reasoning }),
+    ...(message.toolCalls === undefined ? {} : { tool_calls: message.toolCalls.map(templateCall) }),
+  };
+}
+
+function templateCall({
+  id,
+  name,
+  arguments: args,
+}: NonNullable<AssistantMessage['toolCalls']>[number]): Json {
+  return { id, type: 'function', function: { name, arguments: args } };
+}
+
+function templateTools(tools: readonly ToolDefinition[]): readonly Json[] | undefined {
+  if (tools.length === 0) return undefined;
+  return tools.map(({ name, description, parameters }) => ({
+    type: 'function',
+    // Schemas may carry symbols and methods of the library that built them; a template sees only JSON.
+    function: { name, description, parameters: structuredJson(parameters) },
+  }));
+}
+
+function structuredJson(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+function invalid(message: string, cause?: unknown): AgentRlError {
+  return new AgentRlError(
+    'TOKENIZER_INVALID',
+    message,
+    cause === undefined ? undefined : { cause },
+  );
+}

@@ -1,0 +1,141 @@
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+
+import { AgentRlError } from '../agent_rl/core/errors.ts';
+import type { AssistantMessage } from '../agent_rl/core/message.ts';
+import { ChatTemplate, type PromptPiece, type RenderOptions } from './chat-template.ts';
+import { isRecord } from './is-record.ts';
+import type { ModelConfig } from './model-config.ts';
+import { readJson } from './read-json.ts';
+import { Tokenizer } from './tokenizer.ts';
+
+/** The text side of a model: how conversations become tokens and tokens text. */
+export class LanguageModel {
+  /** The control token that ends an assistant's turn. */
+  readonly endOfTurn: string;
+  readonly endOfTurnId: number;
+  /** Sampling ends at any of these: the end of a turn, and the model's own end of text. */
+  readonly stopTokens: readonly number[];
+
+  /** @throws AgentRlError `TOKENIZER_INVALID` when the template does not end turns with a control token. */
+  constructor(
+    readonly tokenizer: Tokenizer,
+    readonly template: ChatTemplate,
+    eosTokenIds: readonly number[] = [],
+  ) {
+    const tail = template.turnTail;
+    const first = tokenizer.encodeTemplate(tail)[0];
+    if (first === undefined || !tokenizer.isControl(first)) {
+      throw new AgentRlError(
+        'TOKENIZER_INVALID',
+        `The chat template ends an assistant's turn with ${JSON.stringify(tail)}, which does not start with a control token ` +
+          'of the tokenizer, so the model could not say that its turn is over. Use the tokenizer the template was made for.',
+      );
+    }
+    this.endOfTurnId = first;
+    this.endOfTurn = tokenizer.decode([first]);
+    this.stopTokens = [...new Set([first, ...eosTokenIds])];
+  }
+
+  /** Tokens of a piece; only the template's own text may hold control tokens. */
+  encodePiece({ source, text }: PromptPiece): number[] {
+    return source === 'template'
+      ? this.tokenizer.encodeTemplate(text)
+      : this.tokenizer.encodePlain(text);
+  }
+
+  /**
+   * A given turn of the assistant as the tokens it would have sampled, its end-of-turn included. Thoughts and
+   * tool calls are control tokens in it.
+   *
+   * @throws AgentRlError `TOKENIZER_INVALID` when its text holds a token that frames turns.
+   */
+  encodeTurn(message: AssistantMessage, options: RenderOptions): number[] {
+    const tokens = this.tokenizer.encodeTemplate(
+      this.template.turnText(message, this.endOfTurn, options),
+    );
+    const framing = tokens.slice(0, -1).find((id) => this.tokenizer.isSpecial(id));
+    if (framing === undefined) return tokens;
+    throw new AgentRlError(
+      'TOKENIZER_INVALID',
+      `An assistant's message holds ${this.tokenizer.decode([framing])}, which frames turns. Take it out of the message.`,
+    );
+  }
+
+  /** @throws AgentRlError `TOKENIZER_INVALID` when the tokenizer has ids the model has no embedding for. */
+  checkFits(config: ModelConfig): void {
+    const size = this.tokenizer.vocabularySize;
+    if (size <= config.vocabSize) return;
+    throw new AgentRlError(
+      'TOKENIZER_INVALID',
+      `The tokenizer has ids up to ${size - 1}, the model embeddings for ${config.vocabSize} tokens: they do not belong together.`,
+    );
+  }
+}
+
+/** Where the container finds the text side of the model in use. */
+export const LANGUAGE_MODEL = Symbol.for('agent_rl.LanguageModel');
+
+/** Files of a model folder that are not weights, besides config.json. */
+const tokenizerFiles = [
+  'tokenizer.json',
+  'tokenizer_config.json',
+  'chat_template.jinja',
+  'generation_config.json',
+];
+
+/**
+ * Opens the tokenizer and the chat template of a Hugging Face model folder. The template is
+ * chat_template.jinja, or the `chat_template` of tokenizer_config.json.
+ */
+export async function openLanguageModelFolder(folder: string): Promise<LanguageModel> {
+  const tokenizer = await Tokenizer.fromFolder(folder);
+  const source = await templateSource(folder);
+  return new LanguageModel(
+    tokenizer,
+    new ChatTemplate(source, tokenizer.namedTokens),
+    await eosTokenIds(folder, tokenizer),
+  );
+}
+
+/** Copies what `openLanguageModelFolder` reads, so that a checkpoint is a whole model folder. */
+export async function copyLanguageModelFiles(from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true });
+  const present = tokenizerFiles.filter((name) => existsSync(path.join(from, name)));
+  await Promise.all(present.map((name) => copyFile(path.join(from, name), path.join(to, name))));
+}
+
+async function templateSource(folder: string): Promise<string> {
+  const file = path.join(folder, 'chat_template.jinja');
+  if (existsSync(file)) return readFile(file, 'utf8');
+  const configFile = path.join(folder, 'tokenizer_config.json');
+  const config = await readJson(configFile, 'TOKENIZER_INVALID');
+  const template = isRecord(config) ? config['chat_template'] : undefined;
+  if (typeof template === 'string') return template;
+  // Some models name several; `default` is the one for conversations.
+  const named: readonly unknown[] = Array.isArray(template) ? template : [];
+  for (const entry of named) {
+    if (isRecord(entry) && entry['name'] === 'default' && typeof entry['template'] === 'string')
+      return entry['template'];
+  }
+  throw new AgentRlError(
+    'TOKENIZER_INVALID',
+    `${folder} holds no chat template: expected chat_template.jinja, or chat_template in tokenizer_config.json. ` +
+      'A base model has none; use one that was tuned for conversations.',
+  );
+}
+
+/** What the folder calls the end of text: generation_config.json, config.json and the tokenizer's `eos_token`. */
+async function eosTokenIds(folder: string, tokenizer: Tokenizer): Promise<readonly number[]> {
+  const ids: number[] = [];
+  for (const name of ['generation_config.json', 'config.json']) {
+    const file = path.join(folder, name);
+    if (!existsSync(file)) continue;
+    const json = await readJson(file, 'MODEL_INVALID');
+    const eos = isRecord(json) ? json['eos_token_id'] : undefined;
+    for (const id of Array.isArray(eos) ? eos : [eos]) if (typeof id === 'number') ids.push(id);
+  }
+  const eosToken = tokenizer.namedTokens['eos_token'];
+  return eosToken === undefined ? ids : [...ids, tokenizer.idOf(eosToken)];
+}

@@ -1,0 +1,195 @@
+import { mkdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+
+import { AgentRlError } from '../agent_rl/core/errors.ts';
+import { readModelConfig, writeModelConfig, type ModelConfig } from './model-config.ts';
+import { embeddingName, headName, parameterSpecs, type ParameterSpec } from './parameters.ts';
+import { readJson } from './read-json.ts';
+import {
+  SafetensorsFile,
+  writeAside,
+  writeSafetensors,
+  type TensorToWrite,
+} from './safetensors.ts';
+import type { StoredDtype, TensorEntry } from './safetensors-header.ts';
+
+export interface LoadedModel {
+  readonly config: ModelConfig;
+  /** By Hugging Face name, in the order of `parameterSpecs`. */
+  readonly parameters: Map<string, Float32Array>;
+  /** How the embedding is stored; other tensors may be stored otherwise. In memory all are float32. */
+  readonly storedDtype: StoredDtype;
+}
+
+interface StoredTensor {
+  readonly file: SafetensorsFile;
+  readonly entry: TensorEntry;
+}
+
+const torchNames: Readonly<Record<StoredDtype, string>> = {
+  F32: 'float32',
+  F16: 'float16',
+  BF16: 'bfloat16',
+};
+
+/**
+ * Loads a Hugging Face model folder: config.json with model.safetensors, or with shards and their index.
+ *
+ * @throws AgentRlError `MODEL_INVALID`, naming every missing, extra and misshapen tensor at once.
+ */
+export async function loadModel(folder: string): Promise<LoadedModel> {
+  const configFile = path.join(folder, 'config.json');
+  const json = await readJson(configFile, 'MODEL_INVALID');
+  const files = await openWeights(folder);
+  try {
+    const stored = tensorsOf(files);
+    const config = readModelConfig(json, configFile, stored.keys());
+    checkTensors(folder, config, stored);
+    const parameters = new Map<string, Float32Array>();
+    for (const { name } of parameterSpecs(config)) parameters.set(name, await read(stored, name));
+    await checkTiedHead(folder, config, stored, parameters);
+    return {
+      config,
+      parameters,
+      storedDtype: (stored.get(embeddingName) as StoredTensor).entry.dtype,
+    };
+  } finally {
+    await Promise.all(files.map((file) => file.close()));
+  }
+}
+
+/** Writes config.json and model.safetensors, each whole or not at all. The tokenizer's files are copied apart. */
+export async function saveModel(
+  folder: string,
+  { config, parameters, storedDtype }: LoadedModel,
+  metadata: Readonly<Record<string, string>> = { format: 'pt' },
+): Promise<void> {
+  const tensors = new Map<string, TensorToWrite>();
+  for (const { name, shape } of parameterSpecs(config)) {
+    const values = parameters.get(name);
+    if (values === undefined)
+      throw new AgentRlError('MODEL_INVALID', `Cannot save ${folder}: no tensor "${name}".`);
+    tensors.set(name, { shape, values });
+  }
+  await mkdir(folder, { recursive: true });
+  const json = JSON.stringify(writeModelConfig(config, torchNames[storedDtype]), null, 2);
+  await writeAside(path.join(folder, 'config.json'), [Buffer.from(`${json}\n`)]);
+  await writeSafetensors(path.join(folder, 'model.safetensors'), tensors, {
+    dtype: storedDtype,
+    metadata,
+  });
+}
+
+async function openWeights(folder: string): Promise<SafetensorsFile[]> {
+  const single = path.join(folder, 'model.safetensors');
+  const index = path.join(folder, 'model.safetensors.index.json');
+  if (existsSync(single)) return [await SafetensorsFile.open(single)];
+  if (!existsSync(index)) {
+    throw new AgentRlError(
+      'MODEL_INVALID',
+      `${folder} holds no weights: expected model.safetensors, or model.safetensors.index.json with its shards.`,
+    );
+  }
+  const shards = await shardNames(index);
+  const opened: SafetensorsFile[] = [];
+  try {
+    for (const shard of shards) opened.push(await SafetensorsFile.open(path.join(folder, shard)));
+  } catch (error) {
+    await Promise.all(opened.map((file) => file.close()));
+    throw error;
+  }
+  return opened;
+}
+
+async function shardNames(index: string): Promise<readonly string[]> {
+  const json = (await readJson(index, 'MODEL_INVALID')) as { weight_map?: unknown } | null;
+  const map = json?.weight_map;
+  const names = typeof map === 'object' && map !== null ? [...new Set(Object.values(map))] : [];
+  const plain = names.filter((name) => typeof name === 'string' && path.basename(name) === name);
+  if (plain.length === 0 || plain.length !== names.length) {
+    throw new AgentRlError(
+      'MODEL_INVALID',
+      `${index}: weight_map must give each tensor the name of a file beside it.`,
+    );
+  }
+  return (plain as string[]).toSorted();
+}
+
+function tensorsOf(files: readonly SafetensorsFile[]): Map<string, StoredTensor> {
+  const stored = new Map<string, StoredTensor>();
+  for (const file of files) {
+    for (const entry of file.entries) {
+      const before = stored.get(entry.name);
+      if (before !== undefined) {
+        throw new AgentRlError(
+          'MODEL_INVALID',
+          `Tensor "${entry.name}" is in ${before.file.path} and in ${file.path}.`,
+        );
+      }
+      stored.set(entry.name, { file, entry });
+    }
+  }
+  return stored;
+}
+
+function checkTensors(
+  folder: string,
+  config: ModelConfig,
+  stored: ReadonlyMap<string, StoredTensor>,
+): void {
+  const specs = parameterSpecs(config);
+  const problems = specs.flatMap((spec) => shapeProblem(spec, stored.get(spec.name)?.entry));
+  const known = new Set(specs.map(({ name }) => name));
+  for (const [name, { entry }] of stored) {
+    if (!known.has(name) && !isDerived(name, config)) {
+      problems.push(`"${name}" [${entry.shape.join(', ')}] is not part of this model.`);
+    }
+  }
+  if (problems.length === 0) return;
+  const shown = problems.slice(0, 40);
+  const more =
+    problems.length > shown.length ? `\n- … and ${problems.length - shown.length} more.` : '';
+  throw new AgentRlError(
+    'MODEL_INVALID',
+    `The weights in ${folder} do not fit its config.json:\n- ${shown.join('\n- ')}${more}`,
+  );
+}
+
+function shapeProblem({ name, shape }: ParameterSpec, entry: TensorEntry | undefined): string[] {
+  if (entry === undefined) return [`"${name}" is missing; expected [${shape.join(', ')}].`];
+  if (entry.shape.join() === shape.join()) return [];
+  return [`"${name}" is [${entry.shape.join(', ')}]; expected [${shape.join(', ')}].`];
+}
+
+/** Tensors some exports store though they follow from the rest. */
+function isDerived(name: string, config: ModelConfig): boolean {
+  return (
+    name.endsWith('.rotary_emb.inv_freq') || (config.tiedEmbeddings && name === 'lm_head.weight')
+  );
+}
+
+/** A stored LM head must then be the embedding, or the configuration is wrong about the two being tied. */
+async function checkTiedHead(
+  folder: string,
+  config: ModelConfig,
+  stored: ReadonlyMap<string, StoredTensor>,
+  parameters: ReadonlyMap<string, Float32Array>,
+): Promise<void> {
+  if (!config.tiedEmbeddings || !stored.has('lm_head.weight')) return;
+  const head = await read(stored, 'lm_head.weight');
+  const embedding = parameters.get(headName(config)) as Float32Array;
+  if (head.length === embedding.length && head.every((value, i) => value === embedding[i])) return;
+  throw new AgentRlError(
+    'MODEL_INVALID',
+    `${folder}: config.json says tie_word_embeddings, but "lm_head.weight" differs from "${embeddingName}". Set it to false.`,
+  );
+}
+
+async function read(
+  stored: ReadonlyMap<string, StoredTensor>,
+  name: string,
+): Promise<Float32Array> {
+  const { file, entry } = stored.get(name) as StoredTensor;
+  return file.read(entry);
+}
