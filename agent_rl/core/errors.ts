@@ -23,6 +23,7 @@ export type ErrorCode =
   | 'NOT_TRACEABLE'
   | 'ENGINE_FAILED'
   | 'GENERATION_FAILED'
+  | 'ROLLOUTS_FAILED'
   | 'PARITY_BROKEN'
   | 'INTERRUPTED';
 
