@@ -8,6 +8,16 @@ export {
 } from './load-config.ts';
 export { nearestName } from './nearest-name.ts';
 export type { Override } from './overrides.ts';
-export { configInvalid, type Location, type Place, type Places, type Problem } from './problem.ts';
+export { EnvironmentBlock, RewardsBlock, ToolsBlock } from './blocks/plugin-blocks.ts';
+export { PolicyBlock } from './blocks/policy-block.ts';
+export {
+  configInvalid,
+  type Location,
+  type Place,
+  placeOf,
+  type Places,
+  type Problem,
+  shown,
+} from './problem.ts';
 export { resolvedYaml } from './resolved-yaml.ts';
 export { type BlockPlace, checkBlock, validateBlock } from './validate-block.ts';

@@ -1,4 +1,4 @@
-import { AgentRlError } from '../core/errors.ts';
+import { AgentRlError, type ErrorCode } from '../core/errors.ts';
 
 /** Where a value was written: a place in a file, or a flag. */
 export interface Location {
@@ -56,7 +56,10 @@ export function formatProblem({ location, path, text }: Problem): string {
 }
 
 /** All problems as one error, in the order of their places. */
-export function configInvalid(problems: readonly Problem[]): AgentRlError {
+export function configInvalid(
+  problems: readonly Problem[],
+  code: ErrorCode = 'CONFIG_INVALID',
+): AgentRlError {
   const lines = problems
     .toSorted(
       (a, b) =>
@@ -67,7 +70,7 @@ export function configInvalid(problems: readonly Problem[]): AgentRlError {
     .map(formatProblem);
   const unique = [...new Set(lines)];
   const count = unique.length === 1 ? '1 problem' : `${unique.length} problems`;
-  return new AgentRlError('CONFIG_INVALID', `The config has ${count}:\n  ${unique.join('\n  ')}`);
+  return new AgentRlError(code, `The config has ${count}:\n  ${unique.join('\n  ')}`);
 }
 
 /** A value as a reader would write it, cut to a line. */

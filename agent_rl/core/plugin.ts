@@ -68,7 +68,13 @@ export interface RegistryEntry<Spec> extends Sourced {
 export class Registry<Spec extends PluginSpec> {
   readonly #byName = new Map<string, RegistryEntry<Spec>>();
 
-  constructor(private readonly pluginKind: PluginKind<Spec, unknown>) {}
+  /** @throws AgentRlError `PLUGIN_DUPLICATE` when two plugins share a name; `PLUGIN_UNMARKED` */
+  constructor(
+    private readonly pluginKind: PluginKind<Spec, unknown>,
+    plugins: Iterable<Sourced> = [],
+  ) {
+    for (const { plugin, source } of plugins) this.#add(plugin, source);
+  }
 
   get kind(): string {
     return this.pluginKind.kind;
@@ -76,21 +82,7 @@ export class Registry<Spec extends PluginSpec> {
 
   /** @throws AgentRlError `PLUGIN_DUPLICATE` when two plugins share a name; `PLUGIN_UNMARKED` */
   with(plugins: Iterable<Sourced>): Registry<Spec> {
-    const larger = new Registry(this.pluginKind);
-    for (const entry of this.entries()) larger.#byName.set(entry.spec.name, entry);
-    for (const { plugin, source } of plugins) {
-      const spec = this.pluginKind.specOf(plugin);
-      if (spec === undefined) throw unmarked(this.kind, plugin, source);
-      const taken = larger.#byName.get(spec.name);
-      if (taken !== undefined && taken.plugin !== plugin) {
-        throw new AgentRlError(
-          'PLUGIN_DUPLICATE',
-          `Two ${this.kind} plugins are named "${spec.name}": one from ${taken.source}, one from ${source}. Rename one of them.`,
-        );
-      }
-      larger.#byName.set(spec.name, { plugin, source, spec });
-    }
-    return larger;
+    return new Registry(this.pluginKind, [...this.entries(), ...plugins]);
   }
 
   /** @throws AgentRlError `PLUGIN_UNKNOWN`, listing the names that do exist. */
@@ -114,6 +106,19 @@ export class Registry<Spec extends PluginSpec> {
 
   entries(): readonly RegistryEntry<Spec>[] {
     return [...this.#byName.values()];
+  }
+
+  #add(plugin: unknown, source: string): void {
+    const spec = this.pluginKind.specOf(plugin);
+    if (spec === undefined) throw unmarked(this.kind, plugin, source);
+    const taken = this.#byName.get(spec.name);
+    if (taken !== undefined && taken.plugin !== plugin) {
+      throw new AgentRlError(
+        'PLUGIN_DUPLICATE',
+        `Two ${this.kind} plugins are named "${spec.name}": one from ${taken.source}, one from ${source}. Rename one of them.`,
+      );
+    }
+    if (taken === undefined) this.#byName.set(spec.name, { plugin, source, spec });
   }
 }
 

@@ -56,6 +56,12 @@ export const RolloutBlock = block(
       unit: 'calls',
       description: 'Unreadable, unknown or invalid calls before the episode ends as invalid-calls',
     }),
+    invalidCallPenalty: Type.Number({
+      minimum: 0,
+      default: 0,
+      unit: 'reward',
+      description: 'Subtracted from the reward for each such call',
+    }),
     episodeTimeoutS: Type.Number({
       exclusiveMinimum: 0,
       default: 120,

@@ -1,0 +1,161 @@
+import { Type, type TObject, type TProperties, type TSchema } from 'typebox';
+
+import {
+  checkBlock,
+  configInvalid,
+  EnvironmentBlock,
+  type LoadedConfig,
+  nearestName,
+  placeOf,
+  PolicyBlock,
+  type Problem,
+  RewardsBlock,
+  ToolsBlock,
+} from '../config/index.ts';
+import type { EnvironmentSpec } from '../core/environment.ts';
+import type { Registry, RegistryEntry } from '../core/plugin.ts';
+import type { PolicySpec } from '../core/policy.ts';
+import type { RewardSpec } from '../core/reward.ts';
+import type { ToolSpec } from '../core/tool.ts';
+import type { Plugins } from './registries.ts';
+
+/** A plugin that a run uses, with its own settings: checked, defaults filled in. */
+export interface Chosen<Spec> {
+  readonly entry: RegistryEntry<Spec>;
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
+/** The plugins that a config names. */
+export interface ChosenPlugins {
+  readonly environment: Chosen<EnvironmentSpec>;
+  readonly policy: Chosen<PolicySpec>;
+  readonly tools: readonly Chosen<ToolSpec>[];
+  readonly rewards: readonly (Chosen<RewardSpec> & { readonly weight: number })[];
+}
+
+/** One block of the config that names a plugin. */
+interface Block<Spec extends { readonly name: string; readonly settings?: TSchema }> {
+  /** Dotted. */
+  readonly path: string;
+  readonly value: { readonly type: string };
+  readonly registry: Registry<Spec>;
+  /** What every block of this kind may hold. */
+  readonly own: TProperties;
+}
+
+/**
+ * Finds the plugins a config names and checks each one's block against its own schema.
+ *
+ * @throws AgentRlError `PLUGIN_UNKNOWN` or `CONFIG_INVALID`, all problems at once with their places.
+ */
+export function choosePlugins(loaded: LoadedConfig, plugins: Plugins): ChosenPlugins {
+  const { config } = loaded;
+  const choice = new Choice(loaded);
+  const environment = choice.of({
+    path: 'environment',
+    value: config.environment,
+    registry: plugins.environments,
+    own: EnvironmentBlock.properties,
+  });
+  const policy = choice.of({
+    path: 'policy',
+    value: config.policy,
+    registry: plugins.policies,
+    own: PolicyBlock.properties,
+  });
+  const tools = config.tools.map((value, index) =>
+    choice.of({
+      path: `tools.${index}`,
+      value,
+      registry: plugins.tools,
+      own: ToolsBlock.items.properties,
+    }),
+  );
+  const rewards = config.rewards.map((value, index) => {
+    const own = RewardsBlock.items.properties;
+    const block = { path: `rewards.${index}`, value, registry: plugins.rewards, own };
+    return { ...choice.of(block), weight: value.weight };
+  });
+  choice.refuseRepeats('tools', config.tools);
+  choice.requireTools(environment.entry?.spec, config.tools);
+  choice.throwProblems();
+  // Every entry is there: a missing one is a problem, and problems were just thrown.
+  return { environment, policy, tools, rewards } as ChosenPlugins;
+}
+
+interface Attempt<Spec> {
+  readonly entry: RegistryEntry<Spec> | undefined;
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
+class Choice {
+  readonly #problems: Problem[] = [];
+  #unknown = false;
+
+  constructor(private readonly loaded: LoadedConfig) {}
+
+  of<Spec extends { readonly name: string; readonly settings?: TSchema }>({
+    path,
+    value,
+    registry,
+    own,
+  }: Block<Spec>): Attempt<Spec> {
+    if (!registry.has(value.type)) {
+      this.#unknown = true;
+      this.#report(`${path}.type`, unknownType(registry, value.type));
+      return { entry: undefined, settings: {} };
+    }
+    const entry = registry.get(value.type);
+    const { places } = this.loaded;
+    const schema = besides(own, entry.spec.settings);
+    const { value: checked, problems } = checkBlock(schema, value, { path, places });
+    this.#problems.push(...problems);
+    const settings = Object.entries(checked as object).filter(([key]) => !Object.hasOwn(own, key));
+    return { entry, settings: Object.freeze(Object.fromEntries(settings)) };
+  }
+
+  refuseRepeats(path: string, blocks: readonly { readonly type: string }[]): void {
+    for (const [index, { type }] of blocks.entries()) {
+      const first = blocks.findIndex((block) => block.type === type);
+      if (first === index) continue;
+      this.#report(`${path}.${index}.type`, `"${type}" is already ${path}.${first}. Keep one.`);
+    }
+  }
+
+  requireTools(
+    environment: EnvironmentSpec | undefined,
+    tools: readonly { readonly type: string }[],
+  ): void {
+    for (const name of environment?.requires ?? []) {
+      if (tools.some(({ type }) => type === name)) continue;
+      const text = `environment ${environment?.name} cannot do without the tool "${name}". Add "- type: ${name}".`;
+      this.#report('tools', text);
+    }
+  }
+
+  throwProblems(): void {
+    if (this.#problems.length === 0) return;
+    throw configInvalid(this.#problems, this.#unknown ? 'PLUGIN_UNKNOWN' : 'CONFIG_INVALID');
+  }
+
+  #report(path: string, text: string): void {
+    const pointer = `/${path.replaceAll('.', '/')}`;
+    this.#problems.push({ location: placeOf(this.loaded.places, pointer).value, path, text });
+  }
+}
+
+function unknownType<Spec extends { readonly name: string }>(
+  registry: Registry<Spec>,
+  type: string,
+) {
+  const near = nearestName(type, registry.names());
+  const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
+  const known = registry.names().join(', ') || 'none';
+  return `no ${registry.kind} is named "${type}".${hint} Known: ${known}. To use your own, name its file or package under plugins: or with --plugin.`;
+}
+
+/** One schema for a block that holds a plugin's settings beside the kind's own fields. */
+function besides(own: TProperties, settings: TSchema = Type.Object({})): TSchema {
+  const { properties = {}, required = [] }: Partial<TObject> = settings;
+  return { ...settings, properties: { ...properties, ...own }, required: [...required, 'type'] };
+}

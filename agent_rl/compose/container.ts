@@ -1,0 +1,86 @@
+import { Container } from 'inversify';
+
+import type { Class } from '../core/class.ts';
+import { AgentRlError, messageOf } from '../core/errors.ts';
+import type { EpisodeView, RewardFunction } from '../core/reward.ts';
+import { type Task, TASK } from '../core/task.ts';
+import { SETTINGS } from '../core/tool.ts';
+
+/** A service by the token that plugins ask for it with. */
+export type Binding = readonly [token: symbol, service: unknown];
+
+/** The container of a run: what its episodes share, such as the sandbox. */
+export function runContainer(bindings: Iterable<Binding>): Container {
+  const container = new Container();
+  for (const [token, service] of bindings) container.bind(token).toConstantValue(service);
+  return container;
+}
+
+/** The container of one episode: sees the run's services and adds the episode's task. */
+export function episodeContainer(
+  run: Container,
+  task: Task,
+  more: Iterable<Binding> = [],
+): Container {
+  const container = new Container({ parent: run });
+  container.bind(TASK).toConstantValue(task);
+  for (const [token, service] of more) container.bind(token).toConstantValue(service);
+  return container;
+}
+
+/** A plugin to make. */
+export interface Construction {
+  /** As the config names it. */
+  readonly name: string;
+  readonly plugin: unknown;
+  readonly settings: unknown;
+}
+
+/**
+ * Makes a plugin whose constructor asks for what it needs with `@inject(TOKEN)`: `SETTINGS` is its own block,
+ * `TASK` the episode's task, other tokens are the run's services.
+ *
+ * @throws AgentRlError `PLUGIN_LOAD_FAILED` when it asks for what is not there or its constructor throws.
+ */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the plugin's kind says what it makes
+export function construct<Instance>(
+  container: Container,
+  { name, plugin, settings }: Construction,
+): Instance {
+  // A container of its own, so that each plugin sees its own settings under the one token.
+  const scope = new Container({ parent: container });
+  const made = plugin as Class<Instance & object>;
+  try {
+    scope.bind(SETTINGS).toConstantValue(settings);
+    scope.bind(made).toSelf();
+    return scope.get(made);
+  } catch (cause) {
+    throw new AgentRlError(
+      'PLUGIN_LOAD_FAILED',
+      `Plugin "${name}" could not be made: ${messageOf(cause)}. Every constructor parameter needs an @inject(TOKEN) of something the run provides.`,
+      { cause },
+    );
+  }
+}
+
+interface Scoring {
+  score(episode: EpisodeView): ReturnType<RewardFunction>;
+}
+
+const isScoringClass = (plugin: unknown): boolean =>
+  typeof plugin === 'function' &&
+  typeof (plugin.prototype as Partial<Scoring> | undefined)?.score === 'function';
+
+/** A reward as a function of the episode, whether it was marked as a function or as a class with `score`. */
+export function rewardFunction(
+  container: Container,
+  construction: Construction,
+): (episode: EpisodeView) => ReturnType<RewardFunction> {
+  const { plugin, settings } = construction;
+  if (isScoringClass(plugin)) {
+    const instance = construct<Scoring>(container, construction);
+    return (episode) => instance.score(episode);
+  }
+  const score = plugin as RewardFunction;
+  return (episode) => score(episode, settings);
+}

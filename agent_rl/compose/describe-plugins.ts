@@ -1,0 +1,39 @@
+import type { JsonSchema } from '../core/json.ts';
+import type { Plugins } from './registries.ts';
+
+/** A plugin as `agent-rl plugins` shows it. */
+export interface PluginDescription {
+  readonly kind: 'tool' | 'environment' | 'policy' | 'reward';
+  readonly name: string;
+  readonly description: string;
+  /** `built in`, a package name or a file. */
+  readonly source: string;
+  /** Schema of its block in YAML. */
+  readonly settings?: JsonSchema;
+  /** Schema of what the model may pass to a tool. */
+  readonly parameters?: JsonSchema;
+}
+
+const plain = (schema: object): JsonSchema => JSON.parse(JSON.stringify(schema)) as JsonSchema;
+
+/** All registered plugins, by kind and name. */
+export function describePlugins(plugins: Plugins): readonly PluginDescription[] {
+  const kinds = [
+    ['tool', plugins.tools.entries()],
+    ['environment', plugins.environments.entries()],
+    ['policy', plugins.policies.entries()],
+    ['reward', plugins.rewards.entries()],
+  ] as const;
+  return kinds.flatMap(([kind, entries]) =>
+    entries
+      .map(({ spec, source }) => ({
+        kind,
+        name: spec.name,
+        description: spec.description,
+        source,
+        ...(spec.settings === undefined ? {} : { settings: plain(spec.settings) }),
+        ...('parameters' in spec ? { parameters: plain(spec.parameters) } : {}),
+      }))
+      .toSorted((a, b) => a.name.localeCompare(b.name)),
+  );
+}

@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs';
+import { register } from 'node:module';
+import { isAbsolute, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+import type { PluginRequest } from '../config/index.ts';
+import { AgentRlError, messageOf } from '../core/errors.ts';
+import { packageRoot } from '../core/package-root.ts';
+import { packageScheme } from './plugin-package-scheme.ts';
+import { isPlugin, type Plugins, withExports } from './registries.ts';
+
+let hooksAreRegistered = false;
+
+/** Once per process: hooks cannot be taken back. Run from its sources, the loader that got here reads TypeScript. */
+function registerHooks(): void {
+  if (hooksAreRegistered || import.meta.url.endsWith('.ts')) return;
+  hooksAreRegistered = true;
+  const packageUrl = pathToFileURL(join(packageRoot(), 'package.json')).href;
+  register('./plugin-loading-hooks.js', import.meta.url, { data: { packageUrl } });
+}
+
+const isFile = ({ specifier }: PluginRequest): boolean => isAbsolute(specifier);
+
+const failed = ({ specifier, namedBy }: PluginRequest, problem: string, cause?: unknown) =>
+  new AgentRlError(
+    'PLUGIN_LOAD_FAILED',
+    `Plugin ${specifier} (named by ${namedBy}) ${problem}`,
+    cause === undefined ? undefined : { cause },
+  );
+
+/** What to import: a file by its address, a package as seen from the working directory and then the config. */
+function addressOf(request: PluginRequest): string {
+  if (isFile(request)) return pathToFileURL(request.specifier).href;
+  const parents = [process.cwd(), request.folder].map(
+    (folder) => pathToFileURL(join(folder, 'plugins')).href,
+  );
+  return packageScheme + [request.specifier, ...parents].map(encodeURIComponent).join('|');
+}
+
+async function exportsOf(request: PluginRequest): Promise<readonly unknown[]> {
+  if (isFile(request) && !existsSync(request.specifier)) {
+    throw failed(request, 'does not exist. A file is relative to the config that names it.');
+  }
+  try {
+    return Object.values((await import(addressOf(request))) as Record<string, unknown>);
+  } catch (cause) {
+    const hint = isFile(request)
+      ? 'Mend the file, or take it out of `plugins:`.'
+      : 'Is the package installed? A file must be written with ./ in front.';
+    throw failed(request, `could not be loaded: ${messageOf(cause)}. ${hint}`, cause);
+  }
+}
+
+/**
+ * The registries with what each requested package or file exports. A plugin is any export marked with
+ * `@tool`, `@environment`, `@policy` or `reward(…)`.
+ *
+ * @throws AgentRlError `PLUGIN_LOAD_FAILED`, `PLUGIN_DUPLICATE`
+ */
+export async function loadPlugins(
+  requests: readonly PluginRequest[],
+  known: Plugins,
+): Promise<Plugins> {
+  if (requests.length > 0) registerHooks();
+  let plugins = known;
+  for (const request of requests) {
+    const found = (await exportsOf(request)).filter(isPlugin);
+    if (found.length === 0) {
+      throw failed(
+        request,
+        'exports no plugin. Export a class marked with @tool, @environment or @policy, or a reward(…).',
+      );
+    }
+    plugins = withExports(plugins, found, request.specifier);
+  }
+  return plugins;
+}

@@ -1,0 +1,79 @@
+import { environments, type EnvironmentSpec } from '../core/environment.ts';
+import { Registry, type Sourced } from '../core/plugin.ts';
+import { policies, type PolicySpec } from '../core/policy.ts';
+import { rewards, type RewardSpec } from '../core/reward.ts';
+import { tools, type ToolSpec } from '../core/tool.ts';
+
+/** Tools by name. Immutable: `with` makes a larger one. */
+export class ToolRegistry extends Registry<ToolSpec> {
+  constructor(plugins: Iterable<Sourced> = []) {
+    super(tools, plugins);
+  }
+
+  override with(plugins: Iterable<Sourced>): ToolRegistry {
+    return new ToolRegistry([...this.entries(), ...plugins]);
+  }
+}
+
+/** Environments by name. Immutable: `with` makes a larger one. */
+export class EnvironmentRegistry extends Registry<EnvironmentSpec> {
+  constructor(plugins: Iterable<Sourced> = []) {
+    super(environments, plugins);
+  }
+
+  override with(plugins: Iterable<Sourced>): EnvironmentRegistry {
+    return new EnvironmentRegistry([...this.entries(), ...plugins]);
+  }
+}
+
+/** Policies by name. Immutable: `with` makes a larger one. */
+export class PolicyRegistry extends Registry<PolicySpec> {
+  constructor(plugins: Iterable<Sourced> = []) {
+    super(policies, plugins);
+  }
+
+  override with(plugins: Iterable<Sourced>): PolicyRegistry {
+    return new PolicyRegistry([...this.entries(), ...plugins]);
+  }
+}
+
+/** Rewards by name. Immutable: `with` makes a larger one. */
+export class RewardRegistry extends Registry<RewardSpec> {
+  constructor(plugins: Iterable<Sourced> = []) {
+    super(rewards, plugins);
+  }
+
+  override with(plugins: Iterable<Sourced>): RewardRegistry {
+    return new RewardRegistry([...this.entries(), ...plugins]);
+  }
+}
+
+/** Everything a run can name. */
+export interface Plugins {
+  readonly tools: ToolRegistry;
+  readonly environments: EnvironmentRegistry;
+  readonly policies: PolicyRegistry;
+  readonly rewards: RewardRegistry;
+}
+
+/** Registries that also hold what a module exports; each export counts as what it is marked as. */
+export function withExports(
+  plugins: Plugins,
+  exported: readonly unknown[],
+  source: string,
+): Plugins {
+  const marked = (kind: { specOf(value: unknown): unknown }): Sourced[] =>
+    exported
+      .filter((plugin) => kind.specOf(plugin) !== undefined)
+      .map((plugin) => ({ plugin, source }));
+  return {
+    tools: plugins.tools.with(marked(tools)),
+    environments: plugins.environments.with(marked(environments)),
+    policies: plugins.policies.with(marked(policies)),
+    rewards: plugins.rewards.with(marked(rewards)),
+  };
+}
+
+/** Whether a value is marked as a plugin of any kind. */
+export const isPlugin = (value: unknown): boolean =>
+  [tools, environments, policies, rewards].some((kind) => kind.specOf(value) !== undefined);
