@@ -63,11 +63,11 @@ class EagerProgram implements Program {
     const tensors = this.specs.map((spec) => [spec.name, tensorOf(spec, inputs[spec.name]!)]);
     const results = this.body(Object.fromEntries(tensors) as Record<string, Tensor>);
     return Object.fromEntries(
-      // The tracer has refused every dtype but float32 and int32.
-      Object.entries(results).map(([name, tensor]) => [
-        name,
-        tensor.dataSync().slice() as TensorData,
-      ]),
+      this.outputs.map(({ name, dtype }) => {
+        // A cast may leave the earlier type's array behind the tensor.
+        const data = results[name]!.dataSync();
+        return [name, dtype === 'int32' ? Int32Array.from(data) : Float32Array.from(data)];
+      }),
     );
   }
 

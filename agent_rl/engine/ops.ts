@@ -1,3 +1,4 @@
+import type { Tensor } from '@tensorflow/tfjs';
 import { AgentRlError } from '../core/errors.ts';
 import { tfjs } from './tfjs.ts';
 import { traceBackendName } from './trace/trace-backend.ts';
@@ -42,8 +43,13 @@ const refusingToTrace = (name: (typeof drawsRandomNumbers)[number]): unknown => 
   };
 };
 
+/** tfjs's `cpu` backend misreads a negative axis here. */
+const cumsum = <T extends Tensor>(x: T, axis = 0, exclusive = false, reverse = false): T =>
+  tfjs.cumsum(x, axis < 0 ? axis + x.rank : axis, exclusive, reverse);
+
 /** The operations of TensorFlow.js. Random ones throw `NOT_TRACEABLE` inside a program body. */
 export const tf: typeof tfjs = {
   ...tfjs,
+  cumsum: cumsum as typeof tfjs.cumsum,
   ...Object.fromEntries(drawsRandomNumbers.map((name) => [name, refusingToTrace(name)])),
 };

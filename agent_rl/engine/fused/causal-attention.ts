@@ -1,5 +1,6 @@
 import type { Tensor } from '@tensorflow/tfjs';
 import { tfjs as tf } from '../tfjs.ts';
+import { withCustomGradient } from './custom-gradient.ts';
 
 /** What attention reads. */
 export interface AttentionInputs {
@@ -8,13 +9,13 @@ export interface AttentionInputs {
   /** [batch, kv heads, tokens, head width]; heads is a multiple of kv heads. */
   readonly key: Tensor;
   readonly value: Tensor;
-  /** Added to the scores, broadcastable to [batch, kv heads, heads / kv heads, tokens, tokens]. */
+  /** Added to the scores, broadcastable to [batch, kv heads, heads / kv heads, tokens, tokens]. No gradient. */
   readonly mask: Tensor;
 }
 
 /**
  * Grouped-query attention, `softmax(query key^T / sqrt(head width) + mask) value`; consecutive query heads share
- * a key head (Ainslie et al. 2023, https://arxiv.org/abs/2305.13245).
+ * a key head (Ainslie et al. 2023, https://arxiv.org/abs/2305.13245), and are rows of one matrix product with it.
  *
  * @returns [batch, heads, tokens, head width]
  */
@@ -22,17 +23,33 @@ export function causalAttention({ query, key, value, mask }: AttentionInputs): T
   const [batch, heads, tokens, width] = query.shape as [number, number, number, number];
   const keyHeads = key.shape[1]!;
   const group = heads / keyHeads;
-  const rows = group * tokens;
-  const scaled = tf.mul(query, 1 / Math.sqrt(width));
-  const grouped = tf.reshape(scaled, [batch, keyHeads, rows, width]);
-  const scores = tf.reshape(tf.matMul(grouped, key, false, true), [
-    batch,
-    keyHeads,
-    group,
-    tokens,
-    tokens,
-  ]);
-  const weights = tf.softmax(tf.add(scores, mask));
-  const mixed = tf.matMul(tf.reshape(weights, [batch, keyHeads, rows, tokens]), value);
-  return tf.reshape(mixed, [batch, heads, tokens, width]);
+  const rows = [batch, keyHeads, group * tokens];
+  const scale = 1 / Math.sqrt(width);
+  const grouped = tf.reshape(query, [...rows, width]);
+  const mixed = withCustomGradient([grouped, key, value], {
+    forward: () => {
+      const products = tf.mul(tf.matMul(grouped, key, false, true), scale);
+      const scores = tf.add(tf.reshape(products, [batch, keyHeads, group, tokens, tokens]), mask);
+      const weights = tf.reshape(tf.softmax(scores), [...rows, tokens]);
+      const output = tf.matMul(weights, value);
+      return { value: output, saved: [grouped, key, value, weights, output] };
+    },
+    backward: (dy, saved) => attentionGradients(dy, saved, scale),
+  });
+  return tf.reshape(mixed, query.shape);
+}
+
+/**
+ * With P the weights and O the output, dS = P * (dO value^T - rowsum(dO * O)): the row sums of P * dP are those of
+ * dO * O, which is narrower (Dao et al. 2022, https://arxiv.org/abs/2205.14135, appendix B).
+ */
+function attentionGradients(dy: Tensor, saved: readonly Tensor[], scale: number): Tensor[] {
+  const [query, key, value, weights, output] = saved as [Tensor, Tensor, Tensor, Tensor, Tensor];
+  const shared = tf.sum(tf.mul(dy, output), -1, true);
+  const dScores = tf.mul(weights, tf.sub(tf.matMul(dy, value, false, true), shared));
+  return [
+    tf.mul(tf.matMul(dScores, key), scale),
+    tf.mul(tf.matMul(dScores, query, true), scale),
+    tf.matMul(weights, dy, true),
+  ];
 }

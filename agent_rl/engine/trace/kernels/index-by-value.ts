@@ -1,4 +1,5 @@
 import { AgentRlError } from '../../../core/errors.ts';
+import { sizeOf } from '../../check-inputs.ts';
 import type { Graph } from '../graph.ts';
 import { computed, inputOf, type KernelTable, type TraceKernel } from '../kernel.ts';
 import { uniform, type Value } from '../value.ts';
@@ -31,27 +32,73 @@ const gatherNd: TraceKernel = (graph, inputs) => {
   return computed(name, shape, params.dtype);
 };
 
-/** `base` with `updates` added at `indices` (int64 by name); repeated indices add up. */
-const scatterAdd = (graph: Graph, base: Value, indices: string, updates: Value): Value => {
-  const name = graph.emit('ScatterND', [graph.nameOf(base), indices, graph.nameOf(updates)], {
-    attributes: { reduction: { string: 'add' } },
+interface RowScatter {
+  /** Number of rows of the result. */
+  readonly rows: number;
+  /** Row of each update, [updates] int32. */
+  readonly rowOf: Value;
+  /** [updates, width] */
+  readonly updates: Value;
+}
+
+/**
+ * Zeros [rows, width] with `updates` added into the rows they name; repeated rows add up, in order.
+ * ScatterElements, because ONNX Runtime adds the slices of ScatterND from several threads at once, and loses
+ * some of those that share a row.
+ */
+const scatterRows = (graph: Graph, { rows, rowOf, updates }: RowScatter): Value => {
+  const [count, width] = updates.shape as [number, number];
+  const zeros = uniform(0, [rows, width], updates.dtype);
+  const column = graph.emit('Reshape', [asInt64(graph, rowOf), graph.int64s([count, 1])]);
+  const places = graph.emit('Expand', [column, graph.int64s([count, width])]);
+  const name = graph.emit('ScatterElements', [graph.nameOf(zeros), places, graph.nameOf(updates)], {
+    attributes: { axis: { int: 0 }, reduction: { string: 'add' } },
   });
-  return computed(name, base.shape, base.dtype);
+  return computed(name, zeros.shape, updates.dtype);
+};
+
+/** Row-major position of each index tuple, [tuples] int32. */
+const flatPositions = (graph: Graph, indices: Value, sizes: readonly number[]): Value => {
+  const strides = sizes.map((_, axis) => sizeOf(sizes.slice(axis + 1)));
+  const weights: Value = {
+    shape: [sizes.length],
+    dtype: 'int32',
+    source: { kind: 'constant', data: strides },
+  };
+  const tuples = reshaped(graph, indices, [sizeOf(indices.shape) / sizes.length, sizes.length]);
+  const weighted = graph.emit('Mul', [graph.nameOf(tuples), graph.nameOf(weights)]);
+  const name = graph.emit('ReduceSum', [weighted, graph.int64s([1])], {
+    attributes: { keepdims: { int: 0 } },
+  });
+  return computed(name, [tuples.shape[0]!], 'int32');
 };
 
 const scatterNd: TraceKernel = (graph, inputs, attributes) => {
   const [indices, updates] = [inputOf(inputs, 'indices'), inputOf(inputs, 'updates')];
-  const zeros = uniform(0, attributes['shape'] as number[], updates.dtype);
-  return scatterAdd(graph, zeros, asInt64(graph, indices), updates);
+  const shape = attributes['shape'] as number[];
+  const depth = indices.shape.at(-1)!;
+  const rowOf = flatPositions(graph, indices, shape.slice(0, depth));
+  const width = sizeOf(shape.slice(depth));
+  const result = scatterRows(graph, {
+    rows: sizeOf(shape.slice(0, depth)),
+    rowOf,
+    updates: reshaped(graph, updates, [rowOf.shape[0]!, width]),
+  });
+  return reshaped(graph, result, shape);
 };
 
 /** The gradient of `gather`: rows of `x` added into the rows their ids name. */
 const unsortedSegmentSum: TraceKernel = (graph, inputs, attributes) => {
   const [x, segmentIds] = [inputOf(inputs, 'x'), inputOf(inputs, 'segmentIds')];
+  const count = sizeOf(segmentIds.shape);
   const rest = x.shape.slice(segmentIds.shape.length);
-  const zeros = uniform(0, [Number(attributes['numSegments']), ...rest], x.dtype);
-  const column = reshaped(graph, segmentIds, [...segmentIds.shape, 1]);
-  return scatterAdd(graph, zeros, asInt64(graph, column), x);
+  const rows = Number(attributes['numSegments']);
+  const result = scatterRows(graph, {
+    rows,
+    rowOf: reshaped(graph, segmentIds, [count]),
+    updates: reshaped(graph, x, [count, sizeOf(rest)]),
+  });
+  return reshaped(graph, result, [rows, ...rest]);
 };
 
 const oneHot: TraceKernel = (graph, inputs, attributes) => {

@@ -1,11 +1,13 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
+import type { ProgramBody } from '../../../../agent_rl/engine/engine.ts';
 import { OnnxEngine } from '../../../../agent_rl/engine/onnx-engine.ts';
 import { tf } from '../../../../agent_rl/engine/ops.ts';
 
-const engine = new OnnxEngine({ device: 'cpu', threads: 1 });
+const engine = new OnnxEngine({ device: 'cpu', threads: 2 });
 afterAll(() => engine.close());
 
 const vector = { name: 'x', shape: [3], dtype: 'float32' } as const;
+const double: ProgramBody = ({ x }) => ({ y: tf.mul(x!, 2) });
 
 describe('OnnxEngine', () => {
   test('runs the gradient of a traced function', async () => {
@@ -15,5 +17,157 @@ describe('OnnxEngine', () => {
     expect(program.outputs).toEqual([{ name: 'gradient', shape: [3], dtype: 'float32' }]);
     const { gradient } = await program.run({ x: Float32Array.of(1, -2, 3) });
     expect([...gradient!]).toEqual([2, -4, 6]);
+  });
+
+  test('gives an output the name of an input without mixing them up', async () => {
+    const program = await engine.compile([vector], ({ x }) => ({ x: tf.add(x!, 1), same: x! }));
+    const { x, same } = await program.run({ x: Float32Array.of(1, 2, 3) });
+    expect([...x!]).toEqual([2, 3, 4]);
+    expect([...same!]).toEqual([1, 2, 3]);
+  });
+
+  test('compiles constants in and asks for the other inputs only', async () => {
+    const weight = { name: 'weight', shape: [3], dtype: 'float32' } as const;
+    const program = await engine.compile(
+      [vector, weight],
+      ({ x, weight: w }) => ({ y: tf.mul(x!, w!) }),
+      { constants: { weight: Float32Array.of(1, 10, 100) } },
+    );
+    const { y } = await program.run({ x: Float32Array.of(1, 2, 3) });
+    expect([...y!]).toEqual([1, 20, 300]);
+  });
+
+  test('takes and returns whole numbers as int32', async () => {
+    const ids = { name: 'ids', shape: [2], dtype: 'int32' } as const;
+    const program = await engine.compile([ids], ({ ids: i }) => ({ next: tf.add(i!, 1) }));
+    const { next } = await program.run({ ids: Int32Array.of(7, -1) });
+    expect(next).toEqual(Int32Array.of(8, 0));
+  });
+
+  test('does the same work when recomputation is kept', async () => {
+    const body: ProgramBody = ({ x }) => ({ y: tf.add(tf.exp(x!), tf.exp(x!)) });
+    const program = await engine.compile([vector], body, { keepRecomputation: true });
+    expect([...(await program.run({ x: new Float32Array(3) }))['y']!]).toEqual([2, 2, 2]);
+  });
+
+  test('adds every gradient of a repeated row, on two threads too', async () => {
+    const [rows, width] = [2048, 64];
+    const program = await engine.compile(
+      [
+        { name: 'x', shape: [rows, width], dtype: 'float32' },
+        { name: 'ids', shape: [rows], dtype: 'int32' },
+      ],
+      ({ x, ids }) => ({
+        sums: tf.unsortedSegmentSum(x!, ids as ReturnType<typeof tf.tensor1d>, 3),
+      }),
+    );
+    const { sums } = await program.run({
+      x: new Float32Array(rows * width).fill(1),
+      ids: new Int32Array(rows).fill(1),
+    });
+    expect([...new Set(sums!.subarray(0, width))]).toEqual([0]);
+    expect([...new Set(sums!.subarray(width, 2 * width))]).toEqual([rows]);
+  });
+
+  test('leaves no tensor behind and restores the backend', async () => {
+    await tf.setBackend('cpu');
+    const before = tf.memory().numTensors;
+    await engine.compile([vector], ({ x }) => ({
+      gradient: tf.grad((v) => tf.sum(tf.softmax(tf.mul(v, tf.scalar(3)))))(x!),
+    }));
+    expect(tf.memory().numTensors).toBe(before);
+    expect(tf.getBackend()).toBe('cpu');
+  });
+
+  test('leaves no tensor behind when the body throws', async () => {
+    const before = tf.memory().numTensors;
+    const failing = engine.compile([vector], ({ x }) => {
+      tf.exp(x!);
+      throw new RangeError('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    expect(tf.memory().numTensors).toBe(before);
+  });
+});
+
+describe('an input of a program', () => {
+  test('that is missing is named', async () => {
+    const program = await engine.compile([vector], double);
+    await expect(program.run({})).rejects.toMatchObject({
+      code: 'SHAPE_MISMATCH',
+      message: 'Tensor "x" is missing; give float32 [3] under that name.',
+    });
+  });
+
+  test('of the wrong size is named with both sizes', async () => {
+    const program = await engine.compile([vector], double);
+    await expect(program.run({ x: new Float32Array(4) })).rejects.toMatchObject({
+      code: 'SHAPE_MISMATCH',
+      message: 'Tensor "x" must be float32 [3], 3 elements, got 4.',
+    });
+  });
+
+  test('of the wrong type is named with both types', async () => {
+    const program = await engine.compile([vector], double);
+    await expect(program.run({ x: new Int32Array(3) })).rejects.toMatchObject({
+      code: 'SHAPE_MISMATCH',
+      message: 'Tensor "x" must be float32 [3], got a Int32Array.',
+    });
+  });
+
+  test('that is unknown is named beside the known ones', async () => {
+    const program = await engine.compile([vector], double);
+    const run = program.run({ x: new Float32Array(3), z: new Float32Array(3) });
+    await expect(run).rejects.toMatchObject({
+      code: 'SHAPE_MISMATCH',
+      message: expect.stringMatching(/"z".* are x\./),
+    });
+  });
+});
+
+describe('a body that cannot be traced', () => {
+  const refused: [string, ProgramBody, RegExp][] = [
+    ['reads a tensor', ({ x }) => ({ y: tf.scalar(x!.dataSync()[0]!) }), /was read/],
+    [
+      'draws random numbers',
+      ({ x }) => ({ y: tf.add(x!, tf.randomNormal([3])) }),
+      /tf\.randomNormal/,
+    ],
+    ['drops out', ({ x }) => ({ y: tf.dropout(x!, 0.5) }), /tf\.dropout/],
+    ['uses an unknown kernel', ({ x }) => ({ y: tf.atan(x!) }), /kernel "Atan"/],
+    ['returns booleans', ({ x }) => ({ y: tf.greater(x!, 0) }), /cast it/],
+  ];
+
+  test.each(refused)('because it %s is NOT_TRACEABLE', async (_why, body, message) => {
+    await expect(engine.compile([vector], body)).rejects.toMatchObject({
+      code: 'NOT_TRACEABLE',
+      message: expect.stringMatching(message),
+    });
+  });
+
+  test('because it uses a tensor from outside is NOT_TRACEABLE', async () => {
+    await tf.setBackend('cpu');
+    const outside = tf.tensor1d([1, 2, 3]);
+    const compiling = engine.compile([vector], ({ x }) => ({ y: tf.add(x!, outside) }));
+    await expect(compiling).rejects.toMatchObject({
+      code: 'NOT_TRACEABLE',
+      message: expect.stringMatching(/outside/),
+    });
+    outside.dispose();
+  });
+
+  test('still lets random numbers be drawn outside', () => {
+    expect(tf.randomUniform([2]).shape).toEqual([2]);
+  });
+});
+
+describe('a disposed program', () => {
+  test('can be disposed again but not run', async () => {
+    const program = await engine.compile([vector], double);
+    await program.dispose();
+    await program.dispose();
+    await expect(program.run({ x: new Float32Array(3) })).rejects.toMatchObject({
+      code: 'ENGINE_FAILED',
+    });
   });
 });

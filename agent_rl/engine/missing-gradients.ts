@@ -1,0 +1,77 @@
+import tfjs, { type GradConfig, type Tensor } from '@tensorflow/tfjs';
+
+/** Sums `gradient`, of a broadcast result, back to the shape of the operand it came from. */
+const unbroadcast = (gradient: Tensor, shape: number[]): Tensor => {
+  const axes = tfjs.broadcast_util.getReductionAxes(shape, gradient.shape);
+  return tfjs.reshape(axes.length > 0 ? tfjs.sum(gradient, axes) : gradient, shape);
+};
+
+const asFloat = (x: Tensor): Tensor => tfjs.cast(x, 'float32');
+
+/** Comparisons are constant almost everywhere. tfjs asks for their gradient when `where` uses them. */
+const zeroGradient = (kernelName: string, inputsToSave: string[]): GradConfig => ({
+  kernelName,
+  inputsToSave,
+  gradFunc: (_dy, saved) =>
+    Object.fromEntries(
+      inputsToSave.map((name, index) => [name, () => tfjs.zeros(saved[index]!.shape, 'float32')]),
+    ),
+});
+
+type Comparison = (a: Tensor, b: Tensor) => Tensor;
+
+/** tfjs's own gradient of `maximum` and `minimum` is wrong where an operand was broadcast. */
+const chosenGradient = (kernelName: string, first: Comparison): GradConfig => ({
+  kernelName,
+  inputsToSave: ['a', 'b'],
+  gradFunc: (dy, saved) => {
+    const [a, b] = saved as [Tensor, Tensor];
+    const takesA = first(a, b);
+    const part = (taken: Tensor): Tensor => tfjs.mul(dy as Tensor, asFloat(taken));
+    return {
+      a: () => unbroadcast(part(takesA), a.shape),
+      b: () => unbroadcast(part(tfjs.logicalNot(takesA)), b.shape),
+    };
+  },
+});
+
+/** tfjs's own gradient of `cumsum` works on the last axis only, and only when it is written as a positive number. */
+const cumulativeSumGradient: GradConfig = {
+  kernelName: 'Cumsum',
+  inputsToSave: ['x'],
+  gradFunc: (dy, _saved, attributes) => {
+    const { axis, exclusive, reverse } = attributes as unknown as {
+      axis: number;
+      exclusive: boolean;
+      reverse: boolean;
+    };
+    return { x: () => tfjs.cumsum(dy as Tensor, axis, exclusive, !reverse) };
+  },
+};
+
+const gatherNdGradient: GradConfig = {
+  kernelName: 'GatherNd',
+  inputsToSave: ['params', 'indices'],
+  gradFunc: (dy, saved) => {
+    const [params, indices] = saved as [Tensor, Tensor];
+    const gradients: Record<string, () => Tensor> = {
+      params: () => tfjs.scatterND(indices, dy as Tensor, params.shape),
+      indices: () => tfjs.zeros(indices.shape),
+    };
+    return gradients;
+  },
+};
+
+const comparisons = ['Equal', 'NotEqual', 'Greater', 'GreaterEqual', 'Less', 'LessEqual'];
+
+/** Registers the gradients that tfjs lacks or has wrong. */
+export function registerMissingGradients(): void {
+  for (const name of [...comparisons, 'LogicalAnd', 'LogicalOr']) {
+    tfjs.registerGradient(zeroGradient(name, ['a', 'b']));
+  }
+  tfjs.registerGradient(zeroGradient('LogicalNot', ['x']));
+  tfjs.registerGradient(chosenGradient('Maximum', tfjs.greaterEqual));
+  tfjs.registerGradient(chosenGradient('Minimum', tfjs.lessEqual));
+  tfjs.registerGradient(cumulativeSumGradient);
+  tfjs.registerGradient(gatherNdGradient);
+}

@@ -1,0 +1,66 @@
+import { describe, expect, test } from '@jest/globals';
+import { tf, tokenLogProbs, type Tensor } from '../../../../../agent_rl/engine/ops.ts';
+import { expectSameAsOracle, type RandomInputs } from '../../../../support/engine-oracle.ts';
+import {
+  expectFiniteDifferences,
+  expectSameGradients,
+  valueAndGradients,
+  type Operation,
+} from '../../../../support/gradient-checks.ts';
+
+const inputs: RandomInputs = {
+  hidden: { shape: [4, 5] },
+  head: { shape: [7, 5] },
+  targets: { shape: [4], high: 7 },
+};
+const differentiated = ['hidden', 'head'];
+
+const operation: Operation = ({ hidden, head, targets }) =>
+  tokenLogProbs(hidden!, head!, targets!, 0.7).logProbs;
+const composed: Operation = ({ hidden, head, targets }) => {
+  const logits = tf.div(tf.matMul(hidden!, head!, false, true), 0.7);
+  return tf.sum(tf.mul(tf.logSoftmax(logits), tf.oneHot(targets!, 7)), -1);
+};
+
+describe('tokenLogProbs', () => {
+  test('has the value and the gradients of its composition', () =>
+    expectSameGradients(inputs, differentiated, [operation, composed]));
+
+  test('has the gradients of finite differences', () =>
+    expectFiniteDifferences(inputs, differentiated, operation));
+
+  test('compiles to the same value and gradients', () =>
+    expectSameAsOracle(inputs, valueAndGradients(operation, differentiated)));
+
+  test('gives the entropy in nats of every row', async () => {
+    // Logits [0, 0] are even: ln 2. Logits [0, ln 3] give 1/4 and 3/4: ln 4 - 3/4 ln 3.
+    const { entropy } = tokenLogProbs(
+      tf.tensor2d([0, 1], [2, 1]),
+      tf.tensor2d([0, Math.log(3)], [2, 1]),
+      tf.tensor1d([0, 1], 'int32'),
+      1,
+    );
+    const [even, uneven] = await entropy.data();
+    expect(even).toBeCloseTo(0.693147, 5);
+    expect(uneven).toBeCloseTo(0.562335, 5);
+  });
+
+  test('sends no gradient through the entropy', async () => {
+    const head = tf.tensor2d([1, 2], [2, 1]);
+    const gradient = tf.grad((hidden: Tensor) =>
+      tf.sum(tokenLogProbs(hidden, head, tf.tensor1d([0], 'int32'), 1).entropy),
+    )(tf.tensor2d([0.5], [1, 1]));
+    expect((await gradient.data())[0]).toBeCloseTo(0, 12);
+  });
+
+  test('is exact for a target whose probability underflows', async () => {
+    const logits = [0, 200];
+    const { logProbs } = tokenLogProbs(
+      tf.tensor2d([1], [1, 1]),
+      tf.tensor2d(logits, [2, 1]),
+      tf.tensor1d([0], 'int32'),
+      1,
+    );
+    expect([...(await logProbs.data())]).toEqual([-200]);
+  });
+});

@@ -1,0 +1,90 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { Program } from '../../../../agent_rl/engine/engine.ts';
+import { bucketSize, ProgramCache } from '../../../../agent_rl/engine/program-cache.ts';
+
+const named = (name: string, log: string[]) => (): Promise<Program> => {
+  log.push(`made ${name}`);
+  return Promise.resolve({
+    outputs: [],
+    run: () => Promise.resolve({}),
+    dispose: () => {
+      log.push(`disposed ${name}`);
+      return Promise.resolve();
+    },
+  });
+};
+
+describe('ProgramCache', () => {
+  test('makes a program once per key', async () => {
+    const [cache, log] = [new ProgramCache(2), [] as string[]];
+    const first = await cache.get('a', named('a', log));
+    expect(await cache.get('a', named('a', log))).toBe(first);
+    expect(log).toEqual(['made a']);
+  });
+
+  test('makes a program once when two ask for it at the same time', async () => {
+    const [cache, log] = [new ProgramCache(2), [] as string[]];
+    await Promise.all([cache.get('a', named('a', log)), cache.get('a', named('a', log))]);
+    expect(log).toEqual(['made a']);
+  });
+
+  test('disposes the least recently used program when full', async () => {
+    const [cache, log] = [new ProgramCache(2), [] as string[]];
+    await cache.get('a', named('a', log));
+    await cache.get('b', named('b', log));
+    await cache.get('a', named('a', log));
+    await cache.get('c', named('c', log));
+    expect(log).toEqual(['made a', 'made b', 'disposed b', 'made c']);
+    expect(cache.size).toBe(2);
+  });
+
+  test('disposes everything when cleared', async () => {
+    const [cache, log] = [new ProgramCache(2), [] as string[]];
+    await cache.get('a', named('a', log));
+    await cache.clear();
+    expect(log).toEqual(['made a', 'disposed a']);
+    expect(cache.size).toBe(0);
+  });
+
+  test('forgets a program that could not be made', async () => {
+    const [cache, log] = [new ProgramCache(1), [] as string[]];
+    const failing = cache.get('a', () => Promise.reject(new RangeError('no')));
+    await expect(failing).rejects.toThrow('no');
+    await cache.get('a', named('a', log));
+    expect(log).toEqual(['made a']);
+  });
+
+  test('refuses to hold no program', () => {
+    expect(() => new ProgramCache(0)).toThrow('at least 1 program, got a capacity of 0');
+  });
+});
+
+describe('bucketSize', () => {
+  test.each([
+    [0, 16],
+    [16, 16],
+    [17, 32],
+    [65, 80],
+    [81, 112],
+    [113, 144],
+  ])('of %i in multiples of 16 is %i', (n, bucket) => {
+    expect(bucketSize(n, { multipleOf: 16 })).toBe(bucket);
+  });
+
+  test('holds n, is a multiple, and is a bucket itself', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 100_000 }), fc.integer({ min: 1, max: 64 }), (n, m) => {
+        const bucket = bucketSize(n, { multipleOf: m });
+        expect(bucket).toBeGreaterThanOrEqual(n);
+        expect(bucket % m).toBe(0);
+        expect(bucketSize(bucket, { multipleOf: m })).toBe(bucket);
+        if (n > 8 * m) expect(bucket).toBeLessThanOrEqual(1.25 * n + m);
+      }),
+    );
+  });
+
+  test('refuses a growth of 1, which would never end', () => {
+    expect(() => bucketSize(5, { multipleOf: 4, growth: 1 })).toThrow('growth > 1');
+  });
+});

@@ -1,0 +1,226 @@
+import { describe, expect, test } from '@jest/globals';
+import { tf, type Tensor } from '../../../../../agent_rl/engine/ops.ts';
+import { traceKernels } from '../../../../../agent_rl/engine/trace/install.ts';
+import { expectSameAsOracle, type RandomInputs } from '../../../../support/engine-oracle.ts';
+
+type Operation = (inputs: Record<string, Tensor>) => Tensor | Tensor[];
+
+const outputsOf = (result: Tensor | Tensor[]): Record<string, Tensor> => {
+  const tensors = Array.isArray(result) ? result : [result];
+  return Object.fromEntries(
+    tensors.map((tensor, index) => [
+      `y${index}`,
+      tensor.dtype === 'bool' ? tf.cast(tensor, 'int32') : tensor,
+    ]),
+  );
+};
+
+/** Value, and the gradient of a weighted sum of the values with respect to every input. */
+const withGradients =
+  (operation: Operation) =>
+  (inputs: Record<string, Tensor>): Record<string, Tensor> => {
+    const names = Object.keys(inputs);
+    const total = (...tensors: Tensor[]) => {
+      const result = operation(Object.fromEntries(names.map((name, i) => [name, tensors[i]!])));
+      const parts = (Array.isArray(result) ? result : [result]).map((part) =>
+        tf.sum(tf.mul(part, tf.cos(part))),
+      );
+      return tf.addN(parts) as ReturnType<typeof tf.scalar>;
+    };
+    const gradients = tf.grads(total)(names.map((name) => inputs[name]!));
+    return {
+      ...outputsOf(operation(inputs)),
+      ...Object.fromEntries(gradients.map((gradient, i) => [`gradient ${names[i]}`, gradient])),
+    };
+  };
+
+const x: RandomInputs = { x: { shape: [3, 4] } };
+const positive: RandomInputs = { x: { shape: [3, 4], positive: true } };
+const matrix: RandomInputs = { x: { shape: [2, 3, 4] } };
+const ab: RandomInputs = { a: { shape: [3, 4] }, b: { shape: [3, 4] } };
+const rowAndColumn: RandomInputs = { a: { shape: [3, 1] }, b: { shape: [2, 1, 4] } };
+const positiveB: RandomInputs = { a: { shape: [3, 4] }, b: { shape: [4], positive: true } };
+const whole: RandomInputs = {
+  a: { shape: [3, 4], low: -9, high: 9 },
+  b: { shape: [4], low: 1, high: 5 },
+};
+const wholeNegative: RandomInputs = {
+  a: { shape: [3, 4], low: -9, high: 9 },
+  b: { shape: [4], low: -5, high: -1 },
+};
+
+const differentiable: [string, RandomInputs, Operation][] = [
+  ['Abs', x, ({ x }) => tf.abs(x!)],
+  ['Add', ab, ({ a, b }) => tf.add(a!, b!)],
+  ['Add', rowAndColumn, ({ a, b }) => tf.add(a!, b!)],
+  ['AddN', ab, ({ a, b }) => tf.addN([a!, b!, a!])],
+  ['BatchMatMul', { a: { shape: [3, 4] }, b: { shape: [4, 5] } }, ({ a, b }) => tf.matMul(a!, b!)],
+  [
+    'BatchMatMul',
+    { a: { shape: [4, 3] }, b: { shape: [5, 4] } },
+    ({ a, b }) => tf.matMul(a!, b!, true, true),
+  ],
+  [
+    'BatchMatMul',
+    { a: { shape: [2, 3, 4, 5] }, b: { shape: [2, 3, 6, 5] } },
+    ({ a, b }) => tf.matMul(a!, b!, false, true),
+  ],
+  [
+    'BatchMatMul',
+    { a: { shape: [2, 5, 3] }, b: { shape: [2, 5, 4] } },
+    ({ a, b }) => tf.matMul(a!, b!, true),
+  ],
+  ['BroadcastTo', { x: { shape: [3, 1] } }, ({ x }) => tf.broadcastTo(x!, [2, 3, 4])],
+  ['ClipByValue', x, ({ x }) => tf.clipByValue(x!, -0.5, 0.7)],
+  ['Concat', ab, ({ a, b }) => tf.concat([a!, b!, a!], 1)],
+  ['Cos', x, ({ x }) => tf.cos(x!)],
+  ['Cumsum', matrix, ({ x }) => tf.cumsum(x!, 1)],
+  ['Cumsum', x, ({ x }) => tf.cumsum(x!, -1, true, true)],
+  ['DivNoNan', positiveB, ({ a, b }) => tf.divNoNan(a!, b!)],
+  ['Erf', x, ({ x }) => tf.erf(x!)],
+  ['Exp', x, ({ x }) => tf.exp(x!)],
+  ['ExpandDims', x, ({ x }) => tf.expandDims(x!, -1)],
+  ['Expm1', x, ({ x }) => tf.expm1(x!)],
+  ['Log', positive, ({ x }) => tf.log(x!)],
+  ['Log1p', positive, ({ x }) => tf.log1p(x!)],
+  ['LogSoftmax', x, ({ x }) => tf.logSoftmax(x!)],
+  ['Max', matrix, ({ x }) => tf.max(x!, [1])],
+  ['Max', matrix, ({ x }) => tf.max(x!, -1, true)],
+  ['Maximum', ab, ({ a, b }) => tf.maximum(a!, b!)],
+  ['Mean', matrix, ({ x }) => tf.mean(x!, [0, 2])],
+  ['Mean', x, ({ x }) => tf.mean(x!)],
+  ['Min', matrix, ({ x }) => tf.min(x!, 2)],
+  ['Minimum', positiveB, ({ a, b }) => tf.minimum(a!, b!)],
+  ['Multiply', rowAndColumn, ({ a, b }) => tf.mul(a!, b!)],
+  ['Neg', x, ({ x }) => tf.neg(x!)],
+  ['Pack', ab, ({ a, b }) => tf.stack([a!, b!], 1)],
+  [
+    'PadV2',
+    x,
+    ({ x }) =>
+      tf.pad(
+        x!,
+        [
+          [1, 0],
+          [0, 2],
+        ],
+        0.5,
+      ),
+  ],
+  ['Pow', positive, ({ x }) => tf.pow(x!, 1.7)],
+  ['Prod', x, ({ x }) => tf.mul(x!, 1)],
+  ['RealDiv', positiveB, ({ a, b }) => tf.div(a!, b!)],
+  ['Reciprocal', positive, ({ x }) => tf.reciprocal(x!)],
+  ['Relu', x, ({ x }) => tf.relu(x!)],
+  ['Reshape', matrix, ({ x }) => tf.reshape(x!, [4, -1])],
+  ['Reverse', matrix, ({ x }) => tf.reverse(x!, [0, 2])],
+  ['Rsqrt', positive, ({ x }) => tf.rsqrt(x!)],
+  ['Select', ab, ({ a, b }) => tf.where(tf.greater(a!, b!), a!, tf.mul(b!, 2))],
+  ['Select', positiveB, ({ a, b }) => tf.where(tf.greater(b!, 0.6), a!, b!)],
+  ['Sigmoid', x, ({ x }) => tf.sigmoid(x!)],
+  ['Sin', x, ({ x }) => tf.sin(x!)],
+  ['Slice', matrix, ({ x }) => tf.slice(x!, [0, 1, 1], [-1, 2, 3])],
+  ['Softmax', matrix, ({ x }) => tf.softmax(x!)],
+  ['Softplus', x, ({ x }) => tf.softplus(x!)],
+  ['SplitV', matrix, ({ x }) => tf.split(x!, [1, 3], 2)],
+  ['Sqrt', positive, ({ x }) => tf.sqrt(x!)],
+  ['Square', x, ({ x }) => tf.square(x!)],
+  ['SquaredDifference', ab, ({ a, b }) => tf.squaredDifference(a!, b!)],
+  ['Sub', rowAndColumn, ({ a, b }) => tf.sub(a!, b!)],
+  ['Sum', matrix, ({ x }) => tf.sum(x!, [-1, 0], true)],
+  ['Sum', x, ({ x }) => tf.sum(x!)],
+  ['Tanh', x, ({ x }) => tf.tanh(x!)],
+  ['Tile', x, ({ x }) => tf.tile(x!, [2, 3])],
+  ['Transpose', matrix, ({ x }) => tf.transpose(x!, [2, 0, 1])],
+  ['Unpack', matrix, ({ x }) => tf.unstack(x!, 1)],
+  ['log-sum-exp', matrix, ({ x }) => tf.logSumExp(x!, -1)],
+];
+
+const valuesOnly: [string, RandomInputs, Operation][] = [
+  ['All', whole, ({ a }) => tf.all(tf.greater(a!, -5), 1)],
+  ['Any', whole, ({ a }) => tf.any(tf.greater(a!, 5), 0)],
+  ['ArgMax', matrix, ({ x }) => tf.argMax(x!, -1)],
+  ['ArgMin', matrix, ({ x }) => tf.argMin(x!, 1)],
+  ['Cast', x, ({ x }) => [tf.cast(x!, 'int32'), tf.cast(x!, 'bool')]],
+  ['Cast', whole, ({ a }) => [tf.cast(a!, 'float32'), tf.cast(tf.cast(a!, 'bool'), 'float32')]],
+  ['Ceil', x, ({ x }) => tf.ceil(x!)],
+  ['Cumsum', whole, ({ a }) => tf.cumsum(a!, 1)],
+  ['Equal', whole, ({ a, b }) => tf.equal(a!, b!)],
+  ['Fill', x, ({ x }) => tf.add(x!, tf.fill([4], 2.5))],
+  ['Floor', x, ({ x }) => tf.floor(x!)],
+  ['FloorDiv', whole, ({ a, b }) => tf.floorDiv(a!, b!)],
+  ['FloorDiv', wholeNegative, ({ a, b }) => tf.floorDiv(a!, b!)],
+  ['Greater', ab, ({ a, b }) => tf.greater(a!, b!)],
+  ['GreaterEqual', whole, ({ a, b }) => tf.greaterEqual(a!, b!)],
+  ['Identity', x, ({ x }) => tf.clone(x!)],
+  [
+    'IsFinite',
+    whole,
+    ({ a, b }) => tf.isFinite(tf.div(tf.cast(b!, 'float32'), tf.cast(a!, 'float32'))),
+  ],
+  ['IsInf', whole, ({ a, b }) => tf.isInf(tf.div(tf.cast(b!, 'float32'), tf.cast(a!, 'float32')))],
+  ['IsNan', x, ({ x }) => tf.isNaN(tf.sqrt(x!))],
+  ['Less', whole, ({ a, b }) => tf.less(a!, b!)],
+  ['LessEqual', ab, ({ a, b }) => tf.lessEqual(a!, b!)],
+  ['LogicalAnd', ab, ({ a, b }) => tf.logicalAnd(tf.greater(a!, 0), tf.greater(b!, 0))],
+  ['LogicalNot', ab, ({ a }) => tf.logicalNot(tf.greater(a!, 0))],
+  ['LogicalOr', ab, ({ a, b }) => tf.logicalOr(tf.greater(a!, 0), tf.greater(b!, 0))],
+  ['Max', whole, ({ a }) => tf.max(a!, 0)],
+  ['Mean', whole, ({ a }) => tf.mean(a!, 1)],
+  ['Mod', whole, ({ a, b }) => tf.mod(a!, b!)],
+  ['Mod', positiveB, ({ a, b }) => tf.mod(a!, b!)],
+  ['Multiply', whole, ({ a, b }) => tf.mul(a!, b!)],
+  ['NotEqual', whole, ({ a, b }) => tf.notEqual(a!, b!)],
+  ['OneHot', { i: { shape: [2, 3], high: 5 } }, ({ i }) => tf.oneHot(i!, 5, 2, -1)],
+  ['OnesLike', x, ({ x }) => tf.onesLike(x!)],
+  ['Prod', x, ({ x }) => tf.prod(x!, 1)],
+  ['Range', x, ({ x }) => tf.mul(x!, tf.range(0, 4))],
+  ['Round', x, ({ x }) => tf.round(x!)],
+  ['Sign', x, ({ x }) => tf.sign(x!)],
+  ['Step', x, ({ x }) => tf.step(x!, 0.25)],
+  ['Sub', whole, ({ a, b }) => tf.sub(a!, b!)],
+  ['Sum', whole, ({ a }) => tf.sum(a!, 0)],
+  ['TopK', x, ({ x }) => Object.values(tf.topk(x!, 2))],
+  ['ZerosLike', whole, ({ a }) => tf.zerosLike(a!)],
+  [
+    'GatherV2',
+    { x: { shape: [5, 3] }, i: { shape: [2, 4], high: 5 } },
+    ({ x, i }) => [tf.gather(x!, i!), tf.gather(x!, tf.range(0, 2, 1, 'int32'), 1)],
+  ],
+  [
+    'UnsortedSegmentSum',
+    { x: { shape: [6, 3] }, i: { shape: [6], high: 4 } },
+    ({ x, i }) => [
+      tf.unsortedSegmentSum(x!, i as ReturnType<typeof tf.tensor1d>, 4),
+      tf.grad((v: Tensor) => tf.sum(tf.square(tf.gather(v, i!))))(x!),
+    ],
+  ],
+  [
+    'GatherNd',
+    { x: { shape: [4, 3] }, i: { shape: [5, 2], high: 3 } },
+    ({ x, i }) => [
+      tf.gatherND(x!, i!),
+      tf.grad((v: Tensor) => tf.sum(tf.square(tf.gatherND(v, i!))))(x!),
+    ],
+  ],
+  [
+    'ScatterNd',
+    { x: { shape: [5] }, i: { shape: [5, 1], high: 3 } },
+    ({ x, i }) => tf.scatterND(i!, x!, [3]),
+  ],
+];
+
+describe('a traced kernel', () => {
+  test.each(differentiable)('%s equals tfjs, gradients included (%j)', (_name, inputs, operation) =>
+    expectSameAsOracle(inputs, withGradients(operation)),
+  );
+
+  test.each(valuesOnly)('%s equals tfjs (%j)', (_name, inputs, operation) =>
+    expectSameAsOracle(inputs, (tensors) => outputsOf(operation(tensors))),
+  );
+
+  test('has a case here for every name in the table', () => {
+    const tested = new Set([...differentiable, ...valuesOnly].map(([name]) => name));
+    expect(Object.keys(traceKernels).filter((name) => !tested.has(name))).toEqual([]);
+  });
+});
