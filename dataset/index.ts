@@ -1,0 +1,3 @@
+export * from './code-task-dataset.ts';
+export * from './code-task-sampler.ts';
+export * from './demonstrations.ts';
