@@ -3,6 +3,7 @@ import { messageOf } from '../core/errors.ts';
 import type { ToolCall } from '../core/message.ts';
 import { isSystemFailure, type Outcome } from '../core/outcome.ts';
 import type { Trajectory } from '../core/trajectory.ts';
+import { redactor } from '../telemetry/redact.ts';
 import { answerTurn } from './answer-turn.ts';
 import { combineRewards } from './combine-rewards.ts';
 import { EpisodeLog } from './episode-log.ts';
@@ -167,7 +168,9 @@ class Episode {
   }
 }
 
-function failure(outcome: Outcome, problem: string): Judged {
+function failure(outcome: Outcome, thrown: string): Judged {
+  // What was thrown may quote a request with a key in it, and the problem is shown and written.
+  const problem = redactor()(thrown);
   return { outcome, success: false, reward: undefined, components: {}, metrics: {}, problem };
 }
 

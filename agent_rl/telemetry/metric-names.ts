@@ -41,6 +41,11 @@ export const metricNames = {
   'train/kl': metric('nats', 'Mean estimate of the divergence from the starting weights'),
   'train/entropy': metric('nats', 'Mean entropy at sampled tokens'),
   'train/ratio': metric('1', 'Mean ratio of new to old probability'),
+  'train/oldPolicyKl': metric('nats', 'Mean of log old policy - log policy at trained tokens'),
+  'train/guarded': metric(
+    '1',
+    'Share of trained tokens whose log-probabilities differ too much for exp; they have no gradient',
+  ),
   'train/clipFraction': metric('1', 'Share of trained tokens whose ratio was clipped'),
   'train/advantageMean': metric('1', 'Mean advantage of trained tokens'),
   'train/advantageStd': metric('1', 'Standard deviation of the advantage of trained tokens'),

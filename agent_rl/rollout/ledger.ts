@@ -1,0 +1,63 @@
+import type { Outcome } from '../core/outcome.ts';
+import type { Trajectory } from '../core/trajectory.ts';
+import { maskOf } from '../core/transcript.ts';
+
+/**
+ * What became of the tokens of an episode. `trained`: they moved the weights. `zero-advantage`: the episode was
+ * exactly as good as its group. `truncated`: left out because it ran out of tokens or turns. `resampled`: its group
+ * was drawn again. The others say which part of the system failed.
+ */
+export const fates = [
+  'trained',
+  'zero-advantage',
+  'truncated',
+  'resampled',
+  'infrastructure',
+  'grader',
+  'aborted',
+] as const;
+
+export type Fate = (typeof fates)[number];
+
+const failureFates: Readonly<Partial<Record<Outcome, Fate>>> = {
+  'infrastructure-error': 'infrastructure',
+  'grader-error': 'grader',
+  aborted: 'aborted',
+};
+
+/** The bucket of an episode that failed for no fault of the policy, `undefined` for the others. */
+export const failureFate = (outcome: Outcome): Fate | undefined => failureFates[outcome];
+
+export interface Ledger {
+  /** Sampled tokens by what became of them. */
+  readonly tokens: Readonly<Record<Fate, number>>;
+  /** All sampled tokens, counted on their own. */
+  readonly sampled: number;
+}
+
+/** Number of tokens the policy sampled in an episode. */
+export const sampledTokens = (trajectory: Trajectory): number =>
+  maskOf(trajectory, 'sampled').reduce((sum, one) => sum + one, 0);
+
+/**
+ * Books every sampled token of a step in exactly one bucket: it answers why a gradient is zero.
+ *
+ * @throws Error when an episode is booked twice or `trainedTokens`, counted where the loss weights were made, is
+ *   not what the ledger says: a bug.
+ */
+export function keepLedger(
+  entries: readonly { readonly trajectory: Trajectory; readonly fate: Fate }[],
+  trainedTokens: number,
+): Ledger {
+  const tokens = Object.fromEntries(fates.map((fate) => [fate, 0])) as Record<Fate, number>;
+  for (const { trajectory, fate } of entries) tokens[fate] += sampledTokens(trajectory);
+  const distinct = new Set(entries.map(({ trajectory }) => trajectory));
+  const sampled = [...distinct].reduce((sum, trajectory) => sum + sampledTokens(trajectory), 0);
+  const booked = fates.reduce((sum, fate) => sum + tokens[fate], 0);
+  if (booked !== sampled || tokens.trained !== trainedTokens) {
+    throw new Error(
+      `The token ledger does not balance: ${sampled} sampled, ${booked} booked, ${tokens.trained} booked as trained, ${trainedTokens} with a weight in the loss.`,
+    );
+  }
+  return { tokens, sampled };
+}

@@ -1,0 +1,122 @@
+import { tokenWeights } from '../algorithms/token-weights.ts';
+import type { TrainDatum } from '../core/learner.ts';
+import type { Trajectory } from '../core/trajectory.ts';
+import { maskOf } from '../core/transcript.ts';
+import { failureFate, type Fate } from '../rollout/ledger.ts';
+import type { Collection } from './collect-groups.ts';
+import type { AlgorithmOptions, RolloutOptions } from './training-options.ts';
+
+/** A datum and the episode it was made from. */
+export interface TracedDatum {
+  readonly datum: TrainDatum;
+  readonly trajectory: Trajectory;
+}
+
+export interface TrainingData {
+  readonly data: readonly TracedDatum[];
+  /** What became of every episode of the collection. */
+  readonly fates: readonly { readonly trajectory: Trajectory; readonly fate: Fate }[];
+  /** Tokens whose advantage is not 0. */
+  readonly trainedTokens: number;
+}
+
+interface Member {
+  readonly trajectory: Trajectory;
+  readonly advantage: number;
+}
+
+/**
+ * Turns a collection into what the learner is given: every token the policy sampled, the ends of its turns
+ * included, with the advantage of its episode and its weight in the step's loss.
+ *
+ * Episodes without advantage count in the weights' denominators. Without a KL term their gradient is 0, so they are
+ * not sent.
+ */
+export function buildData(
+  { groups, discarded }: Collection,
+  algorithm: Pick<AlgorithmOptions, 'aggregation' | 'kl' | 'truncated'>,
+  rollout: Pick<RolloutOptions, 'maxTurns' | 'maxTurnTokens' | 'maxEpisodeTokens'>,
+): TrainingData {
+  const fates: { trajectory: Trajectory; fate: Fate }[] = [];
+  const members: Member[] = [];
+  for (const group of discarded) {
+    for (const trajectory of group.trajectories) {
+      fates.push({ trajectory, fate: failureFate(trajectory.outcome) ?? 'resampled' });
+    }
+  }
+  for (const group of groups) {
+    for (const [index, trajectory] of group.trajectories.entries()) {
+      const advantage = group.advantages[index];
+      const fate = fateOf(trajectory, advantage, algorithm.truncated);
+      fates.push({ trajectory, fate });
+      if (fate === 'trained' || fate === 'zero-advantage') {
+        members.push({ trajectory, advantage: advantage ?? 0 });
+      }
+    }
+  }
+  const masks = members.map(({ trajectory }) => maskOf(trajectory, 'sampled'));
+  const weights = tokenWeights(masks, {
+    aggregation: algorithm.aggregation,
+    maxTokensPerEpisode: mostSampledTokens(rollout),
+  });
+  const pulls = algorithm.kl.kind !== 'none';
+  const data = members.flatMap(({ trajectory, advantage }, index) => {
+    const weightsOfTokens = weights[index];
+    if (weightsOfTokens === undefined || (advantage === 0 && !pulls)) return [];
+    return [{ trajectory, datum: datumOf(trajectory, advantage, weightsOfTokens) }];
+  });
+  for (const traced of data) assertTrainedIsSampled(traced);
+  const trained = data.filter(({ datum }) => datum.advantages.some((advantage) => advantage !== 0));
+  const trainedTokens = trained.reduce(
+    (sum, { datum }) =>
+      sum + datum.weights.reduce((count, weight) => count + (weight === 0 ? 0 : 1), 0),
+    0,
+  );
+  return { data, fates, trainedTokens };
+}
+
+/** Most tokens an episode may sample. */
+const mostSampledTokens = ({
+  maxTurns,
+  maxTurnTokens,
+  maxEpisodeTokens,
+}: Pick<RolloutOptions, 'maxTurns' | 'maxTurnTokens' | 'maxEpisodeTokens'>): number =>
+  Math.min(maxTurns * maxTurnTokens, maxEpisodeTokens);
+
+function fateOf(
+  { outcome, reward }: Trajectory,
+  advantage: number | undefined,
+  truncated: 'train' | 'drop',
+): Fate {
+  const failed = failureFate(outcome);
+  if (failed !== undefined) return failed;
+  if (reward === undefined || advantage === undefined) return 'grader';
+  if (truncated === 'drop' && outcome.startsWith('truncated')) return 'truncated';
+  return advantage === 0 ? 'zero-advantage' : 'trained';
+}
+
+function datumOf(trajectory: Trajectory, advantage: number, weights: Float32Array): TrainDatum {
+  return {
+    tokens: Int32Array.from(trajectory.tokens),
+    weights,
+    advantages: weights.map((weight) => (weight === 0 ? 0 : advantage)),
+    oldLogProbs: Float32Array.from(trajectory.logProbs),
+  };
+}
+
+/**
+ * Holds a datum against its episode: the tokens are the same, and those with a weight are exactly those sampled.
+ *
+ * @throws Error otherwise: a bug.
+ */
+export function assertTrainedIsSampled({ datum, trajectory }: TracedDatum): void {
+  const sampled = maskOf(trajectory, 'sampled');
+  const differs = trajectory.tokens.findIndex(
+    (token, place) =>
+      datum.tokens[place] !== token || (datum.weights[place] !== 0) !== (sampled[place] === 1),
+  );
+  if (differs === -1 && datum.tokens.length === trajectory.tokens.length) return;
+  throw new Error(
+    `Training data of task ${trajectory.taskId}, sample ${trajectory.sample} is not what was sampled, from token ${differs} on.`,
+  );
+}

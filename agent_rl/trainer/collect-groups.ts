@@ -1,0 +1,91 @@
+import { type GroupAdvantages, groupAdvantages } from '../algorithms/group-advantages.ts';
+import { AgentRlError } from '../core/errors.ts';
+import type { Task } from '../core/task.ts';
+import type { Trajectory } from '../core/trajectory.ts';
+import { planGroups } from '../rollout/rollout-plan.ts';
+import type { Rollouts } from '../rollout/rollout-worker.ts';
+import type { AlgorithmOptions, RolloutOptions } from './training-options.ts';
+
+/** The episodes of one task and how they compare. */
+export interface Group extends GroupAdvantages {
+  readonly task: Task;
+  readonly trajectories: readonly Trajectory[];
+}
+
+export interface Collection {
+  /** `tasksPerStep` groups, to be learned from. */
+  readonly groups: readonly Group[];
+  /** Groups whose place another task took because their rewards were all equal. */
+  readonly discarded: readonly Group[];
+}
+
+export interface CollectGroupsOptions {
+  readonly rollouts: Rollouts;
+  readonly draw: (count: number) => readonly Task[];
+  readonly rollout: RolloutOptions;
+  readonly algorithm: Pick<AlgorithmOptions, 'advantageStd' | 'advantageEps'>;
+  readonly seed: number;
+  readonly step: number;
+  readonly signal: AbortSignal;
+  readonly onEpisode?: (trajectory: Trajectory) => void;
+}
+
+/**
+ * Plays a group of episodes of each of `tasksPerStep` tasks. With resampling on, other tasks take the place of
+ * groups that teach nothing, for at most `cap` rounds (dynamic sampling: DAPO, Yu et al. 2025, section 3.2).
+ *
+ * @throws AgentRlError `ROLLOUTS_FAILED` when no episode has a reward.
+ */
+export async function collectGroups(options: CollectGroupsOptions): Promise<Collection> {
+  const { rollout, draw, signal } = options;
+  const { enabled, cap } = rollout.resampleZeroVariance;
+  const rounds = enabled ? cap : 0;
+  let groups = await playGroups(draw(rollout.tasksPerStep), 0, options);
+  const discarded: Group[] = [];
+  for (let round = 1; round <= rounds && !signal.aborted; round++) {
+    const flat = groups.filter(({ zeroVariance }) => zeroVariance);
+    if (flat.length === 0) break;
+    const drawn = (await playGroups(draw(flat.length), round, options)).values();
+    discarded.push(...flat);
+    groups = groups.map((group) => (group.zeroVariance ? (drawn.next().value ?? group) : group));
+  }
+  if (!signal.aborted) requireRewards([...groups, ...discarded]);
+  return { groups, discarded };
+}
+
+async function playGroups(
+  tasks: readonly Task[],
+  round: number,
+  { rollouts, rollout, algorithm, seed, step, signal, onEpisode }: CollectGroupsOptions,
+): Promise<Group[]> {
+  const plan = planGroups(tasks, {
+    groupSize: rollout.groupSize,
+    sampling: rollout.sampling,
+    step,
+    seedPath: [seed, 'rollout', step, round],
+  });
+  const played = await rollouts.collect(plan.flat(), { signal, ...(onEpisode && { onEpisode }) });
+  return tasks.map((task, index) => {
+    const start = index * rollout.groupSize;
+    return compare(task, played.slice(start, start + rollout.groupSize), algorithm);
+  });
+}
+
+function compare(
+  task: Task,
+  trajectories: readonly Trajectory[],
+  { advantageStd: std, advantageEps: eps }: CollectGroupsOptions['algorithm'],
+): Group {
+  const rewards = trajectories.map(({ reward }) => reward);
+  return { task, trajectories, ...groupAdvantages(rewards, { std, eps }) };
+}
+
+function requireRewards(groups: readonly Group[]): void {
+  const trajectories = groups.flatMap((group) => group.trajectories);
+  if (trajectories.some(({ reward }) => reward !== undefined)) return;
+  const first = trajectories.find(({ problem }) => problem !== undefined);
+  throw new AgentRlError(
+    'ROLLOUTS_FAILED',
+    `None of ${trajectories.length} episodes has a reward. The first (task ${first?.taskId}) ended as ${first?.outcome}: ${first?.problem}`,
+  );
+}

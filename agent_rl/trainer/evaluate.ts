@@ -1,0 +1,150 @@
+import { passAtK } from '../algorithms/pass-at-k.ts';
+import { wilson95 } from '../algorithms/wilson95.ts';
+import { KeyedRng } from '../core/keyed-rng.ts';
+import { unbiased } from '../core/sampling.ts';
+import type { Task } from '../core/task.ts';
+import type { Trajectory } from '../core/trajectory.ts';
+import { planGroups } from '../rollout/rollout-plan.ts';
+import type { Rollouts } from '../rollout/rollout-worker.ts';
+import type { Metrics } from '../telemetry/metric-names.ts';
+
+/** Successes among attempts that have a verdict, with the Wilson 95 % interval of the rate. */
+export interface SuccessRate {
+  readonly n: number;
+  readonly successes: number;
+  readonly successRate: number;
+  readonly wilson95: readonly [low: number, high: number];
+}
+
+export interface Evaluation extends SuccessRate {
+  readonly tasks: number;
+  /** Attempts the system failed; not among `n`. */
+  readonly systemFailures: number;
+  readonly rewardMean: number;
+  /** By group of tasks, such as the family, or all families held out. */
+  readonly groups: Readonly<Record<string, SuccessRate>>;
+  /** Mean over tasks of the chance that one of k attempts succeeds, for k = 1, 2, 4, … up to the samples. */
+  readonly passAtK: Readonly<Record<number, number>>;
+  readonly trajectories: readonly Trajectory[];
+}
+
+export interface EvaluateOptions {
+  /** Attempts at each task. */
+  readonly samples: number;
+  /** 0 takes the likeliest token; nothing is truncated. */
+  readonly temperature: number;
+  readonly seed: number;
+  /** Optimiser steps the weights have taken, for the record. */
+  readonly step: number;
+  readonly signal: AbortSignal;
+  /** Names of the groups a task belongs to. By default its `metadata.family`. */
+  readonly groupsOf?: (task: Task) => readonly string[];
+  readonly onEpisode?: (trajectory: Trajectory) => void;
+}
+
+/** Attempts every task. The draws depend on the seed and not on the step: two evaluations differ by the weights alone. */
+export async function evaluate(
+  rollouts: Rollouts,
+  tasks: readonly Task[],
+  options: EvaluateOptions,
+): Promise<Evaluation> {
+  const { samples, temperature, seed, step, signal, onEpisode, groupsOf = familyOf } = options;
+  const plan = planGroups(tasks, {
+    groupSize: samples,
+    step,
+    sampling: { ...unbiased, temperature },
+    seedPath: [seed, 'eval'],
+  });
+  const trajectories = await rollouts.collect(plan.flat(), {
+    signal,
+    ...(onEpisode && { onEpisode }),
+  });
+  const attempts = tasks.map((task, i) => ({
+    groups: groupsOf(task),
+    judged: trajectories
+      .slice(i * samples, (i + 1) * samples)
+      .filter(({ reward }) => reward !== undefined),
+  }));
+  const judged = attempts.flatMap((attempt) => attempt.judged);
+  const names = new Set(attempts.flatMap(({ groups }) => groups));
+  const inGroup = (name: string): Trajectory[] =>
+    attempts.filter(({ groups }) => groups.includes(name)).flatMap((attempt) => attempt.judged);
+  return {
+    ...successRateOf(judged),
+    tasks: tasks.length,
+    systemFailures: trajectories.length - judged.length,
+    rewardMean:
+      judged.reduce((sum, { reward = 0 }) => sum + reward, 0) / Math.max(1, judged.length),
+    groups: Object.fromEntries(
+      [...names].toSorted().map((name) => [name, successRateOf(inGroup(name))]),
+    ),
+    passAtK: passRates(
+      attempts.map((attempt) => attempt.judged),
+      samples,
+    ),
+    trajectories,
+  };
+}
+
+/** A fixed choice of at most `count` tasks, in their order in the file. */
+export function chooseTasks(
+  tasks: readonly Task[],
+  count: number | undefined,
+  seed: number,
+): Task[] {
+  if (count === undefined || count >= tasks.length) return [...tasks];
+  const chosen = new Set(
+    new KeyedRng(seed, 'choose-tasks').shuffle([...tasks.keys()]).slice(0, count),
+  );
+  return tasks.filter((_, index) => chosen.has(index));
+}
+
+/** An evaluation as metrics. */
+export function evaluationMetrics(evaluation: Evaluation): Metrics {
+  const [low, high] = evaluation.wilson95;
+  const groups = Object.entries(evaluation.groups);
+  return {
+    'eval/tasks': evaluation.tasks,
+    'eval/attempts': evaluation.n,
+    'eval/successes': evaluation.successes,
+    'eval/successRate': evaluation.successRate,
+    'eval/wilsonLow': low,
+    'eval/wilsonHigh': high,
+    'eval/rewardMean': evaluation.rewardMean,
+    ...Object.fromEntries(
+      groups.map(([name, { successRate }]) => [`eval/group/${name}`, successRate]),
+    ),
+  };
+}
+
+function familyOf({ metadata }: Task): readonly string[] {
+  const family = metadata['family'];
+  return typeof family === 'string' ? [family] : [];
+}
+
+function successRateOf(judged: readonly Trajectory[]): SuccessRate {
+  const n = judged.length;
+  const successes = judged.filter(({ success }) => success).length;
+  return {
+    n,
+    successes,
+    successRate: n === 0 ? 0 : successes / n,
+    wilson95: wilson95(successes, n),
+  };
+}
+
+/** Over the tasks none of whose attempts the system failed. */
+function passRates(
+  attempts: readonly (readonly Trajectory[])[],
+  samples: number,
+): Record<number, number> {
+  const whole = attempts.filter((judged) => judged.length === samples);
+  const rates: Record<number, number> = {};
+  for (let k = 1; k <= samples && whole.length > 0; k *= 2) {
+    const passes = whole.map((judged) =>
+      passAtK(samples, judged.filter(({ success }) => success).length, k),
+    );
+    rates[k] = passes.reduce((sum, pass) => sum + pass, 0) / whole.length;
+  }
+  return rates;
+}

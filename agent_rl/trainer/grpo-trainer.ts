@@ -1,0 +1,228 @@
+import type { Learner, LossSpec } from '../core/learner.ts';
+import type { Task } from '../core/task.ts';
+import { keepLedger } from '../rollout/ledger.ts';
+import type { Rollouts } from '../rollout/rollout-worker.ts';
+import { Stopwatch } from '../telemetry/stopwatch.ts';
+import { buildData, type TracedDatum } from './build-data.ts';
+import { collectGroups } from './collect-groups.ts';
+import { type Evaluation, evaluate, evaluationMetrics } from './evaluate.ts';
+import {
+  addToTotals,
+  iterationMetrics,
+  type IterationReport,
+  trajectoriesOf,
+} from './iteration-report.ts';
+import { optimOptionsAt } from './optim-options.ts';
+import { type ParityGap, requireParity } from './parity.ts';
+import {
+  noTotals,
+  type TaskSource,
+  type TrainerObserver,
+  type TrainerState,
+  type TrainingResult,
+} from './trainer-contracts.ts';
+import type { GrpoOptions } from './training-options.ts';
+import { type EpochResult, runEpoch, withReference } from './update.ts';
+
+export interface GrpoTrainerParts {
+  readonly learner: Learner;
+  readonly rollouts: Rollouts;
+  readonly tasks: TaskSource;
+  readonly evalTasks: readonly Task[];
+  /** Names of the groups an evaluation reports a task under. */
+  readonly groupsOf?: (task: Task) => readonly string[];
+  readonly observer?: TrainerObserver;
+}
+
+/**
+ * Group-relative policy optimisation: collect groups of episodes, compare each with its group, follow the gradient,
+ * publish the weights, again.
+ *
+ * Shao et al. 2024, algorithm 1, https://arxiv.org/abs/2402.03300
+ */
+export class GRPOTrainer {
+  readonly #parts: GrpoTrainerParts;
+  readonly #options: GrpoOptions;
+  readonly #observer: TrainerObserver;
+  #state: TrainerState;
+
+  constructor(parts: GrpoTrainerParts, options: GrpoOptions) {
+    this.#parts = parts;
+    this.#options = options;
+    this.#observer = parts.observer ?? {};
+    this.#state = {
+      iteration: 0,
+      optimizerSteps: 0,
+      tasks: parts.tasks.state(),
+      best: null,
+      totals: noTotals,
+    };
+  }
+
+  /** Where the run stands after its last whole iteration. */
+  state(): TrainerState {
+    return this.#state;
+  }
+
+  /** Goes on from a state; the learner's own is loaded apart. */
+  restore(state: TrainerState): void {
+    this.#state = state;
+    this.#parts.tasks.restore(state.tasks);
+  }
+
+  /**
+   * Trains until the last iteration, or until `signal` is aborted: then the iteration under way is dropped unless its
+   * update has begun, a checkpoint is written, and the result says `interrupted`.
+   *
+   * @throws AgentRlError `ROLLOUTS_FAILED`, `PARITY_BROKEN`, and what the learner throws.
+   */
+  async train(signal: AbortSignal): Promise<TrainingResult> {
+    const { train, eval: evaluation, checkpoint } = this.#options;
+    await this.#parts.learner.publishWeights();
+    const startsFresh = this.#state.iteration === 0;
+    const before =
+      evaluation.before && startsFresh ? await this.#evaluate('before', signal) : undefined;
+    while (this.#state.iteration < train.iterations && !signal.aborted) {
+      if (!(await this.#iterate(signal))) break;
+      const { iteration } = this.#state;
+      const last = iteration === train.iterations;
+      if (!last && checkpoint.every > 0 && iteration % checkpoint.every === 0) {
+        await this.#observer.onCheckpoint?.('periodic', this.#state);
+      }
+    }
+    const finished = this.#state.iteration === train.iterations;
+    await this.#observer.onCheckpoint?.(finished ? 'last' : 'interrupted', this.#state);
+    const after = evaluation.after && finished ? await this.#evaluate('after', signal) : undefined;
+    if (after !== undefined) await this.#keepBest(after);
+    return {
+      interrupted: signal.aborted,
+      state: this.#state,
+      ...(before && { before }),
+      ...(after && { after }),
+    };
+  }
+
+  /** One iteration; false when it was interrupted and left no trace. */
+  async #iterate(signal: AbortSignal): Promise<boolean> {
+    const { learner, tasks } = this.#parts;
+    const { algorithm, rollout, seed, train, eval: evaluation } = this.#options;
+    const { iteration, optimizerSteps } = this.#state;
+    const watch = new Stopwatch<'collect' | 'update' | 'publish'>();
+
+    const collection = await watch.time('collect', () =>
+      collectGroups({
+        ...this.#parts,
+        draw: (count) => tasks.draw(count),
+        rollout,
+        algorithm,
+        seed,
+        step: optimizerSteps,
+        signal,
+        onEpisode: (trajectory) => this.#observer.onEpisode?.(trajectory),
+      }),
+    );
+    if (signal.aborted) {
+      tasks.restore(this.#state.tasks);
+      return false;
+    }
+
+    const training = buildData(collection, algorithm, rollout);
+    const ledger = keepLedger(training.fates, training.trainedTokens);
+    const epochs = await watch.time('update', () => this.#update(training.data));
+    if (epochs.length > 0) await watch.time('publish', () => learner.publishWeights());
+
+    const seconds = {
+      collect: watch.seconds('collect'),
+      update: watch.seconds('update'),
+      publish: watch.seconds('publish'),
+      total: watch.lap().total,
+    };
+    const report: IterationReport = {
+      collection,
+      training,
+      ledger,
+      epochs,
+      gap: this.#comparable() ? epochs[0]?.gap : undefined,
+      learningRate: this.#optimAt(algorithm.epochs - 1).learningRate,
+      optimizerSteps: optimizerSteps + epochs.length,
+      seconds,
+    };
+    this.#state = {
+      ...this.#state,
+      iteration: iteration + 1,
+      optimizerSteps: report.optimizerSteps,
+      tasks: tasks.state(),
+      totals: addToTotals(this.#state.totals, report),
+    };
+
+    const due = evaluation.every > 0 && (iteration + 1) % evaluation.every === 0;
+    const during =
+      due && iteration + 1 < train.iterations ? await this.#evaluate('during', signal) : undefined;
+    const metrics = { ...iterationMetrics(report), ...(during && evaluationMetrics(during)) };
+    this.#observer.onIteration?.(iteration + 1, metrics, trajectoriesOf(collection));
+    if (during !== undefined) await this.#keepBest(during);
+    return true;
+  }
+
+  /** One optimiser step per epoch; none when there is nothing to learn. */
+  async #update(data: readonly TracedDatum[]): Promise<EpochResult[]> {
+    if (data.length === 0) return [];
+    const { learner } = this.#parts;
+    const { algorithm, rollout, train } = this.#options;
+    const { clipLow, clipHigh, kl, microBatchTokens } = algorithm;
+    const { temperature } = rollout.sampling;
+    const loss: LossSpec = { name: 'ppo', clipLow, clipHigh, kl, temperature };
+    const complete = kl.kind === 'none' ? data : await withReference(learner, data, temperature);
+    const check = (gap: ParityGap): void => requireParity(gap, train.parityBound);
+    const epochs: EpochResult[] = [];
+    for (let epoch = 0; epoch < algorithm.epochs; epoch++) {
+      const optim = this.#optimAt(epoch);
+      const compared = epoch === 0 && this.#comparable() ? { check } : {};
+      epochs.push(
+        await runEpoch(learner, complete, { loss, microBatchTokens, optim, ...compared }),
+      );
+    }
+    return epochs;
+  }
+
+  /** Places in the schedule are planned: an iteration with nothing to learn uses its own up. */
+  #optimAt(epoch: number) {
+    const { algorithm, train } = this.#options;
+    const step = this.#state.iteration * algorithm.epochs + epoch;
+    return optimOptionsAt(step, train.iterations * algorithm.epochs, train);
+  }
+
+  /** With truncated sampling the drawn distribution is not the one trained, and a gap means nothing. */
+  #comparable(): boolean {
+    const { topK, topP, minP } = this.#options.rollout.sampling;
+    return topK === 0 && topP === 1 && minP === 0;
+  }
+
+  async #evaluate(
+    when: 'before' | 'during' | 'after',
+    signal: AbortSignal,
+  ): Promise<Evaluation | undefined> {
+    const { rollouts, evalTasks, groupsOf } = this.#parts;
+    const { samples, temperature } = this.#options.eval;
+    const { iteration, optimizerSteps: step } = this.#state;
+    const result = await evaluate(rollouts, evalTasks, {
+      samples,
+      temperature,
+      seed: this.#options.seed,
+      step,
+      signal,
+      ...(groupsOf && { groupsOf }),
+    });
+    // Half an evaluation would pass for a whole one.
+    if (signal.aborted) return undefined;
+    this.#observer.onEvaluation?.(when, iteration, result);
+    return result;
+  }
+
+  async #keepBest({ successRate }: Evaluation): Promise<void> {
+    if (!this.#options.checkpoint.keepBest) return;
+    if (this.#state.best !== null && successRate <= this.#state.best.successRate) return;
+    this.#state = { ...this.#state, best: { iteration: this.#state.iteration, successRate } };
+    await this.#observer.onCheckpoint?.('best', this.#state);
+  }
+}

@@ -1,0 +1,26 @@
+export {
+  chooseTasks,
+  type EvaluateOptions,
+  type Evaluation,
+  evaluate,
+  evaluationMetrics,
+  type SuccessRate,
+} from './evaluate.ts';
+export { GRPOTrainer, type GrpoTrainerParts } from './grpo-trainer.ts';
+export { type SftObserver, type SftOptions, type SftParts, SFTTrainer } from './sft-trainer.ts';
+export type {
+  CheckpointReason,
+  TaskSource,
+  TrainerObserver,
+  TrainerState,
+  TrainerTotals,
+  TrainingResult,
+} from './trainer-contracts.ts';
+export type {
+  AlgorithmOptions,
+  CheckpointOptions,
+  EvalOptions,
+  GrpoOptions,
+  RolloutOptions,
+  TrainOptions,
+} from './training-options.ts';

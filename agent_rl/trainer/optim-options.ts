@@ -1,0 +1,24 @@
+import { learningRateAt } from '../algorithms/learning-rate.ts';
+import type { OptimStepOptions } from '../core/learner.ts';
+import type { TrainOptions } from './training-options.ts';
+
+type Optimizer = Omit<TrainOptions, 'iterations' | 'parityBound'>;
+
+/** What the learner is told at optimiser step `step` of `totalSteps`. */
+export function optimOptionsAt(
+  step: number,
+  totalSteps: number,
+  train: Optimizer,
+): OptimStepOptions {
+  const { schedule, warmupSteps, finalRatio, learningRate: peak, maxGradNorm } = train;
+  const { beta1, beta2, eps, weightDecay } = train;
+  const learningRate = learningRateAt(step, {
+    schedule,
+    warmupSteps,
+    totalSteps,
+    peak,
+    finalRatio,
+  });
+  const norm = maxGradNorm === 0 ? Infinity : maxGradNorm;
+  return { learningRate, beta1, beta2, eps, weightDecay, maxGradNorm: norm };
+}

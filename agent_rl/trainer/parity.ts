@@ -1,0 +1,56 @@
+import { AgentRlError } from '../core/errors.ts';
+import type { TracedDatum } from './build-data.ts';
+
+/** How far generator and learner are apart on the same tokens under the same weights. */
+export interface ParityGap {
+  readonly tokens: number;
+  readonly max: number;
+  readonly sum: number;
+  /** Words for the token with the largest gap. */
+  readonly worst: string;
+}
+
+export const noGap: ParityGap = { tokens: 0, max: 0, sum: 0, worst: 'none' };
+
+/** Adds the gaps of one micro-batch, |log p(rollout) - log p(train)| of each trained token, nats. */
+export function addGaps(
+  gap: ParityGap,
+  data: readonly TracedDatum[],
+  logProbs: readonly Float32Array[],
+): ParityGap {
+  let { tokens, max, sum, worst } = gap;
+  for (const [index, { datum, trajectory }] of data.entries()) {
+    for (const [place, weight] of datum.weights.entries()) {
+      if (weight === 0) continue;
+      const sampled = trajectory.logProbs[place] ?? Number.NaN;
+      const learned = logProbs[index]?.[place] ?? Number.NaN;
+      const distance = Math.abs(sampled - learned);
+      tokens += 1;
+      sum += distance;
+      // A NaN is the worst gap there is and must not hide behind a comparison.
+      if (distance <= max) continue;
+      max = Number.isNaN(distance) ? Infinity : distance;
+      worst = `token ${place} (id ${datum.tokens[place]}) of task ${trajectory.taskId}, sample ${trajectory.sample}: ${sampled} when sampled, ${learned} in training`;
+    }
+  }
+  return { tokens, max, sum, worst };
+}
+
+export const meanGap = ({ sum, tokens }: ParityGap): number => (tokens === 0 ? 0 : sum / tokens);
+
+/**
+ * Stops a run whose learner does not see the probabilities its generator sampled from.
+ *
+ * @throws AgentRlError `PARITY_BROKEN`, naming the worst token.
+ */
+export function requireParity(
+  gap: ParityGap,
+  bound: { readonly max: number; readonly mean: number },
+): void {
+  const mean = meanGap(gap);
+  if (gap.max <= bound.max && mean <= bound.mean) return;
+  throw new AgentRlError(
+    'PARITY_BROKEN',
+    `Generator and learner disagree: largest |log p gap| ${gap.max} (allowed ${bound.max}), mean ${mean} (allowed ${bound.mean}) over ${gap.tokens} tokens. Worst: ${gap.worst}. The weights of the generator are stale, or the two compute the model differently; train.parityBound sets what is allowed.`,
+  );
+}

@@ -1,0 +1,134 @@
+import { packMicroBatches } from '../algorithms/pack-micro-batches.ts';
+import { tokenWeights } from '../algorithms/token-weights.ts';
+import { AgentRlError } from '../core/errors.ts';
+import { KeyedRng } from '../core/keyed-rng.ts';
+import type { Learner, TrainDatum } from '../core/learner.ts';
+import { maskOf, type TranscriptRecord } from '../core/transcript.ts';
+import type { Metrics } from '../telemetry/metric-names.ts';
+import { optimOptionsAt } from './optim-options.ts';
+import type { TrainOptions } from './training-options.ts';
+
+export interface SftOptions {
+  readonly seed: number;
+  /** Sequences per optimiser step. */
+  readonly batchSize: number;
+  readonly microBatchTokens: number;
+  readonly train: Omit<TrainOptions, 'parityBound'>;
+}
+
+export interface SftObserver {
+  onIteration?(iteration: number, metrics: Metrics): void;
+}
+
+export interface SftParts {
+  readonly learner: Learner;
+  /** Conversations as tokens; those of source `demonstration` are trained. */
+  readonly examples: readonly TranscriptRecord[];
+  readonly observer?: SftObserver;
+}
+
+/** Supervised training on what assistants said: one optimiser step on `batchSize` shuffled conversations, again. */
+export class SFTTrainer {
+  #iteration = 0;
+
+  /** @throws AgentRlError `DATASET_INVALID` when there is no example, or one has nothing to train. */
+  constructor(
+    private readonly parts: SftParts,
+    private readonly options: SftOptions,
+  ) {
+    const empty = parts.examples.findIndex(
+      (example) => !maskOf(example, 'demonstration').includes(1),
+    );
+    if (parts.examples.length > 0 && empty === -1) return;
+    const problem =
+      parts.examples.length === 0
+        ? 'There are no conversations to learn from.'
+        : `Conversation ${empty} of ${parts.examples.length} (from 0) has no assistant tokens to learn from.`;
+    throw new AgentRlError('DATASET_INVALID', `${problem} Give each an assistant message.`);
+  }
+
+  /** Optimiser steps done; the order of examples follows from it and the seed. */
+  state(): { readonly iteration: number } {
+    return { iteration: this.#iteration };
+  }
+
+  restore({ iteration }: { readonly iteration: number }): void {
+    this.#iteration = iteration;
+  }
+
+  /** Trains until the last step or until `signal` is aborted, then finishes the step under way. */
+  async train(signal: AbortSignal): Promise<{ readonly interrupted: boolean }> {
+    while (this.#iteration < this.options.train.iterations && !signal.aborted) {
+      const metrics = await this.#step();
+      this.#iteration += 1;
+      this.parts.observer?.onIteration?.(this.#iteration, metrics);
+    }
+    return { interrupted: signal.aborted };
+  }
+
+  async #step(): Promise<Metrics> {
+    const { learner } = this.parts;
+    const { microBatchTokens, train } = this.options;
+    const started = performance.now();
+    const data = toData(this.#examples());
+    const batches = packMicroBatches(
+      data.map(({ tokens }) => tokens.length),
+      microBatchTokens,
+    );
+    let loss = 0;
+    for (const batch of batches) {
+      const passed = await learner.forwardBackward(
+        batch.flatMap((index) => data[index] ?? []),
+        { name: 'cross_entropy' },
+      );
+      loss += passed.loss;
+    }
+    const optim = optimOptionsAt(this.#iteration, train.iterations, train);
+    const { gradNorm, parameterNorm } = await learner.optimStep(optim);
+    const seconds = (performance.now() - started) / 1000;
+    const tokens = data.reduce((sum, datum) => sum + datum.tokens.length, 0);
+    return {
+      'train/loss': loss,
+      'train/gradNorm': gradNorm,
+      'train/parameterNorm': parameterNorm,
+      'train/learningRate': optim.learningRate,
+      'train/optimizerSteps': this.#iteration + 1,
+      'train/microBatches': batches.length,
+      'train/trainedTokens': data.reduce(
+        (sum, { weights }) => sum + weights.filter((w) => w !== 0).length,
+        0,
+      ),
+      'seconds/update': seconds,
+      ...(seconds > 0 && { 'speed/trainTokensPerSecond': tokens / seconds }),
+    };
+  }
+
+  /** The examples of this step: place by place through passes over all of them, each in an order of its own. */
+  #examples(): TranscriptRecord[] {
+    const { examples } = this.parts;
+    const { batchSize, seed } = this.options;
+    const first = this.#iteration * batchSize;
+    const orders = new Map<number, readonly TranscriptRecord[]>();
+    return Array.from({ length: batchSize }, (_, offset) => {
+      const pass = Math.floor((first + offset) / examples.length);
+      const order = orders.get(pass) ?? new KeyedRng(seed, 'sft', pass).shuffle(examples);
+      orders.set(pass, order);
+      return order[(first + offset) % examples.length];
+    }).filter((example) => example !== undefined);
+  }
+}
+
+/** The mean over all trained tokens of the step. */
+function toData(examples: readonly TranscriptRecord[]): TrainDatum[] {
+  const masks = examples.map((example) => maskOf(example, 'demonstration'));
+  const weights = tokenWeights(masks, { aggregation: 'token-mean', maxTokensPerEpisode: Infinity });
+  return examples.map(({ tokens }, index) => {
+    const zeros = new Float32Array(tokens.length);
+    return {
+      tokens: Int32Array.from(tokens),
+      weights: weights[index] ?? zeros,
+      advantages: zeros,
+      oldLogProbs: zeros,
+    };
+  });
+}

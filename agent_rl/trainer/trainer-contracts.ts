@@ -1,0 +1,73 @@
+import type { Task } from '../core/task.ts';
+import type { Trajectory } from '../core/trajectory.ts';
+import type { Metrics } from '../telemetry/metric-names.ts';
+import type { Evaluation } from './evaluate.ts';
+import type { Fate } from '../rollout/ledger.ts';
+
+/** Where training tasks come from, for ever. */
+export interface TaskSource {
+  /** The next `count` tasks. */
+  draw(count: number): readonly Task[];
+  /** Where it stands, as plain JSON. */
+  state(): unknown;
+  restore(state: unknown): void;
+}
+
+/** Counts over a whole run, as plain JSON. */
+export interface TrainerTotals {
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly ledger: Readonly<Partial<Record<Fate, number>>>;
+  readonly sampledTokens: number;
+  /** Tokens through the update, masked ones and padding aside. */
+  readonly updatedTokens: number;
+  readonly collectSeconds: number;
+  readonly updateSeconds: number;
+  readonly parityTokens: number;
+  readonly sumAbsLogProbGap: number;
+  readonly maxAbsLogProbGap: number;
+}
+
+/** What a run needs to go on where it stopped, besides the learner's own state. Plain JSON. */
+export interface TrainerState {
+  /** Iterations done. */
+  readonly iteration: number;
+  readonly optimizerSteps: number;
+  readonly tasks: unknown;
+  readonly best: { readonly iteration: number; readonly successRate: number } | null;
+  readonly totals: TrainerTotals;
+}
+
+export type CheckpointReason = 'periodic' | 'best' | 'interrupted' | 'last';
+
+/** What a run tells the world; all parts are optional. */
+export interface TrainerObserver {
+  onEpisode?(trajectory: Trajectory): void;
+  /** After every iteration; an evaluation made after it is among the metrics. */
+  onIteration?(iteration: number, metrics: Metrics, trajectories: readonly Trajectory[]): void;
+  onEvaluation?(
+    when: 'before' | 'during' | 'after',
+    iteration: number,
+    evaluation: Evaluation,
+  ): void;
+  /** Writes a checkpoint. Waited for: the weights do not change meanwhile. */
+  onCheckpoint?(reason: CheckpointReason, state: TrainerState): Promise<void>;
+}
+
+export interface TrainingResult {
+  readonly interrupted: boolean;
+  readonly before?: Evaluation;
+  readonly after?: Evaluation;
+  readonly state: TrainerState;
+}
+
+export const noTotals: TrainerTotals = {
+  outcomes: {},
+  ledger: {},
+  sampledTokens: 0,
+  updatedTokens: 0,
+  collectSeconds: 0,
+  updateSeconds: 0,
+  parityTokens: 0,
+  sumAbsLogProbGap: 0,
+  maxAbsLogProbGap: 0,
+};

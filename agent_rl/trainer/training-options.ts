@@ -1,0 +1,71 @@
+import type { Aggregation } from '../algorithms/token-weights.ts';
+import type { KlKind } from '../core/learner.ts';
+import type { Sampling } from '../core/sampling.ts';
+
+/** How episodes are collected. */
+export interface RolloutOptions {
+  readonly tasksPerStep: number;
+  readonly groupSize: number;
+  readonly maxTurns: number;
+  readonly maxTurnTokens: number;
+  readonly maxEpisodeTokens: number;
+  readonly resampleZeroVariance: { readonly enabled: boolean; readonly cap: number };
+  readonly sampling: Sampling;
+}
+
+/** From rewards to a loss. */
+export interface AlgorithmOptions {
+  readonly advantageStd: 'sample' | 'population' | 'none';
+  readonly advantageEps: number;
+  readonly clipLow: number;
+  readonly clipHigh: number;
+  readonly kl: { readonly kind: KlKind; readonly weight: number };
+  readonly aggregation: Aggregation;
+  /** Passes over one collection, one optimiser step each. */
+  readonly epochs: number;
+  readonly microBatchTokens: number;
+  /** Whether episodes that ran out of tokens or turns are trained on. */
+  readonly truncated: 'train' | 'drop';
+}
+
+/** The optimiser and how long it runs. */
+export interface TrainOptions {
+  readonly iterations: number;
+  readonly learningRate: number;
+  readonly warmupSteps: number;
+  readonly schedule: 'constant' | 'cosine';
+  readonly finalRatio: number;
+  readonly beta1: number;
+  readonly beta2: number;
+  readonly eps: number;
+  readonly weightDecay: number;
+  /** 0 is off. */
+  readonly maxGradNorm: number;
+  /** Largest disagreement between generator and learner, nats. */
+  readonly parityBound: { readonly max: number; readonly mean: number };
+}
+
+/** When and how held-out tasks are attempted. */
+export interface EvalOptions {
+  readonly before: boolean;
+  readonly after: boolean;
+  /** Iterations between evaluations; 0 is never. */
+  readonly every: number;
+  readonly samples: number;
+  readonly temperature: number;
+}
+
+export interface CheckpointOptions {
+  /** Iterations between checkpoints; 0 keeps only the last. */
+  readonly every: number;
+  readonly keepBest: boolean;
+}
+
+export interface GrpoOptions {
+  readonly seed: number;
+  readonly rollout: RolloutOptions;
+  readonly algorithm: AlgorithmOptions;
+  readonly train: TrainOptions;
+  readonly eval: EvalOptions;
+  readonly checkpoint: CheckpointOptions;
+}
