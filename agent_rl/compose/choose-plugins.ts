@@ -1,4 +1,4 @@
-import { Type, type TObject, type TProperties, type TSchema } from 'typebox';
+import { Type, type TProperties, type TSchema } from 'typebox';
 
 import {
   checkBlock,
@@ -154,8 +154,13 @@ function unknownType<Spec extends { readonly name: string }>(
   return `no ${registry.kind} is named "${type}".${hint} Known: ${known}. To use your own, name its file or package under plugins: or with --plugin.`;
 }
 
+interface ObjectSchema {
+  readonly properties?: TProperties;
+  readonly required?: readonly string[];
+}
+
 /** One schema for a block that holds a plugin's settings beside the kind's own fields. */
 function besides(own: TProperties, settings: TSchema = Type.Object({})): TSchema {
-  const { properties = {}, required = [] }: Partial<TObject> = settings;
+  const { properties = {}, required = [] }: ObjectSchema = settings;
   return { ...settings, properties: { ...properties, ...own }, required: [...required, 'type'] };
 }

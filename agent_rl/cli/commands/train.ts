@@ -1,0 +1,46 @@
+import { type Override } from '../../config/index.ts';
+import type { Command, CommandContext } from '../command.ts';
+import { configOptions, type Parsed } from '../config-flags.ts';
+import { writeJson } from '../io.ts';
+import { configFor, prepare } from '../prepare.ts';
+
+const options: Command['options'] = {
+  ...configOptions,
+  resume: {
+    type: 'string',
+    describe: 'Continue a run folder, or the newest run when none is named',
+  },
+  'dry-run': { type: 'boolean', default: false, describe: 'Print the plan and stop' },
+};
+
+async function run(
+  parsed: Parsed,
+  { io, jobs }: CommandContext,
+  mode: 'train' | 'sft',
+): Promise<number> {
+  const { resume } = parsed;
+  const fixed: Override[] =
+    mode === 'sft' ? [{ source: 'agent-rl sft', path: 'train.mode', value: 'sft' }] : [];
+  const job = await prepare(parsed, io, { otherwise: configFor(resume, parsed), fixed });
+  const result = await jobs[mode]({
+    ...job,
+    dryRun: parsed['dry-run'] === true,
+    ...(typeof resume === 'string' ? { resume: resume === '' ? 'newest' : resume } : {}),
+  });
+  if (parsed['json'] === true) writeJson(io, result);
+  return 0;
+}
+
+export const train: Command = {
+  name: 'train',
+  describe: 'Train a policy with reinforcement learning',
+  options,
+  run: async (parsed, context) => run(parsed, context, 'train'),
+};
+
+export const sft: Command = {
+  name: 'sft',
+  describe: 'Train a policy on demonstrations',
+  options,
+  run: async (parsed, context) => run(parsed, context, 'sft'),
+};

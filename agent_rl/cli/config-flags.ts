@@ -1,0 +1,113 @@
+import type { Options } from 'yargs';
+
+import type { Override } from '../config/index.ts';
+
+interface ConfigFlag {
+  /** Without the dashes. */
+  readonly flag: string;
+  /** Setting it stands for. */
+  readonly path: string;
+  readonly type: 'string' | 'number' | 'boolean';
+  readonly describe: string;
+}
+
+/** Flags that stand for one setting each. They go over the file and over `--set`. */
+export const configFlags: readonly ConfigFlag[] = [
+  { flag: 'dataset-dir', path: 'dataset.dir', type: 'string', describe: 'Folder of the splits' },
+  { flag: 'train-split', path: 'dataset.trainSplit', type: 'string', describe: 'Split trained on' },
+  { flag: 'eval-split', path: 'dataset.evalSplit', type: 'string', describe: 'Split evaluated on' },
+  { flag: 'seed', path: 'run.seed', type: 'number', describe: 'Seed of all randomness' },
+  { flag: 'model-path', path: 'model.path', type: 'string', describe: 'Model folder' },
+  {
+    flag: 'device',
+    path: 'run.device',
+    type: 'string',
+    describe: 'cpu, cuda, cuda:N, webgpu or tensorflow',
+  },
+  { flag: 'policy-type', path: 'policy.type', type: 'string', describe: 'Name of a policy' },
+  {
+    flag: 'hf-model-name',
+    path: 'model.hfModelName',
+    type: 'string',
+    describe: 'Model on the hub',
+  },
+  {
+    flag: 'preview-tasks',
+    path: 'run.previewTasks',
+    type: 'number',
+    describe: 'Tasks shown before the start',
+  },
+  {
+    flag: 'async-rollout-workers',
+    path: 'rollout.workers',
+    type: 'number',
+    describe: 'Episodes in flight; 1 is one at a time',
+  },
+  { flag: 'output-dir', path: 'run.outputDir', type: 'string', describe: 'Folder of all runs' },
+  { flag: 'max-iterations', path: 'train.iterations', type: 'number', describe: 'Iterations' },
+  { flag: 'engine-threads', path: 'run.engineThreads', type: 'number', describe: 'Engine threads' },
+  {
+    flag: 'sandbox-workers',
+    path: 'sandbox.workers',
+    type: 'number',
+    describe: 'Programs run at once',
+  },
+  {
+    flag: 'log-rollouts',
+    path: 'run.logRollouts',
+    type: 'boolean',
+    describe: 'One log line per rollout',
+  },
+];
+
+/** The options of every command that reads a run file. */
+export const configOptions: Readonly<Record<string, Options>> = {
+  config: { type: 'string', requiresArg: true, describe: 'Run file (YAML)' },
+  set: {
+    type: 'string',
+    array: true,
+    nargs: 1,
+    describe: 'Any setting, as path=value: --set train.learningRate=1e-4',
+  },
+  plugin: {
+    type: 'string',
+    array: true,
+    nargs: 1,
+    describe: 'Package or file that brings plugins',
+  },
+  json: { type: 'boolean', default: false, describe: 'Print the result as JSON on stdout' },
+  ...Object.fromEntries(
+    configFlags.map(({ flag, type, describe }) => [
+      flag,
+      { type, describe, requiresArg: type !== 'boolean' },
+    ]),
+  ),
+};
+
+/** What yargs parsed. */
+export type Parsed = Readonly<Record<string, unknown>>;
+
+const texts = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.map(String) : value === undefined ? [] : [String(value)];
+
+/** The values of `--set`. */
+export const setsOf = (parsed: Parsed): readonly string[] => texts(parsed['set']);
+
+/** The flags that were given, as settings. */
+export function overridesOf(parsed: Parsed): readonly Override[] {
+  const settings = configFlags
+    .filter(({ flag }) => parsed[flag] !== undefined)
+    .map(({ flag, path }) => {
+      const value = parsed[flag];
+      // yargs reads what is no number as NaN: the config's own message says what is allowed.
+      const shown = typeof value === 'number' && Number.isNaN(value) ? 'not a number' : value;
+      return { source: `--${flag} ${String(shown)}`, path, value: shown };
+    });
+  const plugins = texts(parsed['plugin']).map((value) => ({
+    source: `--plugin ${value}`,
+    path: 'plugins',
+    value,
+    append: true,
+  }));
+  return [...settings, ...plugins];
+}

@@ -1,0 +1,37 @@
+import { AgentRlError, type ErrorCode } from '../core/errors.ts';
+
+export const done = 0;
+export const runFailed = 1;
+export const usersMistake = 2;
+export const interrupted = 130;
+
+const mistakes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'CONFIG_INVALID',
+  'DATASET_INVALID',
+  'DEVICE_UNAVAILABLE',
+  'MODEL_INVALID',
+  'TOKENIZER_INVALID',
+  'CHECKPOINT_INVALID',
+  'OUTPUT_UNWRITABLE',
+  'PLUGIN_UNKNOWN',
+  'PLUGIN_DUPLICATE',
+  'PLUGIN_UNMARKED',
+  'PLUGIN_LOAD_FAILED',
+  'SANDBOX_UNAVAILABLE',
+]);
+
+/** How the process leaves after an error. */
+export function exitCodeOf(error: unknown): number {
+  if (!AgentRlError.is(error)) return runFailed;
+  if (error.code === 'INTERRUPTED') return interrupted;
+  return mistakes.has(error.code) ? usersMistake : runFailed;
+}
+
+/** An error for the user: a mistake as its message alone, anything else with where it happened. */
+export function errorText(error: unknown): string {
+  if (AgentRlError.is(error)) {
+    const plain = exitCodeOf(error) !== runFailed;
+    return `${error.code}: ${plain ? error.message : (error.stack ?? error.message)}`;
+  }
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

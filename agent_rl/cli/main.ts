@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import yargs, { type Argv } from 'yargs';
+
+import type { Jobs } from '../compose/run-options.ts';
+import { AgentRlError, messageOf } from '../core/errors.ts';
+import { packageRoot } from '../core/package-root.ts';
+import { redactor } from '../telemetry/index.ts';
+import type { Command, CommandContext } from './command.ts';
+import { chat } from './commands/chat.ts';
+import { doctor } from './commands/doctor.ts';
+import { evaluate } from './commands/eval.ts';
+import { plugins } from './commands/plugins.ts';
+import { sft, train } from './commands/train.ts';
+import { verifyDataset } from './commands/verify-dataset.ts';
+import { done, errorText, exitCodeOf, interrupted, usersMistake } from './exit-code.ts';
+import { type Io, writeJson } from './io.ts';
+
+export const commands: readonly Command[] = [
+  train,
+  sft,
+  evaluate,
+  chat,
+  plugins,
+  verifyDataset,
+  doctor,
+];
+
+export interface MainOptions {
+  readonly jobs: Jobs;
+  readonly io: Io;
+  /** Name of the program in its own help. */
+  readonly programName: string;
+  /** The program is a preset of this command. */
+  readonly only?: Command;
+}
+
+/** The user wrote a command line that cannot be read. */
+class UsageError extends Error {}
+
+/** Reads a command line, runs its command and returns the exit code: 0, 1, 2 or 130. */
+export async function main(args: readonly string[], options: MainOptions): Promise<number> {
+  const { io } = options;
+  try {
+    const code = await parseAndRun(args, options);
+    return io.signal.aborted ? interrupted : code;
+  } catch (error) {
+    const redact = redactor();
+    if (error instanceof UsageError) {
+      io.stderr.write(`${redact(error.message)}\n`);
+      return usersMistake;
+    }
+    io.stderr.write(`${redact(errorText(error))}\n`);
+    if (args.includes('--json')) {
+      const code = AgentRlError.is(error) ? error.code : 'UNEXPECTED';
+      writeJson(io, { error: { code, message: redact(messageOf(error)) } });
+    }
+    return io.signal.aborted ? interrupted : exitCodeOf(error);
+  }
+}
+
+async function parseAndRun(
+  args: readonly string[],
+  { jobs, io, programName, only }: MainOptions,
+): Promise<number> {
+  const context: CommandContext = { jobs, io };
+  let code = done;
+  let parser = yargs([...args])
+    .scriptName(programName)
+    .version(versionOfPackage())
+    .parserConfiguration({ 'camel-case-expansion': false, 'duplicate-arguments-array': false })
+    .strict()
+    .recommendCommands()
+    .help()
+    .wrap(100)
+    .exitProcess(false)
+    .showHelpOnFail(false);
+  const run = (command: Command) => async (parsed: Record<string, unknown>) => {
+    code = await command.run(parsed, context);
+  };
+  if (only === undefined) {
+    for (const command of commands) {
+      const build = (y: Argv) => withOptions(y, command);
+      parser = parser.command(command.name, command.describe, build, run(command));
+    }
+    parser = parser.demandCommand(1, 'Name a command.');
+  } else {
+    parser = parser.command('$0', only.describe, (y) => withOptions(y, only), run(only));
+  }
+  // yargs prints help and versions itself: they are results.
+  const show = (_error: unknown, _parsed: unknown, output: string): void => {
+    if (output !== '') io.stdout.write(`${output}\n`);
+  };
+  await parser
+    .fail((message, error) => refuse(message, error, programName))
+    .parseAsync([...args], {}, show);
+  return code;
+}
+
+/** A command's own errors pass; what yargs could not read becomes a usage error. */
+function refuse(message: string | null, error: Error | undefined, programName: string): never {
+  if (error !== undefined && error.name !== 'YError') throw error;
+  const problem = message ?? error?.message ?? 'The command line cannot be read.';
+  throw new UsageError(`${problem}\nSee ${programName} --help.`);
+}
+
+function withOptions(parser: Argv, { options, positionals = {} }: Command): Argv {
+  let built = parser;
+  for (const [name, option] of Object.entries(positionals)) built = built.positional(name, option);
+  return built.options(options);
+}
+
+function versionOfPackage(): string {
+  const text = readFileSync(join(packageRoot(), 'package.json'), 'utf8');
+  return String((JSON.parse(text) as { version?: unknown }).version);
+}

@@ -1,0 +1,65 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+
+import { builtinPlugins } from '../compose/builtin-plugins.ts';
+import { loadPlugins } from '../compose/plugin-loader.ts';
+import type { JobOptions } from '../compose/run-options.ts';
+import { loadConfig, type Override, pluginRequests } from '../config/index.ts';
+import { AgentRlError } from '../core/errors.ts';
+import { packageRoot } from '../core/package-root.ts';
+import { overridesOf, type Parsed, setsOf } from './config-flags.ts';
+import { type Io, printer } from './io.ts';
+
+/** The run file that is used when none is named. */
+export const defaultConfig = (): string => join(packageRoot(), 'configs', 'code_exec_grpo.yaml');
+
+export interface PrepareOptions {
+  /** Run file when `--config` is absent. */
+  readonly otherwise: string;
+  /** Settings that the command itself stands for. */
+  readonly fixed?: readonly Override[];
+}
+
+/**
+ * Reads the config and loads its plugins.
+ *
+ * @throws AgentRlError `CONFIG_INVALID`, `PLUGIN_LOAD_FAILED`, `PLUGIN_DUPLICATE`
+ */
+export async function prepare(
+  parsed: Parsed,
+  io: Io,
+  { otherwise, fixed = [] }: PrepareOptions,
+): Promise<JobOptions> {
+  const named = parsed['config'];
+  const loaded = loadConfig({
+    file: typeof named === 'string' ? named : otherwise,
+    overrides: setsOf(parsed),
+    flags: [...overridesOf(parsed), ...fixed],
+  });
+  const plugins = await loadPlugins(pluginRequests(loaded), builtinPlugins());
+  return { loaded, plugins, signal: io.signal, print: printer(io, parsed['json'] === true) };
+}
+
+/**
+ * The `config.yaml` of the run that a run folder or one of its checkpoints belongs to.
+ *
+ * @throws AgentRlError `CHECKPOINT_INVALID` when there is none.
+ */
+export function configOfRun(folder: string): string {
+  const start = resolve(folder);
+  // A checkpoint is <run>/checkpoints/step-N: two folders up.
+  for (const candidate of [start, dirname(start), dirname(dirname(start))]) {
+    const file = join(candidate, 'config.yaml');
+    if (existsSync(file)) return file;
+  }
+  throw new AgentRlError(
+    'CHECKPOINT_INVALID',
+    `${start} is no run folder and no checkpoint of one: there is no config.yaml in it or above it. Name the run file with --config.`,
+  );
+}
+
+/** Run file for a command on a run or checkpoint, when `--config` is absent. */
+export function configFor(folder: unknown, parsed: Parsed): string {
+  const given = typeof folder === 'string' && folder !== '';
+  return given && parsed['config'] === undefined ? configOfRun(folder) : defaultConfig();
+}

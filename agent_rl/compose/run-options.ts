@@ -1,0 +1,63 @@
+import type { LoadedConfig } from '../config/index.ts';
+import type { Plugins } from './registries.ts';
+
+/** What every job is given. */
+export interface JobOptions {
+  readonly loaded: LoadedConfig;
+  /** Ours and those the config and `--plugin` name. */
+  readonly plugins: Plugins;
+  /** Aborted by Ctrl-C: end at the next safe place, with a checkpoint. */
+  readonly signal: AbortSignal;
+  /** Shows a result to the user. Progress and logs go elsewhere. */
+  readonly print: (text: string) => void;
+}
+
+export interface TrainingOptions extends JobOptions {
+  /** Folder of the run to continue; `newest` takes the newest run of this config's output folder. */
+  readonly resume?: string;
+  /** Only prints the resolved plan. */
+  readonly dryRun: boolean;
+}
+
+export interface EvaluationOptions extends JobOptions {
+  /** Run folder or checkpoint to evaluate instead of `model.path`. */
+  readonly checkpoint?: string;
+  /** Split to attempt instead of `dataset.evalSplit`. */
+  readonly split?: string;
+}
+
+export interface ChatOptions extends JobOptions {
+  /** Run folder or checkpoint to talk to instead of `model.path`. */
+  readonly checkpoint?: string;
+  readonly prompt: string;
+  /** Whether the transcript is coloured by where its tokens came from. */
+  readonly color: boolean;
+}
+
+export interface VerifyDatasetOptions {
+  /** A JSONL file. */
+  readonly dataset: string;
+  /** `mbpp`, or our own when absent. */
+  readonly format?: string;
+  readonly sandboxWorkers?: number;
+  readonly signal: AbortSignal;
+  readonly print: (text: string) => void;
+}
+
+/** What a job found, as `--json` prints it. */
+export type JobResult = Readonly<Record<string, unknown>>;
+
+/** A result that says whether all was well. */
+export interface CheckResult extends JobResult {
+  readonly ok: boolean;
+}
+
+/** The jobs behind the commands. */
+export interface Jobs {
+  train(options: TrainingOptions): Promise<JobResult>;
+  sft(options: TrainingOptions): Promise<JobResult>;
+  evaluate(options: EvaluationOptions): Promise<JobResult>;
+  chat(options: ChatOptions): Promise<JobResult>;
+  verifyDataset(options: VerifyDatasetOptions): Promise<CheckResult>;
+  doctor(options: { readonly print: (text: string) => void }): Promise<CheckResult>;
+}
