@@ -86,7 +86,7 @@ export class LocalLearner implements Learner {
     const result: Float32Array[] = data.map(() => new Float32Array());
     for (const indices of this.#pack(data)) {
       const part = indices.map((index) => data[index] as TrainDatum);
-      const batch = trainBatch(part);
+      const batch = trainBatch(part, this.options.microBatchTokens);
       const program = await this.#programs.get(`score ${shapeKey(batch)} ${temperature}`, () =>
         compileScoreProgram(this.engine, this.config, batch.shape, temperature),
       );
@@ -104,7 +104,7 @@ export class LocalLearner implements Learner {
     let total = 0;
     for (const indices of this.#pack(data)) {
       const part = indices.map((index) => data[index] as TrainDatum);
-      const batch = trainBatch(part);
+      const batch = trainBatch(part, this.options.microBatchTokens);
       if (batch.origins.length === 0) continue;
       const outputs = await (await this.#trainProgram(batch, loss)).run({
         ...this.#feeds,

@@ -29,19 +29,32 @@ export interface TrainBatch {
 export const paddedLength = (length: number): number =>
   bucketSize(length, { multipleOf: 16, growth: 1.25 });
 
+/** Most sequences of a padded length that a micro-batch of so many tokens holds; at least one. */
+export const fullBatch = (length: number, microBatchTokens: number): number =>
+  Math.max(1, Math.floor(microBatchTokens / length));
+
+/** The half or the whole of `full`, whichever holds `count`: two shapes to compile instead of many. */
+const halfOrFull = (count: number, full: number): number => {
+  const half = Math.ceil(full / 2);
+  if (count <= half) return half;
+  return Math.max(full, count);
+};
+
 /**
- * Lays data out as one micro-batch.
+ * Lays data out as one micro-batch. Sizes are rounded up to few values, since each combination is a program:
+ * a padded length has two numbers of sequences, and each of those two numbers of trained tokens.
  *
+ * @param microBatchTokens what the data was packed to, see `packMicroBatches`.
  * @throws AgentRlError `SHAPE_MISMATCH` when a datum's arrays disagree, or its first token is to be trained.
  */
-export function trainBatch(data: readonly TrainDatum[]): TrainBatch {
+export function trainBatch(data: readonly TrainDatum[], microBatchTokens: number): TrainBatch {
   for (const datum of data) checkDatum(datum);
   const length = paddedLength(Math.max(2, ...data.map(({ tokens }) => tokens.length)));
-  const sequences = bucketSize(data.length, { multipleOf: 1, growth: 1.25 });
+  const sequences = halfOrFull(data.length, fullBatch(length, microBatchTokens));
   const origins = data.flatMap(({ weights }, datum) =>
     [...weights.keys()].filter((place) => weights[place] !== 0).map((place) => ({ datum, place })),
   );
-  const trained = bucketSize(Math.max(2, origins.length), { multipleOf: 64, growth: 1.5 });
+  const trained = halfOrFull(Math.max(2, origins.length), sequences * length);
 
   const tokens = new Int32Array(sequences * length);
   for (const [row, datum] of data.entries()) tokens.set(datum.tokens, row * length);
