@@ -26,6 +26,8 @@ export interface DemonstrationOptions extends Partial<TeacherHabits> {
 /**
  * Fresh warm-up tasks with the unreliable teacher's work on them (see `code_tasks/CARD.md`). Only trained
  * families, and never parameter values of the evaluation split. Item i depends on the seed and i alone.
+ *
+ * @yields One conversation after another, `count` in all.
  */
 export function* codeDemonstrations(
   seed: number,

@@ -12,6 +12,7 @@ export type JsonLine =
 /**
  * The lines of a JSONL file. Blank lines are no rows.
  *
+ * @yields Each other line, numbered from 1 with the blank ones.
  * @throws AgentRlError `DATASET_INVALID` when the file cannot be read.
  */
 export async function* readJsonLines(file: string): AsyncGenerator<JsonLine> {
@@ -37,7 +38,11 @@ export async function* readJsonLines(file: string): AsyncGenerator<JsonLine> {
 const isSystemError = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && 'syscall' in error;
 
-function parseLine(bytes: string, line: number, decoder: { decode(bytes: Uint8Array): string }): JsonLine {
+function parseLine(
+  bytes: string,
+  line: number,
+  decoder: { decode(bytes: Uint8Array): string },
+): JsonLine {
   const wrong = (text: string): JsonLine => ({ line, problem: { line, path: '', text } });
   let text: string;
   try {

@@ -1,17 +1,19 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { Ajv, type ErrorObject } from 'ajv';
 import { type TSchema, Type } from 'typebox';
+
+import { nearestName } from '../agent_rl/config/nearest-name.ts';
 
 import { type DatasetProblem, shownValue } from './dataset-problem.ts';
 
 const closed = { additionalProperties: false } as const;
-const text = Type.String();
-const name = Type.String({ minLength: 1 });
+const anyText = Type.String();
+const filled = Type.String({ minLength: 1 });
 const isPublic = Type.Optional(Type.Boolean());
 
 const stdinTests = Type.Object(
   {
     kind: Type.Literal('stdin'),
-    cases: Type.Array(Type.Object({ input: text, output: text, public: isPublic }, closed), {
+    cases: Type.Array(Type.Object({ input: anyText, output: anyText, public: isPublic }, closed), {
       minItems: 1,
     }),
   },
@@ -36,8 +38,8 @@ const callsTests = Type.Object(
 const assertsTests = Type.Object(
   {
     kind: Type.Literal('asserts'),
-    setup: Type.Optional(text),
-    code: Type.Array(name, { minItems: 1 }),
+    setup: Type.Optional(anyText),
+    code: Type.Array(filled, { minItems: 1 }),
   },
   closed,
 );
@@ -45,12 +47,12 @@ const assertsTests = Type.Object(
 const rowWith = (tests: TSchema): TSchema =>
   Type.Object(
     {
-      task_id: name,
-      prompt: name,
-      starter_code: Type.Optional(text),
+      task_id: filled,
+      prompt: filled,
+      starter_code: Type.Optional(anyText),
       tests,
       compare: Type.Enum(['exact', 'whitespace', 'float', 'unordered']),
-      reference_solution: Type.Optional(text),
+      reference_solution: Type.Optional(anyText),
       metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     },
     closed,
@@ -66,60 +68,53 @@ export const taskRowSchemas = {
 /** A line of MBPP's own file. */
 export const mbppRowSchema = Type.Object(
   {
-    text: name,
-    code: text,
-    task_id: Type.Union([Type.Integer(), name]),
-    test_setup_code: text,
-    test_list: Type.Array(name, { minItems: 1 }),
-    challenge_test_list: Type.Array(name),
+    text: filled,
+    code: anyText,
+    task_id: Type.Union([Type.Integer(), filled]),
+    test_setup_code: anyText,
+    test_list: Type.Array(filled, { minItems: 1 }),
+    challenge_test_list: Type.Array(filled),
   },
   closed,
 );
 
-const ajv = (): Ajv => new Ajv({ allErrors: true, strict: false, verbose: true });
+/** A row that fits its schema, or everything that is wrong with it. */
+export type Checked<Row> = { readonly row: Row } | { readonly problems: readonly DatasetProblem[] };
 
-/** Compiles a schema into a check that names every problem of a row. */
-export function rowCheck(schema: TSchema): (row: unknown, line: number) => DatasetProblem[] {
-  const validate: ValidateFunction = ajv().compile(schema);
-  return (row, line) => {
-    if (validate(row)) return [];
-    return (validate.errors ?? []).map((error) => problemOf(error, row, line));
-  };
+/** Compiles the schema of `Row` into a check that names every problem of a line. */
+export function rowCheck<Row>(schema: TSchema): (row: unknown, line: number) => Checked<Row> {
+  const validate = new Ajv({ allErrors: true, strict: false, verbose: true }).compile<Row>(schema);
+  return (row, line) =>
+    validate(row)
+      ? { row }
+      : { problems: (validate.errors ?? []).map((error) => problemOf(error, line)) };
 }
 
-function problemOf(error: ErrorObject, row: unknown, line: number): DatasetProblem {
-  const keys = error.instancePath.split('/').slice(1);
-  const path = keys.reduce(
-    (shown, key) => (/^\d+$/.test(key) ? `${shown}[${key}]` : joined(shown, key)),
-    '',
-  );
+function problemOf(error: ErrorObject, line: number): DatasetProblem {
+  const path = pathOf(error.instancePath);
   const extra: unknown = error.params['additionalProperty'];
   if (typeof extra === 'string') {
-    const allowed = Object.keys(error.parentSchema?.['properties'] ?? {}).join(', ');
-    return {
-      line,
-      path: joined(path, extra),
-      text: `unknown key; allowed: ${allowed || 'see the schema'}.`,
-    };
+    const allowed = Object.keys(error.parentSchema?.['properties'] ?? {});
+    const near = nearestName(extra, allowed);
+    const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
+    const text = `is not a known key.${hint} Allowed: ${allowed.join(', ')}.`;
+    return { line, path: joined(path, extra), text };
   }
   const missing: unknown = error.params['missingProperty'];
   if (typeof missing === 'string')
     return { line, path: joined(path, missing), text: 'is missing.' };
-  const allowedValues: unknown = error.params['allowedValues'];
-  const allowed = Array.isArray(allowedValues)
-    ? `must be one of ${allowedValues.join(', ')}`
-    : (error.message ?? 'is invalid');
-  return { line, path, text: `${allowed}, got ${shownValue(valueAt(row, keys))}.` };
+  const values: unknown = error.params['allowedValues'];
+  const rule = Array.isArray(values)
+    ? `must be one of ${values.join(', ')}`
+    : (error.message ?? 'is not valid');
+  return { line, path, text: `${rule}, got ${shownValue(error.data)}.` };
 }
+
+/** `/tests/cases/2/output` as `tests.cases[2].output`. */
+const pathOf = (pointer: string): string =>
+  pointer
+    .split('/')
+    .slice(1)
+    .reduce((path, key) => (/^\d+$/.test(key) ? `${path}[${key}]` : joined(path, key)), '');
 
 const joined = (path: string, key: string): string => (path === '' ? key : `${path}.${key}`);
-
-function valueAt(row: unknown, keys: readonly string[]): unknown {
-  return keys.reduce<unknown>(
-    (value, key) =>
-      typeof value === 'object' && value !== null
-        ? (Object.entries(value).find(([name]) => name === key)?.[1] as unknown)
-        : undefined,
-    row,
-  );
-}

@@ -22,28 +22,28 @@ interface TaskRow {
 
 /** Reads rows of our own format. A row without tests, or with public ones only, is a problem. */
 export function taskRowReader(): RowReader {
-  const checks = {
-    stdin: rowCheck(taskRowSchemas.stdin),
-    calls: rowCheck(taskRowSchemas.calls),
-    asserts: rowCheck(taskRowSchemas.asserts),
-  };
+  const checks = new Map(
+    Object.entries(taskRowSchemas).map(([kind, schema]) => [kind, rowCheck<TaskRow>(schema)]),
+  );
   return (row, line) => {
     const kind = kindOf(row);
-    if (kind === 'none') return noTests(line);
-    if (!(kind in checks)) return unknownKind(kind, line);
-    const problems = checks[kind as keyof typeof checks](row, line);
-    if (problems.length > 0) return { problems };
-    const task = taskOf(row as TaskRow);
+    if (kind === undefined) return noTests(line);
+    const check = checks.get(kind);
+    if (check === undefined) return unknownKind(kind, line);
+    const checked = check(row, line);
+    if ('problems' in checked) return checked;
+    const task = taskOf(checked.row);
     return hasHidden(task.tests) ? { task } : onlyPublic(line);
   };
 }
 
-/** The tests' kind, `none` where there are no tests; a row that is no object fails any schema. */
-function kindOf(row: unknown): string {
-  if (typeof row !== 'object' || row === null || Array.isArray(row)) return 'stdin';
-  const { tests } = row as { tests?: unknown };
-  if (typeof tests !== 'object' || tests === null) return 'none';
-  const { kind } = tests as { kind?: unknown };
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** The tests' kind, nothing where there are no tests. A row that is no object fails every schema alike. */
+function kindOf(row: unknown): string | undefined {
+  if (!isObject(row) || Array.isArray(row)) return 'stdin';
+  if (!('tests' in row) || !isObject(row.tests)) return undefined;
+  const kind = 'kind' in row.tests ? row.tests.kind : undefined;
   return typeof kind === 'string' ? kind : shownValue(kind);
 }
 
@@ -65,7 +65,7 @@ const onlyPublic = (line: number): RowReading =>
   );
 
 const hasHidden = (tests: CodeTests): boolean =>
-  tests.kind === 'asserts' || tests.cases.some((one) => one.public !== true);
+  tests.kind === 'asserts' || tests.cases.some((given) => given.public !== true);
 
 function taskOf(row: TaskRow): CodeTask {
   return {

@@ -19,10 +19,10 @@ interface MbppRow {
  * of them public; the rest stay `asserts`, and their `metadata.needs` names the judge that can decide them.
  */
 export function mbppRowReader(): RowReader {
-  const check = rowCheck(mbppRowSchema);
+  const check = rowCheck<MbppRow>(mbppRowSchema);
   return (row, line) => {
-    const problems = check(row, line);
-    return problems.length > 0 ? { problems } : { task: taskOf(row as MbppRow) };
+    const checked = check(row, line);
+    return 'problems' in checked ? checked : { task: taskOf(checked.row) };
   };
 }
 

@@ -42,6 +42,18 @@ export function variant<Input, Output, K extends Scalar>(
   return { code, run };
 }
 
+/** The value as a list. @throws TypeError for anything else, a mistake in a family's table. */
+export function asList(value: unknown): readonly Scalar[] {
+  if (Array.isArray(value)) return value.map(asScalar);
+  throw new TypeError(`Expected a list, got ${JSON.stringify(value)}.`);
+}
+
+/** The value as a number or text. @throws TypeError for anything else, a mistake in a family's table. */
+export function asScalar(value: unknown): Scalar {
+  if (typeof value === 'number' || typeof value === 'string') return value;
+  throw new TypeError(`Expected a number or text, got ${JSON.stringify(value)}.`);
+}
+
 /** Thrown where Python would raise. */
 export class PythonRaises extends Error {
   override readonly name = 'PythonRaises';

@@ -27,11 +27,11 @@ export interface Family {
 }
 
 const atoms: Readonly<Record<Step['slot'], Readonly<Record<string, Atom>>>> = {
-  slice: slices as Record<string, Atom>,
-  filter: { ...numberFilters, ...wordFilters, ...letterFilters } as Record<string, Atom>,
-  pair: numberPairs as Record<string, Atom>,
-  map: { ...numberMaps, ...wordMaps, ...wordCuts } as Record<string, Atom>,
-  reduce: { ...numberReductions, ...listReductions, ...wordReductions } as Record<string, Atom>,
+  slice: slices,
+  filter: { ...numberFilters, ...wordFilters, ...letterFilters },
+  pair: numberPairs,
+  map: { ...numberMaps, ...wordMaps, ...wordCuts },
+  reduce: { ...numberReductions, ...listReductions, ...wordReductions },
 };
 
 /** Each family is its source and its atoms, in the order they are applied. */

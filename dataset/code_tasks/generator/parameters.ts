@@ -23,10 +23,10 @@ const values: Readonly<Record<ParameterKind, readonly Scalar[]>> = {
 export type Parameters = readonly (Scalar | undefined)[];
 
 function allParameters(family: Family): Parameters[] {
-  return family.steps.reduce<Parameters[]>(
+  return family.steps.reduce<(Scalar | undefined)[][]>(
     (lists, { atom }) => {
       const choices = atom.parameter === undefined ? [undefined] : values[atom.parameter];
-      return lists.flatMap((list) => choices.map((k) => [...list, k]));
+      return lists.flatMap((list) => choices.map((k) => list.concat([k])));
     },
     [[]],
   );

@@ -1,4 +1,4 @@
-import type { Atom, Scalar, Value } from './atom.ts';
+import { type Atom, type Scalar, type Value, asList, asScalar } from './atom.ts';
 import type { Family, Step } from './families.ts';
 
 export type Mode = 'stdin' | 'calls';
@@ -13,9 +13,15 @@ export interface TaskShape {
 /** Which variant each part is written in, the source first; 0 is right, 1 the first of the wrong ones. */
 export type Choice = readonly number[];
 
+/** What slips need to know of a source or an atom. */
+export interface Part {
+  readonly rightShare: number;
+  readonly wrong: readonly unknown[];
+}
+
 /** The parts of a family in the order of a `Choice`. */
-export const partsOf = (family: Family): readonly Pick<Atom, 'rightShare' | 'wrong'>[] => [
-  { rightShare: family.source.rightShare, wrong: family.source.wrong as never },
+export const partsOf = (family: Family): readonly Part[] => [
+  family.source,
   ...family.steps.map((step) => step.atom),
 ];
 
@@ -23,10 +29,10 @@ export const rightChoice = (family: Family): Choice => partsOf(family).map(() =>
 
 /** Every choice but the right one. */
 export function wrongChoices(family: Family): Choice[] {
-  const all = partsOf(family).reduce<Choice[]>(
+  const all = partsOf(family).reduce<number[][]>(
     (choices, part) =>
       choices.flatMap((choice) =>
-        Array.from({ length: part.wrong.length + 1 }, (_, variant) => [...choice, variant]),
+        Array.from({ length: part.wrong.length + 1 }, (_, variant) => choice.concat([variant])),
       ),
     [[]],
   );
@@ -101,12 +107,12 @@ export function evaluate(
 ): Value {
   const list = sourceAt(family, choice[0] ?? 0).run(args);
   return family.steps.reduce<Value>((value, { slot, atom }, i) => {
-    // A parameterless atom never looks at its second argument.
-    const k = parameters[i] as Scalar;
-    const { run } = variantAt(atom, choice[i + 1] ?? 0);
-    if (slot === 'filter') return (value as readonly Scalar[]).filter((x) => run(x, k));
-    if (slot === 'map' && Array.isArray(value))
-      return value.map((x: Scalar) => run(x, k) as Scalar);
-    return run(value, k) as Value;
+    // An atom without a parameter never looks at it.
+    const k = parameters[i] ?? 0;
+    const chosen = variantAt(atom, choice[i + 1] ?? 0);
+    if (slot === 'filter') return asList(value).filter((x) => chosen.run(x, k) === true);
+    if (slot === 'map' && Array.isArray(value)) return value.map((x) => asScalar(chosen.run(x, k)));
+    const result = chosen.run(value, k);
+    return Array.isArray(result) ? asList(result) : asScalar(result);
   }, list);
 }

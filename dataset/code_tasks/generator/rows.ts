@@ -1,3 +1,4 @@
+import type { CallsCase, CodeTests, StdinCase } from '../../../agent_rl/core/code-task.ts';
 import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 
 import { isTricky } from './atom.ts';
@@ -85,27 +86,29 @@ export function trickyParts(family: Family): string[] {
   return [...source, ...family.steps.filter((step) => isTricky(step.atom)).map(({ name }) => name)];
 }
 
-function testsOf({ shape, cases }: GeneratedTask): unknown {
-  const all: [Case, { public?: true }][] = [
-    [cases.example, { public: true }],
-    ...cases.hidden.map((hidden): [Case, object] => [hidden, {}]),
-  ];
-  if (shape.mode === 'calls') {
+function testsOf({ shape, cases }: GeneratedTask): CodeTests {
+  const { family, mode } = shape;
+  if (mode === 'calls') {
+    const tests = cases.hidden.map(callsCase);
     return {
       kind: 'calls',
       entry: 'f',
-      cases: all.map(([{ args, expected }, flag]) => ({ args, expected, ...flag })),
+      cases: [{ ...callsCase(cases.example), public: true }, ...tests],
     };
   }
+  const tests = cases.hidden.map((hidden) => stdinCase(family, hidden));
   return {
     kind: 'stdin',
-    cases: all.map(([{ args, expected }, flag]) => ({
-      input: `${shape.family.source.line(args)}\n`,
-      output: `${printed(expected)}\n`,
-      ...flag,
-    })),
+    cases: [{ ...stdinCase(family, cases.example), public: true }, ...tests],
   };
 }
+
+const callsCase = ({ args, expected }: Case): CallsCase => ({ args, expected });
+
+const stdinCase = ({ source }: Family, { args, expected }: Case): StdinCase => ({
+  input: `${source.line(args)}\n`,
+  output: `${printed(expected)}\n`,
+});
 
 /** The text of a task file. */
 export const rowsText = (rows: readonly TaskRow[]): string =>

@@ -1,6 +1,6 @@
 import type { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
 
-import { type Scalar, type Value, easy, tricky } from '../atom.ts';
+import { type Scalar, type Value, asList, asScalar, easy, tricky } from '../atom.ts';
 import { words } from '../words.ts';
 
 /** One way to get at the data: the line that reads it, or the line a function begins with (`''` for none). */
@@ -27,8 +27,8 @@ export interface Source {
 }
 
 const spaced = (args: readonly Value[]): string => args.flat().join(' ');
-const listOf = (args: readonly Value[]): readonly Scalar[] => args[0] as readonly Scalar[];
-const intOf = (args: readonly Value[]): number => args[0] as number;
+const listOf = (args: readonly Value[]): readonly Scalar[] => asList(args[0]);
+const intOf = (args: readonly Value[]): number => Number(asScalar(args[0]));
 const upTo = (from: number, end: number): number[] =>
   Array.from({ length: Math.max(0, end - from) }, (_, i) => from + i);
 
@@ -130,7 +130,7 @@ export const sources = {
     right: {
       stdin: 'a = [int(x) for x in input()]',
       calls: 'a = [int(x) for x in str(a)]',
-      run: (args) => [...String(intOf(args))].map(Number),
+      run: (args) => Array.from(String(intOf(args)), Number),
     },
     wrong: [{ stdin: 'a = [int(input())]', calls: 'a = [a]', run: (args) => [intOf(args)] }],
     draw: (rng, k) => {
@@ -215,7 +215,11 @@ export const sources = {
     },
     plan: '',
     rightShare: 1,
-    right: { stdin: 'a = input()', calls: '', run: (args) => [...(args[0] as string)] },
+    right: {
+      stdin: 'a = input()',
+      calls: '',
+      run: (args) => Array.from(String(asScalar(args[0]))),
+    },
     wrong: [],
     draw: (rng, k) => [drawWord(rng, k) + drawWord(rng, k)],
     line: spaced,
@@ -238,7 +242,7 @@ export const sources = {
     right: {
       stdin: 'a, b = [int(x) for x in input().split()]',
       calls: '',
-      run: (args) => args as readonly Scalar[],
+      run: asList,
     },
     wrong: [],
     draw: (rng, k) => [drawNumber(rng, k) + rng.integer(9), drawNumber(rng, k) + rng.integer(9)],

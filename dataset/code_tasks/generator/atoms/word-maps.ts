@@ -1,6 +1,6 @@
 import { type Atom, easy, tricky, variant } from '../atom.ts';
 
-const backwards = (x: string): string => [...x].toReversed().join('');
+const backwards = (x: string): string => Array.from(x).toReversed().join('');
 
 /** What to make of each word. */
 export const wordMaps = {
