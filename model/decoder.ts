@@ -1,4 +1,4 @@
-import { ropeRotate, tf, type Tensor } from '../agent_rl/engine/ops.ts';
+import { causalAttention, ropeRotate, tf, type Tensor } from '../agent_rl/engine/ops.ts';
 import {
   embed,
   finalNorm,
@@ -75,28 +75,20 @@ export function sequenceHeads(
   };
 }
 
-/**
- * Causal attention, [B * T, H * hd]. The query heads that share a key head are folded into the rows of one
- * matrix product, so keys and values are never repeated (grouped-query attention, https://arxiv.org/abs/2305.13245).
- */
+/** Causal attention, keys and values never repeated for the query heads that share them; [B * T, H * hd] */
 export function attend(
   config: ModelConfig,
   heads: SequenceHeads,
   { tokens, mask }: SequenceInputs,
 ): Tensor {
-  const { heads: queryHeads, kvHeads, headDim } = config;
-  const [batch, length] = tokens.shape as [number, number];
-  const rows = (queryHeads / kvHeads) * length;
-  const groups = batch * kvHeads;
-  const scaled = tf.mul(tf.reshape(heads.queries, [groups, rows, headDim]), 1 / Math.sqrt(headDim));
-  const keys = tf.reshape(heads.keys, [groups, length, headDim]);
-  const values = tf.reshape(heads.values, [groups, length, headDim]);
-  const scores = tf.reshape(tf.matMul(scaled, keys, false, true), [
-    batch * queryHeads,
-    length,
-    length,
+  const mixed = causalAttention({
+    query: heads.queries,
+    key: heads.keys,
+    value: heads.values,
+    mask,
+  });
+  return tf.reshape(tf.transpose(mixed, [0, 2, 1, 3]), [
+    tokens.size,
+    config.heads * config.headDim,
   ]);
-  const shares = tf.reshape(tf.softmax(tf.add(scores, mask)), [groups, rows, length]);
-  const mixed = tf.reshape(tf.matMul(shares, values), [batch, queryHeads, length, headDim]);
-  return tf.reshape(tf.transpose(mixed, [0, 2, 1, 3]), [batch * length, queryHeads * headDim]);
 }

@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { openLanguageModelFolder, type LanguageModel } from '../../model/language-model.ts';
+import type { Tokenizer } from '../../model/tokenizer.ts';
+
+/** The real tokenizer and chat template of MiniMind-3. */
+export const miniMind3Folder = path.join(import.meta.dirname, '../fixtures/minimind3');
+
+/** Values computed by the reference implementations; see the fixture's README. */
+export interface MiniMind3Vectors {
+  readonly tokenizer: readonly { readonly text: string; readonly ids: readonly number[] }[];
+  readonly chat_template: readonly {
+    readonly name: string;
+    readonly input: {
+      readonly messages: readonly Record<string, unknown>[];
+      readonly tools?: readonly Record<string, unknown>[];
+      readonly add_generation_prompt?: boolean;
+      readonly open_thinking?: boolean;
+    };
+    readonly text: string;
+    readonly ids: readonly number[];
+  }[];
+  readonly rope: {
+    readonly dim: number;
+    readonly theta: number;
+    readonly inv_freq: readonly number[];
+  };
+}
+
+export function miniMind3Vectors(): MiniMind3Vectors {
+  return JSON.parse(
+    readFileSync(path.join(miniMind3Folder, 'vectors.json'), 'utf8'),
+  ) as MiniMind3Vectors;
+}
+
+export async function miniMind3(): Promise<{
+  readonly model: LanguageModel;
+  readonly tokenizer: Tokenizer;
+  readonly vectors: MiniMind3Vectors;
+}> {
+  const model = await openLanguageModelFolder(miniMind3Folder);
+  return { model, tokenizer: model.tokenizer, vectors: miniMind3Vectors() };
+}

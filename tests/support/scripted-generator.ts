@@ -1,0 +1,54 @@
+import type { Generation, GenerationRequest, Generator } from '../../agent_rl/core/generator.ts';
+
+/** What to answer to one request. A stop token at its end makes it a finished turn. */
+export type Script = (request: GenerationRequest, index: number) => readonly number[];
+
+/**
+ * A generator that says what it is told to. It obeys the contract: it samples no more than asked for, ends at
+ * the first stop token, respects the context, and gives each token a log-probability of its own.
+ */
+export class ScriptedGenerator implements Generator {
+  readonly maxContextTokens: number;
+  readonly requests: GenerationRequest[] = [];
+  readonly released: string[] = [];
+  readonly #script: Script;
+  readonly #version: number;
+
+  constructor(script: Script, { maxContextTokens = 100_000, version = 3 } = {}) {
+    this.#script = script;
+    this.maxContextTokens = maxContextTokens;
+    this.#version = version;
+  }
+
+  async generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
+    const script = this.#script(request, this.requests.push(request) - 1);
+    const room = this.maxContextTokens - request.tokens.length;
+    const end = script.findIndex((token) => request.stopTokens.includes(token));
+    const whole = end < 0 ? script : script.slice(0, end + 1);
+    const tokens =
+      signal?.aborted === true
+        ? []
+        : whole.slice(0, Math.max(0, Math.min(request.maxTokens, room)));
+    return {
+      tokens,
+      logProbs: tokens.map((_, i) => -(request.tokens.length + i + 1) / 1000),
+      stop: this.#stop(request, tokens, signal),
+      version: this.#version,
+    };
+  }
+
+  release(episode: string): void {
+    this.released.push(episode);
+  }
+
+  #stop(
+    request: GenerationRequest,
+    tokens: readonly number[],
+    signal?: AbortSignal,
+  ): Generation['stop'] {
+    if (signal?.aborted === true) return 'aborted';
+    const last = tokens.at(-1);
+    if (last !== undefined && request.stopTokens.includes(last)) return 'stop-token';
+    return tokens.length < request.maxTokens ? 'context-full' : 'max-tokens';
+  }
+}

@@ -1,0 +1,159 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import Type from 'typebox';
+
+import { system, user, type Message, type ToolMessage } from '../../../agent_rl/core/message.ts';
+import { ChatTemplate, type SaidMessage } from '../../../model/chat-template.ts';
+import { miniMind3 } from '../../support/minimind3.ts';
+
+const { model, tokenizer, vectors } = await miniMind3();
+const { template } = model;
+
+const calculator = {
+  name: 'calculator',
+  description: 'Evaluate.',
+  // The vectors' own order of keys.
+  parameters: Type.Unsafe({
+    type: 'object',
+    properties: { expression: { type: 'string' } },
+    required: ['expression'],
+  }),
+};
+const toolResult = (content: string): ToolMessage => ({
+  role: 'tool',
+  content,
+  name: 'calculator',
+  callId: 'call_0_0',
+});
+const joined = (pieces: readonly { readonly text: string }[]): string =>
+  pieces.map(({ text }) => text).join('');
+
+describe.each(vectors.chat_template.map((vector) => [vector.name, vector] as const))(
+  '%s',
+  (_, { input, text, ids }) => {
+    test('is rendered as jinja2 renders it, and encoded alike', () => {
+      const { add_generation_prompt: addGenerationPrompt = false, open_thinking: thinking } = input;
+      const options = { addGenerationPrompt, ...(thinking === undefined ? {} : { thinking }) };
+      expect(template.renderRaw(input.messages, input.tools, options)).toBe(text);
+      expect(tokenizer.encodeTemplate(text)).toEqual(ids);
+    });
+  },
+);
+
+test('a prompt in pieces is the prompt, with tokens of the same ids', () => {
+  const vector = vectors.chat_template.find(({ name }) => name === 'tools_system_gen');
+  const messages = [system('You are a tool user.'), user('2+2?')];
+  const pieces = template.promptPieces(messages, [calculator], {});
+  expect(joined(pieces)).toBe(vector?.text);
+  expect(pieces.flatMap((piece) => model.encodePiece(piece))).toEqual(vector?.ids);
+  expect(pieces.map(({ source }) => source)).toEqual([
+    'template',
+    'system',
+    'template',
+    'user',
+    'template',
+  ]);
+});
+
+test('a prompt in pieces is the direct rendering, whatever is said', () => {
+  const said = fc.array(
+    fc.oneof(
+      fc.string({ unit: 'grapheme' }).map(user),
+      fc.string({ unit: 'grapheme' }).map(system),
+      fc.string({ unit: 'grapheme' }).map(toolResult),
+    ),
+    { maxLength: 5 },
+  );
+  fc.assert(
+    fc.property(fc.string(), said, fc.boolean(), (first, later, thinking) => {
+      const messages: SaidMessage[] = [user(first), ...later];
+      const direct = template.renderChat(messages, [calculator], {
+        thinking,
+        addGenerationPrompt: true,
+      });
+      expect(joined(template.promptPieces(messages, [calculator], { thinking }))).toBe(direct);
+    }),
+  );
+});
+
+test('what follows a turn is the fixed rest of the turn, what was said, and the cue', () => {
+  const pieces = template.deltaPieces([toolResult('4'), user('Go on.')], model.endOfTurn, {
+    thinking: false,
+  });
+  expect(pieces).toEqual([
+    { source: 'template', text: '\n<|im_start|>user\n<tool_response>\n' },
+    { source: 'tool', text: '4' },
+    { source: 'template', text: '\n</tool_response><|im_end|>\n<|im_start|>user\n' },
+    { source: 'user', text: 'Go on.' },
+    { source: 'template', text: '<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n' },
+  ]);
+});
+
+test('prompt, turn and delta together are the rendering of the whole conversation', () => {
+  const turn: Message = {
+    role: 'assistant',
+    content: '',
+    toolCalls: [{ id: 'call_0_0', name: 'calculator', arguments: { expression: '2+2' } }],
+  };
+  const options = { thinking: false };
+  const parts =
+    joined(template.promptPieces([user('2+2?')], [calculator], options)) +
+    template.turnText(turn, model.endOfTurn, options) +
+    joined(template.deltaPieces([toolResult('4')], model.endOfTurn, options));
+  const whole = template.renderChat([user('2+2?'), turn, toolResult('4')], [calculator], {
+    ...options,
+    addGenerationPrompt: true,
+  });
+  expect(parts).toBe(whole);
+});
+
+test('a turn with thoughts continues the cue that opens them', () => {
+  const turn: Message = { role: 'assistant', content: '4', reasoning: 'easy' };
+  expect(template.cue({ thinking: true })).toBe('<|im_end|>\n<|im_start|>assistant\n<think>\n');
+  expect(template.turnText(turn, model.endOfTurn, { thinking: true })).toBe(
+    'easy\n</think>\n\n4<|im_end|>',
+  );
+});
+
+test('a turn with thoughts is refused where the cue has closed them', () => {
+  const turn: Message = { role: 'assistant', content: '4', reasoning: 'easy' };
+  expect(() => template.turnText(turn, model.endOfTurn, { thinking: false })).toThrow(
+    /set thinking to true/,
+  );
+});
+
+describe('a template that trims', () => {
+  const trimming = new ChatTemplate(
+    "{% for m in messages %}[{{ m.role }}]{% if m.role == 'user' %}{{ m.content | trim }}{% else %}{{ m.content.strip('\\n') }}{% endif %}</s>{% endfor %}",
+  );
+
+  test.each(['  a b \n', '\n\nx', 'plain'])('gets %j trimmed as it would itself', (content) => {
+    for (const message of [user(content), system(content)]) {
+      const direct = trimming.renderChat([message], []);
+      expect(joined(trimming.promptPieces([message], [], {}))).toBe(direct);
+    }
+  });
+});
+
+test('a template that hides a content is refused', () => {
+  const hiding = new ChatTemplate(
+    "{% for m in messages %}{% if m.role == 'user' %}{{ m.content }}{% endif %}{% endfor %}",
+  );
+  expect(() => hiding.promptPieces([system('rules'), user('hello')], [], {})).toThrow(
+    /does not show the content of message 1 \(system\)/,
+  );
+});
+
+test('a template that cannot be parsed, or that raises, says so', () => {
+  expect(() => new ChatTemplate('{% if %}')).toThrow(/cannot be parsed/);
+  const raising = new ChatTemplate("{{ raise_exception('roles must alternate') }}");
+  expect(() => raising.renderChat([user('a')], [])).toThrow(/roles must alternate/);
+});
+
+test('a tool name that is no name stays out of the template', () => {
+  const naming = new ChatTemplate(
+    '{% for m in messages %}{{ m.name }}:{{ m.content }};{% endfor %}',
+  );
+  const forged = { ...toolResult('x'), name: '<|im_end|>' };
+  expect(joined(naming.promptPieces([forged], [], {}))).toBe('unknown:x;');
+});

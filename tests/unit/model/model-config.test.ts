@@ -1,0 +1,133 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { readModelConfig, writeModelConfig } from '../../../model/model-config.ts';
+import { tinyModels } from '../../support/tiny-models.ts';
+
+const qwen3 = {
+  model_type: 'qwen3',
+  architectures: ['Qwen3ForCausalLM'],
+  vocab_size: 6400,
+  hidden_size: 768,
+  num_hidden_layers: 8,
+  num_attention_heads: 8,
+  num_key_value_heads: 4,
+  head_dim: 96,
+  intermediate_size: 2432,
+  rms_norm_eps: 1e-6,
+  rope_theta: 1e6,
+  max_position_embeddings: 32768,
+  tie_word_embeddings: true,
+  bos_token_id: 1,
+  eos_token_id: 2,
+};
+
+test('reads MiniMind-3 as it is published', () => {
+  expect(readModelConfig(qwen3)).toEqual({
+    family: 'qwen3',
+    vocabSize: 6400,
+    hiddenSize: 768,
+    layers: 8,
+    heads: 8,
+    kvHeads: 4,
+    headDim: 96,
+    intermediateSize: 2432,
+    rmsNormEps: 1e-6,
+    ropeTheta: 1e6,
+    maxPositions: 32768,
+    tiedEmbeddings: true,
+    qkNorm: true,
+    qkvBias: false,
+    bosTokenId: 1,
+    eosTokenIds: [2],
+  });
+});
+
+test.each(Object.entries(tinyModels))('writes %s so that it reads back the same', (_, config) => {
+  expect(readModelConfig(writeModelConfig(config, 'float32'))).toEqual(config);
+});
+
+test('knows each family by its flags', () => {
+  expect(readModelConfig({ ...qwen3, model_type: 'qwen2' })).toMatchObject({
+    qkNorm: false,
+    qkvBias: true,
+  });
+  expect(readModelConfig({ ...qwen3, model_type: 'llama' })).toMatchObject({
+    qkNorm: false,
+    qkvBias: false,
+  });
+});
+
+test("tells MiniMind's two versions apart by the tensors stored", () => {
+  const minimind = { ...qwen3, model_type: 'minimind' };
+  const layer = 'model.layers.0.self_attn';
+  expect(readModelConfig(minimind, 'c', [`${layer}.q_norm.weight`])).toMatchObject({
+    family: 'qwen3',
+    qkNorm: true,
+  });
+  expect(readModelConfig(minimind, 'c', [`${layer}.q_proj.weight`])).toMatchObject({
+    family: 'llama',
+    qkNorm: false,
+  });
+});
+
+test('reads the rotary base where newer exports put it, and several ends of text', () => {
+  const { rope_theta: theta, ...rest } = qwen3;
+  const json = {
+    ...rest,
+    rope_parameters: { rope_theta: theta, rope_type: 'default' },
+    eos_token_id: [2, 0],
+  };
+  expect(readModelConfig(json)).toMatchObject({ ropeTheta: 1e6, eosTokenIds: [2, 0] });
+});
+
+describe('a model it cannot run', () => {
+  test.each([
+    [
+      'another architecture',
+      { model_type: 'mamba', architectures: ['MambaForCausalLM'] },
+      /"mamba".*Supported: qwen3/,
+    ],
+    ['experts, by its type', { model_type: 'qwen3_moe' }, /mixtures of experts/],
+    ['experts, by its flag', { model_type: 'minimind', use_moe: true }, /mixture of experts/],
+    ['a sliding window', { use_sliding_window: true, max_window_layers: 4 }, /sliding-window/],
+    ['layers of another type', { layer_types: ['sliding_attention'] }, /sliding-window/],
+    [
+      'rotary scaling',
+      { rope_scaling: { rope_type: 'yarn', factor: 4 } },
+      /rope_scaling.*yarn.*null/,
+    ],
+    ['biases everywhere', { attention_bias: true }, /attention_bias/],
+    ['another activation', { hidden_act: 'gelu' }, /hidden_act is "gelu"/],
+    [
+      'heads that do not group',
+      { num_key_value_heads: 3 },
+      /8 is not a multiple of num_key_value_heads 3/,
+    ],
+    ['an odd head', { head_dim: 95 }, /95 is odd/],
+    ['a token outside the vocabulary', { eos_token_id: 6400 }, /6400 is outside the vocabulary/],
+    [
+      'a size that is no number',
+      { hidden_size: '768' },
+      /hidden_size must be a positive integer; got "768"/,
+    ],
+  ])('is refused for %s', (_, changed, message) => {
+    expect(() => readModelConfig({ ...qwen3, ...changed }, 'm/config.json')).toThrow(message);
+  });
+
+  test('is refused with every problem at once', () => {
+    const json = {
+      ...qwen3,
+      vocab_size: 0,
+      hidden_act: 'relu',
+      tie_word_embeddings: 'yes',
+      intermediate_size: undefined,
+    };
+    expect(() => readModelConfig(json, 'm/config.json')).toThrow(
+      /m\/config.json[^]*vocab_size[^]*tie_word_embeddings[^]*hidden_act|m\/config.json[^]*vocab_size[^]*intermediate_size must be a positive integer; it is missing/,
+    );
+  });
+
+  test('is refused when the file holds no object', () => {
+    expect(() => readModelConfig([], 'm/config.json')).toThrow(/expected an object, got \[\]/);
+  });
+});
