@@ -1,0 +1,50 @@
+import type {
+  Learner,
+  LossMetrics,
+  LossSpec,
+  OptimStepMetrics,
+  OptimStepOptions,
+  TrainDatum,
+} from '../../agent_rl/core/learner.ts';
+
+/** A learner that learns nothing and remembers what it was told. Its log-probabilities are the old ones plus `gap`. */
+export class FakeLearner implements Learner {
+  readonly batches: (readonly TrainDatum[])[] = [];
+  readonly losses: LossSpec[] = [];
+  readonly steps: OptimStepOptions[] = [];
+  published = 0;
+  gap = 0;
+
+  async forward(tokens: readonly Int32Array[]): Promise<readonly Float32Array[]> {
+    return tokens.map((sequence) => new Float32Array(sequence.length).fill(-0.25));
+  }
+
+  async forwardBackward(data: readonly TrainDatum[], loss: LossSpec): Promise<LossMetrics> {
+    this.batches.push(data);
+    this.losses.push(loss);
+    const weight = data.reduce(
+      (sum, { weights }) => sum + weights.reduce((part, w) => part + w, 0),
+      0,
+    );
+    const logProbs = data.map(({ oldLogProbs, weights }) =>
+      oldLogProbs.map((value, i) => (weights[i] === 0 ? 0 : value + this.gap)),
+    );
+    return { loss: weight, sums: { ratio: weight }, logProbs };
+  }
+
+  async optimStep(options: OptimStepOptions): Promise<OptimStepMetrics> {
+    this.steps.push(options);
+    return { gradNorm: 1, parameterNorm: 2 };
+  }
+
+  async saveState(): Promise<{ readonly weightsSha256: string }> {
+    return { weightsSha256: '0'.repeat(64) };
+  }
+
+  async loadState(): Promise<void> {}
+
+  async publishWeights(): Promise<number> {
+    this.published += 1;
+    return this.published;
+  }
+}

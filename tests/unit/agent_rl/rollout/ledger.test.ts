@@ -1,0 +1,54 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { failureFate, keepLedger } from '../../../../agent_rl/rollout/ledger.ts';
+import { trajectoryLine } from '../../../../agent_rl/rollout/trajectory-line.ts';
+import { trajectory } from '../../../support/trajectories.ts';
+
+describe('keepLedger', () => {
+  const trained = trajectory({ sampled: 5 });
+  const flat = trajectory({ sampled: 3 });
+  const broken = trajectory({ sampled: 2, outcome: 'infrastructure-error' });
+
+  test('books every sampled token once', () => {
+    const entries = [
+      { trajectory: trained, fate: 'trained' },
+      { trajectory: flat, fate: 'zero-advantage' },
+      { trajectory: broken, fate: 'infrastructure' },
+    ] as const;
+    const { tokens, sampled } = keepLedger(entries, 5);
+    expect(sampled).toBe(10);
+    expect(tokens).toEqual({
+      trained: 5,
+      'zero-advantage': 3,
+      truncated: 0,
+      resampled: 0,
+      infrastructure: 2,
+      grader: 0,
+      aborted: 0,
+    });
+  });
+
+  test('does not balance when an episode is booked twice or other tokens were trained', () => {
+    const entry = { trajectory: trained, fate: 'trained' } as const;
+    expect(() => keepLedger([entry, entry], 10)).toThrow('does not balance: 5 sampled, 10 booked');
+    expect(() => keepLedger([entry], 4)).toThrow('5 booked as trained, 4 with a weight');
+  });
+
+  test('knows whose fault an outcome is', () => {
+    expect(failureFate('aborted')).toBe('aborted');
+    expect(failureFate('grader-error')).toBe('grader');
+    expect(failureFate('wrong-answer')).toBeUndefined();
+  });
+});
+
+test('a trajectory line is JSON, with null for what is absent', () => {
+  const line = trajectoryLine('run-1', trajectory({ sampled: 2, outcome: 'aborted' }));
+  expect(JSON.parse(JSON.stringify(line))).toEqual(line);
+  expect(line).toMatchObject({
+    schema: 1,
+    runId: 'run-1',
+    reward: null,
+    sandboxLevel: null,
+    toolCalls: [],
+  });
+});

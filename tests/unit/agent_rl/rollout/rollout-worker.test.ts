@@ -1,0 +1,113 @@
+import { describe, expect, test } from '@jest/globals';
+import { Type } from 'typebox';
+
+import { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
+import { unbiased } from '../../../../agent_rl/core/sampling.ts';
+import type { Trajectory } from '../../../../agent_rl/core/trajectory.ts';
+import { AsyncRolloutWorker } from '../../../../agent_rl/rollout/async-rollout-worker.ts';
+import type { EpisodeMaker } from '../../../../agent_rl/rollout/episode-parts.ts';
+import { planGroups } from '../../../../agent_rl/rollout/rollout-plan.ts';
+import { RolloutWorker } from '../../../../agent_rl/rollout/rollout-worker.ts';
+import { ToolRunner } from '../../../../agent_rl/rollout/tool-runner.ts';
+import { ScriptedEnvironment } from '../../../support/scripted-environment.ts';
+import { says, ScriptedPolicy } from '../../../support/scripted-policy.ts';
+
+const die = { name: 'die', description: 'Rolls', parameters: Type.Object({}) };
+
+/** Turns of keyed random length, each calling a tool of keyed random content, taking keyed random time. */
+const make: EpisodeMaker = () => ({
+  policy: new ScriptedPolicy(async ({ key: { seed, taskId, sample, turn } }) => {
+    const random = new KeyedRng(seed, taskId, sample, turn);
+    for (let i = random.integer(5); i > 0; i--) await Promise.resolve();
+    const tokens = Array.from({ length: 1 + random.integer(4) }, () => random.integer(100));
+    return { message: turn === 2 ? says('done') : says('', ['die', {}]), tokens };
+  }),
+  environment: new ScriptedEnvironment(),
+  tools: new Map([
+    ['die', { call: async (_: never, { random }) => ({ content: String(random.integer(6)) }) }],
+  ]),
+  toolRunner: new ToolRunner([die]),
+  rewards: [],
+  invalidCallPenalty: 0,
+  limits: {
+    maxTurns: 5,
+    maxEpisodeTokens: 100,
+    maxTurnTokens: 9,
+    invalidCallLimit: 3,
+    episodeTimeoutS: 5,
+  },
+});
+
+const tasks = ['a', 'b', 'c'].map((taskId) => ({ taskId, prompt: taskId, metadata: {} }));
+const groups = planGroups(tasks, { groupSize: 4, step: 1, sampling: unbiased, seedPath: [7] });
+const signal = new AbortController().signal;
+
+/** Everything but how long it took. */
+const comparable = (trajectories: readonly Trajectory[]) =>
+  trajectories.map(({ seconds: _, calls, ...rest }) => ({
+    ...rest,
+    calls: calls.map(({ wallMs: __, ...call }) => call),
+  }));
+
+describe('rollout workers', () => {
+  test('play the same trajectories, in the order asked for, 1, 4 or 16 at a time', async () => {
+    const requests = groups.flat();
+    const one = comparable(await new RolloutWorker(make).collect(requests, { signal }));
+    expect(one.map(({ taskId, sample }) => taskId + sample)).toEqual(
+      ['a', 'b', 'c'].flatMap((id) => [0, 1, 2, 3].map((sample) => `${id}${sample}`)),
+    );
+    for (const inFlight of [1, 4, 16]) {
+      const many = await new AsyncRolloutWorker(make, inFlight).collect(requests, { signal });
+      expect(comparable(many)).toEqual(one);
+    }
+  });
+
+  test('keep to the number in flight and play on when one fails', async () => {
+    let [inFlight, most] = [0, 0];
+    const counted: EpisodeMaker = async (request) => {
+      most = Math.max(most, ++inFlight);
+      await Promise.resolve();
+      if (request.sample === 1) {
+        inFlight -= 1;
+        throw new Error('unlucky');
+      }
+      const parts = await make(request);
+      return { ...parts, close: async () => void (inFlight -= 1) };
+    };
+    const ended: string[] = [];
+    const played = await new AsyncRolloutWorker(counted, 3).collect(groups.flat(), {
+      signal,
+      onEpisode: ({ outcome }) => ended.push(outcome),
+    });
+    expect(most).toBe(3);
+    expect(played.map(({ outcome }) => outcome === 'completed')).toEqual(
+      [0, 1, 2].flatMap(() => [true, false, true, true]),
+    );
+    expect(ended).toHaveLength(12);
+  });
+
+  test('refuse to play none at a time', () => {
+    expect(() => new AsyncRolloutWorker(make, 0)).toThrow('There cannot be 0 episodes in flight');
+  });
+});
+
+describe('planGroups', () => {
+  test('gives the members of a group one seed and their index, and groups different seeds', () => {
+    const seeds = groups.map((group) => new Set(group.map(({ seed }) => seed)));
+    expect(seeds.map(({ size }) => size)).toEqual([1, 1, 1]);
+    expect(new Set(seeds.flatMap((set) => [...set])).size).toBe(3);
+    expect(groups[1]?.map(({ sample }) => sample)).toEqual([0, 1, 2, 3]);
+  });
+
+  test('plays a task that comes up twice in two ways', () => {
+    const [task] = tasks;
+    if (task === undefined) throw new Error('no task');
+    const plan = planGroups([task, task], {
+      groupSize: 1,
+      step: 1,
+      sampling: unbiased,
+      seedPath: [7],
+    });
+    expect(plan[0]?.[0]?.seed).not.toBe(plan[1]?.[0]?.seed);
+  });
+});

@@ -1,0 +1,151 @@
+import { describe, expect, test } from '@jest/globals';
+import { Type } from 'typebox';
+
+import { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
+import type { Tool, ToolContext, ToolSpec } from '../../../../agent_rl/core/tool.ts';
+import { ToolRunner } from '../../../../agent_rl/rollout/tool-runner.ts';
+
+const spec = {
+  name: 'adder',
+  description: 'Adds',
+  parameters: Type.Object(
+    { a: Type.Number(), b: Type.Optional(Type.Integer()) },
+    { additionalProperties: false },
+  ),
+  deadlineS: 0.02,
+  maxContentChars: 10,
+} satisfies ToolSpec;
+
+const runWith = async (
+  behave: (args: never, context: ToolContext) => unknown,
+  call: { name?: string; arguments?: Record<string, unknown> } = {},
+  signal = new AbortController().signal,
+) => {
+  const runner = new ToolRunner([spec]);
+  const tool = { call: async (args: never, context: ToolContext) => behave(args, context) } as Tool;
+  return runner.run(
+    { id: 'call_0_0', name: 'adder', arguments: { a: 1 }, ...call },
+    { tools: new Map([['adder', tool]]), inputs: { hidden: 5 }, randomPath: [1, 'x'], signal },
+  );
+};
+
+describe('ToolRunner', () => {
+  test('gives the tool its arguments, the hidden inputs and its own random numbers', async () => {
+    const seen: unknown[] = [];
+    const executed = await runWith((args, { inputs, random }) => {
+      seen.push(args, inputs, random.uniform());
+      return { content: 'ok' };
+    });
+    expect(executed).toMatchObject({ status: 'ok', result: { content: 'ok' } });
+    expect(seen).toEqual([{ a: 1 }, { hidden: 5 }, new KeyedRng(1, 'x').uniform()]);
+  });
+
+  test('answers a call of an unknown tool with the tools there are', async () => {
+    const executed = await runWith(() => ({ content: 'ok' }), { name: 'addre' });
+    expect(executed).toMatchObject({ status: 'rejected', result: { isError: true } });
+    expect(executed.result.content).toBe('Error: there is no tool named "addre". Tools: adder.');
+  });
+
+  test.each([
+    [{}, "must have required property 'a'"],
+    [{ a: 'one' }, 'a must be number'],
+    [{ a: 1, b: 1.5 }, 'b must be integer'],
+    [{ a: 1, c: 2 }, 'must NOT have additional properties (c)'],
+  ])('answers invalid arguments %j with the problem and what is allowed', async (args, problem) => {
+    const executed = await runWith(() => ({ content: 'ok' }), { arguments: args });
+    expect(executed.status).toBe('rejected');
+    expect(executed.result.content).toContain(problem);
+    expect(executed.result.content).toContain('Arguments: a (number), b (integer, optional).');
+  });
+
+  test('never runs a tool on a rejected call', async () => {
+    let ran = 0;
+    await runWith(() => (ran += 1), { arguments: { a: 'one' } });
+    expect(ran).toBe(0);
+  });
+
+  test('ends a tool that never settles at its deadline and aborts its signal', async () => {
+    let signal: AbortSignal | undefined;
+    const executed = await runWith((_, context) => {
+      signal = context.signal;
+      return new Promise(() => {});
+    });
+    expect(executed).toMatchObject({ status: 'timeout', result: { isError: true } });
+    expect(executed.result.content).toBe(
+      'Error: adder was stopped after 0.02 s without an answer.',
+    );
+    expect(signal?.aborted).toBe(true);
+  });
+
+  test('keeps an error the tool reports as an answer', async () => {
+    const executed = await runWith(() => ({ content: 'no', isError: true }));
+    expect(executed).toMatchObject({ status: 'error', result: { content: 'no' } });
+  });
+
+  test('blames a tool that throws, or answers with no result', async () => {
+    await expect(
+      runWith(() => {
+        throw new Error('disk gone');
+      }),
+    ).rejects.toThrow('Tool "adder" failed: disk gone');
+    await expect(runWith(() => 42)).rejects.toThrow('must answer with { content: string }; got 42');
+    await expect(runWith(() => undefined)).rejects.toThrow('got undefined');
+  });
+
+  test('cuts long content and says so, without halving a character', async () => {
+    const long = await runWith(() => ({ content: 'x'.repeat(123_456), data: 1 }));
+    expect(long.result.content).toBe('xxxxxxxxxx\n[cut: 10 of 123,456 characters shown]');
+    expect(long.result.data).toBe(1);
+    const emoji = await runWith(() => ({ content: 'xxxxxxxxx😀' }));
+    expect(emoji.result.content).toBe('xxxxxxxxx\n[cut: 9 of 11 characters shown]');
+    expect((await runWith(() => ({ content: '0123456789' }))).result.content).toBe('0123456789');
+  });
+
+  test('gives up with the reason when the rollout is cancelled', async () => {
+    const cancelled = new AbortController();
+    cancelled.abort(new Error('Ctrl-C'));
+    await expect(runWith(() => new Promise(() => {}), {}, cancelled.signal)).rejects.toThrow(
+      'Ctrl-C',
+    );
+  });
+});
+
+describe('an isolated tool', () => {
+  const url = new URL('../../../fixtures/isolated-tools/patient-tool.mjs', import.meta.url).href;
+  const isolated = {
+    name: 'patient',
+    description: 'Misbehaves on request',
+    parameters: Type.Object({ do: Type.String() }),
+    deadlineS: 0.3,
+  };
+  const call = async (runner: ToolRunner, what: string) =>
+    runner.run(
+      { id: 'call_0_0', name: 'patient', arguments: { do: what } },
+      {
+        tools: new Map(),
+        inputs: { secret: 7 },
+        randomPath: [3],
+        signal: new AbortController().signal,
+      },
+    );
+
+  test('answers from its thread, is ended while it loops, and answers again', async () => {
+    const runner = new ToolRunner([{ ...isolated, isolated: url }]);
+    const expected = `hello 7 ${new KeyedRng(3).integer(1000)}`;
+    expect((await call(runner, 'hello')).result.content).toBe(expected);
+    expect(await call(runner, 'loop')).toMatchObject({ status: 'timeout' });
+    expect((await call(runner, 'hello')).result.content).toBe(expected);
+    await expect(call(runner, 'throw')).rejects.toThrow('Tool "patient" failed: broken inside');
+    expect((await call(runner, 'environment')).result.content).toBe('{}');
+    await runner.close();
+  });
+
+  test('says so when the module does not export it', async () => {
+    const runner = new ToolRunner([{ ...isolated, name: 'patience', isolated: url }]);
+    const wrong = runner.run(
+      { id: 'call_0_0', name: 'patience', arguments: { do: 'x' } },
+      { tools: new Map(), inputs: {}, randomPath: [3], signal: new AbortController().signal },
+    );
+    await expect(wrong).rejects.toThrow('exports no class marked @tool({ name: "patience" })');
+  });
+});
