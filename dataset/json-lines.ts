@@ -36,7 +36,7 @@ export async function* readJsonLines(file: string): AsyncGenerator<JsonLine> {
 }
 
 const isSystemError = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && 'syscall' in error;
+  typeof error === 'object' && error !== null && 'code' in error && 'syscall' in error;
 
 function parseLine(
   bytes: string,

@@ -7,6 +7,9 @@
  * finaliser instead of being given as bits.
  */
 
+// Taken once: looking a global up costs more than the sum itself where code runs in a realm of its own.
+const { floor, imul } = Math;
+
 type Words = [number, number, number, number];
 
 const multiplyHigh = (a: number, b: number): number => {
@@ -15,7 +18,7 @@ const multiplyHigh = (a: number, b: number): number => {
   const low = a0 * b0;
   const middle = a1 * b0 + (low >>> 16);
   const carry = a0 * b1 + (middle % 0x10000);
-  return (a1 * b1 + Math.floor(middle / 0x10000) + Math.floor(carry / 0x10000)) >>> 0;
+  return (a1 * b1 + floor(middle / 0x10000) + floor(carry / 0x10000)) >>> 0;
 };
 
 /** Four 32-bit words for a counter and a key of two words. */
@@ -24,9 +27,9 @@ export function philox4x32(counter: Readonly<Words>, key: readonly [number, numb
   let [k0, k1] = key;
   for (let round = 0; round < 10; round++) {
     const high0 = multiplyHigh(0xd2511f53, c0);
-    const low0 = Math.imul(0xd2511f53, c0);
+    const low0 = imul(0xd2511f53, c0);
     const high1 = multiplyHigh(0xcd9e8d57, c2);
-    const low1 = Math.imul(0xcd9e8d57, c2);
+    const low1 = imul(0xcd9e8d57, c2);
     [c0, c1, c2, c3] = [high1 ^ c1 ^ k0, low1, high0 ^ c3 ^ k1, low0];
     k0 = (k0 + 0x9e3779b9) | 0;
     k1 = (k1 + 0xbb67ae85) | 0;
@@ -36,15 +39,15 @@ export function philox4x32(counter: Readonly<Words>, key: readonly [number, numb
 
 const mix = (hash: number): number => {
   let h = hash;
-  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
-  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
+  h = imul(h ^ (h >>> 16), 0x85ebca6b);
+  h = imul(h ^ (h >>> 13), 0xc2b2ae35);
   return (h ^ (h >>> 16)) >>> 0;
 };
 
 const hashPart = (basis: number, part: string | number): number => {
   const text = `${typeof part}:${part};`;
   let h = basis;
-  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
+  for (let i = 0; i < text.length; i++) h = imul(h ^ text.charCodeAt(i), 0x01000193);
   return mix(h);
 };
 
@@ -56,7 +59,10 @@ export class KeyedRng {
 
   constructor(...path: readonly (string | number)[]) {
     this.#path = path;
-    this.#key = [path.reduce(hashPart, 0x811c9dc5) as number, path.reduce(hashPart, 0x2b992ddf) as number];
+    this.#key = [
+      path.reduce(hashPart, 0x811c9dc5) as number,
+      path.reduce(hashPart, 0x2b992ddf) as number,
+    ];
   }
 
   /** The stream named by this one's path and more. */
@@ -77,7 +83,7 @@ export class KeyedRng {
 
   /** Uniform integer in [0, bound). */
   integer(bound: number): number {
-    return Math.floor(this.uniform() * bound);
+    return floor(this.uniform() * bound);
   }
 
   /** Standard normal, by Box and Muller. */
@@ -104,6 +110,6 @@ export class KeyedRng {
   }
 
   #words(index: number): Words {
-    return philox4x32([index >>> 0, Math.floor(index / 0x100000000), 0, 0], this.#key);
+    return philox4x32([index >>> 0, floor(index / 0x100000000), 0, 0], this.#key);
   }
 }

@@ -76,8 +76,10 @@ function judge(
 const score = (candidate: Candidate, open: readonly boolean[]): number =>
   candidate.caught.filter((caught, i) => caught && open[i]).length;
 
+/** The candidate that catches most of the open programs, the first one drawn of equals. */
 function best(candidates: readonly Candidate[], open: readonly boolean[]): Candidate | undefined {
-  return candidates.toSorted((a, b) => score(b, open) - score(a, open))[0];
+  const scores = candidates.map((candidate) => score(candidate, open));
+  return candidates[scores.indexOf(Math.max(...scores))];
 }
 
 function pickCases(candidates: readonly Candidate[]): Cases | undefined {

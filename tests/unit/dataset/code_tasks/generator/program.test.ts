@@ -1,0 +1,81 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { PythonRaises } from '../../../../../dataset/code_tasks/generator/atom.ts';
+import { families } from '../../../../../dataset/code_tasks/generator/families.ts';
+import {
+  evaluate,
+  type Mode,
+  rightChoice,
+  type TaskShape,
+  wrongChoices,
+  writeProgram,
+} from '../../../../../dataset/code_tasks/generator/program.ts';
+import { printed, repr } from '../../../../../dataset/code_tasks/generator/python-text.ts';
+
+function shape(name: string, parameters: TaskShape['parameters'], mode: Mode): TaskShape {
+  const family = families.find((candidate) => candidate.name === name);
+  if (family === undefined) throw new Error(`No family ${name}.`);
+  return { family, parameters, mode };
+}
+
+describe('writeProgram', () => {
+  test('writes a program that reads and prints', () => {
+    const task = shape('numbers-above-times-total', [4, 3, undefined], 'stdin');
+    expect(writeProgram(task, rightChoice(task.family))).toBe(
+      'a = [int(x) for x in input().split()]\nb = [x * 3 for x in a if x > 4]\nprint(sum(b))',
+    );
+  });
+
+  test('writes a function, with the slips that were chosen', () => {
+    const task = shape('counted-unequal-listed', [4, undefined], 'calls');
+    expect(writeProgram(task, [1, 0, 1])).toBe(
+      'def f(a):\n    b = [x for x in a if x != 4]\n    return b[::-1]',
+    );
+  });
+
+  test('prints the elements of a list', () => {
+    const task = shape('numbers-plus-descending', [2, undefined], 'stdin');
+    expect(writeProgram(task, rightChoice(task.family)).split('\n').at(-1)).toBe(
+      'print(*sorted(b)[::-1])',
+    );
+  });
+
+  test('works on two numbers without a list', () => {
+    const task = shape('pair-average-plus', [undefined, 5], 'calls');
+    expect(writeProgram(task, rightChoice(task.family))).toBe(
+      'def f(a, b):\n    x = (a + b) // 2\n    return x + 5',
+    );
+  });
+});
+
+describe('evaluate', () => {
+  test('gives what the Python program gives', () => {
+    const task = shape('numbers-above-times-total', [4, 3, undefined], 'stdin');
+    // 5 and 6 are above 4: 15 + 18.
+    expect(evaluate(task, [0, 0, 0, 0], [[3, 4, 5, 6]])).toBe(33);
+    // `x >= 4` lets 4 in: 12 more.
+    expect(evaluate(task, [0, 1, 0, 0], [[3, 4, 5, 6]])).toBe(45);
+    // `x + 3` instead: 8 + 9.
+    expect(evaluate(task, [0, 0, 1, 0], [[3, 4, 5, 6]])).toBe(17);
+  });
+
+  test('takes remainders with the sign of the divisor, as Python does', () => {
+    const task = shape('pair-product-remainder', [undefined, 5], 'calls');
+    expect(evaluate(task, [0, 0, 0], [-3, 4])).toBe(3);
+  });
+
+  test('raises where Python would', () => {
+    const task = shape('words-contains-longest', ['q', undefined], 'stdin');
+    expect(() => evaluate(task, [0, 0, 0], [['cat']])).toThrow(PythonRaises);
+  });
+});
+
+test('wrongChoices lists every combination of variants but the right one', () => {
+  // One source without slips, `at least` with two wrong variants, `sum` with one: 1 * 3 * 2 - 1.
+  const { family } = shape('numbers-atLeast-total', [4, undefined], 'stdin');
+  expect(wrongChoices(family)).toHaveLength(5);
+});
+
+test('values are shown as Python prints them and as its repr', () => {
+  expect([printed([1, 2]), printed('ab'), repr(['a', 1])]).toEqual(['1 2', 'ab', "['a', 1]"]);
+});

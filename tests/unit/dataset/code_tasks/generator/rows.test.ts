@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+
+import { packageRoot } from '../../../../../agent_rl/core/package-root.ts';
+import { CodeTaskDataset } from '../../../../../dataset/code-task-dataset.ts';
+import { isTricky } from '../../../../../dataset/code_tasks/generator/atom.ts';
+import {
+  families,
+  heldOutFamilies,
+  trainFamilies,
+} from '../../../../../dataset/code_tasks/generator/families.ts';
+import { parametersOf } from '../../../../../dataset/code_tasks/generator/parameters.ts';
+import { evaluate, wrongChoices } from '../../../../../dataset/code_tasks/generator/program.ts';
+import { normalisePrompt } from '../../../../../dataset/code_tasks/generator/prompt.ts';
+import { printed } from '../../../../../dataset/code_tasks/generator/python-text.ts';
+import {
+  generateRows,
+  rowsText,
+  shippedSeed,
+} from '../../../../../dataset/code_tasks/generator/rows.ts';
+import { generateTask } from '../../../../../dataset/code_tasks/generator/task.ts';
+import { KeyedRng } from '../../../../../agent_rl/core/keyed-rng.ts';
+
+const fileOf = (split: string): string =>
+  path.join(packageRoot(), 'dataset/code_tasks', `${split}.jsonl`);
+const load = (split: string): Promise<CodeTaskDataset> => CodeTaskDataset.fromPath(fileOf(split));
+const column = (dataset: CodeTaskDataset, key: string): unknown[] =>
+  dataset.tasks.map((task) => task.metadata[key]);
+
+describe('the shipped task files', () => {
+  test.each(['train', 'eval'] as const)('%s.jsonl is what the generator writes', (split) => {
+    expect(rowsText(generateRows(split, shippedSeed))).toBe(readFileSync(fileOf(split), 'utf8'));
+  });
+
+  test('hold enough tasks and families', async () => {
+    const [train, evaluation] = [await load('train'), await load('eval')];
+    const heldOut = evaluation.tasks.filter((task) => task.metadata['heldOutFamily'] === true);
+    expect(train.size).toBeGreaterThanOrEqual(640);
+    expect(evaluation.size).toBeGreaterThanOrEqual(260);
+    expect(evaluation.size - heldOut.length).toBeGreaterThanOrEqual(200);
+    expect(heldOut.length).toBeGreaterThanOrEqual(60);
+    expect(new Set(column(train, 'family')).size).toBeGreaterThanOrEqual(30);
+    expect(new Set(heldOut.map((task) => task.metadata['family'])).size).toBeGreaterThanOrEqual(6);
+  });
+
+  test('share no prompt and no parameters of a family', async () => {
+    const [train, evaluation] = [await load('train'), await load('eval')];
+    const prompts = new Set(train.tasks.map((task) => normalisePrompt(task.prompt)));
+    const signatures = new Set(column(train, 'signature'));
+    expect(evaluation.tasks.filter((task) => prompts.has(normalisePrompt(task.prompt)))).toEqual(
+      [],
+    );
+    expect(column(evaluation, 'signature').filter((one) => signatures.has(one))).toEqual([]);
+    expect(prompts.size).toBe(train.size);
+  });
+
+  test('keep the held-out families out of training', async () => {
+    const trained = new Set(column(await load('train'), 'family'));
+    expect(heldOutFamilies.filter((family) => trained.has(family.name))).toEqual([]);
+    expect(heldOutFamilies.flatMap((family) => parametersOf(family, 'train'))).toEqual([]);
+  });
+
+  test('ask in a few words, for a few short lines', async () => {
+    for (const task of [...(await load('train')), ...(await load('eval'))]) {
+      expect(task.prompt.split(' ').length).toBeLessThanOrEqual(60);
+      const lines = task.referenceSolution?.split('\n') ?? [];
+      expect(lines.length).toBeLessThanOrEqual(4);
+      expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(56);
+    }
+  });
+});
+
+describe('families', () => {
+  test('have different names', () => {
+    expect(new Set(families.map((family) => family.name)).size).toBe(families.length);
+  });
+
+  test('that are held out combine parts that are all trained elsewhere', () => {
+    const trained = new Set(
+      trainFamilies.flatMap(({ sourceName, steps }) => [sourceName, ...steps.map((s) => s.name)]),
+    );
+    const parts = heldOutFamilies.flatMap(({ sourceName, steps }) => [
+      sourceName,
+      ...steps.map((step) => step.name),
+    ]);
+    expect(parts.filter((name) => !trained.has(name))).toEqual([]);
+  });
+
+  test('each have one or two parts the teacher usually gets wrong', () => {
+    for (const { source, steps } of families) {
+      const tricky = [source, ...steps.map((step) => step.atom)].filter(isTricky).length;
+      expect([1, 2]).toContain(tricky);
+    }
+  });
+
+  test.each(families.map((family) => [family.name, family] as const))(
+    '%s: every wrong program fails a hidden case, and no case raises',
+    (_, family) => {
+      const [parameters = []] = parametersOf(family, 'eval');
+      const shape = { family, parameters, mode: 'calls' } as const;
+      const { cases } = generateTask(shape, new KeyedRng('test'));
+      for (const choice of wrongChoices(family)) {
+        const failed = cases.hidden.filter(
+          ({ args, expected }) => printed(evaluate(shape, choice, args)) !== printed(expected),
+        );
+        expect(failed).not.toHaveLength(0);
+      }
+    },
+  );
+});

@@ -1,0 +1,79 @@
+import { existsSync } from 'node:fs';
+
+import { describe, expect, test } from '@jest/globals';
+
+import { CodeTaskDataset } from '../../../../dataset/code-task-dataset.ts';
+import { callOf, mbppRowReader } from '../../../../dataset/mbpp/mbpp-row.ts';
+
+const row = (changes: object = {}): object => ({
+  text: 'Add two numbers.',
+  code: 'def add(a, b):\r\n  return a + b',
+  task_id: 5,
+  test_setup_code: '',
+  test_list: ['assert add(1, 2) == 3', 'assert add((1,), (2,)) == (1, 2)'],
+  challenge_test_list: [],
+  ...changes,
+});
+
+describe('mbppRowReader', () => {
+  test('turns asserts of plain calls into calls tests, the first one public', () => {
+    expect(mbppRowReader()(row(), 1)).toEqual({
+      task: {
+        taskId: 'mbpp-5',
+        prompt: 'Add two numbers. It must pass: `assert add(1, 2) == 3`.',
+        starterCode: '',
+        tests: {
+          kind: 'calls',
+          entry: 'add',
+          cases: [
+            { args: [1, 2], expected: 3, public: true },
+            { args: [{ $tuple: [1] }, { $tuple: [2] }], expected: { $tuple: [1, 2] } },
+          ],
+        },
+        compare: 'exact',
+        referenceSolution: 'def add(a, b):\n  return a + b',
+        metadata: { source: 'mbpp' },
+      },
+    });
+  });
+
+  test.each([
+    ['another form', { test_list: ['assert add(1, 2) == 3', 'assert add(1, 2) in (3, 4)'] }],
+    ['two functions', { test_list: ['assert add(1, 2) == 3', 'assert sub(3, 2) == 1'] }],
+    ['set-up code', { test_setup_code: 'root = 1' }],
+    ['a single assert, which would leave no hidden case', { test_list: ['assert add(1, 2) == 3'] }],
+  ])('keeps the asserts of a row with %s and names the judge it needs', (_, changes) => {
+    expect(mbppRowReader()(row(changes), 1)).toMatchObject({
+      task: { tests: { kind: 'asserts' }, metadata: { needs: 'assert-judge' } },
+    });
+  });
+
+  test('names what is wrong with a row', () => {
+    expect(mbppRowReader()(row({ test_list: [] }), 9)).toMatchObject({
+      problems: [{ line: 9, path: 'test_list' }],
+    });
+  });
+});
+
+test.each([
+  'assert f(1) == 1, 2',
+  'assert f(1) == g(1)',
+  'assert f(x) == 1',
+  'assert not f(1)',
+  'assert f(1) != 2',
+  'f(1) == 1',
+])('callOf finds no plain call in %s', (assertion) => {
+  expect(callOf(assertion)).toBeUndefined();
+});
+
+const file = process.env['MBPP_FILE'] ?? '';
+const withFile = existsSync(file) ? test : test.skip;
+
+withFile(
+  'most of the 974 rows of MBPP become calls (skipped unless MBPP_FILE names it)',
+  async () => {
+    const dataset = await CodeTaskDataset.fromPath(file, { format: 'mbpp' });
+    expect(dataset.size).toBe(974);
+    expect(dataset.tasks.filter((task) => task.tests.kind === 'calls')).toHaveLength(961);
+  },
+);

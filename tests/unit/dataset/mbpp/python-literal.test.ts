@@ -1,0 +1,82 @@
+import { describe, expect, test } from '@jest/globals';
+import * as fc from 'fast-check';
+
+import {
+  floatText,
+  NotALiteral,
+  PythonLiteralReader,
+} from '../../../../dataset/mbpp/python-literal.ts';
+
+const read = (text: string): unknown => new PythonLiteralReader(text).value();
+
+describe('PythonLiteralReader', () => {
+  test.each<[string, unknown]>([
+    ['None', null],
+    ['True', true],
+    ['-7', -7],
+    ['0x1F', 31],
+    ['1_000', 1000],
+    ['12345678901234567890', { $int: '12345678901234567890' }],
+    ['3.0', { $float: '3.0' }],
+    ['1e-5', { $float: '1e-05' }],
+    ["'a\\n\\x41\\''", "a\nA'"],
+    [String.raw`r'\d'`, '\\d'],
+    ['"a" \'b\'', 'ab'],
+    ["b'hi'", { $bytes: 'aGk=' }],
+    ['[1, [2], ]', [1, [2]]],
+    ['()', { $tuple: [] }],
+    ['(1,)', { $tuple: [1] }],
+    ['(1)', 1],
+    ["(1, 'a')", { $tuple: [1, 'a'] }],
+    ['{}', { $dict: [] }],
+    [
+      "{'a': 1, 2: [3]}",
+      {
+        $dict: [
+          ['a', 1],
+          [2, [3]],
+        ],
+      },
+    ],
+    ['{1, 2}', { $set: [1, 2] }],
+    ['set()', { $set: [] }],
+  ])('reads %s', (text, value) => {
+    expect(read(text)).toEqual(value);
+  });
+
+  test.each(['x', 'Truey', "'open", '[1', '[1 2]', '1j', 'f(1)', '007x', '{1: 2, 3}', ''])(
+    'does not read %s',
+    (text) => {
+      expect(() => read(text)).toThrow(NotALiteral);
+    },
+  );
+
+  test('reads back nested lists of whole numbers and text', () => {
+    const { value } = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { depthSize: 'small' },
+        fc.integer({ min: -99_999, max: 99_999 }),
+        fc.stringMatching(/^[a-z ]*$/),
+        fc.array(tie('value')),
+      ),
+    }));
+    fc.assert(
+      fc.property(value, (given) => {
+        expect(read(JSON.stringify(given))).toEqual(given);
+      }),
+    );
+  });
+});
+
+test.each<[number, string]>([
+  [1, '1.0'],
+  [0.1, '0.1'],
+  [-0, '-0.0'],
+  [1e16, '1e+16'],
+  [1.5e300, '1.5e+300'],
+  [0.0001, '0.0001'],
+  [0.00001, '1e-05'],
+  [Infinity, 'inf'],
+])('floatText writes %p as Python does', (value, text) => {
+  expect(floatText(value)).toBe(text);
+});
