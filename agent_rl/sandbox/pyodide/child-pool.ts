@@ -1,0 +1,139 @@
+import { ChildDied, SandboxChild } from './sandbox-child.ts';
+import type { ChildRequest, ChildResult, ChildSettings } from './protocol.ts';
+
+interface Job {
+  readonly request: Omit<ChildRequest, 'id'>;
+  readonly resolve: (result: ChildResult) => void;
+  readonly reject: (error: Error) => void;
+  /** The one that runs it now. */
+  child?: SandboxChild;
+  deaths: number;
+  cancelled: boolean;
+  answered: boolean;
+}
+
+/** A child that dies this often in a row before it is ready is not started again. */
+const mostFailedStarts = 3;
+
+/**
+ * Child processes that share one queue, first come first served. A caller waits as long as others run: a
+ * program's deadline starts with the program. A child that dies is replaced; the program it was running is
+ * tried once more, since another fault than its own may have ended the child.
+ */
+export class ChildPool {
+  readonly #queue: Job[] = [];
+  readonly #idle: SandboxChild[] = [];
+  readonly #children = new Set<SandboxChild>();
+  #nextId = 1;
+  #closed = false;
+  #broken: Error | undefined;
+
+  constructor(
+    private readonly settings: ChildSettings,
+    workers: number,
+  ) {
+    for (let i = 0; i < workers; i++) this.#start(0);
+  }
+
+  /** Settles when one child can take a program. @throws Error when the first that answers cannot start. */
+  async firstReady(): Promise<void> {
+    await Promise.race([...this.#children].map((child) => child.ready()));
+  }
+
+  /**
+   * @throws ChildDied when two children in a row died of the program, or it was cancelled.
+   */
+  async submit(request: Omit<ChildRequest, 'id'>, signal?: AbortSignal): Promise<ChildResult> {
+    if (this.#broken) throw this.#broken;
+    let cancel = (): void => undefined;
+    const result = new Promise<ChildResult>((resolve, reject) => {
+      const job: Job = { request, resolve, reject, deaths: 0, cancelled: false, answered: false };
+      cancel = () => this.#cancel(job);
+      this.#queue.push(job);
+    });
+    signal?.addEventListener('abort', cancel, { once: true });
+    this.#pump();
+    try {
+      return await result;
+    } finally {
+      signal?.removeEventListener('abort', cancel);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const job of this.#queue.splice(0)) job.reject(new ChildDied('The sandbox was closed.'));
+    await Promise.all([...this.#children].map((child) => child.end()));
+  }
+
+  #start(failedStarts: number): void {
+    const child = new SandboxChild(this.settings);
+    this.#children.add(child);
+    let started = false;
+    void child.ready().then(
+      () => {
+        started = true;
+        this.#offer(child);
+      },
+      () => undefined, // told by \`died\` too
+    );
+    void child.died.then((death) => this.#replace(child, started ? 0 : failedStarts + 1, death));
+  }
+
+  #offer(child: SandboxChild): void {
+    this.#idle.push(child);
+    this.#pump();
+  }
+
+  #replace(child: SandboxChild, failedStarts: number, death: ChildDied): void {
+    this.#children.delete(child);
+    const place = this.#idle.indexOf(child);
+    if (place >= 0) this.#idle.splice(place, 1);
+    if (this.#closed) return;
+    if (failedStarts < mostFailedStarts) this.#start(failedStarts);
+    else if (this.#children.size === 0) {
+      this.#broken = death;
+      for (const job of this.#queue.splice(0)) job.reject(death);
+    }
+  }
+
+  #pump(): void {
+    while (this.#idle.length > 0 && this.#queue.length > 0) {
+      const child = this.#idle.shift();
+      const job = this.#queue.shift();
+      if (child && job) void this.#run(child, job);
+    }
+  }
+
+  async #run(child: SandboxChild, job: Job): Promise<void> {
+    job.child = child;
+    try {
+      const result = await child.run({ ...job.request, id: this.#nextId++ });
+      delete job.child;
+      job.answered = true;
+      job.resolve(result);
+      await child.ready();
+      this.#offer(child);
+    } catch (error) {
+      if (!job.answered) this.#retry(job, error as ChildDied);
+    }
+  }
+
+  #retry(job: Job, death: ChildDied): void {
+    delete job.child;
+    if (job.cancelled || this.#closed || ++job.deaths > 1) job.reject(death);
+    else {
+      this.#queue.unshift(job);
+      this.#pump();
+    }
+  }
+
+  #cancel(job: Job): void {
+    job.cancelled = true;
+    if (job.child) job.child.kill('the program was cancelled');
+    const place = this.#queue.indexOf(job);
+    if (place < 0) return;
+    this.#queue.splice(place, 1);
+    job.reject(new ChildDied('The program was cancelled before it started.'));
+  }
+}

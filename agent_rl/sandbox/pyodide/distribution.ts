@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, realpathSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { patchGlue, patchLoader, pyodideVersion } from './glue-patches.ts';
+import { pythonBoot } from './python-boot.ts';
+import { realmInstance } from './realm-instance.ts';
+import { realmPrelude } from './realm-prelude.ts';
+
+const unavailable = (message: string, cause?: unknown): AgentRlError =>
+  new AgentRlError('SANDBOX_UNAVAILABLE', message, { cause });
+
+/** Installed pyodide, checked to be the one this package patches. */
+export interface Distribution {
+  readonly folder: string;
+  /** Names everything a snapshot depends on: pyodide, Node and our own scripts. */
+  readonly key: string;
+}
+
+function locate(): string {
+  try {
+    return dirname(realpathSync(createRequire(import.meta.url).resolve('pyodide/package.json')));
+  } catch (cause) {
+    throw unavailable('The package pyodide is not installed. Run `npm ci`.', cause);
+  }
+}
+
+function patchedSources(folder: string): string[] {
+  try {
+    return [
+      patchGlue(readFileSync(join(folder, 'pyodide.asm.mjs'), 'utf8')),
+      patchLoader(readFileSync(join(folder, 'pyodide.mjs'), 'utf8')),
+    ];
+  } catch (cause) {
+    throw unavailable(`pyodide in ${folder} cannot be used: ${messageOf(cause)}`, cause);
+  }
+}
+
+/** @throws AgentRlError `SANDBOX_UNAVAILABLE` when pyodide is absent, another version, or modified. */
+export function findDistribution(folder: string = locate()): Distribution {
+  const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    version?: unknown;
+  };
+  if (version !== pyodideVersion) {
+    throw unavailable(
+      `pyodide ${String(version)} is installed in ${folder}; the sandbox patches exactly ${pyodideVersion}. Install that version.`,
+    );
+  }
+  const hash = createHash('sha256');
+  for (const text of [...patchedSources(folder), realmPrelude, realmInstance, pythonBoot]) {
+    hash.update(text).update('\0');
+  }
+  const scripts = hash.digest('hex').slice(0, 12);
+  return {
+    folder,
+    key: `pyodide-${version}-node-${process.versions.node}-${process.arch}-${scripts}`,
+  };
+}

@@ -1,0 +1,179 @@
+import { AgentRlError, messageOf } from '../../core/errors.ts';
+import type {
+  CallResult,
+  CallsRequest,
+  CallsResult,
+  RunRequest,
+  RunResult,
+  Sandbox,
+  SandboxCapabilities,
+  SandboxLimits,
+} from '../../core/sandbox.ts';
+import { ChildPool } from './child-pool.ts';
+import { findDistribution } from './distribution.ts';
+import type { ChildRequest, ChildResult } from './protocol.ts';
+import { posixLimits } from './restricted-node.ts';
+import { ensureSnapshot, userCacheFolder } from './snapshot.ts';
+
+export interface PyodideSandboxOptions {
+  /** Child processes, each of which runs one program at a time. Default 2. */
+  readonly workers?: number;
+  /** Where the snapshot is kept. Default: this user's cache folder. */
+  readonly cacheFolder?: string;
+}
+
+const defaultWallS = 10;
+const defaultMemoryMiB = 512;
+const mostMemoryMiB = 1024;
+const mebibyte = 1024 * 1024;
+const mostCodeChars = mebibyte;
+const mostInputChars = 16 * mebibyte;
+const level = `pyodide:permission${posixLimits ? '+ulimit' : ''}`;
+
+const withoutOutput = {
+  stdout: '',
+  stderr: '',
+  stdoutBytes: 0,
+  stderrBytes: 0,
+  truncated: false,
+  wallMs: 0,
+  level,
+} as const;
+
+const failed = (status: 'bad_request' | 'sandbox_error', message: string): RunResult => ({
+  ...withoutOutput,
+  status,
+  message,
+});
+
+/** Why a request cannot be run, or `undefined` when it can. */
+function problemOf({ code, stdin = '' }: { code: unknown; stdin?: unknown }): string | undefined {
+  if (typeof code !== 'string') return `code must be a string, got ${typeof code}`;
+  if (code.length > mostCodeChars) {
+    return `code has ${code.length} characters, at most ${mostCodeChars} are allowed`;
+  }
+  if (typeof stdin !== 'string') return `stdin must be a string, got ${typeof stdin}`;
+  if (stdin.length <= mostInputChars) return undefined;
+  return `stdin has ${stdin.length} characters, at most ${mostInputChars} are allowed`;
+}
+
+function checkedLimits({ wallS = defaultWallS, memoryMiB = defaultMemoryMiB }: SandboxLimits): {
+  wallMs: number;
+  memoryBytes: number;
+} {
+  if (!(wallS > 0 && wallS <= 3600)) {
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `limits.wallS is ${wallS}; it must be above 0 and at most 3600 seconds.`,
+    );
+  }
+  if (!(memoryMiB >= 64 && memoryMiB <= mostMemoryMiB)) {
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `limits.memoryMiB is ${memoryMiB}; it must be from 64 to ${mostMemoryMiB}.`,
+    );
+  }
+  return { wallMs: wallS * 1000, memoryBytes: Math.floor(memoryMiB) * mebibyte };
+}
+
+function resultOf({ id: _, results: __, ...result }: ChildResult): RunResult {
+  return { ...result, level };
+}
+
+/**
+ * Python in WebAssembly, which needs no Python installed and works on every system Node works on.
+ *
+ * From the inside out: CPython compiled to WebAssembly; in a bare V8 realm without code generation; in a
+ * worker thread; in a child process with Node's permission flags, an empty environment and, on POSIX,
+ * `ulimit`. The barrier is the first two: Node itself calls neither `vm` nor its permission flags a
+ * security boundary. There are no threads, no processes, no sockets and no packages beyond the standard
+ * library; clocks are real, all other results repeat with the seed.
+ */
+export class PyodideSandbox implements Sandbox {
+  #closed = false;
+
+  private constructor(
+    private readonly pool: ChildPool,
+    private readonly workers: number,
+  ) {}
+
+  /**
+   * Starts the child processes. The first use on a machine makes and attacks the snapshot, some seconds.
+   *
+   * @throws AgentRlError `SANDBOX_UNAVAILABLE`, `CONFIG_INVALID`
+   */
+  static async start({
+    workers = 2,
+    cacheFolder,
+  }: PyodideSandboxOptions = {}): Promise<PyodideSandbox> {
+    if (!Number.isInteger(workers) || workers < 1 || workers > 256) {
+      throw new AgentRlError(
+        'CONFIG_INVALID',
+        `The sandbox was given ${workers} workers; allowed are 1 to 256.`,
+      );
+    }
+    const distribution = findDistribution();
+    const snapshotFolder = await ensureSnapshot(distribution, cacheFolder ?? userCacheFolder());
+    const pool = new ChildPool({ snapshotFolder, pyodideFolder: distribution.folder }, workers);
+    try {
+      await pool.firstReady();
+    } catch (cause) {
+      await pool.close();
+      throw new AgentRlError(
+        'SANDBOX_UNAVAILABLE',
+        `The Python sandbox does not start: ${messageOf(cause)} \`agent-rl doctor\` tells more.`,
+        { cause },
+      );
+    }
+    return new PyodideSandbox(pool, workers);
+  }
+
+  async run(request: RunRequest, signal?: AbortSignal): Promise<RunResult> {
+    const { code, stdin = '', limits = {}, seed = 0 } = request;
+    const problem = problemOf(request);
+    if (problem !== undefined) return failed('bad_request', problem);
+    const result = await this.#submit({ code, stdin, seed, ...checkedLimits(limits) }, signal);
+    return 'id' in result ? resultOf(result) : result;
+  }
+
+  /**
+   * All calls are made one after another in one run: a fresh heap for each would cost some 5 ms a call and
+   * buys nothing, since what is expected never enters the sandbox. A call that does not return in time
+   * ends the run, and the results of later calls are missing.
+   */
+  async calls(request: CallsRequest, signal?: AbortSignal): Promise<CallsResult> {
+    const { code, entry, args, limits = {}, seed = 0 } = request;
+    const text = JSON.stringify(args);
+    const problem = problemOf({ code, stdin: text });
+    if (problem !== undefined) return { ...failed('bad_request', problem), results: [] };
+    const child = { code, stdin: '', seed, ...checkedLimits(limits), call: { entry, args: text } };
+    const result = await this.#submit(child, signal);
+    if (!('id' in result)) return { ...result, results: [] };
+    const results = JSON.parse(result.results ?? '[]') as CallResult[];
+    return { ...resultOf(result), results };
+  }
+
+  capabilities(): SandboxCapabilities {
+    return { backend: 'pyodide', level, python: '3.14', concurrency: this.workers };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.pool.close();
+  }
+
+  /** @throws the signal's reason when it is aborted */
+  async #submit(
+    request: Omit<ChildRequest, 'id'>,
+    signal: AbortSignal | undefined,
+  ): Promise<ChildResult | RunResult> {
+    if (this.#closed) return failed('sandbox_error', 'the sandbox has been closed');
+    signal?.throwIfAborted();
+    try {
+      return await this.pool.submit(request, signal);
+    } catch (error) {
+      signal?.throwIfAborted();
+      return failed('sandbox_error', messageOf(error));
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+
+import { lineReader } from './protocol.ts';
+import type { ChildMessage, ChildRequest, ChildResult, ChildSettings } from './protocol.ts';
+import { startRestricted } from './restricted-node.ts';
+
+/** Beyond its own deadline and grace a child has this long to answer; one that does not is stuck. */
+const patienceMs = 5000;
+const startMs = 60_000;
+const endMs = 2000;
+
+/** The child process ended, or was ended, before it answered. */
+export class ChildDied extends Error {
+  override readonly name = 'ChildDied';
+}
+
+interface InFlight {
+  readonly resolve: (result: ChildResult) => void;
+  readonly reject: (error: ChildDied) => void;
+  readonly watchdog: NodeJS.Timeout;
+}
+
+/** One child process of the sandbox, which runs one program at a time. */
+export class SandboxChild {
+  readonly #process: ChildProcess;
+  /** Settles with the reason when the process has ended. */
+  readonly died: Promise<ChildDied>;
+  #reportDeath: (death: ChildDied) => void;
+  #inFlight: InFlight | undefined;
+  #ready: Deferred<void>;
+  #death: ChildDied | undefined;
+  #failure = '';
+  #stderr = '';
+
+  constructor(settings: ChildSettings) {
+    const death = withResolvers<ChildDied>();
+    this.died = death.promise;
+    this.#reportDeath = death.resolve;
+    this.#ready = unready();
+    this.#process = startRestricted({
+      name: 'child-main',
+      settings,
+      readableFolders: [settings.snapshotFolder, settings.pyodideFolder],
+      dataMiB: 3000,
+    });
+    this.#listen();
+    const startTimer = setTimeout(() => this.kill('did not start in time'), startMs);
+    this.#ready.promise.then(
+      () => clearTimeout(startTimer),
+      () => clearTimeout(startTimer),
+    );
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
+  /** Settles when the child can take the next run. @throws ChildDied */
+  ready(): Promise<void> {
+    return this.#ready.promise;
+  }
+
+  /** To be called once `ready` has settled, one at a time. @throws ChildDied */
+  run(request: ChildRequest): Promise<ChildResult> {
+    if (this.#death) return Promise.reject(this.#death);
+    this.#ready = unready();
+    return new Promise((resolve, reject) => {
+      const watchdog = setTimeout(
+        () => this.kill('did not answer in time'),
+        request.wallMs + patienceMs,
+      );
+      this.#inFlight = { resolve, reject, watchdog };
+      this.#process.stdin?.write(`${JSON.stringify(request)}\n`);
+    });
+  }
+
+  kill(why: string): void {
+    this.#failure ||= why;
+    this.#process.kill('SIGKILL');
+  }
+
+  /** Ends the child in order, by force if it does not follow. */
+  async end(): Promise<void> {
+    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
+    const exit = once(this.#process, 'exit');
+    this.#process.stdin?.end();
+    const force = setTimeout(() => this.kill('did not end in time'), endMs);
+    await exit;
+    clearTimeout(force);
+  }
+
+  #listen(): void {
+    const { stdin, stdout, stderr } = this.#process;
+    // A broken pipe is followed by the exit, which is what is acted on.
+    stdin?.on('error', () => undefined);
+    stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr = (this.#stderr + text).slice(-1000);
+    });
+    const read = lineReader((line) => this.#take(JSON.parse(line) as ChildMessage));
+    stdout?.setEncoding('utf8').on('data', (text: string) => read(text));
+    this.#process.on('error', (error) => this.#die(error.message));
+    this.#process.on('exit', (code, signal) => this.#die(`ended with ${signal ?? `code ${code}`}`));
+  }
+
+  #take(message: ChildMessage): void {
+    if (message.kind === 'ready') this.#ready.resolve();
+    else if (message.kind === 'failed') this.#failure = message.message;
+    else {
+      const { kind: _, ...result } = message;
+      clearTimeout(this.#inFlight?.watchdog);
+      this.#inFlight?.resolve(result);
+      this.#inFlight = undefined;
+    }
+  }
+
+  #die(how: string): void {
+    const why = [how, this.#failure, this.#stderr.trim()].filter(Boolean).join('; ');
+    this.#death ??= new ChildDied(`The sandbox's child process ${why}.`);
+    clearTimeout(this.#inFlight?.watchdog);
+    this.#inFlight?.reject(this.#death);
+    this.#inFlight = undefined;
+    this.#ready.reject(this.#death);
+    this.#reportDeath(this.#death);
+  }
+}
+
+interface Deferred<T> {
+  readonly promise: Promise<T>;
+  readonly resolve: (value: T) => void;
+  readonly reject: (error: Error) => void;
+}
+
+function withResolvers<T>(): Deferred<T> {
+  let resolve: (value: T) => void = () => undefined;
+  let reject: (error: Error) => void = () => undefined;
+  const promise = new Promise<T>((res, rej) => {
+    resolve = res;
+    reject = rej;
+  });
+  return { promise, resolve, reject };
+}
+
+function unready(): Deferred<void> {
+  const ready = withResolvers<void>();
+  // Whoever waits for readiness sees the rejection; nobody need wait.
+  ready.promise.catch(() => undefined);
+  return ready;
+}
