@@ -79,7 +79,7 @@ export const configOptions: Readonly<Record<string, Options>> = {
   ...Object.fromEntries(
     configFlags.map(({ flag, type, describe }) => [
       flag,
-      { type, describe, requiresArg: type !== 'boolean' },
+      type === 'boolean' ? { type, describe } : { type: 'string', describe, requiresArg: true },
     ]),
   ),
 };
@@ -88,20 +88,24 @@ export const configOptions: Readonly<Record<string, Options>> = {
 export type Parsed = Readonly<Record<string, unknown>>;
 
 const texts = (value: unknown): readonly string[] =>
-  Array.isArray(value) ? value.map(String) : value === undefined ? [] : [String(value)];
+  Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 
 /** The values of `--set`. */
 export const setsOf = (parsed: Parsed): readonly string[] => texts(parsed['set']);
+
+/** What is no number stays as it was written: the config's own message then says what is allowed. */
+function settingOf(value: unknown, type: ConfigFlag['type']): unknown {
+  const number = Number(value);
+  return type === 'number' && value !== '' && !Number.isNaN(number) ? number : value;
+}
 
 /** The flags that were given, as settings. */
 export function overridesOf(parsed: Parsed): readonly Override[] {
   const settings = configFlags
     .filter(({ flag }) => parsed[flag] !== undefined)
-    .map(({ flag, path }) => {
+    .map(({ flag, path, type }) => {
       const value = parsed[flag];
-      // yargs reads what is no number as NaN: the config's own message says what is allowed.
-      const shown = typeof value === 'number' && Number.isNaN(value) ? 'not a number' : value;
-      return { source: `--${flag} ${String(shown)}`, path, value: shown };
+      return { source: `--${flag} ${String(value)}`, path, value: settingOf(value, type) };
     });
   const plugins = texts(parsed['plugin']).map((value) => ({
     source: `--plugin ${value}`,

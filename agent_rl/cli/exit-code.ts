@@ -1,3 +1,5 @@
+import { isNativeError } from 'node:util/types';
+
 import { AgentRlError, type ErrorCode } from '../core/errors.ts';
 
 export const done = 0;
@@ -33,5 +35,5 @@ export function errorText(error: unknown): string {
     const plain = exitCodeOf(error) !== runFailed;
     return `${error.code}: ${plain ? error.message : (error.stack ?? error.message)}`;
   }
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return isNativeError(error) ? (error.stack ?? error.message) : String(error);
 }

@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-import { builtinPlugins } from '../compose/builtin-plugins.ts';
-import { loadPlugins } from '../compose/plugin-loader.ts';
+import { prepareRun } from '../compose/prepare-run.ts';
 import type { JobOptions } from '../compose/run-options.ts';
-import { loadConfig, type Override, pluginRequests } from '../config/index.ts';
+import type { Override } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { packageRoot } from '../core/package-root.ts';
 import { overridesOf, type Parsed, setsOf } from './config-flags.ts';
@@ -23,7 +22,7 @@ export interface PrepareOptions {
 /**
  * Reads the config and loads its plugins.
  *
- * @throws AgentRlError `CONFIG_INVALID`, `PLUGIN_LOAD_FAILED`, `PLUGIN_DUPLICATE`
+ * @throws AgentRlError as `prepareRun` does.
  */
 export async function prepare(
   parsed: Parsed,
@@ -31,13 +30,12 @@ export async function prepare(
   { otherwise, fixed = [] }: PrepareOptions,
 ): Promise<JobOptions> {
   const named = parsed['config'];
-  const loaded = loadConfig({
+  const prepared = await prepareRun({
     file: typeof named === 'string' ? named : otherwise,
     overrides: setsOf(parsed),
     flags: [...overridesOf(parsed), ...fixed],
   });
-  const plugins = await loadPlugins(pluginRequests(loaded), builtinPlugins());
-  return { loaded, plugins, signal: io.signal, print: printer(io, parsed['json'] === true) };
+  return { ...prepared, signal: io.signal, print: printer(io, parsed['json'] === true) };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { builtinPolicies } from '../policies/index.ts';
 import {
   EnvironmentRegistry,
   type Plugins,
@@ -14,7 +15,7 @@ export function builtinPlugins(): Plugins {
   return {
     tools: new ToolRegistry(builtIn([])),
     environments: new EnvironmentRegistry(builtIn([])),
-    policies: new PolicyRegistry(builtIn([])),
+    policies: new PolicyRegistry(builtinPolicies),
     rewards: new RewardRegistry(builtIn([])),
   };
 }

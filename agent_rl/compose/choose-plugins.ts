@@ -110,7 +110,10 @@ class Choice {
     const schema = besides(own, entry.spec.settings);
     const { value: checked, problems } = checkBlock(schema, value, { path, places });
     this.#problems.push(...problems);
-    const settings = Object.entries(checked as object).filter(([key]) => !Object.hasOwn(own, key));
+    const declared = (entry.spec.settings as ObjectSchema | undefined)?.properties ?? {};
+    const settings = Object.entries(checked as object).filter(
+      ([key]) => Object.hasOwn(declared, key) || !Object.hasOwn(own, key),
+    );
     return { entry, settings: Object.freeze(Object.fromEntries(settings)) };
   }
 
@@ -162,5 +165,5 @@ interface ObjectSchema {
 /** One schema for a block that holds a plugin's settings beside the kind's own fields. */
 function besides(own: TProperties, settings: TSchema = Type.Object({})): TSchema {
   const { properties = {}, required = [] }: ObjectSchema = settings;
-  return { ...settings, properties: { ...properties, ...own }, required: [...required, 'type'] };
+  return { ...settings, properties: { ...own, ...properties }, required: [...required, 'type'] };
 }

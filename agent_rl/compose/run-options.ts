@@ -1,11 +1,7 @@
-import type { LoadedConfig } from '../config/index.ts';
-import type { Plugins } from './registries.ts';
+import type { PreparedRun } from './prepare-run.ts';
 
 /** What every job is given. */
-export interface JobOptions {
-  readonly loaded: LoadedConfig;
-  /** Ours and those the config and `--plugin` name. */
-  readonly plugins: Plugins;
+export interface JobOptions extends PreparedRun {
   /** Aborted by Ctrl-C: end at the next safe place, with a checkpoint. */
   readonly signal: AbortSignal;
   /** Shows a result to the user. Progress and logs go elsewhere. */

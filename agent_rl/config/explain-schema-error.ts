@@ -25,7 +25,9 @@ export function explainSchemaError(error: ErrorObject, context: ErrorContext): P
   if (error.keyword !== 'required') return { location, path, text: wrongValue(error) };
   const name = String(error.params['missingProperty']);
   const missing = [...pathOf(pointer), name].join('.');
-  return { location, path: missing, text: `is missing.${described(error, name)}` };
+  const meant = nearestName(name, Object.keys((error.data as object | null) ?? {}));
+  const hint = meant === undefined ? '' : ` Did you mean "${name}" by "${meant}"?`;
+  return { location, path: missing, text: `is missing.${described(error, name)}${hint}` };
 }
 
 /** What the schema says of a property, as a sentence. */

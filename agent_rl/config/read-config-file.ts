@@ -36,8 +36,9 @@ function read(file: string, below: readonly string[], named: Location): ConfigRe
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
   } catch (cause) {
-    const path = below.length === 0 ? '' : 'extends';
-    return failure(named, path, `cannot read ${shortName(file)}: ${messageOf(cause)}.`);
+    return below.length === 0
+      ? failure(named, '', `cannot be read: ${messageOf(cause)}.`)
+      : failure(named, 'extends', `cannot read ${shortName(file)}: ${messageOf(cause)}.`);
   }
   const own = readYaml(text, shortName(file));
   if (own.value === undefined) return { ...nothing, problems: own.problems };

@@ -1,3 +1,5 @@
+import { isNativeError } from 'node:util/types';
+
 /**
  * Errors, in three rules.
  *
@@ -50,5 +52,11 @@ export class AgentRlError extends Error {
 
 /** The message of anything that was thrown. */
 export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
+  // Not `instanceof`: errors of another realm, such as a worker's or a test's, are errors too.
+  return isNativeError(thrown) ? thrown.message : String(thrown);
+}
+
+/** Node's code of an error, `ENOENT` for one, or an empty string. */
+export function nodeCodeOf(thrown: unknown): string {
+  return isNativeError(thrown) && 'code' in thrown ? String(thrown.code) : '';
 }

@@ -1,4 +1,4 @@
-import { AgentRlError, messageOf } from '../core/errors.ts';
+import { AgentRlError, messageOf, nodeCodeOf } from '../core/errors.ts';
 
 const remedies: Readonly<Record<string, string>> = {
   ENOSPC: 'The disk is full: free space, then continue with --resume.',
@@ -12,8 +12,7 @@ const remedies: Readonly<Record<string, string>> = {
 
 /** The error for output that cannot be written, with the remedy for its cause. */
 export function outputUnwritable(path: string, cause: unknown): AgentRlError {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  const remedy = remedies[code] ?? 'Choose another folder with --output-dir.';
+  const remedy = remedies[nodeCodeOf(cause)] ?? 'Choose another folder with --output-dir.';
   return new AgentRlError(
     'OUTPUT_UNWRITABLE',
     `Cannot write ${path}: ${messageOf(cause)}. ${remedy}`,

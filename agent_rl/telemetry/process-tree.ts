@@ -2,6 +2,8 @@ import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 
+import { nodeCodeOf } from '../core/errors.ts';
+
 /** What a process and those it started use. */
 export interface ProcessUsage {
   /** Resident bytes, summed; pages that processes share count once for each. */
@@ -61,9 +63,8 @@ function linuxRow(pid: string): ProcessRow[] {
       },
     ];
   } catch (error) {
-    const gone =
-      error instanceof Error && 'code' in error && /^(ENOENT|ESRCH)$/.test(String(error.code));
-    if (gone) return [];
+    // The process may end between the listing and the reading.
+    if (/^(ENOENT|ESRCH)$/.test(nodeCodeOf(error))) return [];
     throw error;
   }
 }

@@ -1,3 +1,5 @@
+import { isNativeError } from 'node:util/types';
+
 const secretName = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL/i;
 
 // Shorter values are switches and numbers; hiding them would black out ordinary text.
@@ -32,7 +34,7 @@ export function redactDeep(value: unknown, redact: Redact, open: readonly unknow
   if (typeof value === 'string') return redact(value);
   if (typeof value !== 'object' || value === null) return value;
   if (open.includes(value)) return '[circular]';
-  if (value instanceof Error) return redact(value.stack ?? value.message);
+  if (isNativeError(value)) return redact(value.stack ?? value.message);
   const inside = [...open, value];
   if (Array.isArray(value)) return value.map((item) => redactDeep(item, redact, inside));
   return Object.fromEntries(

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-import { AgentRlError } from '../core/errors.ts';
+import { AgentRlError, nodeCodeOf } from '../core/errors.ts';
 import { outputUnwritable } from './output-unwritable.ts';
 
 export interface RunFolderOptions {
@@ -70,7 +70,7 @@ function made(folder: string): boolean {
     mkdirSync(folder);
     return true;
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST') return false;
+    if (nodeCodeOf(cause) === 'EEXIST') return false;
     throw outputUnwritable(folder, cause);
   }
 }

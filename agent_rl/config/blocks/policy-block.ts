@@ -30,10 +30,6 @@ const SamplingBlock = block(
 export const PolicyBlock = Type.Object(
   {
     type: Type.String({ minLength: 1, default: 'minimind', description: 'Name of a policy' }),
-    thinking: Type.Boolean({
-      default: false,
-      description: 'The generation cue opens a thought instead of closing an empty one',
-    }),
     sampling: SamplingBlock,
     maxTurnTokens: Type.Integer({
       minimum: 1,

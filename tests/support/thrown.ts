@@ -1,0 +1,22 @@
+import { AgentRlError } from '../../agent_rl/core/errors.ts';
+
+/** The `AgentRlError` an action throws; fails when it throws none. */
+export function thrownBy(action: () => unknown): AgentRlError {
+  try {
+    action();
+  } catch (error) {
+    if (AgentRlError.is(error)) return error;
+    throw error;
+  }
+  throw new Error('Nothing was thrown.');
+}
+
+/** The `AgentRlError` a promise rejects with; fails when it does not. */
+export async function rejectionOf(promise: Promise<unknown>): Promise<AgentRlError> {
+  const error: unknown = await promise.then(
+    () => new Error('Nothing was thrown.'),
+    (reason: unknown) => reason,
+  );
+  if (AgentRlError.is(error)) return error;
+  throw error;
+}

@@ -1,0 +1,247 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { loadConfig, pluginRequests, resolvedYaml } from '../../../../agent_rl/config/index.ts';
+import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
+import { thrownBy } from '../../../support/thrown.ts';
+
+const folder = temporaryFolder();
+let count = 0;
+
+const fresh = (text: string | Uint8Array) => writeBelow(folder, `file-${count++}.yaml`, text);
+const least = 'environment: {type: code_exec}\ndataset: {dir: tasks}\n';
+
+/** The lines of the error, the file's own name shortened. */
+const problemsOf = (text: string, overrides: string[] = []) => {
+  const file = fresh(text);
+  const { code, message } = thrownBy(() => loadConfig({ file, overrides }));
+  expect(code).toBe('CONFIG_INVALID');
+  return message
+    .split('\n')
+    .slice(1)
+    .map((line) => line.trim().replaceAll(file, 'run.yaml'));
+};
+
+describe('a good file', () => {
+  test('gets every default, nested ones too', () => {
+    const { config } = loadConfig({ file: fresh(least) });
+    expect(config.run.seed).toBe(42);
+    expect(config.policy.sampling).toEqual({ temperature: 1, topK: 0, topP: 1, minP: 0 });
+    expect(config.algorithm.kl).toEqual({ kind: 'none', weight: 0 });
+    expect(config.tools).toEqual([]);
+  });
+
+  test('is frozen all the way down', () => {
+    const { config } = loadConfig({ file: fresh(least) });
+    expect(Object.isFrozen(config)).toBe(true);
+    expect(Object.isFrozen(config.policy.sampling)).toBe(true);
+    expect(Object.isFrozen(config.tools)).toBe(true);
+  });
+
+  test('printed and read again is the same config', () => {
+    const text = `${least}train: {learningRate: 1e-5}\ntools: [{type: code_exec, timeoutS: 3}]\n`;
+    const { config } = loadConfig({ file: fresh(text) });
+    expect(loadConfig({ file: fresh(resolvedYaml(config)) }).config).toEqual(config);
+  });
+
+  test('may use anchors', () => {
+    const text = `environment: {type: &kind code_exec}\ndataset: {dir: tasks}\ntools: [{type: *kind}]\n`;
+    expect(loadConfig({ file: fresh(text) }).config.tools).toEqual([{ type: 'code_exec' }]);
+  });
+});
+
+describe('precedence', () => {
+  test('a file goes over what it extends, --set over the file, flags over --set', () => {
+    writeBelow(folder, 'base.yaml', `${least}run: {seed: 1}\ntrain: {iterations: 1, beta1: 0.5}\n`);
+    const file = writeBelow(
+      folder,
+      'over.yaml',
+      'extends: base.yaml\nrun: {seed: 2}\ntrain: {iterations: 2}\n',
+    );
+    const seedOf = (
+      overrides: string[],
+      flags: { source: string; path: string; value: number }[],
+    ) => loadConfig({ file, overrides, flags }).config.run.seed;
+    const flag = { source: '--seed 4', path: 'run.seed', value: 4 };
+    expect(seedOf([], [])).toBe(2);
+    expect(seedOf(['run.seed=3'], [])).toBe(3);
+    expect(seedOf(['run.seed=3'], [flag])).toBe(4);
+    // Blocks are merged key by key: what only the lower file says stays.
+    expect(loadConfig({ file }).config.train).toMatchObject({ iterations: 2, beta1: 0.5 });
+  });
+
+  test('of several files to extend, later ones win, and lists are replaced whole', () => {
+    writeBelow(folder, 'one.yaml', `${least}run: {seed: 1}\ntools: [{type: a}, {type: b}]\n`);
+    writeBelow(folder, 'two.yaml', 'run: {seed: 2}\ntools: [{type: c}]\n');
+    const file = writeBelow(folder, 'list.yaml', 'extends: [one.yaml, two.yaml]\n');
+    const { config } = loadConfig({ file });
+    expect(config.run.seed).toBe(2);
+    expect(config.tools).toEqual([{ type: 'c' }]);
+  });
+
+  test('--set reads its value as YAML and reaches into lists', () => {
+    const file = fresh(`${least}tools: [{type: a}]\n`);
+    const overrides = [
+      'tools.0.limit=3',
+      'tools.1.type=b',
+      'eval.before=false',
+      'run.name=x',
+      'environment.penalty=-0.5',
+    ];
+    const { config } = loadConfig({ file, overrides });
+    expect(config.tools).toEqual([{ type: 'a', limit: 3 }, { type: 'b' }]);
+    expect(config.eval.before).toBe(false);
+    expect(config.run.name).toBe('x');
+    expect(config.environment).toEqual({ type: 'code_exec', penalty: -0.5 });
+  });
+});
+
+describe('problems', () => {
+  test('are all reported at once, each with place, value and what is allowed', () => {
+    const text = `environment: {type: code_exec}
+dataset:
+  dir: tasks
+  trainsplit: foo
+train:
+  learningRate: fast
+  schedule: cosin
+rollout:
+groupSize: 3
+run: {device: gpu, seed: -1}
+`;
+    expect(problemsOf(text)).toEqual([
+      'run.yaml:4:3 dataset.trainsplit: is not a known key. Did you mean "trainSplit"? Allowed: dir, trainSplit, evalSplit, format, maxSamples, shuffle.',
+      'run.yaml:6:17 train.learningRate: expected a number, got "fast".',
+      'run.yaml:7:13 train.schedule: expected one of cosine, constant, got "cosin". Did you mean "cosine"?',
+      'run.yaml:8:9 rollout: expected a block of keys and values, got null (nothing stands after the colon).',
+      expect.stringMatching(
+        /^run.yaml:9:1 groupSize: is not a known key. Did you mean "rollout.groupSize"\?/,
+      ),
+      'run.yaml:10:15 run.device: got "gpu". Allowed: cpu, cuda, cuda:N, webgpu or tensorflow.',
+      'run.yaml:10:26 run.seed: must be >= 0, got -1.',
+    ]);
+  });
+
+  test('name the flag when a flag is wrong', () => {
+    expect(problemsOf(least, ['train.iteration=3', 'train.iterations=ten', 'nonsense'])).toEqual([
+      '--set nonsense is not of the form path=value.',
+    ]);
+    expect(
+      problemsOf(least, ['train.iterations=ten', 'run.seed.deep=1', 'tools.1.type=x']),
+    ).toEqual([
+      expect.stringContaining(
+        '--set run.seed.deep=1 run.seed: expected an integer, got {"deep":1}.',
+      ),
+      '--set tools.1.type=x tools.1.type: a list of 0 has no place "1"; use 0 to 0.',
+      '--set train.iterations=ten train.iterations: expected an integer, got "ten".',
+    ]);
+  });
+
+  test('name the file that a wrong value comes from, not the one that extends it', () => {
+    writeBelow(folder, 'wrong-base.yaml', `${least}train: {iterations: 0}\n`);
+    const file = writeBelow(folder, 'right-top.yaml', 'extends: wrong-base.yaml\nrun: {seed: 5}\n');
+    const { message } = thrownBy(() => loadConfig({ file }));
+    expect(message).toMatch(/wrong-base\.yaml:3:21 train\.iterations: must be >= 1, got 0\./);
+  });
+
+  test.each([
+    ['a: [1, 2', /^run\.yaml:1:\d+ not valid YAML/],
+    ['run:\n\tseed: 1', /^run\.yaml:2:\d+ a tab is used to indent/],
+    ['run: {seed: 1}\nrun: {seed: 2}', /^run\.yaml:2:1 the key "run" appears twice/],
+    ['- 1\n- 2', /^run\.yaml:1:1 expected keys and values at the top of the file, got \[1,2\]/],
+    ['run: &a\n  x: *a', /^run\.yaml:2:6 the alias \*a contains itself/],
+  ])('of YAML itself have a place: %j', (text, expected) => {
+    expect(problemsOf(text)[0]).toMatch(expected);
+  });
+
+  test('a file that is missing, or not UTF-8, is named', () => {
+    const missing = thrownBy(() => loadConfig({ file: `${folder}/none.yaml` }));
+    expect(missing.message).toMatch(/none\.yaml cannot be read: ENOENT/);
+    const file = fresh(new Uint8Array([0x61, 0x3a, 0x20, 0xff, 0xfe]));
+    expect(thrownBy(() => loadConfig({ file })).message).toMatch(
+      /cannot be read: .*not valid for encoding utf-8/,
+    );
+  });
+
+  test('files that extend one another are shown as a circle', () => {
+    writeBelow(folder, 'ring-a.yaml', 'extends: ring-b.yaml\n');
+    writeBelow(folder, 'ring-b.yaml', 'extends: ring-a.yaml\n');
+    const { message } = thrownBy(() => loadConfig({ file: `${folder}/ring-a.yaml` }));
+    expect(message).toMatch(
+      /ring-b\.yaml:1:10 extends: files extend one another in a circle: .*ring-a.* -> .*ring-b.* -> .*ring-a/,
+    );
+  });
+
+  test('a required setting that is absent is named with what it is for', () => {
+    expect(problemsOf('dataset: {dir: x}\n')).toEqual([
+      'run.yaml:1:1 environment: is missing. What the agent acts in, and its settings.',
+    ]);
+  });
+});
+
+describe('settings that contradict each other', () => {
+  test.each([
+    ['rollout: {groupSize: 1}', 'rollout.groupSize', 'nothing to compare with'],
+    [
+      'policy: {sampling: {temperature: 0}}',
+      'policy.sampling.temperature',
+      'all episodes of a group alike',
+    ],
+    [
+      'algorithm: {kl: {weight: 0.1}}',
+      'algorithm.kl.weight',
+      'no effect while algorithm.kl.kind is none',
+    ],
+    [
+      'algorithm: {kl: {kind: k3}}',
+      'algorithm.kl.kind',
+      'no effect while algorithm.kl.weight is 0',
+    ],
+    ['algorithm: {microBatchTokens: 100}', 'algorithm.microBatchTokens', 'cannot hold one episode'],
+    [
+      'rollout: {maxEpisodeTokens: 4000}',
+      'rollout.maxEpisodeTokens',
+      'more than policy.maxContextTokens',
+    ],
+    ['policy: {maxTurnTokens: 769}', 'policy.maxTurnTokens', 'more than rollout.maxEpisodeTokens'],
+    ['train: {iterations: 5, warmupSteps: 5}', 'train.warmupSteps', 'never ends'],
+    ['eval: {samples: 4}', 'eval.samples', 'all alike'],
+    ['checkpoint: {keepBest: true}', 'checkpoint.keepBest', 'needs evaluations'],
+    ['model: {hfModelName: x/y}', 'model.hfModelName', 'not used by policy type minimind'],
+  ])('%s', (text, path, problem) => {
+    const problems = problemsOf(`${least}${text}\n`);
+    expect(
+      problems.filter((line) => line.includes(` ${path}: `) && line.includes(problem)),
+    ).toHaveLength(1);
+    expect(problems[0]).toMatch(/^run\.yaml:3:\d+ /);
+  });
+
+  test('a split that is trained on cannot be held out', () => {
+    const text = 'environment: {type: a}\ndataset: {dir: x, evalSplit: train}\n';
+    expect(problemsOf(text)).toEqual([
+      expect.stringContaining('dataset.evalSplit: "train" is also trained on'),
+    ]);
+  });
+});
+
+test('plugin files are relative to the file that names them; --plugin to the working directory', () => {
+  writeBelow(folder, 'deep/base.yaml', `${least}plugins: ['./mine.ts', '@acme/tools']\n`);
+  const file = writeBelow(folder, 'top.yaml', 'extends: deep/base.yaml\n');
+  const flags = [{ source: '--plugin ./x.js', path: 'plugins', value: './x.js', append: true }];
+  const loaded = loadConfig({ file, flags });
+  expect(loaded.config.plugins).toEqual([
+    `${folder}/deep/mine.ts`,
+    '@acme/tools',
+    `${process.cwd()}/x.js`,
+  ]);
+  expect(pluginRequests(loaded)[1]).toMatchObject({
+    specifier: '@acme/tools',
+    folder: `${folder}/deep`,
+  });
+});
+
+test('a key named __proto__ is an unknown key and changes no prototype', () => {
+  expect(problemsOf(`${least}__proto__: {polluted: true}\n`)[0]).toContain(
+    '__proto__: is not a known key',
+  );
+  expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+});

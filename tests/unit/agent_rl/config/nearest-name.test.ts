@@ -1,0 +1,34 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+
+import { editDistance, nearestName } from '../../../../agent_rl/config/nearest-name.ts';
+
+test.each([
+  ['', '', 0],
+  ['abc', 'abc', 0],
+  ['', 'abc', 3],
+  ['kitten', 'sitting', 3], // k>s, e>i, +g
+  ['seed', 'sede', 1], // neighbours swapped
+  ['ab', 'ba', 1],
+])('from %j to %j takes %d edits', (from, to, distance) => {
+  expect(editDistance(from, to)).toBe(distance);
+});
+
+test('the distance is symmetric and 0 only between equals', () => {
+  fc.assert(
+    fc.property(fc.string({ maxLength: 8 }), fc.string({ maxLength: 8 }), (a, b) => {
+      expect(editDistance(a, b)).toBe(editDistance(b, a));
+      expect(editDistance(a, b) === 0).toBe(a === b);
+    }),
+  );
+});
+
+test.each([
+  ['learning_rate', 'learningRate'],
+  ['learningrate', 'learningRate'],
+  ['lerningRate', 'learningRate'],
+  ['batchsize', 'batchSize'],
+  ['zebra', undefined],
+])('%s is meant as %s', (word, expected) => {
+  expect(nearestName(word, ['iterations', 'learningRate', 'batchSize'])).toBe(expected);
+});

@@ -1,0 +1,43 @@
+import { describe, expect, test } from '@jest/globals';
+import { Type } from 'typebox';
+
+import { validateBlock } from '../../../../agent_rl/config/index.ts';
+import { thrownBy } from '../../../support/thrown.ts';
+
+const schema = Type.Object({
+  timeoutS: Type.Number({ default: 5, minimum: 1, description: 'Deadline' }),
+  mode: Type.Enum(['fast', 'safe'], { default: 'safe' }),
+  nested: Type.Object({ depth: Type.Integer({ default: 2 }) }, { default: {} }),
+});
+const place = { path: 'tools.0', places: new Map() };
+
+describe("a plugin's own block", () => {
+  test('gets defaults, nested ones too, and is frozen; what was given is left alone', () => {
+    const given = { timeoutS: 7 };
+    const settings = validateBlock(schema, given, place);
+    expect(settings).toEqual({ timeoutS: 7, mode: 'safe', nested: { depth: 2 } });
+    expect(Object.isFrozen(settings.nested)).toBe(true);
+    expect(given).toEqual({ timeoutS: 7 });
+  });
+
+  test('refuses keys the schema does not name, though the schema does not say so itself', () => {
+    const { message } = thrownBy(() =>
+      validateBlock(schema, { timeoutSs: 7, nested: { dept: 1 } }, place),
+    );
+    expect(message).toContain('tools.0.timeoutSs: is not a known key. Did you mean "timeoutS"?');
+    expect(message).toContain('tools.0.nested.dept: is not a known key. Did you mean "depth"?');
+  });
+
+  test('keeps what a schema leaves open on purpose', () => {
+    const open = Type.Object({ a: Type.Optional(Type.String()) }, { additionalProperties: true });
+    expect(validateBlock(open, { anything: 1 }, place)).toEqual({ anything: 1 });
+  });
+
+  test('shows wrong values with what is allowed', () => {
+    const { message } = thrownBy(() => validateBlock(schema, { timeoutS: 0, mode: 'fats' }, place));
+    expect(message).toContain('tools.0.timeoutS: must be >= 1, got 0.');
+    expect(message).toContain(
+      'tools.0.mode: expected one of fast, safe, got "fats". Did you mean "fast"?',
+    );
+  });
+});

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+
+import { createLog, redactor } from '../../../../agent_rl/telemetry/index.ts';
+import { redactDeep, secretValues } from '../../../../agent_rl/telemetry/redact.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { thrownBy } from '../../../support/thrown.ts';
+
+const folder = temporaryFolder();
+const redact = redactor({ OPENAI_API_KEY: 'sk-planted-1234', HOME: '/home/someone' });
+
+describe('a log', () => {
+  test('writes dated lines with facts from its level upwards', async () => {
+    const file = join(folder, 'levels.log');
+    const log = createLog({ level: 'info', file, quiet: true });
+    log.info('step done', { reward: 0.5 });
+    log.debug('not this');
+    log.error('it broke');
+    await log.close();
+    const lines = readFileSync(file, 'utf8').trim().split('\n');
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z info step done \{"reward":0\.5\}$/);
+    expect(lines[1]).toMatch(/ error it broke$/);
+  });
+
+  test('hides secrets of the environment in messages, facts and errors', async () => {
+    const file = join(folder, 'secrets.log');
+    const log = createLog({ level: 'debug', file, quiet: true, redact });
+    log.info('key sk-planted-1234 used', { deep: { list: ['sk-planted-1234'] } });
+    log.error('failed', { error: new Error('401 for sk-planted-1234') });
+    await log.close();
+    const text = readFileSync(file, 'utf8');
+    expect(text).not.toContain('planted');
+    expect(text.match(/\[redacted\]/g)?.length).toBeGreaterThanOrEqual(3);
+  });
+
+  test('that cannot be opened says so at once', () => {
+    const file = join(folder, 'no', 'such', 'folder.log');
+    expect(thrownBy(() => createLog({ level: 'info', file, quiet: true })).code).toBe(
+      'OUTPUT_UNWRITABLE',
+    );
+  });
+});
+
+describe('secrets', () => {
+  test('are values of variables with telling names, not switches and ordinary ones', () => {
+    const environment = {
+      TAVILY_API_KEY: 'tvly-abcdef',
+      github_token: 'ghp_123456',
+      DB_PASSWORD: 'hunter22',
+      MONKEYS: 'bananas',
+      USE_TOKEN: '1',
+      PATH: '/usr/bin',
+    };
+    expect(secretValues(environment).toSorted()).toEqual(
+      ['bananas', 'ghp_123456', 'hunter22', 'tvly-abcdef'].toSorted(),
+    );
+  });
+
+  test('are hidden in the form JSON gives them', () => {
+    const hide = redactor({ A_SECRET: 'two\nlines"' });
+    expect(hide(JSON.stringify({ a: 'two\nlines"' }))).toBe('{"a":"[redacted]"}');
+  });
+
+  test('of which one contains the other are hidden whole', () => {
+    const hide = redactor({ A_KEY: 'abcdef', B_KEY: 'abcdefghi' });
+    expect(hide('abcdefghi abcdef')).toBe('[redacted] [redacted]');
+  });
+
+  test('in data that contains itself are hidden without end', () => {
+    const value: Record<string, unknown> = { a: 'sk-planted-1234' };
+    value['self'] = value;
+    expect(redactDeep(value, redact)).toEqual({ a: '[redacted]', self: '[circular]' });
+  });
+});

@@ -1,0 +1,118 @@
+import { describe, expect, test } from '@jest/globals';
+
+import {
+  createProgress,
+  durationText,
+  ProcessTreeMemory,
+  processTreeUsage,
+  Stopwatch,
+} from '../../../../agent_rl/telemetry/index.ts';
+import { parsePs, sumTree } from '../../../../agent_rl/telemetry/process-tree.ts';
+import { liveText, type ProgressOptions } from '../../../../agent_rl/telemetry/progress.ts';
+
+/** A clock that stands still until it is told otherwise. */
+const fakeClock = () => {
+  let now = 0;
+  return { clock: () => now, wait: (ms: number) => void (now += ms) };
+};
+
+describe('Stopwatch', () => {
+  test('adds up seconds by activity, also of what throws, and starts again at each lap', async () => {
+    const { clock, wait } = fakeClock();
+    const watch = new Stopwatch<'update' | 'scoring'>(clock);
+    await watch.time('update', () => wait(1500));
+    const failing = watch.time('update', () => {
+      wait(500);
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    watch.add('scoring', 0.25);
+    wait(1000);
+    expect(watch.lap()).toEqual({ total: 3, by: { update: 2, scoring: 0.25 } });
+    expect(watch.lap()).toEqual({ total: 0, by: {} });
+  });
+});
+
+describe('the memory of the process tree', () => {
+  const row = (pid: number, parent: number, rssBytes: number) => ({
+    pid,
+    parent,
+    rssBytes,
+    cpuSeconds: 1,
+  });
+
+  test('is that of a process and its descendants and of no other', () => {
+    // 1 -> 2 -> 3, 1 -> 4; 9 is a stranger.
+    const rows = [row(1, 0, 10), row(2, 1, 20), row(3, 2, 40), row(4, 1, 80), row(9, 0, 160)];
+    expect(sumTree(rows, 1)).toEqual({ rssBytes: 150, cpuSeconds: 4 });
+    expect(sumTree(rows, 2)).toEqual({ rssBytes: 60, cpuSeconds: 2 });
+    expect(sumTree(rows, 7)).toBeUndefined();
+  });
+
+  test('is read from ps where there is no /proc', () => {
+    // 12 KiB; 1 h 2 min 3.5 s is 3723.5 s; 1 day 1 s is 86401 s.
+    const output = '  10     1   12 01:02:03.50\n  11    10    8 1-00:00:01\n';
+    expect(parsePs(output)).toEqual([
+      { pid: 10, parent: 1, rssBytes: 12288, cpuSeconds: 3723.5 },
+      { pid: 11, parent: 10, rssBytes: 8192, cpuSeconds: 86401 },
+    ]);
+  });
+
+  test('of this process is at least what Node says of it', async () => {
+    const { rssBytes, cpuSeconds } = await processTreeUsage();
+    expect(rssBytes).toBeGreaterThan(0.5 * process.memoryUsage.rss());
+    expect(cpuSeconds).toBeGreaterThan(0);
+  });
+
+  test('has a peak', async () => {
+    const samples = [10, 70, 30];
+    const usage = () =>
+      Promise.resolve({
+        rssBytes: samples.shift() ?? 0,
+        cpuSeconds: 0,
+        scope: 'process-tree' as const,
+      });
+    const memory = new ProcessTreeMemory(usage);
+    await memory.sample();
+    await memory.sample();
+    expect(await memory.stop()).toEqual({ peakRssBytes: 70, scope: 'process-tree' });
+  });
+
+  test('that cannot be read is an error when the watch ends, not a low peak', async () => {
+    const memory = new ProcessTreeMemory(() => Promise.reject(new Error('no ps')));
+    memory.start(1e6);
+    await expect(memory.stop()).rejects.toThrow('no ps');
+  });
+});
+
+describe('progress', () => {
+  test('is plain lines with the time left where there is no terminal', () => {
+    const { clock, wait } = fakeClock();
+    const written: string[] = [];
+    const stream = { write: (text: string) => written.push(text) } as unknown as NonNullable<
+      ProgressOptions['stream']
+    >;
+    const progress = createProgress({ label: 'train', total: 4, stream, clock });
+    wait(30_000);
+    // 30 s for 1 of 4 leaves 90 s.
+    progress.update(1, { reward: 0.4123, success: 0.38, toolCallRate: 0.9, tokensPerSecond: 1840 });
+    progress.stop();
+    expect(written).toEqual([
+      'train 1/4  left 1 min 30 s  reward 0.41  success 38 %  calls 90 %  1840 tok/s\n',
+    ]);
+  });
+
+  test('shows only the numbers there are', () => {
+    expect(liveText({})).toBe('');
+    expect(liveText({ success: 1 })).toBe('success 100 %');
+  });
+
+  test.each([
+    [0, '0 s'],
+    [59.6, '1 min 00 s'],
+    [200, '3 min 20 s'],
+    [3720, '1 h 02 min'],
+  ])('%d seconds are written %s', (seconds, text) => {
+    expect(durationText(seconds)).toBe(text);
+  });
+});

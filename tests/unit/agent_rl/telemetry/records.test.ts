@@ -1,0 +1,178 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+
+import {
+  createRunFolder,
+  JsonlWriter,
+  metricDefinition,
+  metricNames,
+  MetricsWriter,
+  redactor,
+  writeFileAtomic,
+  writeFolderAtomic,
+} from '../../../../agent_rl/telemetry/index.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { rejectionOf, thrownBy } from '../../../support/thrown.ts';
+
+const folder = temporaryFolder();
+const text = (file: string) => readFileSync(file, 'utf8');
+
+describe('JsonlWriter', () => {
+  test('appends one line per record, also to what is there', () => {
+    const file = join(folder, 'lines', 'a.jsonl');
+    for (const step of [1, 2]) {
+      const writer = new JsonlWriter(file);
+      writer.write({ step });
+      writer.close();
+    }
+    expect(text(file)).toBe('{"step":1}\n{"step":2}\n');
+  });
+
+  test('shows numbers JSON has no word for, instead of null', () => {
+    const file = join(folder, 'nan.jsonl');
+    const writer = new JsonlWriter(file);
+    writer.write({ loss: Number.NaN, norm: Infinity });
+    writer.close();
+    expect(text(file)).toBe('{"loss":"NaN","norm":"Infinity"}\n');
+  });
+
+  test('hides secrets', () => {
+    const file = join(folder, 'secret.jsonl');
+    const writer = new JsonlWriter(file, { redact: redactor({ MY_KEY: 'planted' }) });
+    writer.write({ problem: 'sent planted' });
+    writer.close();
+    expect(text(file)).toBe('{"problem":"sent [redacted]"}\n');
+  });
+
+  test('writes on when the system takes only part of a line', () => {
+    const bytes: number[] = [];
+    const open = () => ({
+      write: (part: Uint8Array) => bytes.push(...part.subarray(0, 3)) && Math.min(3, part.length),
+      sync: () => {},
+      close: () => {},
+    });
+    new JsonlWriter('x', { open }).write({ a: 12 });
+    expect(String.fromCharCode(...bytes)).toBe('{"a":12}\n');
+  });
+
+  test('a full disk is an error that says what to do', () => {
+    const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    const open = () => ({
+      write: () => {
+        throw full;
+      },
+      sync: () => {},
+      close: () => {},
+    });
+    const { code, message } = thrownBy(() => new JsonlWriter('m.jsonl', { open }).write({ a: 1 }));
+    expect(code).toBe('OUTPUT_UNWRITABLE');
+    expect(message).toMatch(/Cannot write m\.jsonl: no space left.*free space.*--resume/);
+  });
+});
+
+describe('metrics', () => {
+  test('all have a unit and a description', () => {
+    for (const { unit, description } of Object.values(metricNames)) {
+      expect(unit).not.toBe('');
+      expect(description).toMatch(/^[A-Z|]/);
+    }
+  });
+
+  test('are known by name or by family', () => {
+    expect(metricDefinition('rollout/rewardMean')?.unit).toBe('reward');
+    expect(metricDefinition('outcome/tool-timeout')?.unit).toBe('episodes');
+    expect(metricDefinition('eval/group/held-out/strings')?.unit).toBe('1');
+    expect(metricDefinition('outcome/')).toBeUndefined();
+    expect(metricDefinition('outcome/*')).toBeDefined();
+    expect(metricDefinition('rollout/rewardmean')).toBeUndefined();
+    expect(metricDefinition('toString')).toBeUndefined();
+  });
+
+  test('with an unknown name are refused before they are written', () => {
+    const file = join(folder, 'metrics.jsonl');
+    const writer = new MetricsWriter(file);
+    const wrong = { 'rollout/rewardmean': 1 } as Record<string, number>;
+    expect(() => writer.write(1, wrong)).toThrow(/No metric is named "rollout\/rewardmean"/);
+    writer.write(2, { 'rollout/rewardMean': 0.5, 'seconds/update': 1.5 });
+    writer.close();
+    expect(text(file)).toBe('{"iteration":2,"rollout/rewardMean":0.5,"seconds/update":1.5}\n');
+  });
+});
+
+describe('the folder of a run', () => {
+  test('gets a number when its own name is taken', () => {
+    const options = { outputDir: join(folder, 'runs'), otherwise: 'job-seed42' };
+    expect(createRunFolder(options).name).toBe('job-seed42');
+    expect(createRunFolder(options).name).toBe('job-seed42-2');
+    expect(createRunFolder(options).name).toBe('job-seed42-3');
+  });
+
+  test('is never used twice under the name the user gave', () => {
+    const options = { outputDir: join(folder, 'runs'), name: 'mine', otherwise: 'x' };
+    createRunFolder(options);
+    const { code, message } = thrownBy(() => createRunFolder(options));
+    expect(code).toBe('OUTPUT_UNWRITABLE');
+    expect(message).toMatch(/already in .*mine, and runs are never overwritten\..*--resume/);
+  });
+
+  test('below a file cannot be made', () => {
+    writeFileSync(join(folder, 'a-file'), '');
+    const outputDir = join(folder, 'a-file', 'runs');
+    const { code, message } = thrownBy(() => createRunFolder({ outputDir, otherwise: 'x' }));
+    expect(code).toBe('OUTPUT_UNWRITABLE');
+    expect(message).toContain('Part of the path is a file');
+  });
+
+  test('is empty when it is made', () => {
+    const run = createRunFolder({ outputDir: join(folder, 'runs'), otherwise: 'empty' });
+    expect(readdirSync(run.path)).toEqual([]);
+    expect(run.checkpoints).toBe(join(run.path, 'checkpoints'));
+  });
+});
+
+describe('writing aside and renaming', () => {
+  test('replaces a file whole and leaves nothing else', () => {
+    const file = join(folder, 'atomic', 'summary.json');
+    writeFileAtomic(file, 'old');
+    writeFileAtomic(file, 'new');
+    expect(text(file)).toBe('new');
+    expect(readdirSync(join(folder, 'atomic'))).toEqual(['summary.json']);
+  });
+
+  test('a file that cannot be replaced stays as it was', () => {
+    const file = join(folder, 'kept');
+    mkdirSync(join(file, 'inside'), { recursive: true });
+    expect(thrownBy(() => writeFileAtomic(file, 'new')).code).toBe('OUTPUT_UNWRITABLE');
+    expect(existsSync(join(file, 'inside'))).toBe(true);
+    expect(readdirSync(folder).filter((name) => name.includes('partial'))).toEqual([]);
+  });
+
+  test('a folder appears only when it is whole', async () => {
+    const target = join(folder, 'steps', 'step-1');
+    await writeFolderAtomic(target, async (partial) => {
+      writeFileSync(join(partial, 'a'), '1');
+      expect(existsSync(target)).toBe(false);
+    });
+    expect(readdirSync(target)).toEqual(['a']);
+    await writeFolderAtomic(target, async (partial) => writeFileSync(join(partial, 'b'), '2'));
+    expect(readdirSync(target)).toEqual(['b']);
+    expect(readdirSync(join(folder, 'steps'))).toEqual(['step-1']);
+  });
+
+  test('a folder whose filling fails does not appear, and the failure is passed on', async () => {
+    const target = join(folder, 'steps', 'step-2');
+    await expect(
+      writeFolderAtomic(target, () => Promise.reject(new Error('half way'))),
+    ).rejects.toThrow('half way');
+    expect(readdirSync(join(folder, 'steps'))).toEqual(['step-1']);
+  });
+
+  test('a folder below a file cannot be made', async () => {
+    writeFileSync(join(folder, 'b-file'), '');
+    const target = join(folder, 'b-file', 'step');
+    const error = await rejectionOf(writeFolderAtomic(target, () => Promise.resolve()));
+    expect(error.code).toBe('OUTPUT_UNWRITABLE');
+  });
+});
