@@ -8,6 +8,7 @@ import { CodeTaskDataset } from '../../../../../dataset/code-task-dataset.ts';
 import { isTricky } from '../../../../../dataset/code_tasks/generator/atom.ts';
 import {
   families,
+  type Family,
   heldOutFamilies,
   trainFamilies,
 } from '../../../../../dataset/code_tasks/generator/families.ts';
@@ -28,6 +29,9 @@ const fileOf = (split: string): string =>
 const load = (split: string): Promise<CodeTaskDataset> => CodeTaskDataset.fromPath(fileOf(split));
 const column = (dataset: CodeTaskDataset, key: string): unknown[] =>
   dataset.tasks.map((task) => task.metadata[key]);
+
+const partNames = ({ sourceName, steps }: Family): string[] =>
+  [sourceName].concat(steps.map((step) => step.name));
 
 describe('the shipped task files', () => {
   test.each(['train', 'eval'] as const)('%s.jsonl is what the generator writes', (split) => {
@@ -73,18 +77,18 @@ describe('the shipped task files', () => {
 });
 
 describe('families', () => {
+  test('are all named in the card', () => {
+    const card = readFileSync(path.join(packageRoot(), 'dataset/code_tasks/CARD.md'), 'utf8');
+    expect(families.filter((family) => !card.includes(` ${family.name} `))).toEqual([]);
+  });
+
   test('have different names', () => {
     expect(new Set(families.map((family) => family.name)).size).toBe(families.length);
   });
 
   test('that are held out combine parts that are all trained elsewhere', () => {
-    const trained = new Set(
-      trainFamilies.flatMap(({ sourceName, steps }) => [sourceName, ...steps.map((s) => s.name)]),
-    );
-    const parts = heldOutFamilies.flatMap(({ sourceName, steps }) => [
-      sourceName,
-      ...steps.map((step) => step.name),
-    ]);
+    const trained = new Set(trainFamilies.flatMap(partNames));
+    const parts = heldOutFamilies.flatMap(partNames);
     expect(parts.filter((name) => !trained.has(name))).toEqual([]);
   });
 
