@@ -78,7 +78,7 @@ function attention(config: ModelConfig, get: Get, hidden: readonly number[][]): 
             sum,
             head('v', normed[s] as number[], kv, s).map((value) => share * value),
           ),
-        new Array<number>(headDim).fill(0),
+        Array.from({ length: headDim }, () => 0),
       );
     }).flat(),
   );

@@ -249,7 +249,8 @@ describe('runEpisode', () => {
       'gives no number',
       async () => ({ outcome: 'completed', reward: NaN, components: {}, success: true }),
     ],
-  ] as const)('is a grader error when the verdict %s', async (_, finish) => {
+  ] as const)('is a grader error when the verdict %s', async (_, verdict) => {
+    const finish = verdict as NonNullable<Environment['finish']>;
     const { trajectory, environment } = await play({ script: calling(), environment: { finish } });
     expect(trajectory).toMatchObject({
       outcome: 'grader-error',

@@ -1,0 +1,209 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+
+import { groupAdvantages } from '../../agent_rl/algorithms/group-advantages.ts';
+import { packMicroBatches } from '../../agent_rl/algorithms/pack-micro-batches.ts';
+import { passAtK } from '../../agent_rl/algorithms/pass-at-k.ts';
+import { type PpoSpec, policyLoss } from '../../agent_rl/algorithms/policy-loss.ts';
+import { tokenWeights } from '../../agent_rl/algorithms/token-weights.ts';
+import { wilson95 } from '../../agent_rl/algorithms/wilson95.ts';
+import { tf } from '../../agent_rl/engine/ops.ts';
+
+const reward = fc.integer({ min: -1000, max: 1000 }).map((value) => value / 100);
+const group = fc.array(fc.option(reward, { nil: undefined }), { minLength: 1, maxLength: 16 });
+const std = fc.constantFrom('sample', 'population', 'none' as const);
+const sum = (values: readonly number[]): number =>
+  values.reduce((total, value) => total + value, 0);
+
+describe('groupAdvantages', () => {
+  test('sum to 0 over those that exist', () => {
+    fc.assert(
+      fc.property(group, std, (rewards, divisor) => {
+        const { advantages } = groupAdvantages(rewards, { std: divisor, eps: 1e-4 });
+        expect(sum(advantages.filter((a) => a !== undefined))).toBeCloseTo(0, 8);
+      }),
+    );
+  });
+
+  test('do not change when all rewards are shifted or, divided by their deviation, scaled', () => {
+    fc.assert(
+      fc.property(group, reward, fc.integer({ min: 1, max: 50 }), (rewards, shift, scale) => {
+        const moved = rewards.map((r) => (r === undefined ? undefined : r * scale + shift));
+        const before = groupAdvantages(rewards, { std: 'sample', eps: 0 });
+        const after = groupAdvantages(moved, { std: 'sample', eps: 0 });
+        before.advantages.forEach((a, i) => {
+          if (a === undefined) expect(after.advantages[i]).toBeUndefined();
+          else expect(after.advantages[i]).toBeCloseTo(a, 6);
+        });
+      }),
+    );
+  });
+
+  test('follow their members through any order', () => {
+    fc.assert(
+      fc.property(group, std, (rewards, divisor) => {
+        const options = { std: divisor, eps: 1e-4 };
+        const { advantages } = groupAdvantages(rewards, options);
+        const backwards = groupAdvantages(rewards.toReversed(), options).advantages.toReversed();
+        advantages.forEach((a, i) => {
+          if (a === undefined) expect(backwards[i]).toBeUndefined();
+          else expect(backwards[i]).toBeCloseTo(a, 9);
+        });
+      }),
+    );
+  });
+
+  test('are those of the group without its absent members', () => {
+    fc.assert(
+      fc.property(group, std, (rewards, divisor) => {
+        const options = { std: divisor, eps: 1e-4 };
+        const { advantages } = groupAdvantages(rewards, options);
+        const alone = groupAdvantages(
+          rewards.filter((r) => r !== undefined),
+          options,
+        ).advantages;
+        expect(advantages.filter((a) => a !== undefined)).toEqual(alone);
+      }),
+    );
+  });
+});
+
+const mask = fc
+  .array(fc.constantFrom(0, 1), { maxLength: 12 })
+  .map((bits) => Uint8Array.from(bits));
+
+describe('tokenWeights', () => {
+  test('sum to 1 for both means, and weigh nothing that is not trained', () => {
+    fc.assert(
+      fc.property(fc.array(mask, { maxLength: 6 }), (masks) => {
+        const trained = masks.some((row) => row.includes(1));
+        for (const aggregation of ['token-mean', 'sequence-mean'] as const) {
+          const weights = tokenWeights(masks, { aggregation, maxTokensPerEpisode: 12 });
+          expect(sum(weights.map((row) => sum([...row])))).toBeCloseTo(trained ? 1 : 0, 5);
+          weights.forEach((row, i) =>
+            row.forEach((w, t) => expect(w > 0).toBe(masks[i]?.[t] === 1)),
+          );
+        }
+      }),
+    );
+  });
+});
+
+const ppo = (kind: PpoSpec['kl']['kind']): PpoSpec => ({
+  name: 'ppo',
+  clipLow: 0.2,
+  clipHigh: 0.3,
+  kl: { kind, weight: 0.5 },
+  temperature: 1,
+});
+const logProb = fc.integer({ min: -800, max: 0 }).map((value) => value / 100);
+const token = fc.record({
+  logProbs: logProb,
+  oldLogProbs: logProb,
+  refLogProbs: logProb,
+  advantages: fc.integer({ min: -30, max: 30 }).map((value) => value / 10),
+  weights: fc.integer({ min: 0, max: 10 }).map((value) => value / 100),
+});
+type Token = typeof token extends fc.Arbitrary<infer T> ? T : never;
+
+const lossOf = (tokens: readonly Token[], kind: PpoSpec['kl']['kind']) =>
+  tf.tidy(() => {
+    const column = (name: keyof Token) => tf.tensor1d(tokens.map((values) => values[name]));
+    const { loss, sums } = policyLoss(
+      {
+        logProbs: column('logProbs'),
+        oldLogProbs: column('oldLogProbs'),
+        refLogProbs: column('refLogProbs'),
+        advantages: column('advantages'),
+        weights: column('weights'),
+      },
+      ppo(kind),
+    );
+    return { loss: loss.dataSync()[0] ?? NaN, kl: sums['kl']?.dataSync()[0] ?? NaN };
+  });
+const relative = (value: number, expected: number): number =>
+  Math.abs(value - expected) / Math.max(1, Math.abs(expected));
+const tokens = fc.array(token, { minLength: 1, maxLength: 10 });
+const kind = fc.constantFrom('k1', 'k2', 'k3' as const);
+
+describe('policyLoss', () => {
+  test('has a k2 and k3 penalty that is never negative', () => {
+    fc.assert(
+      fc.property(tokens, fc.constantFrom('k2', 'k3' as const), (batch, which) => {
+        // k3 at a difference near 0 subtracts nearly equal fp32 numbers.
+        expect(lossOf(batch, which).kl).toBeGreaterThanOrEqual(-1e-6);
+      }),
+    );
+  });
+
+  test('is the sum of its micro-batches, however it is split', () => {
+    fc.assert(
+      fc.property(tokens, kind, fc.nat(10), (batch, which, cut) => {
+        const parts = [batch.slice(0, cut), batch.slice(cut)].filter((part) => part.length > 0);
+        const split = sum(parts.map((part) => lossOf(part, which).loss));
+        expect(relative(split, lossOf(batch, which).loss)).toBeLessThan(1e-4);
+      }),
+    );
+  });
+
+  test('does not see padding, nor the order of tokens', () => {
+    fc.assert(
+      fc.property(tokens, kind, (batch, which) => {
+        const padding = {
+          logProbs: NaN,
+          oldLogProbs: 0,
+          refLogProbs: -Infinity,
+          advantages: NaN,
+          weights: 0,
+        };
+        const { loss } = lossOf(batch, which);
+        expect(
+          relative(lossOf([padding, ...batch.toReversed(), padding], which).loss, loss),
+        ).toBeLessThan(1e-4);
+      }),
+    );
+  });
+});
+
+test('packMicroBatches holds every sequence once, within the budget unless alone', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: 1, max: 60 })),
+      fc.integer({ min: 1, max: 200 }),
+      (lengths, budget) => {
+        const batches = packMicroBatches(lengths, budget);
+        expect(batches.flat().toSorted((a, b) => a - b)).toEqual([...lengths.keys()]);
+        for (const batch of batches) {
+          const longest = Math.max(...batch.map((index) => lengths[index] ?? 0));
+          expect(batch.length === 1 || batch.length * longest <= budget).toBe(true);
+        }
+      },
+    ),
+  );
+});
+
+test('wilson95 holds the rate, inside [0, 1], and narrows with more trials', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 500 }), fc.nat(500), (n, some) => {
+      const successes = some % (n + 1);
+      const [low, high] = wilson95(successes, n);
+      const [lowOfMore, highOfMore] = wilson95(successes * 4, n * 4);
+      expect(low).toBeGreaterThanOrEqual(0);
+      expect(high).toBeLessThanOrEqual(1);
+      expect(low <= successes / n && successes / n <= high).toBe(true);
+      expect(highOfMore - lowOfMore).toBeLessThan(high - low);
+    }),
+  );
+});
+
+test('passAtK is a probability that grows with k', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 2, max: 40 }), fc.nat(40), (n, some) => {
+      const rates = Array.from({ length: n }, (_, i) => passAtK(n, some % (n + 1), i + 1));
+      for (const [i, rate] of rates.entries()) {
+        expect(rate).toBeGreaterThanOrEqual((rates[i - 1] ?? 0) - 1e-12);
+        expect(rate).toBeLessThanOrEqual(1);
+      }
+    }),
+  );
+});

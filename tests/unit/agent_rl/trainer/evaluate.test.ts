@@ -1,0 +1,87 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { chooseTasks, evaluate } from '../../../../agent_rl/trainer/evaluate.ts';
+import { ScriptedRollouts } from '../../../support/scripted-rollouts.ts';
+import { trajectory } from '../../../support/trajectories.ts';
+
+const task = (taskId: string, family: string) => ({ taskId, prompt: '', metadata: { family } });
+const tasks = [task('a', 'sums'), task('b', 'sums'), task('c', 'words')];
+const options = {
+  samples: 2,
+  temperature: 0.7,
+  seed: 3,
+  step: 4,
+  signal: new AbortController().signal,
+};
+
+describe('evaluate', () => {
+  test('counts successes over all attempts, by family and per task', async () => {
+    // a succeeds twice, b once, c never and once by no fault of the policy.
+    const rollouts = new ScriptedRollouts(({ task: { taskId }, sample }) =>
+      taskId === 'c' && sample === 1
+        ? trajectory({ outcome: 'infrastructure-error' })
+        : trajectory({ reward: taskId === 'a' || (taskId === 'b' && sample === 0) ? 1 : 0 }),
+    );
+    const result = await evaluate(rollouts, tasks, options);
+    expect(result).toMatchObject({
+      tasks: 3,
+      n: 5,
+      successes: 3,
+      successRate: 0.6,
+      systemFailures: 1,
+      rewardMean: 0.6,
+    });
+    expect(result.groups).toMatchObject({
+      sums: { n: 4, successes: 3, successRate: 0.75 },
+      words: { n: 1, successes: 0, successRate: 0 },
+    });
+    // Over a and b alone: pass@1 (1 + 1/2) / 2, pass@2 (1 + 1) / 2.
+    expect(result.passAtK).toEqual({ 1: 0.75, 2: 1 });
+    expect(result.wilson95[0]).toBeLessThan(0.6);
+    expect(rollouts.requests[0]?.sampling).toEqual({ temperature: 0.7, topK: 0, topP: 1, minP: 0 });
+  });
+
+  test('draws the same at every step, so that only the weights differ', async () => {
+    const rollouts = new ScriptedRollouts(() => trajectory());
+    await evaluate(rollouts, tasks, options);
+    await evaluate(rollouts, tasks, { ...options, step: 40 });
+    const seeds = rollouts.requests.map(({ seed }) => seed);
+    expect(seeds.slice(6)).toEqual(seeds.slice(0, 6));
+  });
+
+  test('reports groups of the caller’s choosing', async () => {
+    const rollouts = new ScriptedRollouts(() => trajectory({ reward: 1 }));
+    const { groups } = await evaluate(rollouts, tasks, {
+      ...options,
+      groupsOf: ({ taskId }) => ['all', taskId],
+    });
+    expect(Object.entries(groups).map(([name, { n }]) => [name, n])).toEqual([
+      ['a', 2],
+      ['all', 6],
+      ['b', 2],
+      ['c', 2],
+    ]);
+  });
+
+  test('knows nothing when everything failed', async () => {
+    const rollouts = new ScriptedRollouts(() => trajectory({ outcome: 'aborted' }));
+    expect(await evaluate(rollouts, tasks, options)).toMatchObject({
+      n: 0,
+      successRate: 0,
+      wilson95: [0, 1],
+      passAtK: {},
+    });
+  });
+});
+
+describe('chooseTasks', () => {
+  test('takes a fixed choice in file order, not the first ones', () => {
+    const many = Array.from({ length: 50 }, (_, i) => task(`t${String(i).padStart(2, '0')}`, 'f'));
+    const chosen = chooseTasks(many, 5, 1).map(({ taskId }) => taskId);
+    expect(chosen).toHaveLength(5);
+    expect(chosen).toEqual(chosen.toSorted());
+    expect(chosen).toEqual(chooseTasks(many, 5, 1).map(({ taskId }) => taskId));
+    expect(chosen).not.toEqual(chooseTasks(many, 5, 2).map(({ taskId }) => taskId));
+    expect(chooseTasks(many, undefined, 1)).toEqual(many);
+  });
+});

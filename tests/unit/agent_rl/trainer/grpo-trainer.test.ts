@@ -1,0 +1,408 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { unbiased } from '../../../../agent_rl/core/sampling.ts';
+import type { Task } from '../../../../agent_rl/core/task.ts';
+import type { Trajectory } from '../../../../agent_rl/core/trajectory.ts';
+import type { EpisodeRequest } from '../../../../agent_rl/rollout/episode-parts.ts';
+import { metricDefinition, type Metrics } from '../../../../agent_rl/telemetry/metric-names.ts';
+import { GRPOTrainer } from '../../../../agent_rl/trainer/grpo-trainer.ts';
+import type {
+  TaskSource,
+  TrainerObserver,
+} from '../../../../agent_rl/trainer/trainer-contracts.ts';
+import type { GrpoOptions } from '../../../../agent_rl/trainer/training-options.ts';
+import { FakeLearner } from '../../../support/fake-learner.ts';
+import { ScriptedRollouts } from '../../../support/scripted-rollouts.ts';
+import { trajectory } from '../../../support/trajectories.ts';
+
+const options: GrpoOptions = {
+  seed: 1,
+  rollout: {
+    tasksPerStep: 2,
+    groupSize: 2,
+    maxTurns: 1,
+    maxTurnTokens: 8,
+    maxEpisodeTokens: 50,
+    resampleZeroVariance: { enabled: false, cap: 2 },
+    sampling: { ...unbiased, temperature: 0.8 },
+  },
+  algorithm: {
+    advantageStd: 'none',
+    advantageEps: 0,
+    clipLow: 0.2,
+    clipHigh: 0.3,
+    kl: { kind: 'none', weight: 0 },
+    aggregation: 'token-mean',
+    epochs: 1,
+    microBatchTokens: 10,
+    truncated: 'train',
+  },
+  train: {
+    iterations: 2,
+    learningRate: 1,
+    warmupSteps: 0,
+    schedule: 'constant',
+    finalRatio: 0,
+    beta1: 0.9,
+    beta2: 0.95,
+    eps: 1e-8,
+    weightDecay: 0,
+    maxGradNorm: 0,
+    parityBound: { max: 1e-3, mean: 1e-4 },
+  },
+  eval: { before: false, after: false, every: 0, samples: 1, temperature: 0 },
+  checkpoint: { every: 0, keepBest: false },
+};
+
+/** Tasks t0, t1, t2, … for ever. */
+class Counter implements TaskSource {
+  next = 0;
+  draw(count: number): Task[] {
+    return Array.from({ length: count }, () => ({
+      taskId: `t${this.next++}`,
+      prompt: '',
+      metadata: {},
+    }));
+  }
+  state(): unknown {
+    return this.next;
+  }
+  restore(state: unknown): void {
+    this.next = Number(state);
+  }
+}
+
+type Script = (request: EpisodeRequest) => Trajectory;
+
+/** The first of each pair succeeds. */
+const mixed: Script = ({ sample }) => trajectory({ reward: sample === 0 ? 1 : 0 });
+const always =
+  (reward: number): Script =>
+  () =>
+    trajectory({ reward });
+
+const setUp = (
+  script: Script,
+  changes: Partial<GrpoOptions> = {},
+  observer: TrainerObserver = {},
+) => {
+  const learner = new FakeLearner();
+  const rollouts = new ScriptedRollouts(script);
+  const tasks = new Counter();
+  const metrics: Metrics[] = [];
+  const checkpoints: string[] = [];
+  const trainer = new GRPOTrainer(
+    {
+      learner,
+      rollouts,
+      tasks,
+      evalTasks: [{ taskId: 'e', prompt: '', metadata: { family: 'sums' } }],
+      observer: {
+        onIteration: (_, values) => metrics.push(values),
+        onCheckpoint: async (reason, { iteration }) =>
+          void checkpoints.push(`${reason} ${iteration}`),
+        ...observer,
+      },
+    },
+    { ...options, ...changes },
+  );
+  return { trainer, learner, rollouts, tasks, metrics, checkpoints };
+};
+
+const never = new AbortController().signal;
+
+describe('GRPOTrainer', () => {
+  test('sends every sampled token with the advantage of its episode and the weight of the step', async () => {
+    const { trainer, learner } = setUp(mixed);
+    await trainer.train(never);
+    const data = learner.batches.slice(0, 2).flat();
+    // 2 tasks x 2 episodes x 3 tokens: each weighs 1/12. Rewards 1 and 0 about their mean: ±0.5.
+    expect(data).toHaveLength(4);
+    for (const datum of data) {
+      expect([...datum.tokens]).toEqual([1, 2, 10, 11, 12]);
+      expect([...datum.weights]).toEqual([0, 0, ...Array<number>(3).fill(Math.fround(1 / 12))]);
+      expect([...datum.oldLogProbs]).toEqual([0, 0, -0.5, -0.5, -0.5]);
+    }
+    expect(data.map(({ advantages }) => [...advantages])).toEqual([
+      [0, 0, 0.5, 0.5, 0.5],
+      [0, 0, -0.5, -0.5, -0.5],
+      [0, 0, 0.5, 0.5, 0.5],
+      [0, 0, -0.5, -0.5, -0.5],
+    ]);
+  });
+
+  test('takes one step per iteration and publishes before the first and after each', async () => {
+    const { trainer, learner, checkpoints } = setUp(mixed);
+    const result = await trainer.train(never);
+    expect(result).toMatchObject({
+      interrupted: false,
+      state: { iteration: 2, optimizerSteps: 2, tasks: 4 },
+    });
+    expect(learner.published).toBe(3);
+    expect(learner.batches.map((batch) => batch.length)).toEqual([2, 2, 2, 2]);
+    expect(learner.steps).toHaveLength(2);
+    expect(learner.steps[0]).toMatchObject({ learningRate: 1, maxGradNorm: Infinity });
+    expect(learner.losses[0]).toMatchObject({
+      name: 'ppo',
+      clipLow: 0.2,
+      clipHigh: 0.3,
+      temperature: 0.8,
+    });
+    expect(checkpoints).toEqual(['last 2']);
+  });
+
+  test('passes over the same data once per epoch, comparing probabilities in the first alone', async () => {
+    const { trainer, learner } = setUp(mixed, {
+      algorithm: { ...options.algorithm, epochs: 3 },
+      train: { ...options.train, iterations: 1, schedule: 'cosine' },
+    });
+    const step = learner.optimStep.bind(learner);
+    learner.optimStep = async (given) => {
+      learner.gap = 0.5;
+      return step(given);
+    };
+    await trainer.train(never);
+    expect(learner.batches).toHaveLength(6);
+    // Half a cosine over 3 steps: (1 + cos 0) / 2, (1 + cos 60°) / 2, (1 + cos 120°) / 2.
+    const rates = learner.steps.map(({ learningRate }) => learningRate);
+    [1, 0.75, 0.25].forEach((rate, i) => expect(rates[i]).toBeCloseTo(rate, 12));
+  });
+
+  test('stops where generator and learner disagree, naming the token, before the weights move', async () => {
+    const { trainer, learner } = setUp(mixed);
+    learner.gap = 0.01;
+    await expect(trainer.train(never)).rejects.toMatchObject({
+      code: 'PARITY_BROKEN',
+      message: expect.stringContaining('token 2 (id 10) of task t0, sample 0: -0.5 when sampled'),
+    });
+    expect(learner.steps).toEqual([]);
+  });
+
+  test('stops on a probability that is no number', async () => {
+    const { trainer, learner } = setUp(mixed);
+    learner.gap = NaN;
+    await expect(trainer.train(never)).rejects.toMatchObject({ code: 'PARITY_BROKEN' });
+  });
+
+  test('logs the gap it allows', async () => {
+    const { trainer, learner, metrics } = setUp(mixed, {
+      train: { ...options.train, parityBound: { max: 1, mean: 1 } },
+    });
+    learner.gap = 0.25;
+    const { state } = await trainer.train(never);
+    expect(metrics[0]).toMatchObject({
+      'parity/maxAbsLogProbGap': 0.25,
+      'parity/meanAbsLogProbGap': 0.25,
+    });
+    expect(state.totals).toMatchObject({
+      maxAbsLogProbGap: 0.25,
+      parityTokens: 24,
+      sumAbsLogProbGap: 6,
+    });
+  });
+
+  test('compares nothing where sampling is truncated', async () => {
+    const { trainer, learner, metrics } = setUp(mixed, {
+      rollout: { ...options.rollout, sampling: { ...unbiased, topP: 0.9 } },
+    });
+    learner.gap = 9;
+    await trainer.train(never);
+    expect(metrics[0]).not.toHaveProperty('parity/maxAbsLogProbGap');
+  });
+
+  test('leaves the weights alone when no group teaches anything, and says so', async () => {
+    const { trainer, learner, metrics } = setUp(always(1));
+    await trainer.train(never);
+    expect([learner.batches, learner.steps, learner.published]).toEqual([[], [], 1]);
+    expect(metrics[0]).toMatchObject({
+      'group/zeroVariance': 2,
+      'group/allRight': 2,
+      'train/microBatches': 0,
+      'train/trainedTokens': 0,
+      'ledger/zero-advantage': 12,
+      'ledger/trained': 0,
+    });
+  });
+
+  test('still follows the KL term of a group that teaches nothing, with the reference beside it', async () => {
+    const { trainer, learner } = setUp(always(1), {
+      algorithm: { ...options.algorithm, kl: { kind: 'k3', weight: 0.1 } },
+    });
+    await trainer.train(never);
+    expect(learner.steps).toHaveLength(2);
+    expect([...(learner.batches[0]?.[0]?.refLogProbs ?? [])]).toEqual(Array<number>(5).fill(-0.25));
+  });
+
+  test('draws other tasks for groups that teach nothing, up to the cap', async () => {
+    // Task t1 and whatever replaces it is flat until t3 (round 2).
+    const script: Script = ({ task, sample }) =>
+      trajectory({ reward: ['t1', 't2'].includes(task.taskId) ? 0 : 1 - sample });
+    const { trainer, metrics, rollouts } = setUp(script, {
+      rollout: { ...options.rollout, resampleZeroVariance: { enabled: true, cap: 2 } },
+      train: { ...options.train, iterations: 1 },
+    });
+    await trainer.train(never);
+    expect(rollouts.requests.map(({ task }) => task.taskId)).toEqual([
+      't0',
+      't0',
+      't1',
+      't1',
+      't2',
+      't2',
+      't3',
+      't3',
+    ]);
+    expect(metrics[0]).toMatchObject({
+      'group/count': 2,
+      'group/zeroVariance': 0,
+      'group/resampled': 2,
+      'ledger/resampled': 12,
+      'ledger/trained': 12,
+      'rollout/sampledTokens': 24,
+    });
+  });
+
+  test('keeps and counts what is still flat at the cap', async () => {
+    const { trainer, metrics } = setUp(always(0), {
+      rollout: { ...options.rollout, resampleZeroVariance: { enabled: true, cap: 1 } },
+      train: { ...options.train, iterations: 1 },
+    });
+    await trainer.train(never);
+    expect(metrics[0]).toMatchObject({
+      'group/zeroVariance': 2,
+      'group/allWrong': 2,
+      'group/resampled': 2,
+    });
+  });
+
+  test('leaves a member the system failed out of its group and of the loss', async () => {
+    const script: Script = ({ sample }) =>
+      sample === 2
+        ? trajectory({ outcome: 'infrastructure-error' })
+        : mixed({ sample } as EpisodeRequest);
+    const { trainer, learner, metrics } = setUp(script, {
+      rollout: { ...options.rollout, groupSize: 3 },
+    });
+    await trainer.train(never);
+    expect(
+      learner.batches
+        .slice(0, 2)
+        .flat()
+        .map(({ advantages }) => advantages[2]),
+    ).toEqual([0.5, -0.5, 0.5, -0.5]);
+    expect(metrics[0]).toMatchObject({
+      'outcome/infrastructure-error': 2,
+      'ledger/infrastructure': 6,
+      'ledger/trained': 12,
+      'rollout/scored': 4,
+      'rollout/successRate': 0.5,
+    });
+  });
+
+  test('can leave truncated episodes out of the loss but not out of their group', async () => {
+    const script: Script = ({ sample }) =>
+      trajectory({ reward: 1 - sample, outcome: sample === 1 ? 'truncated-tokens' : 'completed' });
+    const { trainer, learner, metrics } = setUp(script, {
+      algorithm: { ...options.algorithm, truncated: 'drop' },
+    });
+    await trainer.train(never);
+    expect(learner.batches[0]?.map(({ advantages }) => advantages[2])).toEqual([0.5, 0.5]);
+    expect(learner.batches[0]?.[0]?.weights[2]).toBeCloseTo(1 / 6, 6);
+    expect(metrics[0]).toMatchObject({ 'ledger/truncated': 6, 'ledger/trained': 6 });
+  });
+
+  test('stops when no episode has a reward, saying why', async () => {
+    const { trainer } = setUp(() => trajectory({ outcome: 'grader-error' }));
+    await expect(trainer.train(never)).rejects.toMatchObject({
+      code: 'ROLLOUTS_FAILED',
+      message:
+        'None of 4 episodes has a reward. The first (task t0) ended as grader-error: it broke',
+    });
+  });
+
+  test('drops an interrupted collection, gives its tasks back and writes a checkpoint', async () => {
+    const stop = new AbortController();
+    const script: Script = (request) => {
+      if (request.task.taskId === 't3') stop.abort();
+      return mixed(request);
+    };
+    const { trainer, learner, tasks, checkpoints } = setUp(script);
+    const result = await trainer.train(stop.signal);
+    expect(result).toMatchObject({ interrupted: true, state: { iteration: 1, tasks: 2 } });
+    expect([tasks.next, learner.steps.length, checkpoints]).toEqual([2, 1, ['interrupted 1']]);
+  });
+
+  test('goes on from a state as if it had never stopped', async () => {
+    const whole = setUp(mixed, { train: { ...options.train, iterations: 4, schedule: 'cosine' } });
+    const { state } = await whole.trainer.train(never);
+
+    const changes = { train: { ...options.train, iterations: 4, schedule: 'cosine' as const } };
+    const stop = new AbortController();
+    const first = setUp(mixed, changes, {
+      onIteration: (iteration) => iteration === 2 && stop.abort(),
+    });
+    const saved = JSON.parse(JSON.stringify((await first.trainer.train(stop.signal)).state));
+    const second = setUp(mixed, changes);
+    second.trainer.restore(saved);
+    const resumed = await second.trainer.train(never);
+
+    const timeless = ({
+      totals: { collectSeconds: _, updateSeconds: __, ...totals },
+      ...rest
+    }: typeof state) => ({
+      ...rest,
+      totals,
+    });
+    expect(timeless(resumed.state)).toEqual(timeless(state));
+    const seen = ({ requests }: ScriptedRollouts) =>
+      requests.map(({ seed, task, sample }) => [seed, task.taskId, sample]);
+    expect([...seen(first.rollouts), ...seen(second.rollouts)]).toEqual(seen(whole.rollouts));
+    expect([...first.learner.steps, ...second.learner.steps]).toEqual(whole.learner.steps);
+  });
+
+  test('evaluates before, now and then, and after, and keeps the best', async () => {
+    let solved = 0;
+    const seen: string[] = [];
+    const script: Script = (request) =>
+      request.task.taskId === 'e'
+        ? trajectory({ reward: [0, 1, 1, 0][solved++] ?? 0 })
+        : mixed(request);
+    const { trainer, metrics, checkpoints } = setUp(
+      script,
+      {
+        train: { ...options.train, iterations: 3 },
+        eval: { ...options.eval, before: true, after: true, every: 1 },
+        checkpoint: { every: 2, keepBest: true },
+      },
+      {
+        onEvaluation: (when, iteration, { successRate }) =>
+          seen.push(`${when} ${iteration}: ${successRate}`),
+      },
+    );
+    const result = await trainer.train(never);
+    expect(seen).toEqual(['before 0: 0', 'during 1: 1', 'during 2: 1', 'after 3: 0']);
+    expect(checkpoints).toEqual(['best 1', 'periodic 2', 'last 3']);
+    expect(metrics[0]).toMatchObject({ 'eval/successRate': 1, 'eval/group/sums': 1 });
+    expect(result.before?.successRate).toBe(0);
+    expect(result.state.best).toEqual({ iteration: 1, successRate: 1 });
+  });
+
+  test('gives every metric a name that is defined', async () => {
+    const { trainer, metrics } = setUp(mixed, { eval: { ...options.eval, every: 1 } });
+    await trainer.train(never);
+    const names = metrics.flatMap((values) => Object.keys(values));
+    expect(names.filter((name) => metricDefinition(name) === undefined)).toEqual([]);
+    expect(metrics.flatMap((values) => Object.values(values)).every(Number.isFinite)).toBe(true);
+  });
+
+  test('balances its ledger in every iteration', async () => {
+    const { trainer, metrics } = setUp(mixed);
+    await trainer.train(never);
+    for (const values of metrics) {
+      const booked = Object.entries(values).filter(([name]) => name.startsWith('ledger/'));
+      expect(booked.reduce((sum, [, count = NaN]) => sum + count, 0)).toBe(
+        values['rollout/sampledTokens'],
+      );
+    }
+  });
+});

@@ -1,0 +1,100 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { Transcript, type TranscriptRecord } from '../../../../agent_rl/core/transcript.ts';
+import { SFTTrainer } from '../../../../agent_rl/trainer/sft-trainer.ts';
+import { FakeLearner } from '../../../support/fake-learner.ts';
+
+/** One user token, `said` assistant tokens marked by `id`, one tool token. */
+const conversation = (id: number, said: number): TranscriptRecord => {
+  const transcript = new Transcript();
+  transcript.append('user', [1]);
+  transcript.append('demonstration', Array<number>(said).fill(id));
+  transcript.append('tool', [2]);
+  return transcript.record();
+};
+
+const options = {
+  seed: 1,
+  batchSize: 2,
+  microBatchTokens: 100,
+  train: {
+    iterations: 3,
+    learningRate: 1,
+    warmupSteps: 2,
+    schedule: 'constant' as const,
+    finalRatio: 0,
+    beta1: 0.9,
+    beta2: 0.95,
+    eps: 1e-8,
+    weightDecay: 0,
+    maxGradNorm: 1,
+  },
+};
+const never = new AbortController().signal;
+
+describe('SFTTrainer', () => {
+  test('trains what assistants said, each token of a step weighing the same', async () => {
+    const learner = new FakeLearner();
+    const trainer = new SFTTrainer(
+      { learner, examples: [conversation(10, 1), conversation(11, 3)] },
+      options,
+    );
+    await trainer.train(never);
+    const [long, short] = learner.batches[0] ?? [];
+    expect([...(long?.weights ?? [])]).toEqual([0, 0.25, 0.25, 0.25, 0]);
+    expect([...(short?.weights ?? [])]).toEqual([0, 0.25, 0]);
+    expect(learner.losses[0]).toEqual({ name: 'cross_entropy' });
+    expect(learner.steps.map(({ learningRate }) => learningRate)).toEqual([0.5, 1, 1]);
+  });
+
+  test('splits a step by its token budget without changing the weights', async () => {
+    const learner = new FakeLearner();
+    const examples = [conversation(10, 1), conversation(11, 3)];
+    await new SFTTrainer({ learner, examples }, { ...options, microBatchTokens: 5 }).train(never);
+    expect(learner.batches[0]).toHaveLength(1);
+    expect(learner.batches[1]?.[0]?.weights[1]).toBe(0.25);
+    expect(learner.steps).toHaveLength(3);
+  });
+
+  const idsSeen = (learner: FakeLearner) =>
+    learner.batches.map((batch) => batch.map(({ tokens }) => tokens[1]));
+
+  test('shows every example once per pass, in another order each, and resumes in the middle', async () => {
+    const examples = [10, 11, 12, 13, 14].map((id) => conversation(id, 2));
+    const run = async (from: number, to: number) => {
+      const learner = new FakeLearner();
+      const train = { ...options.train, iterations: to };
+      const trainer = new SFTTrainer({ learner, examples }, { ...options, train });
+      trainer.restore({ iteration: from });
+      await trainer.train(never);
+      return idsSeen(learner);
+    };
+    const whole = await run(0, 10);
+    const passes = [0, 1, 2, 3].map((pass) => whole.flat().slice(pass * 5, pass * 5 + 5));
+    for (const pass of passes) expect(pass.toSorted()).toEqual([10, 11, 12, 13, 14]);
+    expect(new Set(passes.map(String)).size).toBeGreaterThan(1);
+    expect(await run(7, 10)).toEqual(whole.slice(7));
+  });
+
+  test('finishes the step under way when it is interrupted', async () => {
+    const stop = new AbortController();
+    const learner = new FakeLearner();
+    const trainer = new SFTTrainer(
+      { learner, examples: [conversation(10, 1)], observer: { onIteration: () => stop.abort() } },
+      options,
+    );
+    expect(await trainer.train(stop.signal)).toEqual({ interrupted: true });
+    expect([learner.steps.length, trainer.state()]).toEqual([1, { iteration: 1 }]);
+  });
+
+  test('refuses to learn from nothing', () => {
+    const learner = new FakeLearner();
+    expect(() => new SFTTrainer({ learner, examples: [] }, options)).toThrow(
+      'no conversations to learn from',
+    );
+    expect(
+      () =>
+        new SFTTrainer({ learner, examples: [conversation(1, 1), conversation(1, 0)] }, options),
+    ).toThrow('Conversation 1 of 2 (from 0) has no assistant tokens');
+  });
+});
