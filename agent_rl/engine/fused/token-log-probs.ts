@@ -1,5 +1,9 @@
 import type { Tensor, Tensor1D } from '@tensorflow/tfjs';
 import { tfjs as tf } from '../tfjs.ts';
+import { fused } from '../trace/emit-fused.ts';
+import { computed } from '../trace/kernel.ts';
+import { reshaped } from '../trace/kernels/shape.ts';
+import { uniform } from '../trace/value.ts';
 import { withCustomGradient } from './custom-gradient.ts';
 
 export interface TokenLogProbs {
@@ -75,15 +79,28 @@ export function tokenLogProbs(
   };
 }
 
+/** P less the one-hot of the targets; where programs are recorded, one element of each row is changed. */
+const residual = (probabilities: Tensor, targets: Tensor): Tensor =>
+  fused([probabilities, targets], {
+    composed: () => [tf.sub(probabilities, tf.oneHot(targets, probabilities.shape[1]!))],
+    traced: (graph, [rows, picked]) => {
+      const column = reshaped(graph, picked!, [picked!.shape[0]!, 1]);
+      const minusOnes = uniform(-1, column.shape);
+      const inputs = [rows!, column, minusOnes].map((value) => graph.nameOf(value));
+      const name = graph.emit('ScatterElements', inputs, {
+        attributes: { axis: { int: 1 }, reduction: { string: 'add' } },
+      });
+      return [computed(name, rows!.shape)];
+    },
+  })[0]!;
+
 /**
- * The gradient of the logits is d (onehot - P). Its product with the head is d (head[target] - P head), and that
- * with the hidden rows a scatter of d hidden less P^T (d hidden): the one-hot and the logits' gradient are never made.
+ * The gradient of the logits is -d (P - onehot), d that of the log-probabilities. The factor of each row is
+ * applied to the narrow sides of both products, so the logits' gradient itself is never made.
  */
 function gradients(dy: Tensor, saved: readonly Tensor[], temperature: number): Tensor[] {
   const [hidden, head, targets, probabilities] = saved as [Tensor, Tensor, Tensor, Tensor];
-  const scale = tf.div(tf.slice(dy, [0, 0], [-1, 1]), temperature); // [rows, 1]
-  const towardsTarget = tf.sub(tf.gather(head, targets), tf.matMul(probabilities, head));
-  const weighted = tf.mul(hidden, scale);
-  const added = tf.unsortedSegmentSum(weighted, targets as Tensor1D, head.shape[0]!);
-  return [tf.mul(towardsTarget, scale), tf.sub(added, tf.matMul(probabilities, weighted, true))];
+  const scale = tf.div(tf.slice(dy, [0, 0], [-1, 1]), -temperature); // [rows, 1]
+  const rest = residual(probabilities, targets);
+  return [tf.mul(tf.matMul(rest, head), scale), tf.matMul(rest, tf.mul(hidden, scale), true)];
 }

@@ -39,7 +39,9 @@ describe('OnnxEngine', () => {
 
   test('takes and returns whole numbers as int32', async () => {
     const ids = { name: 'ids', shape: [2], dtype: 'int32' } as const;
-    const program = await engine.compile([ids], ({ ids: i }) => ({ next: tf.add(i!, 1) }));
+    const program = await engine.compile([ids], ({ ids: i }) => ({
+      next: tf.add(i!, tf.scalar(1, 'int32')),
+    }));
     const { next } = await program.run({ ids: Int32Array.of(7, -1) });
     expect(next).toEqual(Int32Array.of(8, 0));
   });
