@@ -197,11 +197,10 @@ function piecesOf(text: string, messages: readonly SaidMessage[]): readonly Prom
         `The chat template does not show the content of message ${index + 1} (${message.role}) exactly once and in order.`,
       );
     }
-    const [left, trimStart] = withoutEdge(before, edgeBefore, 'end');
-    const [right, trimEnd] = withoutEdge(after, edgeAfter, 'start');
+    const { left, right, shown } = placed(before, after);
     pieces.push(
       { source: 'template', text: left },
-      { source: message.role, text: trimEnd(trimStart(message.content)) },
+      { source: message.role, text: shown(message.content) },
     );
     rest = right;
   }
@@ -209,18 +208,43 @@ function piecesOf(text: string, messages: readonly SaidMessage[]): readonly Prom
   return pieces.filter((piece) => piece.text !== '');
 }
 
+interface Placed {
+  /** The template's text on either side of a content. */
+  readonly left: string;
+  readonly right: string;
+  /** The content as the template shows it. */
+  readonly shown: (content: string) => string;
+}
+
+/** What the white space around a placeholder tells about how the template shows that content. */
+function placed(before: string, after: string): Placed {
+  const [escapedBefore, escapedAfter] = [insideJson(edgeBefore), insideJson(edgeAfter)];
+  if (before.endsWith(escapedBefore) && after.startsWith(escapedAfter)) {
+    const left = before.slice(0, -escapedBefore.length);
+    return { left, right: after.slice(escapedAfter.length), shown: insideJson };
+  }
+  const [left, trimStart] = keptBefore(before);
+  const [right, trimEnd] = keptAfter(after);
+  return { left, right, shown: (content) => trimEnd(trimStart(content)) };
+}
+
 type Trim = (content: string) => string;
 
-/** Takes the white space around a placeholder away, and tells what the template did to it. */
-function withoutEdge(text: string, edge: string, side: 'start' | 'end'): [string, Trim] {
-  const cut = (length: number): string =>
-    side === 'end' ? text.slice(0, text.length - length) : text.slice(length);
-  const at = (part: string): boolean =>
-    side === 'end' ? text.endsWith(part) : text.startsWith(part);
-  if (at(edge)) return [cut(edge.length), (content) => content];
-  const atStart = side === 'end';
-  if (at(' ')) return [cut(1), (content) => content.replace(atStart ? /^\n+/ : /\n+$/, '')];
-  return [text, (content) => (atStart ? content.trimStart() : content.trimEnd())];
+function keptBefore(text: string): [string, Trim] {
+  if (text.endsWith(edgeBefore)) return [text.slice(0, -edgeBefore.length), (content) => content];
+  if (text.endsWith(' ')) return [text.slice(0, -1), (content) => content.replace(/^\n+/, '')];
+  return [text, (content) => content.trimStart()];
+}
+
+function keptAfter(text: string): [string, Trim] {
+  if (text.startsWith(edgeAfter)) return [text.slice(edgeAfter.length), (content) => content];
+  if (text.startsWith(' ')) return [text.slice(1), (content) => content.replace(/\n+$/, '')];
+  return [text, (content) => content.trimEnd()];
+}
+
+/** The text as it stands between the quotes of a JSON string, which some templates show tool results as. */
+function insideJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }
 
 function templateMessage(message: Message): Json {

@@ -43,7 +43,7 @@ export function decodeMask(lengths: ArrayLike<number>, capacity: number): Float3
   const width = capacity + 1;
   const mask = new Float32Array(lengths.length * width);
   for (let row = 0; row < lengths.length; row++) {
-    mask.fill(-1e9, row * width + (lengths[row] as number), row * width + capacity);
+    mask.fill(-1e9, row * width + lengths[row]!, row * width + capacity);
   }
   return mask;
 }
@@ -59,9 +59,9 @@ export function decodeStep(
   let hidden = embed(decoder, inputs.tokens);
   for (let layer = 0; layer < config.layers; layer++) {
     const heads = rotate(projectHeads(decoder, layer, hidden), inputs);
-    const past = inputs.past[layer] as KeysAndValues;
+    const past = inputs.past[layer]!;
     hidden = finishLayer(decoder, layer, hidden, attendOne(config, heads, past, inputs.mask));
-    const shape = [hidden.shape[0] as number, config.kvHeads, 1, config.headDim];
+    const shape = [hidden.shape[0], config.kvHeads, 1, config.headDim];
     fresh.push({ keys: tf.reshape(heads.keys, shape), values: tf.reshape(heads.values, shape) });
   }
   return { logits: tf.matMul(finalNorm(decoder, hidden), lmHead(decoder), false, true), fresh };
@@ -80,7 +80,8 @@ function rotate({ queries, keys, values }: Heads, { cos, sin }: DecodeInputs): H
  */
 function attendOne(config: ModelConfig, heads: Heads, past: KeysAndValues, mask: Tensor): Tensor {
   const { heads: queryHeads, kvHeads, headDim } = config;
-  const [rows, , capacity] = past.keys.shape as [number, number, number, number];
+  const rows = past.keys.shape[0];
+  const capacity = past.keys.shape[2]!;
   const shared = queryHeads / kvHeads;
   const groups = rows * kvHeads;
   const queries = tf.mul(

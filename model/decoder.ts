@@ -64,10 +64,10 @@ export function sequenceHeads(
   { tokens, cos, sin }: SequenceInputs,
 ): SequenceHeads {
   const { headDim } = decoder.config;
-  const [batch, length] = tokens.shape as [number, number];
+  const [batch, length] = [tokens.shape[0], tokens.shape[1]!];
   const { queries, keys, values } = projectHeads(decoder, layer, hidden);
   const byHead = (rows: Tensor): Tensor =>
-    tf.transpose(tf.reshape(rows, [batch, length, rows.shape[1] as number, headDim]), [0, 2, 1, 3]);
+    tf.transpose(tf.reshape(rows, [batch, length, rows.shape[1]!, headDim]), [0, 2, 1, 3]);
   return {
     queries: ropeRotate(byHead(queries), cos, sin),
     keys: ropeRotate(byHead(keys), cos, sin),

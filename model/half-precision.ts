@@ -5,12 +5,12 @@ const bits = new Uint32Array(float.buffer);
 
 function bitsOf(value: number): number {
   float[0] = value;
-  return bits[0] as number;
+  return bits[0]!;
 }
 
 function floatOf(word: number): number {
   bits[0] = word;
-  return float[0] as number;
+  return float[0]!;
 }
 
 /** bfloat16 is the upper half of a float32. */

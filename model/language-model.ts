@@ -95,7 +95,7 @@ export async function openLanguageModelFolder(folder: string): Promise<LanguageM
   return new LanguageModel(
     tokenizer,
     new ChatTemplate(source, tokenizer.namedTokens),
-    await eosTokenIds(folder, tokenizer),
+    await endsOfText(folder, tokenizer),
   );
 }
 
@@ -127,7 +127,7 @@ async function templateSource(folder: string): Promise<string> {
 }
 
 /** What the folder calls the end of text: generation_config.json, config.json and the tokenizer's `eos_token`. */
-async function eosTokenIds(folder: string, tokenizer: Tokenizer): Promise<readonly number[]> {
+async function endsOfText(folder: string, tokenizer: Tokenizer): Promise<readonly number[]> {
   const ids: number[] = [];
   for (const name of ['generation_config.json', 'config.json']) {
     const file = path.join(folder, name);

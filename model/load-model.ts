@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 import { AgentRlError } from '../agent_rl/core/errors.ts';
+import { isRecord } from './is-record.ts';
 import { readModelConfig, writeModelConfig, type ModelConfig } from './model-config.ts';
 import { embeddingName, headName, parameterSpecs, type ParameterSpec } from './parameters.ts';
 import { readJson } from './read-json.ts';
@@ -52,7 +53,7 @@ export async function loadModel(folder: string): Promise<LoadedModel> {
     return {
       config,
       parameters,
-      storedDtype: (stored.get(embeddingName) as StoredTensor).entry.dtype,
+      storedDtype: stored.get(embeddingName)!.entry.dtype,
     };
   } finally {
     await Promise.all(files.map((file) => file.close()));
@@ -103,17 +104,19 @@ async function openWeights(folder: string): Promise<SafetensorsFile[]> {
 }
 
 async function shardNames(index: string): Promise<readonly string[]> {
-  const json = (await readJson(index, 'MODEL_INVALID')) as { weight_map?: unknown } | null;
-  const map = json?.weight_map;
-  const names = typeof map === 'object' && map !== null ? [...new Set(Object.values(map))] : [];
-  const plain = names.filter((name) => typeof name === 'string' && path.basename(name) === name);
+  const json = await readJson(index, 'MODEL_INVALID');
+  const map = isRecord(json) ? json['weight_map'] : undefined;
+  const names = isRecord(map) ? [...new Set(Object.values(map))] : [];
+  const plain = names.filter(
+    (name): name is string => typeof name === 'string' && path.basename(name) === name,
+  );
   if (plain.length === 0 || plain.length !== names.length) {
     throw new AgentRlError(
       'MODEL_INVALID',
       `${index}: weight_map must give each tensor the name of a file beside it.`,
     );
   }
-  return (plain as string[]).toSorted();
+  return plain.toSorted();
 }
 
 function tensorsOf(files: readonly SafetensorsFile[]): Map<string, StoredTensor> {
@@ -178,7 +181,7 @@ async function checkTiedHead(
 ): Promise<void> {
   if (!config.tiedEmbeddings || !stored.has('lm_head.weight')) return;
   const head = await read(stored, 'lm_head.weight');
-  const embedding = parameters.get(headName(config)) as Float32Array;
+  const embedding = parameters.get(headName(config))!;
   if (head.length === embedding.length && head.every((value, i) => value === embedding[i])) return;
   throw new AgentRlError(
     'MODEL_INVALID',
@@ -190,6 +193,6 @@ async function read(
   stored: ReadonlyMap<string, StoredTensor>,
   name: string,
 ): Promise<Float32Array> {
-  const { file, entry } = stored.get(name) as StoredTensor;
+  const { file, entry } = stored.get(name)!;
   return file.read(entry);
 }

@@ -1,4 +1,5 @@
 import { AgentRlError } from '../agent_rl/core/errors.ts';
+import { isRecord } from './is-record.ts';
 
 /** Whose layout of names and biases a model follows. */
 export type ModelFamily = 'qwen3' | 'qwen2' | 'llama';
@@ -61,13 +62,13 @@ export function readModelConfig(
   file = 'config.json',
   tensorNames?: Iterable<string>,
 ): ModelConfig {
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+  if (!isRecord(json)) {
     throw new AgentRlError(
       'MODEL_INVALID',
       `${file}: expected an object, got ${JSON.stringify(json)}.`,
     );
   }
-  const raw = json as Json;
+  const raw: Json = json;
   const type = modelTypeOf(raw, file);
   const fields = new Fields(raw);
   const family = familyOf(type, tensorNames);
@@ -142,9 +143,9 @@ function modelTypeOf(raw: Json, file: string): string {
   const architectures = Array.isArray(raw['architectures']) ? raw['architectures'].map(String) : [];
   if (typeof type === 'string' && Object.hasOwn(families, type)) return type;
   if (type === undefined) {
-    const family = (Object.keys(architectureOf) as ModelFamily[]).find((name) =>
-      architectures.includes(architectureOf[name]),
-    );
+    const family = Object.entries(architectureOf).find(([, name]) =>
+      architectures.includes(name),
+    )?.[0];
     if (family !== undefined) return family;
     if (architectures.some((name) => name.startsWith('MiniMind'))) return 'minimind';
   }
@@ -160,15 +161,13 @@ function familyOf(type: string, tensorNames: Iterable<string> | undefined): Mode
   if (type === 'minimind' && tensorNames !== undefined) {
     return [...tensorNames].some((name) => name.endsWith('.q_norm.weight')) ? 'qwen3' : 'llama';
   }
-  return families[type] as ModelFamily;
+  return families[type]!;
 }
 
 function ropeThetaOf(raw: Json, fields: Fields): number {
   const parameters = raw['rope_parameters'];
-  if (raw['rope_theta'] === undefined && typeof parameters === 'object' && parameters !== null) {
-    return new Fields(parameters as Json, fields.problems, 'rope_parameters.').positive(
-      'rope_theta',
-    );
+  if (raw['rope_theta'] === undefined && isRecord(parameters)) {
+    return new Fields(parameters, fields.problems, 'rope_parameters.').positive('rope_theta');
   }
   return fields.positive('rope_theta', 10000);
 }
@@ -206,8 +205,8 @@ function unsupportedFeatures(raw: Json, layers: number): string[] {
     problems.push('it uses sliding-window attention; only full attention is supported.');
   }
   for (const name of ['rope_scaling', 'rope_parameters']) {
-    const scaling = raw[name] as Json | null | undefined;
-    const kind = scaling?.['rope_type'] ?? scaling?.['type'] ?? 'default';
+    const scaling = isRecord(raw[name]) ? raw[name] : {};
+    const kind = scaling['rope_type'] ?? scaling['type'] ?? 'default';
     if (kind !== 'default')
       problems.push(`${seen(name)}; no rotary scaling is supported: set it to null.`);
   }
@@ -235,7 +234,7 @@ class Fields {
 
   count(name: string, otherwise?: number): number {
     const value = this.raw[name] ?? otherwise;
-    if (Number.isInteger(value) && (value as number) > 0) return value as number;
+    if (typeof value === 'number' && Number.isInteger(value) && value > 0) return value;
     return this.#refuse(name, value, 'a positive integer');
   }
 
@@ -255,8 +254,7 @@ class Fields {
   tokenIds(name: string): readonly number[] {
     const value = this.raw[name] ?? [];
     const ids: readonly unknown[] = Array.isArray(value) ? value : [value];
-    if (ids.every((id) => Number.isInteger(id) && (id as number) >= 0))
-      return ids as readonly number[];
+    if (ids.every(isTokenId)) return ids;
     this.#refuse(name, value, 'a token id or a list of them');
     return [];
   }
@@ -267,3 +265,6 @@ class Fields {
     return 1;
   }
 }
+
+const isTokenId = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0;

@@ -20,7 +20,7 @@ export function prefill(
   inputs: SequenceInputs,
 ): readonly LayerCache[] {
   const decoder: Decoder = { config, parameters };
-  const length = inputs.tokens.shape[1] as number;
+  const length = inputs.tokens.shape[1]!;
   const shape = [config.kvHeads, length, config.headDim];
   const caches: LayerCache[] = [];
   let hidden = embedSequences(decoder, inputs);

@@ -27,7 +27,7 @@ export function ropeTables(
   const sin = new Float32Array(positions.length * headDim);
   for (let row = 0; row < positions.length; row++) {
     for (let i = 0; i < half; i++) {
-      const angle = (positions[row] as number) * (frequencies[i] as number);
+      const angle = positions[row]! * frequencies[i]!;
       const at = row * headDim + i;
       cos[at] = cos[at + half] = Math.cos(angle);
       sin[at] = sin[at + half] = Math.sin(angle);

@@ -1,4 +1,5 @@
 import { AgentRlError } from '../agent_rl/core/errors.ts';
+import { isRecord } from './is-record.ts';
 import { elementCount } from './parameters.ts';
 
 /** Widths a tensor may be stored in. In memory all are float32. */
@@ -36,7 +37,7 @@ export function parseHeader(text: string, dataBytes: number, file: string): read
       cause,
     );
   }
-  if (!isObject(header)) throw invalid(file, 'its header is not a JSON object');
+  if (!isRecord(header)) throw invalid(file, 'its header is not a JSON object');
   const entries = Object.entries(header)
     .filter(([name]) => name !== '__metadata__')
     .map(([name, value]) => entryOf(name, value, file))
@@ -47,30 +48,26 @@ export function parseHeader(text: string, dataBytes: number, file: string): read
 
 function entryOf(name: string, value: unknown, file: string): TensorEntry {
   const of = `tensor "${name}"`;
-  if (!isObject(value))
+  if (!isRecord(value))
     throw invalid(file, `${of} is described by ${JSON.stringify(value)}, not an object`);
   const { dtype, shape, data_offsets: offsets } = value;
-  if (typeof dtype !== 'string' || !Object.hasOwn(bytesOf, dtype)) {
+  if (!isStoredDtype(dtype)) {
     throw invalid(file, `${of} has dtype ${JSON.stringify(dtype)}; F32, F16 and BF16 can be read`);
   }
   if (!isSizes(shape))
     throw invalid(file, `${of} has shape ${JSON.stringify(shape)}, not a list of sizes`);
-  if (
-    !isSizes(offsets) ||
-    offsets.length !== 2 ||
-    (offsets[0] as number) > (offsets[1] as number)
-  ) {
+  if (!isSizes(offsets) || offsets.length !== 2 || offsets[0]! > offsets[1]!) {
     throw invalid(file, `${of} has data_offsets ${JSON.stringify(offsets)}, not [start, end]`);
   }
-  const [start, end] = offsets as [number, number];
-  const expected = elementCount(shape) * bytesOf[dtype as StoredDtype];
+  const [start = 0, end = 0] = offsets;
+  const expected = elementCount(shape) * bytesOf[dtype];
   if (end - start !== expected) {
     throw invalid(
       file,
       `${of} of ${dtype} [${shape.join(', ')}] needs ${expected} bytes and is given ${end - start}`,
     );
   }
-  return { name, dtype: dtype as StoredDtype, shape, start, end };
+  return { name, dtype, shape, start, end };
 }
 
 function checkLayout(entries: readonly TensorEntry[], dataBytes: number, file: string): void {
@@ -107,8 +104,8 @@ export function invalid(file: string, problem: string, cause?: unknown): AgentRl
   );
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isStoredDtype = (value: unknown): value is StoredDtype =>
+  typeof value === 'string' && Object.hasOwn(bytesOf, value);
 
 const isSizes = (value: unknown): value is number[] =>
   Array.isArray(value) && value.every((size) => Number.isSafeInteger(size) && size >= 0);

@@ -96,7 +96,7 @@ export async function writeSafetensors(
   const header: Record<string, unknown> = { __metadata__: metadata };
   let end = 0;
   for (const name of names) {
-    const { shape, values } = tensors.get(name) as TensorToWrite;
+    const { shape, values } = tensors.get(name)!;
     if (values.length !== elementCount(shape)) {
       throw invalid(
         path,
@@ -110,7 +110,7 @@ export async function writeSafetensors(
   const chunks = function* (): Generator<Uint8Array> {
     yield headerBytes(header);
     for (const name of names)
-      yield narrow((tensors.get(name) as TensorToWrite).values, dtype, `${path}: tensor "${name}"`);
+      yield narrow(tensors.get(name)!.values, dtype, `${path}: tensor "${name}"`);
   };
   await writeAside(path, chunks());
 }

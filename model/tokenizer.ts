@@ -38,7 +38,7 @@ export class Tokenizer {
     try {
       this.#template = new HuggingFaceTokenizer(json, config);
       this.#plain = new HuggingFaceTokenizer(withoutAddedTokens(json, added), config);
-      this.#known = new Set(this.#template.get_vocab().values());
+      this.#known = new Set([...this.#template.get_vocab()].flatMap(([token, id]) => (token === undefined ? [] : [id])));
     } catch (cause) {
       throw invalid(source, 'it describes no tokenizer that can be built', cause);
     }
@@ -53,7 +53,9 @@ export class Tokenizer {
 
   /** One more than the highest id, added tokens included. */
   get vocabularySize(): number {
-    return Math.max(...this.#known) + 1;
+    let size = 0;
+    for (const id of this.#known) size = Math.max(size, id + 1);
+    return size;
   }
 
   /** Ids of text in which control tokens are meant. */

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 export function weightsSha256(parameters: ReadonlyMap<string, Float32Array>): string {
   const hash = createHash('sha256');
   for (const name of [...parameters.keys()].toSorted()) {
-    const { buffer, byteOffset, byteLength } = parameters.get(name) as Float32Array;
+    const { buffer, byteOffset, byteLength } = parameters.get(name)!;
     hash.update(new Uint8Array(buffer, byteOffset, byteLength));
   }
   return hash.digest('hex');

@@ -1,5 +1,5 @@
 import { inject } from 'inversify';
-import Type from 'typebox';
+import { Type } from 'typebox';
 
 import { GENERATOR, type Generator } from '../../core/generator.ts';
 import { policy } from '../../core/policy.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
-import Type from 'typebox';
+import * as fc from 'fast-check';
+import { Type } from 'typebox';
 
 import { system, user, type Message, type ToolMessage } from '../../../agent_rl/core/message.ts';
 import { ChatTemplate, type SaidMessage } from '../../../model/chat-template.ts';
@@ -133,6 +133,30 @@ describe('a template that trims', () => {
       expect(joined(trimming.promptPieces([message], [], {}))).toBe(direct);
     }
   });
+});
+
+test('a template that writes tool results as JSON strings gets them escaped', () => {
+  const escaping = new ChatTemplate(
+    '{% for m in messages %}[{{ m.content | tojson }}]{% endfor %}',
+  );
+  const said = toolResult('say "hi"\n\\ 你');
+  const pieces = escaping.promptPieces([said], [], {});
+  expect(joined(pieces)).toBe(escaping.renderChat([said], []));
+  expect(pieces.map(({ text }) => text)).toEqual(['["', 'say \\"hi\\"\\n\\\\ 你', '"]']);
+});
+
+test('a template that drops the thoughts of earlier turns still tells what follows a turn', () => {
+  const dropping = new ChatTemplate(
+    '{% for m in messages %}<|im_start|>{{ m.role }}\n' +
+      "{% if m.role == 'assistant' and loop.last %}<think>\n{{ m.reasoning_content }}\n</think>\n\n{% endif %}" +
+      '{{ m.content }}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}',
+  );
+  const turn: Message = { role: 'assistant', content: '4', reasoning: 'easy' };
+  const text = dropping.turnText(turn, '<|im_end|>', {});
+  expect(text).toBe('<think>\neasy\n</think>\n\n4<|im_end|>');
+  expect(joined(dropping.deltaPieces([user('And 3+3?')], '<|im_end|>', {}))).toBe(
+    '\n<|im_start|>user\nAnd 3+3?<|im_end|>\n<|im_start|>assistant\n',
+  );
 });
 
 test('a template that hides a content is refused', () => {

@@ -35,7 +35,7 @@ function sequenceInputs(
   const { cos, sin } = ropeTablesUpTo(config, length);
   const padded = sequences.flatMap((tokens) => [
     ...tokens,
-    ...new Array<number>(length - tokens.length).fill(0),
+    ...Array.from({ length: length - tokens.length }, () => 0),
   ]);
   return {
     tokens: tf.tensor2d(padded, [sequences.length, length], 'int32'),
@@ -60,10 +60,9 @@ async function trainingLogProbs(
   const head = lmHead({ config, parameters });
   const { logProbs } = tokenLogProbs(hidden, head, tf.tensor1d(targets, 'int32'), 1);
   const flat = [...(await logProbs.data())];
-  return [first, second].map((tokens, b) => [
-    0,
-    ...flat.slice(b * length, b * length + tokens.length - 1),
-  ]);
+  return [first, second].map((tokens, b) =>
+    [0].concat(flat.slice(b * length, b * length + tokens.length - 1)),
+  );
 }
 
 /** Log-probabilities as generation computes them: prompts of 3 and 2 tokens prefilled, the rest one by one. */
@@ -95,11 +94,11 @@ async function decodedLogProbs(
     }
   }
   const result = sequences.map((tokens, row) =>
-    new Array<number>((lengths[row] as number) + 1).fill(0),
+    Array.from({ length: (lengths[row] as number) + 1 }, () => 0),
   );
   while (sequences.some((tokens, row) => (lengths[row] as number) < tokens.length - 1)) {
     const { cos, sin } = ropeTables(config, lengths);
-    const tokens = sequences.map((all, row) => all[lengths[row] as number] ?? 0);
+    const tokens = sequences.map((all, row) => all[lengths[row]!] ?? 0);
     const past: KeysAndValues[] = caches.map(({ keys, values }) => ({
       keys: tf.tensor4d(keys, [2, kvHeads, capacity, headDim]),
       values: tf.tensor4d(values, [2, kvHeads, capacity, headDim]),
@@ -124,7 +123,7 @@ async function decodedLogProbs(
     const rows = (await logits.array()) as number[][];
     for (const [row, all] of sequences.entries()) {
       lengths[row] = (lengths[row] as number) + 1;
-      const next = all[lengths[row] as number];
+      const next = all[lengths[row] ?? 0];
       if (next !== undefined) result[row]?.push(logSoftmax(rows[row] as number[])[next] as number);
     }
   }

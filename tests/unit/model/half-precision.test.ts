@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 
 import { fromBFloat16, fromFloat16, toBFloat16, toFloat16 } from '../../../model/half-precision.ts';
 

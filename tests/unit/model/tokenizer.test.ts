@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 
 import { Tokenizer } from '../../../model/tokenizer.ts';
 import { miniMind3 } from '../../support/minimind3.ts';

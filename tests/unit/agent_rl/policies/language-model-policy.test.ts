@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { Container } from 'inversify';
-import Type from 'typebox';
+import { Type } from 'typebox';
 
 import {
   GENERATOR,
@@ -110,7 +110,7 @@ test('the end of turn that was sampled is sampled, with its log-probability and 
 
 test('sampled tokens enter as they were drawn, even where the tokenizer would encode their text otherwise', async () => {
   // "Hello" letter by letter, which the tokenizer would never give.
-  const letters = [...'Hello'].flatMap((letter) => tokenizer.encodePlain(letter));
+  const letters = 'Hello'.split('').flatMap((letter) => tokenizer.encodePlain(letter));
   expect(letters).not.toEqual(tokenizer.encodePlain('Hello'));
   const { policy } = policyThatSays(() => [...letters, 2]);
   const transcript = policy.begin([user('Hi')], []);
@@ -185,10 +185,11 @@ describe('text that poses as something else', () => {
     const { policy } = policyThatSays('');
     const transcript = policy.begin([system(forged), user(forged)], []);
     const { tokens, spans } = transcript.record();
-    for (const { start, end, source } of spans) {
-      if (source !== 'template')
-        expect(tokens.slice(start, end).some((id) => tokenizer.isControl(id))).toBe(false);
-    }
+    const said = spans
+      .filter(({ source }) => source !== 'template')
+      .flatMap(({ start, end }) => tokens.slice(start, end));
+    expect(tokenizer.decode(said)).toBe(forged + forged);
+    expect(said.some((id) => tokenizer.isControl(id))).toBe(false);
   });
 
   test('from the policy is sampled and no result, whatever it forges', async () => {
@@ -296,7 +297,7 @@ test('over any episode the transcript only grows, and reads as its messages woul
           transcript,
           options({ key: { seed: 1, taskId: 't', sample: 0, turn: index } }),
         );
-        expected = [...expected, ...ids, 2];
+        expected = expected.concat(ids, 2);
         expect(transcript.tokens).toEqual(expected);
         policy.observe(transcript, [byTool ? toolResult(said) : user(said)]);
         const frame = byTool ? ['\n<tool_response>\n', '\n</tool_response>'] : ['\n', ''];
