@@ -9,6 +9,7 @@ export * from './message.ts';
 export * from './outcome.ts';
 export * from './plugin.ts';
 export * from './policy.ts';
+export * from './python-value.ts';
 export * from './reward.ts';
 export * from './sampling.ts';
 export * from './sandbox.ts';

@@ -1,0 +1,238 @@
+/**
+ * Plain Python values as JSON, so that what JSON cannot tell apart survives: tuples, sets, bytes, whole
+ * floats, integers beyond 2^53, dictionaries with any keys.
+ *
+ * - `None`, booleans, strings and lists are JSON's own; a whole number is an `int`, another number a `float`.
+ * - Everything else is an object with one tag: `{"$int": "digits"}`, `{"$float": "repr"}` (`"1.0"`, `"nan"`,
+ *   `"-inf"`), `{"$complex": ["re", "im"]}`, `{"$bytes": "base64"}`, `{"$bytearray": "base64"}`,
+ *   `{"$tuple": [...]}`, `{"$set": [...]}`, `{"$frozenset": [...]}`, `{"$dict": [[key, value], ...]}`.
+ * - An object without a tag is a dictionary with string keys.
+ */
+export type PythonValue =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly PythonValue[]
+  | { readonly [key: string]: PythonValue };
+
+export const pythonTags = [
+  '$int',
+  '$float',
+  '$complex',
+  '$bytes',
+  '$bytearray',
+  '$tuple',
+  '$set',
+  '$frozenset',
+  '$dict',
+] as const;
+
+export type PythonTag = (typeof pythonTags)[number];
+
+/** A value taken apart: one name per Python type, numbers by their value. */
+export type PythonParts =
+  | { readonly type: 'none' }
+  | { readonly type: 'bool'; readonly value: boolean }
+  | { readonly type: 'int'; readonly value: bigint }
+  | { readonly type: 'float'; readonly value: number }
+  | { readonly type: 'complex'; readonly real: number; readonly imaginary: number }
+  | { readonly type: 'str'; readonly value: string }
+  | { readonly type: 'bytes' | 'bytearray'; readonly base64: string }
+  | {
+      readonly type: 'list' | 'tuple' | 'set' | 'frozenset';
+      readonly items: readonly PythonValue[];
+    }
+  | { readonly type: 'dict'; readonly pairs: readonly (readonly [PythonValue, PythonValue])[] };
+
+/** Thrown for JSON that is no tagged Python value. */
+export class NotAPythonValue extends Error {
+  override readonly name = 'NotAPythonValue';
+}
+
+const refuse = (value: unknown, want: string): never => {
+  const shown = JSON.stringify(value) ?? String(value);
+  throw new NotAPythonValue(`${shown.slice(0, 80)} is no Python value: ${want}.`);
+};
+
+const isTag = (key: string): key is PythonTag => (pythonTags as readonly string[]).includes(key);
+
+const textOf = (content: unknown, pattern: RegExp, want: string): string =>
+  typeof content === 'string' && pattern.test(content) ? content : refuse(content, want);
+
+const listOf = (content: unknown): readonly PythonValue[] =>
+  Array.isArray(content)
+    ? (content as readonly PythonValue[])
+    : refuse(content, 'a list is needed');
+
+const floatPattern = /^(?:[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?inf|nan)$/;
+
+function floatOf(content: unknown): number {
+  const text = textOf(content, floatPattern, "a float's repr is needed");
+  return text.endsWith('inf') ? Number(text.replace('inf', 'Infinity')) : Number(text);
+}
+
+function numberParts(value: number): PythonParts {
+  if (!Number.isInteger(value)) return { type: 'float', value };
+  if (Number.isSafeInteger(value)) return { type: 'int', value: BigInt(value) };
+  return refuse(value, 'integers beyond 2^53 are written {"$int": "digits"}');
+}
+
+function pairOf(content: unknown): readonly [PythonValue, PythonValue] {
+  const [key, value, ...more] = listOf(content);
+  if (key === undefined || value === undefined || more.length > 0) {
+    return refuse(content, 'a pair of key and value is needed');
+  }
+  return [key, value];
+}
+
+function tagged(tag: PythonTag, content: unknown): PythonParts {
+  switch (tag) {
+    case '$int':
+      return { type: 'int', value: BigInt(textOf(content, /^-?\d+$/, 'digits are needed')) };
+    case '$float':
+      return { type: 'float', value: floatOf(content) };
+    case '$complex': {
+      const [real, imaginary] = listOf(content);
+      return { type: 'complex', real: floatOf(real), imaginary: floatOf(imaginary) };
+    }
+    case '$bytes':
+    case '$bytearray': {
+      const base64 = textOf(content, /^[A-Za-z0-9+/]*={0,2}$/, 'base64 is needed');
+      return { type: tag === '$bytes' ? 'bytes' : 'bytearray', base64 };
+    }
+    case '$dict':
+      return { type: 'dict', pairs: listOf(content).map(pairOf) };
+    case '$tuple':
+      return { type: 'tuple', items: listOf(content) };
+    case '$set':
+      return { type: 'set', items: listOf(content) };
+    case '$frozenset':
+      return { type: 'frozenset', items: listOf(content) };
+  }
+}
+
+/**
+ * The outermost layer of a value.
+ *
+ * @throws NotAPythonValue
+ */
+export function partsOf(value: unknown): PythonParts {
+  if (value === null) return { type: 'none' };
+  if (typeof value === 'boolean') return { type: 'bool', value };
+  if (typeof value === 'number') return numberParts(value);
+  if (typeof value === 'string') return { type: 'str', value };
+  if (Array.isArray(value)) return { type: 'list', items: value as readonly PythonValue[] };
+  if (typeof value !== 'object') return refuse(value, 'JSON is needed');
+  const pairs = Object.entries(value) as [string, PythonValue][];
+  const [only] = pairs;
+  if (pairs.length === 1 && only && isTag(only[0])) return tagged(only[0], only[1]);
+  const unknown = pairs.find(([key]) => key.startsWith('$'))?.[0];
+  if (unknown === undefined) return { type: 'dict', pairs };
+  return refuse(value, `"${unknown}" is no tag; tags are ${pythonTags.join(', ')}`);
+}
+
+/** What is wrong with a value, all the way down; `undefined` when it is a Python value. */
+export function pythonValueProblem(value: unknown): string | undefined {
+  try {
+    check(value);
+    return undefined;
+  } catch (error) {
+    if (error instanceof NotAPythonValue) return error.message;
+    throw error;
+  }
+}
+
+function check(value: unknown): void {
+  const parts = partsOf(value);
+  if ('items' in parts) parts.items.forEach(check);
+  if ('pairs' in parts) parts.pairs.flat().forEach(check);
+}
+
+const tokens: Readonly<Record<string, string>> = { true: 'True', false: 'False' };
+
+/** The value as Python's `repr` shows it, floats to JavaScript's digits. @throws NotAPythonValue */
+export function pythonRepr(value: PythonValue): string {
+  const parts = partsOf(value);
+  switch (parts.type) {
+    case 'none':
+      return 'None';
+    case 'bool':
+      return tokens[String(parts.value)] ?? '';
+    case 'int':
+      return String(parts.value);
+    case 'float':
+      return floatRepr(parts.value);
+    case 'complex':
+      return `(${floatRepr(parts.real)}${parts.imaginary < 0 ? '' : '+'}${floatRepr(parts.imaginary)}j)`;
+    case 'str':
+      return stringRepr(parts.value);
+    case 'bytes':
+      return bytesRepr(parts.base64);
+    case 'bytearray':
+      return `bytearray(${bytesRepr(parts.base64)})`;
+    case 'dict':
+      return `{${parts.pairs.map(([key, item]) => `${pythonRepr(key)}: ${pythonRepr(item)}`).join(', ')}}`;
+    default:
+      return containerRepr(parts.type, parts.items.map(pythonRepr));
+  }
+}
+
+function containerRepr(type: 'list' | 'tuple' | 'set' | 'frozenset', items: string[]): string {
+  const inside = items.join(', ');
+  switch (type) {
+    case 'list':
+      return `[${inside}]`;
+    case 'tuple':
+      return items.length === 1 ? `(${inside},)` : `(${inside})`;
+    case 'set':
+      return items.length === 0 ? 'set()' : `{${inside}}`;
+    case 'frozenset':
+      return items.length === 0 ? 'frozenset()' : `frozenset({${inside}})`;
+  }
+}
+
+function floatRepr(value: number): string {
+  if (Number.isNaN(value)) return 'nan';
+  if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
+  if (Object.is(value, -0)) return '-0.0';
+  const size = Math.abs(value);
+  if (size !== 0 && (size >= 1e16 || size < 1e-4)) {
+    const [digits = '', power = ''] = value.toExponential().split('e');
+    return `${digits}e${power.charAt(0)}${power.slice(1).padStart(2, '0')}`;
+  }
+  return Number.isInteger(value) ? `${value}.0` : String(value);
+}
+
+const named: Readonly<Record<string, string>> = {
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\\': '\\\\',
+};
+
+function escaped(text: string, quote: string): string {
+  // oxlint-disable-next-line no-control-regex -- Python shows control characters by their code.
+  return text.replaceAll(/[\u0000-\u001f\u007f\\'"]/g, (character) => {
+    if (character === quote) return `\\${quote}`;
+    if (character === "'" || character === '"') return character;
+    const code = character.charCodeAt(0).toString(16).padStart(2, '0');
+    return named[character] ?? `\\x${code}`;
+  });
+}
+
+function quoted(text: string): string {
+  const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
+  return `${quote}${escaped(text, quote)}${quote}`;
+}
+
+const stringRepr = quoted;
+
+function bytesRepr(base64: string): string {
+  const text = Buffer.from(base64, 'base64').toString('latin1');
+  const shown = quoted(text).replaceAll(
+    /[\u0080-\u00ff]/g,
+    (character) => `\\x${character.charCodeAt(0).toString(16)}`,
+  );
+  return `b${shown}`;
+}
