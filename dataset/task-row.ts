@@ -1,4 +1,5 @@
 import type { CodeTask, CodeTests } from '../agent_rl/core/code-task.ts';
+import { pythonValueProblem } from '../agent_rl/core/python-value.ts';
 
 import { type DatasetProblem, shownValue } from './dataset-problem.ts';
 import { rowCheck, taskRowSchemas } from './row-schema.ts';
@@ -33,6 +34,8 @@ export function taskRowReader(): RowReader {
     const checked = check(row, line);
     if ('problems' in checked) return checked;
     const task = taskOf(checked.row);
+    const problems = valueProblems(task.tests, line);
+    if (problems.length > 0) return { problems };
     return hasHidden(task.tests) ? { task } : onlyPublic(line);
   };
 }
@@ -66,6 +69,20 @@ const onlyPublic = (line: number): RowReading =>
 
 const hasHidden = (tests: CodeTests): boolean =>
   tests.kind === 'asserts' || tests.cases.some((given) => given.public !== true);
+
+/** Arguments and results that are no type-tagged Python values. */
+function valueProblems(tests: CodeTests, line: number): DatasetProblem[] {
+  if (tests.kind !== 'calls') return [];
+  return tests.cases.flatMap(({ args, expected }, i) =>
+    [...args.map((value, a) => ({ value, at: `args[${a}]` })), { value: expected, at: 'expected' }]
+      .map(({ value, at }) => ({
+        line,
+        path: `tests.cases[${i}].${at}`,
+        text: pythonValueProblem(value),
+      }))
+      .filter((problem): problem is DatasetProblem => problem.text !== undefined),
+  );
+}
 
 function taskOf(row: TaskRow): CodeTask {
   return {

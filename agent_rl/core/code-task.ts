@@ -1,3 +1,4 @@
+import type { PythonValue } from './python-value.ts';
 import type { Task } from './task.ts';
 
 /** How an answer is compared with the expected one. */
@@ -13,8 +14,8 @@ export interface StdinCase {
 
 /** A function is called with these arguments and must return that; both are type-tagged Python values. */
 export interface CallsCase {
-  readonly args: readonly unknown[];
-  readonly expected: unknown;
+  readonly args: readonly PythonValue[];
+  readonly expected: PythonValue;
   /** Whether the policy may see it. */
   readonly public?: boolean;
 }

@@ -1,4 +1,5 @@
 export * from './class.ts';
+export * from './code-task.ts';
 export * from './environment.ts';
 export * from './errors.ts';
 export * from './generator.ts';

@@ -1,8 +1,9 @@
 import type { CallsCase, CodeTask, CodeTests } from '../../agent_rl/core/code-task.ts';
+import type { PythonValue } from '../../agent_rl/core/python-value.ts';
 
 import { mbppRowSchema, rowCheck } from '../row-schema.ts';
 import type { RowReader } from '../task-row.ts';
-import { NotALiteral, PythonLiteralReader, type TaggedValue } from './python-literal.ts';
+import { NotALiteral, PythonLiteralReader } from './python-literal.ts';
 
 /** A line of the MBPP file (Austin et al. 2021, https://arxiv.org/abs/2108.07732). */
 interface MbppRow {
@@ -60,8 +61,8 @@ function assertsTests(row: MbppRow, asserts: readonly string[]): CodeTests {
 
 interface AssertedCall {
   readonly entry: string;
-  readonly args: readonly TaggedValue[];
-  readonly expected: TaggedValue;
+  readonly args: readonly PythonValue[];
+  readonly expected: PythonValue;
 }
 
 /** The call of `assert f(literals) == literal`; nothing for an assert of any other form. */

@@ -1,11 +1,4 @@
-/** A plain Python value as JSON, with a tag where JSON has no such type (see `core/code-task.ts`). */
-export type TaggedValue =
-  | null
-  | boolean
-  | number
-  | string
-  | readonly TaggedValue[]
-  | { readonly [tag: `$${string}`]: TaggedValue };
+import { pythonRepr, type PythonValue } from '../../agent_rl/core/python-value.ts';
 
 /** Thrown where a text is not a literal this reader knows. */
 export class NotALiteral extends Error {
@@ -48,7 +41,7 @@ export class PythonLiteralReader {
   }
 
   /** @throws NotALiteral when no literal comes next. */
-  value(): TaggedValue {
+  value(): PythonValue {
     this.#skipSpace();
     const next = this.#text.charAt(this.#at);
     if (next === '[' || next === '(' || next === '{') return this.#container(next);
@@ -57,8 +50,8 @@ export class PythonLiteralReader {
   }
 
   /** Values up to a closing bracket, which is taken. */
-  items(closer: string): TaggedValue[] {
-    const items: TaggedValue[] = [];
+  items(closer: string): PythonValue[] {
+    const items: PythonValue[] = [];
     while (!this.take(closer)) {
       if (items.length > 0) this.#expect(',');
       if (this.take(closer)) break;
@@ -67,7 +60,7 @@ export class PythonLiteralReader {
     return items;
   }
 
-  #container(opener: keyof typeof closers): TaggedValue {
+  #container(opener: keyof typeof closers): PythonValue {
     this.#at += 1;
     if (opener === '[') return this.items(']');
     if (opener === '{') return this.#braces();
@@ -80,7 +73,7 @@ export class PythonLiteralReader {
     return { $tuple: items };
   }
 
-  #braces(): TaggedValue {
+  #braces(): PythonValue {
     if (this.take('}')) return { $dict: [] };
     const first = this.value();
     if (!this.take(':')) {
@@ -88,7 +81,7 @@ export class PythonLiteralReader {
       this.#expect(',');
       return { $set: [first, ...this.items('}')] };
     }
-    const pairs: [TaggedValue, TaggedValue][] = [[first, this.value()]];
+    const pairs: [PythonValue, PythonValue][] = [[first, this.value()]];
     while (!this.take('}')) {
       this.#expect(',');
       if (this.take('}')) break;
@@ -99,7 +92,7 @@ export class PythonLiteralReader {
     return { $dict: pairs };
   }
 
-  #atom(): TaggedValue {
+  #atom(): PythonValue {
     const word = /^(?:None|True|False|set\(\s*\))(?!\w)/.exec(this.#rest())?.[0];
     if (word !== undefined) {
       this.#at += word.length;
@@ -115,7 +108,7 @@ export class PythonLiteralReader {
     return numberOf(number.replaceAll(/[\s_]/g, ''));
   }
 
-  #strings(): TaggedValue {
+  #strings(): PythonValue {
     const parts: { readonly text: string; readonly bytes: boolean }[] = [];
     while (/^(?:[bB][rR]?|[rR][bB]?|[uU])?['"]/.test(this.#rest())) {
       parts.push(this.#string());
@@ -173,24 +166,11 @@ export class PythonLiteralReader {
 /** Digits of an integer that JSON readers surely keep. */
 const mostPlainChars = 15;
 
-function numberOf(text: string): TaggedValue {
+function numberOf(text: string): PythonValue {
   if (/^[+-]?0[xXoObB]/.test(text) || /^[+-]?\d+$/.test(text)) {
     const magnitude = BigInt(text.replace(/^[+-]/, ''));
     const whole = text.startsWith('-') ? -magnitude : magnitude;
     return String(whole).length <= mostPlainChars ? Number(whole) : { $int: String(whole) };
   }
-  return { $float: floatText(Number(text)) };
-}
-
-/** Python's `repr` of a float. */
-export function floatText(value: number): string {
-  if (!Number.isFinite(value)) return value > 0 ? 'inf' : value < 0 ? '-inf' : 'nan';
-  if (Object.is(value, -0)) return '-0.0';
-  const size = Math.abs(value);
-  if (size !== 0 && (size >= 1e16 || size < 1e-4)) {
-    const [digits = '', exponent = ''] = value.toExponential().split('e');
-    const power = exponent.slice(1).padStart(2, '0');
-    return `${digits}e${exponent.charAt(0)}${power}`;
-  }
-  return Number.isInteger(value) ? `${value}.0` : String(value);
+  return { $float: pythonRepr({ $float: text.toLowerCase() }) };
 }

@@ -1,9 +1,10 @@
 import type { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
+import { pythonRepr } from '../../../agent_rl/core/python-value.ts';
 
 import type { Scalar } from './atom.ts';
 import type { Case } from './cases.ts';
 import { type TaskShape, fill } from './program.ts';
-import { printed, repr } from './python-text.ts';
+import { printed } from './python-text.ts';
 
 /** Ways to put a list of things to do in a sentence or more. */
 const joins: readonly ((clauses: readonly string[], last: string) => string)[] = [
@@ -29,7 +30,8 @@ export function writePrompt(shape: TaskShape, example: Case, rng: KeyedRng): str
 }
 
 function exampleText({ family, mode }: TaskShape, { args, expected }: Case): string {
-  if (mode === 'calls') return `\`f(${args.map(repr).join(', ')}) == ${repr(expected)}\`.`;
+  if (mode === 'calls')
+    return `\`f(${args.map(pythonRepr).join(', ')}) == ${pythonRepr(expected)}\`.`;
   return `input \`${family.source.line(args)}\` gives \`${printed(expected)}\`.`;
 }
 

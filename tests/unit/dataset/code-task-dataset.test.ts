@@ -93,6 +93,13 @@ describe('CodeTaskDataset.fromPath', () => {
       { tests: { kind: 'stdin', cases: [] } },
       'FILE:1 tests.cases: must NOT have fewer',
     ],
+    [
+      'a value that is no Python value',
+      {
+        tests: { kind: 'calls', entry: 'f', cases: [{ args: [{ $tupel: [1] }], expected: 1 }] },
+      },
+      'FILE:1 tests.cases[0].args[0]: ',
+    ],
     ['an unknown kind', { tests: { kind: 'guess' } }, 'FILE:1 tests.kind: must be one of stdin'],
     [
       'public cases only',
