@@ -129,6 +129,8 @@ class Choice {
     environment: EnvironmentSpec | undefined,
     tools: readonly { readonly type: string }[],
   ): void {
+    // A tool that is not known may be meant as the one that is missing.
+    if (this.#unknown) return;
     for (const name of environment?.requires ?? []) {
       if (tools.some(({ type }) => type === name)) continue;
       const text = `environment ${environment?.name} cannot do without the tool "${name}". Add "- type: ${name}".`;

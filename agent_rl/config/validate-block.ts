@@ -1,4 +1,4 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { Static, TSchema } from 'typebox';
 
@@ -43,12 +43,19 @@ function declaredPaths(schema: unknown, prefix: string): string[] {
   });
 }
 
-/** Checks a value and fills in defaults, in a copy. */
-export function checkAgainst(
-  schema: TSchema,
-  value: unknown,
-  { base, places }: { readonly base: string; readonly places: Places },
-): { readonly value: unknown; readonly problems: readonly Problem[] } {
+interface Compiled {
+  readonly validate: ValidateFunction;
+  readonly knownPaths: readonly string[];
+}
+
+// By the schema's text: compiling takes longer than a hundred checks, and runs check the same few schemas.
+const compiled = new Map<string, Compiled>();
+
+function compile(schema: TSchema): Compiled {
+  // Through JSON: ajv must not meet the markers that TypeBox hides in a schema.
+  const text = JSON.stringify(schema);
+  const known = compiled.get(text);
+  if (known !== undefined) return known;
   const ajv = new Ajv2020({
     strict: true,
     strictTypes: false,
@@ -59,12 +66,21 @@ export function checkAgainst(
   });
   addFormats.default(ajv);
   ajv.addKeyword({ keyword: 'unit', schemaType: 'string' });
-  // Through JSON: ajv must not meet the markers that TypeBox hides in a schema.
-  const plain = JSON.parse(JSON.stringify(schema)) as Json;
+  const plain = JSON.parse(text) as Json;
+  const made = { validate: ajv.compile(plain), knownPaths: declaredPaths(plain, '') };
+  compiled.set(text, made);
+  return made;
+}
+
+/** Checks a value and fills in defaults, in a copy. */
+export function checkAgainst(
+  schema: TSchema,
+  value: unknown,
+  { base, places }: { readonly base: string; readonly places: Places },
+): { readonly value: unknown; readonly problems: readonly Problem[] } {
+  const { knownPaths, validate } = compile(schema);
   const copy: unknown = structuredClone(value);
-  const validate = ajv.compile(plain);
   if (validate(copy)) return { value: copy, problems: [] };
-  const knownPaths = declaredPaths(plain, '');
   const problems = (validate.errors ?? []).map((error) =>
     explainSchemaError(error, { places, base, knownPaths }),
   );

@@ -1,0 +1,151 @@
+import { describe, expect, test } from '@jest/globals';
+import { Type } from 'typebox';
+
+import { choosePlugins } from '../../../../agent_rl/compose/choose-plugins.ts';
+import { describePlugins } from '../../../../agent_rl/compose/describe-plugins.ts';
+import {
+  EnvironmentRegistry,
+  type Plugins,
+  PolicyRegistry,
+  RewardRegistry,
+  ToolRegistry,
+} from '../../../../agent_rl/compose/registries.ts';
+import { loadConfig } from '../../../../agent_rl/config/index.ts';
+import { environments } from '../../../../agent_rl/core/environment.ts';
+import { policies } from '../../../../agent_rl/core/policy.ts';
+import { rewards } from '../../../../agent_rl/core/reward.ts';
+import { tools } from '../../../../agent_rl/core/tool.ts';
+import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
+import { thrownBy } from '../../../support/thrown.ts';
+
+const here = (plugin: unknown) => [{ plugin, source: 'built in' }];
+const description = 'For tests.';
+
+class Calculator {}
+class Arithmetic {}
+class Parrot {}
+class Brevity {}
+const limit = Type.Integer({ default: 10, minimum: 1 });
+tools.mark({
+  name: 'calculator',
+  description,
+  parameters: Type.Object({ expression: Type.String() }),
+  settings: Type.Object({ limit }),
+})(Calculator);
+environments.mark({
+  name: 'arithmetic',
+  description,
+  settings: Type.Object({ penalty: Type.Number({ default: -0.1 }) }),
+  requires: ['calculator'],
+  taskFormat: 'any',
+})(Arithmetic);
+policies.mark({
+  name: 'parrot',
+  description,
+  settings: Type.Object({ thinking: Type.Boolean({ default: false }) }),
+})(Parrot);
+rewards.mark({ name: 'brevity', description, settings: Type.Object({ limit }) })(Brevity);
+
+const plugins: Plugins = {
+  tools: new ToolRegistry(here(Calculator)),
+  environments: new EnvironmentRegistry(here(Arithmetic)),
+  policies: new PolicyRegistry(here(Parrot)),
+  rewards: new RewardRegistry(here(Brevity)),
+};
+
+const folder = temporaryFolder();
+let count = 0;
+const chosen = (text: string) => {
+  const file = writeBelow(folder, `run-${count++}.yaml`, `dataset: {dir: tasks}\n${text}`);
+  return choosePlugins(loadConfig({ file }), plugins);
+};
+
+const good = `environment: {type: arithmetic}
+policy: {type: parrot, thinking: true}
+tools: [{type: calculator, limit: 3}]
+rewards: [{type: brevity, weight: 0.5}]
+`;
+
+describe('choosing plugins', () => {
+  test('gives each its own settings with defaults, and only those', () => {
+    const { environment, policy, tools: some, rewards: added } = chosen(good);
+    expect(environment.settings).toEqual({ penalty: -0.1 });
+    expect(policy.settings).toEqual({ thinking: true });
+    expect(some.map(({ entry, settings }) => [entry.plugin, settings])).toEqual([
+      [Calculator, { limit: 3 }],
+    ]);
+    expect(added.map(({ settings, weight }) => [settings, weight])).toEqual([[{ limit: 10 }, 0.5]]);
+    expect(Object.isFrozen(environment.settings)).toBe(true);
+  });
+
+  test('reports a misspelt plugin with its place and the nearest name', () => {
+    const { code, message } = thrownBy(() =>
+      chosen(good.replace('type: calculator', 'type: calculater')),
+    );
+    expect(code).toBe('PLUGIN_UNKNOWN');
+    expect(message).toMatch(
+      /run-\d+\.yaml:4:16 tools\.0\.type: no tool is named "calculater"\. Did you mean "calculator"\? Known: calculator\./,
+    );
+  });
+
+  test('reports wrong settings of every plugin at once, with their places', () => {
+    const text = `environment: {type: arithmetic, penaltee: 1}
+policy: {type: parrot, maxTurnTokns: 3}
+tools: [{type: calculator, limit: 0}]
+rewards: [{type: brevity, wieght: 2}]
+`;
+    const { code, message } = thrownBy(() => chosen(text));
+    expect(code).toBe('CONFIG_INVALID');
+    expect(message).toContain(
+      '2:33 environment.penaltee: is not a known key. Did you mean "penalty"?',
+    );
+    expect(message).toContain(
+      '3:24 policy.maxTurnTokns: is not a known key. Did you mean "maxTurnTokens"?',
+    );
+    expect(message).toContain('4:35 tools.0.limit: must be >= 1, got 0.');
+    expect(message).toContain('5:27 rewards.0.wieght: is not a known key. Did you mean "weight"?');
+  });
+
+  test('an environment without a tool it cannot do without is refused', () => {
+    const { message } = thrownBy(() =>
+      chosen(good.replace('[{type: calculator, limit: 3}]', '[]')),
+    );
+    expect(message).toContain(
+      'tools: environment arithmetic cannot do without the tool "calculator". Add "- type: calculator".',
+    );
+  });
+
+  test('a tool named twice is refused', () => {
+    const twice = '[{type: calculator}, {type: calculator}]';
+    const { message } = thrownBy(() =>
+      chosen(good.replace('[{type: calculator, limit: 3}]', twice)),
+    );
+    expect(message).toContain('tools.1.type: "calculator" is already tools.0. Keep one.');
+  });
+});
+
+test('plugins are described with their schemas and where they come from', () => {
+  const [first] = describePlugins(plugins);
+  expect(first).toEqual({
+    kind: 'tool',
+    name: 'calculator',
+    description,
+    source: 'built in',
+    settings: {
+      type: 'object',
+      required: ['limit'],
+      properties: { limit: { type: 'integer', default: 10, minimum: 1 } },
+    },
+    parameters: {
+      type: 'object',
+      required: ['expression'],
+      properties: { expression: { type: 'string' } },
+    },
+  });
+  expect(describePlugins(plugins).map(({ kind }) => kind)).toEqual([
+    'tool',
+    'environment',
+    'policy',
+    'reward',
+  ]);
+});

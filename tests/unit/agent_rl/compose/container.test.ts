@@ -1,0 +1,78 @@
+import { describe, expect, test } from '@jest/globals';
+import { inject } from 'inversify';
+
+import {
+  construct,
+  episodeContainer,
+  rewardFunction,
+  runContainer,
+} from '../../../../agent_rl/compose/container.ts';
+import type { EpisodeView } from '../../../../agent_rl/core/reward.ts';
+import { SANDBOX } from '../../../../agent_rl/core/sandbox.ts';
+import { TASK, type Task } from '../../../../agent_rl/core/task.ts';
+import { SETTINGS } from '../../../../agent_rl/core/tool.ts';
+import { thrownBy } from '../../../support/thrown.ts';
+
+const task = (taskId: string): Task => ({ taskId, prompt: 'Add.', metadata: {} });
+const sandbox = { run: 'stand-in' };
+const run = runContainer([[SANDBOX, sandbox]]);
+
+class World {
+  constructor(
+    @inject(TASK) readonly task: Task,
+    @inject(SETTINGS) readonly settings: unknown,
+    @inject(SANDBOX) readonly sandbox: unknown,
+  ) {}
+}
+
+const world = (name: string, settings: unknown) => ({ name, plugin: World, settings });
+
+describe('an episode', () => {
+  test('gives its plugins its task, their own settings and the services of the run', () => {
+    const episode = episodeContainer(run, task('a'));
+    const first = construct<World>(episode, world('first', { penalty: 1 }));
+    const second = construct<World>(episode, world('second', { penalty: 2 }));
+    expect([first.task.taskId, first.settings, second.settings]).toEqual([
+      'a',
+      { penalty: 1 },
+      { penalty: 2 },
+    ]);
+    expect(first.sandbox).toBe(sandbox);
+  });
+
+  test('shares nothing with another but the services of the run', () => {
+    const one = construct<World>(episodeContainer(run, task('a')), world('w', {}));
+    const two = construct<World>(episodeContainer(run, task('b')), world('w', {}));
+    expect(one).not.toBe(two);
+    expect([one.task.taskId, two.task.taskId]).toEqual(['a', 'b']);
+    expect(one.sandbox).toBe(two.sandbox);
+  });
+
+  test('a plugin that asks for what is not there is named, with what to do', () => {
+    const { code, message } = thrownBy(() => construct(runContainer([]), world('maze', {})));
+    expect(code).toBe('PLUGIN_LOAD_FAILED');
+    expect(message).toMatch(/Plugin "maze" could not be made: .*agent_rl\.Task.*@inject\(TOKEN\)/s);
+  });
+});
+
+describe('a reward', () => {
+  const episode = { turns: [1, 2] } as unknown as EpisodeView;
+
+  test('may be a function of the episode and its settings', () => {
+    const plugin = ({ turns }: EpisodeView, { perTurn }: { perTurn: number }) =>
+      -perTurn * turns.length;
+    const score = rewardFunction(run, { name: 'r', plugin, settings: { perTurn: 0.5 } });
+    expect(score(episode)).toBe(-1);
+  });
+
+  test('may be a class with a score, made with what it asks for', () => {
+    class PerTurn {
+      constructor(@inject(SETTINGS) private readonly settings: { perTurn: number }) {}
+      score({ turns }: EpisodeView) {
+        return -this.settings.perTurn * turns.length;
+      }
+    }
+    const score = rewardFunction(run, { name: 'r', plugin: PerTurn, settings: { perTurn: 2 } });
+    expect(score(episode)).toBe(-4);
+  });
+});

@@ -1,0 +1,99 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+
+import { loadPlugins } from '../../../../agent_rl/compose/plugin-loader.ts';
+import {
+  EnvironmentRegistry,
+  type Plugins,
+  PolicyRegistry,
+  RewardRegistry,
+  ToolRegistry,
+} from '../../../../agent_rl/compose/registries.ts';
+import { tool } from '../../../../agent_rl/core/tool.ts';
+import { Type } from 'typebox';
+import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
+import { rejectionOf } from '../../../support/thrown.ts';
+
+const folder = temporaryFolder();
+const none: Plugins = {
+  tools: new ToolRegistry(),
+  environments: new EnvironmentRegistry(),
+  policies: new PolicyRegistry(),
+  rewards: new RewardRegistry(),
+};
+
+const request = (specifier: string) => ({ specifier, folder, namedBy: 'run.yaml:3' });
+
+// Marked as another copy of this package would mark it: by the agreed symbol.
+const marked = (kind: string, name: string) => `
+  class Plugin {}
+  Object.defineProperty(Plugin, Symbol.for('agent_rl.plugin'), {
+    value: [{ kind: '${kind}', spec: { name: '${name}', description: 'A plugin.' } }],
+  });`;
+
+beforeAll(() => {
+  writeBelow(folder, 'shout.mjs', `${marked('tool', 'shout')}\nexport { Plugin as Shout };`);
+  writeBelow(folder, 'again.mjs', `${marked('tool', 'shout')}\nexport { Plugin as Again };`);
+  writeBelow(folder, 'world.mjs', `${marked('environment', 'shout')}\nexport default Plugin;`);
+  writeBelow(folder, 'throws.mjs', `throw new Error('no GPU on this planet');`);
+  writeBelow(folder, 'empty.mjs', `export const helper = () => 1;`);
+});
+
+describe('loading plugins', () => {
+  test('registers what a file exports by what it is marked as, with the file as its source', async () => {
+    const requests = [request(`${folder}/shout.mjs`), request(`${folder}/world.mjs`)];
+    const plugins = await loadPlugins(requests, none);
+    expect(plugins.tools.get('shout').source).toBe(`${folder}/shout.mjs`);
+    expect(plugins.environments.names()).toEqual(['shout']);
+    expect(none.tools.names()).toEqual([]);
+  });
+
+  test('one that throws on import is named with the cause and where it was asked for', async () => {
+    const error = await rejectionOf(loadPlugins([request(`${folder}/throws.mjs`)], none));
+    expect(error.code).toBe('PLUGIN_LOAD_FAILED');
+    expect(error.message).toMatch(
+      /throws\.mjs \(named by run\.yaml:3\) could not be loaded: no GPU on this planet\./,
+    );
+    expect(error.cause).toBeDefined();
+  });
+
+  test('one that exports no plugin says what to export', async () => {
+    const error = await rejectionOf(loadPlugins([request(`${folder}/empty.mjs`)], none));
+    expect(error.code).toBe('PLUGIN_LOAD_FAILED');
+    expect(error.message).toMatch(/exports no plugin\. Export a class marked with @tool/);
+  });
+
+  test('one that does not exist says so', async () => {
+    const error = await rejectionOf(loadPlugins([request(`${folder}/none.mjs`)], none));
+    expect(error.message).toMatch(/none\.mjs .*does not exist/);
+  });
+
+  test('two of one kind and name are refused, naming both files', async () => {
+    const requests = [request(`${folder}/shout.mjs`), request(`${folder}/again.mjs`)];
+    const error = await rejectionOf(loadPlugins(requests, none));
+    expect(error.code).toBe('PLUGIN_DUPLICATE');
+    expect(error.message).toMatch(
+      /Two tool plugins are named "shout": one from .*shout\.mjs, one from .*again\.mjs/,
+    );
+  });
+
+  test('the same one named twice is one', async () => {
+    const requests = [request(`${folder}/shout.mjs`), request(`${folder}/shout.mjs`)];
+    expect((await loadPlugins(requests, none)).tools.names()).toEqual(['shout']);
+  });
+});
+
+test('registries refuse what carries no mark, and are made larger without being changed', () => {
+  class Plain {}
+  expect(() => new ToolRegistry([{ plugin: Plain, source: 'here' }])).toThrow(
+    /Plain from here is listed as a tool but carries no @tool/,
+  );
+  class Echo {
+    call() {
+      return Promise.resolve({ content: '' });
+    }
+  }
+  tool({ name: 'echo', description: 'Says it again.', parameters: Type.Object({}) })(Echo);
+  const larger = none.tools.with([{ plugin: Echo, source: 'here' }]);
+  expect(larger).toBeInstanceOf(ToolRegistry);
+  expect([larger.names(), none.tools.names()]).toEqual([['echo'], []]);
+});
