@@ -38,7 +38,9 @@ export class Tokenizer {
     try {
       this.#template = new HuggingFaceTokenizer(json, config);
       this.#plain = new HuggingFaceTokenizer(withoutAddedTokens(json, added), config);
-      this.#known = new Set([...this.#template.get_vocab()].flatMap(([token, id]) => (token === undefined ? [] : [id])));
+      this.#known = new Set(
+        [...this.#template.get_vocab()].flatMap(([token, id]) => (token === undefined ? [] : [id])),
+      );
     } catch (cause) {
       throw invalid(source, 'it describes no tokenizer that can be built', cause);
     }
