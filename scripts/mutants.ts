@@ -1,0 +1,122 @@
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { packageRoot } from '../agent_rl/core/package-root.ts';
+
+/*
+ * Shows that the tests notice faults: each hand-made one is put into a copy of the sources, its tests are run, and
+ * at least one must fail. Arguments filter mutants by a part of their file or name.
+ */
+
+interface Mutant {
+  /** What is wrong with it, in words. */
+  readonly name: string;
+  readonly file: string;
+  /** Occurs exactly once in the file. */
+  readonly find: string;
+  readonly replace: string;
+  /** Paths of the tests that must notice. */
+  readonly tests: readonly string[];
+}
+
+type Verdict = 'killed' | 'survived' | 'did not run';
+
+/** A run that takes longer hangs because of its mutant, and has noticed it. */
+const hungAfterMs = 120_000;
+
+const copied = ['agent_rl', 'dataset', 'model', 'tests', 'jest.config.js', 'package.json'];
+const linked = ['dist', 'node_modules'];
+
+function readMutants(root: string): Mutant[] {
+  const folder = join(root, 'tests', 'support', 'mutants');
+  const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
+  return files.flatMap((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Mutant[]);
+}
+
+function copyOf(root: string): string {
+  const copy = mkdtempSync(join(tmpdir(), 'agent_rl-mutants-'));
+  for (const name of copied) cpSync(join(root, name), join(copy, name), { recursive: true });
+  for (const name of linked) symlinkSync(join(root, name), join(copy, name), 'junction');
+  return copy;
+}
+
+/** Runs tests in the copy; a run that fails without a failing test is a mutant that does not even load. */
+function judge(copy: string, tests: readonly string[]): Verdict {
+  const report = join(copy, 'report.json');
+  rmSync(report, { force: true });
+  const jest = join('node_modules', 'jest', 'bin', 'jest.js');
+  const options = ['--silent', '--forceExit', '--json', `--outputFile=${report}`];
+  const flags = ['--experimental-vm-modules', '--no-warnings'];
+  const { error } = spawnSync(process.execPath, [...flags, jest, ...options, ...tests], {
+    cwd: copy,
+    stdio: 'ignore',
+    timeout: hungAfterMs,
+    killSignal: 'SIGKILL',
+    env: { PATH: process.env['PATH'] },
+  });
+  if (error !== undefined) {
+    if ('code' in error && error.code === 'ETIMEDOUT') return 'killed';
+    throw error;
+  }
+  const { numFailedTests, success } = JSON.parse(readFileSync(report, 'utf8')) as {
+    readonly numFailedTests: number;
+    readonly success: boolean;
+  };
+  if (success) return 'survived';
+  return numFailedTests > 0 ? 'killed' : 'did not run';
+}
+
+function tryMutant(copy: string, { file, find, replace, tests }: Mutant): Verdict {
+  const path = join(copy, file);
+  const source = readFileSync(path, 'utf8');
+  const places = source.split(find).length - 1;
+  if (places !== 1)
+    throw new Error(`"${find}" occurs ${places} times in ${file}; a mutant needs exactly one.`);
+  writeFileSync(
+    path,
+    source.replace(find, () => replace),
+  );
+  try {
+    return judge(copy, tests);
+  } finally {
+    writeFileSync(path, source);
+  }
+}
+
+function main(filters: readonly string[]): number {
+  const root = packageRoot();
+  const mutants = readMutants(root).filter(
+    ({ name, file }) =>
+      filters.length === 0 || filters.some((part) => `${file} ${name}`.includes(part)),
+  );
+  const copy = copyOf(root);
+  try {
+    const tests = [...new Set(mutants.flatMap((mutant) => mutant.tests))];
+    if (judge(copy, tests) !== 'survived') {
+      console.error('The tests fail without a mutant; mend them first.');
+      return 1;
+    }
+    const verdicts = mutants.map((mutant) => {
+      const verdict = tryMutant(copy, mutant);
+      console.log(`${verdict.padEnd(11)} ${mutant.file}: ${mutant.name}`);
+      return verdict;
+    });
+    const killed = verdicts.filter((verdict) => verdict === 'killed').length;
+    console.log(`${killed} of ${mutants.length} mutants killed.`);
+    return killed === mutants.length ? 0 : 1;
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
+
+process.exitCode = main(process.argv.slice(2));
