@@ -1,0 +1,18 @@
+export * from './core/index.ts';
+export { inject } from 'inversify';
+export { Type } from 'typebox';
+
+export { builtinPlugins } from './compose/builtin-plugins.ts';
+export { type ChosenPlugins, choosePlugins } from './compose/choose-plugins.ts';
+export { jobs } from './compose/jobs.ts';
+export { loadPlugins } from './compose/plugin-loader.ts';
+export { type PreparedRun, prepareRun } from './compose/prepare-run.ts';
+export {
+  EnvironmentRegistry,
+  type Plugins,
+  PolicyRegistry,
+  RewardRegistry,
+  ToolRegistry,
+} from './compose/registries.ts';
+export type { JobOptions, JobResult, Jobs, TrainingOptions } from './compose/run-options.ts';
+export { type Config, loadConfig, type LoadedConfig, validateBlock } from './config/index.ts';
