@@ -1,0 +1,47 @@
+import type { Jobs } from '../../agent_rl/compose/run-options.ts';
+import { main, type MainOptions } from '../../agent_rl/cli/main.ts';
+
+/** What a command wrote and how it left. */
+export interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const unexpected = () => Promise.reject(new Error('This job was not expected to run.'));
+
+/** Jobs that all fail, except the given ones. */
+export const jobsWith = (some: Partial<Jobs>): Jobs => ({
+  train: unexpected,
+  sft: unexpected,
+  evaluate: unexpected,
+  chat: unexpected,
+  verifyDataset: unexpected,
+  doctor: unexpected,
+  ...some,
+});
+
+/** Runs a command line in this process. */
+export async function commandLine(
+  args: readonly string[],
+  { jobs = {}, only, signal = new AbortController().signal }: CommandLineOptions = {},
+): Promise<Ran> {
+  const written = { stdout: '', stderr: '' };
+  const code = await main(args, {
+    jobs: jobsWith(jobs),
+    programName: 'agent-rl',
+    io: {
+      stdout: { write: (text) => (written.stdout += text) },
+      stderr: { write: (text) => (written.stderr += text) },
+      signal,
+    },
+    ...(only === undefined ? {} : { only }),
+  });
+  return { code, ...written };
+}
+
+export interface CommandLineOptions {
+  readonly jobs?: Partial<Jobs>;
+  readonly only?: NonNullable<MainOptions['only']>;
+  readonly signal?: AbortSignal;
+}

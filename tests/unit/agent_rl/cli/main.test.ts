@@ -1,0 +1,206 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+
+import { train } from '../../../../agent_rl/cli/commands/train.ts';
+import type { TrainingOptions } from '../../../../agent_rl/compose/run-options.ts';
+import { AgentRlError, type ErrorCode } from '../../../../agent_rl/core/errors.ts';
+import { commandLine } from '../../../support/command-line.ts';
+import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
+
+const folder = temporaryFolder();
+let config = '';
+
+const plugin = (kind: string, name: string) => `
+  export class Plugin${kind} {}
+  Object.defineProperty(Plugin${kind}, Symbol.for('agent_rl.plugin'), {
+    value: [{ kind: '${kind}', spec: { name: '${name}', description: 'A plugin.' } }],
+  });`;
+
+beforeAll(() => {
+  writeBelow(folder, 'world.mjs', plugin('environment', 'maze') + plugin('policy', 'walker'));
+  config = writeBelow(
+    folder,
+    'run.yaml',
+    'environment: {type: maze}\npolicy: {type: walker}\ndataset: {dir: tasks}\nplugins: [./world.mjs]\n',
+  );
+});
+
+/** What the training job was given. */
+async function trained(...args: string[]): Promise<TrainingOptions> {
+  const given: TrainingOptions[] = [];
+  const job = (options: TrainingOptions) => {
+    given.push(options);
+    return Promise.resolve({});
+  };
+  const { stderr } = await commandLine(args, { jobs: { train: job, sft: job } });
+  const [options] = given;
+  if (options === undefined) throw new Error(stderr);
+  return options;
+}
+
+describe('agent-rl train', () => {
+  test('gives the job the config with flags over --set over the file, and its plugins', async () => {
+    const flags = ['--seed', '7', '--async-rollout-workers', '1', '--dataset-dir', 'mine'];
+    const sets = ['--set', 'run.seed=5', '--set', 'train.iterations=3'];
+    const { loaded, plugins, chosen, dryRun } = await trained(
+      'train',
+      '--config',
+      config,
+      ...flags,
+      ...sets,
+    );
+    expect(loaded.config.run.seed).toBe(7);
+    expect(loaded.config.train.iterations).toBe(3);
+    expect(loaded.config.rollout.workers).toBe(1);
+    expect(loaded.config.dataset.dir).toBe('mine');
+    expect(plugins.environments.has('maze')).toBe(true);
+    expect(chosen.policy.entry.spec.name).toBe('walker');
+    expect(dryRun).toBe(false);
+  });
+
+  test('every named flag reaches its setting', async () => {
+    const { loaded } = await trained(
+      ...['train', '--config', config, '--train-split', 'a', '--eval-split', 'b'],
+      ...['--model-path', 'm', '--device', 'cuda:1', '--policy-type', 'walker'],
+      ...['--hf-model-name', 'x/y', '--preview-tasks', '0', '--output-dir', 'out'],
+      ...['--max-iterations', '2', '--engine-threads', '1', '--sandbox-workers', '4'],
+      '--log-rollouts',
+    );
+    expect(loaded.config).toMatchObject({
+      dataset: { trainSplit: 'a', evalSplit: 'b' },
+      model: { path: 'm', hfModelName: 'x/y' },
+      run: {
+        device: 'cuda:1',
+        previewTasks: 0,
+        outputDir: 'out',
+        engineThreads: 1,
+        logRollouts: true,
+      },
+      train: { iterations: 2 },
+      sandbox: { workers: 4 },
+    });
+  });
+
+  test('--resume takes a run folder, whose own config is used, or means the newest run', async () => {
+    const run = `${folder}/runs/one`;
+    writeBelow(run, 'config.yaml', `extends: ${config}\nrun: {seed: 99}\n`);
+    const resumed = await trained('train', '--resume', run);
+    expect([resumed.resume, resumed.loaded.config.run.seed]).toEqual([run, 99]);
+    expect((await trained('train', '--config', config, '--resume')).resume).toBe('newest');
+  });
+
+  test('as sft sets the mode', async () => {
+    expect((await trained('sft', '--config', config)).loaded.config.train.mode).toBe('sft');
+  });
+
+  test('as a preset needs no command', async () => {
+    const job = (options: TrainingOptions) =>
+      Promise.resolve({ seed: options.loaded.config.run.seed });
+    const args = ['--config', config, '--seed', '3', '--json'];
+    const { code, stdout } = await commandLine(args, { jobs: { train: job }, only: train });
+    expect([code, JSON.parse(stdout)]).toEqual([0, { seed: 3 }]);
+  });
+
+  test('with --json keeps everything else off stdout', async () => {
+    const job = ({ print }: TrainingOptions) => {
+      print('a table');
+      return Promise.resolve({ iterations: 1 });
+    };
+    const { stdout, stderr } = await commandLine(['train', '--config', config, '--json'], {
+      jobs: { train: job },
+    });
+    expect(JSON.parse(stdout)).toEqual({ iterations: 1 });
+    expect(stderr).toBe('a table\n');
+  });
+});
+
+describe('the exit code', () => {
+  const failing = (error: unknown, signal?: AbortSignal) =>
+    commandLine(['train', '--config', config], {
+      jobs: { train: () => Promise.reject(error as Error) },
+      ...(signal === undefined ? {} : { signal }),
+    });
+
+  test.each<[ErrorCode, number]>([
+    ['DATASET_INVALID', 2],
+    ['OUTPUT_UNWRITABLE', 2],
+    ['ENGINE_FAILED', 1],
+    ['PARITY_BROKEN', 1],
+    ['INTERRUPTED', 130],
+  ])('of %s is %d', async (code, expected) => {
+    const ran = await failing(new AgentRlError(code, 'What was wrong.'));
+    expect(ran.code).toBe(expected);
+    expect(ran.stderr).toContain(`${code}: `);
+    expect(ran.stderr).toContain('What was wrong.');
+  });
+
+  test("of the user's mistake comes without a stack; a bug comes with one", async () => {
+    expect((await failing(new AgentRlError('CONFIG_INVALID', 'x'))).stderr).not.toContain(' at ');
+    const bug = await failing(new TypeError('x is undefined'));
+    expect([bug.code, bug.stderr.includes('    at ')]).toEqual([1, true]);
+  });
+
+  test('after Ctrl-C is 130, however the job ended', async () => {
+    const controller = new AbortController();
+    controller.abort();
+    expect((await failing(new Error('stopped'), controller.signal)).code).toBe(130);
+    const ended = await commandLine(['train', '--config', config], {
+      jobs: { train: () => Promise.resolve({}) },
+      signal: controller.signal,
+    });
+    expect(ended.code).toBe(130);
+  });
+
+  test.each([
+    [['tran'], /Did you mean train\?/],
+    [[], /Name a command/],
+    [['train', '--sed', '3'], /Unknown argument: sed/],
+    [['verify-dataset'], /Missing required argument: dataset/],
+    [['train', '--config'], /Not enough arguments following: config/],
+  ])('of %j is 2, with what is wrong', async (args, expected) => {
+    const { code, stderr } = await commandLine(args);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(expected)]);
+  });
+
+  test('of wrong values is 2, naming the flag', async () => {
+    const { code, stderr } = await commandLine(['train', '--config', config, '--seed', 'x']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('--seed x run.seed: expected an integer, got "x".');
+  });
+
+  test('of a check that found faults is 1', async () => {
+    const verifyDataset = () => Promise.resolve({ ok: false });
+    const args = ['verify-dataset', '--dataset', 'x.jsonl'];
+    expect((await commandLine(args, { jobs: { verifyDataset } })).code).toBe(1);
+  });
+});
+
+describe('what is printed', () => {
+  test('with --json and an error is the error, as JSON', async () => {
+    const { stdout, code } = await commandLine(['train', '--config', 'none.yaml', '--json']);
+    expect(code).toBe(2);
+    expect(JSON.parse(stdout)).toEqual({
+      error: { code: 'CONFIG_INVALID', message: expect.stringContaining('none.yaml') as unknown },
+    });
+  });
+
+  test('by --help and --version is a result', async () => {
+    const help = await commandLine(['train', '--help']);
+    expect([help.code, help.stderr]).toEqual([0, '']);
+    expect(help.stdout).toContain('--async-rollout-workers');
+    expect((await commandLine(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  test('by plugins is what is registered, ours and those that are named', async () => {
+    const args = ['plugins', '--plugin', `${folder}/world.mjs`];
+    const { stdout } = await commandLine(args);
+    expect(stdout).toContain(`  maze  (${folder}/world.mjs)\n    A plugin.`);
+    const known = JSON.parse((await commandLine([...args, '--json'])).stdout) as { name: string }[];
+    expect(known.map(({ name }) => name)).toEqual(expect.arrayContaining(['minimind', 'maze']));
+  });
+
+  test('of eval names the run whose config it uses, and says when there is none', async () => {
+    const { code, stderr } = await commandLine(['eval', folder]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('CHECKPOINT_INVALID')]);
+    expect(stderr).toContain('is no run folder and no checkpoint of one');
+  });
+});
