@@ -60,8 +60,9 @@ class EagerProgram implements Program {
   }
 
   #evaluate(inputs: Readonly<Record<string, TensorData>>): Record<string, TensorData> {
-    const tensors = this.specs.map((spec) => [spec.name, tensorOf(spec, inputs[spec.name]!)]);
-    const results = this.body(Object.fromEntries(tensors) as Record<string, Tensor>);
+    const tensors: Record<string, Tensor> = {};
+    for (const spec of this.specs) tensors[spec.name] = tensorOf(spec, inputs[spec.name]!);
+    const results = this.body(tensors);
     return Object.fromEntries(
       this.outputs.map(({ name, dtype }) => {
         // A cast may leave the earlier type's array behind the tensor.

@@ -1,10 +1,14 @@
-import tfjs, { type GradConfig, type Tensor } from '@tensorflow/tfjs';
+import type { GradConfig, Tensor } from '@tensorflow/tfjs';
+import { tfjs } from './tfjs.ts';
 
 /** Sums `gradient`, of a broadcast result, back to the shape of the operand it came from. */
 const unbroadcast = (gradient: Tensor, shape: number[]): Tensor => {
   const axes = tfjs.broadcast_util.getReductionAxes(shape, gradient.shape);
   return tfjs.reshape(axes.length > 0 ? tfjs.sum(gradient, axes) : gradient, shape);
 };
+
+/** tfjs gives a list to kernels with several outputs only; none of these has. */
+const only = (dy: Tensor | Tensor[]): Tensor => (Array.isArray(dy) ? dy[0]! : dy);
 
 const asFloat = (x: Tensor): Tensor => tfjs.cast(x, 'float32');
 
@@ -25,9 +29,9 @@ const chosenGradient = (kernelName: string, first: Comparison): GradConfig => ({
   kernelName,
   inputsToSave: ['a', 'b'],
   gradFunc: (dy, saved) => {
-    const [a, b] = saved as [Tensor, Tensor];
+    const [a, b] = [saved[0]!, saved[1]!];
     const takesA = first(a, b);
-    const part = (taken: Tensor): Tensor => tfjs.mul(dy as Tensor, asFloat(taken));
+    const part = (taken: Tensor): Tensor => tfjs.mul(only(dy), asFloat(taken));
     return {
       a: () => unbroadcast(part(takesA), a.shape),
       b: () => unbroadcast(part(tfjs.logicalNot(takesA)), b.shape),
@@ -40,12 +44,8 @@ const cumulativeSumGradient: GradConfig = {
   kernelName: 'Cumsum',
   inputsToSave: ['x'],
   gradFunc: (dy, _saved, attributes) => {
-    const { axis, exclusive, reverse } = attributes as unknown as {
-      axis: number;
-      exclusive: boolean;
-      reverse: boolean;
-    };
-    return { x: () => tfjs.cumsum(dy as Tensor, axis, exclusive, !reverse) };
+    const [exclusive, reverse] = [Boolean(attributes['exclusive']), Boolean(attributes['reverse'])];
+    return { x: () => tfjs.cumsum(only(dy), Number(attributes['axis']), exclusive, !reverse) };
   },
 };
 
@@ -53,9 +53,9 @@ const gatherNdGradient: GradConfig = {
   kernelName: 'GatherNd',
   inputsToSave: ['params', 'indices'],
   gradFunc: (dy, saved) => {
-    const [params, indices] = saved as [Tensor, Tensor];
+    const [params, indices] = [saved[0]!, saved[1]!];
     const gradients: Record<string, () => Tensor> = {
-      params: () => tfjs.scatterND(indices, dy as Tensor, params.shape),
+      params: () => tfjs.scatterND(indices, only(dy), params.shape),
       indices: () => tfjs.zeros(indices.shape),
     };
     return gradients;

@@ -1,5 +1,6 @@
 import { AgentRlError } from '../core/errors.ts';
 import type { Engine } from './engine.ts';
+import type { OnnxEngineOptions } from './onnx-engine.ts';
 
 export interface EngineOptions {
   /** `cpu`, `cuda`, `cuda:n` (the n-th CUDA device), `webgpu` or `tensorflow`. */
@@ -8,7 +9,8 @@ export interface EngineOptions {
   readonly threads: number;
 }
 
-const onnxDevice = /^(?:cpu|webgpu|cuda(?::\d+)?)$/;
+const isOnnxDevice = (device: string): device is OnnxEngineOptions['device'] =>
+  /^(?:cpu|webgpu|cuda(?::\d+)?)$/.test(device);
 
 /**
  * Opens the engine of a device, after running one addition on it.
@@ -27,14 +29,14 @@ export async function openEngine({ device, threads }: EngineOptions): Promise<En
     const { EagerEngine } = await import('./eager-engine.ts');
     return EagerEngine.open('tensorflow');
   }
-  if (!onnxDevice.test(device)) {
+  if (!isOnnxDevice(device)) {
     throw new AgentRlError(
       'CONFIG_INVALID',
       `Unknown device "${device}"; use cpu, cuda, cuda:n, webgpu or tensorflow.`,
     );
   }
   const { OnnxEngine } = await import('./onnx-engine.ts');
-  const engine = new OnnxEngine({ device: device as 'cpu', threads });
+  const engine = new OnnxEngine({ device, threads });
   await assertRuns(engine);
   return engine;
 }

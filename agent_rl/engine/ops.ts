@@ -1,5 +1,5 @@
-import type { Tensor } from '@tensorflow/tfjs';
 import { AgentRlError } from '../core/errors.ts';
+import { registerMissingGradients } from './missing-gradients.ts';
 import { tfjs } from './tfjs.ts';
 import { traceBackendName } from './trace/trace-backend.ts';
 
@@ -19,6 +19,9 @@ export { ropeRotate } from './fused/rope-rotate.ts';
 export { swiglu } from './fused/swiglu.ts';
 export { tokenLogProbs, type TokenLogProbs } from './fused/token-log-probs.ts';
 
+// Everything differentiated in this project is written with the operations below.
+registerMissingGradients();
+
 const drawsRandomNumbers = [
   'dropout',
   'multinomial',
@@ -33,9 +36,11 @@ const drawsRandomNumbers = [
 
 // A drawn number would be frozen into the recorded program: the same one on every run.
 const refusingToTrace = (name: (typeof drawsRandomNumbers)[number]): unknown => {
-  const draw = tfjs[name] as (...args: unknown[]) => unknown;
+  const draw: unknown = tfjs[name];
   return (...args: unknown[]): unknown => {
-    if (tfjs.getBackend() !== traceBackendName) return draw(...args);
+    if (tfjs.getBackend() !== traceBackendName && typeof draw === 'function') {
+      return Reflect.apply(draw, tfjs, args);
+    }
     throw new AgentRlError(
       'NOT_TRACEABLE',
       `tf.${name} was called inside a program body; draw with core/keyed-rng.ts and pass the numbers as an input.`,
@@ -44,12 +49,14 @@ const refusingToTrace = (name: (typeof drawsRandomNumbers)[number]): unknown => 
 };
 
 /** tfjs's `cpu` backend misreads a negative axis here. */
-const cumsum = <T extends Tensor>(x: T, axis = 0, exclusive = false, reverse = false): T =>
-  tfjs.cumsum(x, axis < 0 ? axis + x.rank : axis, exclusive, reverse);
+const cumsum: typeof tfjs.cumsum = (x, axis = 0, exclusive = false, reverse = false) => {
+  const tensor = x instanceof tfjs.Tensor ? x : tfjs.tensor(x);
+  return tfjs.cumsum(tensor, axis < 0 ? axis + tensor.rank : axis, exclusive, reverse);
+};
 
 /** The operations of TensorFlow.js. Random ones throw `NOT_TRACEABLE` inside a program body. */
 export const tf: typeof tfjs = {
   ...tfjs,
-  cumsum: cumsum as typeof tfjs.cumsum,
+  cumsum,
   ...Object.fromEntries(drawsRandomNumbers.map((name) => [name, refusingToTrace(name)])),
 };

@@ -1,9 +1,8 @@
+// oxlint-disable-next-line import/default -- a CommonJS package: its default is the whole of it
 import tfjs from '@tensorflow/tfjs';
-import { registerMissingGradients } from './missing-gradients.ts';
 
 // Production mode silences the advice tfjs prints on stderr when its `cpu` backend first runs.
 tfjs.enableProdMode();
-registerMissingGradients();
 
-/** TensorFlow.js with every gradient the project uses registered, loaded without its banner. */
+/** TensorFlow.js, loaded without its banner. */
 export { tfjs };

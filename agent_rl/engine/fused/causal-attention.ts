@@ -20,9 +20,11 @@ export interface AttentionInputs {
  * @returns [batch, heads, tokens, head width]
  */
 export function causalAttention({ query, key, value, mask }: AttentionInputs): Tensor {
-  const [batch, heads, tokens, width] = query.shape as [number, number, number, number];
+  const batch = query.shape[0];
+  const tokens = query.shape[2]!;
+  const width = query.shape[3]!;
   const keyHeads = key.shape[1]!;
-  const group = heads / keyHeads;
+  const group = query.shape[1]! / keyHeads;
   const rows = [batch, keyHeads, group * tokens];
   const scale = 1 / Math.sqrt(width);
   const grouped = tf.reshape(query, [...rows, width]);
@@ -34,17 +36,26 @@ export function causalAttention({ query, key, value, mask }: AttentionInputs): T
       const output = tf.matMul(weights, value);
       return { value: output, saved: [grouped, key, value, weights, output] };
     },
-    backward: (dy, saved) => attentionGradients(dy, saved, scale),
+    backward: (dy, [q, k, v, weights, output]) => {
+      const saved = { query: q!, key: k!, value: v!, weights: weights!, output: output! };
+      return attentionGradients(dy, saved, scale);
+    },
   });
   return tf.reshape(mixed, query.shape);
+}
+
+interface AttentionState extends Omit<AttentionInputs, 'mask'> {
+  /** Softmax of the scores. */
+  readonly weights: Tensor;
+  readonly output: Tensor;
 }
 
 /**
  * With P the weights and O the output, dS = P * (dO value^T - rowsum(dO * O)): the row sums of P * dP are those of
  * dO * O, which is narrower (Dao et al. 2022, https://arxiv.org/abs/2205.14135, appendix B).
  */
-function attentionGradients(dy: Tensor, saved: readonly Tensor[], scale: number): Tensor[] {
-  const [query, key, value, weights, output] = saved as [Tensor, Tensor, Tensor, Tensor, Tensor];
+function attentionGradients(dy: Tensor, saved: AttentionState, scale: number): Tensor[] {
+  const { query, key, value, weights, output } = saved;
   const shared = tf.sum(tf.mul(dy, output), -1, true);
   const dScores = tf.mul(weights, tf.sub(tf.matMul(dy, value, false, true), shared));
   return [

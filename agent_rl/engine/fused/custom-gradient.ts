@@ -15,9 +15,9 @@ export function withCustomGradient(
   { forward, backward }: CustomGradient,
 ): Tensor {
   const operation = tfjs.customGrad((...args) => {
-    const save = args.at(-1) as (tensors: Tensor[]) => void;
+    const save: unknown = args.at(-1);
     const { value, saved } = forward();
-    save([...saved]);
+    if (typeof save === 'function') Reflect.apply(save, undefined, [[...saved]]);
     return { value, gradFunc: (dy: Tensor, kept: Tensor[]) => backward(dy, kept) };
   });
   return operation(...inputs);

@@ -16,7 +16,8 @@ const composed = (x: Tensor, cos: Tensor, sin: Tensor): Tensor => {
 
 /** RotaryEmbedding reads x [1, heads, tokens, width] and tables [tokens, width / 2]. */
 const traced = (graph: Graph, x: Value, [cos, sin]: readonly [Value, Value]): Value => {
-  const [tokens, width] = cos.shape as [number, number];
+  const tokens = cos.shape[0]!;
+  const width = cos.shape[1]!;
   const flat = reshaped(graph, x, [1, sizeOf(x.shape) / (tokens * width), tokens, width]);
   const half = (table: Value): string =>
     graph.emit('Slice', [

@@ -1,4 +1,4 @@
-import type { Tensor, Tensor1D } from '@tensorflow/tfjs';
+import type { Tensor } from '@tensorflow/tfjs';
 import { tfjs as tf } from '../tfjs.ts';
 import { fused } from '../trace/emit-fused.ts';
 import { computed } from '../trace/kernel.ts';
@@ -8,9 +8,9 @@ import { withCustomGradient } from './custom-gradient.ts';
 
 export interface TokenLogProbs {
   /** Log-probability of each target, natural log. [rows] */
-  readonly logProbs: Tensor1D;
+  readonly logProbs: Tensor;
   /** Entropy of each row's distribution in nats. No gradient flows through it. [rows] */
-  readonly entropy: Tensor1D;
+  readonly entropy: Tensor;
 }
 
 interface Distribution {
@@ -25,7 +25,8 @@ interface Distribution {
 /** Nothing of [rows, vocabulary] but the logits and their softmax is made. */
 function distributionOf(hidden: Tensor, head: Tensor, inputs: TargetInputs): Distribution {
   const { targets, temperature } = inputs;
-  const [rows, vocabulary] = [hidden.shape[0]!, head.shape[0]!];
+  const rows = hidden.shape[0];
+  const vocabulary = head.shape[0];
   const scaled = tf.div(hidden, temperature);
   const logits = tf.matMul(scaled, head, false, true);
   const probabilities = tf.softmax(logits);
@@ -74,8 +75,8 @@ export function tokenLogProbs(
   });
   const [logProbs, entropy] = tf.split(columns, 2, 1);
   return {
-    logProbs: tf.reshape(logProbs!, [-1]) as Tensor1D,
-    entropy: tf.reshape(entropy!, [-1]) as Tensor1D,
+    logProbs: tf.reshape(logProbs!, [-1]),
+    entropy: tf.reshape(entropy!, [-1]),
   };
 }
 
@@ -99,8 +100,8 @@ const residual = (probabilities: Tensor, targets: Tensor): Tensor =>
  * applied to the narrow sides of both products, so the logits' gradient itself is never made.
  */
 function gradients(dy: Tensor, saved: readonly Tensor[], temperature: number): Tensor[] {
-  const [hidden, head, targets, probabilities] = saved as [Tensor, Tensor, Tensor, Tensor];
+  const [hidden, head] = [saved[0]!, saved[1]!];
   const scale = tf.div(tf.slice(dy, [0, 0], [-1, 1]), -temperature); // [rows, 1]
-  const rest = residual(probabilities, targets);
+  const rest = residual(saved[3]!, saved[2]!);
   return [tf.mul(tf.matMul(rest, head), scale), tf.matMul(rest, tf.mul(hidden, scale), true)];
 }

@@ -1,6 +1,5 @@
 import { AgentRlError } from '../../core/errors.ts';
 import { sizeOf } from '../check-inputs.ts';
-import type { TensorData } from '../engine.ts';
 import { narrowed, sameShape, type TraceDType, type Value } from './value.ts';
 
 /** Element types of a graph; int64 is only for the shapes and axes that ONNX wants as inputs. */
@@ -41,10 +40,10 @@ export interface EmitOptions {
 
 const bytesOf = (data: ArrayLike<number>, dtype: TraceDType): Uint8Array => {
   if (dtype === 'bool') return Uint8Array.from(data);
-  const kept = dtype === 'float32' ? data instanceof Float32Array : data instanceof Int32Array;
-  const typed = (kept ? data : undefined) as TensorData | undefined;
-  const whole = typed ?? (dtype === 'float32' ? Float32Array.from(data) : Int32Array.from(data));
-  return new Uint8Array(whole.buffer, whole.byteOffset, whole.byteLength);
+  const Elements = dtype === 'float32' ? Float32Array : Int32Array;
+  // Weights are large: an array that already has the right elements is not copied.
+  const { buffer, byteOffset, byteLength } = data instanceof Elements ? data : Elements.from(data);
+  return new Uint8Array(buffer, byteOffset, byteLength);
 };
 
 /**
@@ -140,27 +139,24 @@ export class Graph {
   }
 
   #materialise({ shape, dtype, source }: Value): string {
-    switch (source.kind) {
-      case 'node':
-        return source.name;
-      case 'uniform': {
-        const scalar = this.scalar(source.number, dtype);
-        return shape.length === 0 ? scalar : this.emit('Expand', [scalar, this.int64s(shape)]);
-      }
-      case 'broadcast':
-        return this.emit('Expand', [this.nameOf(source.of), this.int64s(shape)]);
-      case 'constant': {
-        if (source.data.length !== sizeOf(shape)) {
-          throw new AgentRlError(
-            'ENGINE_FAILED',
-            `A traced constant of shape [${shape.join(', ')}] has ${source.data.length} elements.`,
-          );
-        }
-        const name = this.#fresh('k');
-        this.initializers.push({ name, shape, dtype, bytes: bytesOf(source.data, dtype) });
-        return name;
-      }
+    if (source.kind === 'node') return source.name;
+    if (source.kind === 'constant') return this.#embed(source.data, shape, dtype);
+    if (source.kind === 'uniform' && shape.length === 0) return this.scalar(source.number, dtype);
+    const small =
+      source.kind === 'uniform' ? this.scalar(source.number, dtype) : this.nameOf(source.of);
+    return this.emit('Expand', [small, this.int64s(shape)]);
+  }
+
+  #embed(data: ArrayLike<number>, shape: readonly number[], dtype: TraceDType): string {
+    if (data.length !== sizeOf(shape)) {
+      throw new AgentRlError(
+        'ENGINE_FAILED',
+        `A traced constant of shape [${shape.join(', ')}] has ${data.length} elements.`,
+      );
     }
+    const name = this.#fresh('k');
+    this.initializers.push({ name, shape, dtype, bytes: bytesOf(data, dtype) });
+    return name;
   }
 
   #fresh(prefix: string): string {

@@ -1,4 +1,3 @@
-import type { NamedTensorInfoMap, TensorInfo } from '@tensorflow/tfjs';
 import { tfjs } from '../tfjs.ts';
 import type { KernelTable, TraceKernel } from './kernel.ts';
 import { elementwiseKernels } from './kernels/elementwise.ts';
@@ -23,11 +22,11 @@ const register = (backend: TraceBackend, kernelName: string, kernel: TraceKernel
     backendName: traceBackendName,
     kernelFunc: ({ inputs, attrs }) => {
       const values = Object.fromEntries(
-        Object.entries(inputs as NamedTensorInfoMap).flatMap(([name, info]) =>
-          info === undefined ? [] : [[name, backend.lookUp(info as TensorInfo)]],
+        Object.entries(inputs).flatMap(([name, info]) =>
+          info === undefined ? [] : [[name, backend.lookUp(info)]],
         ),
       );
-      const result = kernel(backend.graph, values, (attrs ?? {}) as Record<string, unknown>);
+      const result = kernel(backend.graph, values, attrs ?? {});
       return Array.isArray(result)
         ? result.map((value) => backend.infoOf(value))
         : backend.infoOf(result);

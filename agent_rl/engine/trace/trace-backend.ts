@@ -2,18 +2,16 @@ import type { DataType, KernelBackend, Tensor, TensorInfo } from '@tensorflow/tf
 import { AgentRlError } from '../../core/errors.ts';
 import { tfjs } from '../tfjs.ts';
 import type { Graph } from './graph.ts';
-import { uniform, type TraceDType, type Value } from './value.ts';
+import { isTraceDType, uniform, type TraceDType, type Value } from './value.ts';
 
 type BackendValues = Parameters<KernelBackend['write']>[0];
 
 /** Name under which the recording backend is registered with tfjs. */
 export const traceBackendName = 'trace';
 
-const dtypes: ReadonlySet<string> = new Set(['float32', 'int32', 'bool']);
-
 /** tfjs's dtype as one the tracer has. @throws AgentRlError `NOT_TRACEABLE` for complex64 and string. */
 export function traceDType(dtype: DataType): TraceDType {
-  if (dtypes.has(dtype)) return dtype as TraceDType;
+  if (isTraceDType(dtype)) return dtype;
   throw new AgentRlError(
     'NOT_TRACEABLE',
     `Tensors of type ${dtype} cannot be traced; use float32, int32 or bool.`,
@@ -90,9 +88,11 @@ export class TraceBackend extends tfjs.KernelBackend {
   }
 
   override move(dataId: object, data: BackendValues, shape: number[], dtype: DataType): void {
-    // Strings, the other values tfjs has, are refused by their dtype.
     const kind = traceDType(dtype);
-    this.#values.set(dataId, valueOfData(data as ArrayLike<number>, shape, kind));
+    if (Array.isArray(data)) {
+      throw new AgentRlError('NOT_TRACEABLE', 'Tensors of strings cannot be traced.');
+    }
+    this.#values.set(dataId, valueOfData(data, shape, kind));
   }
 
   override readSync(): never {

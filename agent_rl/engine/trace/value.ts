@@ -1,6 +1,9 @@
 /** Element types a traced value can have: those of tfjs that have a meaning here. */
 export type TraceDType = 'float32' | 'int32' | 'bool';
 
+export const isTraceDType = (dtype: unknown): dtype is TraceDType =>
+  dtype === 'float32' || dtype === 'int32' || dtype === 'bool';
+
 /** Where a traced value comes from. */
 export type ValueSource =
   | { readonly kind: 'node'; readonly name: string }

@@ -1,6 +1,14 @@
 import { tfjs } from '../../tfjs.ts';
 import type { Graph } from '../graph.ts';
-import { computed, inputOf, type KernelTable, type TraceKernel } from '../kernel.ts';
+import {
+  computed,
+  dtypeAttribute,
+  inputOf,
+  numberAttribute,
+  numbersAttribute,
+  type KernelTable,
+  type TraceKernel,
+} from '../kernel.ts';
 import {
   broadcast,
   narrowed,
@@ -187,15 +195,15 @@ export const elementwiseKernels: KernelTable = {
   LogicalOr: binary(pair('Or'), 'bool'),
   Fill: (_graph, _inputs, attributes) =>
     uniform(
-      Number(attributes['value']),
-      attributes['shape'] as number[],
-      (attributes['dtype'] as TraceDType | undefined) ?? 'float32',
+      numberAttribute(attributes, 'value'),
+      numbersAttribute(attributes, 'shape'),
+      dtypeAttribute(attributes, 'float32'),
     ),
   ZerosLike: (_graph, inputs) => uniform(0, inputOf(inputs, 'x').shape, inputOf(inputs, 'x').dtype),
   OnesLike: (_graph, inputs) => uniform(1, inputOf(inputs, 'x').shape, inputOf(inputs, 'x').dtype),
   Cast: (graph, inputs, attributes) => {
     const x = inputOf(inputs, 'x');
-    const to = attributes['dtype'] as TraceDType;
+    const to = dtypeAttribute(attributes, x.dtype);
     if (to === x.dtype) return x;
     const small = narrowed(x);
     const name = graph.nameOf(small);

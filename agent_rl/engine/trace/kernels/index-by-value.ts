@@ -1,7 +1,13 @@
 import { AgentRlError } from '../../../core/errors.ts';
 import { sizeOf } from '../../check-inputs.ts';
 import type { Graph } from '../graph.ts';
-import { computed, inputOf, type KernelTable, type TraceKernel } from '../kernel.ts';
+import {
+  computed,
+  inputOf,
+  numbersAttribute,
+  type KernelTable,
+  type TraceKernel,
+} from '../kernel.ts';
 import { uniform, type Value } from '../value.ts';
 import { reshaped } from './shape.ts';
 
@@ -47,7 +53,8 @@ interface RowScatter {
  * some of those that share a row.
  */
 const scatterRows = (graph: Graph, { rows, rowOf, updates }: RowScatter): Value => {
-  const [count, width] = updates.shape as [number, number];
+  const count = updates.shape[0]!;
+  const width = updates.shape[1]!;
   const zeros = uniform(0, [rows, width], updates.dtype);
   const column = graph.emit('Reshape', [asInt64(graph, rowOf), graph.int64s([count, 1])]);
   const places = graph.emit('Expand', [column, graph.int64s([count, width])]);
@@ -75,7 +82,7 @@ const flatPositions = (graph: Graph, indices: Value, sizes: readonly number[]): 
 
 const scatterNd: TraceKernel = (graph, inputs, attributes) => {
   const [indices, updates] = [inputOf(inputs, 'indices'), inputOf(inputs, 'updates')];
-  const shape = attributes['shape'] as number[];
+  const shape = numbersAttribute(attributes, 'shape');
   const depth = indices.shape.at(-1)!;
   const rowOf = flatPositions(graph, indices, shape.slice(0, depth));
   const width = sizeOf(shape.slice(depth));

@@ -1,7 +1,14 @@
 import { sizeOf } from '../../check-inputs.ts';
-import { tfjs } from '../../tfjs.ts';
 import type { Graph } from '../graph.ts';
-import { computed, inputOf, type KernelTable, type TraceKernel } from '../kernel.ts';
+import {
+  axesAttribute,
+  axisAttribute,
+  computed,
+  inputOf,
+  type KernelAttributes,
+  type KernelTable,
+  type TraceKernel,
+} from '../kernel.ts';
 import { uniform, uniformNumber, type TraceDType, type Value } from '../value.ts';
 
 interface Reduction {
@@ -10,12 +17,13 @@ interface Reduction {
   readonly shape: number[];
 }
 
-const reductionOf = (x: Value, axis: unknown, keepDims: unknown): Reduction => {
-  const axes = tfjs.util.parseAxisParam(axis as number | number[], [...x.shape]);
+const reductionOf = (x: Value, attributes: KernelAttributes): Reduction => {
+  const axes = axesAttribute(attributes, 'axis', x.shape);
+  const keepDims = Boolean(attributes['keepDims']);
   const shape = keepDims
     ? x.shape.map((size, index) => (axes.includes(index) ? 1 : size))
     : x.shape.filter((_, index) => !axes.includes(index));
-  return { axes, keepDims: Boolean(keepDims), shape };
+  return { axes, keepDims, shape };
 };
 
 const emitReduction = (graph: Graph, operator: string, x: string, reduction: Reduction): string =>
@@ -29,7 +37,7 @@ const reduce =
   (operator: string, outputType?: TraceDType): TraceKernel =>
   (graph, inputs, attributes) => {
     const x = inputOf(inputs, 'x');
-    const reduction = reductionOf(x, attributes['axis'], attributes['keepDims']);
+    const reduction = reductionOf(x, attributes);
     const dtype = outputType ?? x.dtype;
     const known = uniformNumber(x);
     const count = sizeOf(reduction.axes.map((axis) => x.shape[axis]!));
@@ -47,7 +55,7 @@ const reduceBoolean =
   (operator: string): TraceKernel =>
   (graph, inputs, attributes) => {
     const x = inputOf(inputs, 'x');
-    const reduction = reductionOf(x, attributes['axis'], attributes['keepDims']);
+    const reduction = reductionOf(x, attributes);
     const asInt = graph.emit('Cast', [graph.nameOf(x)], { attributes: { to: { int: 6 } } });
     const reduced = emitReduction(graph, operator, asInt, reduction);
     const name = graph.emit('Cast', [reduced], { attributes: { to: { int: 9 } } });
@@ -58,7 +66,7 @@ const argReduce =
   (operator: string): TraceKernel =>
   (graph, inputs, attributes) => {
     const x = inputOf(inputs, 'x');
-    const { axes, shape } = reductionOf(x, attributes['axis'], false);
+    const { axes, shape } = reductionOf(x, { axis: attributes['axis'] });
     const index = graph.emit(operator, [graph.nameOf(x)], {
       attributes: { axis: { int: axes[0]! }, keepdims: { int: 0 } },
     });
@@ -68,8 +76,8 @@ const argReduce =
 
 const cumulativeSum: TraceKernel = (graph, inputs, attributes) => {
   const x = inputOf(inputs, 'x');
-  const [axis] = tfjs.util.parseAxisParam(attributes['axis'] as number, [...x.shape]);
-  const name = graph.emit('CumSum', [graph.nameOf(x), graph.scalar(axis!, 'int32')], {
+  const axis = axisAttribute(attributes, 'axis', x.shape);
+  const name = graph.emit('CumSum', [graph.nameOf(x), graph.scalar(axis, 'int32')], {
     attributes: {
       exclusive: { int: attributes['exclusive'] ? 1 : 0 },
       reverse: { int: attributes['reverse'] ? 1 : 0 },

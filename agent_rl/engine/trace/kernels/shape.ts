@@ -1,8 +1,16 @@
 import { sizeOf } from '../../check-inputs.ts';
-import type { Tensor } from '@tensorflow/tfjs';
 import { tfjs } from '../../tfjs.ts';
 import type { Graph } from '../graph.ts';
-import { computed, inputOf, type KernelTable, type TraceKernel } from '../kernel.ts';
+import {
+  axesAttribute,
+  axisAttribute,
+  computed,
+  inputOf,
+  numbersAttribute,
+  type KernelAttributes,
+  type KernelTable,
+  type TraceKernel,
+} from '../kernel.ts';
 import { broadcast, sameShape, uniform, uniformNumber, type Value } from '../value.ts';
 
 /** `x` with the same elements in another shape. */
@@ -16,7 +24,10 @@ export function reshaped(graph: Graph, x: Value, shape: readonly number[]): Valu
 
 const reshape: TraceKernel = (graph, inputs, attributes) => {
   const x = inputOf(inputs, 'x');
-  const shape = tfjs.util.inferFromImplicitShape(attributes['shape'] as number[], sizeOf(x.shape));
+  const shape = tfjs.util.inferFromImplicitShape(
+    numbersAttribute(attributes, 'shape'),
+    sizeOf(x.shape),
+  );
   return reshaped(graph, x, shape);
 };
 
@@ -30,7 +41,7 @@ const expandDims: TraceKernel = (graph, inputs, attributes) => {
 
 const transpose: TraceKernel = (graph, inputs, attributes) => {
   const x = inputOf(inputs, 'x');
-  const order = attributes['perm'] as number[];
+  const order = numbersAttribute(attributes, 'perm');
   const shape = order.map((axis) => x.shape[axis]!);
   const known = uniformNumber(x);
   if (known !== undefined) return uniform(known, shape, x.dtype);
@@ -57,14 +68,23 @@ const sliceAxis = (graph: Graph, x: Value, { axis, begin, size }: Range): Value 
   return computed(name, shape, x.dtype);
 };
 
+/** Begin and size on every axis; tfjs allows fewer, and -1 for "to the end". */
+const sliceRanges = (x: Value, attributes: KernelAttributes): [number[], number[]] => {
+  const given = attributes['begin'];
+  const begins = typeof given === 'number' ? [given] : numbersAttribute(attributes, 'begin');
+  const wanted = attributes['size'] ?? -1;
+  const sizes = typeof wanted === 'number' ? [wanted] : numbersAttribute({ size: wanted }, 'size');
+  const begin = x.shape.map((_, axis) => begins[axis] ?? 0);
+  const size = x.shape.map((whole, axis) => {
+    const length = sizes[axis] ?? -1;
+    return length < 0 ? whole - begin[axis]! : length;
+  });
+  return [begin, size];
+};
+
 const slice: TraceKernel = (graph, inputs, attributes) => {
   const x = inputOf(inputs, 'x');
-  // Only the shape of the tensor is read.
-  const [begin, size] = tfjs.slice_util.parseSliceParams(
-    { shape: [...x.shape], rank: x.shape.length } as Tensor,
-    attributes['begin'] as number[],
-    attributes['size'] as number[],
-  ) as [number[], number[]];
+  const [begin, size] = sliceRanges(x, attributes);
   const known = uniformNumber(x);
   if (known !== undefined) return uniform(known, size, x.dtype);
   const axes = size.flatMap((length, axis) => (length === x.shape[axis] ? [] : [axis]));
@@ -81,12 +101,12 @@ const slice: TraceKernel = (graph, inputs, attributes) => {
 const concat: TraceKernel = (graph, inputs, attributes) => {
   const parts = Object.values(inputs).filter((part) => sizeOf(part.shape) > 0);
   const first = parts[0] ?? Object.values(inputs)[0]!;
-  const [axis] = tfjs.util.parseAxisParam(attributes['axis'] as number, [...first.shape]);
-  const total = parts.reduce((sum, part) => sum + part.shape[axis!]!, 0);
+  const axis = axisAttribute(attributes, 'axis', first.shape);
+  const total = parts.reduce((sum, part) => sum + part.shape[axis]!, 0);
   const shape = first.shape.map((size, index) => (index === axis ? total : size));
   if (parts.length < 2) return first;
   const names = parts.map((part) => graph.nameOf(part));
-  const name = graph.emit('Concat', names, { attributes: { axis: { int: axis! } } });
+  const name = graph.emit('Concat', names, { attributes: { axis: { int: axis } } });
   return computed(name, shape, first.dtype);
 };
 
@@ -103,25 +123,28 @@ const pack: TraceKernel = (graph, inputs, attributes) => {
 
 const unpack: TraceKernel = (graph, inputs, attributes) => {
   const x = inputOf(inputs, 'value');
-  const [axis] = tfjs.util.parseAxisParam(attributes['axis'] as number, [...x.shape]);
+  const axis = axisAttribute(attributes, 'axis', x.shape);
   const shape = x.shape.filter((_, index) => index !== axis);
-  return Array.from({ length: x.shape[axis!]! }, (_, begin) =>
-    reshaped(graph, sliceAxis(graph, x, { axis: axis!, begin, size: 1 }), shape),
+  return Array.from({ length: x.shape[axis]! }, (_, begin) =>
+    reshaped(graph, sliceAxis(graph, x, { axis: axis, begin, size: 1 }), shape),
   );
+};
+
+/** Sizes of the parts: a count of equal ones, or a list in which one may be -1, "the rest". */
+const splitSizes = (whole: number, parts: unknown): number[] => {
+  if (typeof parts === 'number') return Array.from({ length: parts }, () => whole / parts);
+  const sizes = numbersAttribute({ parts }, 'parts');
+  const given = sizes.filter((size) => size >= 0).reduce((sum, size) => sum + size, 0);
+  return sizes.map((size) => (size < 0 ? whole - given : size));
 };
 
 const split: TraceKernel = (graph, inputs, attributes) => {
   const x = inputOf(inputs, 'x');
-  const [axis] = tfjs.util.parseAxisParam(attributes['axis'] as number, [...x.shape]);
-  // Only the shape of the tensor is read.
-  const sizes = tfjs.backend_util.prepareSplitSize(
-    { shape: [...x.shape] } as Tensor,
-    attributes['numOrSizeSplits'] as number[] | number,
-    axis,
-  );
+  const axis = axisAttribute(attributes, 'axis', x.shape);
+  const sizes = splitSizes(x.shape[axis]!, attributes['numOrSizeSplits']);
   if (sizes.length === 1) return [x];
   const names = graph.emitMany('Split', [graph.nameOf(x), graph.int64s(sizes)], {
-    attributes: { axis: { int: axis! } },
+    attributes: { axis: { int: axis } },
     outputs: sizes.length,
   });
   return names.map((name, part) => {
@@ -130,9 +153,15 @@ const split: TraceKernel = (graph, inputs, attributes) => {
   });
 };
 
+const pairsAttribute = (attributes: KernelAttributes, name: string): [number, number][] => {
+  const pairs = attributes[name];
+  const flat = numbersAttribute({ [name]: Array.isArray(pairs) ? pairs.flat() : pairs }, name);
+  return Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i]!, flat[2 * i + 1]!]);
+};
+
 const pad: TraceKernel = (graph, inputs, attributes) => {
   const x = inputOf(inputs, 'x');
-  const paddings = attributes['paddings'] as [number, number][];
+  const paddings = pairsAttribute(attributes, 'paddings');
   if (paddings.every(([before, after]) => before === 0 && after === 0)) return x;
   const shape = x.shape.map((size, axis) => size + paddings[axis]![0] + paddings[axis]![1]);
   const amounts = [...paddings.map(([before]) => before), ...paddings.map(([, after]) => after)];
@@ -143,7 +172,7 @@ const pad: TraceKernel = (graph, inputs, attributes) => {
 
 const tile: TraceKernel = (graph, inputs, attributes) => {
   const x = inputOf(inputs, 'x');
-  const times = attributes['reps'] as number[];
+  const times = numbersAttribute(attributes, 'reps');
   const shape = x.shape.map((size, axis) => size * times[axis]!);
   const broadcasts = times.every((count, axis) => count === 1 || x.shape[axis] === 1);
   if (broadcasts || uniformNumber(x) !== undefined) return broadcast(x, shape);
@@ -153,7 +182,7 @@ const tile: TraceKernel = (graph, inputs, attributes) => {
 
 const reverse: TraceKernel = (graph, inputs, attributes) => {
   const x = inputOf(inputs, 'x');
-  const axes = tfjs.util.parseAxisParam(attributes['dims'] as number[], [...x.shape]);
+  const axes = axesAttribute(attributes, 'dims', x.shape);
   if (axes.length === 0) return x;
   const name = graph.emit('Slice', [
     graph.nameOf(x),
@@ -177,7 +206,7 @@ const range: TraceKernel = (_graph, _inputs, attributes) => {
 /** Kernels that move elements without changing them. */
 export const shapeKernels: KernelTable = {
   BroadcastTo: (_graph, inputs, attributes) =>
-    broadcast(inputOf(inputs, 'x'), attributes['shape'] as number[]),
+    broadcast(inputOf(inputs, 'x'), numbersAttribute(attributes, 'shape')),
   Concat: concat,
   ExpandDims: expandDims,
   Pack: pack,
