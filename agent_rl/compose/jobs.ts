@@ -1,14 +1,11 @@
 import type { Jobs } from './run-options.ts';
 
-const absent = (job: string) => (): Promise<never> =>
-  Promise.reject(new Error(`${job} is not part of this build.`));
-
 /** The jobs behind the commands. Each is imported when it is run, so that `--help` does not load the engine. */
 export const jobs: Jobs = {
-  train: absent('Training'),
-  sft: absent('Supervised training'),
-  evaluate: absent('Evaluation'),
-  chat: absent('Chat'),
-  verifyDataset: absent('Verification'),
+  train: async (options) => (await import('./run-training.ts')).runTraining(options),
+  sft: async (options) => (await import('./run-sft.ts')).runSft(options),
+  evaluate: async (options) => (await import('./run-evaluation.ts')).runEvaluation(options),
+  chat: async (options) => (await import('./run-chat.ts')).runChat(options),
+  verifyDataset: async (options) => (await import('./verify-dataset.ts')).verifyDataset(options),
   doctor: async (options) => (await import('./doctor.ts')).doctor(options),
 };

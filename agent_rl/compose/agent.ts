@@ -1,0 +1,169 @@
+import { availableParallelism } from 'node:os';
+
+import type { Container } from 'inversify';
+
+import type { Config } from '../config/index.ts';
+import type { Class } from '../core/class.ts';
+import type { Environment } from '../core/environment.ts';
+import { GENERATOR } from '../core/generator.ts';
+import type { Policy } from '../core/policy.ts';
+import { SANDBOX, type Sandbox } from '../core/sandbox.ts';
+import type { Tool, ToolSpec } from '../core/tool.ts';
+import { AsyncRolloutWorker } from '../rollout/async-rollout-worker.ts';
+import type { EpisodeMaker } from '../rollout/episode-parts.ts';
+import { RolloutWorker, type Rollouts } from '../rollout/rollout-worker.ts';
+import { ToolRunner } from '../rollout/tool-runner.ts';
+import { openSandbox } from '../sandbox/open-sandbox.ts';
+import {
+  LANGUAGE_MODEL,
+  openLanguageModelFolder,
+  type LanguageModel,
+} from '../../model/language-model.ts';
+import { choosePlugins, type Chosen, type ChosenPlugins } from './choose-plugins.ts';
+import { construct, episodeContainer, rewardFunction, runContainer } from './container.ts';
+import { EngineClient } from './engine-client.ts';
+import { modelFolder } from './model-folder.ts';
+import type { JobOptions } from './run-options.ts';
+
+export interface AgentOptions extends Pick<JobOptions, 'loaded' | 'plugins'> {
+  /** Folder with the weights, when not the config's. */
+  readonly model?: string | undefined;
+  /** Most episodes at once, when not the config's. */
+  readonly workers?: number;
+  /** Whether a frozen copy of the weights is kept. */
+  readonly reference: boolean;
+}
+
+/** Everything that plays episodes: engine, sandbox, policy, tools, environments, rewards. */
+export interface Agent {
+  readonly chosen: ChosenPlugins;
+  readonly engine: EngineClient;
+  readonly languageModel: LanguageModel;
+  readonly policy: Policy;
+  readonly sandbox: Sandbox | undefined;
+  readonly toolSpecs: readonly ToolSpec[];
+  /** Folder the weights and the tokenizer came from. */
+  readonly modelFolder: string;
+  readonly make: EpisodeMaker;
+  readonly rollouts: Rollouts;
+  close(): Promise<void>;
+}
+
+/** Opens an agent. @throws AgentRlError of whatever is missing; nothing is left running then. */
+export async function openAgent(options: AgentOptions): Promise<Agent> {
+  const { loaded, plugins } = options;
+  const { config } = loaded;
+  const chosen = choosePlugins(loaded, plugins);
+  const folder = options.model ?? modelFolder(config);
+  const workers = options.workers ?? config.rollout.workers;
+  const languageModel = await openLanguageModelFolder(folder);
+  const opened: { close(): Promise<void> }[] = [];
+  try {
+    const sandbox = needsSandbox(chosen) ? await openSandbox(sandboxOptions(config)) : undefined;
+    if (sandbox !== undefined) opened.push(sandbox);
+    const engine = await EngineClient.open({
+      modelFolder: folder,
+      device: config.run.device,
+      threads: config.run.engineThreads ?? availableParallelism(),
+      rows: workers,
+      maxContextTokens: config.policy.maxContextTokens,
+      microBatchTokens: config.algorithm.microBatchTokens,
+      reference: options.reference,
+    });
+    opened.push(engine);
+    const container = runContainer([
+      [GENERATOR, engine],
+      [LANGUAGE_MODEL, languageModel],
+      ...(sandbox === undefined ? [] : [[SANDBOX, sandbox] as const]),
+    ]);
+    const policy = make<Policy>(container, chosen.policy);
+    const toolSpecs = chosen.tools.map(({ entry }) => entry.spec);
+    const toolRunner = new ToolRunner(toolSpecs);
+    opened.push(toolRunner);
+    const maker = episodeMaker({ config, chosen, container, policy, toolRunner, sandbox });
+    return {
+      chosen,
+      engine,
+      languageModel,
+      policy,
+      sandbox,
+      toolSpecs,
+      modelFolder: folder,
+      make: maker,
+      rollouts: workers === 1 ? new RolloutWorker(maker) : new AsyncRolloutWorker(maker, workers),
+      close: () => closeAll(opened),
+    };
+  } catch (thrown) {
+    await closeAll(opened);
+    throw thrown;
+  }
+}
+
+const closeAll = async (opened: readonly { close(): Promise<void> }[]): Promise<void> => {
+  for (const one of opened.toReversed()) await one.close();
+};
+
+/** A sandbox is started only for what asks for one. */
+const needsSandbox = ({ environment, tools }: ChosenPlugins): boolean =>
+  [environment, ...tools].some(({ entry }) => injects(entry.plugin, SANDBOX));
+
+/** Whether a class's constructor asks for a token, by inversify's own record of its parameters. */
+function injects(plugin: unknown, token: symbol): boolean {
+  const keys = Reflect.getOwnMetadataKeys(plugin as object) as readonly unknown[];
+  return keys.some((key) => {
+    const metadata = Reflect.getOwnMetadata(key, plugin as object) as
+      | { readonly constructorArguments?: readonly ({ readonly value?: unknown } | undefined)[] }
+      | undefined;
+    return metadata?.constructorArguments?.some((argument) => argument?.value === token) ?? false;
+  });
+}
+
+const sandboxOptions = ({ sandbox }: Config) => ({
+  type: sandbox.type,
+  workers: sandbox.workers ?? availableParallelism(),
+  limits: { wallS: sandbox.wallS, memoryMiB: sandbox.memoryMiB },
+});
+
+interface MakerParts {
+  readonly config: Config;
+  readonly chosen: ChosenPlugins;
+  readonly container: Container;
+  readonly policy: Policy;
+  readonly toolRunner: ToolRunner;
+  readonly sandbox: Sandbox | undefined;
+}
+
+/** Makes environment, tools and rewards anew for each episode, in a container that knows its task. */
+function episodeMaker({ config, chosen, container, policy, toolRunner, sandbox }: MakerParts): EpisodeMaker {
+  const { rollout, policy: settings } = config;
+  const limits = { ...rollout, maxTurnTokens: settings.maxTurnTokens };
+  return ({ task }) => {
+    const own = episodeContainer(container, task);
+    const inThread = chosen.tools.filter(({ entry }) => entry.spec.isolated === undefined);
+    return {
+      policy,
+      environment: make<Environment>(own, chosen.environment),
+      tools: new Map(inThread.map((tool) => [tool.entry.spec.name, make<Tool>(own, tool)])),
+      toolRunner,
+      rewards: chosen.rewards.map((reward) => ({
+        name: reward.entry.spec.name,
+        weight: reward.weight,
+        score: rewardFunction(own, { ...naming(reward), plugin: reward.entry.plugin as Class<object> }),
+      })),
+      invalidCallPenalty: rollout.invalidCallPenalty,
+      limits,
+      ...(sandbox && { sandboxLevel: sandbox.capabilities().level }),
+    };
+  };
+}
+
+const naming = ({ entry, settings }: Chosen<{ readonly name: string }>) => ({
+  name: entry.spec.name,
+  plugin: entry.plugin,
+  settings,
+});
+
+const make = <Instance extends object>(
+  container: Container,
+  chosen: Chosen<{ readonly name: string }>,
+): Instance => construct<Instance>(container, naming(chosen));

@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+import { AgentRlError, messageOf } from '../core/errors.ts';
+import type { Learner } from '../core/learner.ts';
+import { writeFileAtomic, writeFolderAtomic } from '../telemetry/index.ts';
+import { copyLanguageModelFiles } from '../../model/language-model.ts';
+
+/*
+ * A checkpoint `step-N/` is a Hugging Face model folder with the optimiser's and the trainer's state beside it.
+ * It is filled aside and renamed, and its manifest, written last, holds a hash of every file: a folder without
+ * a manifest, or whose files do not match it, is torn and is passed over, aloud.
+ */
+
+const manifestFile = 'manifest.json';
+const stateFile = 'trainer-state.json';
+const schema = 1;
+
+interface Manifest {
+  readonly schema: number;
+  readonly step: number;
+  readonly weightsSha256: string;
+  readonly files: Readonly<Record<string, string>>;
+}
+
+export interface SaveCheckpointOptions<State> {
+  /** Folder of all checkpoints of the run. */
+  readonly folder: string;
+  /** `step-12` or `best`. */
+  readonly name: string;
+  readonly step: number;
+  readonly state: State;
+  readonly learner: Learner;
+  /** Where tokenizer and template are copied from. */
+  readonly modelFolder: string;
+}
+
+export interface SavedCheckpoint {
+  readonly path: string;
+  readonly weightsSha256: string;
+}
+
+const sha256Of = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex');
+
+/** Writes a checkpoint, whole or not at all. @throws AgentRlError `OUTPUT_UNWRITABLE` */
+export async function saveCheckpoint<State>(options: SaveCheckpointOptions<State>): Promise<SavedCheckpoint> {
+  const { folder, name, step, state, learner } = options;
+  const path = join(folder, name);
+  let weightsSha256 = '';
+  await writeFolderAtomic(path, async (partial) => {
+    ({ weightsSha256 } = await learner.saveState(partial));
+    await copyLanguageModelFiles(options.modelFolder, partial);
+    writeFileAtomic(join(partial, stateFile), `${JSON.stringify(state, null, 1)}\n`);
+    const files = Object.fromEntries(
+      readdirSync(partial).map((file) => [file, sha256Of(join(partial, file))]),
+    );
+    const manifest: Manifest = { schema, step, weightsSha256, files };
+    writeFileAtomic(join(partial, manifestFile), `${JSON.stringify(manifest, null, 1)}\n`);
+  });
+  return { path, weightsSha256 };
+}
+
+/** Deletes all but the newest `keep` periodic checkpoints. */
+export function pruneCheckpoints(folder: string, keep: number): void {
+  for (const { path } of periodic(folder).slice(keep)) rmSync(path, { recursive: true });
+}
+
+function periodic(folder: string): { readonly step: number; readonly path: string }[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .flatMap((name) => {
+      const step = /^step-(\d+)$/.exec(name)?.[1];
+      return step === undefined ? [] : [{ step: Number(step), path: join(folder, name) }];
+    })
+    .toSorted((a, b) => b.step - a.step);
+}
+
+/** Why a checkpoint is not whole, or `undefined`. */
+export function whatIsTorn(path: string): string | undefined {
+  const file = join(path, manifestFile);
+  if (!existsSync(file)) return `it has no ${manifestFile}`;
+  try {
+    const { files } = JSON.parse(readFileSync(file, 'utf8')) as Manifest;
+    const bad = Object.entries(files).find(([name, hash]) => !existsSync(join(path, name)) || sha256Of(join(path, name)) !== hash);
+    return bad && `${bad[0]} is missing or is not what was written`;
+  } catch (thrown) {
+    return `its ${manifestFile} cannot be read (${messageOf(thrown)})`;
+  }
+}
+
+/**
+ * The newest whole checkpoint of a run.
+ *
+ * @param warn told about each torn one that is passed over
+ * @throws AgentRlError `CHECKPOINT_INVALID` when there is none
+ */
+export function newestCheckpoint(folder: string, warn: (text: string) => void): string {
+  const found = periodic(folder);
+  for (const { path } of found) {
+    const torn = whatIsTorn(path);
+    if (torn === undefined) return path;
+    warn(`Checkpoint ${path} is passed over: ${torn}.`);
+  }
+  throw new AgentRlError(
+    'CHECKPOINT_INVALID',
+    `${folder} holds no whole checkpoint (${found.length} looked at), so there is nothing to continue from. Start the run anew.`,
+  );
+}
+
+export function readTrainerState<State>(checkpoint: string): State {
+  return JSON.parse(readFileSync(join(checkpoint, stateFile), 'utf8')) as State;
+}
+
+/**
+ * The model folder that a path names: a checkpoint, or the newest whole checkpoint of a run.
+ *
+ * @throws AgentRlError `CHECKPOINT_INVALID`
+ */
+export function checkpointAt(path: string, warn: (text: string) => void): string {
+  const whole = resolve(path);
+  if (existsSync(join(whole, 'config.json'))) return whole;
+  const folder = join(whole, 'checkpoints');
+  if (existsSync(folder)) return newestCheckpoint(folder, warn);
+  throw new AgentRlError(
+    'CHECKPOINT_INVALID',
+    `${whole} is neither a checkpoint (no config.json) nor a run folder (no checkpoints/).`,
+  );
+}

@@ -1,0 +1,52 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+import { AgentRlError } from '../core/errors.ts';
+import { type RunFolder, runFolderAt } from '../telemetry/index.ts';
+import { newestCheckpoint } from './checkpoints.ts';
+import { modelFolder } from './model-folder.ts';
+import type { TrainingOptions } from './run-options.ts';
+
+/** Where a run goes on. */
+export interface ResumePoint {
+  readonly folder: RunFolder;
+  /** The newest whole checkpoint. */
+  readonly checkpoint: string;
+  /** The model the run began with: the frozen reference, and the tokenizer's files. */
+  readonly startModel: string;
+}
+
+/**
+ * What `--resume` names, if it was given.
+ *
+ * @throws AgentRlError `CHECKPOINT_INVALID` when there is no run or no whole checkpoint there.
+ */
+export function resumePoint({ resume, loaded, print }: TrainingOptions): ResumePoint | undefined {
+  if (resume === undefined) return undefined;
+  const path = resume === 'newest' ? newestRun(loaded.config.run.outputDir) : resolve(resume);
+  const folder = runFolderAt(path);
+  if (!existsSync(folder.checkpoints)) {
+    throw new AgentRlError(
+      'CHECKPOINT_INVALID',
+      `${path} is no run with checkpoints. Give the folder of a run, or leave the folder out for the newest run of ${loaded.config.run.outputDir}.`,
+    );
+  }
+  const checkpoint = newestCheckpoint(folder.checkpoints, print);
+  return { folder, checkpoint, startModel: modelFolder(loaded.config) };
+}
+
+function newestRun(outputDir: string): string {
+  const parent = resolve(outputDir);
+  const runs = existsSync(parent)
+    ? readdirSync(parent)
+        .map((name) => join(parent, name))
+        .filter((run) => existsSync(join(run, 'checkpoints')))
+        .toSorted((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)
+    : [];
+  const [newest] = runs;
+  if (newest !== undefined) return newest;
+  throw new AgentRlError(
+    'CHECKPOINT_INVALID',
+    `There is no run to continue in ${parent}. Start one without --resume, or name its folder.`,
+  );
+}

@@ -1,0 +1,51 @@
+import { createProgress } from '../telemetry/index.ts';
+import { chooseTasks, evaluate } from '../trainer/evaluate.ts';
+import { openAgent } from './agent.ts';
+import { checkpointAt } from './checkpoints.ts';
+import { reportGroups } from './report-groups.ts';
+import type { EvaluationOptions, JobResult } from './run-options.ts';
+import { rateText } from './run-records.ts';
+import { evaluationSummary } from './summary.ts';
+import { readTaskFile } from './task-files.ts';
+import { choosePlugins } from './choose-plugins.ts';
+
+/** Attempts the tasks of a split with a checkpoint, or with the config's model. */
+export async function runEvaluation(options: EvaluationOptions): Promise<JobResult> {
+  const { loaded, plugins, print, signal, checkpoint } = options;
+  const { config } = loaded;
+  const { dataset, eval: evaluation, run } = config;
+  const format = dataset.format ?? choosePlugins(loaded, plugins).environment.entry.spec.taskFormat;
+  const split = options.split ?? dataset.evalSplit;
+  const all = await readTaskFile({ dir: dataset.dir, split, format });
+  const tasks = chooseTasks(all, evaluation.maxTasks, run.seed);
+  const model = checkpoint === undefined ? undefined : checkpointAt(checkpoint, print);
+  const agent = await openAgent({ loaded, plugins, model, reference: false });
+  try {
+    const { samples, temperature } = evaluation;
+    const total = tasks.length * samples;
+    const bar = createProgress({ label: 'eval', total });
+    let done = 0;
+    const result = await evaluate(agent.rollouts, tasks, {
+      samples,
+      temperature,
+      seed: run.seed,
+      step: 0,
+      signal,
+      groupsOf: reportGroups,
+      onEpisode: () => {
+        done += 1;
+        if (done % 50 === 0 || done === total) bar.update(done);
+      },
+    });
+    bar.stop();
+    print(`${agent.modelFolder} on ${split} (temperature ${temperature}, ${samples} attempts a task)`);
+    print(`  all tasks: ${rateText(result)}`);
+    for (const [name, rate] of Object.entries(result.groups)) print(`  ${name}: ${rateText(rate)}`);
+    const passes = Object.entries(result.passAtK).filter(() => samples > 1);
+    for (const [k, rate] of passes) print(`  pass@${k}: ${(100 * rate).toFixed(1)} %`);
+    if (result.systemFailures > 0) print(`  not judged, the system failed: ${result.systemFailures}`);
+    return { model: agent.modelFolder, split, tasks: tasks.length, interrupted: signal.aborted, ...evaluationSummary(result) };
+  } finally {
+    await agent.close();
+  }
+}

@@ -1,0 +1,122 @@
+import { join } from 'node:path';
+
+import type { Trajectory } from '../core/trajectory.ts';
+import { sampledTokens } from '../rollout/ledger.ts';
+import { trajectoryLine } from '../rollout/trajectory-line.ts';
+import {
+  createProgress,
+  JsonlWriter,
+  type Log,
+  type LiveNumbers,
+  type Metrics,
+  MetricsWriter,
+  type ProcessTreeMemory,
+  type Progress,
+  type RunFolder,
+} from '../telemetry/index.ts';
+import type { Evaluation } from '../trainer/evaluate.ts';
+import type { TrainerObserver } from '../trainer/trainer-contracts.ts';
+
+export interface RunRecordsOptions {
+  readonly folder: RunFolder;
+  readonly log: Log;
+  readonly memory: ProcessTreeMemory;
+  readonly iterations: number;
+  readonly evalEpisodes: number;
+  /** One log line per rollout. */
+  readonly logRollouts: boolean;
+}
+
+/** Writes what a run does: metrics, trajectories, log lines and the progress bar. */
+export class RunRecords implements TrainerObserver {
+  readonly #metrics: MetricsWriter;
+  readonly #trajectories: JsonlWriter;
+  readonly #evaluations: JsonlWriter;
+  #bar: Progress | undefined;
+  #evalDone = 0;
+  #training = false;
+
+  constructor(private readonly options: RunRecordsOptions) {
+    const { folder } = options;
+    this.#metrics = new MetricsWriter(folder.metrics);
+    this.#trajectories = new JsonlWriter(join(folder.trajectories, 'train.jsonl'));
+    this.#evaluations = new JsonlWriter(join(folder.trajectories, 'eval.jsonl'));
+  }
+
+  onEpisode = (trajectory: Trajectory): void => {
+    this.#training = true;
+    if (this.options.logRollouts) this.options.log.info(rolloutText(trajectory), rolloutFacts(trajectory));
+  };
+
+  /** Told by the evaluation's episodes, which the trainer does not report. */
+  onEvaluationEpisode = (): void => {
+    if (this.#training) return;
+    this.#evalDone += 1;
+    const { evalEpisodes } = this.options;
+    if (this.#evalDone % 50 === 0 || this.#evalDone === evalEpisodes) this.#barFor('eval', evalEpisodes).update(this.#evalDone);
+  };
+
+  onIteration = (iteration: number, metrics: Metrics, trajectories: readonly Trajectory[]): void => {
+    const { folder, iterations, memory } = this.options;
+    this.#metrics.write(iteration, { ...metrics, 'system/peakRssBytes': memory.peak.peakRssBytes });
+    for (const trajectory of trajectories) this.#trajectories.write(trajectoryLine(folder.name, trajectory));
+    this.#trajectories.flush();
+    this.#barFor('train', iterations).update(iteration, liveNumbers(metrics));
+  };
+
+  onEvaluation = (when: string, iteration: number, evaluation: Evaluation): void => {
+    const { folder, log } = this.options;
+    this.#stopBar();
+    this.#evalDone = 0;
+    for (const trajectory of evaluation.trajectories) {
+      this.#evaluations.write({ when, iteration, ...trajectoryLine(folder.name, trajectory) });
+    }
+    this.#evaluations.flush();
+    log.info(`Evaluation ${when} iteration ${iteration}: ${rateText(evaluation)}`);
+  };
+
+  close(): void {
+    this.#stopBar();
+    this.#metrics.close();
+    this.#trajectories.close();
+    this.#evaluations.close();
+  }
+
+  #barFor(label: string, total: number): Progress {
+    this.#bar ??= createProgress({ label, total });
+    return this.#bar;
+  }
+
+  #stopBar(): void {
+    this.#bar?.stop();
+    this.#bar = undefined;
+    this.#training = false;
+  }
+}
+
+const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
+
+/** `41 of 260 = 15.8 % [11.8, 20.7]` */
+export const rateText = ({ n, successes, successRate, wilson95 }: Pick<Evaluation, 'n' | 'successes' | 'successRate' | 'wilson95'>): string =>
+  `${successes} of ${n} = ${percent(successRate)} [${wilson95.map((end) => (100 * end).toFixed(1)).join(', ')}]`;
+
+const liveNumbers = (metrics: Metrics): LiveNumbers => {
+  const named = {
+    reward: metrics['rollout/rewardMean'],
+    success: metrics['rollout/successRate'],
+    toolCallRate: metrics['rollout/toolCallRate'],
+    tokensPerSecond: metrics['speed/decodeTokensPerSecond'],
+  };
+  return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
+};
+
+const rolloutText = ({ taskId, sample, outcome, reward }: Trajectory): string =>
+  `rollout ${taskId} #${sample} ${outcome} reward ${reward ?? 'absent'}`;
+
+const rolloutFacts = (trajectory: Trajectory) => ({
+  components: trajectory.components,
+  turns: trajectory.turns,
+  calls: trajectory.calls.map(({ call, status }) => `${call.name}:${status}`),
+  sampledTokens: sampledTokens(trajectory),
+  ...(trajectory.problem !== undefined && { problem: trajectory.problem }),
+});

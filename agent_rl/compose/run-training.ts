@@ -1,0 +1,223 @@
+import { basename, extname, join } from 'node:path';
+
+import type { Config } from '../config/index.ts';
+import { resolvedYaml } from '../config/index.ts';
+import type { Task } from '../core/task.ts';
+import {
+  createLog,
+  createRunFolder,
+  type Log,
+  ProcessTreeMemory,
+  type RunFolder,
+  writeFileAtomic,
+} from '../telemetry/index.ts';
+import { chooseTasks } from '../trainer/evaluate.ts';
+import { GRPOTrainer } from '../trainer/grpo-trainer.ts';
+import type { CheckpointReason, TrainerState } from '../trainer/trainer-contracts.ts';
+import { loadModel } from '../../model/load-model.ts';
+import { TaskSampler } from '../../dataset/task-sampler.ts';
+import { type Agent, openAgent } from './agent.ts';
+import { pruneCheckpoints, readTrainerState, saveCheckpoint } from './checkpoints.ts';
+import { choosePlugins } from './choose-plugins.ts';
+import { expectedSeconds, measureSpeed } from './measure-speed.ts';
+import { modelFolder } from './model-folder.ts';
+import { resumePoint, type ResumePoint } from './resume-point.ts';
+import type { JobResult, TrainingOptions } from './run-options.ts';
+import { RunRecords } from './run-records.ts';
+import { beforeAfterTable, summaryOf } from './summary.ts';
+import { previewText } from './task-preview.ts';
+import { readTaskFile } from './task-files.ts';
+import { reportGroups } from './report-groups.ts';
+import { type PlanFacts, planText, trainingPlan } from './training-plan.ts';
+import { trainerOptions } from './trainer-options.ts';
+
+/** The tasks of a run, both splits read and chosen. */
+interface RunTasks {
+  readonly train: readonly Task[];
+  readonly evaluation: readonly Task[];
+}
+
+/**
+ * Trains an agent by reinforcement learning: preview, plan, baseline, training, evaluation, table.
+ *
+ * @returns what `summary.json` holds, and where the run lies.
+ * @throws AgentRlError for what the user can mend; before anything is written wherever it can be known.
+ */
+export async function runTraining(options: TrainingOptions): Promise<JobResult> {
+  const { loaded, plugins, print, signal } = options;
+  const { config } = loaded;
+  const tasks = await readTasks(options);
+  const facts = await planFacts(config, tasks);
+  print(previewText(tasks.train, config.run.previewTasks));
+  if (options.dryRun) {
+    const plan = trainingPlan(config, facts);
+    print(planText(config, facts, plan));
+    return { dryRun: true, plan };
+  }
+
+  const resume = resumePoint(options);
+  const folder = resume?.folder ?? newRunFolder(options);
+  const log = createLog({ level: config.run.logLevel, file: folder.log });
+  const memory = new ProcessTreeMemory();
+  memory.start();
+  try {
+    const kl = config.algorithm.kl.kind !== 'none';
+    const agent = await openAgent({ loaded, plugins, model: resume?.startModel, reference: kl });
+    try {
+      const run = new TrainingRun({ options, agent, tasks, facts, folder, log, memory, resume });
+      return await run.run(signal);
+    } finally {
+      await agent.close();
+    }
+  } catch (thrown) {
+    log.error(`The run ended: ${String(thrown)}`);
+    throw thrown;
+  } finally {
+    await log.close();
+  }
+}
+
+async function readTasks({ loaded, plugins }: TrainingOptions): Promise<RunTasks> {
+  const { dataset, eval: evaluation, run } = loaded.config;
+  const format = dataset.format ?? choosePlugins(loaded, plugins).environment.entry.spec.taskFormat;
+  const read = (split: string) => readTaskFile({ dir: dataset.dir, split, format });
+  const [train, held] = [await read(dataset.trainSplit), await read(dataset.evalSplit)];
+  return { train, evaluation: chooseTasks(held, evaluation.maxTasks, run.seed) };
+}
+
+async function planFacts(config: Config, tasks: RunTasks): Promise<PlanFacts> {
+  const { config: model, parameters } = await loadModel(modelFolder(config));
+  const sizes = [...parameters.values()].map(({ length }) => length);
+  const cacheBytes =
+    8 * config.rollout.workers * model.layers * model.kvHeads * config.policy.maxContextTokens * model.headDim;
+  return {
+    ...model,
+    trainTasks: Math.min(tasks.train.length, config.dataset.maxSamples ?? Infinity),
+    evalTasks: tasks.evaluation.length,
+    parameters: sizes.reduce((sum, size) => sum + size, 0),
+    cacheBytes,
+  };
+}
+
+function newRunFolder({ loaded: { config, file } }: TrainingOptions): RunFolder {
+  const { name, outputDir, seed } = config.run;
+  const otherwise = `${basename(file, extname(file))}-seed${seed}`;
+  const folder = createRunFolder({ outputDir, name, otherwise });
+  writeFileAtomic(folder.config, resolvedYaml(config));
+  return folder;
+}
+
+interface RunParts {
+  readonly options: TrainingOptions;
+  readonly agent: Agent;
+  readonly tasks: RunTasks;
+  readonly facts: PlanFacts;
+  readonly folder: RunFolder;
+  readonly log: Log;
+  readonly memory: ProcessTreeMemory;
+  readonly resume: ResumePoint | undefined;
+}
+
+/** One run with everything open. */
+class TrainingRun {
+  readonly #started = performance.now();
+  #saved = { path: '', weightsSha256: '' };
+
+  constructor(private readonly parts: RunParts) {}
+
+  async run(signal: AbortSignal): Promise<JobResult> {
+    const { options, agent, tasks, facts, folder, log, memory, resume } = this.parts;
+    const { config } = options.loaded;
+    await this.#showPlan();
+    const plan = trainingPlan(config, facts);
+    const records = new RunRecords({
+      folder,
+      log,
+      memory,
+      iterations: config.train.iterations,
+      evalEpisodes: plan.evalEpisodes,
+      logRollouts: config.run.logRollouts,
+    });
+    const { seed } = config.run;
+    const { maxSamples, shuffle } = config.dataset;
+    const sampler = new TaskSampler(tasks.train, { seed, shuffle, ...(maxSamples !== undefined && { maxSamples }) });
+    const trainer = new GRPOTrainer(
+      {
+        learner: agent.engine,
+        rollouts: agent.rollouts,
+        tasks: {
+          draw: (count) => sampler.next(count),
+          state: () => sampler.state(),
+          restore: (state) => sampler.restore(state as ReturnType<typeof sampler.state>),
+        },
+        evalTasks: tasks.evaluation,
+        groupsOf: reportGroups,
+        observer: {
+          onEpisode: records.onEpisode,
+          onIteration: records.onIteration,
+          onEvaluation: records.onEvaluation,
+          onCheckpoint: (reason, state) => this.#checkpoint(reason, state),
+        },
+      },
+      trainerOptions(config),
+    );
+    if (resume !== undefined) {
+      await agent.engine.loadState(resume.checkpoint);
+      trainer.restore(readTrainerState<TrainerState>(resume.checkpoint));
+      log.info(`Continuing ${folder.path} from ${resume.checkpoint}`);
+    }
+    try {
+      const result = await trainer.train(signal);
+      return await this.#conclude(result);
+    } finally {
+      records.close();
+    }
+  }
+
+  async #showPlan(): Promise<void> {
+    const { options, agent, facts, log } = this.parts;
+    const { config } = options.loaded;
+    const plan = trainingPlan(config, facts);
+    const speed = await measureSpeed(agent.engine, config);
+    const expected = expectedSeconds(config, speed, plan.evaluations * plan.evalEpisodes);
+    options.print(planText(config, facts, plan, expected));
+    if (agent.sandbox !== undefined) {
+      const { backend, level, concurrency } = agent.sandbox.capabilities();
+      log.info(`Sandbox: ${backend}, level ${level}, ${concurrency} at once`);
+    }
+  }
+
+  async #checkpoint(reason: CheckpointReason, state: TrainerState): Promise<void> {
+    const { options, agent, folder, log } = this.parts;
+    const name = reason === 'best' ? 'best' : `step-${state.iteration}`;
+    this.#saved = await saveCheckpoint({
+      folder: folder.checkpoints,
+      name,
+      step: state.iteration,
+      state,
+      learner: agent.engine,
+      modelFolder: agent.modelFolder,
+    });
+    if (reason !== 'best') pruneCheckpoints(folder.checkpoints, options.loaded.config.checkpoint.keepLast);
+    log.info(`Checkpoint (${reason}): ${this.#saved.path}`);
+  }
+
+  async #conclude(result: Awaited<ReturnType<GRPOTrainer['train']>>): Promise<JobResult> {
+    const { options, agent, folder, memory } = this.parts;
+    const usage = await memory.sample();
+    const summary = summaryOf(result, {
+      seed: options.loaded.config.run.seed,
+      wallSeconds: (performance.now() - this.#started) / 1000,
+      cpuSeconds: usage.cpuSeconds,
+      memory: await memory.stop(),
+      weightsSha256: this.#saved.weightsSha256,
+      checkpoint: this.#saved.path,
+      sandboxLevel: agent.sandbox?.capabilities().level,
+    });
+    writeFileAtomic(folder.summary, `${JSON.stringify(summary, null, 1)}\n`);
+    if (result.before ?? result.after) options.print(beforeAfterTable(result));
+    options.print(`Outputs: ${folder.path}\nCheckpoint: ${this.#saved.path}`);
+    if (result.interrupted) options.print(`Interrupted. Continue with --resume ${folder.path}`);
+    return { run: folder.path, summaryFile: join(folder.summary), ...summary };
+  }
+}

@@ -1,0 +1,69 @@
+import type { PeakMemory } from '../telemetry/index.ts';
+import type { Evaluation } from '../trainer/evaluate.ts';
+import type { TrainingResult } from '../trainer/trainer-contracts.ts';
+import { rateText } from './run-records.ts';
+
+export interface SummaryFacts {
+  readonly seed: number;
+  readonly wallSeconds: number;
+  readonly cpuSeconds: number;
+  readonly memory: PeakMemory;
+  readonly weightsSha256: string;
+  readonly checkpoint: string;
+  readonly sandboxLevel: string | undefined;
+}
+
+/** What is kept of an evaluation. */
+export const evaluationSummary = (evaluation: Evaluation) => ({
+    n: evaluation.n,
+    successes: evaluation.successes,
+    successRate: evaluation.successRate,
+    wilson95: evaluation.wilson95,
+    rewardMean: evaluation.rewardMean,
+    systemFailures: evaluation.systemFailures,
+    passAtK: evaluation.passAtK,
+    groups: evaluation.groups,
+});
+
+/** `summary.json` of a run; what was not measured is null. */
+export function summaryOf({ before, after, state, interrupted }: TrainingResult, facts: SummaryFacts) {
+  const { totals } = state;
+  const rate = (tokens: number, seconds: number) => (seconds > 0 ? tokens / seconds : null);
+  return {
+    seed: facts.seed,
+    iterations: state.iteration,
+    interrupted,
+    wallSeconds: facts.wallSeconds,
+    cpuSeconds: facts.cpuSeconds,
+    eval: {
+      before: before === undefined ? null : evaluationSummary(before),
+      after: after === undefined ? null : evaluationSummary(after),
+    },
+    weightsSha256: facts.weightsSha256,
+    checkpoint: facts.checkpoint,
+    trainTokensPerSecond: rate(totals.updatedTokens, totals.updateSeconds),
+    decodeTokensPerSecond: rate(totals.sampledTokens, totals.collectSeconds),
+    maxAbsLogProbGap: totals.parityTokens > 0 ? totals.maxAbsLogProbGap : null,
+    meanAbsLogProbGap: totals.parityTokens > 0 ? totals.sumAbsLogProbGap / totals.parityTokens : null,
+    peakRssBytes: facts.memory.peakRssBytes,
+    rssScope: facts.memory.scope,
+    outcomes: totals.outcomes,
+    ledger: totals.ledger,
+    sandboxLevel: facts.sandboxLevel ?? null,
+  };
+}
+
+/** Before and after, over all held-out tasks and by group. */
+export function beforeAfterTable({ before, after }: Pick<TrainingResult, 'before' | 'after'>): string {
+  const row = (name: string, a: string, b: string): string => `  ${name.padEnd(34)} ${a.padEnd(34)} ${b}`;
+  const text = (evaluation: Evaluation | undefined, group?: string): string => {
+    const rate = group === undefined ? evaluation : evaluation?.groups[group];
+    return rate === undefined ? '-' : rateText(rate);
+  };
+  const groups = [...new Set([before, after].flatMap((one) => Object.keys(one?.groups ?? {})))];
+  return [
+    row('held-out success', 'before', 'after  (Wilson 95 %)'),
+    row('all tasks', text(before), text(after)),
+    ...groups.toSorted().map((group) => row(group, text(before, group), text(after, group))),
+  ].join('\n');
+}

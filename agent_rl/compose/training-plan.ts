@@ -1,0 +1,77 @@
+import type { Config } from '../config/index.ts';
+
+export interface PlanFacts {
+  readonly trainTasks: number;
+  readonly evalTasks: number;
+  readonly parameters: number;
+  /** Bytes of the key-value cache. */
+  readonly cacheBytes: number;
+  readonly layers: number;
+  readonly heads: number;
+  readonly hiddenSize: number;
+  readonly intermediateSize: number;
+}
+
+/** A run before it starts, as numbers. */
+export interface TrainingPlan {
+  readonly rolloutsPerIteration: number;
+  readonly rollouts: number;
+  readonly optimizerSteps: number;
+  /** If every episode were as long as allowed. */
+  readonly mostMicroBatchesPerStep: number;
+  readonly memoryBytes: { readonly weightsAndOptimizer: number; readonly cache: number; readonly activations: number; readonly sandboxes: number };
+  readonly evaluations: number;
+  readonly evalEpisodes: number;
+}
+
+const bytesPerFloat = 4;
+/** Weights, gradient sums and two moments. */
+const copiesOfParameters = 4;
+/** Resident size of one sandbox process after a run; see design.md. */
+const sandboxBytes = 230 * 2 ** 20;
+/** Arrays of a layer that the backward pass keeps, in units of [tokens, width]. */
+const keptWidths = 14;
+
+/** What a config asks for, counted. Activations are estimated from the arrays the backward pass keeps. */
+export function trainingPlan(config: Config, facts: PlanFacts): TrainingPlan {
+  const { rollout, algorithm, train, policy } = config;
+  const rolloutsPerIteration = rollout.tasksPerStep * rollout.groupSize;
+  const mostTokens = rolloutsPerIteration * rollout.maxEpisodeTokens;
+  const tokens = algorithm.microBatchTokens;
+  const perToken =
+    keptWidths * facts.hiddenSize + 4 * facts.intermediateSize + 4 * facts.heads * Math.min(policy.maxContextTokens, rollout.maxEpisodeTokens);
+  const during = config.eval.every === 0 ? 0 : Math.floor((train.iterations - 1) / config.eval.every);
+  return {
+    rolloutsPerIteration,
+    rollouts: rolloutsPerIteration * train.iterations,
+    optimizerSteps: train.iterations * algorithm.epochs,
+    mostMicroBatchesPerStep: Math.ceil(mostTokens / tokens),
+    memoryBytes: {
+      weightsAndOptimizer: copiesOfParameters * bytesPerFloat * facts.parameters,
+      cache: facts.cacheBytes,
+      activations: bytesPerFloat * tokens * perToken * facts.layers,
+      sandboxes: (config.sandbox.workers ?? 1) * sandboxBytes,
+    },
+    evaluations: during + Number(config.eval.before) + Number(config.eval.after),
+    evalEpisodes: facts.evalTasks * config.eval.samples,
+  };
+}
+
+const mebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;
+
+/** The plan as the user reads it. */
+export function planText(config: Config, facts: PlanFacts, plan: TrainingPlan, expectedS?: number): string {
+  const { rollout, train, algorithm } = config;
+  const { weightsAndOptimizer, cache, activations, sandboxes } = plan.memoryBytes;
+  const total = weightsAndOptimizer + cache + activations + sandboxes;
+  return [
+    'Plan',
+    `  tasks         ${facts.trainTasks} to train on, ${facts.evalTasks} held out`,
+    `  rollouts      ${rollout.tasksPerStep} tasks x ${rollout.groupSize} episodes = ${plan.rolloutsPerIteration} an iteration, ${plan.rollouts} in ${train.iterations} iterations`,
+    `  updates       ${plan.optimizerSteps} optimiser steps, at most ${plan.mostMicroBatchesPerStep} micro-batches of ${algorithm.microBatchTokens} tokens each`,
+    `  evaluations   ${plan.evaluations} x ${plan.evalEpisodes} episodes, temperature ${config.eval.temperature}`,
+    `  model         ${(facts.parameters / 1e6).toFixed(2)} M parameters on ${config.run.device}`,
+    `  memory        about ${mebibytes(total)} and Node itself: weights and optimiser ${mebibytes(weightsAndOptimizer)}, cache ${mebibytes(cache)}, activations ${mebibytes(activations)}, sandboxes ${mebibytes(sandboxes)}`,
+    `  time          ${expectedS === undefined ? 'told after the first evaluation, from its speed' : `about ${Math.round(expectedS)} s`}`,
+  ].join('\n');
+}

@@ -1,0 +1,80 @@
+import { availableParallelism } from 'node:os';
+
+import type { CodeTask } from '../core/code-task.ts';
+import { AgentRlError } from '../core/errors.ts';
+import type { Sandbox } from '../core/sandbox.ts';
+import { judgeCode } from '../sandbox/judge.ts';
+import { openSandbox } from '../sandbox/open-sandbox.ts';
+import { CodeTaskDataset } from '../../dataset/code-task-dataset.ts';
+import type { CheckResult, VerifyDatasetOptions } from './run-options.ts';
+
+interface Verified {
+  readonly taskId: string;
+  /** Absent when the reference passed. */
+  readonly problem?: string;
+  /** Needs a judge that is not here. */
+  readonly unjudged?: boolean;
+}
+
+const limits = { wallS: 20, memoryMiB: 512 };
+
+/**
+ * Runs every reference solution through sandbox and judge, public cases included.
+ *
+ * @throws AgentRlError `CONFIG_INVALID` for an unknown format, `DATASET_INVALID`
+ */
+export async function verifyDataset(options: VerifyDatasetOptions): Promise<CheckResult> {
+  const { dataset, format = 'agent_rl', print, signal } = options;
+  if (format !== 'agent_rl' && format !== 'mbpp') {
+    throw new AgentRlError('CONFIG_INVALID', `--format ${format} is not known. Known: agent_rl, mbpp.`);
+  }
+  const { tasks } = await CodeTaskDataset.fromPath(dataset, { format });
+  const workers = options.sandboxWorkers ?? availableParallelism();
+  const sandbox = await openSandbox({ type: 'auto', workers, limits });
+  try {
+    const results = await verifyAll(sandbox, tasks, { lanes: 2 * workers, signal });
+    const unjudged = results.filter((result) => result.unjudged === true);
+    const failed = results.filter(({ problem }) => problem !== undefined);
+    const judged = results.length - unjudged.length;
+    for (const { taskId, problem } of failed) print(`FAIL ${taskId}: ${problem}`);
+    for (const { taskId } of unjudged) print(`NOT JUDGED ${taskId}: its tests are assert statements and need the assert judge.`);
+    const passed = judged - failed.length;
+    print(`${passed} of ${judged} reference solutions pass (${((100 * passed) / Math.max(1, judged)).toFixed(1)} %), ${unjudged.length} not judged, sandbox ${sandbox.capabilities().level}.`);
+    return {
+      ok: failed.length === 0 && !signal.aborted,
+      tasks: tasks.length,
+      judged,
+      passed,
+      failed: failed.map(({ taskId, problem }) => ({ taskId, problem })),
+      unjudged: unjudged.map(({ taskId }) => taskId),
+    };
+  } finally {
+    await sandbox.close();
+  }
+}
+
+async function verifyAll(
+  sandbox: Sandbox,
+  tasks: readonly CodeTask[],
+  { lanes, signal }: { readonly lanes: number; readonly signal: AbortSignal },
+): Promise<Verified[]> {
+  const results: Verified[] = [];
+  const waiting = tasks.entries();
+  const lane = async (): Promise<void> => {
+    for (const [index, task] of waiting) {
+      if (signal.aborted) return;
+      results[index] = await verify(sandbox, task);
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  return results.filter((result) => result !== undefined);
+}
+
+async function verify(sandbox: Sandbox, task: CodeTask): Promise<Verified> {
+  const { taskId, tests, compare, referenceSolution: code } = task;
+  if (tests.kind === 'asserts') return { taskId, unjudged: true };
+  if (code === undefined) return { taskId, problem: 'it has no reference_solution' };
+  const { status, passed, total, failures } = await judgeCode(sandbox, { code, tests, compare, includePublic: true });
+  if (status === 'judged' && passed === total) return { taskId };
+  return { taskId, problem: `${passed} of ${total} cases; ${failures.slice(0, 3).join('; ')}` };
+}
