@@ -20,10 +20,11 @@ export interface PyodideSandboxOptions {
   readonly workers?: number;
   /** Where the snapshot is kept. Default: this user's cache folder. */
   readonly cacheFolder?: string;
+  /** Limits of a program whose request names none. Default 10 s and 512 MiB. */
+  readonly limits?: SandboxLimits;
 }
 
-const defaultWallS = 10;
-const defaultMemoryMiB = 512;
+const defaultLimits = { wallS: 10, memoryMiB: 512 } as const;
 const mostMemoryMiB = 1024;
 const mebibyte = 1024 * 1024;
 const mostCodeChars = mebibyte;
@@ -57,7 +58,7 @@ function problemOf({ code, stdin = '' }: { code: unknown; stdin?: unknown }): st
   return `stdin has ${stdin.length} characters, at most ${mostInputChars} are allowed`;
 }
 
-function checkedLimits({ wallS = defaultWallS, memoryMiB = defaultMemoryMiB }: SandboxLimits): {
+function checkedLimits({ wallS, memoryMiB }: Required<SandboxLimits>): {
   wallMs: number;
   memoryBytes: number;
 } {
@@ -76,7 +77,7 @@ function checkedLimits({ wallS = defaultWallS, memoryMiB = defaultMemoryMiB }: S
   return { wallMs: wallS * 1000, memoryBytes: Math.floor(memoryMiB) * mebibyte };
 }
 
-function resultOf({ id: _, results: __, ...result }: ChildResult): RunResult {
+function resultOf({ id: _id, results: _results, ...result }: ChildResult): RunResult {
   return { ...result, level };
 }
 
@@ -95,6 +96,7 @@ export class PyodideSandbox implements Sandbox {
   private constructor(
     private readonly pool: ChildPool,
     private readonly workers: number,
+    private readonly limits: Required<SandboxLimits>,
   ) {}
 
   /**
@@ -105,6 +107,7 @@ export class PyodideSandbox implements Sandbox {
   static async start({
     workers = 2,
     cacheFolder,
+    limits,
   }: PyodideSandboxOptions = {}): Promise<PyodideSandbox> {
     if (!Number.isInteger(workers) || workers < 1 || workers > 256) {
       throw new AgentRlError(
@@ -112,6 +115,8 @@ export class PyodideSandbox implements Sandbox {
         `The sandbox was given ${workers} workers; allowed are 1 to 256.`,
       );
     }
+    const withDefaults = { ...defaultLimits, ...limits };
+    checkedLimits(withDefaults);
     const distribution = findDistribution();
     const snapshotFolder = await ensureSnapshot(distribution, cacheFolder ?? userCacheFolder());
     const pool = new ChildPool({ snapshotFolder, pyodideFolder: distribution.folder }, workers);
@@ -125,14 +130,17 @@ export class PyodideSandbox implements Sandbox {
         { cause },
       );
     }
-    return new PyodideSandbox(pool, workers);
+    return new PyodideSandbox(pool, workers, withDefaults);
   }
 
   async run(request: RunRequest, signal?: AbortSignal): Promise<RunResult> {
-    const { code, stdin = '', limits = {}, seed = 0 } = request;
+    const { code, stdin = '', limits, seed = 0 } = request;
     const problem = problemOf(request);
     if (problem !== undefined) return failed('bad_request', problem);
-    const result = await this.#submit({ code, stdin, seed, ...checkedLimits(limits) }, signal);
+    const result = await this.#submit(
+      { code, stdin, seed, ...checkedLimits({ ...this.limits, ...limits }) },
+      signal,
+    );
     return 'id' in result ? resultOf(result) : result;
   }
 
@@ -142,11 +150,17 @@ export class PyodideSandbox implements Sandbox {
    * ends the run, and the results of later calls are missing.
    */
   async calls(request: CallsRequest, signal?: AbortSignal): Promise<CallsResult> {
-    const { code, entry, args, limits = {}, seed = 0 } = request;
+    const { code, entry, args, limits, seed = 0 } = request;
     const text = JSON.stringify(args);
     const problem = problemOf({ code, stdin: text });
     if (problem !== undefined) return { ...failed('bad_request', problem), results: [] };
-    const child = { code, stdin: '', seed, ...checkedLimits(limits), call: { entry, args: text } };
+    const child = {
+      code,
+      stdin: '',
+      seed,
+      ...checkedLimits({ ...this.limits, ...limits }),
+      call: { entry, args: text },
+    };
     const result = await this.#submit(child, signal);
     if (!('id' in result)) return { ...result, results: [] };
     const results = JSON.parse(result.results ?? '[]') as CallResult[];

@@ -1,0 +1,141 @@
+import { inject } from 'inversify';
+
+import type { CodeTask } from '../../core/code-task.ts';
+import { environment } from '../../core/environment.ts';
+import type {
+  Environment,
+  EnvironmentStep,
+  EpisodeEnd,
+  ExecutedCall,
+  Turn,
+  Verdict,
+} from '../../core/environment.ts';
+import { system, user } from '../../core/message.ts';
+import type { Message, ToolCall } from '../../core/message.ts';
+import { compareOutputs, compareValues } from '../../sandbox/compare.ts';
+import { judgeCode } from '../../sandbox/judge.ts';
+import type { Judgement } from '../../sandbox/judge.ts';
+import { SANDBOX } from '../../core/sandbox.ts';
+import type { CallsResult, RunResult, Sandbox } from '../../core/sandbox.ts';
+import { TASK } from '../../core/task.ts';
+import { SETTINGS } from '../../core/tool.ts';
+import { CodeExecSettings } from './settings.ts';
+import { verdictOf } from './verdict.ts';
+
+const toolName = 'code_exec';
+
+/** A call that ran, and whether it went wrong as far as the public case can tell. */
+interface Attempt {
+  readonly code: string;
+  readonly failed: boolean;
+  readonly timedOut: boolean;
+}
+
+/**
+ * The policy writes a program, runs it by `code_exec` on the public case, and may repair it. Hidden cases
+ * judge the program in runs of their own that the policy never sees.
+ */
+@environment({
+  name: 'code_exec',
+  description: 'Solve a programming task by writing and running Python; judged by hidden cases.',
+  settings: CodeExecSettings,
+  requires: [toolName],
+  taskFormat: 'code',
+})
+export class CodeExecEnv implements Environment {
+  readonly #attempts: Attempt[] = [];
+  #judgement: Judgement | undefined;
+  #judgedFailures = 0;
+
+  constructor(
+    @inject(TASK) private readonly task: CodeTask,
+    @inject(SANDBOX) private readonly sandbox: Sandbox,
+    @inject(SETTINGS) private readonly settings: CodeExecSettings,
+  ) {}
+
+  async start(): Promise<readonly Message[]> {
+    const { systemPrompt, showStarterCode } = this.settings;
+    const { prompt, starterCode } = this.task;
+    const shown = showStarterCode && starterCode !== '' ? `${prompt}\n\n${starterCode}` : prompt;
+    return [...(systemPrompt === undefined ? [] : [system(systemPrompt)]), user(shown)];
+  }
+
+  toolInputs(call: ToolCall): Readonly<Record<string, unknown>> {
+    const { tests } = this.task;
+    if (call.name !== toolName || tests.kind === 'asserts') return {};
+    if (tests.kind === 'stdin') {
+      const shown = tests.cases.find((given) => given.public === true);
+      return shown === undefined ? {} : { stdin: shown.input };
+    }
+    const shown = tests.cases.find((given) => given.public === true);
+    return shown === undefined ? {} : { call: { entry: tests.entry, args: shown.args } };
+  }
+
+  async step(turn: Turn, signal: AbortSignal): Promise<EnvironmentStep> {
+    for (const executed of turn.calls) {
+      const attempt = this.#attemptOf(executed);
+      if (attempt === undefined) continue;
+      this.#attempts.push(attempt);
+      if (this.settings.judgedCall === 'every-call' && (await this.#solves(attempt, signal))) {
+        return { done: true };
+      }
+    }
+    return { done: turn.calls.length === 0 && (turn.message.malformedCalls ?? []).length === 0 };
+  }
+
+  async finish(end: EpisodeEnd, signal: AbortSignal): Promise<Verdict> {
+    const last = this.#attempts.at(-1);
+    if (this.settings.judgedCall === 'last-call' && last !== undefined && end !== 'aborted') {
+      this.#judgement = await this.#judge(last.code, signal);
+    }
+    const failed = this.#attempts.filter((attempt) => attempt.failed).length;
+    return verdictOf(
+      {
+        end,
+        judgement: this.#judgement,
+        calls: this.#attempts.length,
+        failedCalls: Math.max(failed, this.#judgedFailures),
+        timedOutCalls: this.#attempts.filter((attempt) => attempt.timedOut).length,
+      },
+      this.settings,
+    );
+  }
+
+  async #solves({ code }: Attempt, signal: AbortSignal): Promise<boolean> {
+    this.#judgement = await this.#judge(code, signal);
+    const { passed, total } = this.#judgement;
+    if (total > 0 && passed === total) return true;
+    this.#judgedFailures++;
+    return false;
+  }
+
+  #judge(code: string, signal: AbortSignal): Promise<Judgement> {
+    const { tests, compare } = this.task;
+    const { judgeWallS } = this.settings;
+    const limits = judgeWallS === undefined ? {} : { wallS: judgeWallS };
+    return judgeCode(this.sandbox, { code, tests, compare, limits }, signal);
+  }
+
+  #attemptOf({ call, result, status }: ExecutedCall): Attempt | undefined {
+    const { code } = call.arguments;
+    if (call.name !== toolName || status === 'rejected' || typeof code !== 'string')
+      return undefined;
+    const run = result.data as RunResult | CallsResult | undefined;
+    const timedOut = status === 'timeout' || run?.status === 'timeout';
+    return { code, timedOut, failed: status !== 'ok' || !this.#passesPublicCase(run) };
+  }
+
+  /** True too when there is no public case to go by. */
+  #passesPublicCase(run: RunResult | CallsResult | undefined): boolean {
+    const { tests, compare } = this.task;
+    if (run === undefined || tests.kind === 'asserts') return true;
+    if (tests.kind === 'stdin') {
+      const shown = tests.cases.find((given) => given.public === true);
+      return shown === undefined || compareOutputs(run.stdout, shown.output, compare);
+    }
+    const shown = tests.cases.find((given) => given.public === true);
+    const [returned] = 'results' in run ? run.results : [];
+    if (shown === undefined || returned === undefined) return true;
+    return returned.ok && compareValues(returned.value, shown.expected, compare);
+  }
+}

@@ -1,0 +1,71 @@
+import type { EpisodeEnd, Verdict } from '../../core/environment.ts';
+import type { Outcome } from '../../core/outcome.ts';
+import type { Judgement } from '../../sandbox/judge.ts';
+import type { CodeExecSettings } from './settings.ts';
+
+/** What an episode came to, before it is put into numbers. */
+export interface Episode {
+  readonly end: EpisodeEnd;
+  /** Of the judged call; nothing when the policy never made one. */
+  readonly judgement: Judgement | undefined;
+  /** code_exec calls that ran. */
+  readonly calls: number;
+  /** Calls that raised, were stopped, or were judged and failed. */
+  readonly failedCalls: number;
+  readonly timedOutCalls: number;
+}
+
+/** Puts an episode into reward, components and counts. */
+export function verdictOf(episode: Episode, settings: CodeExecSettings): Verdict {
+  const { judgement, end, timedOutCalls } = episode;
+  if (end === 'aborted') return withoutReward('aborted', episode);
+  if (judgement?.status === 'sandbox_error') return withoutReward('infrastructure-error', episode);
+  const { passed = 0, total = 1 } = judgement ?? {};
+  const share = total === 0 ? 0 : passed / total;
+  const success = share === 1;
+  const components = withoutZeros({
+    success: success ? settings.successReward : 0,
+    partialCredit: success ? 0 : settings.partialCredit * share,
+    timeout: timedOutCalls > 0 ? -settings.timeoutPenalty : 0,
+    turnLimit: end === 'turn-limit' ? -settings.turnLimitPenalty : 0,
+  });
+  const reward = Object.values(components).reduce((sum, part) => sum + part, 0);
+  const outcome = success ? 'completed' : failedOutcome(episode);
+  return { outcome, reward, components, success, metrics: metricsOf(episode, success, share) };
+}
+
+const withoutZeros = (parts: Readonly<Record<string, number>>): Record<string, number> =>
+  Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== 0));
+
+function withoutReward(outcome: 'aborted' | 'infrastructure-error', episode: Episode): Verdict {
+  const metrics = metricsOf(episode, false, 0);
+  return { outcome, reward: undefined, components: {}, success: false, metrics };
+}
+
+function failedOutcome({ end }: Episode): Outcome {
+  switch (end) {
+    case 'turn-limit':
+      return 'truncated-turns';
+    case 'token-limit':
+      return 'truncated-tokens';
+    case 'invalid-calls':
+      return 'invalid-calls';
+    default:
+      return 'wrong-answer';
+  }
+}
+
+function metricsOf(
+  { judgement, calls, failedCalls, timedOutCalls }: Episode,
+  success: boolean,
+  share: number,
+): Record<string, number> {
+  return {
+    casesPassedShare: share,
+    codeExecCalls: calls,
+    noCall: calls === 0 ? 1 : 0,
+    timedOutCalls,
+    repairedAfterError: success && failedCalls > 0 ? 1 : 0,
+    judgedTimeouts: judgement?.statuses.filter((status) => status === 'timeout').length ?? 0,
+  };
+}

@@ -1,0 +1,87 @@
+import { inject } from 'inversify';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+
+import { AgentRlError } from '../../core/errors.ts';
+import { SANDBOX } from '../../core/sandbox.ts';
+import type { RunResult, Sandbox } from '../../core/sandbox.ts';
+import { SETTINGS, tool } from '../../core/tool.ts';
+import type { Tool, ToolContext, ToolResult } from '../../core/tool.ts';
+import { describeCall, describeRun } from './describe-run.ts';
+
+const CodeExecParameters = Type.Object(
+  { code: Type.String({ description: 'A whole Python program' }) },
+  { additionalProperties: false },
+);
+
+const CodeExecSettings = Type.Object(
+  {
+    timeoutS: Type.Optional(
+      Type.Number({
+        exclusiveMinimum: 0,
+        maximum: 240,
+        description: 'Seconds one program may run',
+      }),
+    ),
+    memoryMiB: Type.Optional(
+      Type.Integer({ minimum: 64, maximum: 1024, description: 'Memory one program may use' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** What an environment may hand the tool: standard input, or a call to make once the program has run. */
+export interface CodeExecInputs {
+  readonly stdin?: string;
+  readonly call?: { readonly entry: string; readonly args: readonly unknown[] };
+}
+
+/** Runs a Python program of the policy's in the sandbox and shows what it printed or what its function returned. */
+@tool({
+  name: 'code_exec',
+  description: 'Run a Python program and see what it prints.',
+  parameters: CodeExecParameters,
+  settings: CodeExecSettings,
+  // The sandbox ends a program by its own limit; this leaves time to wait for a free worker.
+  deadlineS: 300,
+})
+export class CodeExecTool implements Tool<typeof CodeExecParameters> {
+  constructor(
+    @inject(SANDBOX) private readonly sandbox: Sandbox,
+    @inject(SETTINGS) private readonly settings: Static<typeof CodeExecSettings>,
+  ) {}
+
+  async call(
+    { code }: Static<typeof CodeExecParameters>,
+    { inputs, random, signal }: ToolContext,
+  ): Promise<ToolResult> {
+    const { stdin, call } = inputs as CodeExecInputs;
+    const seed = random.integer(0x100000000);
+    const request = { code, seed, limits: this.#limits() };
+    if (call === undefined) {
+      const run = await this.sandbox.run({ ...request, stdin: stdin ?? '' }, signal);
+      return shown(run, describeRun(run));
+    }
+    const run = await this.sandbox.calls(
+      { ...request, entry: call.entry, args: [call.args] },
+      signal,
+    );
+    return shown(run, describeCall(run));
+  }
+
+  #limits(): { wallS?: number; memoryMiB?: number } {
+    const { timeoutS, memoryMiB } = this.settings;
+    return {
+      ...(timeoutS === undefined ? {} : { wallS: timeoutS }),
+      ...(memoryMiB === undefined ? {} : { memoryMiB }),
+    };
+  }
+}
+
+/** @throws AgentRlError `SANDBOX_UNAVAILABLE` when the sandbox, not the program, failed. */
+function shown(run: RunResult, described: Pick<ToolResult, 'content' | 'isError'>): ToolResult {
+  if (run.status === 'sandbox_error') {
+    throw new AgentRlError('SANDBOX_UNAVAILABLE', run.message ?? 'The sandbox failed.');
+  }
+  return { ...described, data: run };
+}

@@ -1,0 +1,69 @@
+import { pythonRepr } from '../../core/python-value.ts';
+import type { PythonValue } from '../../core/python-value.ts';
+import type { CallsResult, RunResult } from '../../core/sandbox.ts';
+import type { ToolResult } from '../../core/tool.ts';
+
+type Described = Required<Pick<ToolResult, 'content' | 'isError'>>;
+
+const nothing = '[no output]';
+
+const joined = (...parts: readonly string[]): string => parts.filter(Boolean).join('\n');
+
+/** What a program printed, or in a line why it ended. Short: a small model reads it. */
+export function describeRun(run: RunResult): Described {
+  const printed = run.stdout.trimEnd();
+  if (run.status !== 'ok') {
+    return { content: joined(printed, endingOf(run)), isError: true };
+  }
+  return { content: joined(printed, warningOf(run)) || nothing, isError: false };
+}
+
+/** What a program printed and then what its function returned. */
+export function describeCall(run: CallsResult): Described {
+  const [result] = run.results;
+  if (run.status !== 'ok' || result === undefined) return { ...describeRun(run), isError: true };
+  const printed = run.stdout.trimEnd();
+  if (result.ok) {
+    // The sandbox encodes results itself, so the value is one of Python's.
+    return { content: joined(printed, pythonRepr(result.value as PythonValue)), isError: false };
+  }
+  return { content: joined(printed, withLine(run.stderr, result.problem)), isError: true };
+}
+
+/** Seconds as people write them. */
+const seconds = (ms: number): string => `${Number((ms / 1000).toFixed(1))} s`;
+
+function endingOf(run: RunResult): string {
+  switch (run.status) {
+    case 'timeout':
+      return `Timed out after ${seconds(run.wallMs)}.`;
+    case 'memory_limit':
+      return 'Error: the program used too much memory.';
+    case 'output_limit':
+      return 'Error: the program printed too much.';
+    case 'disk_limit':
+    case 'file_limit':
+      return 'Error: the program wrote too much to files.';
+    case 'bad_request':
+      return `Error: ${run.message ?? 'the program cannot be run'}.`;
+    case 'crashed':
+    case 'signaled':
+      return 'Error: the program crashed Python.';
+    default: {
+      const last = run.stderr.trimEnd().split('\n').at(-1) ?? '';
+      return (
+        withLine(run.stderr, last) || `Error: the program ended with code ${run.exitCode ?? 1}.`
+      );
+    }
+  }
+}
+
+/** The exception and the line of the program it came from. */
+function withLine(stderr: string, problem: string): string {
+  const line = [...stderr.matchAll(/File "main\.py", line (\d+)/g)].at(-1)?.[1];
+  return line === undefined || problem === '' ? problem : `Error on line ${line}: ${problem}`;
+}
+
+/** What a program that ended well said on standard error, if it said nothing else. */
+const warningOf = ({ stdout, stderr }: RunResult): string =>
+  stdout.trim() === '' ? stderr.trim().split('\n').slice(-3).join('\n') : '';
