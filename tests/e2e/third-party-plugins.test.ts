@@ -1,0 +1,74 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+import { beforeAll, describe, expect, test } from '@jest/globals';
+
+import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import { builtProgram } from '../support/built-program.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
+
+const project = temporaryFolder();
+const fixture = join(packageRoot(), 'tests', 'fixtures', 'acme-arithmetic');
+
+// Far from this repository: nothing here is found but by the framework's own help.
+beforeAll(() => {
+  cpSync(fixture, join(project, 'node_modules', '@acme', 'arithmetic'), { recursive: true });
+  for (const name of ['run.yaml', 'local-reward.ts', 'tasks']) {
+    cpSync(join(fixture, name), join(project, name), { recursive: true });
+  }
+});
+
+const list = (...args: string[]) =>
+  builtProgram('agent-rl', ['plugins', '--json', ...args], project);
+
+interface Listed {
+  readonly kind: string;
+  readonly name: string;
+  readonly source: string;
+}
+
+const names = (stdout: string) =>
+  (JSON.parse(stdout) as Listed[])
+    .filter(({ source }) => source !== 'built in')
+    .map(({ kind, name, source }) => `${kind} ${name} from ${source}`);
+
+describe('a project of its own', () => {
+  test('brings a package and a file, both in TypeScript, by YAML alone', () => {
+    const { code, stdout, stderr } = list('--config', 'run.yaml');
+    expect(stderr).toBe('');
+    expect(code).toBe(0);
+    expect(names(stdout)).toEqual([
+      'tool add from @acme/arithmetic',
+      'environment sums from @acme/arithmetic',
+      `reward politeness from ${join(project, 'local-reward.ts')}`,
+      'reward promptness from @acme/arithmetic',
+    ]);
+  });
+
+  test('brings a file by --plugin', () => {
+    const { stdout } = list('--plugin', './local-reward.ts');
+    expect(names(stdout)).toEqual([`reward politeness from ${join(project, 'local-reward.ts')}`]);
+  });
+
+  test('is given the framework that runs it, not a copy', () => {
+    const running = pathToFileURL(join(packageRoot(), 'dist', 'agent_rl', 'index.js')).href;
+    expect(list('--plugin', './local-reward.ts').stdout).toContain(`with ${running}.`);
+  });
+
+  test('is told of a package that is not installed', () => {
+    const { code, stderr } = list('--plugin', '@acme/nothing');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /PLUGIN_LOAD_FAILED: Plugin @acme\/nothing .*Is the package installed\?/s,
+    );
+    expect(stderr).not.toContain('    at ');
+  });
+
+  test('is told where a file of its own has a mistake', () => {
+    writeBelow(project, 'broken.ts', 'export const a = ;\n');
+    const { code, stderr } = list('--plugin', './broken.ts');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/broken\.ts:1:17: ERROR: Unexpected ";"/);
+  });
+});
