@@ -28,10 +28,13 @@ export function klPenalty(difference: Tensor, kind: Exclude<KlKind, 'none'>): Te
 const estimators: Readonly<Record<Exclude<KlKind, 'none'>, (d: Tensor) => Tensor>> = {
   // Value d, gradient d: that of d² / 2 under the value of d.
   k1: (difference) =>
-    tf.customGrad(() => ({
-      value: tf.clone(difference),
-      gradFunc: (upstream: Tensor) => tf.mul(upstream, difference),
-    }))(difference),
+    tf.customGrad((_, save) => {
+      if (typeof save === 'function') save([difference]);
+      return {
+        value: tf.clone(difference),
+        gradFunc: (upstream: Tensor, [saved]: Tensor[]) => tf.mul(upstream, saved ?? difference),
+      };
+    })(difference),
   k2: (d) => tf.mul(tf.square(d), 0.5),
   k3: (d) => tf.sub(tf.add(tf.exp(tf.neg(d)), d), 1),
 };

@@ -32,6 +32,8 @@ export interface GrpoTrainerParts {
   /** Names of the groups an evaluation reports a task under. */
   readonly groupsOf?: (task: Task) => readonly string[];
   readonly observer?: TrainerObserver;
+  /** What the learner pads a sequence's length to, so that a micro-batch here is one there. */
+  readonly paddedLength?: (length: number) => number;
 }
 
 /**
@@ -167,7 +169,7 @@ export class GRPOTrainer {
   /** One optimiser step per epoch; none when there is nothing to learn. */
   async #update(data: readonly TracedDatum[]): Promise<EpochResult[]> {
     if (data.length === 0) return [];
-    const { learner } = this.#parts;
+    const { learner, paddedLength } = this.#parts;
     const { algorithm, rollout, train } = this.#options;
     const { clipLow, clipHigh, kl, microBatchTokens } = algorithm;
     const { temperature } = rollout.sampling;
@@ -179,7 +181,13 @@ export class GRPOTrainer {
       const optim = this.#optimAt(epoch);
       const compared = epoch === 0 && this.#comparable() ? { check } : {};
       epochs.push(
-        await runEpoch(learner, complete, { loss, microBatchTokens, optim, ...compared }),
+        await runEpoch(learner, complete, {
+          loss,
+          microBatchTokens,
+          paddedLength,
+          optim,
+          ...compared,
+        }),
       );
     }
     return epochs;

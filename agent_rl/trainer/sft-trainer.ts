@@ -25,6 +25,8 @@ export interface SftParts {
   /** Conversations as tokens; those of source `demonstration` are trained. */
   readonly examples: readonly TranscriptRecord[];
   readonly observer?: SftObserver;
+  /** What the learner pads a sequence's length to, so that a micro-batch here is one there. */
+  readonly paddedLength?: (length: number) => number;
 }
 
 /** Supervised training on what assistants said: one optimiser step on `batchSize` shuffled conversations, again. */
@@ -67,13 +69,14 @@ export class SFTTrainer {
   }
 
   async #step(): Promise<Metrics> {
-    const { learner } = this.parts;
+    const { learner, paddedLength } = this.parts;
     const { microBatchTokens, train } = this.options;
     const started = performance.now();
     const data = toData(this.#examples());
     const batches = packMicroBatches(
       data.map(({ tokens }) => tokens.length),
       microBatchTokens,
+      paddedLength,
     );
     let loss = 0;
     for (const batch of batches) {

@@ -20,6 +20,8 @@ export interface EpochResult extends OptimStepMetrics {
 export interface EpochOptions {
   readonly loss: LossSpec;
   readonly microBatchTokens: number;
+  /** What the learner pads a sequence's length to. */
+  readonly paddedLength?: ((length: number) => number) | undefined;
   readonly optim: OptimStepOptions;
   /** Called between the gradient and the step; what it throws leaves the weights as they were. */
   readonly check?: (gap: ParityGap) => void;
@@ -29,9 +31,9 @@ export interface EpochOptions {
 export async function runEpoch(
   learner: Learner,
   data: readonly TracedDatum[],
-  { loss, microBatchTokens, optim, check }: EpochOptions,
+  { loss, microBatchTokens, paddedLength, optim, check }: EpochOptions,
 ): Promise<EpochResult> {
-  const batches = inMicroBatches(data, microBatchTokens);
+  const batches = inMicroBatches(data, microBatchTokens, paddedLength);
   const passes: LossMetrics[] = [];
   let gap = noGap;
   for (const batch of batches) {
@@ -70,9 +72,13 @@ export async function withReference(
   });
 }
 
-function inMicroBatches(data: readonly TracedDatum[], microBatchTokens: number): TracedDatum[][] {
+function inMicroBatches(
+  data: readonly TracedDatum[],
+  microBatchTokens: number,
+  paddedLength?: (length: number) => number,
+): TracedDatum[][] {
   const lengths = data.map(({ datum }) => datum.tokens.length);
-  return packMicroBatches(lengths, microBatchTokens).map((batch) =>
+  return packMicroBatches(lengths, microBatchTokens, paddedLength).map((batch) =>
     batch.flatMap((index) => data[index] ?? []),
   );
 }

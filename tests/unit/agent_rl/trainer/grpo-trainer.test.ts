@@ -151,6 +151,22 @@ describe('GRPOTrainer', () => {
     expect(checkpoints).toEqual(['last 2']);
   });
 
+  test('packs micro-batches by the lengths the learner pads to', async () => {
+    const learner = new FakeLearner();
+    const trainer = new GRPOTrainer(
+      {
+        learner,
+        rollouts: new ScriptedRollouts(mixed),
+        tasks: new Counter(),
+        evalTasks: [],
+        paddedLength: () => 10,
+      },
+      options,
+    );
+    await trainer.train(never);
+    expect(learner.batches.map((batch) => batch.length)).toEqual(Array<number>(8).fill(1));
+  });
+
   test('passes over the same data once per epoch, comparing probabilities in the first alone', async () => {
     const { trainer, learner } = setUp(mixed, {
       algorithm: { ...options.algorithm, epochs: 3 },
