@@ -1,7 +1,7 @@
 import type { Tensor } from '@tensorflow/tfjs';
 
 /** Element type of what crosses an engine's border. Booleans exist only inside a program: cast them. */
-export type DType = 'float32' | 'int32';
+type DType = 'float32' | 'int32';
 
 /** Name, static shape and element type of one input or output. */
 export interface TensorSpec {

@@ -3,21 +3,12 @@ import { registerMissingGradients } from './missing-gradients.ts';
 import { tfjs } from './tfjs.ts';
 import { traceBackendName } from './trace/trace-backend.ts';
 
-export type {
-  Rank,
-  Scalar,
-  Tensor,
-  Tensor1D,
-  Tensor2D,
-  Tensor3D,
-  Tensor4D,
-  TensorInfo,
-} from '@tensorflow/tfjs';
+export type { Tensor } from '@tensorflow/tfjs';
 export { causalAttention } from './fused/causal-attention.ts';
 export { rmsNorm } from './fused/rms-norm.ts';
 export { ropeRotate } from './fused/rope-rotate.ts';
 export { swiglu } from './fused/swiglu.ts';
-export { tokenLogProbs, type TokenLogProbs } from './fused/token-log-probs.ts';
+export { tokenLogProbs } from './fused/token-log-probs.ts';
 
 // Everything differentiated in this project is written with the operations below.
 registerMissingGradients();

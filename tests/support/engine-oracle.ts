@@ -5,7 +5,7 @@ import type { ProgramBody, TensorData, TensorSpec } from '../../agent_rl/engine/
 import { OnnxEngine } from '../../agent_rl/engine/onnx-engine.ts';
 
 /** Random input of a program: normal numbers by default, whole numbers in [low, high) when `high` is given. */
-export interface RandomInput {
+interface RandomInput {
   readonly shape: readonly number[];
   readonly low?: number;
   readonly high?: number;

@@ -1,4 +1,5 @@
 import onnxProto from 'onnx-proto';
+import { AgentRlError } from '../../core/errors.ts';
 import type { AttributeValue, GraphDType, GraphNode } from '../trace/graph.ts';
 import type { TracedProgram } from '../trace/trace-program.ts';
 
@@ -41,8 +42,21 @@ const encodeType = (name: string, shape: readonly number[], dtype: GraphDType): 
 /** Graph name of the output `name`, kept apart from input names, which may be equal. */
 export const outputLabel = (name: string): string => `output:${name}`;
 
-/** The ONNX model (opset 18) of a traced program, as protobuf bytes. */
+/** Most bytes a protobuf message may have. */
+const mostBytes = 2 ** 31 - 1;
+
+const assertFits = ({ graph }: TracedProgram): void => {
+  const bytes = graph.initializers.reduce((sum, { bytes: own }) => sum + own.byteLength, 0);
+  if (bytes <= mostBytes) return;
+  throw new AgentRlError(
+    'ENGINE_FAILED',
+    `A program may hold constants of ${mostBytes} bytes at most, got ${bytes}; pass the weights as inputs instead.`,
+  );
+};
+
+/** The ONNX model (opset 18) of a traced program, as protobuf bytes. @throws AgentRlError `ENGINE_FAILED` above 2 GB. */
 export function encodeModel(traced: TracedProgram): Uint8Array {
+  assertFits(traced);
   const { graph, outputs, outputNames } = traced;
   const results = outputs.map((output, index) => ({
     name: `result_${index}`,

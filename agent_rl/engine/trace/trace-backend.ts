@@ -10,7 +10,7 @@ type BackendValues = Parameters<KernelBackend['write']>[0];
 export const traceBackendName = 'trace';
 
 /** tfjs's dtype as one the tracer has. @throws AgentRlError `NOT_TRACEABLE` for complex64 and string. */
-export function traceDType(dtype: DataType): TraceDType {
+function traceDType(dtype: DataType): TraceDType {
   if (isTraceDType(dtype)) return dtype;
   throw new AgentRlError(
     'NOT_TRACEABLE',

@@ -5,7 +5,7 @@ export const isTraceDType = (dtype: unknown): dtype is TraceDType =>
   dtype === 'float32' || dtype === 'int32' || dtype === 'bool';
 
 /** Where a traced value comes from. */
-export type ValueSource =
+type ValueSource =
   | { readonly kind: 'node'; readonly name: string }
   | { readonly kind: 'constant'; readonly data: ArrayLike<number> }
   /** Every element is the same number; held as that number until a node needs the whole. */

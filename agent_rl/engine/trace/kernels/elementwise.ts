@@ -65,9 +65,6 @@ const withNeutral =
     return kernel(graph, inputs, attributes);
   };
 
-const toFloat = (graph: Graph, x: string): string =>
-  graph.emit('Cast', [x], { attributes: { to: { int: 1 } } });
-
 const toInt = (graph: Graph, x: string): string =>
   graph.emit('Cast', [x], { attributes: { to: { int: 6 } } });
 
@@ -221,5 +218,3 @@ export const elementwiseKernels: KernelTable = {
     return computed(graph.emit('Where', names), yes!.shape, yes!.dtype);
   },
 };
-
-export { toFloat, toInt };
