@@ -1,4 +1,7 @@
+import { builtinEnvironments } from '../environments/index.ts';
 import { builtinPolicies } from '../policies/index.ts';
+import { builtInRewards } from '../rewards/index.ts';
+import { builtinTools } from '../tools/index.ts';
 import {
   EnvironmentRegistry,
   type Plugins,
@@ -13,9 +16,9 @@ const builtIn = (plugins: readonly unknown[]) =>
 /** Every plugin that ships with the framework. The only place that names concrete plugins. */
 export function builtinPlugins(): Plugins {
   return {
-    tools: new ToolRegistry(builtIn([])),
-    environments: new EnvironmentRegistry(builtIn([])),
+    tools: new ToolRegistry(builtIn(builtinTools)),
+    environments: new EnvironmentRegistry(builtIn(builtinEnvironments)),
     policies: new PolicyRegistry(builtinPolicies),
-    rewards: new RewardRegistry(builtIn([])),
+    rewards: new RewardRegistry(builtIn(builtInRewards)),
   };
 }

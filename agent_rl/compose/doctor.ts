@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 
 import { messageOf } from '../core/errors.ts';
 import { listDevices } from '../engine/list-devices.ts';
+import { openSandbox } from '../sandbox/index.ts';
 import type { CheckResult } from './run-options.ts';
 
 /** One thing that was looked at. */
@@ -89,6 +90,25 @@ async function deviceFindings(): Promise<readonly Finding[]> {
   }));
 }
 
+/** Starts the sandbox and runs a program in it: that it is installed does not mean that it holds. */
+async function sandboxFinding(): Promise<Finding> {
+  const finding = { name: 'sandbox', required: true };
+  try {
+    const sandbox = await openSandbox({ type: 'auto', workers: 1, limits: { wallS: 10 } });
+    try {
+      const { level, python } = sandbox.capabilities();
+      const { status, message, stdout } = await sandbox.run({ code: 'print(6 * 7)' });
+      const available = status === 'ok' && stdout.trim() === '42';
+      const detail = available ? `${level}, ${python}` : `a program ended as ${status}: ${message}`;
+      return { ...finding, available, detail };
+    } finally {
+      await sandbox.close();
+    }
+  } catch (error) {
+    return { ...finding, available: false, detail: messageOf(error) };
+  }
+}
+
 const line = ({ name, available, required, detail }: Finding): string => {
   const mark = available ? 'yes' : required ? 'NO ' : 'no ';
   return `${mark}  ${name.padEnd(28)} ${detail.split('\n', 1)[0]}`;
@@ -104,6 +124,7 @@ export async function doctor({
     nodeFinding(),
     ...machineFindings(),
     outputFinding(),
+    await sandboxFinding(),
     ...(await deviceFindings()),
     ...peerFindings(),
   ];
