@@ -73,14 +73,38 @@ describe('policyLoss', () => {
     expect(gradient(row, plain)).toEqual([-1, 0.25]);
   });
 
+  // The gradient with respect to the log-probability is -ratio A unless clipped.
   test.each([
-    // ratio, advantage, loss, gradient with respect to the log-probability (-ratio A unless clipped)
-    ['a good token past the upper bound is clipped there', 1.5, 2, -1.3 * 2, 0],
-    ['a good token below the lower bound is not clipped', 0.5, 2, -0.5 * 2, -0.5 * 2],
-    ['a bad token below the lower bound is clipped there', 0.5, -2, 0.8 * 2, 0],
-    ['a bad token past the upper bound is not clipped', 1.5, -2, 1.5 * 2, 1.5 * 2],
-    ['within the bounds nothing is clipped', 1.25, 2, -1.25 * 2, -1.25 * 2],
-  ])('%s', (_, ratio, advantage, loss, slope) => {
+    {
+      is: 'good past the upper bound: clipped',
+      ratio: 1.5,
+      advantage: 2,
+      loss: -1.3 * 2,
+      slope: 0,
+    },
+    {
+      is: 'good below the lower bound: free',
+      ratio: 0.5,
+      advantage: 2,
+      loss: -0.5 * 2,
+      slope: -0.5 * 2,
+    },
+    {
+      is: 'bad below the lower bound: clipped',
+      ratio: 0.5,
+      advantage: -2,
+      loss: 0.8 * 2,
+      slope: 0,
+    },
+    {
+      is: 'bad past the upper bound: free',
+      ratio: 1.5,
+      advantage: -2,
+      loss: 1.5 * 2,
+      slope: 1.5 * 2,
+    },
+    { is: 'within the bounds: free', ratio: 1.25, advantage: 2, loss: -1.25 * 2, slope: -1.25 * 2 },
+  ])('takes a token that is $is', ({ ratio, advantage, loss, slope }) => {
     expect(evaluate(token(ratio, advantage), plain).loss).toBeCloseTo(loss, 5);
     expect(gradient(token(ratio, advantage), plain)[0]).toBeCloseTo(slope, 5);
   });

@@ -5,7 +5,7 @@ import { tokenWeights } from '../../../../agent_rl/algorithms/token-weights.ts';
 // Two sequences with 3 and 1 trained tokens, and one with none.
 const masks = [Uint8Array.of(0, 1, 1, 1), Uint8Array.of(0, 1), Uint8Array.of(0, 0)];
 const weights = (aggregation: 'token-mean' | 'sequence-mean' | 'constant') =>
-  tokenWeights(masks, { aggregation, maxTokensPerEpisode: 8 }).map((row) => [...row]);
+  tokenWeights(masks, { aggregation, maxTokensPerEpisode: 8 }).map((row) => Array.from(row));
 
 describe('tokenWeights', () => {
   test('token-mean weighs each of the four tokens 1/4', () => {
