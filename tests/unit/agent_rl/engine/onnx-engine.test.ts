@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
+import { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
 import type { ProgramBody } from '../../../../agent_rl/engine/engine.ts';
 import { OnnxEngine } from '../../../../agent_rl/engine/onnx-engine.ts';
-import { tf } from '../../../../agent_rl/engine/ops.ts';
+import { rmsNorm, swiglu, tf } from '../../../../agent_rl/engine/ops.ts';
 
 const engine = new OnnxEngine({ device: 'cpu', threads: 2 });
 afterAll(() => engine.close());
@@ -89,6 +90,41 @@ describe('OnnxEngine', () => {
     });
     await expect(failing).rejects.toThrow('no');
     expect(tf.memory().numTensors).toBe(before);
+  });
+});
+
+describe('a row of a batch', () => {
+  const [width, inner] = [96, 200];
+  const normals = (length: number, key: string): Float32Array => {
+    const rng = new KeyedRng(key);
+    return Float32Array.from({ length }, () => rng.normal());
+  };
+  const weights = {
+    gain: normals(width, 'gain'),
+    gate: normals(inner * width, 'gate'),
+    up: normals(inner * width, 'up'),
+  };
+  const firstRows = async (rows: number): Promise<Float32Array> => {
+    const program = await engine.compile(
+      [
+        { name: 'x', shape: [rows, width], dtype: 'float32' },
+        { name: 'gain', shape: [width], dtype: 'float32' },
+        { name: 'gate', shape: [inner, width], dtype: 'float32' },
+        { name: 'up', shape: [inner, width], dtype: 'float32' },
+      ],
+      ({ x, gain, gate, up }) => {
+        const normed = rmsNorm(x!, gain!, 1e-6);
+        const product = (matrix: typeof x) => tf.matMul(normed, matrix!, false, true);
+        return { y: tf.logSoftmax(swiglu(product(gate), product(up))) };
+      },
+    );
+    const { y } = await program.run({ x: normals(rows * width, 'rows'), ...weights });
+    return Float32Array.from(y!.subarray(0, 2 * inner));
+  };
+
+  test('is the same to the last bit whatever shares the batch, from two rows up', async () => {
+    const two = await firstRows(2);
+    for (const rows of [3, 4, 8, 16, 64]) expect(await firstRows(rows)).toEqual(two);
   });
 });
 
