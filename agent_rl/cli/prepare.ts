@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-import { prepareRun } from '../compose/prepare-run.ts';
 import type { JobOptions } from '../compose/run-options.ts';
 import type { Override } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
@@ -30,6 +29,8 @@ export async function prepare(
   { otherwise, fixed = [] }: PrepareOptions,
 ): Promise<JobOptions> {
   const named = parsed['config'];
+  // Late, so that `--help` does not load every plugin.
+  const { prepareRun } = await import('../compose/prepare-run.ts');
   const prepared = await prepareRun({
     file: typeof named === 'string' ? named : otherwise,
     overrides: setsOf(parsed),

@@ -110,7 +110,7 @@ class Choice {
     const schema = besides(own, entry.spec.settings);
     const { value: checked, problems } = checkBlock(schema, value, { path, places });
     this.#problems.push(...problems);
-    const declared = (entry.spec.settings as ObjectSchema | undefined)?.properties ?? {};
+    const { properties: declared = {} }: ObjectSchema = entry.spec.settings ?? {};
     const settings = Object.entries(checked as object).filter(
       ([key]) => Object.hasOwn(declared, key) || !Object.hasOwn(own, key),
     );

@@ -23,7 +23,7 @@ const asIs: ReadonlySet<string> = new Set(['default', 'enum', 'const', 'examples
 
 /** The schema with every object in it closed, unless it says what else it may hold. */
 function closed(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(closed);
+  if (Array.isArray(schema)) return schema.map((part) => closed(part));
   if (!isObject(schema)) return schema;
   const copy: Json = {};
   for (const [key, part] of Object.entries(schema)) copy[key] = asIs.has(key) ? part : closed(part);
@@ -39,7 +39,7 @@ function declaredPaths(schema: unknown, prefix: string): string[] {
   if (!isObject(schema) || !isObject(schema['properties'])) return [];
   return Object.entries(schema['properties']).flatMap(([key, part]) => {
     const path = prefix === '' ? key : `${prefix}.${key}`;
-    return [path, ...declaredPaths(part, path)];
+    return [path].concat(declaredPaths(part, path));
   });
 }
 

@@ -1,10 +1,7 @@
 import { resolve } from 'node:path';
 
-import { builtinPlugins } from '../../compose/builtin-plugins.ts';
-import { describePlugins, type PluginDescription } from '../../compose/describe-plugins.ts';
-import { loadPlugins } from '../../compose/plugin-loader.ts';
-import type { PluginRequest } from '../../config/index.ts';
-import { loadConfig, pluginRequests } from '../../config/index.ts';
+import type { PluginDescription } from '../../compose/describe-plugins.ts';
+import { loadConfig, type PluginRequest, pluginRequests } from '../../config/index.ts';
 import type { Command } from '../command.ts';
 import { configOptions, overridesOf, type Parsed, setsOf } from '../config-flags.ts';
 import { printer, writeJson } from '../io.ts';
@@ -66,6 +63,10 @@ export const plugins: Command = {
     ),
   ),
   run: async (parsed, { io }) => {
+    // Late, so that `--help` does not load every plugin.
+    const { builtinPlugins } = await import('../../compose/builtin-plugins.ts');
+    const { describePlugins } = await import('../../compose/describe-plugins.ts');
+    const { loadPlugins } = await import('../../compose/plugin-loader.ts');
     const known = describePlugins(await loadPlugins(requestsOf(parsed), builtinPlugins()));
     if (parsed['json'] === true) writeJson(io, known);
     else printer(io, false)(pluginText(known));

@@ -59,10 +59,31 @@ describe('agent-rl train', () => {
 
   test('every named flag reaches its setting', async () => {
     const { loaded } = await trained(
-      ...['train', '--config', config, '--train-split', 'a', '--eval-split', 'b'],
-      ...['--model-path', 'm', '--device', 'cuda:1', '--policy-type', 'walker'],
-      ...['--hf-model-name', 'x/y', '--preview-tasks', '0', '--output-dir', 'out'],
-      ...['--max-iterations', '2', '--engine-threads', '1', '--sandbox-workers', '4'],
+      'train',
+      '--config',
+      config,
+      '--train-split',
+      'a',
+      '--eval-split',
+      'b',
+      '--model-path',
+      'm',
+      '--device',
+      'cuda:1',
+      '--policy-type',
+      'walker',
+      '--hf-model-name',
+      'x/y',
+      '--preview-tasks',
+      '0',
+      '--output-dir',
+      'out',
+      '--max-iterations',
+      '2',
+      '--engine-threads',
+      '1',
+      '--sandbox-workers',
+      '4',
       '--log-rollouts',
     );
     expect(loaded.config).toMatchObject({
@@ -116,7 +137,11 @@ describe('agent-rl train', () => {
 describe('the exit code', () => {
   const failing = (error: unknown, signal?: AbortSignal) =>
     commandLine(['train', '--config', config], {
-      jobs: { train: () => Promise.reject(error as Error) },
+      jobs: {
+        train: async () => {
+          throw error;
+        },
+      },
       ...(signal === undefined ? {} : { signal }),
     });
 

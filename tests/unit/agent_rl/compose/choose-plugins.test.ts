@@ -21,10 +21,10 @@ import { thrownBy } from '../../../support/thrown.ts';
 const here = (plugin: unknown) => [{ plugin, source: 'built in' }];
 const description = 'For tests.';
 
-class Calculator {}
-class Arithmetic {}
-class Parrot {}
-class Brevity {}
+const Calculator = (): string => 'Calculator';
+const Arithmetic = (): string => 'Arithmetic';
+const Parrot = (): string => 'Parrot';
+const Brevity = (): string => 'Brevity';
 const limit = Type.Integer({ default: 10, minimum: 1 });
 tools.mark({
   name: 'calculator',

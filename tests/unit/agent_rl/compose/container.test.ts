@@ -13,9 +13,9 @@ import { TASK, type Task } from '../../../../agent_rl/core/task.ts';
 import { SETTINGS } from '../../../../agent_rl/core/tool.ts';
 import { thrownBy } from '../../../support/thrown.ts';
 
-const task = (taskId: string): Task => ({ taskId, prompt: 'Add.', metadata: {} });
-const sandbox = { run: 'stand-in' };
-const run = runContainer([[SANDBOX, sandbox]]);
+const taskOf = (taskId: string): Task => ({ taskId, prompt: 'Add.', metadata: {} });
+const service = { run: 'stand-in' };
+const run = runContainer([[SANDBOX, service]]);
 
 class World {
   constructor(
@@ -29,7 +29,7 @@ const world = (name: string, settings: unknown) => ({ name, plugin: World, setti
 
 describe('an episode', () => {
   test('gives its plugins its task, their own settings and the services of the run', () => {
-    const episode = episodeContainer(run, task('a'));
+    const episode = episodeContainer(run, taskOf('a'));
     const first = construct<World>(episode, world('first', { penalty: 1 }));
     const second = construct<World>(episode, world('second', { penalty: 2 }));
     expect([first.task.taskId, first.settings, second.settings]).toEqual([
@@ -37,12 +37,12 @@ describe('an episode', () => {
       { penalty: 1 },
       { penalty: 2 },
     ]);
-    expect(first.sandbox).toBe(sandbox);
+    expect(first.sandbox).toBe(service);
   });
 
   test('shares nothing with another but the services of the run', () => {
-    const one = construct<World>(episodeContainer(run, task('a')), world('w', {}));
-    const two = construct<World>(episodeContainer(run, task('b')), world('w', {}));
+    const one = construct<World>(episodeContainer(run, taskOf('a')), world('w', {}));
+    const two = construct<World>(episodeContainer(run, taskOf('b')), world('w', {}));
     expect(one).not.toBe(two);
     expect([one.task.taskId, two.task.taskId]).toEqual(['a', 'b']);
     expect(one.sandbox).toBe(two.sandbox);

@@ -83,7 +83,7 @@ describe('loading plugins', () => {
 });
 
 test('registries refuse what carries no mark, and are made larger without being changed', () => {
-  class Plain {}
+  const Plain = (): string => 'not marked';
   expect(() => new ToolRegistry([{ plugin: Plain, source: 'here' }])).toThrow(
     /Plain from here is listed as a tool but carries no @tool/,
   );

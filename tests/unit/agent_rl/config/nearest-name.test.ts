@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import { assert, property, string } from 'fast-check';
 
 import { editDistance, nearestName } from '../../../../agent_rl/config/nearest-name.ts';
 
@@ -15,8 +15,8 @@ test.each([
 });
 
 test('the distance is symmetric and 0 only between equals', () => {
-  fc.assert(
-    fc.property(fc.string({ maxLength: 8 }), fc.string({ maxLength: 8 }), (a, b) => {
+  assert(
+    property(string({ maxLength: 8 }), string({ maxLength: 8 }), (a, b) => {
       expect(editDistance(a, b)).toBe(editDistance(b, a));
       expect(editDistance(a, b) === 0).toBe(a === b);
     }),

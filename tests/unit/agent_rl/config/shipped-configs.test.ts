@@ -35,7 +35,7 @@ function keysOf(node: unknown, path: string): Key[] {
 
 /** Two neighbouring letters swapped: the commonest slip. */
 const misspelt = (key: string): string => {
-  const at = [...key].findIndex((letter, index) => index > 0 && letter !== key[index - 1]);
+  const at = Array.from(key).findIndex((letter, index) => index > 0 && letter !== key[index - 1]);
   return key.slice(0, at - 1) + (key[at] ?? '') + (key[at - 1] ?? '') + key.slice(at + 1);
 };
 
