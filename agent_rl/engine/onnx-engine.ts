@@ -1,16 +1,9 @@
-import ort, { type InferenceSession, type Tensor } from 'onnxruntime-node';
+import ort, { type InferenceSession } from 'onnxruntime-node';
 import { AgentRlError, messageOf } from '../core/errors.ts';
-import { checkInputs, checkTensorData } from './check-inputs.ts';
-import type {
-  CompileOptions,
-  Engine,
-  Program,
-  ProgramBody,
-  TensorData,
-  TensorSpec,
-} from './engine.ts';
-import { encodeModel, outputLabel } from './onnx/encode-model.ts';
-import { traceProgram, type TracedProgram } from './trace/trace-program.ts';
+import type { CompileOptions, Engine, Program, ProgramBody, TensorSpec } from './engine.ts';
+import { encodeModel } from './onnx/encode-model.ts';
+import { OnnxProgram } from './onnx-program.ts';
+import { traceProgram } from './trace/trace-program.ts';
 
 export interface OnnxEngineOptions {
   /** Threads of one matrix product. */
@@ -44,63 +37,6 @@ const sessionOptions = (
     },
   }),
 });
-
-const checkOutput = (spec: TensorSpec, data: Tensor['data']): TensorData => {
-  if (data instanceof Float32Array || data instanceof Int32Array)
-    return checkTensorData(spec, data);
-  throw new AgentRlError(
-    'ENGINE_FAILED',
-    `Output "${spec.name}" came back as no array of numbers.`,
-  );
-};
-
-class OnnxProgram implements Program {
-  readonly outputs: readonly TensorSpec[];
-  readonly #inputs: readonly TensorSpec[];
-  readonly #session: InferenceSession;
-  readonly #onDispose: (program: Program) => void;
-  #disposed = false;
-
-  constructor(
-    session: InferenceSession,
-    traced: TracedProgram,
-    onDispose: (program: Program) => void,
-  ) {
-    this.#onDispose = onDispose;
-    this.#session = session;
-    this.#inputs = traced.inputs;
-    this.outputs = traced.outputs;
-  }
-
-  async run(inputs: Readonly<Record<string, TensorData>>): Promise<Record<string, TensorData>> {
-    if (this.#disposed) {
-      throw new AgentRlError('ENGINE_FAILED', 'A disposed program was run; compile it again.');
-    }
-    checkInputs(this.#inputs, inputs);
-    const feeds: Record<string, Tensor> = {};
-    for (const { name, shape, dtype } of this.#inputs) {
-      feeds[name] = new ort.Tensor(dtype, inputs[name]!, shape);
-    }
-    const fetched = await this.#session.run(feeds).catch((thrown: unknown) => {
-      throw new AgentRlError('ENGINE_FAILED', `The device failed: ${messageOf(thrown)}`, {
-        cause: thrown,
-      });
-    });
-    return Object.fromEntries(
-      this.outputs.map((spec) => [
-        spec.name,
-        checkOutput(spec, fetched[outputLabel(spec.name)]!.data),
-      ]),
-    );
-  }
-
-  async dispose(): Promise<void> {
-    if (this.#disposed) return;
-    this.#disposed = true;
-    this.#onDispose(this);
-    await this.#session.release();
-  }
-}
 
 /** Compiles traced programs with ONNX Runtime. One thread should own it: `run` blocks the calling thread. */
 export class OnnxEngine implements Engine {

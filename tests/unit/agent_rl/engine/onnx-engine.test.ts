@@ -200,6 +200,13 @@ describe('a body that cannot be traced', () => {
 });
 
 describe('a disposed program', () => {
+  test('finishes the run that had begun', async () => {
+    const program = await engine.compile([vector], double);
+    const running = program.run({ x: Float32Array.of(1, 2, 3) });
+    await program.dispose();
+    expect((await running)['y']).toEqual(Float32Array.of(2, 4, 6));
+  });
+
   test('can be disposed again but not run', async () => {
     const program = await engine.compile([vector], double);
     await program.dispose();

@@ -1,0 +1,75 @@
+import ort, { type InferenceSession, type Tensor } from 'onnxruntime-node';
+import { AgentRlError, messageOf } from '../core/errors.ts';
+import { checkInputs, checkTensorData } from './check-inputs.ts';
+import type { Program, TensorData, TensorSpec } from './engine.ts';
+import { outputLabel } from './onnx/encode-model.ts';
+import type { TracedProgram } from './trace/trace-program.ts';
+
+const checkOutput = (spec: TensorSpec, data: Tensor['data']): TensorData => {
+  if (data instanceof Float32Array || data instanceof Int32Array)
+    return checkTensorData(spec, data);
+  throw new AgentRlError(
+    'ENGINE_FAILED',
+    `Output "${spec.name}" came back as no array of numbers.`,
+  );
+};
+
+/** A session of ONNX Runtime as a program. */
+export class OnnxProgram implements Program {
+  readonly outputs: readonly TensorSpec[];
+  readonly #inputs: readonly TensorSpec[];
+  readonly #session: InferenceSession;
+  readonly #onDispose: (program: Program) => void;
+  readonly #running = new Set<Promise<unknown>>();
+  #disposed = false;
+
+  constructor(
+    session: InferenceSession,
+    traced: TracedProgram,
+    onDispose: (program: Program) => void,
+  ) {
+    this.#onDispose = onDispose;
+    this.#session = session;
+    this.#inputs = traced.inputs;
+    this.outputs = traced.outputs;
+  }
+
+  async run(inputs: Readonly<Record<string, TensorData>>): Promise<Record<string, TensorData>> {
+    if (this.#disposed) {
+      throw new AgentRlError('ENGINE_FAILED', 'A disposed program was run; compile it again.');
+    }
+    checkInputs(this.#inputs, inputs);
+    const feeds: Record<string, Tensor> = {};
+    for (const { name, shape, dtype } of this.#inputs) {
+      feeds[name] = new ort.Tensor(dtype, inputs[name]!, shape);
+    }
+    const fetched = await this.#execute(feeds);
+    return Object.fromEntries(
+      this.outputs.map((spec) => [
+        spec.name,
+        checkOutput(spec, fetched[outputLabel(spec.name)]!.data),
+      ]),
+    );
+  }
+
+  async #execute(feeds: Record<string, Tensor>): Promise<InferenceSession.ReturnType> {
+    const running = this.#session.run(feeds);
+    this.#running.add(running);
+    try {
+      return await running;
+    } catch (cause) {
+      throw new AgentRlError('ENGINE_FAILED', `The device failed: ${messageOf(cause)}`, { cause });
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  async dispose(): Promise<void> {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    this.#onDispose(this);
+    // The session may not be released under a run: a cache can evict a program that is still working.
+    await Promise.allSettled(this.#running);
+    await this.#session.release();
+  }
+}
