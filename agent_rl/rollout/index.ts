@@ -5,5 +5,6 @@ export type { EpisodeLimits, EpisodeMaker, EpisodeParts, EpisodeRequest } from '
 export { failureFate, type Fate, fates, keepLedger, type Ledger, sampledTokens } from './ledger.ts';
 export { planGroups } from './rollout-plan.ts';
 export { type CollectOptions, RolloutWorker, type Rollouts } from './rollout-worker.ts';
+export type { ModuleHooks } from './isolated-tool.ts';
 export { ToolRunner } from './tool-runner.ts';
 export { trajectoryLine } from './trajectory-line.ts';

@@ -1,10 +1,11 @@
+import { register } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { messageOf } from '../core/errors.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
 import type { Class } from '../core/class.ts';
 import { type Tool, tools } from '../core/tool.ts';
-import type { IsolatedAnswer, IsolatedCall } from './isolated-tool.ts';
+import type { IsolatedAnswer, IsolatedCall, IsolatedStart } from './isolated-tool.ts';
 
 /*
  * Entry of an isolated tool's thread: imports the tool's module, makes the class marked with its name and answers
@@ -14,7 +15,7 @@ import type { IsolatedAnswer, IsolatedCall } from './isolated-tool.ts';
 if (parentPort === null) throw new Error('isolated-tool-thread runs in a worker thread only.');
 const port = parentPort;
 const say = (answer: IsolatedAnswer): void => port.postMessage(answer);
-const { name, url } = workerData as { readonly name: string; readonly url: string };
+const { name, url, hooks } = workerData as IsolatedStart;
 
 try {
   const tool = await load();
@@ -25,6 +26,7 @@ try {
 }
 
 async function load(): Promise<Tool> {
+  for (const { url: hookUrl, data } of hooks) register(hookUrl, { data });
   const exported = Object.values((await import(url)) as Record<string, unknown>);
   const found = exported.find((value) => tools.specOf(value)?.name === name);
   if (found === undefined)

@@ -7,6 +7,20 @@ import { packageRoot } from '../core/package-root.ts';
 import type { ToolResult } from '../core/tool.ts';
 import { type Timed, withDeadline } from './with-deadline.ts';
 
+/** Module hooks a thread registers before it imports its tool, which main-thread ones do not reach. */
+export interface ModuleHooks {
+  readonly url: string;
+  /** Given to the hooks' `initialize`. */
+  readonly data?: unknown;
+}
+
+/** What a thread is started with. */
+export interface IsolatedStart {
+  readonly name: string;
+  readonly url: string;
+  readonly hooks: readonly ModuleHooks[];
+}
+
 /** What crosses to the thread for one call. */
 export interface IsolatedCall {
   readonly args: Readonly<Record<string, unknown>>;
@@ -37,6 +51,7 @@ export class IsolatedTool {
   constructor(
     private readonly name: string,
     private readonly url: string,
+    private readonly hooks: readonly ModuleHooks[] = [],
   ) {}
 
   /** The deadline starts when the thread is ready: importing the tool does not count. */
@@ -68,7 +83,11 @@ export class IsolatedTool {
     const worker = new Worker(
       compiled(new URL(`./isolated-tool-thread${extname(import.meta.url)}`, import.meta.url)),
       {
-        workerData: { name: this.name, url: compiled(new URL(this.url)).href },
+        workerData: {
+          name: this.name,
+          url: compiled(new URL(this.url)).href,
+          hooks: this.hooks,
+        } satisfies IsolatedStart,
         env: {},
         execArgv: [],
         resourceLimits: { maxOldGenerationSizeMb: maxHeapMiB },

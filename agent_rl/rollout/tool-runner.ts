@@ -7,7 +7,7 @@ import type { ToolCall } from '../core/message.ts';
 import type { Tool, ToolResult, ToolSpec } from '../core/tool.ts';
 import { cutContent } from './cut-content.ts';
 import { describeArguments } from './describe-arguments.ts';
-import { IsolatedTool } from './isolated-tool.ts';
+import { IsolatedTool, type ModuleHooks } from './isolated-tool.ts';
 import { withDeadline } from './with-deadline.ts';
 
 export interface CallOptions {
@@ -44,14 +44,17 @@ export class ToolRunner {
   readonly specs: readonly ToolSpec[];
   readonly #known: ReadonlyMap<string, Known>;
 
-  constructor(specs: readonly ToolSpec[]) {
+  /** @param hooks registered in the threads of isolated tools, for tools that are not plain JavaScript. */
+  constructor(specs: readonly ToolSpec[], hooks: readonly ModuleHooks[] = []) {
     const ajv = new Ajv({ allErrors: true, strict: false });
     this.specs = specs;
     this.#known = new Map(
       specs.map((spec) => {
         const validate = ajv.compile(spec.parameters);
         const isolated =
-          spec.isolated === undefined ? undefined : new IsolatedTool(spec.name, spec.isolated);
+          spec.isolated === undefined
+            ? undefined
+            : new IsolatedTool(spec.name, spec.isolated, hooks);
         return [spec.name, { spec, validate, isolated }];
       }),
     );
