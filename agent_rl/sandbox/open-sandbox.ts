@@ -22,7 +22,9 @@ export async function openSandbox({ workers, limits }: OpenSandboxOptions): Prom
 
 /** The same sandbox with limits of its own for requests that name none. */
 function withLimits(sandbox: Sandbox, limits: SandboxLimits): Sandbox {
-  const limited = <Request extends { readonly limits?: SandboxLimits }>(request: Request): Request => ({
+  const limited = <Request extends { readonly limits?: SandboxLimits }>(
+    request: Request,
+  ): Request => ({
     ...request,
     limits: { ...limits, ...request.limits },
   });

@@ -25,6 +25,7 @@ def __sandbox_make():
     _quote, _b64, _unb64, _loads = json.encoder.encode_basestring_ascii, binascii.b2a_base64, binascii.a2b_base64, json.loads
     _modules, _cache, _seed, _exitfuncs = sys.modules, linecache.cache, random.seed, atexit._run_exitfuncs
     _stdout, _stderr, _sys, _digits = sys.stdout, sys.stderr, sys, sys.set_int_max_str_digits
+    _name_of = _type.__dict__['__name__'].__get__
     _max_depth, _max_chars = 100, 4 * 1024 * 1024
 
     def flush():
@@ -37,7 +38,10 @@ def __sandbox_make():
         for _ in _range(skip):
             if trace is not None: trace = trace.tb_next
         try: _print_exception(_type(error), error, trace, file=_stderr)
-        except _BaseException: pass
+        except _BaseException:
+            # The program broke what the traceback module needs.
+            try: _stderr.write(_name_of(_type(error)) + ': ' + _str(error) + '\n')
+            except _BaseException: pass
 
     def exit_code(error):
         code = error.code
@@ -111,7 +115,7 @@ def __sandbox_make():
         elif _isinstance(value, _set): encode_items(_set.__iter__(value), '{"$set":[', ']}', out, inner)
         elif _isinstance(value, _frozenset): encode_items(_frozenset.__iter__(value), '{"$frozenset":[', ']}', out, inner)
         elif _isinstance(value, _dict): encode_dict(value, out, inner)
-        else: raise _ValueError('returned a value of type ' + _type.__dict__['__name__'].__get__(_type(value)) + ', which is not plain data')
+        else: raise _ValueError('returned a value of type ' + _name_of(_type(value)) + ', which is not plain data')
 
     def encode_items(items, head, tail, out, inner):
         out.append(head)

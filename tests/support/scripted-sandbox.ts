@@ -1,0 +1,39 @@
+import type {
+  CallsRequest,
+  CallsResult,
+  RunRequest,
+  RunResult,
+  Sandbox,
+} from '../../agent_rl/core/sandbox.ts';
+
+const ran: RunResult = {
+  status: 'ok',
+  exitCode: 0,
+  stdout: '',
+  stderr: '',
+  stdoutBytes: 0,
+  stderrBytes: 0,
+  truncated: false,
+  wallMs: 1,
+  level: 'scripted',
+};
+
+/** A sandbox that runs nothing: `answer` says what came of each request. */
+export function scriptedSandbox(
+  answer: (request: RunRequest | CallsRequest) => Partial<CallsResult>,
+): Sandbox & { readonly requests: (RunRequest | CallsRequest)[] } {
+  const requests: (RunRequest | CallsRequest)[] = [];
+  return {
+    requests,
+    async run(request) {
+      requests.push(request);
+      return { ...ran, ...answer(request) };
+    },
+    async calls(request) {
+      requests.push(request);
+      return { ...ran, results: [], ...answer(request) };
+    },
+    capabilities: () => ({ backend: 'scripted', level: 'scripted', python: '3', concurrency: 1 }),
+    close: async () => undefined,
+  };
+}

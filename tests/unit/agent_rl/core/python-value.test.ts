@@ -1,0 +1,52 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { partsOf, pythonRepr, pythonValueProblem } from '../../../../agent_rl/core/python-value.ts';
+import type { PythonValue } from '../../../../agent_rl/core/python-value.ts';
+
+test.each<[PythonValue, string]>([
+  [null, 'None'],
+  [true, 'True'],
+  [-12, '-12'],
+  [{ $int: '100000000000000000000' }, '100000000000000000000'],
+  [{ $float: '1.0' }, '1.0'],
+  [{ $float: 'nan' }, 'nan'],
+  [{ $float: '-inf' }, '-inf'],
+  [{ $float: '-0.0' }, '-0.0'],
+  [{ $float: '1e+16' }, '1e+16'],
+  [1e-7, '1e-07'],
+  [2.5, '2.5'],
+  ["it's", '"it\'s"'],
+  ['both \' and "', "'both \\' and \"'"],
+  ['a\n\t\\\u0001é', "'a\\n\\t\\\\\\x01é'"],
+  [{ $bytes: Buffer.from([0x7a, 0xff, 0x0a]).toString('base64') }, "b'z\\xff\\n'"],
+  [[1, [2]], '[1, [2]]'],
+  [{ $tuple: [1] }, '(1,)'],
+  [{ $tuple: [] }, '()'],
+  [{ $set: [] }, 'set()'],
+  [{ $set: [1, 2] }, '{1, 2}'],
+  [{ $frozenset: [1] }, 'frozenset({1})'],
+  [{ a: 1, b: [null] }, "{'a': 1, 'b': [None]}"],
+  [{ $dict: [[{ $tuple: [1, 2] }, 'x']] }, "{(1, 2): 'x'}"],
+])('pythonRepr of %j is %s', (value, text) => {
+  expect(pythonRepr(value)).toBe(text);
+});
+
+describe('What is no Python value', () => {
+  test.each<[unknown, string]>([
+    [2 ** 53, '$int'],
+    [{ $int: '1.5' }, 'digits are needed'],
+    [{ $float: 'one' }, "a float's repr is needed"],
+    [{ $tupel: [] }, '"$tupel" is no tag; tags are $int'],
+    [{ $dict: [['a']] }, 'a pair of key and value'],
+    [[{ $set: 3 }], 'a list is needed'],
+    [undefined, 'JSON is needed'],
+  ])('%j is refused with a reason', (value, reason) => {
+    expect(pythonValueProblem(value)).toContain(reason);
+  });
+
+  test('is nothing of what is one', () => {
+    expect(pythonValueProblem({ a: [1, { $tuple: [{ $bytes: 'eg==' }] }] })).toBeUndefined();
+    expect(partsOf({ $float: '1.0' })).toEqual({ type: 'float', value: 1 });
+    expect(partsOf(1)).toEqual({ type: 'int', value: 1n });
+  });
+});
