@@ -23,6 +23,7 @@ import { choosePlugins, type Chosen, type ChosenPlugins } from './choose-plugins
 import { construct, episodeContainer, rewardFunction, runContainer } from './container.ts';
 import { EngineClient } from './engine-client.ts';
 import { modelFolder } from './model-folder.ts';
+import { pluginHooks } from './plugin-loader.ts';
 import type { JobOptions } from './run-options.ts';
 
 export interface AgentOptions extends Pick<JobOptions, 'loaded' | 'plugins'> {
@@ -78,7 +79,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     ]);
     const policy = make<Policy>(container, chosen.policy);
     const toolSpecs = chosen.tools.map(({ entry }) => entry.spec);
-    const toolRunner = new ToolRunner(toolSpecs);
+    const toolRunner = new ToolRunner(toolSpecs, pluginHooks());
     opened.push(toolRunner);
     const maker = episodeMaker({ config, chosen, container, policy, toolRunner, sandbox });
     return {

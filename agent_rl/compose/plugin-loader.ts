@@ -11,12 +11,25 @@ import { isPlugin, type Plugins, withExports } from './registries.ts';
 
 let hooksAreRegistered = false;
 
+/** Module hooks and what they are told, for `register` in another thread. */
+export interface PluginHooks {
+  readonly url: string;
+  readonly data: { readonly packageUrl: string };
+}
+
+/** The hooks in use, for threads that import plugins themselves; none while no plugin has been loaded. */
+export function pluginHooks(): readonly PluginHooks[] {
+  if (!hooksAreRegistered) return [];
+  const url = new URL('./plugin-loading-hooks.js', import.meta.url).href;
+  const packageUrl = pathToFileURL(join(packageRoot(), 'package.json')).href;
+  return [{ url, data: { packageUrl } }];
+}
+
 /** Once per process: hooks cannot be taken back. Run from its sources, the loader that got here reads TypeScript. */
 function registerHooks(): void {
   if (hooksAreRegistered || import.meta.url.endsWith('.ts')) return;
   hooksAreRegistered = true;
-  const packageUrl = pathToFileURL(join(packageRoot(), 'package.json')).href;
-  register('./plugin-loading-hooks.js', import.meta.url, { data: { packageUrl } });
+  for (const { url, data } of pluginHooks()) register(url, { data });
 }
 
 const isFile = ({ specifier }: PluginRequest): boolean => isAbsolute(specifier);
