@@ -219,6 +219,7 @@ export class GRPOTrainer {
       seed: this.#options.seed,
       step,
       signal,
+      onEpisode: (trajectory) => this.#observer.onEvaluationEpisode?.(trajectory),
       ...(groupsOf && { groupsOf }),
     });
     // Half an evaluation would pass for a whole one.

@@ -41,7 +41,10 @@ export type CheckpointReason = 'periodic' | 'best' | 'interrupted' | 'last';
 
 /** What a run tells the world; all parts are optional. */
 export interface TrainerObserver {
+  /** After every training episode. */
   onEpisode?(trajectory: Trajectory): void;
+  /** After every episode of an evaluation. */
+  onEvaluationEpisode?(trajectory: Trajectory): void;
   /** After every iteration; an evaluation made after it is among the metrics. */
   onIteration?(iteration: number, metrics: Metrics, trajectories: readonly Trajectory[]): void;
   onEvaluation?(

@@ -376,6 +376,7 @@ describe('GRPOTrainer', () => {
   test('evaluates before, now and then, and after, and keeps the best', async () => {
     let solved = 0;
     const seen: string[] = [];
+    const evaluated: string[] = [];
     const script: Script = (request) =>
       request.task.taskId === 'e'
         ? trajectory({ reward: [0, 1, 1, 0][solved++] ?? 0 })
@@ -390,10 +391,12 @@ describe('GRPOTrainer', () => {
       {
         onEvaluation: (when, iteration, { successRate }) =>
           seen.push(`${when} ${iteration}: ${successRate}`),
+        onEvaluationEpisode: ({ taskId }) => evaluated.push(taskId),
       },
     );
     const result = await trainer.train(never);
     expect(seen).toEqual(['before 0: 0', 'during 1: 1', 'during 2: 1', 'after 3: 0']);
+    expect(evaluated).toEqual(['e', 'e', 'e', 'e']);
     expect(checkpoints).toEqual(['best 1', 'periodic 2', 'last 3']);
     expect(metrics[0]).toMatchObject({ 'eval/successRate': 1, 'eval/group/sums': 1 });
     expect(result.before?.successRate).toBe(0);
