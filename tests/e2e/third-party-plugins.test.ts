@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -71,4 +72,20 @@ describe('a project of its own', () => {
     expect(code).toBe(2);
     expect(stderr).toMatch(/broken\.ts:1:17: ERROR: Unexpected ";"/);
   });
+});
+
+test('its isolated tool runs in TypeScript in a thread, and is ended when it loops', () => {
+  const dist = pathToFileURL(join(packageRoot(), 'dist', 'agent_rl')).href;
+  const files = ['halve-tool.ts', 'call-halve.mjs'];
+  for (const name of files) cpSync(join(fixture, name), join(project, name));
+  const args = [join(project, 'call-halve.mjs'), dist];
+  const { stdout, stderr } = spawnSync(process.execPath, args, {
+    encoding: 'utf8',
+    timeout: 30_000,
+  });
+  expect(stderr).toBe('');
+  expect(JSON.parse(stdout)).toEqual([
+    ['ok', '21'],
+    ['timeout', 'Error: halve was stopped after 1 s without an answer.'],
+  ]);
 });
