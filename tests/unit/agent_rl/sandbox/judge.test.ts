@@ -98,7 +98,7 @@ describe('The judge', () => {
       statuses: ['passed', 'wrong-answer', 'error'],
       failures: [
         'input "0 0": printed "7\\n", expected "0"',
-        expect.stringContaining('ValueError: invalid literal') as string,
+        expect.stringContaining('ValueError: invalid literal') as unknown,
       ],
     });
   });

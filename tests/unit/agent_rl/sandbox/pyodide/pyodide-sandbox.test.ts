@@ -15,7 +15,7 @@ describe('A sandbox of one worker', () => {
       stdout: 'cba\n',
       stderr: '',
       truncated: false,
-      level: expect.stringMatching(/^pyodide:permission/) as string,
+      level: expect.stringMatching(/^pyodide:permission/) as unknown,
     });
     expect(await sandbox().run({ code: 'import sys; sys.exit(3)' })).toMatchObject({
       status: 'error',

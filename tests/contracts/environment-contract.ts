@@ -1,0 +1,94 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { environments } from '../../agent_rl/core/environment.ts';
+import type { Environment, Turn, Verdict } from '../../agent_rl/core/environment.ts';
+import { isSystemFailure, outcomes } from '../../agent_rl/core/outcome.ts';
+
+export interface EnvironmentContract {
+  /** The class that carries `@environment`. */
+  readonly plugin: unknown;
+  /** A new instance for one and the same task, as the container would make it. */
+  readonly create: () => Environment;
+  /** Turns that solve the task. */
+  readonly winningTurns: readonly Turn[];
+}
+
+const signal = new AbortController().signal;
+
+const silentTurn = (index: number): Turn => ({
+  index,
+  message: { role: 'assistant', content: 'I give up.' },
+  calls: [],
+});
+
+async function play(environment: Environment, turns: readonly Turn[]): Promise<Verdict> {
+  await environment.start();
+  for (const turn of turns) {
+    if ((await environment.step(turn, signal)).done) return environment.finish('done', signal);
+  }
+  return environment.finish('turn-limit', signal);
+}
+
+function expectWellFormed({ outcome, reward, components, metrics, success }: Verdict): void {
+  expect(outcomes).toContain(outcome);
+  for (const value of [...Object.values(components), ...Object.values(metrics ?? {})]) {
+    expect(Number.isFinite(value)).toBe(true);
+  }
+  expect(reward === undefined).toBe(isSystemFailure(outcome));
+  if (reward === undefined) return expect(success).toBe(false);
+  const sum = Object.values(components).reduce((total, part) => total + part, 0);
+  expect(reward).toBeCloseTo(sum, 10);
+}
+
+/** What every environment promises. Call it from the test of each environment plugin. */
+export function describeEnvironmentContract(name: string, contract: EnvironmentContract): void {
+  const { plugin, create, winningTurns } = contract;
+  describe(`${name} keeps the Environment contract`, () => {
+    test('is marked with a spec', () => {
+      const spec = environments.specOf(plugin);
+      expect(spec?.name).toMatch(/^[a-z][a-z0-9_]*$/);
+      expect(spec?.description).toMatch(/\S.{9,}/);
+      expect(spec?.settings).toMatchObject({ type: 'object', additionalProperties: false });
+    });
+
+    test('starts with something for the policy to answer', async () => {
+      const messages = await create().start();
+      expect(messages.at(-1)?.role).toBe('user');
+    });
+
+    test('rewards a solved task more than one given up', async () => {
+      const won = await play(create(), winningTurns);
+      const lost = await play(create(), [silentTurn(0)]);
+      expectWellFormed(won);
+      expectWellFormed(lost);
+      expect([won.success, lost.success]).toEqual([true, false]);
+      expect(won.reward).toBeGreaterThan(lost.reward ?? Number.NaN);
+    });
+
+    test.each(['turn-limit', 'token-limit', 'invalid-calls', 'aborted'] as const)(
+      'judges an episode that ended by %s before any turn',
+      async (end) => {
+        const environment = create();
+        await environment.start();
+        const verdict = await environment.finish(end, signal);
+        expectWellFormed(verdict);
+        expect(verdict.success).toBe(false);
+      },
+    );
+
+    test('goes on or ends after each turn, and says something when it goes on without tool results', async () => {
+      const environment = create();
+      await environment.start();
+      for (let index = 0; index < 100; index++) {
+        const { done, messages = [] } = await environment.step(silentTurn(index), signal);
+        if (done) return;
+        expect(messages.length).toBeGreaterThan(0);
+      }
+    });
+
+    test('shares nothing between two episodes of a task', async () => {
+      expect(await play(create(), winningTurns)).toEqual(await play(create(), winningTurns));
+      expect(await create().start()).toEqual(await create().start());
+    });
+  });
+}

@@ -1,0 +1,2 @@
+export * from './environment-contract.ts';
+export * from './tool-contract.ts';

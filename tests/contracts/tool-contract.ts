@@ -1,0 +1,74 @@
+import { describe, expect, test } from '@jest/globals';
+import { Ajv } from 'ajv';
+
+import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
+import { tools } from '../../agent_rl/core/tool.ts';
+import type { Tool, ToolContext, ToolResult } from '../../agent_rl/core/tool.ts';
+
+export interface ToolContract {
+  /** The class that carries `@tool`. */
+  readonly plugin: unknown;
+  /** A new instance, as the container would make it. */
+  readonly create: () => Tool;
+  /** Arguments that the tool can do something with. */
+  readonly goodArguments: Readonly<Record<string, unknown>>;
+  /** Arguments that fit the schema and that the tool must answer with `isError`. */
+  readonly badArguments: Readonly<Record<string, unknown>>;
+  /** What its environment hands it, if anything. */
+  readonly inputs?: Readonly<Record<string, unknown>>;
+}
+
+const contextOf = (inputs: ToolContract['inputs'] = {}): ToolContext => ({
+  signal: new AbortController().signal,
+  inputs,
+  random: new KeyedRng(1, 'contract'),
+});
+
+const withoutTimes = (result: ToolResult): unknown =>
+  JSON.parse(JSON.stringify(result, (key, value: unknown) => (key === 'wallMs' ? 0 : value)));
+
+/** What every tool promises. Call it from the test of each tool plugin. */
+export function describeToolContract(name: string, contract: ToolContract): void {
+  const { plugin, create, goodArguments, badArguments, inputs } = contract;
+  describe(`${name} keeps the Tool contract`, () => {
+    const spec = tools.specOf(plugin);
+
+    test('is marked with a spec that a model can use', () => {
+      expect(spec?.name).toMatch(/^[a-z][a-z0-9_]*$/);
+      expect(spec?.description).toMatch(/\S.{9,}/);
+      expect(spec?.parameters).toMatchObject({ type: 'object', additionalProperties: false });
+    });
+
+    test('has a schema that takes the arguments of this test and refuses others', () => {
+      const fits = new Ajv({ strict: false }).compile(spec?.parameters ?? false);
+      expect(fits(goodArguments)).toBe(true);
+      expect(fits(badArguments)).toBe(true);
+      expect(fits({ ...goodArguments, surelyNotAnArgument: 1 })).toBe(false);
+    });
+
+    test('answers with text', async () => {
+      const result = await create().call(goodArguments, contextOf(inputs));
+      expect(result.isError ?? false).toBe(false);
+      expect(result.content.trim()).not.toBe('');
+    });
+
+    test('says what is wrong instead of throwing', async () => {
+      const result = await create().call(badArguments, contextOf(inputs));
+      expect(result.isError).toBe(true);
+      expect(result.content.trim()).not.toBe('');
+    });
+
+    test('answers the same to the same call', async () => {
+      const answer = async (): Promise<unknown> =>
+        withoutTimes(await create().call(goodArguments, contextOf(inputs)));
+      expect(await answer()).toEqual(await answer());
+    });
+
+    if (spec?.isolated !== undefined) {
+      test('can be made without arguments, as a tool in a thread must be', () => {
+        expect(typeof plugin === 'function' && plugin.length).toBe(0);
+        expect(() => structuredClone(goodArguments)).not.toThrow();
+      });
+    }
+  });
+}

@@ -1,0 +1,128 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { KeyedRng } from '../../../../../agent_rl/core/keyed-rng.ts';
+import type { CallsResult } from '../../../../../agent_rl/core/sandbox.ts';
+import type { ToolResult } from '../../../../../agent_rl/core/tool.ts';
+import { CodeExecTool } from '../../../../../agent_rl/tools/code-exec/code-exec-tool.ts';
+import type { CodeExecInputs } from '../../../../../agent_rl/tools/code-exec/code-exec-tool.ts';
+import { describeToolContract } from '../../../../contracts/tool-contract.ts';
+import { scriptedSandbox } from '../../../../support/scripted-sandbox.ts';
+import { startedSandbox } from '../../../../support/started-sandbox.ts';
+
+const contextOf = (inputs: CodeExecInputs = {}) => ({
+  signal: new AbortController().signal,
+  inputs: { ...inputs },
+  random: new KeyedRng(1),
+});
+
+const answered = (result: Partial<CallsResult>, inputs?: CodeExecInputs): Promise<ToolResult> =>
+  new CodeExecTool(
+    scriptedSandbox(() => result),
+    {},
+  ).call({ code: '' }, contextOf(inputs));
+
+const call = { entry: 'f', args: [1] };
+
+describe('code_exec shows', () => {
+  test.each<[string, Partial<CallsResult>, CodeExecInputs | undefined, string]>([
+    ['what was printed', { stdout: 'a\nb\n' }, undefined, 'a\nb'],
+    ['that nothing was', {}, undefined, '[no output]'],
+    ['a warning when it is all there is', { stderr: 'Warning: x\n' }, undefined, 'Warning: x'],
+    [
+      'what a function returned',
+      { results: [{ ok: true, value: [1, 'a'] }] },
+      { call },
+      "[1, 'a']",
+    ],
+    [
+      'prints before the value',
+      { stdout: 'x\n', results: [{ ok: true, value: null }] },
+      { call },
+      'x\nNone',
+    ],
+  ])('%s', async (_name, result, inputs, content) => {
+    expect(await answered(result, inputs)).toMatchObject({ content, isError: false });
+  });
+
+  test.each<[string, Partial<CallsResult>, CodeExecInputs | undefined, string]>([
+    [
+      'the exception and its line',
+      {
+        status: 'error',
+        stdout: 'x\n',
+        stderr: '  File "main.py", line 3, in f\n    1/0\nZeroDivisionError: no\n',
+      },
+      undefined,
+      'x\nError on line 3: ZeroDivisionError: no',
+    ],
+    [
+      'an exit code',
+      { status: 'error', exitCode: 3 },
+      undefined,
+      'Error: the program ended with code 3.',
+    ],
+    ['a timeout', { status: 'timeout', wallMs: 5010 }, undefined, 'Timed out after 5 s.'],
+    [
+      'lack of memory',
+      { status: 'memory_limit' },
+      undefined,
+      'Error: the program used too much memory.',
+    ],
+    ['a flood', { status: 'output_limit' }, undefined, 'Error: the program printed too much.'],
+    [
+      'why a call has no value',
+      {
+        results: [{ ok: false, problem: 'KeyError: 1' }],
+        stderr: 'File "main.py", line 2, in f\nKeyError: 1',
+      },
+      { call },
+      'Error on line 2: KeyError: 1',
+    ],
+    [
+      'a call that never came',
+      { status: 'timeout', wallMs: 1000 },
+      { call },
+      'Timed out after 1 s.',
+    ],
+  ])('%s as an error', async (_name, result, inputs, content) => {
+    expect(await answered(result, inputs)).toMatchObject({ content, isError: true });
+  });
+});
+
+test('code_exec throws when the sandbox failed, so that the policy is not blamed', async () => {
+  await expect(answered({ status: 'sandbox_error', message: 'child died' })).rejects.toThrow(
+    'child died',
+  );
+});
+
+test('code_exec hands over input, limits and a seed of its own', async () => {
+  const sandbox = scriptedSandbox(() => ({}));
+  await new CodeExecTool(sandbox, { timeoutS: 3 }).call({ code: 'x' }, contextOf({ stdin: 'in' }));
+  expect(sandbox.requests).toEqual([
+    { code: 'x', stdin: 'in', limits: { wallS: 3 }, seed: expect.any(Number) as unknown },
+  ]);
+});
+
+describe('With a real sandbox', () => {
+  const sandbox = startedSandbox();
+
+  describeToolContract('code_exec', {
+    plugin: CodeExecTool,
+    create: () => new CodeExecTool(sandbox(), {}),
+    goodArguments: { code: 'import random\nprint(input(), random.random())' },
+    badArguments: { code: 'print(' },
+    inputs: { stdin: 'hello\n' },
+  });
+
+  test('code_exec shows what f returned, and where it raised', async () => {
+    const tool = new CodeExecTool(sandbox(), {});
+    const f = (code: string) =>
+      tool.call({ code }, contextOf({ call: { entry: 'f', args: ['ab'] } }));
+    expect((await f('def f(a):\n    return a[::-1], 1.0')).content).toBe("('ba', 1.0)");
+    expect((await f('def f(a):\n    return a.x')).content).toBe(
+      "Error on line 2: AttributeError: 'str' object has no attribute 'x'",
+    );
+    expect((await f('x = 1')).content).toBe('NameError: the program defines no function named f');
+    expect((await f('def f(a:\n  pass')).content).toMatch(/^Error on line 1: SyntaxError: /);
+  });
+});
