@@ -31,6 +31,7 @@ export class ChildPool {
   constructor(
     private readonly settings: ChildSettings,
     workers: number,
+    private readonly make = (given: ChildSettings): SandboxChild => new SandboxChild(given),
   ) {
     for (let i = 0; i < workers; i++) this.#start(0);
   }
@@ -67,7 +68,7 @@ export class ChildPool {
   }
 
   #start(failedStarts: number): void {
-    const child = new SandboxChild(this.settings);
+    const child = this.make(this.settings);
     this.#children.add(child);
     let started = false;
     void child.ready().then(

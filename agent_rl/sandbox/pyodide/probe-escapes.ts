@@ -62,7 +62,10 @@ const reportedBy = ({ stdout }: ChildResult): string[] =>
  *
  * @throws Error when the probes could not all be tried.
  */
-export async function escapedProbes(settings: ChildSettings): Promise<readonly string[]> {
+export async function escapedProbes(
+  settings: ChildSettings,
+  probes: readonly EscapeProbe[] = escapeProbes,
+): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'agent-rl-probes-'));
   let connections = 0;
   const server = await listen(() => connections++);
@@ -74,7 +77,7 @@ export async function escapedProbes(settings: ChildSettings): Promise<readonly s
       CANARY: 'canary-5d2c',
     };
     writeFileSync(bait.SECRET_FILE, bait.CANARY);
-    const result = await runProbes(settings, probeProgram(escapeProbes, bait));
+    const result = await runProbes(settings, probeProgram(probes, bait));
     if (!result.stdout.includes('ALL PROBES TRIED')) {
       throw new Error(
         `its escape probes ended by ${result.status}: ${result.message ?? result.stderr.slice(-500)}`,

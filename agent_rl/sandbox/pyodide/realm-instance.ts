@@ -75,19 +75,28 @@ export const realmInstance = String.raw`
 
   // ---- quota of files: bytes and entries of one run
   let fileBytes = 0;
+  let storageBytes = 0;
   let fileCount = 0;
   const overQuota = () => { words[QUOTA] = 1; return new FS.ErrnoError(51); };
   const { expandFileStorage, createNode } = memory;
   memory.expandFileStorage = (node, capacity) => {
     const before = node.contents ? node.contents.length : 0;
     // Emscripten grows a file ahead of need, at most to twice its size.
-    if (capacity > before && fileBytes + capacity - before > 2 * settings.fileBytes) throw overQuota();
-    if (capacity > before) fileBytes += capacity - before;
+    const growth = Math.max(0, capacity - before);
+    if (storageBytes + growth > 2 * settings.fileBytes) throw overQuota();
+    storageBytes += growth;
     return expandFileStorage(node, capacity);
   };
   memory.createNode = (parent, name, mode, device) => {
     if (++fileCount > settings.fileCount) throw overQuota();
     return createNode(parent, name, mode, device);
+  };
+
+  // The first write to a file goes past expandFileStorage.
+  const countWrite = (node, end) => {
+    const growth = Math.max(0, end - (node.usedBytes || 0));
+    if (fileBytes + growth > settings.fileBytes) throw overQuota();
+    fileBytes += growth;
   };
 
   // ---- the state to come back to
@@ -111,6 +120,8 @@ export const realmInstance = String.raw`
         operations[operation] = function (target, ...rest) {
           const node = target && target.node ? target.node : target;
           if (stamps.has(node) && !harmless(operation, node)) baseFileChanged = true;
+          // write(stream, buffer, offset, length, position)
+          if (operation === 'write' && !node.isDevice) countWrite(node, rest[3] + rest[2]);
           return original.call(this, target, ...rest);
         };
       }
@@ -151,6 +162,7 @@ export const realmInstance = String.raw`
     setMemory(bytes) { doors.heapMaxBytes = bytes; },
     begin() {
       fileBytes = 0;
+      storageBytes = 0;
       fileCount = 0;
       baseFileChanged = false;
       words.fill(0);

@@ -94,6 +94,10 @@ export async function ensureSnapshot(
   const aside = `${place}.${process.pid}-${attempts++}.partial`;
   try {
     mkdirSync(aside, { recursive: true });
+  } catch (cause) {
+    throw unprepared(cacheFolder, cause);
+  }
+  try {
     await build(distribution, aside);
     await refuseIfEscaped(distribution, aside);
     writeFileSync(join(aside, 'manifest.json'), JSON.stringify(sizes(aside)));
@@ -101,10 +105,13 @@ export async function ensureSnapshot(
     return place;
   } catch (cause) {
     rmSync(aside, { recursive: true, force: true });
-    throw new AgentRlError(
-      'SANDBOX_UNAVAILABLE',
-      `The Python sandbox could not be prepared in ${cacheFolder}: ${messageOf(cause)}. Check that the folder can be written to, or name another one.`,
-      { cause },
-    );
+    throw unprepared(cacheFolder, cause);
   }
 }
+
+const unprepared = (cacheFolder: string, cause: unknown): AgentRlError =>
+  new AgentRlError(
+    'SANDBOX_UNAVAILABLE',
+    `The Python sandbox could not be prepared in ${cacheFolder}: ${messageOf(cause)}. Check that the folder can be written to, or name another one.`,
+    { cause },
+  );
