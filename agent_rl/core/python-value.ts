@@ -149,8 +149,6 @@ function check(value: unknown): void {
   if ('pairs' in parts) parts.pairs.flat().forEach(check);
 }
 
-const tokens: Readonly<Record<string, string>> = { true: 'True', false: 'False' };
-
 /** The value as Python's `repr` shows it, floats to JavaScript's digits. @throws NotAPythonValue */
 export function pythonRepr(value: PythonValue): string {
   const parts = partsOf(value);
@@ -158,7 +156,7 @@ export function pythonRepr(value: PythonValue): string {
     case 'none':
       return 'None';
     case 'bool':
-      return tokens[String(parts.value)] ?? '';
+      return parts.value ? 'True' : 'False';
     case 'int':
       return String(parts.value);
     case 'float':
@@ -173,7 +171,10 @@ export function pythonRepr(value: PythonValue): string {
       return `bytearray(${bytesRepr(parts.base64)})`;
     case 'dict':
       return `{${parts.pairs.map(([key, item]) => `${pythonRepr(key)}: ${pythonRepr(item)}`).join(', ')}}`;
-    default:
+    case 'list':
+    case 'tuple':
+    case 'set':
+    case 'frozenset':
       return containerRepr(parts.type, parts.items.map(pythonRepr));
   }
 }

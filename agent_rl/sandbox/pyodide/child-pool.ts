@@ -71,13 +71,12 @@ export class ChildPool {
     const child = this.make(this.settings);
     this.#children.add(child);
     let started = false;
-    void child.ready().then(
-      () => {
-        started = true;
-        this.#offer(child);
-      },
-      () => undefined, // told by \`died\` too
-    );
+    const offer = (): void => {
+      started = true;
+      this.#offer(child);
+    };
+    // One that never gets ready is told of by `died` too.
+    void child.ready().then(offer, () => undefined);
     void child.died.then((death) => this.#replace(child, started ? 0 : failedStarts + 1, death));
   }
 

@@ -120,6 +120,7 @@ export class InstanceWorker {
           finish(end, !late && message.kind === 'done');
         }
       };
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
       this.worker.postMessage(request);
     });
   }

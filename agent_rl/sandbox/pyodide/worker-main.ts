@@ -5,6 +5,7 @@ import { BareRealm } from './bare-realm.ts';
 import type { Instance } from './bare-realm.ts';
 import type { ChildRequest, WorkerMessage, WorkerSettings } from './protocol.ts';
 
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
 const tell = (message: WorkerMessage): void => parentPort?.postMessage(message);
 
 /** The message of what crossed from the realm, which may be anything at all. */
@@ -40,7 +41,7 @@ function serve(realm: BareRealm, instance: Instance): void {
     }
     let whole = false;
     try {
-      whole = instance.restore() === true;
+      whole = instance.restore();
     } finally {
       tell({ kind: 'restored', whole });
     }
@@ -50,7 +51,7 @@ function serve(realm: BareRealm, instance: Instance): void {
 async function main({ instance: settings, ...parts }: WorkerSettings): Promise<void> {
   try {
     const realm = new BareRealm();
-    const instance = await realm.instantiate<Instance>(parts, settings);
+    const instance = await realm.instantiate(parts, settings);
     realm.prelude.closeTimers();
     serve(realm, instance);
     tell({ kind: 'ready', shared: instance.shared });

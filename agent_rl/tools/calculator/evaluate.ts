@@ -7,7 +7,10 @@ const shownDigits = 14;
 const mostElements = 10_000;
 
 const math = create(all as FactoryFunctionMap, { number: 'BigNumber', precision: 64 });
-const { evaluate: evaluateText, parse, format } = math;
+// Kept before the names are disabled for expressions.
+const evaluateText = math.evaluate.bind(math);
+const parse = math.parse.bind(math);
+const format = math.format.bind(math);
 
 const disabled = [
   'import',
@@ -29,8 +32,10 @@ const refused = (name: string) => (): never => {
   throw new Error(`the function ${name} is not available`);
 };
 
-const elementsOf = (value: unknown): number =>
-  Number(math.isBigNumber(value) ? value.toNumber() : typeof value === 'number' ? value : 1);
+function elementsOf(value: unknown): number {
+  if (math.isBigNumber(value)) return value.toNumber();
+  return typeof value === 'number' ? value : 1;
+}
 
 const guarded =
   (name: string, make: (...sizes: unknown[]) => unknown) =>

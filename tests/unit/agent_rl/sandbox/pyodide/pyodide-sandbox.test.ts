@@ -179,7 +179,7 @@ def f(x):
         });
     const all = await Promise.all(Array.from({ length: 12 }, (_, i) => busy(i)));
     expect(all).toEqual(Array.from({ length: 12 }, () => 'ok'));
-    expect(done).toEqual([...done].sort((a, b) => a - b));
+    expect(done).toEqual(done.toSorted((a, b) => a - b));
   });
 
   test('stops waiting or running when it is cancelled', async () => {
