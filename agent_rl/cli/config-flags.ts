@@ -1,6 +1,7 @@
 import type { Options } from 'yargs';
 
 import type { Override } from '../config/index.ts';
+import { AgentRlError } from '../core/errors.ts';
 
 interface ConfigFlag {
   /** Without the dashes. */
@@ -99,12 +100,21 @@ function settingOf(value: unknown, type: ConfigFlag['type']): unknown {
   return type === 'number' && value !== '' && !Number.isNaN(number) ? number : value;
 }
 
+/** @throws AgentRlError `CONFIG_INVALID` for a flag given more than once: which one was meant is unknown. */
+function once(flag: string, value: unknown): unknown {
+  if (!Array.isArray(value)) return value;
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `--${flag} was given ${value.length} times (${value.join(', ')}). Give it once.`,
+  );
+}
+
 /** The flags that were given, as settings. */
 export function overridesOf(parsed: Parsed): readonly Override[] {
   const settings = configFlags
     .filter(({ flag }) => parsed[flag] !== undefined)
     .map(({ flag, path, type }) => {
-      const value = parsed[flag];
+      const value = once(flag, parsed[flag]);
       return { source: `--${flag} ${String(value)}`, path, value: settingOf(value, type) };
     });
   const plugins = texts(parsed['plugin']).map((value) => ({

@@ -69,7 +69,7 @@ async function parseAndRun(
   let parser = yargs([...args])
     .scriptName(programName)
     .version(versionOfPackage())
-    .parserConfiguration({ 'camel-case-expansion': false, 'duplicate-arguments-array': false })
+    .parserConfiguration({ 'camel-case-expansion': false })
     .strict()
     .recommendCommands()
     .help()

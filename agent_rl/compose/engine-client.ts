@@ -38,14 +38,7 @@ export class EngineClient implements Learner, Generator {
   static async open(options: EngineServiceOptions): Promise<EngineClient> {
     const file = join(packageRoot(), 'dist/agent_rl/compose/engine-worker.js');
     const worker = new Worker(file, { workerData: options, env: {} });
-    const first = await new Promise<EngineAnswer>((resolve, reject) => {
-      worker.once('message', resolve);
-      worker.once('error', reject);
-      worker.once('exit', (code) =>
-        reject(new AgentRlError('ENGINE_FAILED', `The engine thread ended with code ${code} while starting.`)),
-      );
-    });
-    worker.removeAllListeners();
+    const first = await firstAnswer(worker);
     if ('error' in first) {
       await worker.terminate();
       throw fromSentError(first.error);
@@ -123,4 +116,23 @@ export class EngineClient implements Learner, Generator {
     for (const { reject } of this.#pending.values()) reject(this.#ended);
     this.#pending.clear();
   }
+}
+
+/** What the thread says of its start. The listeners it needs are taken off one by one: the worker has its own. */
+function firstAnswer(worker: Worker): Promise<EngineAnswer> {
+  return new Promise((resolve, reject) => {
+    const exited = (code: number): void =>
+      settle(() =>
+        reject(
+          new AgentRlError('ENGINE_FAILED', `The engine thread ended with code ${code} while starting.`),
+        ),
+      );
+    const failed = (problem: unknown): void => settle(() => reject(problem));
+    const answered = (answer: EngineAnswer): void => settle(() => resolve(answer));
+    const settle = (then: () => void): void => {
+      worker.off('message', answered).off('error', failed).off('exit', exited);
+      then();
+    };
+    worker.on('message', answered).on('error', failed).on('exit', exited);
+  });
 }

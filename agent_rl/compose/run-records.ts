@@ -34,7 +34,6 @@ export class RunRecords implements TrainerObserver {
   readonly #evaluations: JsonlWriter;
   #bar: Progress | undefined;
   #evalDone = 0;
-  #training = false;
 
   constructor(private readonly options: RunRecordsOptions) {
     const { folder } = options;
@@ -44,13 +43,11 @@ export class RunRecords implements TrainerObserver {
   }
 
   onEpisode = (trajectory: Trajectory): void => {
-    this.#training = true;
     if (this.options.logRollouts) this.options.log.info(rolloutText(trajectory), rolloutFacts(trajectory));
   };
 
-  /** Told by the evaluation's episodes, which the trainer does not report. */
-  onEvaluationEpisode = (): void => {
-    if (this.#training) return;
+  onEvaluationEpisode = (trajectory: Trajectory): void => {
+    this.onEpisode(trajectory);
     this.#evalDone += 1;
     const { evalEpisodes } = this.options;
     if (this.#evalDone % 50 === 0 || this.#evalDone === evalEpisodes) this.#barFor('eval', evalEpisodes).update(this.#evalDone);
@@ -90,7 +87,6 @@ export class RunRecords implements TrainerObserver {
   #stopBar(): void {
     this.#bar?.stop();
     this.#bar = undefined;
-    this.#training = false;
   }
 }
 

@@ -13,6 +13,7 @@ import {
   writeFileAtomic,
 } from '../telemetry/index.ts';
 import { SFTTrainer } from '../trainer/sft-trainer.ts';
+import { paddedLength } from '../learner/train-batch.ts';
 import { readConversations } from '../../dataset/conversations.ts';
 import { openLanguageModelFolder } from '../../model/language-model.ts';
 import { LanguageModelPolicy } from '../policies/language-model-policy.ts';
@@ -76,6 +77,7 @@ export async function runSft(options: TrainingOptions): Promise<JobResult> {
       {
         learner: engine,
         examples,
+        paddedLength,
         observer: {
           onIteration: (iteration, values) => {
             metrics.write(iteration, values);

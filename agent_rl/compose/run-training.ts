@@ -14,6 +14,7 @@ import {
 import { chooseTasks } from '../trainer/evaluate.ts';
 import { GRPOTrainer } from '../trainer/grpo-trainer.ts';
 import type { CheckpointReason, TrainerState } from '../trainer/trainer-contracts.ts';
+import { paddedLength } from '../learner/train-batch.ts';
 import { loadModel } from '../../model/load-model.ts';
 import { TaskSampler } from '../../dataset/task-sampler.ts';
 import { type Agent, openAgent } from './agent.ts';
@@ -152,10 +153,12 @@ class TrainingRun {
         },
         evalTasks: tasks.evaluation,
         groupsOf: reportGroups,
+        paddedLength,
         observer: {
           onEpisode: records.onEpisode,
           onIteration: records.onIteration,
           onEvaluation: records.onEvaluation,
+          onEvaluationEpisode: records.onEvaluationEpisode,
           onCheckpoint: (reason, state) => this.#checkpoint(reason, state),
         },
       },

@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 import { AgentRlError } from '../core/errors.ts';
+import { packageRoot } from '../core/package-root.ts';
 import type { Task } from '../core/task.ts';
 import { CodeTaskDataset } from '../../dataset/code-task-dataset.ts';
 import { readPlainTasks } from '../../dataset/plain-task-dataset.ts';
@@ -33,5 +35,12 @@ export async function readTaskFile({ dir, split, format }: TaskFile): Promise<re
       `dataset.format "${format}" is not known. Known: ${Object.keys(formats).join(', ')}.`,
     );
   }
-  return read(join(resolve(dir), `${split}.jsonl`));
+  return read(splitFile(dir, split));
+}
+
+/** Relative to the working directory; what the package ships is found from anywhere. */
+function splitFile(dir: string, split: string): string {
+  const own = join(resolve(dir), `${split}.jsonl`);
+  const shipped = join(packageRoot(), dir, `${split}.jsonl`);
+  return !existsSync(own) && existsSync(shipped) ? shipped : own;
 }

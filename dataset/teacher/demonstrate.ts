@@ -21,7 +21,7 @@ export interface TeacherHabits {
   readonly maxCalls: number;
 }
 
-export const defaultHabits: TeacherHabits = { retryShare: 0.6, maxCalls: 3 };
+export const defaultHabits: TeacherHabits = { retryShare: 0.35, maxCalls: 3 };
 
 export interface Attempts {
   readonly messages: readonly Message[];

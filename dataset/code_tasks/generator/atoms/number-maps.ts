@@ -14,7 +14,7 @@ export const numberMaps = {
     right: variant('x * {k}', (x: number, k: number) => x * k),
     wrong: [
       variant('x + {k}', (x: number, k: number) => x + k),
-      variant('x ** {k}', (x: number, k: number) => x ** k),
+      variant('x // {k}', (x: number, k: number) => Math.floor(x / k)),
     ],
   },
   plus: {

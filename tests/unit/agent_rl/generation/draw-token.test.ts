@@ -25,7 +25,8 @@ describe('drawTruncated', () => {
   });
 
   test('the uniform number walks the masses in order of likelihood', () => {
-    const at = (uniform: number) => drawTruncated(logProbs, { ...unbiased, topK: 4 }, uniform).token;
+    const at = (uniform: number) =>
+      drawTruncated(logProbs, { ...unbiased, topK: 4 }, uniform).token;
     expect([0, 0.39, 0.41, 0.69, 0.71, 0.89, 0.91].map(at)).toEqual([1, 1, 3, 3, 2, 2, 0]);
   });
 

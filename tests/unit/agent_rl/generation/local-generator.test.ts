@@ -12,7 +12,8 @@ import { tinyModelConfig } from '../../../support/tiny-model.ts';
 
 const parameters = initialParameters(tinyModelConfig, new KeyedRng(7));
 // Larger weights make a peaked distribution, where a wrong context would show.
-for (const values of parameters.values()) if (values[0] !== 1) values.forEach((v, i) => (values[i] = v * 8));
+for (const values of parameters.values())
+  if (values[0] !== 1) values.forEach((v, i) => (values[i] = v * 8));
 
 let engine: OnnxEngine;
 beforeAll(() => {
@@ -27,7 +28,11 @@ async function open(rows: number, maxContextTokens = 64): Promise<LocalGenerator
   return generator;
 }
 
-const request = (episode: string, tokens: readonly number[], over: Partial<GenerationRequest> = {}) => ({
+const request = (
+  episode: string,
+  tokens: readonly number[],
+  over: Partial<GenerationRequest> = {},
+) => ({
   episode,
   tokens,
   maxTokens: 12,
@@ -37,7 +42,9 @@ const request = (episode: string, tokens: readonly number[], over: Partial<Gener
   ...over,
 });
 
-const prompts = Array.from({ length: 9 }, (_, i) => Array.from({ length: 3 + i }, (__, t) => (i * 7 + t * 3) % 24));
+const prompts = Array.from({ length: 9 }, (_, i) =>
+  Array.from({ length: 3 + i }, (__, t) => (i * 7 + t * 3) % 24),
+);
 
 describe('LocalGenerator', () => {
   test('gives the same tokens and log-probabilities, bit for bit, alone and in company', async () => {
@@ -85,7 +92,10 @@ describe('LocalGenerator', () => {
     expect(free.tokens).toHaveLength(5);
     const stopAt = free.tokens[2] as number;
     const stopped = await generator.generate(
-      request('b', [1, 2], { stopTokens: [stopAt], key: { seed: 1, taskId: 'a', sample: 0, turn: 0 } }),
+      request('b', [1, 2], {
+        stopTokens: [stopAt],
+        key: { seed: 1, taskId: 'a', sample: 0, turn: 0 },
+      }),
     );
     expect(stopped.stop).toBe('stop-token');
     expect(stopped.tokens).toEqual(free.tokens.slice(0, free.tokens.indexOf(stopAt) + 1));
@@ -107,7 +117,9 @@ describe('LocalGenerator', () => {
   test('equal prompts of a group are computed once', async () => {
     const generator = await open(8);
     const group = Array.from({ length: 6 }, (_, sample) =>
-      generator.generate(request(`g${sample}`, [1, 2, 3, 4], { key: { seed: 1, taskId: 'g', sample, turn: 0 } })),
+      generator.generate(
+        request(`g${sample}`, [1, 2, 3, 4], { key: { seed: 1, taskId: 'g', sample, turn: 0 } }),
+      ),
     );
     const drawn = await Promise.all(group);
     expect(new Set(drawn.map(({ tokens }) => tokens.join(' '))).size).toBeGreaterThan(1);
@@ -127,14 +139,18 @@ describe('LocalGenerator', () => {
   test('refuses new weights while tokens are being drawn', async () => {
     const generator = await open(4);
     const running = generator.generate(request('a', [1, 2, 3]));
-    await expect(generator.setWeights(parameters, 4)).rejects.toThrow('Wait for the rollouts to end');
+    await expect(generator.setWeights(parameters, 4)).rejects.toThrow(
+      'Wait for the rollouts to end',
+    );
     expect((await running).version).toBe(3);
   });
 
   test('truncated sampling draws only kept tokens, with renormalised log-probabilities', async () => {
     const generator = await open(4);
     const one = { ...unbiased, topK: 1 };
-    const { tokens, logProbs } = await generator.generate(request('a', [1, 2, 3], { sampling: one }));
+    const { tokens, logProbs } = await generator.generate(
+      request('a', [1, 2, 3], { sampling: one }),
+    );
     const likeliest = await generator.generate(request('b', [1, 2, 3], { sampling: greedy }));
     expect(tokens).toEqual(likeliest.tokens);
     expect(logProbs).toEqual(tokens.map(() => 0));

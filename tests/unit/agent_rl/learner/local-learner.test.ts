@@ -14,8 +14,21 @@ beforeAll(() => {
 afterAll(() => engine.close());
 
 const crossEntropy: LossSpec = { name: 'cross_entropy' };
-const ppo: LossSpec = { name: 'ppo', clipLow: 0.2, clipHigh: 0.3, kl: { kind: 'k3', weight: 0.1 }, temperature: 1 };
-const adam = { learningRate: 0.01, beta1: 0.9, beta2: 0.99, eps: 1e-8, weightDecay: 0, maxGradNorm: 1 };
+const ppo: LossSpec = {
+  name: 'ppo',
+  clipLow: 0.2,
+  clipHigh: 0.3,
+  kl: { kind: 'k3', weight: 0.1 },
+  temperature: 1,
+};
+const adam = {
+  learningRate: 0.01,
+  beta1: 0.9,
+  beta2: 0.99,
+  eps: 1e-8,
+  weightDecay: 0,
+  maxGradNorm: 1,
+};
 
 /** A sequence whose tokens from `from` on are trained. */
 function datum(length: number, from: number, advantage = 1): TrainDatum {
@@ -38,26 +51,38 @@ function open(microBatchTokens = 256) {
 }
 
 describe('LocalLearner', () => {
-  test.each([crossEntropy, ppo])('its $name gradient agrees with finite differences', async (loss) => {
-    const { learner, parameters } = open();
-    const data = [datum(9, 3), datum(6, 2, -1)];
-    await learner.forwardBackward(data, loss);
-    for (const name of ['model.embed_tokens.weight', 'model.layers.1.self_attn.k_norm.weight', 'model.layers.0.mlp.up_proj.weight']) {
-      const values = parameters.get(name) as Float32Array;
-      const gradient = Float32Array.from(learner.gradientOf(name) as Float32Array);
-      const largest = gradient.reduce((best, g, i) => (Math.abs(g) > Math.abs(gradient[best] as number) ? i : best), 0);
-      const at = async (value: number): Promise<number> => {
-        values[largest] = value;
-        return (await open2(parameters).forwardBackward(data, loss)).loss;
-      };
-      const centre = values[largest] as number;
-      const step = 0.01;
-      const slope = ((await at(centre + step)) - (await at(centre - step))) / (2 * step);
-      values[largest] = centre;
-      expect(Math.abs(slope - (gradient[largest] as number))).toBeLessThan(0.02 * Math.abs(slope) + 1e-4);
-    }
-    await learner.close();
-  });
+  test.each([crossEntropy, ppo])(
+    'its $name gradient agrees with finite differences',
+    async (loss) => {
+      const { learner, parameters } = open();
+      const data = [datum(9, 3), datum(6, 2, -1)];
+      await learner.forwardBackward(data, loss);
+      for (const name of [
+        'model.embed_tokens.weight',
+        'model.layers.1.self_attn.k_norm.weight',
+        'model.layers.0.mlp.up_proj.weight',
+      ]) {
+        const values = parameters.get(name) as Float32Array;
+        const gradient = Float32Array.from(learner.gradientOf(name) as Float32Array);
+        const largest = gradient.reduce(
+          (best, g, i) => (Math.abs(g) > Math.abs(gradient[best] as number) ? i : best),
+          0,
+        );
+        const at = async (value: number): Promise<number> => {
+          values[largest] = value;
+          return (await open2(parameters).forwardBackward(data, loss)).loss;
+        };
+        const centre = values[largest] as number;
+        const step = 0.01;
+        const slope = ((await at(centre + step)) - (await at(centre - step))) / (2 * step);
+        values[largest] = centre;
+        expect(Math.abs(slope - (gradient[largest] as number))).toBeLessThan(
+          0.02 * Math.abs(slope) + 1e-4,
+        );
+      }
+      await learner.close();
+    },
+  );
 
   test('splitting into micro-batches changes neither loss nor gradient', async () => {
     const data = [datum(9, 3), datum(20, 2, -1), datum(33, 4), datum(12, 5, 0.5)];
@@ -68,7 +93,9 @@ describe('LocalLearner', () => {
     const name = 'model.layers.0.self_attn.q_proj.weight';
     const [g, h] = [whole, split].map(({ learner }) => learner.gradientOf(name) as Float32Array);
     g?.forEach((value, i) => expect(h?.[i]).toBeCloseTo(value, 5));
-    b.logProbs.forEach((row, d) => row.forEach((value, t) => expect(value).toBeCloseTo(a.logProbs[d]?.[t] ?? NaN, 5)));
+    b.logProbs.forEach((row, d) =>
+      row.forEach((value, t) => expect(value).toBeCloseTo(a.logProbs[d]?.[t] ?? NaN, 5)),
+    );
   });
 
   test('an untrained token is never in the loss: other advantages there change nothing', async () => {
