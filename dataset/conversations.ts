@@ -52,7 +52,11 @@ export async function readConversations(file: string): Promise<readonly (readonl
     }
   }
   if (problems.length === 0 && conversations.length === 0) {
-    problems.push({ line: 1, path: '', text: 'the file holds no conversations; expected one a line.' });
+    problems.push({
+      line: 1,
+      path: '',
+      text: 'the file holds no conversations; expected one a line.',
+    });
   }
   if (problems.length > 0) throw datasetError(file, problems);
   return conversations;
@@ -85,7 +89,10 @@ function messagesOf(rows: readonly MessageRow[]): Message[] {
     if (role === 'assistant') {
       turn += 1;
       answered = 0;
-      const calls = row.tool_calls?.map((call, index) => ({ id: `call_${turn}_${index}`, ...call }));
+      const calls = row.tool_calls?.map((call, index) => ({
+        id: `call_${turn}_${index}`,
+        ...call,
+      }));
       return {
         role,
         content,

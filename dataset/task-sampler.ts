@@ -81,7 +81,10 @@ export class TaskSampler<Row extends Task> {
   }
 }
 
-function choose<Row extends Task>(tasks: readonly Row[], { seed, maxSamples }: SamplerOptions): Row[] {
+function choose<Row extends Task>(
+  tasks: readonly Row[],
+  { seed, maxSamples }: SamplerOptions,
+): Row[] {
   if (maxSamples === undefined) return [...tasks];
   if (!Number.isSafeInteger(maxSamples) || maxSamples < 1) {
     throw new AgentRlError(

@@ -14,6 +14,7 @@ import type { EpisodeMaker } from '../rollout/episode-parts.ts';
 import { RolloutWorker, type Rollouts } from '../rollout/rollout-worker.ts';
 import { ToolRunner } from '../rollout/tool-runner.ts';
 import { openSandbox } from '../sandbox/open-sandbox.ts';
+import type { RememberingSandbox } from '../sandbox/remembering-sandbox.ts';
 import {
   LANGUAGE_MODEL,
   openLanguageModelFolder,
@@ -41,7 +42,7 @@ export interface Agent {
   readonly engine: EngineClient;
   readonly languageModel: LanguageModel;
   readonly policy: Policy;
-  readonly sandbox: Sandbox | undefined;
+  readonly sandbox: RememberingSandbox | undefined;
   readonly toolSpecs: readonly ToolSpec[];
   /** Folder the weights and the tokenizer came from. */
   readonly modelFolder: string;
@@ -135,7 +136,14 @@ interface MakerParts {
 }
 
 /** Makes environment, tools and rewards anew for each episode, in a container that knows its task. */
-function episodeMaker({ config, chosen, container, policy, toolRunner, sandbox }: MakerParts): EpisodeMaker {
+function episodeMaker({
+  config,
+  chosen,
+  container,
+  policy,
+  toolRunner,
+  sandbox,
+}: MakerParts): EpisodeMaker {
   const { rollout, policy: settings } = config;
   const limits = { ...rollout, maxTurnTokens: settings.maxTurnTokens };
   return ({ task }) => {
@@ -149,7 +157,10 @@ function episodeMaker({ config, chosen, container, policy, toolRunner, sandbox }
       rewards: chosen.rewards.map((reward) => ({
         name: reward.entry.spec.name,
         weight: reward.weight,
-        score: rewardFunction(own, { ...naming(reward), plugin: reward.entry.plugin as Class<object> }),
+        score: rewardFunction(own, {
+          ...naming(reward),
+          plugin: reward.entry.plugin as Class<object>,
+        }),
       })),
       invalidCallPenalty: rollout.invalidCallPenalty,
       limits,

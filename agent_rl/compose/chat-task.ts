@@ -11,7 +11,9 @@ class ChatEnvironment implements Environment {
   }
 
   step({ calls, message }: Turn): Promise<EnvironmentStep> {
-    return Promise.resolve({ done: calls.length === 0 && (message.malformedCalls?.length ?? 0) === 0 });
+    return Promise.resolve({
+      done: calls.length === 0 && (message.malformedCalls?.length ?? 0) === 0,
+    });
   }
 
   finish(): Promise<Verdict> {
@@ -22,4 +24,8 @@ class ChatEnvironment implements Environment {
 /** The agent's episodes with the conversation in place of its environment. */
 export const chatTask =
   (make: EpisodeMaker, prompt: string): EpisodeMaker =>
-  async (request) => ({ ...(await make(request)), environment: new ChatEnvironment(prompt), rewards: [] });
+  async (request) => ({
+    ...(await make(request)),
+    environment: new ChatEnvironment(prompt),
+    rewards: [],
+  });

@@ -41,10 +41,13 @@ export interface SavedCheckpoint {
   readonly weightsSha256: string;
 }
 
-const sha256Of = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex');
+const sha256Of = (file: string): string =>
+  createHash('sha256').update(readFileSync(file)).digest('hex');
 
 /** Writes a checkpoint, whole or not at all. @throws AgentRlError `OUTPUT_UNWRITABLE` */
-export async function saveCheckpoint<State>(options: SaveCheckpointOptions<State>): Promise<SavedCheckpoint> {
+export async function saveCheckpoint<State>(
+  options: SaveCheckpointOptions<State>,
+): Promise<SavedCheckpoint> {
   const { folder, name, step, state, learner } = options;
   const path = join(folder, name);
   let weightsSha256 = '';
@@ -82,7 +85,9 @@ export function whatIsTorn(path: string): string | undefined {
   if (!existsSync(file)) return `it has no ${manifestFile}`;
   try {
     const { files } = JSON.parse(readFileSync(file, 'utf8')) as Manifest;
-    const bad = Object.entries(files).find(([name, hash]) => !existsSync(join(path, name)) || sha256Of(join(path, name)) !== hash);
+    const bad = Object.entries(files).find(
+      ([name, hash]) => !existsSync(join(path, name)) || sha256Of(join(path, name)) !== hash,
+    );
     return bad && `${bad[0]} is missing or is not what was written`;
   } catch (thrown) {
     return `its ${manifestFile} cannot be read (${messageOf(thrown)})`;

@@ -112,7 +112,9 @@ export class EngineClient implements Learner, Generator {
   }
 
   #fail(problem: unknown): void {
-    this.#ended ??= new AgentRlError('ENGINE_FAILED', 'The engine thread ended.', { cause: problem });
+    this.#ended ??= new AgentRlError('ENGINE_FAILED', 'The engine thread ended.', {
+      cause: problem,
+    });
     for (const { reject } of this.#pending.values()) reject(this.#ended);
     this.#pending.clear();
   }
@@ -124,7 +126,10 @@ function firstAnswer(worker: Worker): Promise<EngineAnswer> {
     const exited = (code: number): void =>
       settle(() =>
         reject(
-          new AgentRlError('ENGINE_FAILED', `The engine thread ended with code ${code} while starting.`),
+          new AgentRlError(
+            'ENGINE_FAILED',
+            `The engine thread ended with code ${code} while starting.`,
+          ),
         ),
       );
     const failed = (problem: unknown): void => settle(() => reject(problem));

@@ -37,7 +37,9 @@ async function serve(port: MessagePort, options: EngineServiceOptions): Promise<
     const { id, method, args } = call;
     try {
       const value =
-        method === 'generate' ? await generate(id, args) : await methods[method]?.(...(args as never[]));
+        method === 'generate'
+          ? await generate(id, args)
+          : await methods[method]?.(...(args as never[]));
       port.postMessage({ id, value });
     } catch (thrown) {
       port.postMessage({ id, error: toSentError(thrown) });

@@ -13,7 +13,10 @@ const sampledTokens = 16;
 const passesOfUpdate = 3;
 
 /** Samples a few tokens with every row and scores one micro-batch, each once to warm up and once timed. */
-export async function measureSpeed(engine: EngineClient, { rollout, algorithm }: Config): Promise<MeasuredSpeed> {
+export async function measureSpeed(
+  engine: EngineClient,
+  { rollout, algorithm }: Config,
+): Promise<MeasuredSpeed> {
   const rows = Math.min(rollout.workers, rollout.tasksPerStep * rollout.groupSize);
   const decode = async (round: number): Promise<void> => {
     const names = Array.from({ length: rows }, (_, row) => `speed-${round}-${row}`);

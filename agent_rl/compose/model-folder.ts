@@ -15,7 +15,10 @@ export function modelFolder({ model }: Config): string {
   const places = [resolve(name), join(packageRoot(), name)];
   const found = places.find((place) => existsSync(join(place, 'config.json')));
   if (found !== undefined) return found;
-  const hub = model.hfModelName === undefined ? '' : ' Names on the hub are not downloaded: fetch the folder and give its path.';
+  const hub =
+    model.hfModelName === undefined
+      ? ''
+      : ' Names on the hub are not downloaded: fetch the folder and give its path.';
   throw new AgentRlError(
     'MODEL_INVALID',
     `No model is in "${name}": neither ${places.join(' nor ')} holds a config.json.${hub} Give a Hugging Face model folder with --model-path.`,

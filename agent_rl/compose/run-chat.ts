@@ -35,13 +35,20 @@ export async function runChat(options: ChatOptions): Promise<JobResult> {
       sampling: config.policy.sampling,
     };
     const trajectory = await runEpisode(make, request, signal);
-    const legend = Object.keys(colors).map((source) => paint(source, source as Span['source'], color));
+    const legend = Object.keys(colors).map((source) =>
+      paint(source, source as Span['source'], color),
+    );
     print(`Colours: ${legend.join(' ')}`);
     const parts = trajectory.spans.map(({ start, end, source }) =>
-      paint(agent.languageModel.tokenizer.decode(trajectory.tokens.slice(start, end)), source, color),
+      paint(
+        agent.languageModel.tokenizer.decode(trajectory.tokens.slice(start, end)),
+        source,
+        color,
+      ),
     );
     print(parts.join(''));
-    if (trajectory.problem !== undefined) print(`Ended as ${trajectory.outcome}: ${trajectory.problem}`);
+    if (trajectory.problem !== undefined)
+      print(`Ended as ${trajectory.outcome}: ${trajectory.problem}`);
     return { outcome: trajectory.outcome, messages: trajectory.messages, spans: trajectory.spans };
   } finally {
     await agent.close();

@@ -38,13 +38,22 @@ export async function runEvaluation(options: EvaluationOptions): Promise<JobResu
       },
     });
     bar.stop();
-    print(`${agent.modelFolder} on ${split} (temperature ${temperature}, ${samples} attempts a task)`);
+    print(
+      `${agent.modelFolder} on ${split} (temperature ${temperature}, ${samples} attempts a task)`,
+    );
     print(`  all tasks: ${rateText(result)}`);
     for (const [name, rate] of Object.entries(result.groups)) print(`  ${name}: ${rateText(rate)}`);
     const passes = Object.entries(result.passAtK).filter(() => samples > 1);
     for (const [k, rate] of passes) print(`  pass@${k}: ${(100 * rate).toFixed(1)} %`);
-    if (result.systemFailures > 0) print(`  not judged, the system failed: ${result.systemFailures}`);
-    return { model: agent.modelFolder, split, tasks: tasks.length, interrupted: signal.aborted, ...evaluationSummary(result) };
+    if (result.systemFailures > 0)
+      print(`  not judged, the system failed: ${result.systemFailures}`);
+    return {
+      model: agent.modelFolder,
+      split,
+      tasks: tasks.length,
+      interrupted: signal.aborted,
+      ...evaluationSummary(result),
+    };
   } finally {
     await agent.close();
   }

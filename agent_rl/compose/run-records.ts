@@ -43,20 +43,27 @@ export class RunRecords implements TrainerObserver {
   }
 
   onEpisode = (trajectory: Trajectory): void => {
-    if (this.options.logRollouts) this.options.log.info(rolloutText(trajectory), rolloutFacts(trajectory));
+    if (this.options.logRollouts)
+      this.options.log.info(rolloutText(trajectory), rolloutFacts(trajectory));
   };
 
   onEvaluationEpisode = (trajectory: Trajectory): void => {
     this.onEpisode(trajectory);
     this.#evalDone += 1;
     const { evalEpisodes } = this.options;
-    if (this.#evalDone % 50 === 0 || this.#evalDone === evalEpisodes) this.#barFor('eval', evalEpisodes).update(this.#evalDone);
+    if (this.#evalDone % 50 === 0 || this.#evalDone === evalEpisodes)
+      this.#barFor('eval', evalEpisodes).update(this.#evalDone);
   };
 
-  onIteration = (iteration: number, metrics: Metrics, trajectories: readonly Trajectory[]): void => {
+  onIteration = (
+    iteration: number,
+    metrics: Metrics,
+    trajectories: readonly Trajectory[],
+  ): void => {
     const { folder, iterations, memory } = this.options;
     this.#metrics.write(iteration, { ...metrics, 'system/peakRssBytes': memory.peak.peakRssBytes });
-    for (const trajectory of trajectories) this.#trajectories.write(trajectoryLine(folder.name, trajectory));
+    for (const trajectory of trajectories)
+      this.#trajectories.write(trajectoryLine(folder.name, trajectory));
     this.#trajectories.flush();
     this.#barFor('train', iterations).update(iteration, liveNumbers(metrics));
   };
@@ -93,7 +100,12 @@ export class RunRecords implements TrainerObserver {
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
 /** `41 of 260 = 15.8 % [11.8, 20.7]` */
-export const rateText = ({ n, successes, successRate, wilson95 }: Pick<Evaluation, 'n' | 'successes' | 'successRate' | 'wilson95'>): string =>
+export const rateText = ({
+  n,
+  successes,
+  successRate,
+  wilson95,
+}: Pick<Evaluation, 'n' | 'successes' | 'successRate' | 'wilson95'>): string =>
   `${successes} of ${n} = ${percent(successRate)} [${wilson95.map((end) => (100 * end).toFixed(1)).join(', ')}]`;
 
 const liveNumbers = (metrics: Metrics): LiveNumbers => {

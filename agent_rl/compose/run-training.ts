@@ -90,7 +90,12 @@ async function planFacts(config: Config, tasks: RunTasks): Promise<PlanFacts> {
   const { config: model, parameters } = await loadModel(modelFolder(config));
   const sizes = [...parameters.values()].map(({ length }) => length);
   const cacheBytes =
-    8 * config.rollout.workers * model.layers * model.kvHeads * config.policy.maxContextTokens * model.headDim;
+    8 *
+    config.rollout.workers *
+    model.layers *
+    model.kvHeads *
+    config.policy.maxContextTokens *
+    model.headDim;
   return {
     ...model,
     trainTasks: Math.min(tasks.train.length, config.dataset.maxSamples ?? Infinity),
@@ -141,7 +146,11 @@ class TrainingRun {
     });
     const { seed } = config.run;
     const { maxSamples, shuffle } = config.dataset;
-    const sampler = new TaskSampler(tasks.train, { seed, shuffle, ...(maxSamples !== undefined && { maxSamples }) });
+    const sampler = new TaskSampler(tasks.train, {
+      seed,
+      shuffle,
+      ...(maxSamples !== undefined && { maxSamples }),
+    });
     const trainer = new GRPOTrainer(
       {
         learner: agent.engine,
@@ -201,7 +210,8 @@ class TrainingRun {
       learner: agent.engine,
       modelFolder: agent.modelFolder,
     });
-    if (reason !== 'best') pruneCheckpoints(folder.checkpoints, options.loaded.config.checkpoint.keepLast);
+    if (reason !== 'best')
+      pruneCheckpoints(folder.checkpoints, options.loaded.config.checkpoint.keepLast);
     log.info(`Checkpoint (${reason}): ${this.#saved.path}`);
   }
 
@@ -216,6 +226,7 @@ class TrainingRun {
       weightsSha256: this.#saved.weightsSha256,
       checkpoint: this.#saved.path,
       sandboxLevel: agent.sandbox?.capabilities().level,
+      sandboxCounts: agent.sandbox?.counts,
     });
     writeFileAtomic(folder.summary, `${JSON.stringify(summary, null, 1)}\n`);
     if (result.before ?? result.after) options.print(beforeAfterTable(result));

@@ -1,3 +1,4 @@
+import type { SandboxCounts } from '../sandbox/remembering-sandbox.ts';
 import type { PeakMemory } from '../telemetry/index.ts';
 import type { Evaluation } from '../trainer/evaluate.ts';
 import type { TrainingResult } from '../trainer/trainer-contracts.ts';
@@ -11,22 +12,27 @@ export interface SummaryFacts {
   readonly weightsSha256: string;
   readonly checkpoint: string;
   readonly sandboxLevel: string | undefined;
+  /** Programs asked for and those answered from memory. */
+  readonly sandboxCounts: SandboxCounts | undefined;
 }
 
 /** What is kept of an evaluation. */
 export const evaluationSummary = (evaluation: Evaluation) => ({
-    n: evaluation.n,
-    successes: evaluation.successes,
-    successRate: evaluation.successRate,
-    wilson95: evaluation.wilson95,
-    rewardMean: evaluation.rewardMean,
-    systemFailures: evaluation.systemFailures,
-    passAtK: evaluation.passAtK,
-    groups: evaluation.groups,
+  n: evaluation.n,
+  successes: evaluation.successes,
+  successRate: evaluation.successRate,
+  wilson95: evaluation.wilson95,
+  rewardMean: evaluation.rewardMean,
+  systemFailures: evaluation.systemFailures,
+  passAtK: evaluation.passAtK,
+  groups: evaluation.groups,
 });
 
 /** `summary.json` of a run; what was not measured is null. */
-export function summaryOf({ before, after, state, interrupted }: TrainingResult, facts: SummaryFacts) {
+export function summaryOf(
+  { before, after, state, interrupted }: TrainingResult,
+  facts: SummaryFacts,
+) {
   const { totals } = state;
   const rate = (tokens: number, seconds: number) => (seconds > 0 ? tokens / seconds : null);
   return {
@@ -44,18 +50,24 @@ export function summaryOf({ before, after, state, interrupted }: TrainingResult,
     trainTokensPerSecond: rate(totals.updatedTokens, totals.updateSeconds),
     decodeTokensPerSecond: rate(totals.sampledTokens, totals.collectSeconds),
     maxAbsLogProbGap: totals.parityTokens > 0 ? totals.maxAbsLogProbGap : null,
-    meanAbsLogProbGap: totals.parityTokens > 0 ? totals.sumAbsLogProbGap / totals.parityTokens : null,
+    meanAbsLogProbGap:
+      totals.parityTokens > 0 ? totals.sumAbsLogProbGap / totals.parityTokens : null,
     peakRssBytes: facts.memory.peakRssBytes,
     rssScope: facts.memory.scope,
     outcomes: totals.outcomes,
     ledger: totals.ledger,
     sandboxLevel: facts.sandboxLevel ?? null,
+    sandbox: facts.sandboxCounts ?? null,
   };
 }
 
 /** Before and after, over all held-out tasks and by group. */
-export function beforeAfterTable({ before, after }: Pick<TrainingResult, 'before' | 'after'>): string {
-  const row = (name: string, a: string, b: string): string => `  ${name.padEnd(34)} ${a.padEnd(34)} ${b}`;
+export function beforeAfterTable({
+  before,
+  after,
+}: Pick<TrainingResult, 'before' | 'after'>): string {
+  const row = (name: string, a: string, b: string): string =>
+    `  ${name.padEnd(34)} ${a.padEnd(34)} ${b}`;
   const text = (evaluation: Evaluation | undefined, group?: string): string => {
     const rate = group === undefined ? evaluation : evaluation?.groups[group];
     return rate === undefined ? '-' : rateText(rate);

@@ -19,7 +19,12 @@ export interface TrainingPlan {
   readonly optimizerSteps: number;
   /** If every episode were as long as allowed. */
   readonly mostMicroBatchesPerStep: number;
-  readonly memoryBytes: { readonly weightsAndOptimizer: number; readonly cache: number; readonly activations: number; readonly sandboxes: number };
+  readonly memoryBytes: {
+    readonly weightsAndOptimizer: number;
+    readonly cache: number;
+    readonly activations: number;
+    readonly sandboxes: number;
+  };
   readonly evaluations: number;
   readonly evalEpisodes: number;
 }
@@ -39,8 +44,11 @@ export function trainingPlan(config: Config, facts: PlanFacts): TrainingPlan {
   const mostTokens = rolloutsPerIteration * rollout.maxEpisodeTokens;
   const tokens = algorithm.microBatchTokens;
   const perToken =
-    keptWidths * facts.hiddenSize + 4 * facts.intermediateSize + 4 * facts.heads * Math.min(policy.maxContextTokens, rollout.maxEpisodeTokens);
-  const during = config.eval.every === 0 ? 0 : Math.floor((train.iterations - 1) / config.eval.every);
+    keptWidths * facts.hiddenSize +
+    4 * facts.intermediateSize +
+    4 * facts.heads * Math.min(policy.maxContextTokens, rollout.maxEpisodeTokens);
+  const during =
+    config.eval.every === 0 ? 0 : Math.floor((train.iterations - 1) / config.eval.every);
   return {
     rolloutsPerIteration,
     rollouts: rolloutsPerIteration * train.iterations,
@@ -60,7 +68,12 @@ export function trainingPlan(config: Config, facts: PlanFacts): TrainingPlan {
 const mebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;
 
 /** The plan as the user reads it. */
-export function planText(config: Config, facts: PlanFacts, plan: TrainingPlan, expectedS?: number): string {
+export function planText(
+  config: Config,
+  facts: PlanFacts,
+  plan: TrainingPlan,
+  expectedS?: number,
+): string {
   const { rollout, train, algorithm } = config;
   const { weightsAndOptimizer, cache, activations, sandboxes } = plan.memoryBytes;
   const total = weightsAndOptimizer + cache + activations + sandboxes;

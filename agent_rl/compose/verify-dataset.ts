@@ -26,7 +26,10 @@ const limits = { wallS: 20, memoryMiB: 512 };
 export async function verifyDataset(options: VerifyDatasetOptions): Promise<CheckResult> {
   const { dataset, format = 'agent_rl', print, signal } = options;
   if (format !== 'agent_rl' && format !== 'mbpp') {
-    throw new AgentRlError('CONFIG_INVALID', `--format ${format} is not known. Known: agent_rl, mbpp.`);
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `--format ${format} is not known. Known: agent_rl, mbpp.`,
+    );
   }
   const { tasks } = await CodeTaskDataset.fromPath(dataset, { format });
   const workers = options.sandboxWorkers ?? availableParallelism();
@@ -37,9 +40,12 @@ export async function verifyDataset(options: VerifyDatasetOptions): Promise<Chec
     const failed = results.filter(({ problem }) => problem !== undefined);
     const judged = results.length - unjudged.length;
     for (const { taskId, problem } of failed) print(`FAIL ${taskId}: ${problem}`);
-    for (const { taskId } of unjudged) print(`NOT JUDGED ${taskId}: its tests are assert statements and need the assert judge.`);
+    for (const { taskId } of unjudged)
+      print(`NOT JUDGED ${taskId}: its tests are assert statements and need the assert judge.`);
     const passed = judged - failed.length;
-    print(`${passed} of ${judged} reference solutions pass (${((100 * passed) / Math.max(1, judged)).toFixed(1)} %), ${unjudged.length} not judged, sandbox ${sandbox.capabilities().level}.`);
+    print(
+      `${passed} of ${judged} reference solutions pass (${((100 * passed) / Math.max(1, judged)).toFixed(1)} %), ${unjudged.length} not judged, sandbox ${sandbox.capabilities().level}.`,
+    );
     return {
       ok: failed.length === 0 && !signal.aborted,
       tasks: tasks.length,
@@ -74,7 +80,12 @@ async function verify(sandbox: Sandbox, task: CodeTask): Promise<Verified> {
   const { taskId, tests, compare, referenceSolution: code } = task;
   if (tests.kind === 'asserts') return { taskId, unjudged: true };
   if (code === undefined) return { taskId, problem: 'it has no reference_solution' };
-  const { status, passed, total, failures } = await judgeCode(sandbox, { code, tests, compare, includePublic: true });
+  const { status, passed, total, failures } = await judgeCode(sandbox, {
+    code,
+    tests,
+    compare,
+    includePublic: true,
+  });
   if (status === 'judged' && passed === total) return { taskId };
   return { taskId, problem: `${passed} of ${total} cases; ${failures.slice(0, 3).join('; ')}` };
 }

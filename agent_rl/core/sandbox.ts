@@ -52,8 +52,7 @@ export interface CallsRequest {
 
 /** What one call returned: a type-tagged plain value, or why there is none. */
 export type CallResult =
-  | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly problem: string };
+  { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
 
 export interface CallsResult extends RunResult {
   /** One per call; shorter when the run ended early. */

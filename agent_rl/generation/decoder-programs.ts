@@ -61,7 +61,10 @@ export class DecoderPrograms {
       shape,
       dtype: 'float32' as const,
     }));
-    this.#rope = ropeTablesUpTo(config, Math.ceil(maxPositions / prefillMultiple) * prefillMultiple * 2);
+    this.#rope = ropeTablesUpTo(
+      config,
+      Math.ceil(maxPositions / prefillMultiple) * prefillMultiple * 2,
+    );
   }
 
   get vocabSize(): number {
@@ -86,7 +89,9 @@ export class DecoderPrograms {
   async prefill(tokens: readonly number[]): Promise<KvPrefix> {
     const { layers, kvHeads, headDim } = this.config;
     const length = bucketSize(tokens.length, { multipleOf: prefillMultiple, growth: 1.25 });
-    const program = await this.#programs.get(`prefill ${length}`, () => this.#compilePrefill(length));
+    const program = await this.#programs.get(`prefill ${length}`, () =>
+      this.#compilePrefill(length),
+    );
     const padded = new Int32Array(length);
     padded.set(tokens);
     const size = length * headDim;
@@ -106,7 +111,8 @@ export class DecoderPrograms {
       }
       return part;
     };
-    const perLayer = (kind: string) => Array.from({ length: layers }, (_, layer) => kept(`${kind}${layer}`));
+    const perLayer = (kind: string) =>
+      Array.from({ length: layers }, (_, layer) => kept(`${kind}${layer}`));
     return { length: tokens.length, keys: perLayer('k'), values: perLayer('v') };
   }
 
@@ -226,4 +232,3 @@ const sequenceOf = (inputs: Record<string, Tensor>) => ({
   sin: inputs['sin'] as Tensor,
   mask: inputs['mask'] as Tensor,
 });
-

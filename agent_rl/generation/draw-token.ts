@@ -7,7 +7,8 @@ export interface Drawn {
 }
 
 /** Whether sampling cuts the distribution, so that the whole row of log-probabilities is needed. */
-export const truncates = ({ topK, topP, minP }: Sampling): boolean => topK > 0 || topP < 1 || minP > 0;
+export const truncates = ({ topK, topP, minP }: Sampling): boolean =>
+  topK > 0 || topP < 1 || minP > 0;
 
 /**
  * Draws from a truncated distribution by inverse CDF.

@@ -44,7 +44,10 @@ export class KvCache {
   }
 
   /** Layer `layer` of the first `rows` rows, as views. */
-  view(layer: number, rows: number): { readonly keys: Float32Array; readonly values: Float32Array } {
+  view(
+    layer: number,
+    rows: number,
+  ): { readonly keys: Float32Array; readonly values: Float32Array } {
     const [keys, values] = [this.keys[layer], this.values[layer]];
     if (keys === undefined || values === undefined) {
       throw new AgentRlError('SHAPE_MISMATCH', `The cache has no layer ${layer}.`);
@@ -110,7 +113,10 @@ export class KvCache {
     for (const layers of [this.keys, this.values]) {
       for (const data of layers) {
         for (let head = 0; head < kvHeads; head++) {
-          const [atA, atB] = [a, b].map((row) => row * this.#row + head * this.#head) as [number, number];
+          const [atA, atB] = [a, b].map((row) => row * this.#row + head * this.#head) as [
+            number,
+            number,
+          ];
           const kept = data.slice(atA, atA + size);
           data.copyWithin(atA, atB, atB + size);
           data.set(kept, atB);

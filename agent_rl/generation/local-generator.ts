@@ -46,7 +46,14 @@ export class LocalGenerator implements Generator {
   readonly #byRow: (Slot | undefined)[];
   readonly #waiting: ActiveRequest[] = [];
   readonly #prefixes = new PrefixCache(prefixesKept);
-  readonly #totals = { steps: 0, sampledTokens: 0, fedTokens: 0, prefilledTokens: 0, runS: 0, totalS: 0 };
+  readonly #totals = {
+    steps: 0,
+    sampledTokens: 0,
+    fedTokens: 0,
+    prefilledTokens: 0,
+    runS: 0,
+    totalS: 0,
+  };
   #version = 0;
   /** Requests that were not answered yet. */
   #unsettled = 0;
@@ -147,7 +154,9 @@ export class LocalGenerator implements Generator {
   }
 
   #canAdmit(): boolean {
-    return this.#waiting.some(({ request }) => this.#slots.has(request.episode) || this.#freeRow() >= 0);
+    return this.#waiting.some(
+      ({ request }) => this.#slots.has(request.episode) || this.#freeRow() >= 0,
+    );
   }
 
   /** Gives rows to waiting requests, in order of arrival; those of episodes that have a row never wait. */
@@ -164,7 +173,10 @@ export class LocalGenerator implements Generator {
   async #place(active: ActiveRequest): Promise<boolean> {
     const { episode, tokens, maxTokens } = active.request;
     if (tokens.length === 0) {
-      throw new AgentRlError('GENERATION_FAILED', `Episode ${episode} asked to continue an empty context.`);
+      throw new AgentRlError(
+        'GENERATION_FAILED',
+        `Episode ${episode} asked to continue an empty context.`,
+      );
     }
     if (tokens.length >= this.maxContextTokens || maxTokens <= 0) {
       active.finish(maxTokens <= 0 ? 'max-tokens' : 'context-full', this.#version);
@@ -228,7 +240,9 @@ export class LocalGenerator implements Generator {
     const rows = this.programs.rowBucket(1 + Math.max(...active.map(({ row }) => row)));
     const inputs = this.#inputs(active, rows);
     const drawing = active.filter((slot) => slot.pending.length === 1);
-    const whole = drawing.some((slot) => truncates((slot.active as ActiveRequest).request.sampling));
+    const whole = drawing.some((slot) =>
+      truncates((slot.active as ActiveRequest).request.sampling),
+    );
 
     const step = await this.programs.step(inputs, { cache: this.#cache, rows, wholeRows: whole });
     this.#totals.runS += step.runS;
@@ -269,7 +283,11 @@ export class LocalGenerator implements Generator {
 
   #draw(
     slot: Slot,
-    step: { readonly next: Int32Array; readonly logProbs: Float32Array; readonly whole?: Float32Array },
+    step: {
+      readonly next: Int32Array;
+      readonly logProbs: Float32Array;
+      readonly whole?: Float32Array;
+    },
   ): void {
     const active = slot.active as ActiveRequest;
     const { sampling, stopTokens, maxTokens } = active.request;

@@ -5,7 +5,8 @@ export type Parameters = ReadonlyMap<string, Float32Array>;
 
 const norm = (arrays: Iterable<Float32Array>): number => {
   let sum = 0;
-  for (const values of arrays) for (let i = 0; i < values.length; i++) sum += (values[i] as number) ** 2;
+  for (const values of arrays)
+    for (let i = 0; i < values.length; i++) sum += (values[i] as number) ** 2;
   return Math.sqrt(sum);
 };
 
@@ -66,7 +67,8 @@ export class AdamwState {
       const nextV = beta2 * (v[i] as number) + (1 - beta2) * g * g;
       m[i] = nextM;
       v[i] = nextV;
-      param[i] = (param[i] as number) * keep - (rate * nextM) / (Math.sqrt(nextV) * rootCorrection + eps);
+      param[i] =
+        (param[i] as number) * keep - (rate * nextM) / (Math.sqrt(nextV) * rootCorrection + eps);
       gradient[i] = 0;
     }
   }

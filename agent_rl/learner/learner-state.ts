@@ -26,7 +26,10 @@ export async function writeLearnerState(
   const tensors = new Map<string, TensorToWrite>();
   for (const moment of moments) {
     for (const { name, shape } of parameterSpecs(config)) {
-      tensors.set(`${moment}.${name}`, { shape, values: optimizer[moment].get(name) as Float32Array });
+      tensors.set(`${moment}.${name}`, {
+        shape,
+        values: optimizer[moment].get(name) as Float32Array,
+      });
     }
   }
   tensors.set(stepsTensor, { shape: [1], values: Float32Array.of(optimizer.steps) });
@@ -60,7 +63,8 @@ export async function readLearnerState(
       );
     };
     for (const moment of moments) {
-      for (const [name, values] of optimizer[moment]) values.set(await read(`${moment}.${name}`, values.length));
+      for (const [name, values] of optimizer[moment])
+        values.set(await read(`${moment}.${name}`, values.length));
     }
     optimizer.steps = (await read(stepsTensor, 1))[0] as number;
     optimizer.clearGradients();

@@ -73,7 +73,10 @@ export class LocalLearner implements Learner {
 
   async forward(
     tokens: readonly Int32Array[],
-    { temperature, which }: { readonly temperature: number; readonly which: 'policy' | 'reference' },
+    {
+      temperature,
+      which,
+    }: { readonly temperature: number; readonly which: 'policy' | 'reference' },
   ): Promise<readonly Float32Array[]> {
     const feeds = which === 'policy' ? this.#feeds : this.#reference;
     if (feeds === undefined) {
@@ -91,7 +94,11 @@ export class LocalLearner implements Learner {
         compileScoreProgram(this.engine, this.config, batch.shape, temperature),
       );
       const outputs = await program.run({ ...feeds, ...this.#inputs(batch) });
-      for (const [i, values] of byDatum(outputs['logProbs'] as Float32Array, batch, part).entries()) {
+      for (const [i, values] of byDatum(
+        outputs['logProbs'] as Float32Array,
+        batch,
+        part,
+      ).entries()) {
         result[indices[i] as number] = values;
       }
     }
@@ -106,12 +113,18 @@ export class LocalLearner implements Learner {
       const part = indices.map((index) => data[index] as TrainDatum);
       const batch = trainBatch(part, this.options.microBatchTokens);
       if (batch.origins.length === 0) continue;
-      const outputs = await (await this.#trainProgram(batch, loss)).run({
+      const outputs = await (
+        await this.#trainProgram(batch, loss)
+      ).run({
         ...this.#feeds,
         ...this.#inputs(batch),
         ...lossInputs(batch, loss),
       });
-      for (const [i, values] of byDatum(outputs['logProbs'] as Float32Array, batch, part).entries()) {
+      for (const [i, values] of byDatum(
+        outputs['logProbs'] as Float32Array,
+        batch,
+        part,
+      ).entries()) {
         logProbs[indices[i] as number] = values;
       }
       total += outputs['loss']?.[0] ?? Number.NaN;
@@ -138,7 +151,10 @@ export class LocalLearner implements Learner {
 
   async saveState(folder: string): Promise<{ readonly weightsSha256: string }> {
     await mkdir(folder, { recursive: true });
-    await writeLearnerState(folder, this.config, { parameters: this.parameters, optimizer: this.#optimizer });
+    await writeLearnerState(folder, this.config, {
+      parameters: this.parameters,
+      optimizer: this.#optimizer,
+    });
     return { weightsSha256: weightsSha256(this.parameters) };
   }
 

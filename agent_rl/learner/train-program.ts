@@ -16,7 +16,12 @@ export const sumPrefix = 'sum:';
 type Tensors = Readonly<Record<string, Tensor>>;
 
 /** Log-probabilities and entropies of the trained tokens only: the head is never applied to the rest. */
-function trainedLogProbs(config: ModelConfig, parameters: Tensors, inputs: Tensors, temperature: number) {
+function trainedLogProbs(
+  config: ModelConfig,
+  parameters: Tensors,
+  inputs: Tensors,
+  temperature: number,
+) {
   const hidden = decoderHidden(config, parameters, {
     tokens: inputs['tokens'] as Tensor,
     cos: inputs['cos'] as Tensor,
@@ -30,7 +35,11 @@ function trainedLogProbs(config: ModelConfig, parameters: Tensors, inputs: Tenso
 
 /** Inputs besides the weights. */
 function batchSpecs(config: ModelConfig, { sequences, length, trained }: BatchShape): TensorSpec[] {
-  const float = (name: string, shape: readonly number[]): TensorSpec => ({ name, shape, dtype: 'float32' });
+  const float = (name: string, shape: readonly number[]): TensorSpec => ({
+    name,
+    shape,
+    dtype: 'float32',
+  });
   return [
     { name: 'tokens', shape: [sequences, length], dtype: 'int32' },
     float('cos', [length, config.headDim]),
@@ -55,12 +64,17 @@ export function compileTrainProgram(
   const perToken = ['weights', 'advantages', 'oldLogProbs', 'refLogProbs'].map(
     (name): TensorSpec => ({ name, shape: [shape.trained], dtype: 'float32' }),
   );
-  const used = loss.name === 'cross_entropy' ? perToken.slice(0, 1) : perToken.slice(0, usesReference(loss) ? 4 : 3);
+  const used =
+    loss.name === 'cross_entropy'
+      ? perToken.slice(0, 1)
+      : perToken.slice(0, usesReference(loss) ? 4 : 3);
   const specs = [...weights, ...batchSpecs(config, shape), ...used];
   return engine.compile(specs, (inputs) => {
     const outputs: Record<string, Tensor> = {};
     const lossOf = (...values: Tensor[]): Tensor => {
-      const parameters = Object.fromEntries(weights.map(({ name }, i) => [name, values[i] as Tensor]));
+      const parameters = Object.fromEntries(
+        weights.map(({ name }, i) => [name, values[i] as Tensor]),
+      );
       const { total, logProbs, sums } = tokenLoss(config, parameters, inputs, loss);
       outputs['logProbs'] = logProbs;
       outputs['loss'] = total;
@@ -68,12 +82,14 @@ export function compileTrainProgram(
       return total as ReturnType<typeof tf.scalar>;
     };
     const gradients = tf.grads(lossOf)(weights.map(({ name }) => inputs[name] as Tensor));
-    for (const [i, { name }] of weights.entries()) outputs[`${gradientPrefix}${name}`] = gradients[i] as Tensor;
+    for (const [i, { name }] of weights.entries())
+      outputs[`${gradientPrefix}${name}`] = gradients[i] as Tensor;
     return outputs;
   });
 }
 
-export const usesReference = (loss: LossSpec): boolean => loss.name === 'ppo' && loss.kl.kind !== 'none';
+export const usesReference = (loss: LossSpec): boolean =>
+  loss.name === 'ppo' && loss.kl.kind !== 'none';
 
 function tokenLoss(config: ModelConfig, parameters: Tensors, inputs: Tensors, loss: LossSpec) {
   const temperature = loss.name === 'ppo' ? loss.temperature : 1;

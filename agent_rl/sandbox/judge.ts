@@ -13,6 +13,8 @@ export interface JudgeRequest extends Pick<CodeTask, 'tests' | 'compare'> {
   readonly seed?: number;
   /** Whether public cases count too. Default false: only hidden ones decide. */
   readonly includePublic?: boolean;
+  /** The cases after one that fails are skipped: enough where only a full pass counts. */
+  readonly stopAtFirstFailure?: boolean;
 }
 
 export interface Judgement {
@@ -86,6 +88,12 @@ function resultsOf(
 }
 
 /** After one case ran out of time the rest are not tried: they would cost as much again and not pass the task. */
+const endsJudging = (last: CaseStatus | undefined, stopAtFirstFailure: boolean): boolean =>
+  last === 'timeout' ||
+  last === 'sandbox_error' ||
+  last === 'skipped' ||
+  (stopAtFirstFailure && last !== undefined && last !== 'passed');
+
 async function judgeRuns(
   sandbox: Sandbox,
   request: JudgeRequest,
@@ -94,8 +102,8 @@ async function judgeRuns(
 ): Promise<readonly CaseResult[]> {
   const results: CaseResult[] = [];
   for (const given of cases) {
-    const last = results.at(-1)?.status;
-    if (last === 'timeout' || last === 'sandbox_error' || last === 'skipped') results.push(skipped);
+    const ended = endsJudging(results.at(-1)?.status, request.stopAtFirstFailure ?? false);
+    if (ended) results.push(skipped);
     else results.push(await judgeRun(sandbox, request, given, signal));
   }
   return results;

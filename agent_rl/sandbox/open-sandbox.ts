@@ -1,5 +1,6 @@
 import type { Sandbox, SandboxLimits } from '../core/sandbox.ts';
 import { PyodideSandbox } from './pyodide/pyodide-sandbox.ts';
+import { RememberingSandbox } from './remembering-sandbox.ts';
 
 export interface OpenSandboxOptions {
   /** `auto` takes the strongest backend this machine has. */
@@ -15,9 +16,12 @@ export interface OpenSandboxOptions {
  *
  * @throws AgentRlError `SANDBOX_UNAVAILABLE`, `CONFIG_INVALID`
  */
-export async function openSandbox({ workers, limits }: OpenSandboxOptions): Promise<Sandbox> {
+export async function openSandbox({
+  workers,
+  limits,
+}: OpenSandboxOptions): Promise<RememberingSandbox> {
   // So far one backend exists, so `auto` and its name mean the same.
-  return withLimits(await PyodideSandbox.start({ workers }), limits);
+  return new RememberingSandbox(withLimits(await PyodideSandbox.start({ workers }), limits));
 }
 
 /** The same sandbox with limits of its own for requests that name none. */

@@ -111,9 +111,10 @@ export class CodeExecEnv implements Environment {
 
   #judge(code: string, signal: AbortSignal): Promise<Judgement> {
     const { tests, compare } = this.task;
-    const { judgeWallS } = this.settings;
+    const { judgeWallS, partialCredit } = this.settings;
     const limits = judgeWallS === undefined ? {} : { wallS: judgeWallS };
-    return judgeCode(this.sandbox, { code, tests, compare, limits }, signal);
+    const stopAtFirstFailure = partialCredit === 0;
+    return judgeCode(this.sandbox, { code, tests, compare, limits, stopAtFirstFailure }, signal);
   }
 
   #attemptOf({ call, result, status }: ExecutedCall): Attempt | undefined {

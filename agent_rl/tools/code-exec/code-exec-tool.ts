@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 
 import { AgentRlError } from '../../core/errors.ts';
+import { KeyedRng } from '../../core/keyed-rng.ts';
 import { SANDBOX } from '../../core/sandbox.ts';
 import type { RunResult, Sandbox } from '../../core/sandbox.ts';
 import { SETTINGS, tool } from '../../core/tool.ts';
@@ -53,10 +54,11 @@ export class CodeExecTool implements Tool<typeof CodeExecParameters> {
 
   async call(
     { code }: Static<typeof CodeExecParameters>,
-    { inputs, random, signal }: ToolContext,
+    { inputs, signal }: ToolContext,
   ): Promise<ToolResult> {
     const { stdin, call } = inputs as CodeExecInputs;
-    const seed = random.integer(0x100000000);
+    // Keyed by the program itself: the same program has the same luck, whoever writes it.
+    const seed = new KeyedRng('code_exec', code).integer(0x100000000);
     const request = { code, seed, limits: this.#limits() };
     if (call === undefined) {
       const run = await this.sandbox.run({ ...request, stdin: stdin ?? '' }, signal);
