@@ -3,7 +3,6 @@ import { availableParallelism } from 'node:os';
 import type { Container } from 'inversify';
 
 import type { Config } from '../config/index.ts';
-import type { Class } from '../core/class.ts';
 import type { Environment } from '../core/environment.ts';
 import { GENERATOR } from '../core/generator.ts';
 import type { Policy } from '../core/policy.ts';
@@ -78,7 +77,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
       [LANGUAGE_MODEL, languageModel],
       ...(sandbox === undefined ? [] : [[SANDBOX, sandbox] as const]),
     ]);
-    const policy = make<Policy>(container, chosen.policy);
+    const policy = make(container, chosen.policy) as Policy;
     const toolSpecs = chosen.tools.map(({ entry }) => entry.spec);
     const toolRunner = new ToolRunner(toolSpecs, pluginHooks());
     opened.push(toolRunner);
@@ -151,15 +150,15 @@ function episodeMaker({
     const inThread = chosen.tools.filter(({ entry }) => entry.spec.isolated === undefined);
     return {
       policy,
-      environment: make<Environment>(own, chosen.environment),
-      tools: new Map(inThread.map((tool) => [tool.entry.spec.name, make<Tool>(own, tool)])),
+      environment: make(own, chosen.environment) as Environment,
+      tools: new Map(inThread.map((tool) => [tool.entry.spec.name, make(own, tool) as Tool])),
       toolRunner,
       rewards: chosen.rewards.map((reward) => ({
         name: reward.entry.spec.name,
         weight: reward.weight,
         score: rewardFunction(own, {
           ...naming(reward),
-          plugin: reward.entry.plugin as Class<object>,
+          plugin: reward.entry.plugin,
         }),
       })),
       invalidCallPenalty: rollout.invalidCallPenalty,
@@ -175,7 +174,5 @@ const naming = ({ entry, settings }: Chosen<{ readonly name: string }>) => ({
   settings,
 });
 
-const make = <Instance extends object>(
-  container: Container,
-  chosen: Chosen<{ readonly name: string }>,
-): Instance => construct<Instance>(container, naming(chosen));
+const make = (container: Container, chosen: Chosen<{ readonly name: string }>): object =>
+  construct<object>(container, naming(chosen));

@@ -113,8 +113,9 @@ export function newestCheckpoint(folder: string, warn: (text: string) => void): 
   );
 }
 
-export function readTrainerState<State>(checkpoint: string): State {
-  return JSON.parse(readFileSync(join(checkpoint, stateFile), 'utf8')) as State;
+/** What `TrainerState` the checkpoint holds, unchecked beyond its hash. */
+export function readTrainerState(checkpoint: string): unknown {
+  return JSON.parse(readFileSync(join(checkpoint, stateFile), 'utf8'));
 }
 
 /**

@@ -48,7 +48,7 @@ export class EngineClient implements Learner, Generator {
 
   generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
     const id = this.#nextId;
-    const abort = () => this.worker.postMessage({ abort: id });
+    const abort = () => this.worker.postMessage({ abort: id }, []);
     const answer = this.#call<Generation>('generate', request);
     if (signal?.aborted === true) abort();
     signal?.addEventListener('abort', abort, { once: true });
@@ -99,8 +99,8 @@ export class EngineClient implements Learner, Generator {
     if (this.#ended !== undefined) return Promise.reject(this.#ended);
     const id = this.#nextId++;
     return new Promise<Value>((resolve, reject) => {
-      this.#pending.set(id, { resolve: resolve as Pending['resolve'], reject });
-      this.worker.postMessage({ id, method, args });
+      this.#pending.set(id, { resolve, reject });
+      this.worker.postMessage({ id, method, args }, []);
     });
   }
 

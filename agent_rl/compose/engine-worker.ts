@@ -1,5 +1,6 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 
+import type { Learner, OptimStepOptions } from '../core/learner.ts';
 import { toSentError, type EngineCall } from './engine-messages.ts';
 import { EngineService, type EngineServiceOptions } from './engine-service.ts';
 
@@ -11,12 +12,13 @@ async function serve(port: MessagePort, options: EngineServiceOptions): Promise<
   const inFlight = new Map<number, AbortController>();
   const { learner } = service;
   const methods: Readonly<Record<string, Method>> = {
-    forward: learner.forward,
-    forwardBackward: learner.forwardBackward,
-    optimStep: learner.optimStep,
-    saveState: learner.saveState,
-    loadState: learner.loadState,
-    publishWeights: learner.publishWeights,
+    forward: (...args: Parameters<Learner['forward']>) => learner.forward(...args),
+    forwardBackward: (...args: Parameters<Learner['forwardBackward']>) =>
+      learner.forwardBackward(...args),
+    optimStep: (step: OptimStepOptions) => learner.optimStep(step),
+    saveState: (folder: string) => learner.saveState(folder),
+    loadState: (folder: string) => learner.loadState(folder),
+    publishWeights: () => learner.publishWeights(),
     release: (episode: string) => service.release(episode),
     info: () => service.info(),
     close: () => service.close(),

@@ -175,7 +175,7 @@ class TrainingRun {
     );
     if (resume !== undefined) {
       await agent.engine.loadState(resume.checkpoint);
-      trainer.restore(readTrainerState<TrainerState>(resume.checkpoint));
+      trainer.restore(readTrainerState(resume.checkpoint) as TrainerState);
       log.info(`Continuing ${folder.path} from ${resume.checkpoint}`);
     }
     try {

@@ -28,13 +28,14 @@ export const evaluationSummary = (evaluation: Evaluation) => ({
   groups: evaluation.groups,
 });
 
+const rate = (tokens: number, seconds: number) => (seconds > 0 ? tokens / seconds : null);
+
 /** `summary.json` of a run; what was not measured is null. */
 export function summaryOf(
   { before, after, state, interrupted }: TrainingResult,
   facts: SummaryFacts,
 ) {
   const { totals } = state;
-  const rate = (tokens: number, seconds: number) => (seconds > 0 ? tokens / seconds : null);
   return {
     seed: facts.seed,
     iterations: state.iteration,
@@ -61,17 +62,19 @@ export function summaryOf(
   };
 }
 
+const row = (name: string, a: string, b: string): string =>
+  `  ${name.padEnd(34)} ${a.padEnd(34)} ${b}`;
+
+function text(evaluation: Evaluation | undefined, group?: string): string {
+  const shown = group === undefined ? evaluation : evaluation?.groups[group];
+  return shown === undefined ? '-' : rateText(shown);
+}
+
 /** Before and after, over all held-out tasks and by group. */
 export function beforeAfterTable({
   before,
   after,
 }: Pick<TrainingResult, 'before' | 'after'>): string {
-  const row = (name: string, a: string, b: string): string =>
-    `  ${name.padEnd(34)} ${a.padEnd(34)} ${b}`;
-  const text = (evaluation: Evaluation | undefined, group?: string): string => {
-    const rate = group === undefined ? evaluation : evaluation?.groups[group];
-    return rate === undefined ? '-' : rateText(rate);
-  };
   const groups = [...new Set([before, after].flatMap((one) => Object.keys(one?.groups ?? {})))];
   return [
     row('held-out success', 'before', 'after  (Wilson 95 %)'),

@@ -59,10 +59,8 @@ export class KeyedRng {
 
   constructor(...path: readonly (string | number)[]) {
     this.#path = path;
-    this.#key = [
-      path.reduce(hashPart, 0x811c9dc5) as number,
-      path.reduce(hashPart, 0x2b992ddf) as number,
-    ];
+    const hashFrom = (basis: number): number => path.reduce<number>(hashPart, basis);
+    this.#key = [hashFrom(0x811c9dc5), hashFrom(0x2b992ddf)];
   }
 
   /** The stream named by this one's path and more. */

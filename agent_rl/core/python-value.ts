@@ -1,3 +1,5 @@
+import { unreachable } from './unreachable.ts';
+
 /**
  * Plain Python values as JSON, so that what JSON cannot tell apart survives: tuples, sets, bytes, whole
  * floats, integers beyond 2^53, dictionaries with any keys.
@@ -109,6 +111,8 @@ function tagged(tag: PythonTag, content: unknown): PythonParts {
       return { type: 'set', items: listOf(content) };
     case '$frozenset':
       return { type: 'frozenset', items: listOf(content) };
+    default:
+      return unreachable(tag);
   }
 }
 
@@ -176,6 +180,8 @@ export function pythonRepr(value: PythonValue): string {
     case 'set':
     case 'frozenset':
       return containerRepr(parts.type, parts.items.map(pythonRepr));
+    default:
+      return unreachable(parts);
   }
 }
 
@@ -190,6 +196,8 @@ function containerRepr(type: 'list' | 'tuple' | 'set' | 'frozenset', items: stri
       return items.length === 0 ? 'set()' : `{${inside}}`;
     case 'frozenset':
       return items.length === 0 ? 'frozenset()' : `frozenset({${inside}})`;
+    default:
+      return unreachable(type);
   }
 }
 

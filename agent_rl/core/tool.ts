@@ -54,7 +54,7 @@ export const tools = new PluginKind<ToolSpec, Tool>('tool');
 /** Marks a class as a tool plugin. */
 export function tool<Parameters extends TSchema>(spec: ToolSpec<Parameters>) {
   // The kind stores specs of any schema; the call keeps class and schema together.
-  return (target: Class<Tool<Parameters>>): void => tools.mark(spec)(target as Class<Tool>);
+  return (target: Class<Tool<Parameters>>): void => tools.mark(spec)(target);
 }
 
 /** Where the container finds a plugin's own settings, already checked against its spec. */

@@ -33,13 +33,14 @@ function trainedLogProbs(
   return tokenLogProbs(rows, head, inputs['targets'] as Tensor, temperature);
 }
 
+const float = (name: string, shape: readonly number[]): TensorSpec => ({
+  name,
+  shape,
+  dtype: 'float32',
+});
+
 /** Inputs besides the weights. */
 function batchSpecs(config: ModelConfig, { sequences, length, trained }: BatchShape): TensorSpec[] {
-  const float = (name: string, shape: readonly number[]): TensorSpec => ({
-    name,
-    shape,
-    dtype: 'float32',
-  });
   return [
     { name: 'tokens', shape: [sequences, length], dtype: 'int32' },
     float('cos', [length, config.headDim]),
@@ -79,7 +80,7 @@ export function compileTrainProgram(
       outputs['logProbs'] = logProbs;
       outputs['loss'] = total;
       for (const [name, sum] of Object.entries(sums)) outputs[`${sumPrefix}${name}`] = sum;
-      return total as ReturnType<typeof tf.scalar>;
+      return total;
     };
     const gradients = tf.grads(lossOf)(weights.map(({ name }) => inputs[name] as Tensor));
     for (const [i, { name }] of weights.entries())

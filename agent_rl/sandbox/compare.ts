@@ -1,6 +1,7 @@
 import type { Compare } from '../core/code-task.ts';
 import { partsOf } from '../core/python-value.ts';
 import type { PythonParts, PythonValue } from '../core/python-value.ts';
+import { unreachable } from '../core/unreachable.ts';
 
 /** Two floats are near when they differ by no more than this share of the expected one. */
 const relativeTolerance = 1e-6;
@@ -116,6 +117,8 @@ export function compareOutputs(actual: string, expected: string, mode: Compare):
       return sameWords(actual, expected, nearWords);
     case 'unordered':
       return sortedLines(actual) === sortedLines(expected);
+    default:
+      return unreachable(mode);
   }
 }
 

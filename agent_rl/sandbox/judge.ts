@@ -2,6 +2,7 @@ import type { CallsCase, CodeTask, StdinCase } from '../core/code-task.ts';
 import { AgentRlError } from '../core/errors.ts';
 import type { Sandbox, SandboxLimits, SandboxStatus } from '../core/sandbox.ts';
 import { compareOutputs, compareValues } from './compare.ts';
+import { unreachable } from '../core/unreachable.ts';
 
 /** What became of one case; `skipped` were not tried since an earlier one ran out of time. */
 export type CaseStatus = 'passed' | 'wrong-answer' | 'skipped' | Exclude<SandboxStatus, 'ok'>;
@@ -84,6 +85,8 @@ function resultsOf(
         'DATASET_INVALID',
         'Tests of kind "asserts" need a judge that runs assert statements in a second sandbox, which this version does not have. Give the tests as "stdin" or "calls", or leave the task out.',
       );
+    default:
+      return unreachable(tests);
   }
 }
 

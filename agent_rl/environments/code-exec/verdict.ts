@@ -2,6 +2,7 @@ import type { EpisodeEnd, Verdict } from '../../core/environment.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import type { Judgement } from '../../sandbox/judge.ts';
 import type { CodeExecSettings } from './settings.ts';
+import { unreachable } from '../../core/unreachable.ts';
 
 /** What an episode came to, before it is put into numbers. */
 export interface Episode {
@@ -50,8 +51,11 @@ function failedOutcome({ end }: Episode): Outcome {
       return 'truncated-tokens';
     case 'invalid-calls':
       return 'invalid-calls';
-    default:
+    case 'done':
+    case 'aborted':
       return 'wrong-answer';
+    default:
+      return unreachable(end);
   }
 }
 

@@ -46,7 +46,7 @@ export class ChildPool {
    */
   async submit(request: Omit<ChildRequest, 'id'>, signal?: AbortSignal): Promise<ChildResult> {
     if (this.#broken) throw this.#broken;
-    let cancel = (): void => undefined;
+    let cancel!: () => void;
     const result = new Promise<ChildResult>((resolve, reject) => {
       const job: Job = { request, resolve, reject, deaths: 0, cancelled: false, answered: false };
       cancel = () => this.#cancel(job);

@@ -89,7 +89,7 @@ export class InstanceWorker {
   #ended(request: ChildRequest, start: number): Promise<End> {
     return new Promise((resolve) => {
       let restoreTimer: NodeJS.Timeout | undefined;
-      let settle: (whole: boolean) => void = () => undefined;
+      let settle!: (whole: boolean) => void;
       this.#restored = new Promise((resolveRestored) => (settle = resolveRestored));
       const restoreDone = (whole: boolean): void => {
         clearTimeout(restoreTimer);

@@ -132,8 +132,8 @@ interface Deferred<T> {
 }
 
 function withResolvers<T>(): Deferred<T> {
-  let resolve: (value: T) => void = () => undefined;
-  let reject: (error: Error) => void = () => undefined;
+  let resolve!: (value: T) => void;
+  let reject!: (error: Error) => void;
   const promise = new Promise<T>((res, rej) => {
     resolve = res;
     reject = rej;

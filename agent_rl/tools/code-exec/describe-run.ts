@@ -2,6 +2,7 @@ import { pythonRepr } from '../../core/python-value.ts';
 import type { PythonValue } from '../../core/python-value.ts';
 import type { CallsResult, RunResult } from '../../core/sandbox.ts';
 import type { ToolResult } from '../../core/tool.ts';
+import { unreachable } from '../../core/unreachable.ts';
 
 type Described = Required<Pick<ToolResult, 'content' | 'isError'>>;
 
@@ -49,12 +50,16 @@ function endingOf(run: RunResult): string {
     case 'crashed':
     case 'signaled':
       return 'Error: the program crashed Python.';
-    default: {
+    case 'ok':
+    case 'error':
+    case 'sandbox_error': {
       const last = run.stderr.trimEnd().split('\n').at(-1) ?? '';
       return (
         withLine(run.stderr, last) || `Error: the program ended with code ${run.exitCode ?? 1}.`
       );
     }
+    default:
+      return unreachable(run.status);
   }
 }
 

@@ -1,0 +1,83 @@
+import type { RunResult, Sandbox } from '../core/sandbox.ts';
+
+/** How many requests were made and how many of them had been answered before. */
+export interface SandboxCounts {
+  readonly requests: number;
+  readonly repeats: number;
+}
+
+/** Statuses that would come again: the others depend on the machine's mood or are our own failure. */
+const repeatable: ReadonlySet<RunResult['status']> = new Set(['ok', 'error', 'bad_request']);
+/** Larger answers are not worth their memory. */
+const mostChars = 4096;
+
+/**
+ * A sandbox that answers an equal request from memory: code, input, limits and seed decide a run, and the members of
+ * a group often write the same program. Results that depend on time are never kept. Requests under way are shared.
+ */
+export class RememberingSandbox implements Sandbox {
+  readonly #answers = new Map<string, Promise<RunResult>>();
+  #requests = 0;
+  #repeats = 0;
+
+  constructor(
+    private readonly inner: Sandbox,
+    /** Most answers kept; the oldest goes first. */
+    private readonly limit = 8192,
+  ) {}
+
+  get counts(): SandboxCounts {
+    return { requests: this.#requests, repeats: this.#repeats };
+  }
+
+  run: Sandbox['run'] = (request, signal) =>
+    this.#answer(['run', request], () => this.inner.run(request), signal);
+
+  calls: Sandbox['calls'] = (request, signal) =>
+    this.#answer(['calls', request], () => this.inner.calls(request), signal);
+
+  capabilities: Sandbox['capabilities'] = () => this.inner.capabilities();
+
+  close: Sandbox['close'] = () => this.inner.close();
+
+  /** The run itself is not cancelled, since others may wait for it; it ends by its own limit. */
+  async #answer<Result extends RunResult>(
+    request: unknown,
+    run: () => Promise<Result>,
+    signal: AbortSignal | undefined,
+  ): Promise<Result> {
+    signal?.throwIfAborted();
+    this.#requests += 1;
+    const key = JSON.stringify(request);
+    const known = this.#answers.get(key) as Promise<Result> | undefined;
+    if (known !== undefined) this.#repeats += 1;
+    const answer = known ?? this.#start(key, run);
+    return signal === undefined ? answer : unlessAborted(answer, signal);
+  }
+
+  #start<Result extends RunResult>(key: string, run: () => Promise<Result>): Promise<Result> {
+    const answer = run();
+    this.#answers.set(key, answer);
+    const forget = (): void => void this.#answers.delete(key);
+    answer.then((result) => {
+      const chars = JSON.stringify(result).length;
+      if (!repeatable.has(result.status) || chars > mostChars) forget();
+    }, forget);
+    const [oldest] = this.#answers.keys();
+    if (this.#answers.size > this.limit && oldest !== undefined) this.#answers.delete(oldest);
+    return answer;
+  }
+}
+
+async function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  let stop = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}

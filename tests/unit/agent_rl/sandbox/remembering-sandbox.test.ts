@@ -1,0 +1,79 @@
+import { describe, expect, test } from '@jest/globals';
+
+import type { RunResult } from '../../../../agent_rl/core/sandbox.ts';
+import { RememberingSandbox } from '../../../../agent_rl/sandbox/remembering-sandbox.ts';
+import { scriptedSandbox } from '../../../support/scripted-sandbox.ts';
+
+const result = (over: Partial<RunResult>): RunResult => ({
+  status: 'ok',
+  stdout: '',
+  stderr: '',
+  stdoutBytes: 0,
+  stderrBytes: 0,
+  truncated: false,
+  wallMs: 1,
+  level: 'scripted',
+  ...over,
+});
+
+function remembering(answer: (code: string) => Partial<RunResult>) {
+  const ran: string[] = [];
+  const sandbox = new RememberingSandbox({
+    ...scriptedSandbox(() => ({})),
+    run: async ({ code }) => {
+      ran.push(code);
+      return result(answer(code));
+    },
+  });
+  return { sandbox, ran };
+}
+
+describe('RememberingSandbox', () => {
+  test('runs equal requests once, also while the first is under way', async () => {
+    const { sandbox, ran } = remembering(() => ({ stdout: '1' }));
+    const [a, b] = await Promise.all([sandbox.run({ code: 'x' }), sandbox.run({ code: 'x' })]);
+    expect((await sandbox.run({ code: 'x' })).stdout).toBe('1');
+    expect([a.stdout, b.stdout, ran]).toEqual(['1', '1', ['x']]);
+    expect(sandbox.counts).toEqual({ requests: 3, repeats: 2 });
+  });
+
+  test('tells apart code, input, seed and limits', async () => {
+    const { sandbox, ran } = remembering(() => ({}));
+    await sandbox.run({ code: 'x' });
+    await sandbox.run({ code: 'x', stdin: '1' });
+    await sandbox.run({ code: 'x', seed: 1 });
+    await sandbox.run({ code: 'x', limits: { wallS: 1 } });
+    expect(ran).toHaveLength(4);
+  });
+
+  test.each(['timeout', 'memory_limit', 'crashed', 'sandbox_error'] as const)(
+    'does not keep a %s, which may not come again',
+    async (status) => {
+      const { sandbox, ran } = remembering(() => ({ status }));
+      await sandbox.run({ code: 'x' });
+      await sandbox.run({ code: 'x' });
+      expect(ran).toHaveLength(2);
+    },
+  );
+
+  test('a cancelled caller leaves the others their answer', async () => {
+    let finish = (): void => undefined;
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const sandbox = new RememberingSandbox({
+      ...scriptedSandbox(() => ({})),
+      run: async () => {
+        await finished;
+        return result({ stdout: '1' });
+      },
+    });
+    const abort = new AbortController();
+    const cancelled = sandbox.run({ code: 'x' }, abort.signal);
+    const other = sandbox.run({ code: 'x' });
+    abort.abort(new Error('enough'));
+    await expect(cancelled).rejects.toThrow('enough');
+    finish();
+    expect((await other).stdout).toBe('1');
+  });
+});
