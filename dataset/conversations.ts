@@ -43,7 +43,7 @@ export async function readConversations(file: string): Promise<readonly (readonl
     if ('problem' in row) {
       problems.push(row.problem);
     } else if (validate(row.value)) {
-      conversations.push(messagesOf((row.value as Static<typeof ConversationRow>).messages));
+      conversations.push(messagesOf(row.value.messages));
     } else {
       for (const { instancePath, message = '', params } of validate.errors ?? []) {
         const path = instancePath.replaceAll('/', '.').slice(1);

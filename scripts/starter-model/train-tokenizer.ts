@@ -46,10 +46,11 @@ const skeleton = {
   },
 };
 
+const printable = (byte: number): boolean =>
+  (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
+
 /** The 256 characters that stand for bytes in byte-level BPE (GPT-2's table), by byte. */
 function byteCharacters(): string[] {
-  const printable = (byte: number) =>
-    (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
   let shifted = 256;
   return Array.from({ length: 256 }, (_, byte) =>
     String.fromCodePoint(printable(byte) ? byte : shifted++),

@@ -1,17 +1,70 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { packageRoot } from '../../agent_rl/core/package-root.ts';
 
-/** Runs a program of `dist/`, as an installed user does. `npm test` builds it first. */
-export function builtProgram(name: string, args: readonly string[], cwd: string) {
+/** What a program wrote and how it left. */
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface StartedProgram {
+  /** Resolves when what it wrote on either stream so far matches; rejects when it ends before. */
+  wrote(pattern: RegExp): Promise<void>;
+  interrupt(): void;
+  readonly ended: Promise<Ended>;
+}
+
+function programFile(name: string): string {
   const program = join(packageRoot(), 'dist', 'scripts', `${name}.js`);
   if (!existsSync(program)) throw new Error(`${program} is not built: run npm run build.`);
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], {
+  return program;
+}
+
+/** Runs a program of `dist/`, as an installed user does. `npm test` builds it first. */
+export function builtProgram(
+  name: string,
+  args: readonly string[],
+  cwd: string,
+  env: NodeJS.ProcessEnv = process.env,
+): Ended {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [programFile(name), ...args], {
     cwd,
+    env,
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: 120_000,
   });
   return { code: status, stdout, stderr };
+}
+
+/** Starts a program of `dist/` and leaves it running. */
+export function startProgram(name: string, args: readonly string[], cwd: string): StartedProgram {
+  const child = spawn(process.execPath, [programFile(name), ...args], { cwd, timeout: 120_000 });
+  const written = { stdout: '', stderr: '' };
+  const look = new Set<() => void>();
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream].setEncoding('utf8').on('data', (text: string) => {
+      written[stream] += text;
+      for (const one of look) one();
+    });
+  }
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, ...written }));
+  });
+  const wrote = (pattern: RegExp): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const check = (): void => {
+        if (!pattern.test(written.stdout) && !pattern.test(written.stderr)) return;
+        look.delete(check);
+        resolve();
+      };
+      look.add(check);
+      check();
+      void ended.then(() => reject(new Error(`Ended without ${pattern}:\n${written.stderr}`)));
+    });
+  return { wrote, interrupt: () => void child.kill('SIGINT'), ended };
 }
