@@ -10,6 +10,8 @@ export interface OnnxEngineOptions {
   readonly threads: number;
   /** An execution provider of ONNX Runtime; `cuda:1` is the second CUDA device. */
   readonly device: 'cpu' | 'webgpu' | 'cuda' | `cuda:${number}`;
+  /** Each program writes a profile of its runs to a file whose path begins so, when it is disposed. */
+  readonly profilePrefix?: string;
 }
 
 const providerOf = (device: string): InferenceSession.ExecutionProviderConfig => {
@@ -19,7 +21,7 @@ const providerOf = (device: string): InferenceSession.ExecutionProviderConfig =>
 };
 
 const sessionOptions = (
-  { device, threads }: OnnxEngineOptions,
+  { device, threads, profilePrefix }: OnnxEngineOptions,
   keepRecomputation: boolean,
 ): InferenceSession.SessionOptions => ({
   executionProviders: [providerOf(device)],
@@ -31,6 +33,7 @@ const sessionOptions = (
   // An arena of its own kept every cached program's peak: 2.7 times the memory over three shapes, same speed.
   enableCpuMemArena: false,
   logSeverityLevel: 4,
+  ...(profilePrefix !== undefined && { enableProfiling: true, profileFilePrefix: profilePrefix }),
   ...(keepRecomputation && {
     extra: {
       optimization: { disable_specified_optimizers: 'CommonSubexpressionElimination' },

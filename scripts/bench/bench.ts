@@ -1,0 +1,80 @@
+import { writeFile } from 'node:fs/promises';
+import { availableParallelism, cpus, loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+
+import { openEngine } from '../../agent_rl/engine/open-engine.ts';
+import { benchModel, tinyModel } from './bench-model.ts';
+import { measureDecode } from './decode.ts';
+import { measurePeers } from './peers.ts';
+import { measureProducts, stepProducts } from './matrix-products.ts';
+import { type BenchReport, reportText } from './report.ts';
+import { measureTrainStep } from './train-step.ts';
+
+/*
+ * Speed of one training step and of decoding, in one process and with one number of threads:
+ * `npm run bench -- [--threads N] [--repeats N] [--json FILE] [--only train,products,decode] [--peers] [--tiny]`.
+ */
+const { values } = parseArgs({
+  options: {
+    threads: { type: 'string', default: String(availableParallelism()) },
+    repeats: { type: 'string', default: '7' },
+    json: { type: 'string' },
+    only: { type: 'string', default: 'train,products,decode' },
+    peers: { type: 'boolean', default: false },
+    python: { type: 'string', default: 'python3' },
+    tiny: { type: 'boolean', default: false },
+  },
+});
+const wholeNumber = (flag: 'threads' | 'repeats'): number => {
+  const value = Number(values[flag]);
+  if (Number.isInteger(value) && value > 0) return value;
+  throw new TypeError(`--${flag} ${values[flag]}: expected a whole number from 1.`);
+};
+const [threads, repeats] = [wholeNumber('threads'), wholeNumber('repeats')];
+const only = new Set(values.only.split(','));
+const config = values.tiny ? tinyModel : benchModel;
+const size = values.tiny ? { sequences: 2, length: 16 } : { sequences: 8, length: 256 };
+const note = (text: string): void => void process.stderr.write(`${text}\n`);
+
+const loadBefore = loadavg()[0]!;
+const engine = await openEngine({ device: 'cpu', threads });
+const part = async <T>(name: string, measure: () => Promise<T>): Promise<T | undefined> => {
+  if (!only.has(name)) return undefined;
+  note(`Measuring: ${name}`);
+  return measure();
+};
+// The step comes first: the peak of its memory is then its own.
+const train = await part('train', () => measureTrainStep(engine, config, { ...size, repeats }));
+const products = await part('products', () =>
+  measureProducts(stepProducts(config, size), { threads, repeats }),
+);
+const decode = await part('decode', () =>
+  measureDecode(engine, config, {
+    batches: [1, 8, 16, 32, 64],
+    promptTokens: values.tiny ? 8 : 64,
+    newTokens: values.tiny ? 8 : 128,
+    repeats: 3,
+  }),
+);
+await engine.close();
+const peers = values.peers
+  ? await measurePeers({ python: values.python, threads, repeats, config, size, note })
+  : undefined;
+
+const report: BenchReport = {
+  machine: {
+    processor: cpus()[0]?.model ?? 'unknown',
+    processors: cpus().length,
+    threads,
+    node: process.version,
+    loadBefore,
+    loadAfter: loadavg()[0]!,
+  },
+  ...(train && { train }),
+  ...(products && { products }),
+  ...(decode && { decode }),
+  ...(peers && { peers }),
+  peakRssBytes: process.resourceUsage().maxRSS * 1024,
+};
+process.stdout.write(reportText(report));
+if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify(report, null, 1)}\n`);

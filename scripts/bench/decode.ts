@@ -1,0 +1,84 @@
+import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
+import { unbiased } from '../../agent_rl/core/sampling.ts';
+import type { Engine } from '../../agent_rl/engine/engine.ts';
+import { DecoderPrograms } from '../../agent_rl/generation/decoder-programs.ts';
+import { LocalGenerator } from '../../agent_rl/generation/local-generator.ts';
+import type { ModelConfig } from '../../model/model-config.ts';
+import { initialParameters } from '../../model/parameters.ts';
+
+export interface DecodeRate {
+  readonly batch: number;
+  readonly tokensPerSecond: number;
+  readonly msPerStep: number;
+  /** Of the wall clock, what was not spent in the runtime: drawing, cache writes, scheduling. */
+  readonly outsideShare: number;
+}
+
+export interface DecodeOptions {
+  readonly batches: readonly number[];
+  readonly promptTokens: number;
+  readonly newTokens: number;
+  /** Measurements per batch size; the median by speed is reported. */
+  readonly repeats: number;
+}
+
+/** Tokens per second of continuous batching, each batch full from the first to the last token. */
+export async function measureDecode(
+  engine: Engine,
+  config: ModelConfig,
+  { batches, promptTokens, newTokens, repeats }: DecodeOptions,
+): Promise<DecodeRate[]> {
+  const context = promptTokens + newTokens + 1;
+  const programs = new DecoderPrograms(engine, config, context);
+  const rates: DecodeRate[] = [];
+  const prompt = Array.from({ length: promptTokens }, (_, i) => (7 * i + 1) % config.vocabSize);
+  const parameters = initialParameters(config, new KeyedRng(1, 'bench'));
+  for (const batch of batches) {
+    const generator = new LocalGenerator(programs, { rows: batch, maxContextTokens: context });
+    await generator.setWeights(parameters, 0);
+    const measure = (maxTokens: number): Promise<DecodeRate> =>
+      decodeOnce(generator, { batch, prompt, maxTokens });
+    await measure(Math.min(8, newTokens)); // compiles the programs and computes the prompt
+    const tries: DecodeRate[] = [];
+    for (let i = 0; i < repeats; i++) tries.push(await measure(newTokens));
+    const sorted = tries.toSorted((a, b) => a.tokensPerSecond - b.tokensPerSecond);
+    rates.push(sorted[Math.floor(repeats / 2)]!);
+  }
+  await programs.dispose();
+  return rates;
+}
+
+interface Once {
+  readonly batch: number;
+  readonly prompt: readonly number[];
+  readonly maxTokens: number;
+}
+
+async function decodeOnce(
+  generator: LocalGenerator,
+  { batch, prompt, maxTokens }: Once,
+): Promise<DecodeRate> {
+  const before = generator.totals;
+  const started = performance.now();
+  await Promise.all(
+    Array.from({ length: batch }, (_, sample) =>
+      generator.generate({
+        episode: `episode ${sample}`,
+        tokens: prompt,
+        maxTokens,
+        stopTokens: [],
+        sampling: unbiased,
+        key: { seed: 1, taskId: 'bench', sample, turn: 0 },
+      }),
+    ),
+  );
+  const seconds = (performance.now() - started) / 1000;
+  const { totals } = generator;
+  for (let sample = 0; sample < batch; sample++) generator.release(`episode ${sample}`);
+  return {
+    batch,
+    tokensPerSecond: (totals.sampledTokens - before.sampledTokens) / seconds,
+    msPerStep: (1000 * seconds) / (totals.steps - before.steps),
+    outsideShare: 1 - (totals.runS - before.runS) / seconds,
+  };
+}

@@ -1,0 +1,140 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
+import { OnnxEngine } from '../../agent_rl/engine/onnx-engine.ts';
+import { tf } from '../../agent_rl/engine/ops.ts';
+import type { ModelConfig } from '../../model/model-config.ts';
+import { elementCount } from '../../model/parameters.ts';
+import type { BatchSize } from './bench-model.ts';
+import { median, timed } from './statistics.ts';
+
+/** One matrix product as the training step computes it. */
+export interface Product {
+  readonly name: string;
+  /** As stored; leading axes are batches. */
+  readonly a: readonly number[];
+  readonly b: readonly number[];
+  readonly transposeA: boolean;
+  readonly transposeB: boolean;
+}
+
+export interface ProductRate extends Product {
+  /** With the product copied to JavaScript. */
+  readonly fetchedGflops: number;
+  /** By the runtime's own clock around the kernel. */
+  readonly kernelGflops: number;
+}
+
+/** The distinct products of a step: of each projection, forward, gradient of its input and of its weights; and attention's. */
+export function stepProducts(config: ModelConfig, { sequences, length }: BatchSize): Product[] {
+  const { hiddenSize: width, headDim, intermediateSize, vocabSize, heads, kvHeads } = config;
+  const rows = sequences * length;
+  const linear = (name: string, from: number, to: number): Product[] => [
+    product(`${name} forward`, [rows, from], [to, from], 'b'),
+    product(`${name} input gradient`, [rows, to], [to, from]),
+    product(`${name} weight gradient`, [rows, to], [rows, from], 'a'),
+  ];
+  const grouped = [sequences, kvHeads, (heads / kvHeads) * length];
+  const keys = [sequences, kvHeads, length, headDim];
+  return [
+    ...linear('queries and output', width, heads * headDim),
+    ...linear('keys, values', width, kvHeads * headDim),
+    ...linear('gate, up', width, intermediateSize),
+    ...linear('down', intermediateSize, width),
+    ...linear('head', width, vocabSize),
+    product('attention scores', [...grouped, headDim], keys, 'b'),
+    product('attention mix', [...grouped, length], keys),
+    product('attention key gradient', [...grouped, length], [...grouped, headDim], 'a'),
+  ];
+}
+
+const product = (
+  name: string,
+  a: readonly number[],
+  b: readonly number[],
+  transposed?: 'a' | 'b',
+): Product => ({ name, a, b, transposeA: transposed === 'a', transposeB: transposed === 'b' });
+
+const flopsOf = ({ a, b, transposeB }: Product): number =>
+  2 * elementCount(a) * b.at(transposeB ? -2 : -1)!;
+
+/** Rates of every product as a program of its own, compiled as the step is. */
+export async function measureProducts(
+  products: readonly Product[],
+  { threads, repeats }: { readonly threads: number; readonly repeats: number },
+): Promise<ProductRate[]> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'agent-rl-bench-'));
+  try {
+    const rates: ProductRate[] = [];
+    for (const [index, one] of products.entries()) {
+      const prefix = `product-${index}-`;
+      const seconds = await runProduct(one, { threads, repeats });
+      await runProduct(one, { threads, repeats, profilePrefix: path.join(folder, prefix) });
+      const kernelS = await kernelSeconds(folder, prefix);
+      const gflop = flopsOf(one) / 1e9;
+      rates.push({
+        ...one,
+        fetchedGflops: gflop / median(seconds),
+        kernelGflops: gflop / median(kernelS.slice(-repeats)),
+      });
+    }
+    return rates;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+interface RunOptions {
+  readonly threads: number;
+  readonly repeats: number;
+  readonly profilePrefix?: string;
+}
+
+async function runProduct(
+  { name, a, b, transposeA, transposeB }: Product,
+  { threads, repeats, ...profile }: RunOptions,
+): Promise<number[]> {
+  const engine = new OnnxEngine({ device: 'cpu', threads, ...profile });
+  const program = await engine.compile(
+    [
+      { name: 'a', shape: a, dtype: 'float32' },
+      { name: 'b', shape: b, dtype: 'float32' },
+    ],
+    (inputs) => ({ y: tf.matMul(inputs['a']!, inputs['b']!, transposeA, transposeB) }),
+  );
+  const random = new KeyedRng(3, 'product', name);
+  const values = (shape: readonly number[]): Float32Array => {
+    const data = new Float32Array(elementCount(shape));
+    for (let i = 0; i < data.length; i++) data[i] = (i % 17) / 17 - random.at(i % 64);
+    return data;
+  };
+  const feeds = { a: values(a), b: values(b) };
+  const seconds = await timed(() => program.run(feeds), { repeats, warmUp: 3 });
+  await engine.close();
+  return seconds;
+}
+
+interface ProfileEvent {
+  readonly cat: string;
+  readonly name: string;
+  /** Microseconds. */
+  readonly dur: number;
+  readonly args?: { readonly op_name?: string };
+}
+
+async function kernelSeconds(folder: string, prefix: string): Promise<number[]> {
+  const files = await readdir(folder);
+  const file = files.find((name) => name.startsWith(prefix));
+  if (file === undefined) throw new Error(`ONNX Runtime wrote no profile ${prefix} in ${folder}.`);
+  const events = JSON.parse(await readFile(path.join(folder, file), 'utf8')) as ProfileEvent[];
+  return events
+    .filter(
+      ({ cat, name, args }) =>
+        cat === 'Node' &&
+        name.endsWith('_kernel_time') &&
+        /MatMul$|^Gemm$/.test(args?.op_name ?? ''),
+    )
+    .map(({ dur }) => dur / 1e6);
+}

@@ -1,0 +1,22 @@
+/** Middle value, or the mean of the two in the middle. */
+export function median(values: readonly number[]): number {
+  if (values.length === 0) throw new RangeError('There is no median of no values.');
+  const sorted = values.toSorted((a, b) => a - b);
+  const half = sorted.length / 2;
+  const middle = sorted.slice(Math.ceil(half) - 1, Math.floor(half) + 1);
+  return middle.reduce((sum, value) => sum + value, 0) / middle.length;
+}
+
+/** Wall-clock seconds of each of `repeats` calls after `warmUp` that are not counted. */
+export async function timed(
+  call: () => Promise<unknown>,
+  { repeats, warmUp }: { readonly repeats: number; readonly warmUp: number },
+): Promise<number[]> {
+  const seconds: number[] = [];
+  for (let i = -warmUp; i < repeats; i++) {
+    const started = performance.now();
+    await call();
+    if (i >= 0) seconds.push((performance.now() - started) / 1000);
+  }
+  return seconds;
+}
