@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
-import { AgentRlError } from '../core/errors.ts';
+import { AgentRlError, messageOf } from '../core/errors.ts';
 import type { Generation, GenerationRequest, Generator } from '../core/generator.ts';
 import type { Learner } from '../core/learner.ts';
 import { packageRoot } from '../core/package-root.ts';
@@ -112,9 +112,12 @@ export class EngineClient implements Learner, Generator {
   }
 
   #fail(problem: unknown): void {
-    this.#ended ??= new AgentRlError('ENGINE_FAILED', 'The engine thread ended.', {
-      cause: problem,
-    });
+    const why = problem === undefined ? '' : ` (${messageOf(problem)})`;
+    this.#ended ??= new AgentRlError(
+      'ENGINE_FAILED',
+      `The engine thread ended${why}. If memory ran out, lower algorithm.microBatchTokens, rollout.workers or policy.maxContextTokens.`,
+      { cause: problem },
+    );
     for (const { reject } of this.#pending.values()) reject(this.#ended);
     this.#pending.clear();
   }

@@ -16,6 +16,7 @@ import {
 } from '../telemetry/index.ts';
 import type { Evaluation } from '../trainer/evaluate.ts';
 import type { TrainerObserver } from '../trainer/trainer-contracts.ts';
+import { iterationAdvice } from './iteration-advice.ts';
 
 export interface RunRecordsOptions {
   readonly folder: RunFolder;
@@ -32,6 +33,7 @@ export class RunRecords implements TrainerObserver {
   readonly #metrics: MetricsWriter;
   readonly #trajectories: JsonlWriter;
   readonly #evaluations: JsonlWriter;
+  readonly #advised = new Set<string>();
   #bar: Progress | undefined;
   #evalDone = 0;
 
@@ -65,6 +67,7 @@ export class RunRecords implements TrainerObserver {
     for (const trajectory of trajectories)
       this.#trajectories.write(trajectoryLine(folder.name, trajectory));
     this.#trajectories.flush();
+    this.#advise(iteration, metrics);
     this.#barFor('train', iterations).update(iteration, liveNumbers(metrics));
   };
 
@@ -84,6 +87,14 @@ export class RunRecords implements TrainerObserver {
     this.#metrics.close();
     this.#trajectories.close();
     this.#evaluations.close();
+  }
+
+  #advise(iteration: number, metrics: Metrics): void {
+    for (const { about, text } of iterationAdvice(metrics)) {
+      if (this.#advised.has(about)) continue;
+      this.#advised.add(about);
+      this.options.log.warn(`Iteration ${iteration}: ${text}`);
+    }
   }
 
   #barFor(label: string, total: number): Progress {

@@ -14,6 +14,12 @@ const checkOutput = (spec: TensorSpec, data: Tensor['data']): TensorData => {
   );
 };
 
+const outOfMemory = /alloc|memory/i;
+
+/** What takes memory here, in the words of the run file. */
+const memoryHint =
+  '. Memory ran out: lower algorithm.microBatchTokens first, then rollout.workers and policy.maxContextTokens.';
+
 /** A session of ONNX Runtime as a program. */
 export class OnnxProgram implements Program {
   readonly outputs: readonly TensorSpec[];
@@ -58,7 +64,9 @@ export class OnnxProgram implements Program {
     try {
       return await running;
     } catch (cause) {
-      throw new AgentRlError('ENGINE_FAILED', `The device failed: ${messageOf(cause)}`, { cause });
+      const problem = messageOf(cause);
+      const hint = outOfMemory.test(problem) ? memoryHint : '';
+      throw new AgentRlError('ENGINE_FAILED', `The device failed: ${problem}${hint}`, { cause });
     } finally {
       this.#running.delete(running);
     }
