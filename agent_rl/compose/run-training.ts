@@ -20,6 +20,7 @@ import { TaskSampler } from '../../dataset/task-sampler.ts';
 import { type Agent, openAgent } from './agent.ts';
 import { pruneCheckpoints, readTrainerState, saveCheckpoint } from './checkpoints.ts';
 import { choosePlugins } from './choose-plugins.ts';
+import { forgetAfter } from './forget-after.ts';
 import { expectedSeconds, measureSpeed } from './measure-speed.ts';
 import { modelFolder } from './model-folder.ts';
 import { resumePoint, type ResumePoint } from './resume-point.ts';
@@ -59,6 +60,9 @@ export async function runTraining(options: TrainingOptions): Promise<JobResult> 
   const resume = resumePoint(options);
   const folder = resume?.folder ?? newRunFolder(options);
   const log = createLog({ level: config.run.logLevel, file: folder.log });
+  if (config.train.control !== 'none') {
+    log.warn(`train.control is ${config.train.control}: this run is a control and must not learn`);
+  }
   const memory = new ProcessTreeMemory();
   memory.start();
   try {
@@ -175,7 +179,9 @@ class TrainingRun {
     );
     if (resume !== undefined) {
       await agent.engine.loadState(resume.checkpoint);
-      trainer.restore(readTrainerState(resume.checkpoint) as TrainerState);
+      const state = readTrainerState(resume.checkpoint) as TrainerState;
+      trainer.restore(state);
+      await forgetAfter(folder, state.iteration);
       log.info(`Continuing ${folder.path} from ${resume.checkpoint}`);
     }
     try {

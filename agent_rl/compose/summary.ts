@@ -32,7 +32,7 @@ const rate = (tokens: number, seconds: number) => (seconds > 0 ? tokens / second
 
 /** `summary.json` of a run; what was not measured is null. */
 export function summaryOf(
-  { before, after, state, interrupted }: TrainingResult,
+  { before, after, state, interrupted, control }: TrainingResult,
   facts: SummaryFacts,
 ) {
   const { totals } = state;
@@ -40,6 +40,7 @@ export function summaryOf(
     seed: facts.seed,
     iterations: state.iteration,
     interrupted,
+    control,
     wallSeconds: facts.wallSeconds,
     cpuSeconds: facts.cpuSeconds,
     eval: {

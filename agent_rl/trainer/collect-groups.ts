@@ -1,10 +1,12 @@
 import { type GroupAdvantages, groupAdvantages } from '../algorithms/group-advantages.ts';
 import { AgentRlError } from '../core/errors.ts';
+import { KeyedRng } from '../core/keyed-rng.ts';
 import type { Task } from '../core/task.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import { planGroups } from '../rollout/rollout-plan.ts';
 import type { Rollouts } from '../rollout/rollout-worker.ts';
-import type { AlgorithmOptions, RolloutOptions } from './training-options.ts';
+import { shuffledRewards } from './shuffled-rewards.ts';
+import type { AlgorithmOptions, RolloutOptions, TrainOptions } from './training-options.ts';
 
 /** The episodes of one task and how they compare. */
 export interface Group extends GroupAdvantages {
@@ -24,6 +26,7 @@ export interface CollectGroupsOptions {
   readonly draw: (count: number) => readonly Task[];
   readonly rollout: RolloutOptions;
   readonly algorithm: Pick<AlgorithmOptions, 'advantageStd' | 'advantageEps'>;
+  readonly control?: TrainOptions['control'];
   readonly seed: number;
   readonly step: number;
   readonly signal: AbortSignal;
@@ -56,7 +59,7 @@ export async function collectGroups(options: CollectGroupsOptions): Promise<Coll
 async function playGroups(
   tasks: readonly Task[],
   round: number,
-  { rollouts, rollout, algorithm, seed, step, signal, onEpisode }: CollectGroupsOptions,
+  { rollouts, rollout, algorithm, control, seed, step, signal, onEpisode }: CollectGroupsOptions,
 ): Promise<Group[]> {
   const plan = planGroups(tasks, {
     groupSize: rollout.groupSize,
@@ -65,19 +68,17 @@ async function playGroups(
     seedPath: [seed, 'rollout', step, round],
   });
   const played = await rollouts.collect(plan.flat(), { signal, ...(onEpisode && { onEpisode }) });
+  const own = played.map(({ reward }) => reward);
+  const rewards =
+    control === 'shuffled-rewards'
+      ? shuffledRewards(own, new KeyedRng(seed, control, step, round))
+      : own;
   return tasks.map((task, index) => {
-    const start = index * rollout.groupSize;
-    return compare(task, played.slice(start, start + rollout.groupSize), algorithm);
+    const [start, end] = [index * rollout.groupSize, (index + 1) * rollout.groupSize];
+    const { advantageStd: std, advantageEps: eps } = algorithm;
+    const advantages = groupAdvantages(rewards.slice(start, end), { std, eps });
+    return { task, trajectories: played.slice(start, end), ...advantages };
   });
-}
-
-function compare(
-  task: Task,
-  trajectories: readonly Trajectory[],
-  { advantageStd: std, advantageEps: eps }: CollectGroupsOptions['algorithm'],
-): Group {
-  const rewards = trajectories.map(({ reward }) => reward);
-  return { task, trajectories, ...groupAdvantages(rewards, { std, eps }) };
 }
 
 function requireRewards(groups: readonly Group[]): void {

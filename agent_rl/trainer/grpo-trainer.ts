@@ -98,6 +98,7 @@ export class GRPOTrainer {
     if (after !== undefined) await this.#keepBest(after);
     return {
       interrupted: signal.aborted,
+      control: train.control ?? 'none',
       state: this.#state,
       ...(before && { before }),
       ...(after && { after }),
@@ -117,6 +118,7 @@ export class GRPOTrainer {
         draw: (count) => tasks.draw(count),
         rollout,
         algorithm,
+        control: train.control ?? 'none',
         seed,
         step: optimizerSteps,
         signal,

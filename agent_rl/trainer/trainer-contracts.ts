@@ -58,6 +58,8 @@ export interface TrainerObserver {
 
 export interface TrainingResult {
   readonly interrupted: boolean;
+  /** What was done to the run so that it must not learn. */
+  readonly control: 'none' | 'shuffled-rewards';
   readonly before?: Evaluation;
   readonly after?: Evaluation;
   readonly state: TrainerState;

@@ -41,6 +41,8 @@ export interface TrainOptions {
   readonly weightDecay: number;
   /** 0 is off. */
   readonly maxGradNorm: number;
+  /** `shuffled-rewards` deals the rewards of an iteration out at random: a run that must not learn. */
+  readonly control?: 'none' | 'shuffled-rewards';
   /** Largest disagreement between generator and learner, nats. */
   readonly parityBound: { readonly max: number; readonly mean: number };
 }

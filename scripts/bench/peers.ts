@@ -31,18 +31,8 @@ export interface PeerOptions {
   readonly note: (text: string) => void;
 }
 
-/** What torch needs on a CPU; its GPU packages are left out. */
-const torchPackage = 'torch>=2.4,<3';
-const pureDependencies = [
-  'filelock',
-  'typing-extensions',
-  'sympy',
-  'networkx',
-  'jinja2',
-  'fsspec',
-  'setuptools',
-  'numpy',
-];
+/** Where the CPU build is not the default one, this brings GPU libraries along: it cannot be imported without them. */
+const packages = ['torch>=2.4,<3', 'numpy', 'setuptools'];
 
 /** Times the same training step in PyTorch, installed into an environment that is thrown away. */
 export async function measurePeers(options: PeerOptions): Promise<PeerResult> {
@@ -52,9 +42,7 @@ export async function measurePeers(options: PeerOptions): Promise<PeerResult> {
     note(`Installing PyTorch in ${folder}`);
     const own = path.join(folder, process.platform === 'win32' ? 'Scripts' : 'bin', 'python');
     await output(python, ['-m', 'venv', folder]);
-    const install = ['-m', 'pip', 'install', '--quiet', '--no-cache-dir'];
-    await output(own, [...install, ...pureDependencies]);
-    await output(own, [...install, '--no-deps', torchPackage]);
+    await output(own, ['-m', 'pip', 'install', '--quiet', '--no-cache-dir', ...packages]);
     note('Measuring: PyTorch');
     const script = path.join(packageRoot(), 'scripts', 'bench', 'peers', 'train_step.py');
     const settings = JSON.stringify({ threads, repeats, ...config, ...size });

@@ -68,6 +68,11 @@ export const TrainBlock = block(
       default: 1,
       description: 'Global norm that gradients are clipped to; 0 is off',
     }),
+    control: Type.Enum(['none', 'shuffled-rewards'], {
+      default: 'none',
+      description:
+        'shuffled-rewards deals the rewards of an iteration out at random among its episodes: nothing can be learned from them',
+    }),
     parityBound: ParityBlock,
   },
   'The optimiser and how long it runs',

@@ -27,6 +27,13 @@ const CodeExecSettings = Type.Object(
     memoryMiB: Type.Optional(
       Type.Integer({ minimum: 64, maximum: 1024, description: 'Memory one program may use' }),
     ),
+    output: Type.Optional(
+      Type.Enum(['shown', 'blank', 'unavailable'], {
+        default: 'shown',
+        description:
+          'What the agent reads. blank: nothing, though its program ran; unavailable: that the tool is not there, and nothing runs. For measuring what the tool is worth',
+      }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -56,7 +63,18 @@ export class CodeExecTool implements Tool<typeof CodeExecParameters> {
     { code }: Static<typeof CodeExecParameters>,
     { inputs, signal }: ToolContext,
   ): Promise<ToolResult> {
-    const { stdin, call } = inputs as CodeExecInputs;
+    if (this.settings.output === 'unavailable') {
+      return { content: 'Error: code_exec is not available.', isError: true };
+    }
+    const answer = await this.#run(code, inputs as CodeExecInputs, signal);
+    return this.settings.output === 'blank' ? { ...answer, content: '' } : answer;
+  }
+
+  async #run(
+    code: string,
+    { stdin, call }: CodeExecInputs,
+    signal: AbortSignal,
+  ): Promise<ToolResult> {
     // Keyed by the program itself: the same program has the same luck, whoever writes it.
     const seed = new KeyedRng('code_exec', code).integer(0x100000000);
     const request = { code, seed, limits: this.#limits() };

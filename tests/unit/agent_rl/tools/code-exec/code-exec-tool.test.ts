@@ -126,3 +126,26 @@ describe('With a real sandbox', () => {
     expect((await f('def f(a:\n  pass')).content).toMatch(/^Error on line 1: SyntaxError: /);
   });
 });
+
+describe('code_exec taken away', () => {
+  test('blank output hides what the program did, and the environment still sees it', async () => {
+    const blank = new CodeExecTool(
+      scriptedSandbox(() => ({ stdout: 'secret' })),
+      { output: 'blank' },
+    );
+    const result = await blank.call({ code: '' }, contextOf());
+    expect(result).toMatchObject({ content: '', isError: false });
+    expect(result.data).toMatchObject({ stdout: 'secret' });
+  });
+
+  test('unavailable runs nothing and says so', async () => {
+    const untouched = scriptedSandbox(() => {
+      throw new Error('the sandbox was used');
+    });
+    const result = await new CodeExecTool(untouched, { output: 'unavailable' }).call(
+      { code: '' },
+      contextOf(),
+    );
+    expect(result).toEqual({ content: 'Error: code_exec is not available.', isError: true });
+  });
+});

@@ -1,0 +1,67 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+
+import { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
+import { unbiased } from '../../../../agent_rl/core/sampling.ts';
+import { collectGroups } from '../../../../agent_rl/trainer/collect-groups.ts';
+import { shuffledRewards } from '../../../../agent_rl/trainer/shuffled-rewards.ts';
+import { ScriptedRollouts } from '../../../support/scripted-rollouts.ts';
+import { trajectory } from '../../../support/trajectories.ts';
+
+const numeric = (a = Number.NaN, b = Number.NaN): number => a - b;
+
+describe('Shuffled rewards', () => {
+  test('are the same rewards, and episodes without one stay without', () => {
+    const reward = fc.option(fc.integer(), { nil: undefined });
+    fc.assert(
+      fc.property(fc.array(reward), fc.integer(), (rewards, seed) => {
+        const shuffled = shuffledRewards(rewards, new KeyedRng(seed));
+        expect(shuffled.map((value) => value === undefined)).toEqual(
+          rewards.map((value) => value === undefined),
+        );
+        expect(shuffled.toSorted(numeric)).toEqual(rewards.toSorted(numeric));
+      }),
+    );
+  });
+
+  test('cross groups: of four episodes, the two successes of one task reach the other', async () => {
+    const groupsWith = async (control: 'none' | 'shuffled-rewards', seed: number) => {
+      const rollouts = new ScriptedRollouts(({ task, sample }) =>
+        trajectory({ taskId: task.taskId, sample, reward: task.taskId === 'easy' ? 1 : 0 }),
+      );
+      const { groups } = await collectGroups({
+        rollouts,
+        draw: () => ['easy', 'hard'].map((taskId) => ({ taskId, prompt: '', metadata: {} })),
+        rollout: {
+          tasksPerStep: 2,
+          groupSize: 2,
+          maxTurns: 1,
+          maxTurnTokens: 8,
+          maxEpisodeTokens: 50,
+          resampleZeroVariance: { enabled: false, cap: 1 },
+          sampling: unbiased,
+        },
+        algorithm: { advantageStd: 'none', advantageEps: 0 },
+        control,
+        seed,
+        step: 0,
+        signal: new AbortController().signal,
+      });
+      return groups;
+    };
+    // Without it both groups are equal among themselves and teach nothing.
+    expect((await groupsWith('none', 1)).map(({ advantages }) => [...advantages])).toEqual([
+      [0, 0],
+      [0, 0],
+    ]);
+    // Dealing two ones over four places leaves them together in 2 of 6 cases, so 20 seeds show a mixed group.
+    const mixed = await Promise.all(
+      Array.from({ length: 20 }, (_, seed) => groupsWith('shuffled-rewards', seed)),
+    );
+    expect(mixed.some(([group]) => Math.abs(group?.advantages[0] ?? 0) === 0.5)).toBe(true);
+    // What is recorded of an episode is still its own reward.
+    expect(mixed.every(([group]) => group?.trajectories.every(({ reward }) => reward === 1))).toBe(
+      true,
+    );
+  });
+});
