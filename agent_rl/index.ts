@@ -1,3 +1,8 @@
+/**
+ * The public names of the package.
+ *
+ * Importing them starts nothing and loads no engine: TensorFlow.js and ONNX Runtime come with the first job.
+ */
 export * from './core/index.ts';
 export { inject } from 'inversify';
 export { Type } from 'typebox';
@@ -15,4 +20,13 @@ export {
   ToolRegistry,
 } from './compose/registries.ts';
 export type { JobOptions, JobResult, Jobs, TrainingOptions } from './compose/run-options.ts';
+export { trainAgent, type TrainAgentOptions } from './compose/train-agent.ts';
 export { type Config, loadConfig, type LoadedConfig, validateBlock } from './config/index.ts';
+
+export { CodeExecEnv } from './environments/index.ts';
+export { HuggingFacePolicy, LanguageModelPolicy, MiniMindPolicy } from './policies/index.ts';
+export { CalculatorTool, CodeExecTool } from './tools/index.ts';
+
+export * from './rollout/index.ts';
+export * from './trainer/index.ts';
+export * from '../dataset/index.ts';

@@ -34,7 +34,7 @@ export interface PolicyLoss {
  * further out a single token overflows fp32 and ruins the step. A cut token has no gradient and is counted in
  * `guarded`.
  */
-export const logRatioBound = 20;
+const logRatioBound = 20;
 
 /**
  * Clipped policy-gradient loss with an optional KL penalty,

@@ -13,7 +13,7 @@ interface ConfigFlag {
 }
 
 /** Flags that stand for one setting each. They go over the file and over `--set`. */
-export const configFlags: readonly ConfigFlag[] = [
+const configFlags: readonly ConfigFlag[] = [
   { flag: 'dataset-dir', path: 'dataset.dir', type: 'string', describe: 'Folder of the splits' },
   { flag: 'train-split', path: 'dataset.trainSplit', type: 'string', describe: 'Split trained on' },
   { flag: 'eval-split', path: 'dataset.evalSplit', type: 'string', describe: 'Split evaluated on' },

@@ -3,7 +3,7 @@ import { isNativeError } from 'node:util/types';
 import { AgentRlError, type ErrorCode } from '../core/errors.ts';
 
 export const done = 0;
-export const runFailed = 1;
+const runFailed = 1;
 export const usersMistake = 2;
 export const interrupted = 130;
 
@@ -33,7 +33,9 @@ export function exitCodeOf(error: unknown): number {
 export function errorText(error: unknown): string {
   if (AgentRlError.is(error)) {
     const plain = exitCodeOf(error) !== runFailed;
-    return `${error.code}: ${plain ? error.message : (error.stack ?? error.message)}`;
+    // The stack repeats the class's name, which the code says better.
+    const whole = error.stack?.replace(/^AgentRlError: /, '');
+    return `${error.code}: ${plain ? error.message : (whole ?? error.message)}`;
   }
   return isNativeError(error) ? (error.stack ?? error.message) : String(error);
 }

@@ -17,15 +17,7 @@ import { verifyDataset } from './commands/verify-dataset.ts';
 import { done, errorText, exitCodeOf, interrupted, usersMistake } from './exit-code.ts';
 import { type Io, writeJson } from './io.ts';
 
-export const commands: readonly Command[] = [
-  train,
-  sft,
-  evaluate,
-  chat,
-  plugins,
-  verifyDataset,
-  doctor,
-];
+const commands: readonly Command[] = [train, sft, evaluate, chat, plugins, verifyDataset, doctor];
 
 export interface MainOptions {
   readonly jobs: Jobs;

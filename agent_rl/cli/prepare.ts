@@ -9,7 +9,7 @@ import { overridesOf, type Parsed, setsOf } from './config-flags.ts';
 import { type Io, printer } from './io.ts';
 
 /** The run file that is used when none is named. */
-export const defaultConfig = (): string => join(packageRoot(), 'configs', 'code_exec_grpo.yaml');
+const defaultConfig = (): string => join(packageRoot(), 'configs', 'code_exec_grpo.yaml');
 
 export interface PrepareOptions {
   /** Run file when `--config` is absent. */
@@ -44,7 +44,7 @@ export async function prepare(
  *
  * @throws AgentRlError `CHECKPOINT_INVALID` when there is none.
  */
-export function configOfRun(folder: string): string {
+function configOfRun(folder: string): string {
   const start = resolve(folder);
   // A checkpoint is <run>/checkpoints/step-N: two folders up.
   for (const candidate of [start, dirname(start), dirname(dirname(start))]) {

@@ -1,4 +1,4 @@
-export { type Config, ConfigSchema } from './config-schema.ts';
+export type { Config } from './config-schema.ts';
 export {
   loadConfig,
   type LoadConfigOptions,
@@ -10,14 +10,6 @@ export { nearestName } from './nearest-name.ts';
 export type { Override } from './overrides.ts';
 export { EnvironmentBlock, RewardsBlock, ToolsBlock } from './blocks/plugin-blocks.ts';
 export { PolicyBlock } from './blocks/policy-block.ts';
-export {
-  configInvalid,
-  type Location,
-  type Place,
-  placeOf,
-  type Places,
-  type Problem,
-  shown,
-} from './problem.ts';
+export { configInvalid, placeOf, type Problem } from './problem.ts';
 export { resolvedYaml } from './resolved-yaml.ts';
-export { type BlockPlace, checkBlock, validateBlock } from './validate-block.ts';
+export { checkBlock, validateBlock } from './validate-block.ts';

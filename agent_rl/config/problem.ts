@@ -49,7 +49,7 @@ export function placeOf(places: Places, pointer: string): Place {
 }
 
 /** `file:line:column path: text`. */
-export function formatProblem({ location, path, text }: Problem): string {
+function formatProblem({ location, path, text }: Problem): string {
   const { source, line, column } = location;
   const place = line === undefined ? source : `${source}:${line}:${column}`;
   return path === '' ? `${place} ${text}` : `${place} ${path}: ${text}`;

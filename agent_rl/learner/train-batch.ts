@@ -30,7 +30,7 @@ export const paddedLength = (length: number): number =>
   bucketSize(length, { multipleOf: 16, growth: 1.25 });
 
 /** Most sequences of a padded length that a micro-batch of so many tokens holds; at least one. */
-export const fullBatch = (length: number, microBatchTokens: number): number =>
+const fullBatch = (length: number, microBatchTokens: number): number =>
   Math.max(1, Math.floor(microBatchTokens / length));
 
 /** The half or the whole of `full`, whichever holds `count`: two shapes to compile instead of many. */

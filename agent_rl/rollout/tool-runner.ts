@@ -24,7 +24,7 @@ const defaultDeadlineS = 10;
 const defaultMaxContentChars = 4000;
 
 /** A tool broke its contract: it threw, or answered with something that is no result. The system failed. */
-export class ToolFailure extends Error {
+class ToolFailure extends Error {
   override readonly name = 'ToolFailure';
 }
 

@@ -1,7 +1,7 @@
 import type { Trajectory } from '../core/trajectory.ts';
 
 /** Version of the layout of a line. */
-export const trajectorySchema = 1;
+const trajectorySchema = 1;
 
 /** A finished episode as one record of `trajectories/*.jsonl`. */
 export function trajectoryLine(

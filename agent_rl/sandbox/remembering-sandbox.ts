@@ -58,19 +58,19 @@ export class RememberingSandbox implements Sandbox {
   #start<Result extends RunResult>(key: string, run: () => Promise<Result>): Promise<Result> {
     const answer = run();
     this.#answers.set(key, answer);
-    const forget = (): void => void this.#answers.delete(key);
-    answer.then((result) => {
-      const chars = JSON.stringify(result).length;
-      if (!repeatable.has(result.status) || chars > mostChars) forget();
-    }, forget);
+    const forget = (): boolean => this.#answers.delete(key);
+    answer.then((result) => isKept(result) || forget(), forget);
     const [oldest] = this.#answers.keys();
     if (this.#answers.size > this.limit && oldest !== undefined) this.#answers.delete(oldest);
     return answer;
   }
 }
 
+const isKept = (result: RunResult): boolean =>
+  repeatable.has(result.status) && JSON.stringify(result).length <= mostChars;
+
 async function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  let stop = (): void => undefined;
+  let stop!: () => void;
   const aborted = new Promise<never>((_, reject) => {
     stop = () => reject(signal.reason as Error);
     signal.addEventListener('abort', stop, { once: true });

@@ -88,12 +88,3 @@ function fileTransport(file: string, format: winston.Logform.Format): winston.tr
   }
   return new winston.transports.File({ filename: file, format });
 }
-
-/** A log that says nothing. */
-export const silentLog: Log = {
-  error: () => {},
-  warn: () => {},
-  info: () => {},
-  debug: () => {},
-  close: () => Promise.resolve(),
-};

@@ -12,7 +12,7 @@ export interface ByteSink {
 }
 
 /** Opens a file for appending, making its folder if need be. */
-export function appendingFile(file: string): ByteSink {
+function appendingFile(file: string): ByteSink {
   mkdirSync(dirname(file), { recursive: true });
   const descriptor = openSync(file, 'a');
   return {

@@ -1,7 +1,6 @@
 import { CalculatorTool } from './calculator/calculator-tool.ts';
 import { CodeExecTool } from './code-exec/code-exec-tool.ts';
 
-export type { CodeExecInputs } from './code-exec/code-exec-tool.ts';
 export { CalculatorTool, CodeExecTool };
 
 /** Tools that ship with the framework. */

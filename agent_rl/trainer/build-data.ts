@@ -109,7 +109,7 @@ function datumOf(trajectory: Trajectory, advantage: number, weights: Float32Arra
  *
  * @throws Error otherwise: a bug.
  */
-export function assertTrainedIsSampled({ datum, trajectory }: TracedDatum): void {
+function assertTrainedIsSampled({ datum, trajectory }: TracedDatum): void {
   const sampled = maskOf(trajectory, 'sampled');
   const differs = trajectory.tokens.findIndex(
     (token, place) =>

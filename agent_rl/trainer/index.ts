@@ -1,11 +1,4 @@
-export {
-  chooseTasks,
-  type EvaluateOptions,
-  type Evaluation,
-  evaluate,
-  evaluationMetrics,
-  type SuccessRate,
-} from './evaluate.ts';
+export { type EvaluateOptions, type Evaluation, evaluate, type SuccessRate } from './evaluate.ts';
 export { GRPOTrainer, type GrpoTrainerParts } from './grpo-trainer.ts';
 export { type SftObserver, type SftOptions, type SftParts, SFTTrainer } from './sft-trainer.ts';
 export type {

@@ -30,7 +30,7 @@ export interface Attempts {
 }
 
 /** The steps of a task in a few words, always the right ones: the teacher slips in writing, not in planning. */
-export function planOf({ family, parameters }: TaskShape): string {
+function planOf({ family, parameters }: TaskShape): string {
   const steps = family.steps.map(({ atom }, i) => fill(atom.plan, parameters[i]));
   return [family.source.plan, ...steps].filter((step) => step !== '').join(', ');
 }

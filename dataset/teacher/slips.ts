@@ -12,10 +12,3 @@ export const drawSlips = (family: Family, rng: KeyedRng): Choice =>
     if (wrong.length === 0 || rng.uniform() < rightShare) return 0;
     return wrong.length === 1 || rng.uniform() < mainHabit ? 1 : 2 + rng.integer(wrong.length - 1);
   });
-
-/** Chance that one program of the teacher is right. */
-export const chanceRight = (family: Family): number =>
-  partsOf(family).reduce(
-    (chance, { rightShare, wrong }) => (wrong.length === 0 ? chance : chance * rightShare),
-    1,
-  );

@@ -11,7 +11,7 @@ export interface Ran {
 const unexpected = () => Promise.reject(new Error('This job was not expected to run.'));
 
 /** Jobs that all fail, except the given ones. */
-export const jobsWith = (some: Partial<Jobs>): Jobs => ({
+const jobsWith = (some: Partial<Jobs>): Jobs => ({
   train: unexpected,
   sft: unexpected,
   evaluate: unexpected,

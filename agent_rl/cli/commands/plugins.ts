@@ -43,7 +43,7 @@ const lines = ({
 ];
 
 /** Plugins as text, one block per kind. */
-export function pluginText(plugins: readonly PluginDescription[]): string {
+function pluginText(plugins: readonly PluginDescription[]): string {
   const kinds = ['tool', 'environment', 'policy', 'reward'] as const;
   return kinds
     .map((kind) => {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { block } from './block.ts';
 
-export const logLevels = ['error', 'warn', 'info', 'debug'] as const;
+const logLevels = ['error', 'warn', 'info', 'debug'] as const;
 
 /** `run:` what the run is called, where it writes and what it runs on. */
 export const RunBlock = block(

@@ -4,7 +4,6 @@ import type { Static } from 'typebox';
 import { messageOf } from '../../core/errors.ts';
 import { tool } from '../../core/tool.ts';
 import type { Tool, ToolResult } from '../../core/tool.ts';
-import { evaluate } from './evaluate.ts';
 
 const CalculatorParameters = Type.Object(
   {
@@ -27,6 +26,8 @@ const CalculatorParameters = Type.Object(
 })
 export class CalculatorTool implements Tool<typeof CalculatorParameters> {
   async call({ expression }: Static<typeof CalculatorParameters>): Promise<ToolResult> {
+    // Late: mathjs is large, and this file is loaded wherever tools are listed.
+    const { evaluate } = await import('./evaluate.ts');
     try {
       return { content: evaluate(expression) };
     } catch (error) {

@@ -11,7 +11,7 @@ import { printed } from './python-text.ts';
 import { type GeneratedTask, generateTask } from './task.ts';
 
 /** Rows per family. */
-export const rowCounts = { train: 14, eval: 4, heldOut: 8 } as const;
+const rowCounts = { train: 14, eval: 4, heldOut: 8 } as const;
 
 export const shippedSeed = 20_261;
 
@@ -81,7 +81,7 @@ function rowOf(task: GeneratedTask, taskId: string): TaskRow {
 }
 
 /** Names of the parts the teacher usually gets wrong. */
-export function trickyParts(family: Family): string[] {
+function trickyParts(family: Family): string[] {
   const source = isTricky(family.source) ? [family.sourceName] : [];
   return [...source, ...family.steps.filter((step) => isTricky(step.atom)).map(({ name }) => name)];
 }

@@ -1,0 +1,44 @@
+import { spawnSync } from 'node:child_process';
+
+import { expect, test } from '@jest/globals';
+
+import { packageRoot } from '../../agent_rl/core/package-root.ts';
+
+const publicNames = `
+  tool environment policy reward inject Type AgentRlError
+  ToolRegistry EnvironmentRegistry PolicyRegistry RewardRegistry
+  MiniMindPolicy HuggingFacePolicy CodeExecEnv CodeExecTool CalculatorTool
+  RolloutWorker AsyncRolloutWorker GRPOTrainer SFTTrainer trainAgent
+  CodeTaskDataset loadCodeTaskSplits CodeTaskSampler`
+  .trim()
+  .split(/\s+/);
+
+const script = `
+  import { createRequire } from 'node:module';
+  const environment = JSON.stringify(process.env);
+  const root = await import('agent_rl');
+  const loaded = Object.keys(createRequire(import.meta.url).cache);
+  console.log(JSON.stringify({
+    names: Object.keys(root),
+    engines: loaded.filter((file) => /@tensorflow|onnxruntime/.test(file)),
+    resources: process.getActiveResourcesInfo().filter((one) => /Timeout|Worker|MessagePort|Process/.test(one)),
+    listeners: process.listenerCount('SIGINT') + process.listenerCount('uncaughtException'),
+    sameEnvironment: environment === JSON.stringify(process.env),
+  }));`;
+
+/** What a program finds that imports the built package by its name. */
+function importedRoot(): Record<string, unknown> {
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--input-type=module', '--eval', script],
+    { cwd: packageRoot(), encoding: 'utf8' },
+  );
+  expect(stderr).toBe('');
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+test('the package gives its public names, starts nothing and loads no engine', () => {
+  const { names, ...effects } = importedRoot();
+  expect(names).toEqual(expect.arrayContaining(publicNames));
+  expect(effects).toEqual({ engines: [], resources: [], listeners: 0, sameEnvironment: true });
+});
