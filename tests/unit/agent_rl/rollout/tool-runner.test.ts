@@ -101,6 +101,11 @@ describe('ToolRunner', () => {
     expect((await runWith(() => ({ content: '0123456789' }))).result.content).toBe('0123456789');
   });
 
+  test('shows the first of 100 MB and drops the rest', async () => {
+    const flood = await runWith(() => ({ content: 'x'.repeat(100 * 1024 * 1024) }));
+    expect(flood.result.content).toBe('xxxxxxxxxx\n[cut: 10 of 104,857,600 characters shown]');
+  });
+
   test('gives up with the reason when the rollout is cancelled', async () => {
     const cancelled = new AbortController();
     cancelled.abort(new Error('Ctrl-C'));
@@ -116,7 +121,7 @@ describe('an isolated tool', () => {
     name: 'patient',
     description: 'Misbehaves on request',
     parameters: Type.Object({ do: Type.String() }),
-    deadlineS: 0.3,
+    deadlineS: 1,
   };
   const call = async (runner: ToolRunner, what: string) =>
     runner.run(
@@ -135,6 +140,9 @@ describe('an isolated tool', () => {
     expect((await call(runner, 'hello')).result.content).toBe(expected);
     expect(await call(runner, 'loop')).toMatchObject({ status: 'timeout' });
     expect((await call(runner, 'hello')).result.content).toBe(expected);
+    expect((await call(runner, 'flood')).result.content).toMatch(
+      /^x{4000}\n\[cut: 4,000 of 104,857,600/,
+    );
     await expect(call(runner, 'throw')).rejects.toThrow('Tool "patient" failed: broken inside');
     expect((await call(runner, 'environment')).result.content).toBe('{}');
     await runner.close();

@@ -1,0 +1,107 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { beforeAll, describe, expect, test } from '@jest/globals';
+
+import { whatIsTorn } from '../../agent_rl/compose/checkpoints.ts';
+import {
+  filesBelow,
+  makeAcmeProject,
+  readJson,
+  readLines,
+  withoutTimes,
+} from '../support/acme-project.ts';
+import { builtProgram, startProgram } from '../support/built-program.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const project = temporaryFolder();
+const iterations = 20;
+const canary = 'canary-0f2e4d6c';
+let printed = '';
+
+const folderOf = (name: string): string => join(project, 'runs', name);
+const args = (name: string, ...more: string[]): string[] => [
+  'train',
+  ...['--config', 'train.yaml', '--max-iterations', String(iterations)],
+  ...['--set', `run.name=${name}`, '--set', 'eval.before=false', '--set', 'eval.after=false'],
+  ...more,
+];
+const train = (name: string, ...more: string[]) =>
+  builtProgram('agent-rl', args(name, ...more), project, {
+    ...process.env,
+    SECRET_API_KEY: canary,
+    HARMLESS: 'harmless',
+  });
+/** Places where two lists differ. */
+const differing = (a: readonly string[], b: readonly string[]): number[] =>
+  Array.from({ length: Math.max(a.length, b.length) }, (_, index) => index).filter(
+    (index) => a[index] !== b[index],
+  );
+const weights = (name: string): unknown =>
+  readJson(folderOf(name), 'summary.json')['weightsSha256'];
+/** One text per episode: a difference is then a short one. */
+const episodes = (name: string): string[] =>
+  withoutTimes(readLines(folderOf(name), 'trajectories', 'train.jsonl')).map((line) =>
+    JSON.stringify(line),
+  );
+
+beforeAll(() => makeAcmeProject(project));
+
+test('a run records every episode', () => {
+  const { code, stdout, stderr } = train('whole', '--log-rollouts', '--set', 'run.logLevel=debug');
+  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+  expect(episodes('whole')).toHaveLength(iterations * 8);
+  printed = stdout + stderr;
+}, 60_000);
+
+test('a secret of the environment is in no file of a run and in nothing it prints', () => {
+  expect(printed).toContain('Outputs:');
+  expect(printed).not.toContain(canary);
+  const files = filesBelow(folderOf('whole'));
+  expect(files.length).toBeGreaterThan(8);
+  expect(files.filter((file) => readFileSync(file).includes(canary))).toEqual([]);
+});
+
+test('a run is never overwritten', () => {
+  const before = readFileSync(join(folderOf('whole'), 'summary.json'), 'utf8');
+  const { code, stderr } = train('whole');
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/OUTPUT_UNWRITABLE: .*never overwritten.*--resume/);
+  expect(readFileSync(join(folderOf('whole'), 'summary.json'), 'utf8')).toBe(before);
+}, 60_000);
+
+describe('a run that is interrupted', () => {
+  const checkpoint = (): string => String(readJson(folderOf('cut'), 'summary.json')['checkpoint']);
+
+  test('by Ctrl-C leaves a whole checkpoint and says how to go on', async () => {
+    const run = startProgram('agent-rl', args('cut', '--async-rollout-workers', '1'), project);
+    await run.wrote(/Checkpoint \(periodic\): .*step-2/);
+    run.interrupt();
+    const { code, stdout, stderr } = await run.ended;
+    expect({ code, stderr: code === 130 ? '' : stderr }).toEqual({ code: 130, stderr: '' });
+    expect(stdout).toContain(`Interrupted. Continue with --resume ${folderOf('cut')}`);
+    expect(readJson(folderOf('cut'), 'summary.json')).toMatchObject({ interrupted: true });
+    expect(whatIsTorn(checkpoint())).toBeUndefined();
+    expect(readJson(folderOf('cut'), 'summary.json')['iterations']).toBeLessThan(iterations);
+  }, 60_000);
+
+  test('passes over a torn checkpoint aloud, and ends as if it had never stopped', () => {
+    const torn = join(checkpoint(), 'model.safetensors');
+    const bytes = readFileSync(torn);
+    bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
+    writeFileSync(torn, bytes);
+    const { code, stdout, stderr } = builtProgram(
+      'agent-rl',
+      ['train', '--resume', folderOf('cut')],
+      project,
+    );
+    expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(
+      'is passed over: model.safetensors is missing or is not what was written',
+    );
+    expect(weights('cut')).toBe(weights('whole'));
+    expect(differing(episodes('cut'), episodes('whole'))).toEqual([]);
+    const steps = readLines(folderOf('cut'), 'metrics.jsonl').map(({ iteration }) => iteration);
+    expect(steps).toEqual(Array.from({ length: iterations }, (_, index) => index + 1));
+  }, 60_000);
+});

@@ -1,0 +1,155 @@
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { beforeEach, describe, expect, test } from '@jest/globals';
+
+import {
+  checkpointAt,
+  newestCheckpoint,
+  pruneCheckpoints,
+  readTrainerState,
+  saveCheckpoint,
+  whatIsTorn,
+} from '../../../../agent_rl/compose/checkpoints.ts';
+import { FakeLearner } from '../../../support/fake-learner.ts';
+import { miniMind3Folder } from '../../../support/minimind3.ts';
+import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
+import { rejectionOf, thrownBy } from '../../../support/thrown.ts';
+
+const root = temporaryFolder();
+const folder = join(root, 'run', 'checkpoints');
+
+/** Writes what a learner would, or fails in the middle of it. */
+class WritingLearner extends FakeLearner {
+  constructor(private readonly fails = false) {
+    super();
+  }
+
+  override async saveState(into?: string): Promise<{ readonly weightsSha256: string }> {
+    writeBelow(into ?? '', 'model.safetensors', 'weights');
+    if (this.fails) throw new Error('ENOSPC: no space left on device');
+    writeBelow(into ?? '', 'config.json', '{}');
+    return { weightsSha256: 'abc' };
+  }
+}
+
+const save = (step: number, { name = `step-${step}`, fails = false } = {}) =>
+  saveCheckpoint({
+    folder,
+    name,
+    step,
+    state: { iteration: step, note: 'ü' },
+    learner: new WritingLearner(fails),
+    modelFolder: miniMind3Folder,
+  });
+
+const warnings: string[] = [];
+const warn = (text: string): void => void warnings.push(text);
+
+beforeEach(() => {
+  warnings.length = 0;
+  rmSync(join(root, 'run'), { recursive: true, force: true });
+});
+
+describe('a checkpoint', () => {
+  test('is a model folder with state and manifest, and is whole', async () => {
+    const { path, weightsSha256 } = await save(3);
+    expect(weightsSha256).toBe('abc');
+    expect(readdirSync(path).toSorted()).toEqual([
+      'config.json',
+      'manifest.json',
+      'model.safetensors',
+      'tokenizer.json',
+      'tokenizer_config.json',
+      'trainer-state.json',
+    ]);
+    expect(whatIsTorn(path)).toBeUndefined();
+    expect(readTrainerState(path)).toEqual({ iteration: 3, note: 'ü' });
+  });
+
+  test('that cannot be written whole does not appear, and the one before stays', async () => {
+    await save(3);
+    await expect(save(4, { fails: true })).rejects.toThrow('ENOSPC');
+    expect(readdirSync(folder)).toEqual(['step-3']);
+  });
+
+  test('below a file is OUTPUT_UNWRITABLE', async () => {
+    writeBelow(root, 'run/checkpoints', 'a file');
+    const { code, message } = await rejectionOf(save(1));
+    expect(code).toBe('OUTPUT_UNWRITABLE');
+    expect(message).toContain('step-1');
+  });
+
+  test.each([
+    [
+      'has lost a file',
+      (path: string) => rmSync(join(path, 'tokenizer.json')),
+      /^tokenizer.json is missing/,
+    ],
+    [
+      'has another state',
+      (path: string) => writeBelow(path, 'trainer-state.json', '{}'),
+      /^trainer-state.json is/,
+    ],
+    ['has no manifest', (path: string) => rmSync(join(path, 'manifest.json')), /no manifest.json/],
+    [
+      'has half a manifest',
+      (path: string) => writeBelow(path, 'manifest.json', '{"sch'),
+      /cannot be read/,
+    ],
+  ])('is torn when it %s', async (_, damage, problem) => {
+    const { path } = await save(1);
+    damage(path);
+    expect(whatIsTorn(path)).toMatch(problem);
+  });
+});
+
+describe('the newest checkpoint', () => {
+  test('is that of the highest step, not of the last name', async () => {
+    for (const step of [9, 10]) await save(step);
+    expect(newestCheckpoint(folder, warn)).toBe(join(folder, 'step-10'));
+    expect(warnings).toEqual([]);
+  });
+
+  test('passes over torn ones, each aloud', async () => {
+    for (const step of [1, 2, 3]) await save(step);
+    rmSync(join(folder, 'step-3', 'manifest.json'));
+    writeBelow(folder, 'step-2/model.safetensors', 'other weights');
+    expect(newestCheckpoint(folder, warn)).toBe(join(folder, 'step-1'));
+    expect(warnings).toEqual([
+      `Checkpoint ${join(folder, 'step-3')} is passed over: it has no manifest.json.`,
+      `Checkpoint ${join(folder, 'step-2')} is passed over: model.safetensors is missing or is not what was written.`,
+    ]);
+  });
+
+  test('is an error where all are torn', async () => {
+    await save(1);
+    rmSync(join(folder, 'step-1', 'manifest.json'));
+    const { code, message } = thrownBy(() => newestCheckpoint(folder, warn));
+    expect(code).toBe('CHECKPOINT_INVALID');
+    expect(message).toContain('holds no whole checkpoint (1 looked at)');
+  });
+});
+
+test('only the newest few are kept, and the best is no periodic one', async () => {
+  for (const step of [1, 2, 3]) await save(step);
+  await save(2, { name: 'best' });
+  pruneCheckpoints(folder, 2);
+  expect(readdirSync(folder).toSorted()).toEqual(['best', 'step-2', 'step-3']);
+});
+
+describe('a path', () => {
+  test('may name a checkpoint, or a run, whose newest is taken', async () => {
+    for (const step of [1, 2]) await save(step);
+    expect(checkpointAt(join(folder, 'step-1'), warn)).toBe(join(folder, 'step-1'));
+    expect(checkpointAt(join(root, 'run'), warn)).toBe(join(folder, 'step-2'));
+  });
+
+  test('that names neither is refused', () => {
+    mkdirSync(join(root, 'run'));
+    const { code, message } = thrownBy(() => checkpointAt(join(root, 'run'), warn));
+    expect(code).toBe('CHECKPOINT_INVALID');
+    expect(message).toContain('neither a checkpoint (no config.json) nor a run folder');
+    expect(existsSync(folder)).toBe(false);
+  });
+});

@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { expect, test } from '@jest/globals';
+
+import { forgetAfter } from '../../../../agent_rl/compose/forget-after.ts';
+import { runFolderAt } from '../../../../agent_rl/telemetry/index.ts';
+import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
+
+const root = temporaryFolder();
+
+test('records after an iteration are cut off, whatever characters they hold', async () => {
+  const line = (iteration: number): string => `{"iteration": ${iteration}, "said": "a\u2028b ü"}\n`;
+  writeBelow(root, 'metrics.jsonl', [1, 2, 3].map(line).join(''));
+  writeBelow(root, 'trajectories/train.jsonl', [1, 1, 2, 2, 3].map(line).join(''));
+  writeBelow(root, 'trajectories/eval.jsonl', line(0));
+  await forgetAfter(runFolderAt(root), 2);
+  const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+  expect(read('metrics.jsonl')).toBe([1, 2].map(line).join(''));
+  expect(read('trajectories/train.jsonl')).toBe([1, 1, 2, 2].map(line).join(''));
+  expect(read('trajectories/eval.jsonl')).toBe(line(0));
+});
+
+test('a last line that was cut short goes too', async () => {
+  writeBelow(root, 'metrics.jsonl', '{"iteration": 1}\n{"iteration": 2}');
+  await forgetAfter(runFolderAt(root), 5);
+  expect(readFileSync(join(root, 'metrics.jsonl'), 'utf8')).toBe('{"iteration": 1}\n');
+});
