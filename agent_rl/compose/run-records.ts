@@ -65,7 +65,7 @@ export class RunRecords implements TrainerObserver {
     const { folder, iterations, memory } = this.options;
     this.#metrics.write(iteration, { ...metrics, 'system/peakRssBytes': memory.peak.peakRssBytes });
     for (const trajectory of trajectories)
-      this.#trajectories.write(trajectoryLine(folder.name, trajectory));
+      this.#trajectories.write({ iteration, ...trajectoryLine(folder.name, trajectory) });
     this.#trajectories.flush();
     this.#advise(iteration, metrics);
     this.#barFor('train', iterations).update(iteration, liveNumbers(metrics));

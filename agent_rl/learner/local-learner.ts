@@ -50,7 +50,6 @@ export class LocalLearner implements Learner {
   readonly #rope: RopeTables;
   readonly #feeds: Record<string, TensorData>;
   #reference: Record<string, TensorData> | undefined;
-  #version = 0;
 
   constructor(
     private readonly engine: Engine,
@@ -167,9 +166,10 @@ export class LocalLearner implements Learner {
   }
 
   async publishWeights(): Promise<number> {
-    this.#version += 1;
-    await this.options.publish(this.parameters, this.#version);
-    return this.#version;
+    // Counted by steps and not by calls, so that a run that is resumed goes on with the same versions.
+    const version = this.#optimizer.steps;
+    await this.options.publish(this.parameters, version);
+    return version;
   }
 
   async close(): Promise<void> {
