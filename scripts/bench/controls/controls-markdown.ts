@@ -1,0 +1,58 @@
+import type { Rate, SeedControls } from './controls-of-seed.ts';
+
+const percent = (share: number): string => (100 * share).toFixed(1);
+
+const rateText = (rate: Rate | undefined): string =>
+  rate === undefined
+    ? '-'
+    : `${percent(rate.successRate)} [${percent(rate.wilson95[0])}, ${percent(rate.wilson95[1])}]`;
+
+interface Row {
+  readonly name: string;
+  readonly cell: (controls: SeedControls) => string;
+}
+
+const rows: readonly Row[] = [
+  { name: 'Before', cell: ({ trained }) => rateText(trained.before) },
+  { name: '**After**', cell: ({ trained }) => rateText(trained.after) },
+  { name: 'pass@16 before, temperature 1', cell: ({ passBefore }) => passText(passBefore.passAtK) },
+  {
+    name: 'More supervised warm-up, the same processor seconds',
+    cell: ({ moreWarmUp }) => rateText(moreWarmUp.after),
+  },
+  { name: 'Shuffled rewards', cell: ({ shuffledRewards }) => rateText(shuffledRewards.after) },
+  { name: 'After, output of the tool blank', cell: ({ blankOutput }) => rateText(blankOutput) },
+  { name: 'After, tool unavailable', cell: ({ toolUnavailable }) => rateText(toolUnavailable) },
+];
+
+const passText = (passAtK: Readonly<Record<string, number>>): string =>
+  passAtK['16'] === undefined ? '-' : percent(passAtK['16']);
+
+const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+
+/** One column per seed: rates in percent with Wilson 95 % intervals, then cost and what the rows mean. */
+export function controlsMarkdown(results: readonly SeedControls[]): string {
+  const groups = [...new Set(results.flatMap(({ trained }) => Object.keys(trained.after.groups)))];
+  const grouped = groups.toSorted().flatMap((group): Row[] => [
+    { name: `Before, ${group}`, cell: ({ trained }) => rateText(trained.before.groups[group]) },
+    { name: `After, ${group}`, cell: ({ trained }) => rateText(trained.after.groups[group]) },
+    {
+      name: `More warm-up, ${group}`,
+      cell: ({ moreWarmUp }) => rateText(moreWarmUp.after.groups[group]),
+    },
+  ]);
+  const cost: Row = {
+    name: 'Run: wall s / processor s',
+    cell: ({ trained }) => `${trained.wallSeconds.toFixed(0)} / ${trained.cpuSeconds.toFixed(0)}`,
+  };
+  return [
+    line(['Held-out success, %', ...results.map(({ seed }) => `seed ${seed}`)]),
+    line(['---', ...results.map(() => '---')]),
+    ...[...rows, ...grouped, cost].map(({ name, cell }) => line([name, ...results.map(cell)])),
+    '',
+    `Greedy unless said otherwise; n = ${[...new Set(results.map(({ trained }) => trained.after.n))].join(', ')} tasks; brackets are Wilson 95 % intervals.`,
+    'Blank: programs run, the agent reads nothing. Unavailable: nothing runs, each call is answered with an error.',
+    'In both the last program it wrote is judged by the hidden tests. Without any tool in its prompt it has no way to answer.',
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,165 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+
+import { prepareRun, type PreparedRun } from '../../../agent_rl/compose/prepare-run.ts';
+import { runEvaluation } from '../../../agent_rl/compose/run-evaluation.ts';
+import type { JobOptions, JobResult } from '../../../agent_rl/compose/run-options.ts';
+import { runTraining } from '../../../agent_rl/compose/run-training.ts';
+import { processTreeUsage } from '../../../agent_rl/telemetry/index.ts';
+import { findRun } from './find-run.ts';
+import { moreWarmUp } from './more-warm-up.ts';
+import { readOnce } from './read-once.ts';
+
+/** A success rate as runs and evaluations report it. */
+export interface Rate {
+  readonly n: number;
+  readonly successes: number;
+  readonly successRate: number;
+  readonly wilson95: readonly [low: number, high: number];
+}
+
+export interface Evaluated extends Rate {
+  /** By group of tasks: families held out, and new tasks of trained families. */
+  readonly groups: Readonly<Record<string, Rate>>;
+  readonly passAtK: Readonly<Record<string, number>>;
+}
+
+export interface TrainedRun {
+  readonly run: string;
+  readonly wallSeconds: number;
+  readonly cpuSeconds: number;
+  readonly before: Evaluated;
+  readonly after: Evaluated;
+}
+
+export interface SeedControls {
+  readonly seed: number;
+  readonly trained: TrainedRun;
+  /** The starting weights at temperature 1, 16 attempts at each held-out task. */
+  readonly passBefore: Evaluated;
+  /** The starting weights after as many processor seconds of supervised training as the run took. */
+  readonly moreWarmUp: {
+    readonly cpuSeconds: number;
+    readonly conversations: number;
+    readonly after: Evaluated;
+  };
+  /** The trained weights; programs run, but what they print is not shown. */
+  readonly blankOutput: Evaluated;
+  /** The trained weights; nothing runs, every call is answered with an error, the last program is judged. */
+  readonly toolUnavailable: Evaluated;
+  /** The same run with its rewards dealt out at random. */
+  readonly shuffledRewards: { readonly run: string; readonly after: Evaluated };
+}
+
+export interface SeedOptions {
+  readonly seed: number;
+  readonly config: string;
+  readonly sftConfig: string;
+  /** `a.b=c`, over the config. */
+  readonly sets: readonly string[];
+  /** Folder of runs to read instead of repeating them. */
+  readonly runs: string;
+  /** Where the parts of this seed are kept. */
+  readonly folder: string;
+  readonly signal: AbortSignal;
+  readonly print: (text: string) => void;
+}
+
+const attemptsBefore = 16;
+
+/** All controls of one seed; parts that exist are read. */
+export async function controlsOfSeed(options: SeedOptions): Promise<SeedControls> {
+  const { seed, folder, print } = options;
+  await mkdir(folder, { recursive: true });
+  const part = <T>(name: string, make: () => Promise<T>): Promise<T> => {
+    options.signal.throwIfAborted();
+    return readOnce(path.join(folder, `${name}.json`), async () => {
+      print(`Seed ${seed}: ${name}`);
+      const made = await make();
+      options.signal.throwIfAborted();
+      return made;
+    });
+  };
+  const trained = await part('trained', () => trainedRun(options));
+  const afterwards = (output: string) => () =>
+    evaluated(options, { 'tools.0.output': output }, trained.run);
+  return {
+    seed,
+    trained,
+    passBefore: await part('pass-before', () =>
+      evaluated(options, { 'eval.samples': attemptsBefore, 'eval.temperature': 1 }),
+    ),
+    moreWarmUp: await part('more-warm-up', async () => {
+      const { checkpoint, ...spent } = await moreWarmUp(options, trained.cpuSeconds);
+      return { ...spent, after: await evaluated(options, {}, checkpoint) };
+    }),
+    blankOutput: await part('blank-output', afterwards('blank')),
+    toolUnavailable: await part('tool-unavailable', afterwards('unavailable')),
+    shuffledRewards: await part('shuffled-rewards', async () => {
+      const { run, eval: evaluation } = await training(options, 'shuffled-rewards');
+      return { run, after: evaluation.after };
+    }),
+  };
+}
+
+/** What of a run's summary is read. */
+interface Summary {
+  readonly run: string;
+  readonly wallSeconds: number;
+  readonly cpuSeconds: number;
+  readonly eval: { readonly before: Evaluated; readonly after: Evaluated };
+}
+
+async function trainedRun(options: SeedOptions): Promise<TrainedRun> {
+  const prepared = await prepareSeed(options, {});
+  const found = findRun(options.runs, prepared.loaded);
+  const summary = (found ?? (await training(options, 'none'))) as unknown as Summary;
+  const { run, wallSeconds, cpuSeconds } = summary;
+  return { run, wallSeconds, cpuSeconds, ...summary.eval };
+}
+
+async function training(
+  options: SeedOptions,
+  control: 'none' | 'shuffled-rewards',
+): Promise<Summary> {
+  // The whole process is counted by a run's summary; only this run's share is meant here.
+  const earlier = (await processTreeUsage()).cpuSeconds;
+  const prepared = await prepareSeed(options, {
+    'run.outputDir': path.join(options.folder, 'runs'),
+    'train.control': control,
+  });
+  const result = await runTraining({ ...jobOf(options, prepared), dryRun: false });
+  const summary = result as unknown as Summary;
+  return { ...summary, cpuSeconds: summary.cpuSeconds - earlier };
+}
+
+async function evaluated(
+  options: SeedOptions,
+  settings: Readonly<Record<string, unknown>>,
+  checkpoint?: string,
+): Promise<Evaluated> {
+  const job = jobOf(options, await prepareSeed(options, settings));
+  const result: JobResult = await runEvaluation(
+    checkpoint === undefined ? job : { ...job, checkpoint },
+  );
+  return result as unknown as Evaluated;
+}
+
+const jobOf = ({ signal, print }: SeedOptions, prepared: PreparedRun): JobOptions => ({
+  ...prepared,
+  signal,
+  print,
+});
+
+/** The config with this seed and more settings over it. */
+function prepareSeed(
+  { config, seed, sets }: SeedOptions,
+  settings: Readonly<Record<string, unknown>>,
+): Promise<PreparedRun> {
+  const flags = Object.entries({ 'run.seed': seed, ...settings }).map(([key, value]) => ({
+    source: 'bench:controls',
+    path: key,
+    value,
+  }));
+  return prepareRun({ file: config, overrides: sets, flags });
+}
