@@ -41,7 +41,7 @@ export interface StepResult {
 }
 
 const smallestRows = 4;
-const programsKept = 12;
+const programsKept = 32;
 const prefillMultiple = 32;
 
 /** The compiled programs of generation and the weights they run with. */
@@ -119,7 +119,7 @@ export class DecoderPrograms {
   /** Feeds one token per row and draws the next. */
   async step(inputs: StepInputs, { cache, rows, wholeRows }: StepOptions): Promise<StepResult> {
     const { layers, headDim } = this.config;
-    const { capacity } = cache.shape;
+    const { capacity } = cache;
     const program = await this.#programs.get(`step ${rows} ${capacity} ${wholeRows}`, () =>
       this.#compileStep(rows, capacity, wholeRows),
     );

@@ -4,7 +4,7 @@ export interface KvShape {
   readonly layers: number;
   readonly kvHeads: number;
   readonly headDim: number;
-  /** Positions per row; a multiple of 16, so that results do not depend on it. */
+  /** Most positions per row; a multiple of 16, so that results do not depend on it. */
   readonly capacity: number;
 }
 
@@ -19,28 +19,59 @@ export interface KvPrefix {
  * Keys and values of many rows, per layer [rows, kvHeads, capacity, headDim], written from JavaScript.
  *
  * They are program inputs only, never outputs: the binding copies every output, and a cache is large.
- * Rows are contiguous, so the first n rows are a view, not a copy.
+ * Rows are contiguous, so the first n rows are a view, not a copy. The capacity in use may be less than the most
+ * there can be: a step costs what it looks at.
  */
 export class KvCache {
   readonly keys: readonly Float32Array[];
   readonly values: readonly Float32Array[];
-  readonly #head: number;
-  readonly #row: number;
+  #capacity: number;
 
   constructor(
     readonly shape: KvShape,
     readonly rows: number,
   ) {
-    this.#head = shape.capacity * shape.headDim;
-    this.#row = shape.kvHeads * this.#head;
-    const allocate = () =>
-      Array.from({ length: shape.layers }, () => new Float32Array(rows * this.#row));
+    this.#capacity = shape.capacity;
+    const size = rows * shape.kvHeads * shape.capacity * shape.headDim;
+    const allocate = () => Array.from({ length: shape.layers }, () => new Float32Array(size));
     this.keys = allocate();
     this.values = allocate();
   }
 
+  /** Positions per row in use. */
+  get capacity(): number {
+    return this.#capacity;
+  }
+
   get bytes(): number {
-    return 2 * 4 * this.shape.layers * this.rows * this.#row;
+    return [...this.keys, ...this.values].reduce((sum, { byteLength }) => sum + byteLength, 0);
+  }
+
+  get #head(): number {
+    return this.#capacity * this.shape.headDim;
+  }
+
+  get #row(): number {
+    return this.shape.kvHeads * this.#head;
+  }
+
+  /**
+   * Lays rows out for another capacity, keeping the first `length` positions of each.
+   *
+   * @param length at most the smaller of both capacities
+   */
+  resize(capacity: number, length: number): void {
+    const { kvHeads, headDim } = this.shape;
+    const [from, to] = [this.#head, capacity * headDim];
+    const places = [...Array.from({ length: this.rows * kvHeads }).keys()];
+    // Growing moves data towards the end, so the last comes first; shrinking the other way round.
+    const order = to > from ? places.toReversed() : places;
+    for (const data of length === 0 ? [] : [...this.keys, ...this.values]) {
+      for (const place of order) {
+        data.copyWithin(place * to, place * from, place * from + length * headDim);
+      }
+    }
+    this.#capacity = capacity;
   }
 
   /** Layer `layer` of the first `rows` rows, as views. */

@@ -1,5 +1,6 @@
 import { AgentRlError } from '../core/errors.ts';
 import type { Generation, GenerationRequest, Generator } from '../core/generator.ts';
+import { bucketSize } from '../engine/program-cache.ts';
 import { drawTruncated, truncates } from './draw-token.ts';
 import type { DecoderPrograms, StepInputs } from './decoder-programs.ts';
 import { KvCache } from './kv-cache.ts';
@@ -41,7 +42,7 @@ const prefixesKept = 64;
 export class LocalGenerator implements Generator {
   readonly maxContextTokens: number;
   readonly #cache: KvCache;
-  readonly #mask: Float32Array; // [rows, capacity + 1]: 0 where a row may look, a large negative elsewhere
+  readonly #mask: Float32Array; // [rows, capacity + 1] in use: 0 where a row may look, a large negative elsewhere
   readonly #slots = new Map<string, Slot>();
   readonly #byRow: (Slot | undefined)[];
   readonly #waiting: ActiveRequest[] = [];
@@ -68,6 +69,7 @@ export class LocalGenerator implements Generator {
     this.#cache = new KvCache({ ...programs.kvShape, capacity: this.maxContextTokens }, rows);
     this.#mask = new Float32Array(rows * (this.maxContextTokens + 1));
     this.#byRow = Array.from({ length: rows }, () => undefined);
+    this.#cache.resize(this.#capacityFor(1), 0);
   }
 
   get totals(): GenerationTotals {
@@ -95,6 +97,7 @@ export class LocalGenerator implements Generator {
     slot.active?.finish('aborted', this.#version);
     this.#slots.delete(episode);
     this.#byRow[slot.row] = undefined;
+    if (this.#slots.size === 0) this.#cache.resize(this.#capacityFor(1), 0);
     void this.#pump();
   }
 
@@ -113,6 +116,23 @@ export class LocalGenerator implements Generator {
     this.#prefixes.clear();
     await this.programs.setWeights(parameters);
     this.#version = version;
+  }
+
+  /** Positions per row for contexts of at most `length` tokens. */
+  #capacityFor(length: number): number {
+    const bucket = bucketSize(length, { multipleOf: 64, growth: 1.5 });
+    return Math.min(this.maxContextTokens, bucket);
+  }
+
+  /** Makes room for `length` positions in every row. */
+  #makeRoom(length: number): void {
+    if (length <= this.#cache.capacity) return;
+    const slots = [...this.#slots.values()];
+    this.#cache.resize(
+      this.#capacityFor(length),
+      Math.max(0, ...slots.map(({ cached }) => cached.length)),
+    );
+    for (const slot of slots) this.#writeMask(slot);
   }
 
   #activeSlots(): Slot[] {
@@ -205,6 +225,7 @@ export class LocalGenerator implements Generator {
         this.#totals.prefilledTokens += prefix.length;
         return this.programs.prefill(prefix);
       });
+      this.#makeRoom(prefix.length);
       this.#cache.load(row, computed);
       slot.cached.push(...prefix);
     }
@@ -215,7 +236,7 @@ export class LocalGenerator implements Generator {
   }
 
   #writeMask({ row, cached }: Slot): void {
-    const width = this.maxContextTokens + 1;
+    const width = this.#cache.capacity + 1;
     const mask = this.#mask.subarray(row * width, (row + 1) * width);
     mask.fill(hidden);
     mask.fill(0, 0, cached.length);
@@ -237,6 +258,7 @@ export class LocalGenerator implements Generator {
   async #step(): Promise<void> {
     this.#compact();
     const active = this.#activeSlots();
+    this.#makeRoom(1 + Math.max(...active.map(({ cached }) => cached.length)));
     const rows = this.programs.rowBucket(1 + Math.max(...active.map(({ row }) => row)));
     const inputs = this.#inputs(active, rows);
     const drawing = active.filter((slot) => slot.pending.length === 1);
@@ -263,7 +285,7 @@ export class LocalGenerator implements Generator {
       uniforms[row] = request?.uniform ?? 0;
       temperatures[row] = request?.request.sampling.temperature ?? 1;
     }
-    const mask = this.#mask.subarray(0, rows * (this.maxContextTokens + 1));
+    const mask = this.#mask.subarray(0, rows * (this.#cache.capacity + 1));
     return { tokens, positions, uniforms, temperatures, mask };
   }
 
@@ -275,7 +297,7 @@ export class LocalGenerator implements Generator {
     for (const [layer, entries] of fresh.entries()) this.#cache.write(layer, entries, positions);
     for (const slot of active) {
       const fed = slot.pending.shift() as number;
-      this.#mask[slot.row * (this.maxContextTokens + 1) + slot.cached.length] = 0;
+      this.#mask[slot.row * (this.#cache.capacity + 1) + slot.cached.length] = 0;
       slot.cached.push(fed);
     }
     this.#totals.fedTokens += active.length;

@@ -33,3 +33,17 @@ test('rows can be moved and swapped', () => {
   cache.swap(0, 1, 2);
   expect([...cache.view(0, 1).keys]).toEqual([5, 6, 0, 0, 7, 8, 0, 0]);
 });
+
+test('rows keep their positions when the capacity grows and shrinks', () => {
+  const cache = new KvCache(shape, 2);
+  cache.resize(2, 0);
+  cache.load(0, prefix);
+  cache.load(1, { ...prefix, keys: [Float32Array.of(5, 6, 7, 8)] });
+  cache.resize(3, 2);
+  const rows = cache.view(0, 2).keys;
+  expect(rows).toHaveLength(12);
+  const kept = [0, 1, 3, 4, 6, 7, 9, 10].map((place) => rows[place]);
+  expect(kept).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  cache.resize(2, 2);
+  expect([...cache.view(0, 2).keys]).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+});

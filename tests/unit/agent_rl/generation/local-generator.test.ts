@@ -59,6 +59,19 @@ describe('LocalGenerator', () => {
     expect(await Promise.all(all.map((one) => together.generate(one)))).toEqual(single);
   });
 
+  test('gives the same bits when the cache grows under it', async () => {
+    const [alone, together] = [await open(4, 256), await open(8, 256)];
+    const long = Array.from({ length: 50 }, (_, t) => (t * 5) % 24);
+    const one = request('long', long, { maxTokens: 100 });
+    const others = prompts
+      .slice(0, 5)
+      .map((prompt, i) => request(`e${i}`, prompt, { maxTokens: 20 * i + 1 }));
+    const single = await alone.generate(one);
+    const [grown] = await Promise.all([one, ...others].map((each) => together.generate(each)));
+    expect(grown).toEqual(single);
+    expect(single.tokens).toHaveLength(100);
+  });
+
   test('has the log-probabilities that the learner computes over the whole sequence', async () => {
     const generator = await open(4);
     const learner = new LocalLearner(engine, tinyModelConfig, parameters, {

@@ -73,7 +73,7 @@ describe('LocalLearner', () => {
           return (await open2(parameters).forwardBackward(data, loss)).loss;
         };
         const centre = values[largest] as number;
-        const step = 0.01;
+        const step = 0.003;
         const slope = ((await at(centre + step)) - (await at(centre - step))) / (2 * step);
         values[largest] = centre;
         expect(Math.abs(slope - (gradient[largest] as number))).toBeLessThan(
