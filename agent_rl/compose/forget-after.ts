@@ -32,7 +32,11 @@ async function bytesUpTo(file: string, iteration: number): Promise<number> {
   return bytes;
 }
 
-/** Lines with their line feed, cut at no other character: JSON may hold any. */
+/**
+ * Lines with their line feed, cut at no other character: JSON may hold any.
+ *
+ * @yields one line
+ */
 async function* wholeLines(file: string): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {

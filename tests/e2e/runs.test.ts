@@ -22,8 +22,8 @@ let printed = '';
 const folderOf = (name: string): string => join(project, 'runs', name);
 const args = (name: string, ...more: string[]): string[] => [
   'train',
-  ...['--config', 'train.yaml', '--max-iterations', String(iterations)],
-  ...['--set', `run.name=${name}`, '--set', 'eval.before=false', '--set', 'eval.after=false'],
+  ...`--config train.yaml --max-iterations ${iterations}`.split(' '),
+  ...`--set run.name=${name} --set eval.before=false --set eval.after=false`.split(' '),
   ...more,
 ];
 const train = (name: string, ...more: string[]) =>

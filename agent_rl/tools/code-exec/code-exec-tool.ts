@@ -66,7 +66,7 @@ export class CodeExecTool implements Tool<typeof CodeExecParameters> {
     if (this.settings.output === 'unavailable') {
       return { content: 'Error: code_exec is not available.', isError: true };
     }
-    const answer = await this.#run(code, inputs as CodeExecInputs, signal);
+    const answer = await this.#run(code, inputs, signal);
     return this.settings.output === 'blank' ? { ...answer, content: '' } : answer;
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 
 import { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
 import { unbiased } from '../../../../agent_rl/core/sampling.ts';
@@ -50,7 +50,7 @@ describe('Shuffled rewards', () => {
       return groups;
     };
     // Without it both groups are equal among themselves and teach nothing.
-    expect((await groupsWith('none', 1)).map(({ advantages }) => [...advantages])).toEqual([
+    expect((await groupsWith('none', 1)).map(({ advantages }) => Array.from(advantages))).toEqual([
       [0, 0],
       [0, 0],
     ]);
