@@ -3,7 +3,6 @@ export { createLog, type Log } from './create-log.ts';
 export { JsonlWriter } from './jsonl-writer.ts';
 export { metricDefinition, metricNames, type Metrics } from './metric-names.ts';
 export { MetricsWriter } from './metrics-writer.ts';
-export { outputUnwritable } from './output-unwritable.ts';
 export { type PeakMemory, ProcessTreeMemory } from './process-tree-memory.ts';
 export { processTreeUsage } from './process-tree.ts';
 export { createProgress, durationText, type LiveNumbers, type Progress } from './progress.ts';
