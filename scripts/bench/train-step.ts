@@ -69,8 +69,13 @@ export class TrainStep {
     return outputs['loss']?.[0] ?? Number.NaN;
   }
 
-  gradientOf(name: string): Float32Array {
-    return this.#optimizer.gradients.get(name)!;
+  /** The batch's gradient by parameter, accumulated nowhere. */
+  async freshGradients(): Promise<{ loss: number; gradients: Map<string, Float32Array> }> {
+    const outputs = await this.program.run(this.#feeds);
+    const gradients = [...this.parameters.keys()].map(
+      (name) => [name, outputs[`${gradientPrefix}${name}`] as Float32Array] as const,
+    );
+    return { loss: outputs['loss']?.[0] ?? Number.NaN, gradients: new Map(gradients) };
   }
 
   update(): void {

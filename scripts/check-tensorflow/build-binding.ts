@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+
+import { tf } from '../../agent_rl/engine/ops.ts';
+
+const require = createRequire(import.meta.url);
+const bindingPackage = '@tensorflow/tfjs-node@4.22.0';
+
+export interface BindingOptions {
+  /** Everything is put here. */
+  readonly folder: string;
+  readonly python: string;
+  /** A wheel of tensorflow-cpu to use instead of downloading one. */
+  readonly wheel?: string;
+  readonly note: (text: string) => void;
+}
+
+/**
+ * Registers tfjs's `tensorflow` backend: the binding of tfjs-node, compiled against the library inside the wheel of
+ * tensorflow-cpu, since the library it would download is of 2022 and lies on a host that is not always reachable.
+ */
+export async function registerTensorflow(options: BindingOptions): Promise<void> {
+  const { folder, note } = options;
+  const [library, source] = [path.join(folder, 'wheel'), path.join(folder, 'tfjs-node')];
+  await mkdir(library, { recursive: true });
+  await mkdir(source, { recursive: true });
+  note('Fetching tensorflow-cpu and the sources of the binding');
+  const wheel = options.wheel ?? (await downloadWheel(options));
+  await run(options.python, ['-m', 'zipfile', '-e', wheel, library]);
+  await run('npm', ['pack', '--silent', '--pack-destination', source, bindingPackage]);
+  const archive = await only(source, '.tgz');
+  await run('tar', ['-xzf', archive, '-C', source]);
+  note('Compiling the binding');
+  const root = path.join(source, 'package');
+  const binding = path.join(root, 'tfjs_binding.node');
+  await compile(root, path.join(library, 'tensorflow'), binding);
+  await useOurTfjs(root);
+  const { NodeJSKernelBackend } = require(path.join(root, 'dist/nodejs_kernel_backend.js')) as {
+    NodeJSKernelBackend: new (binding: unknown, name: string) => never;
+  };
+  require(path.join(root, 'dist/register_all_kernels.js'));
+  tf.registerBackend(
+    'tensorflow',
+    () => new NodeJSKernelBackend(require(binding), '@tensorflow/tfjs-node'),
+  );
+  await tf.findBackendFactory('tensorflow')?.();
+}
+
+async function downloadWheel({ folder, python }: BindingOptions): Promise<string> {
+  const to = path.join(folder, 'download');
+  const flags = ['--quiet', '--no-deps', '--only-binary', ':all:', '--dest', to];
+  await run(python, ['-m', 'pip', 'download', ...flags, 'tensorflow-cpu']);
+  return only(to, '.whl');
+}
+
+async function compile(root: string, tensorflow: string, output: string): Promise<void> {
+  const headers = path.resolve(path.dirname(process.execPath), '..', 'include', 'node');
+  if (!existsSync(path.join(headers, 'node_api.h'))) {
+    throw new Error(`Node's headers are not in ${headers}; install those of ${process.version}.`);
+  }
+  const sources = ['tfjs_backend.cc', 'tfjs_binding.cc'].map((file) =>
+    path.join(root, 'binding', file),
+  );
+  const includes = [headers, path.dirname(root), root, path.join(tensorflow, 'include')];
+  const flags = '-std=c++17 -O2 -fPIC -shared -w -DNAPI_VERSION=8'.split(' ');
+  const linked = [`-L${tensorflow}`, `-Wl,-rpath,${tensorflow}`];
+  const libraries = ['-l:libtensorflow_cc.so.2', '-l:libtensorflow_framework.so.2'];
+  const included = includes.flatMap((folder) => ['-I', folder]);
+  await run('g++', [...flags, ...included, ...sources, '-o', output, ...linked, ...libraries]);
+}
+
+/** The binding must register with the copy of tfjs that programs are written in. */
+async function useOurTfjs(root: string): Promise<void> {
+  const scope = path.join(root, 'node_modules', '@tensorflow');
+  await mkdir(scope, { recursive: true });
+  const ours = path.dirname(require.resolve('@tensorflow/tfjs/package.json'));
+  await symlink(ours, path.join(scope, 'tfjs'), 'dir');
+}
+
+async function only(folder: string, ending: string): Promise<string> {
+  const files = (await readdir(folder)).filter((name) => name.endsWith(ending));
+  if (files.length === 1) return path.join(folder, files[0]!);
+  throw new Error(`Expected one ${ending} file in ${folder}, found ${files.join(', ') || 'none'}.`);
+}
+
+function run(command: string, args: readonly string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+    child.on('error', reject);
+    child.on('close', (code, signal) => {
+      if (code === 0) return resolve();
+      return reject(new Error(`${command} ${args.join(' ')} ended with ${code ?? signal}.`));
+    });
+  });
+}
