@@ -3,7 +3,13 @@ import type { Metrics } from '../telemetry/index.ts';
 /** Something an iteration's numbers say that the user can act on. */
 export interface Advice {
   /** Said once a run. */
-  readonly about: 'nothing-learned' | 'no-calls' | 'malformed-calls' | 'cut-off' | 'slow-rollouts';
+  readonly about:
+    | 'nothing-learned'
+    | 'no-calls'
+    | 'malformed-calls'
+    | 'rejected-calls'
+    | 'cut-off'
+    | 'slow-rollouts';
   readonly text: string;
 }
 
@@ -17,6 +23,7 @@ export function iterationAdvice(metrics: Metrics): Advice[] {
   const advice: Advice[] = [];
   const { 'rollout/episodes': episodes = 0, 'group/count': groups = 0 } = metrics;
   const { 'rollout/malformedCalls': malformed = 0, 'rollout/toolCallRate': callRate = 1 } = metrics;
+  const { 'rollout/rejectedCalls': rejected = 0 } = metrics;
   const { 'outcome/truncated-tokens': cutOff = 0, 'busy/collect': collect = 0 } = metrics;
   const { 'seconds/tools': tools = 0, 'seconds/generation': generation = 0 } = metrics;
   if (groups > 0 && metrics['group/zeroVariance'] === groups) {
@@ -36,6 +43,12 @@ export function iterationAdvice(metrics: Metrics): Advice[] {
     advice.push({
       about: 'malformed-calls',
       text: `${malformed} tool calls in ${episodes} episodes could not be read (rollout/malformedCalls). Check that policy.type and the chat template are the model's own, raise policy.maxTurnTokens if calls are cut off, set rollout.invalidCallPenalty, or warm the model up with agent-rl sft.`,
+    });
+  }
+  if (episodes > 0 && rejected >= most * episodes) {
+    advice.push({
+      about: 'rejected-calls',
+      text: `${rejected} tool calls in ${episodes} episodes named a tool that is not there or had arguments that do not fit (rollout/rejectedCalls). List the tool under tools:, say in the prompt what it is called (environment.systemPrompt), or warm the model up with agent-rl sft.`,
     });
   }
   if (episodes > 0 && cutOff >= most * episodes) {

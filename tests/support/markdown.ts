@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+
+import { packageRoot } from '../../agent_rl/core/package-root.ts';
+
+const skipped = new Set(['node_modules', 'dist', 'runs', '.cache', '.git', 'shared']);
+
+/** Paths of all Markdown files, relative to the package. */
+export function markdownFiles(folder = packageRoot()): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return skipped.has(entry.name) ? [] : markdownFiles(path);
+    return entry.name.endsWith('.md') ? [relative(packageRoot(), path)] : [];
+  });
+}
+
+export const readDocument = (path: string): string =>
+  readFileSync(join(packageRoot(), path), 'utf8');
+
+export interface CodeBlock {
+  readonly language: string;
+  readonly text: string;
+  /** Marked `<!-- runnable -->`. */
+  readonly runnable: boolean;
+}
+
+/** The fenced blocks of a document. */
+export function codeBlocks(markdown: string): CodeBlock[] {
+  const fence = /(<!-- runnable -->\s*)?^```(\w*)\n([\s\S]*?)^```$/gm;
+  return [...markdown.matchAll(fence)].map(([, mark, language = '', text = '']) => ({
+    language,
+    text,
+    runnable: mark !== undefined,
+  }));
+}
+
+/** The document without its fenced blocks. */
+export const withoutCodeBlocks = (markdown: string): string =>
+  markdown.replaceAll(/^```[\s\S]*?^```$/gm, '');
+
+/** What stands in backticks. */
+export const codeSpans = (text: string): string[] =>
+  [...text.matchAll(/`([^`]+)`/g)].map(([, span = '']) => span);
+
+/** The cells of the rows of the table that follows a heading, as they are written. */
+export function tableBelow(markdown: string, heading: string): string[][] {
+  const section = markdown.slice(markdown.indexOf(`\n${heading}\n`) + 1);
+  const lines = section.split('\n');
+  const first = lines.findIndex((line) => line.startsWith('|'));
+  const length = lines.slice(first).findIndex((line) => !line.startsWith('|'));
+  return lines.slice(first + 2, length < 0 ? undefined : first + length).map((line) =>
+    line
+      .split(/(?<!\\)\|/)
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+}

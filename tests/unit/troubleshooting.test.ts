@@ -1,0 +1,227 @@
+import { setImmediate } from 'node:timers/promises';
+
+import { describe, expect, test } from '@jest/globals';
+import { Type } from 'typebox';
+
+import { errorText } from '../../agent_rl/cli/exit-code.ts';
+import { builtinPlugins } from '../../agent_rl/compose/builtin-plugins.ts';
+import { choosePlugins } from '../../agent_rl/compose/choose-plugins.ts';
+import { iterationAdvice } from '../../agent_rl/compose/iteration-advice.ts';
+import { modelFolder } from '../../agent_rl/compose/model-folder.ts';
+import { trainerOptions } from '../../agent_rl/compose/trainer-options.ts';
+import { loadConfig, type LoadedConfig } from '../../agent_rl/config/index.ts';
+import type { Environment } from '../../agent_rl/core/environment.ts';
+import type { ToolResult } from '../../agent_rl/core/tool.ts';
+import { openEngine } from '../../agent_rl/engine/open-engine.ts';
+import { tf } from '../../agent_rl/engine/ops.ts';
+import { RolloutWorker } from '../../agent_rl/rollout/rollout-worker.ts';
+import { ToolRunner } from '../../agent_rl/rollout/tool-runner.ts';
+import type { Metrics } from '../../agent_rl/telemetry/index.ts';
+import { GRPOTrainer } from '../../agent_rl/trainer/grpo-trainer.ts';
+import { TaskSampler } from '../../dataset/task-sampler.ts';
+import { parseAssistantTurn } from '../../model/tool-call-format.ts';
+import { FakeLearner } from '../support/fake-learner.ts';
+import { codeSpans, readDocument, tableBelow } from '../support/markdown.ts';
+import { ScriptedEnvironment } from '../support/scripted-environment.ts';
+import { says, type Script, ScriptedPolicy } from '../support/scripted-policy.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
+
+const folder = temporaryFolder();
+let files = 0;
+
+const config = (text: string): LoadedConfig =>
+  loadConfig({
+    file: writeBelow(
+      folder,
+      `${files++}.yaml`,
+      `environment: {type: code_exec}\ndataset: {dir: tasks}\n${text}`,
+    ),
+  });
+
+/** What the user is shown of a failure. */
+const shown = async (action: () => unknown): Promise<string> => {
+  try {
+    await action();
+  } catch (error) {
+    return errorText(error);
+  }
+  throw new Error('It did not fail.');
+};
+
+interface Scene {
+  readonly script: Script;
+  readonly environment?: Partial<Environment>;
+  readonly tool?: () => Promise<ToolResult>;
+  readonly promptTokens?: number;
+  /** Between the log-probabilities of generator and learner, nats. */
+  readonly gap?: number;
+}
+
+/** One iteration of the real trainer with the real rollout, a scripted policy and a learner that learns nothing. */
+async function iteration({ script, environment, tool, promptTokens, gap = 0 }: Scene) {
+  const settings = config(
+    'rollout: {tasksPerStep: 2, groupSize: 2}\ntrain: {iterations: 1}\neval: {before: false, after: false}',
+  );
+  const echo = { name: 'echo', description: 'Says it again', parameters: Type.Object({}) };
+  const rollouts = new RolloutWorker(() => ({
+    policy: new ScriptedPolicy(script, promptTokens),
+    environment: new ScriptedEnvironment(environment),
+    tools: new Map([['echo', { call: tool ?? (async () => ({ content: 'again' })) }]]),
+    toolRunner: new ToolRunner([echo]),
+    rewards: [],
+    invalidCallPenalty: 0,
+    limits: { ...settings.config.rollout, maxTurnTokens: 10 },
+  }));
+  const names = ['a', 'b'].map((taskId) => ({ taskId, prompt: '', metadata: {} }));
+  const sampler = new TaskSampler(names, { seed: 1 });
+  const learner = Object.assign(new FakeLearner(), { gap });
+  const seen: Metrics[] = [];
+  const trainer = new GRPOTrainer(
+    {
+      learner,
+      rollouts,
+      tasks: {
+        draw: (count) => sampler.next(count),
+        state: () => sampler.state(),
+        restore: () => undefined,
+      },
+      evalTasks: [],
+      observer: { onIteration: (_, metrics) => void seen.push(metrics) },
+    },
+    trainerOptions(settings.config),
+  );
+  await trainer.train(new AbortController().signal);
+  return seen[0] ?? {};
+}
+
+const advice = async (scene: Scene): Promise<string> =>
+  iterationAdvice(await iteration(scene))
+    .map(({ text }) => text)
+    .join('\n');
+
+const silent: Script = () => ({ message: says('I do not know.') });
+const calls =
+  (name: string): Script =>
+  ({ key: { turn } }) => ({ message: turn < 2 ? says('', [name, {}]) : says('done') });
+
+/** What each row of the table is seen in, by the start of its second cell. */
+const provocations: Readonly<Record<string, () => Promise<string>>> = {
+  'PLUGIN_UNKNOWN: … no tool is named "code_exce"': () =>
+    shown(() => choosePlugins(config('tools: [{type: code_exce}]'), builtinPlugins())),
+  '… tool calls in … episodes named a tool': () => advice({ script: calls('ecko') }),
+  'PLUGIN_UNKNOWN: … no tool is named "search"': () =>
+    shown(() => choosePlugins(config('tools: [{type: search}]'), builtinPlugins())),
+  'ROLLOUTS_FAILED:': () => shown(() => iteration({ script: silent, promptTokens: 800 })),
+  'Only … % of episodes call a tool': () => advice({ script: silent }),
+  '… of … episodes ran out of tokens': () =>
+    advice({
+      script: () => ({ message: says('and so on and'), stop: 'max-tokens' }),
+      environment: {
+        finish: async () => ({
+          outcome: 'truncated-tokens',
+          reward: 0,
+          components: {},
+          success: false,
+        }),
+      },
+    }),
+  'MODEL_INVALID:': () => shown(() => modelFolder(config('model: {path: nowhere/at-all}').config)),
+  'DEVICE_UNAVAILABLE:': () => shown(() => openEngine({ device: 'tensorflow', threads: 1 })),
+  '… tool calls in … episodes could not be read': () =>
+    advice({
+      script: ({ key: { turn } }) => ({
+        message: parseAssistantTurn('<tool_call>{"name": "echo", </tool_call>', { turn }),
+      }),
+    }),
+  'ENGINE_FAILED:': () =>
+    shown(async () => {
+      const engine = await openEngine({ device: 'cpu', threads: 1 });
+      const spec = { name: 'x', shape: [1, 1, 1], dtype: 'float32' } as const;
+      // Four pebibytes: more than any address space holds, so that nothing is really taken.
+      const program = await engine.compile([spec], ({ x }) => ({
+        y: tf.sum(tf.broadcastTo(x!, [2 ** 20, 2 ** 20, 2 ** 10])),
+      }));
+      await program.run({ x: Float32Array.of(1) }).finally(() => engine.close());
+    }),
+  '… % of the time went into episodes': () =>
+    advice({
+      script: calls('echo'),
+      tool: async () => {
+        for (let tick = 0; tick < 200; tick++) await setImmediate();
+        return { content: 'at last' };
+      },
+    }),
+  'Nothing was learned:': () => advice({ script: silent }),
+  'PARITY_BROKEN:': () =>
+    shown(() =>
+      iteration({
+        script: ({ key: { sample } }) => ({ message: says(String(sample)) }),
+        environment: mixedEnvironment(),
+        gap: 0.5,
+      }),
+    ),
+};
+
+/** Every second episode succeeds, so that there is something to learn. */
+function mixedEnvironment(): Partial<Environment> {
+  let said = '';
+  return {
+    step: async ({ message }) => {
+      said = message.content;
+      return { done: true };
+    },
+    finish: async () => {
+      const reward = said === '0' ? 1 : 0;
+      const outcome = reward === 1 ? 'completed' : 'wrong-answer';
+      return { outcome, reward, components: { solved: reward }, success: reward === 1 };
+    },
+  };
+}
+
+const rows = tableBelow(readDocument('README.md'), '## Troubleshooting').map(
+  ([symptom = '', seen = '', remedy = '']) => ({ symptom, seen: codeSpans(seen)[0] ?? '', remedy }),
+);
+
+const pattern = (text: string): RegExp =>
+  new RegExp(
+    text
+      .split('…')
+      .map((part) => part.trim().replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+      .join('[\\s\\S]*'),
+  );
+
+describe("README's troubleshooting table", () => {
+  test('covers the symptoms people ask about', () => {
+    const symptoms = [...new Set(rows.map(({ symptom }) => symptom))];
+    expect(symptoms).toEqual([
+      'Tool not registered',
+      'Search failed',
+      'Rollouts end at once',
+      'Generation fails',
+      "Tool calls don't parse",
+      'Out of memory',
+      'Slow training',
+      'Poor learning',
+    ]);
+  });
+
+  test('has no row that is not provoked here', () => {
+    const starts = Object.keys(provocations);
+    expect(rows.map(({ seen }) => starts.filter((start) => seen.startsWith(start)).length)).toEqual(
+      rows.map(() => 1),
+    );
+    expect(rows).toHaveLength(starts.length);
+  });
+
+  test.each(Object.entries(provocations))(
+    'shows what is really seen, and its remedy: %s',
+    async (start, provoke) => {
+      const row = rows.find(({ seen }) => seen.startsWith(start));
+      const text = await provoke();
+      expect(text).toMatch(pattern(row?.seen ?? 'no such row'));
+      for (const named of codeSpans(row?.remedy ?? '').filter((span) => span !== 'search')) {
+        expect(text).toContain(named);
+      }
+    },
+  );
+});
