@@ -6,7 +6,7 @@ import { AgentRlError } from '../agent_rl/core/errors.ts';
 import type { AssistantMessage } from '../agent_rl/core/message.ts';
 import { ChatTemplate, type PromptPiece, type RenderOptions } from './chat-template.ts';
 import { isRecord } from './is-record.ts';
-import type { ModelConfig } from './model-config.ts';
+import { type ModelConfig, readModelConfig } from './model-config.ts';
 import { readJson } from './read-json.ts';
 import { Tokenizer } from './tokenizer.ts';
 
@@ -87,16 +87,24 @@ const tokenizerFiles = [
 
 /**
  * Opens the tokenizer and the chat template of a Hugging Face model folder. The template is
- * chat_template.jinja, or the `chat_template` of tokenizer_config.json.
+ * chat_template.jinja, or the `chat_template` of tokenizer_config.json. Where the folder holds a model's config.json,
+ * the tokenizer must fit it.
+ *
+ * @throws AgentRlError `TOKENIZER_INVALID`, `MODEL_INVALID`
  */
 export async function openLanguageModelFolder(folder: string): Promise<LanguageModel> {
   const tokenizer = await Tokenizer.fromFolder(folder);
   const source = await templateSource(folder);
-  return new LanguageModel(
+  const model = new LanguageModel(
     tokenizer,
     new ChatTemplate(source, tokenizer.namedTokens),
     await endsOfText(folder, tokenizer),
   );
+  const configFile = path.join(folder, 'config.json');
+  if (existsSync(configFile)) {
+    model.checkFits(readModelConfig(await readJson(configFile, 'MODEL_INVALID'), configFile));
+  }
+  return model;
 }
 
 /** Copies what `openLanguageModelFolder` reads, so that a checkpoint is a whole model folder. */

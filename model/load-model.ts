@@ -37,7 +37,8 @@ const torchNames: Readonly<Record<StoredDtype, string>> = {
 /**
  * Loads a Hugging Face model folder: config.json with model.safetensors, or with shards and their index.
  *
- * @throws AgentRlError `MODEL_INVALID`, naming every missing, extra and misshapen tensor at once.
+ * @throws AgentRlError `MODEL_INVALID`, naming every missing, extra and misshapen tensor at once, or the first weight
+ *   that is no number.
  */
 export async function loadModel(folder: string): Promise<LoadedModel> {
   const configFile = path.join(folder, 'config.json');
@@ -48,7 +49,11 @@ export async function loadModel(folder: string): Promise<LoadedModel> {
     const config = readModelConfig(json, configFile, stored.keys());
     checkTensors(folder, config, stored);
     const parameters = new Map<string, Float32Array>();
-    for (const { name } of parameterSpecs(config)) parameters.set(name, await read(stored, name));
+    for (const { name } of parameterSpecs(config)) {
+      const values = await read(stored, name);
+      requireFinite(folder, name, values);
+      parameters.set(name, values);
+    }
     await checkTiedHead(folder, config, stored, parameters);
     return {
       config,
@@ -156,6 +161,16 @@ function checkTensors(
   throw new AgentRlError(
     'MODEL_INVALID',
     `The weights in ${folder} do not fit its config.json:\n- ${shown.join('\n- ')}${more}`,
+  );
+}
+
+/** One weight that is no number makes every logit none. */
+function requireFinite(folder: string, name: string, values: Float32Array): void {
+  const place = values.findIndex((value) => !Number.isFinite(value));
+  if (place === -1) return;
+  throw new AgentRlError(
+    'MODEL_INVALID',
+    `"${name}" in ${folder} holds ${values[place]} at place ${place}; weights must be finite. The file is corrupt or its training diverged: take another checkpoint.`,
   );
 }
 

@@ -15,6 +15,7 @@ import { chooseTasks } from '../trainer/evaluate.ts';
 import { GRPOTrainer } from '../trainer/grpo-trainer.ts';
 import type { CheckpointReason, TrainerState } from '../trainer/trainer-contracts.ts';
 import { paddedLength } from '../learner/train-batch.ts';
+import { openLanguageModelFolder } from '../../model/language-model.ts';
 import { loadModel } from '../../model/load-model.ts';
 import { TaskSampler } from '../../dataset/task-sampler.ts';
 import { type Agent, openAgent } from './agent.ts';
@@ -92,6 +93,8 @@ async function readTasks({ loaded, plugins }: TrainingOptions): Promise<RunTasks
 
 async function planFacts(config: Config, tasks: RunTasks): Promise<PlanFacts> {
   const { config: model, parameters } = await loadModel(modelFolder(config));
+  // Only looked at: a folder that cannot be spoken with is refused before a run is begun.
+  await openLanguageModelFolder(modelFolder(config));
   const sizes = [...parameters.values()].map(({ length }) => length);
   const cacheBytes =
     8 *

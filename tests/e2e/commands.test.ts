@@ -1,0 +1,117 @@
+import { join } from 'node:path';
+
+import { beforeAll, describe, expect, test } from '@jest/globals';
+
+import { makeAcmeProject, readJson, type Line } from '../support/acme-project.ts';
+import { builtProgram } from '../support/built-program.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
+
+const project = temporaryFolder();
+const ran = (...args: string[]) => builtProgram('agent-rl', args, project);
+const run = join(project, 'runs', 'small');
+
+beforeAll(async () => {
+  await makeAcmeProject(project);
+  const args = ['--max-iterations', '1', '--set', 'run.name=small', '--set', 'eval.before=false'];
+  const { code, stderr } = ran('train', '--config', 'train.yaml', ...args);
+  if (code !== 0) throw new Error(stderr);
+}, 60_000);
+
+describe('agent-rl eval', () => {
+  test('of a run attempts its held-out tasks with its newest checkpoint, as the run itself did', () => {
+    const { code, stdout, stderr } = ran('eval', run, '--json');
+    expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+    const result = JSON.parse(stdout) as Line;
+    expect(result).toMatchObject({
+      model: join(run, 'checkpoints', 'step-1'),
+      split: 'eval',
+      n: 4,
+    });
+    const { after } = readJson(run, 'summary.json')['eval'] as { readonly after: Line };
+    expect(result['rewardMean']).toBe(after['rewardMean']);
+  }, 60_000);
+
+  test('of a folder that is no run says so', () => {
+    const { code, stderr } = ran('eval', join(project, 'tasks'));
+    expect(code).toBe(2);
+    expect(stderr).toContain('CHECKPOINT_INVALID');
+  });
+});
+
+test('agent-rl chat shows one prompt and its answer by where the tokens came from', () => {
+  const { code, stdout, stderr } = ran('chat', 'What is 2 + 2?', run);
+  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/\[template\]<\|im_start\|>/);
+  expect(stdout).toContain('[user]What is 2 + 2?');
+  expect(stdout).toContain('[sampled]');
+}, 60_000);
+
+describe('agent-rl verify-dataset', () => {
+  const row = (id: string, solution: string): string =>
+    `${JSON.stringify({
+      task_id: id,
+      prompt: 'Double the number.',
+      compare: 'whitespace',
+      tests: {
+        kind: 'stdin',
+        cases: [
+          { input: '1', output: '2', public: true },
+          { input: '2', output: '4' },
+        ],
+      },
+      reference_solution: solution,
+    })}\n`;
+
+  test('runs every reference solution and names each that fails', () => {
+    writeBelow(
+      project,
+      'own.jsonl',
+      row('good', 'print(int(input()) * 2)') + row('bad', 'print(2)'),
+    );
+    const { code, stdout } = ran(
+      'verify-dataset',
+      '--dataset',
+      'own.jsonl',
+      '--sandbox-workers',
+      '1',
+    );
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^FAIL bad: 1 of 2 cases; /);
+    expect(stdout).toContain('1 of 2 reference solutions pass (50.0 %), 0 not judged');
+  }, 60_000);
+
+  test("reads MBPP's own format, and names what needs another judge", () => {
+    const rows = [
+      {
+        task_id: 1,
+        text: 'Write a function to pair a number with its square.',
+        code: 'def pair(n):\n    return (n, n * n)',
+        test_list: ['assert pair(2) == (2, 4)', 'assert pair(3) == (3, 9)'],
+        test_setup_code: '',
+        challenge_test_list: [],
+      },
+      {
+        task_id: 2,
+        text: 'Write a function to find a root.',
+        code: 'def root(n):\n    return n ** 0.5',
+        test_list: ['assert abs(root(2) - 1.41) < 0.01'],
+        test_setup_code: '',
+        challenge_test_list: [],
+      },
+    ];
+    writeBelow(project, 'mbpp.jsonl', rows.map((one) => `${JSON.stringify(one)}\n`).join(''));
+    const args = [
+      '--dataset',
+      'mbpp.jsonl',
+      '--format',
+      'mbpp',
+      '--sandbox-workers',
+      '1',
+      '--json',
+    ];
+    const { code, stdout, stderr } = ran('verify-dataset', ...args);
+    expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toMatchObject({ tasks: 2, judged: 1, passed: 1, failed: [] });
+    expect(stderr).toMatch(/NOT JUDGED .*2: its tests are assert statements/);
+  }, 60_000);
+});
