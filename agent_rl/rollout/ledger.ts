@@ -7,7 +7,7 @@ import { maskOf } from '../core/transcript.ts';
  * exactly as good as its group. `truncated`: left out because it ran out of tokens or turns. `resampled`: its group
  * was drawn again. The others say which part of the system failed.
  */
-const fates = [
+export const fates = [
   'trained',
   'zero-advantage',
   'truncated',
