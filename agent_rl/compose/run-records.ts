@@ -35,6 +35,7 @@ export class RunRecords implements TrainerObserver {
   readonly #evaluations: JsonlWriter;
   readonly #advised = new Set<string>();
   #bar: Progress | undefined;
+  #label: 'train' | 'eval' | undefined;
   #evalDone = 0;
 
   constructor(private readonly options: RunRecordsOptions) {
@@ -54,7 +55,7 @@ export class RunRecords implements TrainerObserver {
     this.#evalDone += 1;
     const { evalEpisodes } = this.options;
     if (this.#evalDone % 50 === 0 || this.#evalDone === evalEpisodes)
-      this.#barFor('eval', evalEpisodes).update(this.#evalDone);
+      this.#barFor('eval', evalEpisodes, 0).update(this.#evalDone);
   };
 
   onIteration = (
@@ -68,7 +69,7 @@ export class RunRecords implements TrainerObserver {
       this.#trajectories.write({ iteration, ...trajectoryLine(folder.name, trajectory) });
     this.#trajectories.flush();
     this.#advise(iteration, metrics);
-    this.#barFor('train', iterations).update(iteration, liveNumbers(metrics));
+    this.#barFor('train', iterations, iteration - 1).update(iteration, liveNumbers(metrics));
   };
 
   onEvaluation = (when: string, iteration: number, evaluation: Evaluation): void => {
@@ -97,8 +98,11 @@ export class RunRecords implements TrainerObserver {
     }
   }
 
-  #barFor(label: string, total: number): Progress {
-    this.#bar ??= createProgress({ label, total });
+  /** One bar at a time; a new one takes over where another kind of work begins. */
+  #barFor(label: 'train' | 'eval', total: number, from: number): Progress {
+    if (this.#label !== label) this.#stopBar();
+    this.#label = label;
+    this.#bar ??= createProgress({ label, total, from });
     return this.#bar;
   }
 

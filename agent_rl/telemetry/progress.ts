@@ -25,6 +25,8 @@ export interface ProgressOptions {
   /** Said before the bar, `train` or `eval`. */
   readonly label: string;
   readonly total: number;
+  /** Done before this progress began, and so no measure of its speed; 0 by default. */
+  readonly from?: number;
   readonly stream?: ProgressStream & NodeJS.WritableStream;
   /** Milliseconds. */
   readonly clock?: () => number;
@@ -66,13 +68,14 @@ export function createProgress(options: ProgressOptions): Progress {
 
 type Drawn = ProgressOptions & { readonly stream: NonNullable<ProgressOptions['stream']> };
 
-/** Seconds left if the rest goes as fast as what is done. */
-function secondsLeft(elapsedMs: number, done: number, total: number): string {
-  if (done === 0) return 'unknown';
-  return durationText((elapsedMs / 1000 / done) * (total - done));
+/** Time left if the rest goes as fast as what was done since `from`. */
+function timeLeft(elapsedMs: number, done: number, { total, from = 0 }: Drawn): string {
+  if (done <= from) return 'unknown';
+  return durationText((elapsedMs / 1000 / (done - from)) * (total - done));
 }
 
-function bar({ label, total, stream, clock = () => performance.now() }: Drawn): Progress {
+function bar(drawing: Drawn): Progress {
+  const { label, total, from = 0, stream, clock = () => performance.now() } = drawing;
   const start = clock();
   const drawn = new cliProgress.SingleBar({
     format: `${label} [{bar}] {value}/{total}  left {left}  {live}`,
@@ -82,19 +85,20 @@ function bar({ label, total, stream, clock = () => performance.now() }: Drawn): 
     // The bar must not outlive a Ctrl-C that the run itself handles.
     gracefulExit: false,
   });
-  drawn.start(total, 0, { left: 'unknown', live: '' });
+  drawn.start(total, from, { left: 'unknown', live: '' });
   return {
     update: (done, live = {}) =>
-      drawn.update(done, { left: secondsLeft(clock() - start, done, total), live: liveText(live) }),
+      drawn.update(done, { left: timeLeft(clock() - start, done, drawing), live: liveText(live) }),
     stop: () => drawn.stop(),
   };
 }
 
-function lines({ label, total, stream, clock = () => performance.now() }: Drawn): Progress {
+function lines(drawing: Drawn): Progress {
+  const { label, total, stream, clock = () => performance.now() } = drawing;
   const start = clock();
   return {
     update: (done, live = {}) => {
-      const left = secondsLeft(clock() - start, done, total);
+      const left = timeLeft(clock() - start, done, drawing);
       stream.write(`${label} ${done}/${total}  left ${left}  ${liveText(live)}`.trimEnd() + '\n');
     },
     stop: () => {},
