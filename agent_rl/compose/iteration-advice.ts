@@ -1,7 +1,7 @@
 import type { Metrics } from '../telemetry/index.ts';
 
 /** Something an iteration's numbers say that the user can act on. */
-export interface Advice {
+interface Advice {
   /** Said once a run. */
   readonly about:
     | 'nothing-learned'

@@ -2,6 +2,7 @@ import { basename, extname, join, resolve } from 'node:path';
 import { availableParallelism } from 'node:os';
 
 import { resolvedYaml } from '../config/index.ts';
+import { AgentRlError } from '../core/errors.ts';
 import type { Transcript } from '../core/transcript.ts';
 import type { ToolSpec } from '../core/tool.ts';
 import {
@@ -30,6 +31,12 @@ import type { JobResult, TrainingOptions } from './run-options.ts';
 export async function runSft(options: TrainingOptions): Promise<JobResult> {
   const { loaded, plugins, print, signal } = options;
   const { config, file } = loaded;
+  if (options.resume !== undefined) {
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      '--resume continues reinforcement learning; a supervised run cannot be continued. Start it anew, or give its checkpoint with --model-path.',
+    );
+  }
   const chosen = choosePlugins(loaded, plugins);
   const folderOfModel = modelFolder(config);
   const model = await openLanguageModelFolder(folderOfModel);

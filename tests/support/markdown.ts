@@ -38,9 +38,9 @@ export function codeBlocks(markdown: string): CodeBlock[] {
 export const withoutCodeBlocks = (markdown: string): string =>
   markdown.replaceAll(/^```[\s\S]*?^```$/gm, '');
 
-/** What stands in backticks. */
+/** What stands in backticks, outside fenced blocks. */
 export const codeSpans = (text: string): string[] =>
-  [...text.matchAll(/`([^`]+)`/g)].map(([, span = '']) => span);
+  [...withoutCodeBlocks(text).matchAll(/`([^`]+)`/g)].map(([, span = '']) => span);
 
 /** The cells of the rows of the table that follows a heading, as they are written. */
 export function tableBelow(markdown: string, heading: string): string[][] {

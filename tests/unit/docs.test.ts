@@ -71,7 +71,7 @@ const commandNames = async (): Promise<string[]> =>
   [...(await helpOf()).matchAll(/^ {2}agent-rl ([a-z][a-z-]*)/gm)].map(([, name = '']) => name);
 
 /** Flags of every program that have nothing to do with training. */
-const general = ['--help', '--version'];
+const general = new Set(['--help', '--version']);
 
 describe('README', () => {
   test('mentions only flags that exist', async () => {
@@ -88,7 +88,7 @@ describe('README', () => {
     const flags = [...(await helpOf('train')).matchAll(/^ {2}(--[a-z-]+)/gm)].map(
       ([, flag = '']) => flag,
     );
-    expect(rows.toSorted()).toEqual(flags.filter((flag) => !general.includes(flag)).toSorted());
+    expect(rows.toSorted()).toEqual(flags.filter((flag) => !general.has(flag)).toSorted());
   });
 
   test('gives commands that exist', async () => {
@@ -106,15 +106,15 @@ describe('README', () => {
     const settings = settingsRows().map(([name = '']) => name.replaceAll('`', ''));
     const blocks = new Set(settings.map((name) => name.split('.')[0]?.replace('[]', '')));
     const dotted = codeSpans(readme).filter((span) => /^[a-z]+(?:\.[a-zA-Z]+)+$/.test(span));
-    const ofPlugins = ['environment.systemPrompt'];
+    const ofPlugins = new Set(['environment.systemPrompt', 'policy.thinking']);
     // `eval` is also a key of summary.json.
-    const others = ['eval.before', 'eval.after', 'run.log'];
+    const others = new Set(['eval.before', 'eval.after', 'run.log']);
     const unknown = dotted.filter(
       (span) =>
         blocks.has(span.split('.')[0]) &&
         !settings.includes(span) &&
-        !ofPlugins.includes(span) &&
-        !others.includes(span) &&
+        !ofPlugins.has(span) &&
+        !others.has(span) &&
         !settings.some((name) => name.startsWith(`${span}.`)),
     );
     expect(unknown).toEqual([]);
@@ -192,7 +192,7 @@ describe('design.md', () => {
   test('names files of papers that exist', () => {
     const files = tableBelow(design, '## Papers').flatMap(([, where = '']) => codeSpans(where));
     const missing = files.filter((file) =>
-      ['agent_rl', '.'].every((folder) => !existsSync(join(root, folder, file))),
+      ['agent_rl', '.'].every((top) => !existsSync(join(root, top, file))),
     );
     expect(missing).toEqual([]);
   });

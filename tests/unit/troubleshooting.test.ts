@@ -223,5 +223,6 @@ describe("README's troubleshooting table", () => {
         expect(text).toContain(named);
       }
     },
+    30_000,
   );
 });
