@@ -145,7 +145,7 @@ export class LocalLearner implements Learner {
 
   /** The accumulated gradient of one parameter; for checks. */
   gradientOf(name: string): Float32Array | undefined {
-    return this.#optimizer.gradients.get(name);
+    return this.#optimizer.gradientOf(name);
   }
 
   async saveState(folder: string): Promise<{ readonly weightsSha256: string }> {

@@ -8,6 +8,8 @@ import { tf } from '../../agent_rl/engine/ops.ts';
 
 const require = createRequire(import.meta.url);
 const bindingPackage = '@tensorflow/tfjs-node@4.22.0';
+/** The only dependency of its that its kernels load. */
+const protobufPackage = 'google-protobuf@3.21.4';
 
 export interface BindingOptions {
   /** Everything is put here. */
@@ -30,14 +32,18 @@ export async function registerTensorflow(options: BindingOptions): Promise<void>
   note('Fetching tensorflow-cpu and the sources of the binding');
   const wheel = options.wheel ?? (await downloadWheel(options));
   await run(options.python, ['-m', 'zipfile', '-e', wheel, library]);
-  await run('npm', ['pack', '--silent', '--pack-destination', source, bindingPackage]);
-  const archive = await only(source, '.tgz');
-  await run('tar', ['-xzf', archive, '-C', source]);
+  await unpack(bindingPackage, source);
+  await unpack(protobufPackage, path.join(folder, 'google-protobuf'));
   note('Compiling the binding');
   const root = path.join(source, 'package');
   const binding = path.join(root, 'tfjs_binding.node');
   await compile(root, path.join(library, 'tensorflow'), binding);
-  await useOurTfjs(root);
+  await link(
+    path.dirname(require.resolve('@tensorflow/tfjs/package.json')),
+    root,
+    '@tensorflow/tfjs',
+  );
+  await link(path.join(folder, 'google-protobuf', 'package'), root, 'google-protobuf');
   const { NodeJSKernelBackend } = require(path.join(root, 'dist/nodejs_kernel_backend.js')) as {
     NodeJSKernelBackend: new (binding: unknown, name: string) => never;
   };
@@ -47,6 +53,13 @@ export async function registerTensorflow(options: BindingOptions): Promise<void>
     () => new NodeJSKernelBackend(require(binding), '@tensorflow/tfjs-node'),
   );
   await tf.findBackendFactory('tensorflow')?.();
+}
+
+/** Puts the files of an npm package into `<folder>/package`. */
+async function unpack(name: string, folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await run('npm', ['pack', '--silent', '--pack-destination', folder, name]);
+  await run('tar', ['-xzf', await only(folder, '.tgz'), '-C', folder]);
 }
 
 async function downloadWheel({ folder, python }: BindingOptions): Promise<string> {
@@ -72,12 +85,11 @@ async function compile(root: string, tensorflow: string, output: string): Promis
   await run('g++', [...flags, ...included, ...sources, '-o', output, ...linked, ...libraries]);
 }
 
-/** The binding must register with the copy of tfjs that programs are written in. */
-async function useOurTfjs(root: string): Promise<void> {
-  const scope = path.join(root, 'node_modules', '@tensorflow');
-  await mkdir(scope, { recursive: true });
-  const ours = path.dirname(require.resolve('@tensorflow/tfjs/package.json'));
-  await symlink(ours, path.join(scope, 'tfjs'), 'dir');
+/** Lets the binding load a package from where it is: tfjs must be the copy that programs are written in. */
+async function link(target: string, root: string, name: string): Promise<void> {
+  const place = path.join(root, 'node_modules', name);
+  await mkdir(path.dirname(place), { recursive: true });
+  await symlink(target, place, 'dir');
 }
 
 async function only(folder: string, ending: string): Promise<string> {
