@@ -9,6 +9,7 @@ import {
   fill,
   writeProgram,
 } from '../code_tasks/generator/program.ts';
+import { quoted } from '../code_tasks/generator/prompt.ts';
 import type { GeneratedTask } from '../code_tasks/generator/task.ts';
 import { observation } from './observation.ts';
 import { drawSlips } from './slips.ts';
@@ -21,7 +22,7 @@ export interface TeacherHabits {
   readonly maxCalls: number;
 }
 
-export const defaultHabits: TeacherHabits = { retryShare: 0.35, maxCalls: 3 };
+export const defaultHabits: TeacherHabits = { retryShare: 0.25, maxCalls: 3 };
 
 export interface Attempts {
   readonly messages: readonly Message[];
@@ -31,7 +32,7 @@ export interface Attempts {
 
 /** The steps of a task in a few words, always the right ones: the teacher slips in writing, not in planning. */
 function planOf({ family, parameters }: TaskShape): string {
-  const steps = family.steps.map(({ atom }, i) => fill(atom.plan, parameters[i]));
+  const steps = family.steps.map(({ atom }, i) => fill(atom.plan, quoted(parameters[i])));
   return [family.source.plan, ...steps].filter((step) => step !== '').join(', ');
 }
 

@@ -35,7 +35,8 @@ function exampleText({ family, mode }: TaskShape, { args, expected }: Case): str
   return `input \`${family.source.line(args)}\` gives \`${printed(expected)}\`.`;
 }
 
-const quoted = (k: Scalar | undefined): Scalar | undefined =>
+/** A parameter as prompts and plans show it: letters in quotes, as in a program. */
+export const quoted = (k: Scalar | undefined): Scalar | undefined =>
   typeof k === 'string' ? `'${k}'` : k;
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
