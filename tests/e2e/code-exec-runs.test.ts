@@ -1,0 +1,45 @@
+import { join } from 'node:path';
+
+import { expect, test } from '@jest/globals';
+
+import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import { readJson, readLines, withoutTimes, type Line } from '../support/acme-project.ts';
+import { builtProgram } from '../support/built-program.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const root = packageRoot();
+const folder = temporaryFolder();
+
+/** One iteration of the starter model on two tasks, engine and sandbox real. */
+function trained(workers: number) {
+  const name = `w${workers}`;
+  const { code, stderr } = builtProgram(
+    'train-code-exec-agent',
+    [
+      ...['--config', join(root, 'configs', 'code_exec_grpo.yaml'), '--output-dir', folder],
+      ...['--model-path', join(root, 'model', 'starter')],
+      ...['--dataset-dir', join(root, 'dataset', 'code_tasks')],
+      ...['--max-iterations', '1', '--async-rollout-workers', String(workers)],
+      ...['rollout.tasksPerStep=2', 'rollout.groupSize=4', 'policy.maxContextTokens=512'],
+      ...['rollout.maxEpisodeTokens=512', 'eval.before=false', 'eval.after=false'],
+      `run.name=${name}`,
+    ].flatMap((arg) => (/^(rollout|eval|run|policy)\./.test(arg) ? ['--set', arg] : [arg])),
+    folder,
+  );
+  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+  const { weightsSha256 } = readJson(folder, name, 'summary.json');
+  const episodes = readLines(folder, name, 'trajectories', 'train.jsonl');
+  return { weightsSha256, episodes: withoutTimes(episodes) as Line[] };
+}
+
+test('trajectories and weights are the same with 1, 4 or 16 episodes in flight', () => {
+  const [one, four, sixteen] = [trained(1), trained(4), trained(16)];
+  expect(one.episodes).toHaveLength(8);
+  expect(one.episodes.some(({ toolCalls }) => (toolCalls as Line[]).length > 0)).toBe(true);
+  expect(four.episodes).toEqual(one.episodes);
+  expect(sixteen.episodes).toEqual(one.episodes);
+  expect([four.weightsSha256, sixteen.weightsSha256]).toEqual([
+    one.weightsSha256,
+    one.weightsSha256,
+  ]);
+}, 240_000);

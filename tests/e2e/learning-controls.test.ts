@@ -1,0 +1,25 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { type Fault, learningRun, leastRise, notWhatWasDrawn } from '../support/learning-run.ts';
+
+/*
+ * What learning.test.ts asserts must be false of a run that does not learn from its rewards. Several times as long as
+ * that test, so only on demand: AGENT_RL_CONTROLS=1.
+ */
+const onDemand = process.env['AGENT_RL_CONTROLS'] === '1' ? describe : describe.skip;
+
+onDemand('a run that must not pass for one that learns', () => {
+  test.each<Fault>(['flipped-advantages', 'shuffled-rewards'])(
+    'with %s does not rise',
+    async (fault) => {
+      const { before, after } = await learningRun(fault);
+      expect(after.successRate - before.successRate).toBeLessThan(leastRise);
+    },
+    600_000,
+  );
+
+  test('with other tokens than those sampled is found out token by token', async () => {
+    const run = await learningRun('other-tokens');
+    expect(notWhatWasDrawn(run)).toMatch(/no episode has these tokens/);
+  }, 600_000);
+});
