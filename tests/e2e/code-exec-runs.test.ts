@@ -21,9 +21,10 @@ function trained(workers: number) {
       ...['--dataset-dir', join(root, 'dataset', 'code_tasks')],
       ...['--max-iterations', '1', '--async-rollout-workers', String(workers)],
       ...['rollout.tasksPerStep=2', 'rollout.groupSize=4', 'policy.maxContextTokens=512'],
-      ...['rollout.maxEpisodeTokens=512', 'eval.before=false', 'eval.after=false'],
+      ...['rollout.maxEpisodeTokens=512', 'train.warmupSteps=0'],
+      ...['eval.before=false', 'eval.after=false'],
       `run.name=${name}`,
-    ].flatMap((arg) => (/^(rollout|eval|run|policy)\./.test(arg) ? ['--set', arg] : [arg])),
+    ].flatMap((arg) => (/^(rollout|eval|run|policy|train)\./.test(arg) ? ['--set', arg] : [arg])),
     folder,
   );
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
