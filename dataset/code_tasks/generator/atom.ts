@@ -4,7 +4,7 @@ export type Value = Scalar | readonly Scalar[];
 
 /** One way to write an atom in Python, and the same in JavaScript. */
 export interface Variant<Input, Output, K extends Scalar> {
-  /** `{k}` is the parameter, `{in}` the list or string worked on; elements are named `x`. */
+  /** `{k}` is the parameter, `{in}` the list worked on; elements are named `x`. */
   readonly code: string;
   // A method, so that atoms of narrower types fit in one table.
   run(input: Input, k: K): Output;

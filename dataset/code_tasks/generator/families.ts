@@ -1,5 +1,4 @@
 import type { Atom } from './atom.ts';
-import { letterFilters } from './atoms/letter-filters.ts';
 import { numberFilters } from './atoms/number-filters.ts';
 import { numberMaps } from './atoms/number-maps.ts';
 import { numberPairs } from './atoms/number-pairs.ts';
@@ -26,9 +25,10 @@ export interface Family {
   readonly heldOut: boolean;
 }
 
-const atoms: Readonly<Record<Step['slot'], Readonly<Record<string, Atom>>>> = {
+/** All atoms by the place they fill. */
+export const atoms: Readonly<Record<Step['slot'], Readonly<Record<string, Atom>>>> = {
   slice: slices,
-  filter: { ...numberFilters, ...wordFilters, ...letterFilters },
+  filter: { ...numberFilters, ...wordFilters },
   pair: numberPairs,
   map: { ...numberMaps, ...wordMaps, ...wordCuts },
   reduce: { ...numberReductions, ...listReductions, ...wordReductions },

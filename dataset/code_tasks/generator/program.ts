@@ -91,7 +91,7 @@ function listBody({ slice, filter, map, reduce = '{in}' }: Codes): [string[], Re
   const list = slice === undefined ? 'a' : slice.replaceAll('{in}', 'a');
   const test = filter === undefined ? '' : ` if ${filter}`;
   const text = reduce.replaceAll('{in}', 'b');
-  const star = /^b(\[::-1\])?$|^sorted\(b\)(\[::-1\])?$/.test(text);
+  const star = /^b(\[::-1\])?$/.test(text);
   return [[`b = [${map ?? 'x'} for x in ${list}${test}]`], { text, star }];
 }
 

@@ -70,18 +70,6 @@ export const numberMaps = {
       variant('x - {k}', (x: number, k: number) => x - k),
     ],
   },
-  quotient: {
-    ...digit,
-    rightShare: easy,
-    phrases: [
-      'divide {it} by {k} rounding down',
-      'take the whole part of {it} over {k}',
-      'find how many times {k} fits into {it}',
-    ],
-    plan: 'divide by {k}',
-    right: variant('x // {k}', (x: number, k: number) => Math.floor(x / k)),
-    wrong: [variant('x % {k}', (x: number, k: number) => modulo(x, k))],
-  },
   capped: {
     ...digit,
     rightShare: tricky,

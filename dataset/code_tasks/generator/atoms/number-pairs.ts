@@ -1,4 +1,4 @@
-import { type Atom, easy, modulo, tricky, variant } from '../atom.ts';
+import { type Atom, easy, tricky, variant } from '../atom.ts';
 
 type Pair = readonly [number, number];
 
@@ -14,20 +14,6 @@ export const numberPairs = {
     plan: 'difference',
     right: variant('abs(a - b)', ([a, b]: Pair) => Math.abs(a - b)),
     wrong: [variant('a - b', ([a, b]: Pair) => a - b), variant('b - a', ([a, b]: Pair) => b - a)],
-  },
-  average: {
-    rightShare: tricky,
-    phrases: [
-      'find the average of the two numbers rounded down',
-      'take half of their sum rounded down',
-      'find the midpoint of both numbers rounded down',
-    ],
-    plan: 'average',
-    right: variant('(a + b) // 2', ([a, b]: Pair) => Math.floor((a + b) / 2)),
-    wrong: [
-      variant('a + b // 2', ([a, b]: Pair) => a + Math.floor(b / 2)),
-      variant('(a + b) % 2', ([a, b]: Pair) => modulo(a + b, 2)),
-    ],
   },
   smaller: {
     rightShare: tricky,

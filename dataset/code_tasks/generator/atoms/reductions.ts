@@ -16,17 +16,6 @@ const sorted = <Item extends Scalar>(list: readonly Item[]): Item[] => list.toSo
 const smallest = <Item extends Scalar>(list: readonly Item[]): Item => item(sorted(list), 0);
 const largest = <Item extends Scalar>(list: readonly Item[]): Item => item(sorted(list), -1);
 const sum = (b: Numbers): number => b.reduce((total, x) => total + x, 0);
-/** As Python's, these keep the first of equals. */
-const longest = (b: Words): string =>
-  item(
-    b.toSorted((x, y) => y.length - x.length),
-    0,
-  );
-const shortest = (b: Words): string =>
-  item(
-    b.toSorted((x, y) => x.length - y.length),
-    0,
-  );
 
 /** What to show of numbers. */
 export const numberReductions = {
@@ -54,46 +43,7 @@ export const numberReductions = {
       variant('{in}[0]', (b: Numbers) => item(b, 0)),
     ],
   },
-  spread: {
-    rightShare: tricky,
-    phrases: [
-      '{show} the maximum minus the minimum',
-      '{show} the gap between the largest and the smallest',
-    ],
-    plan: 'max minus min',
-    right: variant('max({in}) - min({in})', (b: Numbers) => largest(b) - smallest(b)),
-    wrong: [
-      variant('max({in}) - {in}[0]', (b: Numbers) => largest(b) - item(b, 0)),
-      variant('max({in})', (b: Numbers) => largest(b)),
-    ],
-  },
-  secondLargest: {
-    rightShare: tricky,
-    phrases: [
-      '{show} the second largest, counting repeats',
-      '{show} the one just below the maximum when sorted',
-    ],
-    plan: 'second largest',
-    right: variant('sorted({in})[-2]', (b: Numbers) => item(sorted(b), -2)),
-    wrong: [
-      variant('sorted({in})[1]', (b: Numbers) => item(sorted(b), 1)),
-      variant('sorted({in})[-1]', (b: Numbers) => item(sorted(b), -1)),
-    ],
-  },
-  descending: {
-    rightShare: tricky,
-    phrases: [
-      '{show} them sorted from largest to smallest',
-      '{show} the results in descending order',
-    ],
-    plan: 'sort descending',
-    right: variant('sorted({in})[::-1]', (b: Numbers) => sorted(b).toReversed()),
-    wrong: [
-      variant('sorted({in})', (b: Numbers) => sorted(b)),
-      variant('{in}[::-1]', (b: Numbers) => b.toReversed()),
-    ],
-  },
-} satisfies Record<string, Atom<Numbers, number | Numbers, number>>;
+} satisfies Record<string, Atom<Numbers, number, number>>;
 
 /** What to show of any list. */
 export const listReductions = {
@@ -105,16 +55,6 @@ export const listReductions = {
     wrong: [
       variant('len({in}) - 1', (b: List) => b.length - 1),
       variant('len({in}) + 1', (b: List) => b.length + 1),
-    ],
-  },
-  distinct: {
-    rightShare: tricky,
-    phrases: ['{show} how many different results there are', '{show} the count of distinct ones'],
-    plan: 'count distinct',
-    right: variant('len(set({in}))', (b: List) => new Set(b).size),
-    wrong: [
-      variant('len({in})', (b: List) => b.length),
-      variant('len(set({in})) - 1', (b: List) => new Set(b).size - 1),
     ],
   },
   listed: {
@@ -136,7 +76,7 @@ export const listReductions = {
   },
 } satisfies Record<string, Atom<List, Scalar | List, number>>;
 
-/** What to show of words or letters. */
+/** What to show of words. */
 export const wordReductions = {
   dashed: {
     rightShare: easy,
@@ -144,36 +84,6 @@ export const wordReductions = {
     plan: 'join dashes',
     right: variant("'-'.join({in})", (b: Words) => b.join('-')),
     wrong: [variant("' '.join({in})", (b: Words) => b.join(' '))],
-  },
-  glued: {
-    rightShare: easy,
-    phrases: ['{show} them joined into one word', '{show} the letters as one string'],
-    plan: 'join',
-    right: variant("''.join({in})", (b: Words) => b.join('')),
-    wrong: [variant("' '.join({in})", (b: Words) => b.join(' '))],
-  },
-  mirrored: {
-    rightShare: tricky,
-    phrases: [
-      '{show} them joined in reverse order',
-      '{show} the letters as one string from back to front',
-    ],
-    plan: 'join reversed',
-    right: variant("''.join({in}[::-1])", (b: Words) => b.toReversed().join('')),
-    wrong: [
-      variant("''.join({in})", (b: Words) => b.join('')),
-      variant("''.join({in}[:-1])", (b: Words) => b.slice(0, -1).join('')),
-    ],
-  },
-  longest: {
-    rightShare: tricky,
-    phrases: ['{show} the longest, the first one if tied', '{show} the first of the longest'],
-    plan: 'longest',
-    right: variant('max({in}, key=len)', longest),
-    wrong: [
-      variant('max({in})', (b: Words) => largest(b)),
-      variant('min({in}, key=len)', shortest),
-    ],
   },
   alphabeticalLast: {
     rightShare: tricky,

@@ -13,7 +13,6 @@ interface SourceVariant {
 /** Where a task's data comes from. */
 export interface Source {
   readonly kind: 'list' | 'pair';
-  readonly elements: 'numbers' | 'words' | 'letters';
   readonly phrases: { readonly stdin: readonly string[]; readonly calls: readonly string[] };
   /** Said in a plan; nothing to say when empty. */
   readonly plan: string;
@@ -58,7 +57,6 @@ const integers = 'a = [int(x) for x in input().split()]';
 export const sources = {
   numbers: {
     kind: 'list',
-    elements: 'numbers',
     phrases: {
       stdin: [
         'Read one line of whole numbers separated by spaces.',
@@ -80,7 +78,6 @@ export const sources = {
   },
   counted: {
     kind: 'list',
-    elements: 'numbers',
     phrases: {
       stdin: [
         'Read one line of integers; its first number only tells how many others follow.',
@@ -114,7 +111,6 @@ export const sources = {
   },
   digits: {
     kind: 'list',
-    elements: 'numbers',
     phrases: {
       stdin: [
         'Read one whole number and treat its digits as a list of numbers.',
@@ -141,7 +137,6 @@ export const sources = {
   },
   upTo: {
     kind: 'list',
-    elements: 'numbers',
     phrases: {
       stdin: [
         'Read one integer n and consider all the whole numbers from 1 up to and including n.',
@@ -180,7 +175,6 @@ export const sources = {
   },
   words: {
     kind: 'list',
-    elements: 'words',
     phrases: {
       stdin: [
         'Read one line of words separated by spaces.',
@@ -200,33 +194,8 @@ export const sources = {
     draw: (rng, k) => [several(4 + rng.integer(3), () => drawWord(rng, k))],
     line: spaced,
   },
-  letters: {
-    kind: 'list',
-    elements: 'letters',
-    phrases: {
-      stdin: [
-        'Read one lower case word and work on its letters from left to right.',
-        'The input is a single word; consider its letters one by one.',
-      ],
-      calls: [
-        'Write f(a) for one lower case word a and work on its letters from left to right.',
-        'Define f(a) for a single word a; consider its letters one by one.',
-      ],
-    },
-    plan: '',
-    rightShare: 1,
-    right: {
-      stdin: 'a = input()',
-      calls: '',
-      run: (args) => Array.from(String(asScalar(args[0]))),
-    },
-    wrong: [],
-    draw: (rng, k) => [drawWord(rng, k) + drawWord(rng, k)],
-    line: spaced,
-  },
   pair: {
     kind: 'pair',
-    elements: 'numbers',
     phrases: {
       stdin: [
         'Read two whole numbers from one line of input.',

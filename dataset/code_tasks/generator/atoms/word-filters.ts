@@ -56,15 +56,4 @@ export const wordFilters = {
       variant("'{k}' in x", (x: string, k: string) => x.includes(k)),
     ],
   },
-  contains: {
-    ...letter,
-    rightShare: easy,
-    phrases: [
-      'keep only the words that contain the letter {k}',
-      'use just the words with the letter {k} in them',
-    ],
-    plan: 'contains {k}',
-    right: variant("'{k}' in x", (x: string, k: string) => x.includes(k)),
-    wrong: [variant("x[0] == '{k}'", (x: string, k: string) => x.at(0) === k)],
-  },
 } satisfies Record<string, Atom<string, boolean, number> | Atom<string, boolean, string>>;

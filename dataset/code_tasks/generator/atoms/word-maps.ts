@@ -1,7 +1,5 @@
 import { type Atom, easy, tricky, variant } from '../atom.ts';
 
-const backwards = (x: string): string => Array.from(x).toReversed().join('');
-
 /** What to make of each word. */
 export const wordMaps = {
   upper: {
@@ -10,26 +8,6 @@ export const wordMaps = {
     plan: 'upper case',
     right: variant('x.upper()', (x: string) => x.toUpperCase()),
     wrong: [variant('x.lower()', (x: string) => x.toLowerCase())],
-  },
-  backwards: {
-    rightShare: tricky,
-    phrases: ['spell each one backwards', 'reverse the letters of each one'],
-    plan: 'reverse each',
-    right: variant('x[::-1]', backwards),
-    wrong: [
-      variant('x[:-1]', (x: string) => x.slice(0, -1)),
-      variant('x[-1]', (x: string) => x.slice(-1)),
-    ],
-  },
-  lastLetter: {
-    rightShare: tricky,
-    phrases: ['take the last letter of each one', 'replace each one by its final letter'],
-    plan: 'last letter',
-    right: variant('x[-1]', (x: string) => x.slice(-1)),
-    wrong: [
-      variant('x[0]', (x: string) => x.charAt(0)),
-      variant('x[:-1]', (x: string) => x.slice(0, -1)),
-    ],
   },
   length: {
     rightShare: easy,

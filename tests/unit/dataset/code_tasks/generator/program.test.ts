@@ -34,16 +34,16 @@ describe('writeProgram', () => {
   });
 
   test('prints the elements of a list', () => {
-    const task = shape('numbers-plus-descending', [2, undefined], 'stdin');
-    expect(writeProgram(task, rightChoice(task.family)).split('\n').at(-1)).toBe(
-      'print(*sorted(b)[::-1])',
-    );
+    const task = shape('numbers-atMost-listed', [2, undefined], 'stdin');
+    const lastLine = (choice: number[]) => writeProgram(task, choice).split('\n').at(-1);
+    expect(lastLine([0, 0, 0])).toBe('print(*b)');
+    expect(lastLine([0, 0, 1])).toBe('print(*b[::-1])');
   });
 
   test('works on two numbers without a list', () => {
-    const task = shape('pair-average-plus', [undefined, 5], 'calls');
+    const task = shape('pair-smaller-minus', [undefined, 5], 'calls');
     expect(writeProgram(task, rightChoice(task.family))).toBe(
-      'def f(a, b):\n    x = (a + b) // 2\n    return x + 5',
+      'def f(a, b):\n    x = min(a, b)\n    return x - 5',
     );
   });
 });
@@ -65,8 +65,9 @@ describe('evaluate', () => {
   });
 
   test('raises where Python would', () => {
-    const task = shape('words-contains-longest', ['q', undefined], 'stdin');
-    expect(() => evaluate(task, [0, 0, 0], [['cat']])).toThrow(PythonRaises);
+    // No number is left, so `b[-1]` has no element to take.
+    const task = shape('numbers-unequal-final', [4, undefined], 'stdin');
+    expect(() => evaluate(task, [0, 0, 0], [[4, 4]])).toThrow(PythonRaises);
   });
 });
 

@@ -7,6 +7,7 @@ import { packageRoot } from '../../../../../agent_rl/core/package-root.ts';
 import { CodeTaskDataset } from '../../../../../dataset/code-task-dataset.ts';
 import { isTricky } from '../../../../../dataset/code_tasks/generator/atom.ts';
 import {
+  atoms,
   families,
   type Family,
   heldOutFamilies,
@@ -21,6 +22,7 @@ import {
   rowsText,
   shippedSeed,
 } from '../../../../../dataset/code_tasks/generator/rows.ts';
+import { sources } from '../../../../../dataset/code_tasks/generator/atoms/sources.ts';
 import { generateTask } from '../../../../../dataset/code_tasks/generator/task.ts';
 import { KeyedRng } from '../../../../../agent_rl/core/keyed-rng.ts';
 
@@ -41,7 +43,7 @@ describe('the shipped task files', () => {
   test('hold enough tasks and families', async () => {
     const [train, evaluation] = [await load('train'), await load('eval')];
     const heldOut = evaluation.tasks.filter((task) => task.metadata['heldOutFamily'] === true);
-    expect(train.size).toBeGreaterThanOrEqual(640);
+    expect(train.size).toBeGreaterThanOrEqual(600);
     expect(evaluation.size).toBeGreaterThanOrEqual(260);
     expect(evaluation.size - heldOut.length).toBeGreaterThanOrEqual(200);
     expect(heldOut.length).toBeGreaterThanOrEqual(60);
@@ -84,6 +86,12 @@ describe('families', () => {
 
   test('have different names', () => {
     expect(new Set(families.map((family) => family.name)).size).toBe(families.length);
+  });
+
+  test('use every source and every atom', () => {
+    const used = new Set(families.flatMap(partNames));
+    const all = [sources, ...Object.values(atoms)].flatMap((table) => Object.keys(table));
+    expect(all.filter((name) => !used.has(name))).toEqual([]);
   });
 
   test('that are held out combine parts that are all trained elsewhere', () => {
