@@ -41,4 +41,4 @@ test('the package gives its public names, starts nothing and loads no engine', (
   const { names, ...effects } = importedRoot();
   expect(names).toEqual(expect.arrayContaining(publicNames));
   expect(effects).toEqual({ engines: [], resources: [], listeners: 0, sameEnvironment: true });
-});
+}, 60_000);
