@@ -63,13 +63,16 @@ class EagerProgram implements Program {
     const tensors: Record<string, Tensor> = {};
     for (const spec of this.specs) tensors[spec.name] = tensorOf(spec, inputs[spec.name]!);
     const results = this.body(tensors);
-    return Object.fromEntries(
+    const fetched = Object.fromEntries(
       this.outputs.map(({ name, dtype }) => {
         // A cast may leave the earlier type's array behind the tensor.
         const data = results[name]!.dataSync();
         return [name, dtype === 'int32' ? Int32Array.from(data) : Float32Array.from(data)];
       }),
     );
+    // Bodies keep what leaves a gradient's scope.
+    for (const tensor of Object.values(results)) tensor.dispose();
+    return fetched;
   }
 
   dispose(): Promise<void> {

@@ -77,9 +77,10 @@ export function compileTrainProgram(
         weights.map(({ name }, i) => [name, values[i] as Tensor]),
       );
       const { total, logProbs, sums } = tokenLoss(config, parameters, inputs, loss);
-      outputs['logProbs'] = logProbs;
-      outputs['loss'] = total;
-      for (const [name, sum] of Object.entries(sums)) outputs[`${sumPrefix}${name}`] = sum;
+      // What leaves the differentiated function besides its value would be disposed with its scope.
+      outputs['logProbs'] = tf.keep(logProbs);
+      outputs['loss'] = tf.keep(total);
+      for (const [name, sum] of Object.entries(sums)) outputs[`${sumPrefix}${name}`] = tf.keep(sum);
       return total;
     };
     const gradients = tf.grads(lossOf)(weights.map(({ name }) => inputs[name] as Tensor));

@@ -38,11 +38,10 @@ export async function registerTensorflow(options: BindingOptions): Promise<void>
   const root = path.join(source, 'package');
   const binding = path.join(root, 'tfjs_binding.node');
   await compile(root, path.join(library, 'tensorflow'), binding);
-  await link(
-    path.dirname(require.resolve('@tensorflow/tfjs/package.json')),
-    root,
-    '@tensorflow/tfjs',
-  );
+  const tfjs = require.resolve('@tensorflow/tfjs/package.json');
+  const core = createRequire(tfjs).resolve('@tensorflow/tfjs-core/package.json');
+  await link(path.dirname(tfjs), root, '@tensorflow/tfjs');
+  await link(path.dirname(core), root, '@tensorflow/tfjs-core');
   await link(path.join(folder, 'google-protobuf', 'package'), root, 'google-protobuf');
   const { NodeJSKernelBackend } = require(path.join(root, 'dist/nodejs_kernel_backend.js')) as {
     NodeJSKernelBackend: new (binding: unknown, name: string) => never;

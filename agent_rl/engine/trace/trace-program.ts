@@ -62,11 +62,14 @@ export function traceProgram(
       tensors[spec.name] = backend.tensorOf(value);
     }
     const results = Object.entries(body(tensors));
-    return {
+    const traced = {
       inputs: specs.filter((spec) => constants[spec.name] === undefined),
       outputs: results.map(([name, tensor]) => outputSpec(name, tensor)),
       outputNames: results.map(([, tensor]) => graph.nameOf(backend.lookUp(tensor))),
     };
+    // Bodies keep what leaves a gradient's scope.
+    for (const [, tensor] of results) tensor.dispose();
+    return traced;
   };
   try {
     return { graph, ...withBackend(traceBackendName, () => backend.record(graph, record)) };
