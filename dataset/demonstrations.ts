@@ -25,7 +25,7 @@ export interface DemonstrationOptions extends Partial<TeacherHabits> {
 
 /**
  * Fresh warm-up tasks with the unreliable teacher's work on them (see `code_tasks/CARD.md`). Only trained
- * families, and never parameter values of the evaluation split. Item i depends on the seed and i alone.
+ * families, and never their unseen parameter values. Item i depends on the seed and i alone.
  *
  * @yields One conversation after another, `count` in all.
  */
@@ -52,7 +52,7 @@ export function* codeDemonstrations(
 
 function warmUpTask(rng: KeyedRng): GeneratedTask {
   const family = rng.pick(trainFamilies);
-  const parameters = rng.pick(parametersOf(family, 'train'));
+  const parameters = rng.pick(parametersOf(family, 'trained'));
   const mode: Mode = rng.uniform() < 0.5 ? 'stdin' : 'calls';
   return generateTask({ family, parameters, mode }, rng);
 }

@@ -73,7 +73,7 @@ export class EngineService {
   static async open(options: EngineServiceOptions): Promise<EngineService> {
     const { config, parameters } = await loadModel(options.modelFolder);
     const engine = await openEngine({ device: options.device, threads: options.threads });
-    const programs = new DecoderPrograms(engine, config, options.maxContextTokens);
+    const programs = new DecoderPrograms(engine, config, options.maxContextTokens, true);
     const generator = new LocalGenerator(programs, options);
     await generator.setWeights(parameters, 0);
     const learner = new LocalLearner(engine, config, parameters, {

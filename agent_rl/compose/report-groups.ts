@@ -1,7 +1,7 @@
 import type { Task } from '../core/task.ts';
 
-/** Families held out entirely are reported apart from new tasks of trained families. */
+/** What a task is reported under apart from the total, by its `metadata.apart`. */
 export function reportGroups({ metadata }: Task): readonly string[] {
-  if (typeof metadata['heldOutFamily'] !== 'boolean') return [];
-  return [metadata['heldOutFamily'] ? 'families never trained on' : 'trained families, new tasks'];
+  const { apart } = metadata;
+  return typeof apart === 'string' ? [apart] : [];
 }

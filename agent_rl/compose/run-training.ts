@@ -234,6 +234,7 @@ class TrainingRun {
       memory: await memory.stop(),
       weightsSha256: this.#saved.weightsSha256,
       checkpoint: this.#saved.path,
+      generation: (await agent.engine.info()).totals,
       sandboxLevel: agent.sandbox?.capabilities().level,
       sandboxCounts: agent.sandbox?.counts,
     });

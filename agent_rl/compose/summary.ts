@@ -1,3 +1,4 @@
+import type { GenerationTotals } from '../generation/local-generator.ts';
 import type { SandboxCounts } from '../sandbox/remembering-sandbox.ts';
 import type { PeakMemory } from '../telemetry/index.ts';
 import type { Evaluation } from '../trainer/evaluate.ts';
@@ -11,6 +12,7 @@ export interface SummaryFacts {
   readonly memory: PeakMemory;
   readonly weightsSha256: string;
   readonly checkpoint: string;
+  readonly generation: GenerationTotals;
   readonly sandboxLevel: string | undefined;
   /** Programs asked for and those answered from memory. */
   readonly sandboxCounts: SandboxCounts | undefined;
@@ -50,7 +52,8 @@ export function summaryOf(
     weightsSha256: facts.weightsSha256,
     checkpoint: facts.checkpoint,
     trainTokensPerSecond: rate(totals.updatedTokens, totals.updateSeconds),
-    decodeTokensPerSecond: rate(totals.sampledTokens, totals.collectSeconds),
+    decodeTokensPerSecond: rate(facts.generation.sampledTokens, facts.generation.totalS),
+    generation: facts.generation,
     maxAbsLogProbGap: totals.parityTokens > 0 ? totals.maxAbsLogProbGap : null,
     meanAbsLogProbGap:
       totals.parityTokens > 0 ? totals.sumAbsLogProbGap / totals.parityTokens : null,

@@ -42,6 +42,11 @@ export interface CompileOptions {
    * purpose, to hold less memory.
    */
   readonly keepRecomputation?: boolean;
+  /**
+   * Other work waits for the processors while this program runs: it takes one thread less, and its threads sleep
+   * between operations instead of spinning. Slower by itself, faster together.
+   */
+  readonly sharesProcessors?: boolean;
 }
 
 /** Something that executes tfjs maths on a device. */

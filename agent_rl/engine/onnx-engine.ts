@@ -22,10 +22,11 @@ const providerOf = (device: string): InferenceSession.ExecutionProviderConfig =>
 
 const sessionOptions = (
   { device, threads, profilePrefix }: OnnxEngineOptions,
-  keepRecomputation: boolean,
+  { keepRecomputation = false, sharesProcessors = false }: CompileOptions,
 ): InferenceSession.SessionOptions => ({
   executionProviders: [providerOf(device)],
-  intraOpNumThreads: threads,
+  // A program that shares the processors leaves one to what runs beside it.
+  intraOpNumThreads: sharesProcessors ? Math.max(1, threads - 1) : threads,
   interOpNumThreads: 1,
   graphOptimizationLevel: 'all',
   // Planning one block for all activations held 1.7 times the memory at the same speed.
@@ -34,11 +35,12 @@ const sessionOptions = (
   enableCpuMemArena: false,
   logSeverityLevel: 4,
   ...(profilePrefix !== undefined && { enableProfiling: true, profileFilePrefix: profilePrefix }),
-  ...(keepRecomputation && {
-    extra: {
+  extra: {
+    ...(keepRecomputation && {
       optimization: { disable_specified_optimizers: 'CommonSubexpressionElimination' },
-    },
-  }),
+    }),
+    ...(sharesProcessors && { session: { intra_op: { allow_spinning: '0' } } }),
+  },
 });
 
 /** Compiles traced programs with ONNX Runtime. One thread should own it: `run` blocks the calling thread. */
@@ -60,7 +62,7 @@ export class OnnxEngine implements Engine {
     options: CompileOptions = {},
   ): Promise<Program> {
     const traced = traceProgram(specs, body, options.constants);
-    const settings = sessionOptions(this.#options, options.keepRecomputation ?? false);
+    const settings = sessionOptions(this.#options, options);
     const session = await ort.InferenceSession.create(encodeModel(traced), settings).catch(
       (thrown: unknown) => {
         throw new AgentRlError(

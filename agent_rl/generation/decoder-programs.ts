@@ -1,4 +1,4 @@
-import type { Engine, Program, TensorData, TensorSpec } from '../engine/engine.ts';
+import type { Engine, Program, ProgramBody, TensorData, TensorSpec } from '../engine/engine.ts';
 import type { Tensor } from '../engine/ops.ts';
 import { bucketSize, ProgramCache } from '../engine/program-cache.ts';
 import { decodeStep } from '../../model/decode-step.ts';
@@ -55,6 +55,8 @@ export class DecoderPrograms {
     private readonly engine: Engine,
     private readonly config: ModelConfig,
     maxPositions: number,
+    /** Whether tools and sandboxes want the processors while tokens are drawn. */
+    private readonly sharesProcessors = false,
   ) {
     this.#weightSpecs = parameterSpecs(config).map(({ name, shape }) => ({
       name,
@@ -165,6 +167,10 @@ export class DecoderPrograms {
     await this.#programs.clear();
   }
 
+  #compile(specs: readonly TensorSpec[], body: ProgramBody): Promise<Program> {
+    return this.engine.compile(specs, body, { sharesProcessors: this.sharesProcessors });
+  }
+
   #compilePrefill(length: number): Promise<Program> {
     const { headDim } = this.config;
     const specs: TensorSpec[] = [
@@ -174,7 +180,7 @@ export class DecoderPrograms {
       { name: 'sin', shape: [length, headDim], dtype: 'float32' },
       { name: 'mask', shape: [length, length], dtype: 'float32' },
     ];
-    return this.engine.compile(specs, (inputs) => {
+    return this.#compile(specs, (inputs) => {
       const sequence = sequenceOf(inputs);
       const caches = prefill(this.config, inputs, sequence);
       return Object.fromEntries(
@@ -202,7 +208,7 @@ export class DecoderPrograms {
         { name: `pastV${layer}`, shape: past, dtype: 'float32' as const },
       ]).flat(),
     ];
-    return this.engine.compile(specs, (inputs) => {
+    return this.#compile(specs, (inputs) => {
       const input = (name: string): Tensor => inputs[name] as Tensor;
       const { logits, fresh } = decodeStep(this.config, inputs, {
         tokens: input('tokens'),

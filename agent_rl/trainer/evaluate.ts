@@ -16,6 +16,7 @@ export interface SuccessRate {
   readonly wilson95: readonly [low: number, high: number];
 }
 
+/** Totals leave out tasks that are reported apart, see `metadata.apart` of a task. */
 export interface Evaluation extends SuccessRate {
   readonly tasks: number;
   /** Attempts the system failed; not among `n`. */
@@ -37,7 +38,7 @@ export interface EvaluateOptions {
   /** Optimiser steps the weights have taken, for the record. */
   readonly step: number;
   readonly signal: AbortSignal;
-  /** Names of the groups a task belongs to. By default its `metadata.family`. */
+  /** Names of the groups a task belongs to, besides the total. By default its `metadata.family`. */
   readonly groupsOf?: (task: Task) => readonly string[];
   readonly onEpisode?: (trajectory: Trajectory) => void;
 }
@@ -65,21 +66,22 @@ export async function evaluate(
       .slice(i * samples, (i + 1) * samples)
       .filter(({ reward }) => reward !== undefined),
   }));
-  const judged = attempts.flatMap((attempt) => attempt.judged);
+  const counted = attempts.filter((_, i) => !isApart(tasks[i] as Task));
+  const judged = counted.flatMap((attempt) => attempt.judged);
   const names = new Set(attempts.flatMap(({ groups }) => groups));
   const inGroup = (name: string): Trajectory[] =>
     attempts.filter(({ groups }) => groups.includes(name)).flatMap((attempt) => attempt.judged);
   return {
     ...successRateOf(judged),
-    tasks: tasks.length,
-    systemFailures: trajectories.length - judged.length,
+    tasks: counted.length,
+    systemFailures: trajectories.filter(({ reward }) => reward === undefined).length,
     rewardMean:
       judged.reduce((sum, { reward = 0 }) => sum + reward, 0) / Math.max(1, judged.length),
     groups: Object.fromEntries(
       [...names].toSorted().map((name) => [name, successRateOf(inGroup(name))]),
     ),
     passAtK: passRates(
-      attempts.map((attempt) => attempt.judged),
+      counted.map((attempt) => attempt.judged),
       samples,
     ),
     trajectories,
@@ -116,6 +118,9 @@ export function evaluationMetrics(evaluation: Evaluation): Metrics {
     ),
   };
 }
+
+/** A task whose `metadata.apart` names a group is reported there and in no total. */
+const isApart = ({ metadata }: Task): boolean => typeof metadata['apart'] === 'string';
 
 function familyOf({ metadata }: Task): readonly string[] {
   const family = metadata['family'];

@@ -4,10 +4,11 @@ import type { ParameterKind, Scalar } from './atom.ts';
 import type { Family } from './families.ts';
 import { commonLetters } from './words.ts';
 
-export type Split = 'train' | 'eval';
+/** Parameter values that are trained on, and those that never are. */
+export type ParameterPart = 'trained' | 'unseen';
 
-/** Share of each trained family's parameter values that only the evaluation split uses. */
-const evalShare = 0.25;
+/** Share of each trained family's parameter values that are never trained on. */
+const unseenShare = 0.25;
 
 const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, i) => from + i);
@@ -33,14 +34,14 @@ function allParameters(family: Family): Parameters[] {
 }
 
 /**
- * The parameter values a split may use. The two parts of a trained family never meet, whatever the seed of the
- * tasks; a held-out family has no train part.
+ * The parameter values of one part. The two parts of a trained family never meet, whatever the seed of the tasks; all
+ * of a held-out family's are unseen.
  */
-export function parametersOf(family: Family, split: Split): readonly Parameters[] {
+export function parametersOf(family: Family, part: ParameterPart): readonly Parameters[] {
   const all = new KeyedRng('code-tasks', 'parameters', family.name).shuffle(allParameters(family));
-  if (family.heldOut) return split === 'eval' ? all : [];
-  const evalCount = Math.max(1, Math.round(all.length * evalShare));
-  return split === 'eval' ? all.slice(0, evalCount) : all.slice(evalCount);
+  if (family.heldOut) return part === 'unseen' ? all : [];
+  const unseenCount = Math.max(1, Math.round(all.length * unseenShare));
+  return part === 'unseen' ? all.slice(0, unseenCount) : all.slice(unseenCount);
 }
 
 /** What two tasks share when only their words and numbers differ. */

@@ -4,14 +4,31 @@ import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 import { isTricky } from './atom.ts';
 import type { Case } from './cases.ts';
 import { type Family, heldOutFamilies, trainFamilies } from './families.ts';
-import { type Split, parametersOf, signatureOf } from './parameters.ts';
+import { type ParameterPart, parametersOf, signatureOf } from './parameters.ts';
 import { definitionLine } from './program.ts';
 import { normalisePrompt } from './prompt.ts';
 import { printed } from './python-text.ts';
 import { type GeneratedTask, generateTask } from './task.ts';
 
-/** Rows per family. */
-const rowCounts = { train: 17, eval: 6, heldOut: 10 } as const;
+export type Split = 'train' | 'eval';
+
+/** Where tasks of a family come from, and how many of each family there are. */
+interface Share {
+  readonly families: readonly Family[];
+  readonly part: ParameterPart;
+  readonly count: number;
+  /** Reported under this name and not in the total. */
+  readonly apart?: string;
+}
+
+const shares: Readonly<Record<Split, readonly Share[]>> = {
+  train: [{ families: trainFamilies, part: 'trained', count: 17 }],
+  eval: [
+    { families: trainFamilies, part: 'trained', count: 6 },
+    { families: trainFamilies, part: 'unseen', count: 2, apart: 'parameter values never trained on' },
+    { families: heldOutFamilies, part: 'unseen', count: 10, apart: 'families never trained on' },
+  ],
+};
 
 export const shippedSeed = 20_261;
 
@@ -23,45 +40,48 @@ export type TaskRow = Readonly<Record<string, unknown>> & {
 
 /** The shipped rows of a split, in a shuffled order that depends on the seed alone. */
 export function generateRows(split: Split, seed: number): TaskRow[] {
+  // Evaluation asks nothing that training asked, word for word.
+  const taken = new Set(
+    split === 'train' ? [] : generateRows('train', seed).map((row) => normalisePrompt(row.prompt)),
+  );
   const rng = new KeyedRng(seed, 'code-tasks', split);
-  const plan =
-    split === 'train'
-      ? trainFamilies.map((family) => ({ family, count: rowCounts.train }))
-      : [
-          ...trainFamilies.map((family) => ({ family, count: rowCounts.eval })),
-          ...heldOutFamilies.map((family) => ({ family, count: rowCounts.heldOut })),
-        ];
-  const tasks = plan.flatMap(({ family, count }) =>
-    generateFamily(family, split, { count, rng: rng.child(family.name) }),
+  const tasks = shares[split].flatMap((share) =>
+    share.families.flatMap((family) => {
+      const own = share.apart === undefined ? rng : rng.child(share.apart);
+      return generateFamily(family, share, { rng: own.child(family.name), taken });
+    }),
   );
   return rng
     .shuffle(tasks)
     .map((task, i) => rowOf(task, `${split}-${String(i + 1).padStart(4, '0')}`));
 }
 
+interface SharedTask extends GeneratedTask {
+  readonly apart?: string;
+}
+
 /** Tasks of one family with different prompts, using every parameter value before any twice. */
 function generateFamily(
   family: Family,
-  split: Split,
-  { count, rng }: { readonly count: number; readonly rng: KeyedRng },
-): GeneratedTask[] {
-  const choices = parametersOf(family, split);
-  const tasks: GeneratedTask[] = [];
-  const prompts = new Set<string>();
+  { part, count, apart }: Share,
+  { rng, taken }: { readonly rng: KeyedRng; readonly taken: Set<string> },
+): SharedTask[] {
+  const choices = parametersOf(family, part);
+  const tasks: SharedTask[] = [];
   for (let draw = 0; tasks.length < count; draw++) {
     const parameters = choices[draw % choices.length] ?? [];
     const mode =
       rng.child('mode', draw >> 1).uniform() < 0.5 === (draw % 2 === 0) ? 'stdin' : 'calls';
     const task = generateTask({ family, parameters, mode }, rng.child(draw));
     const key = normalisePrompt(task.prompt);
-    if (prompts.has(key)) continue;
-    prompts.add(key);
-    tasks.push(task);
+    if (taken.has(key)) continue;
+    taken.add(key);
+    tasks.push({ ...task, ...(apart !== undefined && { apart }) });
   }
   return tasks;
 }
 
-function rowOf(task: GeneratedTask, taskId: string): TaskRow {
+function rowOf(task: SharedTask, taskId: string): TaskRow {
   const { family, mode, parameters } = task.shape;
   return {
     task_id: taskId,
@@ -76,6 +96,7 @@ function rowOf(task: GeneratedTask, taskId: string): TaskRow {
       mode,
       tricky: trickyParts(family),
       heldOutFamily: family.heldOut,
+      ...(task.apart !== undefined && { apart: task.apart }),
     },
   };
 }
