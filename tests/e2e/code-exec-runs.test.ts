@@ -10,21 +10,36 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const root = packageRoot();
 const folder = temporaryFolder();
 
+const settings = [
+  'rollout.tasksPerStep=2',
+  'rollout.groupSize=4',
+  'policy.maxContextTokens=512',
+  'rollout.maxEpisodeTokens=512',
+  'train.warmupSteps=0',
+  'eval.before=false',
+  'eval.after=false',
+];
+
+const flags = [
+  '--config',
+  join(root, 'configs', 'code_exec_grpo.yaml'),
+  '--output-dir',
+  folder,
+  '--model-path',
+  join(root, 'model', 'starter'),
+  '--dataset-dir',
+  join(root, 'dataset', 'code_tasks'),
+  '--max-iterations',
+  '1',
+  ...settings.flatMap((setting) => ['--set', setting]),
+];
+
 /** One iteration of the starter model on two tasks, engine and sandbox real. */
 function trained(workers: number) {
   const name = `w${workers}`;
   const { code, stderr } = builtProgram(
     'train-code-exec-agent',
-    [
-      ...['--config', join(root, 'configs', 'code_exec_grpo.yaml'), '--output-dir', folder],
-      ...['--model-path', join(root, 'model', 'starter')],
-      ...['--dataset-dir', join(root, 'dataset', 'code_tasks')],
-      ...['--max-iterations', '1', '--async-rollout-workers', String(workers)],
-      ...['rollout.tasksPerStep=2', 'rollout.groupSize=4', 'policy.maxContextTokens=512'],
-      ...['rollout.maxEpisodeTokens=512', 'train.warmupSteps=0'],
-      ...['eval.before=false', 'eval.after=false'],
-      `run.name=${name}`,
-    ].flatMap((arg) => (/^(rollout|eval|run|policy|train)\./.test(arg) ? ['--set', arg] : [arg])),
+    [...flags, '--async-rollout-workers', String(workers), '--set', `run.name=${name}`],
     folder,
   );
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });

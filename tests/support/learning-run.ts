@@ -38,12 +38,15 @@ const root = packageRoot();
 
 /** A few tasks of a kind the starter model often gets wrong in one way. */
 const settings = [
-  'rollout.tasksPerStep=4',
+  'rollout.tasksPerStep=6',
   'rollout.groupSize=8',
-  'rollout.workers=32',
+  'rollout.workers=48',
   'train.iterations=5',
-  'train.learningRate=1e-3',
+  'train.learningRate=5e-4',
   'train.warmupSteps=0',
+  // A slow machine must not abort what a fast one plays to its end.
+  'rollout.episodeTimeoutS=3600',
+  'sandbox.wallS=20',
 ];
 
 /** Trains the starter model on a handful of tasks through the real engine, sandbox and trainer. */
@@ -80,6 +83,13 @@ export async function learningRun(fault: Fault): Promise<LearningRun> {
         },
         evalTasks: [...held].filter(isChosen),
         paddedLength,
+        observer: {
+          onIteration: (i, m) =>
+            void process.stderr.write(
+              `${i} ${m['rollout/successRate']} ${m['seconds/total']} ${m['group/zeroVariance']}\n`,
+            ),
+          onEvaluation: (w, i, e) => void process.stderr.write(`${w} ${e.successes} of ${e.n}\n`),
+        },
       },
       trainerOptions(config),
     );

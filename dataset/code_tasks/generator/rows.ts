@@ -25,7 +25,12 @@ const shares: Readonly<Record<Split, readonly Share[]>> = {
   train: [{ families: trainFamilies, part: 'trained', count: 17 }],
   eval: [
     { families: trainFamilies, part: 'trained', count: 6 },
-    { families: trainFamilies, part: 'unseen', count: 2, apart: 'parameter values never trained on' },
+    {
+      families: trainFamilies,
+      part: 'unseen',
+      count: 2,
+      apart: 'parameter values never trained on',
+    },
     { families: heldOutFamilies, part: 'unseen', count: 10, apart: 'families never trained on' },
   ],
 };
