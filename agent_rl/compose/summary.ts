@@ -82,7 +82,7 @@ export function beforeAfterTable({
   const groups = [...new Set([before, after].flatMap((one) => Object.keys(one?.groups ?? {})))];
   return [
     row('held-out success', 'before', 'after  (Wilson 95 %)'),
-    row('all tasks', text(before), text(after)),
+    row('all tasks but those apart', text(before), text(after)),
     ...groups.toSorted().map((group) => row(group, text(before, group), text(after, group))),
   ].join('\n');
 }
