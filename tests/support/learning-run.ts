@@ -32,7 +32,7 @@ export interface LearningRun {
 }
 
 /** By how much held-out success must rise at least. */
-export const leastRise = 0.2;
+export const leastRise = 0.5;
 
 const root = packageRoot();
 
