@@ -83,13 +83,6 @@ export async function learningRun(fault: Fault): Promise<LearningRun> {
         },
         evalTasks: [...held].filter(isChosen),
         paddedLength,
-        observer: {
-          onIteration: (i, m) =>
-            void process.stderr.write(
-              `${i} ${m['rollout/successRate']} ${m['seconds/total']} ${m['group/zeroVariance']}\n`,
-            ),
-          onEvaluation: (w, i, e) => void process.stderr.write(`${w} ${e.successes} of ${e.n}\n`),
-        },
       },
       trainerOptions(config),
     );
