@@ -4,7 +4,7 @@ export default {
   testMatch: ['<rootDir>/tests/**/*.test.ts'],
   testEnvironment: '<rootDir>/tests/support/shared-typed-arrays-environment.mjs',
   extensionsToTreatAsEsm: ['.ts'],
-  modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/runs'],
+  modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/runs', '<rootDir>/.cache'],
   transform: {
     '\\.ts$': [
       '@swc/jest',
