@@ -62,15 +62,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   try {
     const sandbox = needsSandbox(chosen) ? await openSandbox(sandboxOptions(config)) : undefined;
     if (sandbox !== undefined) opened.push(sandbox);
-    const engine = await EngineClient.open({
-      modelFolder: folder,
-      device: config.run.device,
-      threads: config.run.engineThreads ?? availableParallelism(),
-      rows: workers,
-      maxContextTokens: config.policy.maxContextTokens,
-      microBatchTokens: config.algorithm.microBatchTokens,
-      reference: options.reference,
-    });
+    const engine = await openEngine(config, { folder, workers, reference: options.reference });
     opened.push(engine);
     const container = runContainer([
       [GENERATOR, engine],
@@ -99,6 +91,21 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     throw thrown;
   }
 }
+
+/** The engine thread that a config asks for. */
+export const openEngine = (
+  config: Config,
+  parts: { readonly folder: string; readonly workers: number; readonly reference: boolean },
+): Promise<EngineClient> =>
+  EngineClient.open({
+    modelFolder: parts.folder,
+    device: config.run.device,
+    threads: config.run.engineThreads ?? availableParallelism(),
+    rows: parts.workers,
+    maxContextTokens: config.policy.maxContextTokens,
+    microBatchTokens: config.algorithm.microBatchTokens,
+    reference: parts.reference,
+  });
 
 const closeAll = async (opened: readonly { close(): Promise<void> }[]): Promise<void> => {
   for (const one of opened.toReversed()) await one.close();

@@ -1,9 +1,10 @@
 import type { Config } from '../config/index.ts';
 import { unbiased } from '../core/sampling.ts';
 import type { EngineClient } from './engine-client.ts';
+import type { TrainingPlan } from './training-plan.ts';
 
 /** Speeds measured on this machine just before a run, for its expected time. */
-export interface MeasuredSpeed {
+interface MeasuredSpeed {
   readonly decodeTokensPerSecond: number;
   readonly trainTokensPerSecond: number;
 }
@@ -13,7 +14,7 @@ const sampledTokens = 16;
 const passesOfUpdate = 3;
 
 /** Samples a few tokens with every row and scores one micro-batch, each once to warm up and once timed. */
-export async function measureSpeed(
+async function measureSpeed(
   engine: EngineClient,
   { rollout, algorithm }: Config,
 ): Promise<MeasuredSpeed> {
@@ -52,14 +53,18 @@ async function secondsOf(action: (round: number) => Promise<unknown>): Promise<n
   return (performance.now() - started) / 1000;
 }
 
-/** Seconds of a run whose episodes take two turns, each of half the tokens allowed; sandbox and tools not counted. */
-export function expectedSeconds(
-  { rollout, train, algorithm, policy }: Config,
-  { decodeTokensPerSecond, trainTokensPerSecond }: MeasuredSpeed,
-  evalEpisodes: number,
-): number {
-  const rollouts = rollout.tasksPerStep * rollout.groupSize * train.iterations;
+/**
+ * Seconds a run will take, from the engine's speed just now: episodes of two turns, each of half the tokens allowed;
+ * sandbox and tools not counted.
+ */
+export async function expectedSeconds(
+  engine: EngineClient,
+  config: Config,
+  { evaluations, evalEpisodes, rollouts }: TrainingPlan,
+): Promise<number> {
+  const { rollout, algorithm, policy } = config;
+  const { decodeTokensPerSecond, trainTokensPerSecond } = await measureSpeed(engine, config);
   const sampled = Math.min(policy.maxTurnTokens, rollout.maxEpisodeTokens);
   const updates = (rollouts * algorithm.epochs * 2 * sampled) / trainTokensPerSecond;
-  return ((rollouts + evalEpisodes) * sampled) / decodeTokensPerSecond + updates;
+  return ((rollouts + evaluations * evalEpisodes) * sampled) / decodeTokensPerSecond + updates;
 }

@@ -18,11 +18,11 @@ import { paddedLength } from '../learner/train-batch.ts';
 import { openLanguageModelFolder } from '../../model/language-model.ts';
 import { loadModel } from '../../model/load-model.ts';
 import { TaskSampler } from '../../dataset/task-sampler.ts';
-import { type Agent, openAgent } from './agent.ts';
+import { type Agent, openAgent, openEngine } from './agent.ts';
 import { pruneCheckpoints, readTrainerState, saveCheckpoint } from './checkpoints.ts';
 import { choosePlugins } from './choose-plugins.ts';
 import { forgetAfter } from './forget-after.ts';
-import { expectedSeconds, measureSpeed } from './measure-speed.ts';
+import { expectedSeconds } from './measure-speed.ts';
 import { modelFolder } from './model-folder.ts';
 import { resumePoint, type ResumePoint } from './resume-point.ts';
 import type { JobResult, TrainingOptions } from './run-options.ts';
@@ -52,11 +52,7 @@ export async function runTraining(options: TrainingOptions): Promise<JobResult> 
   const tasks = await readTasks(options);
   const facts = await planFacts(config, tasks);
   print(previewText(tasks.train, config.run.previewTasks));
-  if (options.dryRun) {
-    const plan = trainingPlan(config, facts);
-    print(planText(config, facts, plan));
-    return { dryRun: true, plan };
-  }
+  if (options.dryRun) return dryRun(options, facts);
 
   const resume = resumePoint(options);
   const folder = resume?.folder ?? newRunFolder(options);
@@ -80,6 +76,27 @@ export async function runTraining(options: TrainingOptions): Promise<JobResult> 
     throw thrown;
   } finally {
     await log.close();
+  }
+}
+
+/** The plan and no run; the engine is opened to measure what the expected time follows from. */
+async function dryRun(
+  { loaded: { config }, print }: TrainingOptions,
+  facts: PlanFacts,
+): Promise<JobResult> {
+  const plan = trainingPlan(config, facts);
+  const { workers } = config.rollout;
+  const engine = await openEngine(config, {
+    folder: modelFolder(config),
+    workers,
+    reference: false,
+  });
+  try {
+    const expectedS = await expectedSeconds(engine, config, plan);
+    print(planText(config, facts, plan, expectedS));
+    return { dryRun: true, plan, expectedS };
+  } finally {
+    await engine.close();
   }
 }
 
@@ -199,9 +216,8 @@ class TrainingRun {
     const { options, agent, facts, log } = this.parts;
     const { config } = options.loaded;
     const plan = trainingPlan(config, facts);
-    const speed = await measureSpeed(agent.engine, config);
-    const expected = expectedSeconds(config, speed, plan.evaluations * plan.evalEpisodes);
-    options.print(planText(config, facts, plan, expected));
+    const expectedS = await expectedSeconds(agent.engine, config, plan);
+    options.print(planText(config, facts, plan, expectedS));
     if (agent.sandbox !== undefined) {
       const { backend, level, concurrency } = agent.sandbox.capabilities();
       log.info(`Sandbox: ${backend}, level ${level}, ${concurrency} at once`);

@@ -72,7 +72,7 @@ export function planText(
   config: Config,
   facts: PlanFacts,
   plan: TrainingPlan,
-  expectedS?: number,
+  expectedS: number,
 ): string {
   const { rollout, train, algorithm } = config;
   const { weightsAndOptimizer, cache, activations, sandboxes } = plan.memoryBytes;
@@ -85,6 +85,6 @@ export function planText(
     `  evaluations   ${plan.evaluations} x ${plan.evalEpisodes} episodes, temperature ${config.eval.temperature}`,
     `  model         ${(facts.parameters / 1e6).toFixed(2)} M parameters on ${config.run.device}`,
     `  memory        about ${mebibytes(total)} and Node itself: weights and optimiser ${mebibytes(weightsAndOptimizer)}, cache ${mebibytes(cache)}, activations ${mebibytes(activations)}, sandboxes ${mebibytes(sandboxes)}`,
-    `  time          ${expectedS === undefined ? 'told after the first evaluation, from its speed' : `about ${Math.round(expectedS)} s`}`,
+    `  time          about ${Math.round(expectedS)} s`,
   ].join('\n');
 }
