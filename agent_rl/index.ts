@@ -30,3 +30,4 @@ export { CalculatorTool, CodeExecTool } from './tools/index.ts';
 export * from './rollout/index.ts';
 export * from './trainer/index.ts';
 export * from '../dataset/index.ts';
+export { LANGUAGE_MODEL, type LanguageModel } from '../model/language-model.ts';

@@ -87,7 +87,8 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
       close: () => closeAll(opened),
     };
   } catch (thrown) {
-    await closeAll(opened);
+    // What kept the agent from opening matters more than what then fails to close.
+    await closeAll(opened).catch(() => undefined);
     throw thrown;
   }
 }
@@ -107,8 +108,13 @@ export const openEngine = (
     reference: parts.reference,
   });
 
+/** Closes all, the last opened first, whatever fails on the way. @throws the first failure */
 const closeAll = async (opened: readonly { close(): Promise<void> }[]): Promise<void> => {
-  for (const one of opened.toReversed()) await one.close();
+  const failures: unknown[] = [];
+  for (const one of opened.toReversed()) {
+    await one.close().catch((failure: unknown) => failures.push(failure));
+  }
+  if (failures.length > 0) throw failures[0];
 };
 
 /** A sandbox is started only for what asks for one. */

@@ -56,6 +56,10 @@ export class LocalGenerator implements Generator {
     totalS: 0,
   };
   #version = 0;
+  /** Rows to free before the next step: what is under way still writes to them. */
+  readonly #released: Slot[] = [];
+  /** The request that is being given a row. */
+  #placing: ActiveRequest | undefined;
   /** Requests that were not answered yet. */
   #unsettled = 0;
   #pumping = false;
@@ -92,12 +96,17 @@ export class LocalGenerator implements Generator {
   }
 
   release(episode: string): void {
+    for (const active of this.#waiting.filter(({ request }) => request.episode === episode)) {
+      this.#waiting.splice(this.#waiting.indexOf(active), 1);
+      active.finish('aborted', this.#version);
+    }
     const slot = this.#slots.get(episode);
-    if (slot === undefined) return;
-    slot.active?.finish('aborted', this.#version);
-    this.#slots.delete(episode);
-    this.#byRow[slot.row] = undefined;
-    if (this.#slots.size === 0) this.#cache.resize(this.#capacityFor(1), 0);
+    if (slot !== undefined) {
+      this.#end(slot, 'aborted');
+      this.#slots.delete(episode);
+      this.#released.push(slot);
+    }
+    if (this.#placing?.request.episode === episode) this.#placing.abandoned = true;
     void this.#pump();
   }
 
@@ -144,6 +153,7 @@ export class LocalGenerator implements Generator {
     this.#pumping = true;
     try {
       for (;;) {
+        this.#freeReleased();
         await this.#admit();
         this.#dropAborted();
         if (this.#activeSlots().length === 0) break;
@@ -159,6 +169,11 @@ export class LocalGenerator implements Generator {
       this.#pumping = false;
     }
     if (this.#canAdmit()) void this.#pump();
+  }
+
+  #freeReleased(): void {
+    for (const { row } of this.#released.splice(0)) this.#byRow[row] = undefined;
+    if (this.#slots.size === 0) this.#cache.resize(this.#capacityFor(1), 0);
   }
 
   #failAll(problem: unknown): void {
@@ -182,10 +197,13 @@ export class LocalGenerator implements Generator {
   /** Gives rows to waiting requests, in order of arrival; those of episodes that have a row never wait. */
   async #admit(): Promise<void> {
     for (const active of this.#waiting.splice(0)) {
+      this.#placing = active;
       try {
         if (!(await this.#place(active))) this.#waiting.push(active);
       } catch (problem) {
         active.settle.reject(problem);
+      } finally {
+        this.#placing = undefined;
       }
     }
   }
@@ -202,8 +220,16 @@ export class LocalGenerator implements Generator {
       active.finish(maxTokens <= 0 ? 'max-tokens' : 'context-full', this.#version);
       return true;
     }
+    if (active.signal?.aborted === true) {
+      active.finish('aborted', this.#version);
+      return true;
+    }
     const slot = this.#slots.get(episode) ?? (await this.#openSlot(episode, tokens));
     if (slot === undefined) return false;
+    if (active.abandoned) {
+      active.finish('aborted', this.#version);
+      return true;
+    }
     if (slot.active !== undefined || !slot.isPrefixOf(tokens)) {
       throw new AgentRlError(
         'GENERATION_FAILED',
@@ -232,6 +258,7 @@ export class LocalGenerator implements Generator {
     this.#slots.set(episode, slot);
     this.#byRow[row] = slot;
     this.#writeMask(slot);
+    if (this.#placing?.abandoned === true) this.release(episode);
     return slot;
   }
 
@@ -296,7 +323,9 @@ export class LocalGenerator implements Generator {
   ): void {
     for (const [layer, entries] of fresh.entries()) this.#cache.write(layer, entries, positions);
     for (const slot of active) {
-      const fed = slot.pending.shift() as number;
+      const fed = slot.pending.shift();
+      // Released while the step was under way.
+      if (fed === undefined) continue;
       this.#mask[slot.row * (this.#cache.capacity + 1) + slot.cached.length] = 0;
       slot.cached.push(fed);
     }
@@ -311,7 +340,9 @@ export class LocalGenerator implements Generator {
       readonly whole?: Float32Array;
     },
   ): void {
-    const active = slot.active as ActiveRequest;
+    const { active } = slot;
+    // Released while the step was under way.
+    if (active === undefined) return;
     const { sampling, stopTokens, maxTokens } = active.request;
     let drawn = { token: step.next[slot.row] ?? 0, logProb: step.logProbs[slot.row] ?? 0 };
     if (step.whole !== undefined && truncates(sampling)) {

@@ -5,6 +5,8 @@ import { KeyedRng } from '../core/keyed-rng.ts';
 export class ActiveRequest {
   readonly tokens: number[] = [];
   readonly logProbs: number[] = [];
+  /** Its episode was released before it had a row. */
+  abandoned = false;
   readonly #random: KeyedRng;
 
   constructor(

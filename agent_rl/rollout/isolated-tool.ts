@@ -79,6 +79,11 @@ export class IsolatedTool {
     await Promise.all(this.#idle.splice(0).map(async (worker) => worker.terminate()));
   }
 
+  #drop(worker: Worker): void {
+    const place = this.#idle.indexOf(worker);
+    if (place >= 0) this.#idle.splice(place, 1);
+  }
+
   async #start(signal: AbortSignal): Promise<Worker> {
     const worker = new Worker(
       compiled(new URL(`./isolated-tool-thread${extname(import.meta.url)}`, import.meta.url)),
@@ -94,6 +99,8 @@ export class IsolatedTool {
       },
     );
     worker.unref();
+    // Also while idle: a stray failure of the tool ends its thread and not the run.
+    worker.on('error', () => this.#drop(worker)).on('exit', () => this.#drop(worker));
     const started = await withDeadline(async () => nextAnswer(worker), {
       seconds: startUpS,
       signal,

@@ -57,6 +57,7 @@ export class GRPOTrainer {
       optimizerSteps: 0,
       tasks: parts.tasks.state(),
       best: null,
+      before: null,
       totals: noTotals,
     };
   }
@@ -81,9 +82,7 @@ export class GRPOTrainer {
   async train(signal: AbortSignal): Promise<TrainingResult> {
     const { train, eval: evaluation, checkpoint } = this.#options;
     await this.#parts.learner.publishWeights();
-    const startsFresh = this.#state.iteration === 0;
-    const before =
-      evaluation.before && startsFresh ? await this.#evaluate('before', signal) : undefined;
+    const before = evaluation.before ? await this.#baseline(signal) : undefined;
     while (this.#state.iteration < train.iterations && !signal.aborted) {
       if (!(await this.#iterate(signal))) break;
       const { iteration } = this.#state;
@@ -103,6 +102,18 @@ export class GRPOTrainer {
       ...(before && { before }),
       ...(after && { after }),
     };
+  }
+
+  /** The evaluation before the first update: made once in a run's life, whether or not it is resumed. */
+  async #baseline(signal: AbortSignal): Promise<Evaluation | undefined> {
+    const { before, iteration } = this.#state;
+    if (before !== null) return { ...before, trajectories: [] };
+    if (iteration > 0) return undefined;
+    const made = await this.#evaluate('before', signal);
+    if (made === undefined) return undefined;
+    const { trajectories: _, ...kept } = made;
+    this.#state = { ...this.#state, before: kept };
+    return made;
   }
 
   /** One iteration; false when it was interrupted and left no trace. */

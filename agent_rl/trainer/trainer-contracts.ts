@@ -34,6 +34,8 @@ export interface TrainerState {
   readonly optimizerSteps: number;
   readonly tasks: unknown;
   readonly best: { readonly iteration: number; readonly successRate: number } | null;
+  /** The evaluation before the first update, without its episodes; kept for the table of a resumed run. */
+  readonly before: Omit<Evaluation, 'trajectories'> | null;
   readonly totals: TrainerTotals;
 }
 

@@ -15,6 +15,13 @@ interface Job {
 /** A child that dies this often in a row before it is ready is not started again. */
 const mostFailedStarts = 3;
 
+/** Two children in a row died while they ran a program: that is the program's doing. */
+export class KilledItsChildren extends Error {
+  constructor(last: Error) {
+    super(`The program ended two interpreters in a row: ${last.message}`, { cause: last });
+  }
+}
+
 /**
  * Child processes that share one queue, first come first served. A caller waits as long as others run: a
  * program's deadline starts with the program. A child that dies is replaced; the program it was running is
@@ -42,7 +49,8 @@ export class ChildPool {
   }
 
   /**
-   * @throws ChildDied when two children in a row died of the program, or it was cancelled.
+   * @throws KilledItsChildren when two children in a row died of the program; ChildDied when it was cancelled, or the
+   * pool was closed.
    */
   async submit(request: Omit<ChildRequest, 'id'>, signal?: AbortSignal): Promise<ChildResult> {
     if (this.#broken) throw this.#broken;
@@ -121,7 +129,8 @@ export class ChildPool {
 
   #retry(job: Job, death: ChildDied): void {
     delete job.child;
-    if (job.cancelled || this.#closed || ++job.deaths > 1) job.reject(death);
+    if (job.cancelled || this.#closed) job.reject(death);
+    else if (++job.deaths > 1) job.reject(new KilledItsChildren(death));
     else {
       this.#queue.unshift(job);
       this.#pump();

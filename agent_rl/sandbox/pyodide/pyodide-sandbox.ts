@@ -1,6 +1,5 @@
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import type {
-  CallResult,
   CallsRequest,
   CallsResult,
   RunRequest,
@@ -9,7 +8,8 @@ import type {
   SandboxCapabilities,
   SandboxLimits,
 } from '../../core/sandbox.ts';
-import { ChildPool } from './child-pool.ts';
+import { ChildPool, KilledItsChildren } from './child-pool.ts';
+import { readCallResults } from './read-call-results.ts';
 import { findDistribution } from './distribution.ts';
 import type { ChildRequest, ChildResult } from './protocol.ts';
 import { posixLimits } from './restricted-node.ts';
@@ -41,7 +41,10 @@ const withoutOutput = {
   level,
 } as const;
 
-const failed = (status: 'bad_request' | 'sandbox_error', message: string): RunResult => ({
+const failed = (
+  status: 'bad_request' | 'crashed' | 'sandbox_error',
+  message: string,
+): RunResult => ({
   ...withoutOutput,
   status,
   message,
@@ -163,8 +166,10 @@ export class PyodideSandbox implements Sandbox {
     };
     const result = await this.#submit(child, signal);
     if (!('id' in result)) return { ...result, results: [] };
-    const results = JSON.parse(result.results ?? '[]') as CallResult[];
-    return { ...resultOf(result), results };
+    const results = readCallResults(result.results ?? '[]');
+    if (results !== undefined) return { ...resultOf(result), results };
+    const message = 'the program tampered with its results';
+    return { ...resultOf(result), status: 'crashed', message, results: [] };
   }
 
   capabilities(): SandboxCapabilities {
@@ -187,6 +192,8 @@ export class PyodideSandbox implements Sandbox {
       return await this.pool.submit(request, signal);
     } catch (error) {
       signal?.throwIfAborted();
+      // A program that kills every interpreter it is given is at fault, not the sandbox.
+      if (error instanceof KilledItsChildren) return { ...failed('crashed', error.message) };
       return failed('sandbox_error', messageOf(error));
     }
   }

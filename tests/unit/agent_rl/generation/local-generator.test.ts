@@ -149,6 +149,34 @@ describe('LocalGenerator', () => {
     expect((await sibling).tokens).toHaveLength(12);
   });
 
+  test('an episode released while it waits for a row gives its request back and keeps no row', async () => {
+    const generator = await open(4);
+    const held = ['a', 'b', 'c', 'd'].map((name) => generator.generate(request(name, [1, 2, 3])));
+    const waiting = generator.generate(request('late', [1, 2, 3]));
+    generator.release('late');
+    expect((await waiting).stop).toBe('aborted');
+    await Promise.all(held);
+    for (const name of ['a', 'b', 'c', 'd']) generator.release(name);
+    const next = ['e', 'f', 'g', 'h'].map((name) => generator.generate(request(name, [1, 2])));
+    expect((await Promise.all(next)).map(({ tokens }) => tokens.length)).toEqual([12, 12, 12, 12]);
+  });
+
+  test('an episode released while its prompt is computed or its tokens are drawn keeps no row', async () => {
+    const generator = await open(4);
+    const doomed = ['a', 'b', 'c', 'd'].map((name) => generator.generate(request(name, [1, 2, 3])));
+    for (const name of ['a', 'b', 'c', 'd']) generator.release(name);
+    expect((await Promise.all(doomed)).map(({ stop }) => stop)).toEqual(Array(4).fill('aborted'));
+    const next = ['e', 'f', 'g', 'h'].map((name) => generator.generate(request(name, [1, 2])));
+    expect((await Promise.all(next)).map(({ tokens }) => tokens.length)).toEqual([12, 12, 12, 12]);
+  });
+
+  test('a released name may be used again at once', async () => {
+    const generator = await open(4);
+    await generator.generate(request('a', [1, 2, 3]));
+    generator.release('a');
+    expect((await generator.generate(request('a', [7, 7]))).tokens).toHaveLength(12);
+  });
+
   test('refuses new weights while tokens are being drawn', async () => {
     const generator = await open(4);
     const running = generator.generate(request('a', [1, 2, 3]));
