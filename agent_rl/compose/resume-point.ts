@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, extname, join, resolve } from 'node:path';
 
 import { AgentRlError } from '../core/errors.ts';
 import { type RunFolder, runFolderAt } from '../telemetry/index.ts';
@@ -23,7 +23,7 @@ export interface ResumePoint {
  */
 export function resumePoint({ resume, loaded, print }: TrainingOptions): ResumePoint | undefined {
   if (resume === undefined) return undefined;
-  const path = resume === 'newest' ? newestRun(loaded.config.run.outputDir) : resolve(resume);
+  const path = resume === 'newest' ? newestRun(loaded) : resolve(resume);
   const folder = runFolderAt(path);
   if (!existsSync(folder.checkpoints)) {
     throw new AgentRlError(
@@ -35,11 +35,17 @@ export function resumePoint({ resume, loaded, print }: TrainingOptions): ResumeP
   return { folder, checkpoint, startModel: modelFolder(loaded.config) };
 }
 
-function newestRun(outputDir: string): string {
-  const parent = resolve(outputDir);
+/** Runs of another config or seed in the same folder are none of this one's. */
+function newestRun({ config, file }: TrainingOptions['loaded']): string {
+  const parent = resolve(config.run.outputDir);
+  const { name } = config.run;
+  const own = defaultRunName(file, config.run.seed);
+  const isOwn = (run: string): boolean =>
+    name === undefined ? run === own || run.startsWith(`${own}-`) : run === name;
   const runs = existsSync(parent)
     ? readdirSync(parent)
-        .map((name) => join(parent, name))
+        .filter(isOwn)
+        .map((run) => join(parent, run))
         .filter((run) => existsSync(join(run, 'checkpoints')))
         .toSorted((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)
     : [];
@@ -47,6 +53,10 @@ function newestRun(outputDir: string): string {
   if (newest !== undefined) return newest;
   throw new AgentRlError(
     'CHECKPOINT_INVALID',
-    `There is no run to continue in ${parent}. Start one without --resume, or name its folder.`,
+    `There is no run "${name ?? own}" to continue in ${parent}. Start one without --resume, or name its folder.`,
   );
 }
+
+/** What a run is called that was given no name. */
+export const defaultRunName = (configFile: string, seed: number): string =>
+  `${basename(configFile, extname(configFile))}-seed${seed}`;

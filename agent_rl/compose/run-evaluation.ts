@@ -16,7 +16,7 @@ export async function runEvaluation(options: EvaluationOptions): Promise<JobResu
   const { dataset, eval: evaluation, run } = config;
   const format = dataset.format ?? choosePlugins(loaded, plugins).environment.entry.spec.taskFormat;
   const split = options.split ?? dataset.evalSplit;
-  const all = await readTaskFile({ dir: dataset.dir, split, format });
+  const all = await readTaskFile({ dir: dataset.dir, split, format }, print);
   const tasks = chooseTasks(all, evaluation.maxTasks, run.seed);
   const model = checkpoint === undefined ? undefined : checkpointAt(checkpoint, print);
   const agent = await openAgent({ loaded, plugins, model, reference: false });
@@ -41,7 +41,8 @@ export async function runEvaluation(options: EvaluationOptions): Promise<JobResu
     print(
       `${agent.modelFolder} on ${split} (temperature ${temperature}, ${samples} attempts a task)`,
     );
-    print(`  all tasks: ${rateText(result)}`);
+    if (signal.aborted) print('  Interrupted: what follows is of the attempts made so far.');
+    print(`  all tasks but those apart: ${rateText(result)}`);
     for (const [name, rate] of Object.entries(result.groups)) print(`  ${name}: ${rateText(rate)}`);
     const passes = Object.entries(result.passAtK).filter(() => samples > 1);
     for (const [k, rate] of passes) print(`  pass@${k}: ${(100 * rate).toFixed(1)} %`);

@@ -1,4 +1,4 @@
-import { basename, extname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { availableParallelism } from 'node:os';
 
 import { resolvedYaml } from '../config/index.ts';
@@ -22,6 +22,7 @@ import { saveCheckpoint } from './checkpoints.ts';
 import { choosePlugins } from './choose-plugins.ts';
 import { EngineClient } from './engine-client.ts';
 import { modelFolder } from './model-folder.ts';
+import { defaultRunName } from './resume-point.ts';
 import type { JobResult, TrainingOptions } from './run-options.ts';
 
 /**
@@ -60,7 +61,7 @@ export async function runSft(options: TrainingOptions): Promise<JobResult> {
   const folder = createRunFolder({
     outputDir: config.run.outputDir,
     name: config.run.name,
-    otherwise: `${basename(file, extname(file))}-seed${config.run.seed}`,
+    otherwise: defaultRunName(file, config.run.seed),
   });
   writeFileAtomic(folder.config, resolvedYaml(config));
   const log = createLog({ level: config.run.logLevel, file: folder.log });

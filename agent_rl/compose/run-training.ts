@@ -1,4 +1,4 @@
-import { basename, extname, join } from 'node:path';
+import { join } from 'node:path';
 
 import type { Config } from '../config/index.ts';
 import { resolvedYaml } from '../config/index.ts';
@@ -24,7 +24,7 @@ import { choosePlugins } from './choose-plugins.ts';
 import { forgetAfter } from './forget-after.ts';
 import { expectedSeconds } from './measure-speed.ts';
 import { modelFolder } from './model-folder.ts';
-import { resumePoint, type ResumePoint } from './resume-point.ts';
+import { defaultRunName, resumePoint, type ResumePoint } from './resume-point.ts';
 import type { JobResult, TrainingOptions } from './run-options.ts';
 import { RunRecords } from './run-records.ts';
 import { beforeAfterTable, summaryOf } from './summary.ts';
@@ -100,10 +100,10 @@ async function dryRun(
   }
 }
 
-async function readTasks({ loaded, plugins }: TrainingOptions): Promise<RunTasks> {
+async function readTasks({ loaded, plugins, print }: TrainingOptions): Promise<RunTasks> {
   const { dataset, eval: evaluation, run } = loaded.config;
   const format = dataset.format ?? choosePlugins(loaded, plugins).environment.entry.spec.taskFormat;
-  const read = (split: string) => readTaskFile({ dir: dataset.dir, split, format });
+  const read = (split: string) => readTaskFile({ dir: dataset.dir, split, format }, print);
   const [train, held] = [await read(dataset.trainSplit), await read(dataset.evalSplit)];
   return { train, evaluation: chooseTasks(held, evaluation.maxTasks, run.seed) };
 }
@@ -131,7 +131,7 @@ async function planFacts(config: Config, tasks: RunTasks): Promise<PlanFacts> {
 
 function newRunFolder({ loaded: { config, file } }: TrainingOptions): RunFolder {
   const { name, outputDir, seed } = config.run;
-  const otherwise = `${basename(file, extname(file))}-seed${seed}`;
+  const otherwise = defaultRunName(file, seed);
   const folder = createRunFolder({ outputDir, name, otherwise });
   writeFileAtomic(folder.config, resolvedYaml(config));
   return folder;

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
+import type { CodeTask } from '../core/code-task.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { packageRoot } from '../core/package-root.ts';
 import type { Task } from '../core/task.ts';
@@ -27,7 +28,10 @@ export interface TaskFile {
  *
  * @throws AgentRlError `CONFIG_INVALID` for an unknown format, `DATASET_INVALID`
  */
-export async function readTaskFile({ dir, split, format }: TaskFile): Promise<readonly Task[]> {
+export async function readTaskFile(
+  { dir, split, format }: TaskFile,
+  warn: (text: string) => void,
+): Promise<readonly Task[]> {
   const read = formats[format];
   if (read === undefined) {
     throw new AgentRlError(
@@ -35,7 +39,37 @@ export async function readTaskFile({ dir, split, format }: TaskFile): Promise<re
       `dataset.format "${format}" is not known. Known: ${Object.keys(formats).join(', ')}.`,
     );
   }
-  return read(splitFile(dir, split));
+  const file = splitFile(dir, split);
+  return judgeable(await read(file), file, warn);
+}
+
+const isAssert = (task: Task): boolean =>
+  'tests' in task && (task as CodeTask).tests.kind === 'asserts';
+
+/**
+ * The tasks without those whose tests are assert statements, which nothing here can judge yet.
+ *
+ * @throws AgentRlError `DATASET_INVALID` when none is left.
+ */
+function judgeable(
+  tasks: readonly Task[],
+  file: string,
+  warn: (text: string) => void,
+): readonly Task[] {
+  const kept = tasks.filter((task) => !isAssert(task));
+  const out = tasks.length - kept.length;
+  if (kept.length === 0) {
+    throw new AgentRlError(
+      'DATASET_INVALID',
+      `${file}: all ${out} tasks have assert statements as tests, which need a judge that this version does not have. Give tests as stdin or calls.`,
+    );
+  }
+  if (out > 0) {
+    warn(
+      `${file}: ${out} of ${tasks.length} tasks are left out: their tests are assert statements, which need a judge that this version does not have.`,
+    );
+  }
+  return kept;
 }
 
 /** Relative to the working directory; what the package ships is found from anywhere. */

@@ -50,7 +50,17 @@ export class JsonlWriter {
 
   /** @throws AgentRlError `OUTPUT_UNWRITABLE`, on a full disk among others. */
   write(record: object): void {
-    const line = `${this.#redact(JSON.stringify(record, withNonFinite))}\n`;
+    // Texts are redacted and not the line: a secret that looks like a number must not eat into numbers.
+    const redacted = (key: string, value: unknown): unknown => {
+      if (typeof value === 'string') return this.#redact(value);
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+        return withNonFinite(key, value);
+      }
+      return Object.fromEntries(
+        Object.entries(value).map(([name, of]) => [this.#redact(name), of]),
+      );
+    };
+    const line = `${JSON.stringify(record, redacted)}\n`;
     const bytes = new TextEncoder().encode(line);
     this.#guarded(() => {
       for (let done = 0; done < bytes.length;) done += this.#sink.write(bytes.subarray(done));

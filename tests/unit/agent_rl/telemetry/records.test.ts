@@ -46,6 +46,14 @@ describe('JsonlWriter', () => {
     expect(text(file)).toBe('{"problem":"sent [redacted]"}\n');
   });
 
+  test('a secret that looks like a number hides in texts and names, and leaves numbers alone', () => {
+    const file = join(folder, 'number.jsonl');
+    const writer = new JsonlWriter(file, { redact: redactor({ MAX_TOKENS: '100000' }) });
+    writer.write({ rate: 0.1000001, x100000: 'is 100000' });
+    writer.close();
+    expect(text(file)).toBe('{"rate":0.1000001,"x[redacted]":"is [redacted]"}\n');
+  });
+
   test('writes on when the system takes only part of a line', () => {
     const bytes: number[] = [];
     const open = () => ({
