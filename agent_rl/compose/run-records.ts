@@ -36,6 +36,8 @@ export class RunRecords implements TrainerObserver {
   readonly #advised = new Set<string>();
   #bar: Progress | undefined;
   #label: 'train' | 'eval' | undefined;
+  /** When a bar last moved: what the next one shows began then, and it is first drawn when some of it is done. */
+  #since = performance.now();
   #evalDone = 0;
 
   constructor(private readonly options: RunRecordsOptions) {
@@ -75,6 +77,7 @@ export class RunRecords implements TrainerObserver {
   onEvaluation = (when: string, iteration: number, evaluation: Evaluation): void => {
     const { folder, log } = this.options;
     this.#stopBar();
+    this.#since = performance.now();
     this.#evalDone = 0;
     for (const trajectory of evaluation.trajectories) {
       this.#evaluations.write({ when, iteration, ...trajectoryLine(folder.name, trajectory) });
@@ -102,7 +105,8 @@ export class RunRecords implements TrainerObserver {
   #barFor(label: 'train' | 'eval', total: number, from: number): Progress {
     if (this.#label !== label) this.#stopBar();
     this.#label = label;
-    this.#bar ??= createProgress({ label, total, from });
+    this.#bar ??= createProgress({ label, total, from, since: this.#since });
+    this.#since = performance.now();
     return this.#bar;
   }
 

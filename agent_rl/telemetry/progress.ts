@@ -27,6 +27,8 @@ export interface ProgressOptions {
   readonly total: number;
   /** Done before this progress began, and so no measure of its speed; 0 by default. */
   readonly from?: number;
+  /** When the work began, in the clock's milliseconds; by default now. */
+  readonly since?: number;
   readonly stream?: ProgressStream & NodeJS.WritableStream;
   /** Milliseconds. */
   readonly clock?: () => number;
@@ -76,7 +78,7 @@ function timeLeft(elapsedMs: number, done: number, { total, from = 0 }: Drawn): 
 
 function bar(drawing: Drawn): Progress {
   const { label, total, from = 0, stream, clock = () => performance.now() } = drawing;
-  const start = clock();
+  const start = drawing.since ?? clock();
   const drawn = new cliProgress.SingleBar({
     format: `${label} [{bar}] {value}/{total}  left {left}  {live}`,
     barsize: 24,
@@ -95,7 +97,7 @@ function bar(drawing: Drawn): Progress {
 
 function lines(drawing: Drawn): Progress {
   const { label, total, stream, clock = () => performance.now() } = drawing;
-  const start = clock();
+  const start = drawing.since ?? clock();
   return {
     update: (done, live = {}) => {
       const left = timeLeft(clock() - start, done, drawing);
