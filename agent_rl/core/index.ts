@@ -1,3 +1,4 @@
+export * from './answer-match.ts';
 export * from './class.ts';
 export * from './code-task.ts';
 export * from './environment.ts';
@@ -14,6 +15,7 @@ export * from './python-value.ts';
 export * from './reward.ts';
 export * from './sampling.ts';
 export * from './sandbox.ts';
+export * from './search.ts';
 export * from './task.ts';
 export * from './tool.ts';
 export * from './trajectory.ts';

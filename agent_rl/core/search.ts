@@ -29,3 +29,22 @@ export interface SearchBackend {
   search(request: SearchRequest): Promise<readonly SearchHit[]>;
   close(): Promise<void>;
 }
+
+/** Which side of a comparison a text is on: E5 and its like were trained to be told. */
+export type EmbeddedAs = 'query' | 'passage';
+
+/** Turns texts into vectors whose inner product says how near their meanings are. */
+export interface Embedder {
+  /** Model and pooling; two embedders of one name give the same vectors. */
+  readonly name: string;
+  /** One vector of length 1 per text, in order. @throws AgentRlError when there is no answer. */
+  embed(
+    texts: readonly string[],
+    as: EmbeddedAs,
+    signal?: AbortSignal,
+  ): Promise<readonly Float32Array[]>;
+  close(): Promise<void>;
+}
+
+/** Where the container finds the run's embedder, for rewards that compare meanings. */
+export const EMBEDDER = Symbol.for('agent_rl.Embedder');

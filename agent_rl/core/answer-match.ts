@@ -1,0 +1,85 @@
+/*
+ * When two written answers are the same answer: the one normalisation that environments, rewards and the checks of
+ * datasets share.
+ *
+ * - Case, compatibility forms (NFKC) and the accents of Latin, Greek and Cyrillic letters do not count.
+ * - Punctuation and hyphens separate words, an apostrophe joins them. Chinese, Japanese and Thai characters are words
+ *   of their own: these scripts put no spaces between words.
+ * - A number counts by value: `1,200.50`, `$1200.5` and `+1200.5` are one, `5%` is `5 percent`. It is found neither
+ *   inside another number nor inside a word: `12` is not in `120`, `1.12`, `12:30`, `1/12`, `-12` or `12th`.
+ * - An article at the start does not count.
+ *
+ * Number words and other wordings (`twelve`, `USA`) are for a task's aliases to list.
+ */
+
+const spaceless = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}`;
+const wordCharacter = String.raw`(?![${spaceless}])[\p{L}\p{M}\p{N}]`;
+
+/** A minus is a sign only where a number can begin: `1990-1995` holds none. */
+const sign = String.raw`(?<![^\s(\[{"'=:*$€£¥])-[$€£¥]?(?=\.?\d)`;
+
+const piece = new RegExp(
+  [
+    String.raw`(?<number>(?:${sign})?(?:\d+(?:[./:]\d+)*|(?<![\p{L}\p{N}])\.\d+))(?<unit>(?:${wordCharacter})*)`,
+    `(?<character>[${spaceless}])`,
+    // C++ and C# are not C.
+    String.raw`(?<word>(?:${wordCharacter})+(?:\+\+|#)?)`,
+  ].join('|'),
+  'gu',
+);
+
+const article = /^(?:an?|the) (?=.)/u;
+
+/** The words of a text as they are compared, in order; empty for a text of symbols alone. */
+export function answerWords(text: string): string[] {
+  const found = plainLetters(text).matchAll(piece);
+  return [...found].map(({ 0: whole, groups }) =>
+    groups?.['number'] === undefined
+      ? whole
+      : plainNumber(groups['number']) + (groups['unit'] ?? ''),
+  );
+}
+
+/** A text as it is compared as a whole: its words, without an article at the start. */
+export const answerKey = (text: string): string => answerWords(text).join(' ').replace(article, '');
+
+/** Whether a text is, as a whole, one of the accepted answers. */
+export function isAnswer(text: string, accepted: readonly string[]): boolean {
+  const key = answerKey(text);
+  return key !== '' && accepted.some((answer) => answerKey(answer) === key);
+}
+
+/** Whether one of the accepted answers stands in a text as a run of whole words. */
+export function mentionsAnswer(text: string, accepted: readonly string[]): boolean {
+  const words = ` ${answerWords(text).join(' ')} `;
+  return accepted.some((answer) => {
+    const key = answerKey(answer);
+    return key !== '' && words.includes(` ${key} `);
+  });
+}
+
+function plainLetters(text: string): string {
+  return text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/[\u0300-\u036F\u200B-\u200D\u2060\uFEFF]/gu, '')
+    .normalize('NFKC')
+    .replaceAll(/[\u2010-\u2012\u2212]/gu, '-')
+    .replaceAll('\u2044', '/')
+    .replaceAll(/(?<=[\p{L}\p{N}])['’](?=\p{L})/gu, '')
+    .replaceAll(/(?<![\p{L}\p{N}.,])\d{1,3}(?:,\d{3})+(?!\d|,\d)/gu, (digits) =>
+      digits.replaceAll(',', ''),
+    )
+    .replaceAll('%', ' percent ');
+}
+
+/** A number without what does not change its value; text with several separators, such as a version, as it is. */
+function plainNumber(written: string): string {
+  const [, minus = '', whole = '', decimals = ''] =
+    /^(-?)[$€£¥]?(\d*)(?:\.(\d+))?$/u.exec(written) ?? [];
+  if (whole === '' && decimals === '') return written;
+  const integer = whole.replace(/^0+(?=\d)/u, '') || '0';
+  const fraction = decimals.replace(/0+$/u, '');
+  const value = fraction === '' ? integer : `${integer}.${fraction}`;
+  return minus !== '' && value !== '0' ? `-${value}` : value;
+}
