@@ -20,6 +20,9 @@ const mistakes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'PLUGIN_UNMARKED',
   'PLUGIN_LOAD_FAILED',
   'SANDBOX_UNAVAILABLE',
+  'CORPUS_INVALID',
+  'CORPUS_MISMATCH',
+  'EMBEDDER_UNAVAILABLE',
 ]);
 
 /** How the process leaves after an error. */

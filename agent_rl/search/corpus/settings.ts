@@ -1,0 +1,194 @@
+import { type Static, Type } from 'typebox';
+
+const prefix = (example: string) =>
+  Type.Optional(
+    Type.String({ description: `Put before each text; "${example}" by default, as E5 wants it` }),
+  );
+
+const TransformersDense = Type.Object(
+  {
+    type: Type.Literal('transformers'),
+    model: Type.String({
+      minLength: 1,
+      description: 'Folder with config.json, tokenizer.json and onnx/, or a name on the hub',
+    }),
+    source: Type.Optional(
+      Type.Enum(['folder', 'hub'], {
+        description: 'Where the model is; folder by default, and then nothing is downloaded',
+      }),
+    ),
+    revision: Type.Optional(Type.String({ description: 'Branch or commit on the hub' })),
+    dtype: Type.Optional(
+      Type.Enum(['fp32', 'fp16', 'q8'], { description: 'Which weights; fp32 by default' }),
+    ),
+    pooling: Type.Optional(
+      Type.Enum(['mean', 'cls', 'last_token'], {
+        description: 'How token vectors become one; mean by default',
+      }),
+    ),
+    queryPrefix: prefix('query: '),
+    passagePrefix: prefix('passage: '),
+    batchSize: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1024, description: 'Texts at once; 16 by default' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const OpenAiDense = Type.Object(
+  {
+    type: Type.Literal('openai'),
+    baseUrl: Type.String({
+      pattern: '^https?://',
+      description: 'Server with POST /embeddings below it, http://localhost:8000/v1 for one',
+    }),
+    model: Type.String({ minLength: 1, description: 'Name of the model on the server' }),
+    apiKeyEnv: Type.Optional(
+      Type.String({ minLength: 1, description: 'Environment variable that holds the key' }),
+    ),
+    dimensions: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'Width asked for, where the server offers several' }),
+    ),
+    queryPrefix: Type.Optional(
+      Type.String({ description: 'Put before each query; nothing by default' }),
+    ),
+    passagePrefix: Type.Optional(
+      Type.String({ description: 'Put before each passage; nothing by default' }),
+    ),
+    batchSize: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 2048, description: 'Texts a request; 64 by default' }),
+    ),
+    timeoutS: Type.Optional(
+      Type.Number({
+        exclusiveMinimum: 0,
+        description: 'Seconds a request may take; 60 by default',
+      }),
+    ),
+    maxRetries: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 10,
+        description: 'More tries after 429, 5xx and network errors; 3 by default',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** `dense:` what makes vectors of texts. `none` searches words alone and needs no model. */
+export const DenseSettings = Type.Union([Type.Literal('none'), TransformersDense, OpenAiDense], {
+  description: 'What makes vectors of texts; none searches by words alone (BM25)',
+});
+export type DenseSettings = Static<typeof DenseSettings>;
+export type TransformersSettings = Static<typeof TransformersDense>;
+export type OpenAiSettings = Static<typeof OpenAiDense>;
+
+/** `fusion:` how the list of words and the list of vectors become one. */
+export const FusionSettings = Type.Union(
+  [
+    Type.Object(
+      {
+        type: Type.Literal('reciprocal_rank'),
+        k: Type.Optional(
+          Type.Number({ minimum: 1, description: 'Constant beside the rank; 60 by default' }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
+    Type.Object(
+      {
+        type: Type.Literal('weighted'),
+        of: Type.Optional(
+          Type.Enum(['ranks', 'scores'], {
+            description:
+              'What is weighed: 1 / rank, or scores brought to [0, 1] in each list; ranks by default',
+          }),
+        ),
+        denseWeight: Type.Number({ minimum: 0, description: 'Weight of the list by vectors' }),
+        textWeight: Type.Number({ minimum: 0, description: 'Weight of the list by words' }),
+      },
+      { additionalProperties: false },
+    ),
+  ],
+  { description: 'How the lists by words and by vectors become one; reciprocal_rank by default' },
+);
+export type FusionSettings = Static<typeof FusionSettings>;
+
+const queryProperties = {
+  dense: Type.Optional(DenseSettings),
+  fusion: Type.Optional(FusionSettings),
+  candidates: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1000,
+      description: 'Passages taken from each list before fusion; 50 by default, never below topK',
+    }),
+  ),
+  passagesPerDocument: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: 'Most hits of one document, its best ones; as many as match by default',
+    }),
+  ),
+};
+
+/** Where a built index is and how it is asked. */
+export const CorpusSettings = Type.Object(
+  {
+    path: Type.String({ minLength: 1, description: 'Folder that `agent-rl index` made' }),
+    ...queryProperties,
+  },
+  { additionalProperties: false },
+);
+export type CorpusSettings = Static<typeof CorpusSettings>;
+
+/** `chunking:` how long documents are cut into passages. */
+export const ChunkingSettings = Type.Object(
+  {
+    tokens: Type.Optional(
+      Type.Integer({ minimum: 8, description: 'Most tokens of a passage; 256 by default' }),
+    ),
+    overlap: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'Tokens two neighbours share; 0 by default' }),
+    ),
+    tokenizer: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'Folder with tokenizer.json that counts tokens; words are counted by default',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type ChunkingSettings = Static<typeof ChunkingSettings>;
+
+/** `text:` how words are made comparable. */
+export const TextSettings = Type.Object(
+  {
+    language: Type.Optional(
+      Type.String({ minLength: 1, description: 'Of stems and stop words; English by default' }),
+    ),
+    stem: Type.Optional(Type.Boolean({ description: 'Words by their stems; true by default' })),
+    removeStopWords: Type.Optional(
+      Type.Boolean({ description: 'Leave out words such as "the"; true by default' }),
+    ),
+    tokenizer: Type.Optional(
+      Type.Enum(['simple', 'whitespace', 'ngram'], {
+        description: 'What a word is; simple by default, ngram for scripts without spaces',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type TextSettings = Static<typeof TextSettings>;
+
+/** How the documents of one task are searched. */
+export const TaskDocumentsSettings = Type.Object(
+  {
+    ...queryProperties,
+    chunking: Type.Optional(ChunkingSettings),
+    text: Type.Optional(TextSettings),
+  },
+  { additionalProperties: false },
+);
+export type TaskDocumentsSettings = Static<typeof TaskDocumentsSettings>;
