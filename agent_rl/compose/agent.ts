@@ -7,7 +7,7 @@ import type { Environment } from '../core/environment.ts';
 import { GENERATOR } from '../core/generator.ts';
 import type { Policy } from '../core/policy.ts';
 import { SANDBOX, type Sandbox } from '../core/sandbox.ts';
-import type { Tool, ToolSpec } from '../core/tool.ts';
+import type { Tool, ToolShared, ToolSpec } from '../core/tool.ts';
 import { AsyncRolloutWorker } from '../rollout/async-rollout-worker.ts';
 import type { EpisodeMaker } from '../rollout/episode-parts.ts';
 import { RolloutWorker, type Rollouts } from '../rollout/rollout-worker.ts';
@@ -47,6 +47,8 @@ export interface Agent {
   readonly modelFolder: string;
   readonly make: EpisodeMaker;
   readonly rollouts: Rollouts;
+  /** What tools report of the run so far, by the tool's name. */
+  toolReports(): Readonly<Record<string, Readonly<Record<string, number>>>>;
   close(): Promise<void>;
 }
 
@@ -60,6 +62,8 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   const languageModel = await openLanguageModelFolder(folder);
   const opened: { close(): Promise<void> }[] = [];
   try {
+    // First: what is wrong with a tool's settings shows before anything slow is started.
+    const shared = await openTools(chosen, opened);
     const sandbox = needsSandbox(chosen) ? await openSandbox(sandboxOptions(config)) : undefined;
     if (sandbox !== undefined) opened.push(sandbox);
     const engine = await openEngine(config, { folder, workers, reference: options.reference });
@@ -73,7 +77,15 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     const toolSpecs = chosen.tools.map(({ entry }) => entry.spec);
     const toolRunner = new ToolRunner(toolSpecs, pluginHooks());
     opened.push(toolRunner);
-    const maker = episodeMaker({ config, chosen, container, policy, toolRunner, sandbox });
+    const maker = episodeMaker({
+      config,
+      chosen,
+      container,
+      policy,
+      toolRunner,
+      sandbox,
+      shared,
+    });
     return {
       chosen,
       engine,
@@ -84,6 +96,12 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
       modelFolder: folder,
       make: maker,
       rollouts: workers === 1 ? new RolloutWorker(maker) : new AsyncRolloutWorker(maker, workers),
+      toolReports: () =>
+        Object.fromEntries(
+          [...shared].flatMap(([name, one]) =>
+            one.report === undefined ? [] : [[name, one.report()]],
+          ),
+        ),
       close: () => closeAll(opened),
     };
   } catch (thrown) {
@@ -91,6 +109,21 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     await closeAll(opened).catch(() => undefined);
     throw thrown;
   }
+}
+
+/** What the instances of each tool share, by the tool's name; each is added to `opened` at once. */
+async function openTools(
+  { tools }: ChosenPlugins,
+  opened: { close(): Promise<void> }[],
+): Promise<ReadonlyMap<string, ToolShared>> {
+  const shared = new Map<string, ToolShared>();
+  for (const { entry, settings } of tools) {
+    const one = await entry.spec.open?.(settings, { environment: process.env });
+    if (one === undefined) continue;
+    opened.push(one);
+    shared.set(entry.spec.name, one);
+  }
+  return shared;
 }
 
 /** The engine thread that a config asks for. */
@@ -145,6 +178,7 @@ interface MakerParts {
   readonly policy: Policy;
   readonly toolRunner: ToolRunner;
   readonly sandbox: Sandbox | undefined;
+  readonly shared: ReadonlyMap<string, ToolShared>;
 }
 
 /** Makes environment, tools and rewards anew for each episode, in a container that knows its task. */
@@ -155,6 +189,7 @@ function episodeMaker({
   policy,
   toolRunner,
   sandbox,
+  shared,
 }: MakerParts): EpisodeMaker {
   const { rollout, policy: settings } = config;
   const limits = { ...rollout, maxTurnTokens: settings.maxTurnTokens };
@@ -164,7 +199,12 @@ function episodeMaker({
     return {
       policy,
       environment: make(own, chosen.environment) as Environment,
-      tools: new Map(inThread.map((tool) => [tool.entry.spec.name, make(own, tool) as Tool])),
+      tools: new Map(
+        inThread.map((tool) => {
+          const { name } = tool.entry.spec;
+          return [name, construct<Tool>(own, { ...naming(tool), shared: shared.get(name) })];
+        }),
+      ),
       toolRunner,
       rewards: chosen.rewards.map((reward) => ({
         name: reward.entry.spec.name,

@@ -13,6 +13,7 @@ import {
   ToolsBlock,
 } from '../config/index.ts';
 import type { EnvironmentSpec } from '../core/environment.ts';
+import { messageOf } from '../core/errors.ts';
 import type { Registry, RegistryEntry } from '../core/plugin.ts';
 import type { PolicySpec } from '../core/policy.ts';
 import type { RewardSpec } from '../core/reward.ts';
@@ -63,20 +64,17 @@ export function choosePlugins(loaded: LoadedConfig, plugins: Plugins): ChosenPlu
     registry: plugins.policies,
     own: PolicyBlock.properties,
   });
-  const tools = config.tools.map((value, index) =>
-    choice.of({
-      path: `tools.${index}`,
-      value,
-      registry: plugins.tools,
-      own: ToolsBlock.items.properties,
-    }),
-  );
+  const tools = config.tools.map((value, index) => {
+    const path = `tools.${index}`;
+    const own = ToolsBlock.items.properties;
+    return choice.configured(path, choice.of({ path, value, registry: plugins.tools, own }));
+  });
   const rewards = config.rewards.map((value, index) => {
     const own = RewardsBlock.items.properties;
     const block = { path: `rewards.${index}`, value, registry: plugins.rewards, own };
     return { ...choice.of(block), weight: value.weight };
   });
-  choice.refuseRepeats('tools', config.tools);
+  choice.refuseRepeats('tools', tools);
   choice.requireTools(environment.entry?.spec, config.tools);
   choice.throwProblems();
   // Every entry is there: a missing one is a problem, and problems were just thrown.
@@ -117,11 +115,30 @@ class Choice {
     return { entry, settings: Object.freeze(Object.fromEntries(settings)) };
   }
 
-  refuseRepeats(path: string, blocks: readonly { readonly type: string }[]): void {
-    for (const [index, { type }] of blocks.entries()) {
-      const first = blocks.findIndex((block) => block.type === type);
-      if (first === index) continue;
-      this.#report(`${path}.${index}.type`, `"${type}" is already ${path}.${first}. Keep one.`);
+  /** A tool with what of its spec follows from its settings. */
+  configured(path: string, tool: Attempt<ToolSpec>): Attempt<ToolSpec> {
+    const { entry, settings } = tool;
+    // Its own problems are reported already, and `configure` may rely on checked settings.
+    const broken = this.#problems.some((problem) => problem.path.startsWith(path));
+    if (entry?.spec.configure === undefined || broken) return tool;
+    try {
+      return {
+        entry: { ...entry, spec: { ...entry.spec, ...entry.spec.configure(settings) } },
+        settings,
+      };
+    } catch (thrown) {
+      this.#report(path, messageOf(thrown));
+      return tool;
+    }
+  }
+
+  /** By the name the model calls: one kind of tool may be there twice under two names. */
+  refuseRepeats(path: string, chosen: readonly Attempt<ToolSpec>[]): void {
+    const names = chosen.map(({ entry }) => entry?.spec.name);
+    for (const [index, name] of names.entries()) {
+      const first = names.indexOf(name);
+      if (name === undefined || first === index) continue;
+      this.#report(`${path}.${index}.type`, `"${name}" is already ${path}.${first}. Keep one.`);
     }
   }
 

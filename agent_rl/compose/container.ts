@@ -4,7 +4,7 @@ import type { Class } from '../core/class.ts';
 import { AgentRlError, messageOf } from '../core/errors.ts';
 import type { EpisodeView, RewardFunction } from '../core/reward.ts';
 import { type Task, TASK } from '../core/task.ts';
-import { SETTINGS } from '../core/tool.ts';
+import { SETTINGS, SHARED } from '../core/tool.ts';
 
 /** A service by the token that plugins ask for it with. */
 export type Binding = readonly [token: symbol, service: unknown];
@@ -34,24 +34,27 @@ export interface Construction {
   readonly name: string;
   readonly plugin: unknown;
   readonly settings: unknown;
+  /** What the plugin's instances of a run share. */
+  readonly shared?: unknown;
 }
 
 /**
  * Makes a plugin whose constructor asks for what it needs with `@inject(TOKEN)`: `SETTINGS` is its own block,
- * `TASK` the episode's task, other tokens are the run's services.
+ * `SHARED` what its `open` gave, `TASK` the episode's task, other tokens are the run's services.
  *
  * @throws AgentRlError `PLUGIN_LOAD_FAILED` when it asks for what is not there or its constructor throws.
  */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the plugin's kind says what it makes
 export function construct<Instance>(
   container: Container,
-  { name, plugin, settings }: Construction,
+  { name, plugin, settings, shared }: Construction,
 ): Instance {
   // A container of its own, so that each plugin sees its own settings under the one token.
   const scope = new Container({ parent: container });
   const made = plugin as Class<Instance & object>;
   try {
     scope.bind(SETTINGS).toConstantValue(settings);
+    if (shared !== undefined) scope.bind(SHARED).toConstantValue(shared);
     scope.bind(made).toSelf();
     return scope.get(made);
   } catch (cause) {

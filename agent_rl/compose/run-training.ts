@@ -253,6 +253,7 @@ class TrainingRun {
       generation: (await agent.engine.info()).totals,
       sandboxLevel: agent.sandbox?.capabilities().level,
       sandboxCounts: agent.sandbox?.counts,
+      tools: agent.toolReports(),
     });
     writeFileAtomic(folder.summary, `${JSON.stringify(summary, null, 1)}\n`);
     if (result.before ?? result.after) options.print(beforeAfterTable(result));

@@ -16,6 +16,8 @@ export interface SummaryFacts {
   readonly sandboxLevel: string | undefined;
   /** Programs asked for and those answered from memory. */
   readonly sandboxCounts: SandboxCounts | undefined;
+  /** What tools report, by the tool's name. */
+  readonly tools: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
 /** What is kept of an evaluation. */
@@ -63,6 +65,7 @@ export function summaryOf(
     ledger: totals.ledger,
     sandboxLevel: facts.sandboxLevel ?? null,
     sandbox: facts.sandboxCounts ?? null,
+    tools: facts.tools,
   };
 }
 

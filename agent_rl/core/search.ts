@@ -20,6 +20,8 @@ export interface SearchHit {
 export interface SearchRequest {
   readonly query: string;
   readonly topK: number;
+  /** Names the call within its run, so that what came of it can be recorded and replayed. */
+  readonly call?: string;
   readonly signal?: AbortSignal;
 }
 

@@ -47,6 +47,40 @@ export interface ToolSpec<Parameters extends TSchema = TSchema> {
    * constructor arguments, and its arguments, inputs and result are structured-cloned.
    */
   readonly isolated?: string;
+  /**
+   * Checks what a schema cannot, and says which parts of this spec follow from the settings: a tool described in
+   * YAML has its name and its parameters there.
+   *
+   * @throws Error for settings that cannot be used; its message is shown with its place in the file.
+   */
+  readonly configure?: (settings: ToolSettings) => Partial<ToolFace>;
+  /**
+   * Opens what all instances of a run share, such as connections, an index or a rate limit. An instance asks for
+   * it with `@inject(SHARED)`. Closed at the end of the run.
+   */
+  readonly open?: (settings: ToolSettings, host: ToolHost) => Promise<ToolShared>;
+}
+
+/** A tool's block of YAML, checked against its schema, defaults filled in. */
+export type ToolSettings = Readonly<Record<string, unknown>>;
+
+/** What of a tool the model sees, and its limits. */
+export type ToolFace = Pick<
+  ToolSpec,
+  'name' | 'description' | 'parameters' | 'deadlineS' | 'maxContentChars'
+>;
+
+/** What a tool may use while it is opened. */
+export interface ToolHost {
+  /** Where secrets come from, by name. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** What all instances of a tool share in a run. */
+export interface ToolShared {
+  /** Counts and shares of the run so far, for the log and the summary. */
+  report?(): Readonly<Record<string, number>>;
+  close(): Promise<void>;
 }
 
 export const tools = new PluginKind<ToolSpec, Tool>('tool');
@@ -59,3 +93,6 @@ export function tool<Parameters extends TSchema>(spec: ToolSpec<Parameters>) {
 
 /** Where the container finds a plugin's own settings, already checked against its spec. */
 export const SETTINGS = Symbol.for('agent_rl.Settings');
+
+/** Where the container finds what the tool's `open` gave. */
+export const SHARED = Symbol.for('agent_rl.Shared');
