@@ -1,0 +1,93 @@
+import type { SearchDocument } from '../../agent_rl/core/search.ts';
+import { documentId, questionId } from './document-id.ts';
+import type { Dropped, SourceRecord } from './source-record.ts';
+
+/** A question whose documents are known by their ids. */
+export interface PreparedQuestion {
+  readonly id: string;
+  readonly where: string;
+  readonly question: string;
+  readonly answer: string;
+  readonly aliases: readonly string[];
+  /** Documents that hold the answer. */
+  readonly documents: readonly string[];
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+interface Growing {
+  readonly id: string;
+  readonly where: string;
+  readonly url?: string;
+  title: string;
+  readonly parts: Set<string>;
+}
+
+/** Gathers records into documents, one for every page, and questions about them. */
+export class Collection {
+  readonly #documents = new Map<string, Growing>();
+  readonly #questions = new Map<string, PreparedQuestion>();
+  readonly #ids = new Map<string, number>();
+
+  /** Adds a record; what it repeats is returned as dropped. */
+  add({ where, documents, question }: SourceRecord): Dropped | undefined {
+    const ids = documents.map((document) => {
+      const id = documentId(document);
+      const known = this.#documents.get(id);
+      const growing = known ?? {
+        id,
+        where,
+        title: document.title,
+        parts: new Set(),
+        ...(document.url === undefined ? {} : { url: document.url }),
+      };
+      if (growing.title === '') growing.title = document.title;
+      if (document.text !== '') growing.parts.add(document.text);
+      this.#documents.set(id, growing);
+      return id;
+    });
+    if (question === undefined) return undefined;
+    const relevant = [...new Set(question.relevant.flatMap((index) => ids[index] ?? []))];
+    const key = JSON.stringify([plainText(question.text), plainText(question.answer), relevant]);
+    const first = this.#questions.get(key);
+    if (first !== undefined) {
+      return { reason: 'duplicate-question', where, detail: `as ${first.where}: ${question.text}` };
+    }
+    this.#questions.set(key, {
+      id: this.#freeId(question.id || questionId(question.text, question.answer, relevant)),
+      where,
+      question: question.text,
+      answer: question.answer,
+      aliases: question.aliases,
+      documents: relevant,
+      metadata: question.metadata,
+    });
+    return undefined;
+  }
+
+  /** Sources number questions by file or by split: the same id may come again. */
+  #freeId(wanted: string): string {
+    const uses = (this.#ids.get(wanted) ?? 0) + 1;
+    this.#ids.set(wanted, uses);
+    return uses === 1 ? wanted : this.#freeId(`${wanted}~${uses}`);
+  }
+
+  /** The documents in order of appearance, with where each was first seen. */
+  documents(): (SearchDocument & { readonly where: string })[] {
+    return [...this.#documents.values()].map(({ parts, ...document }) => ({
+      ...document,
+      text: [...parts].join('\n\n'),
+    }));
+  }
+
+  questions(): PreparedQuestion[] {
+    return [...this.#questions.values()];
+  }
+}
+
+/** A text without what makes no difference: case, punctuation at the edges of words, runs of space. */
+export const plainText = (text: string): string =>
+  text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();

@@ -1,0 +1,128 @@
+import { readFile } from 'node:fs/promises';
+
+import { XMLParser, XMLValidator } from 'fast-xml-parser';
+
+import { AgentRlError, messageOf } from '../../../agent_rl/core/errors.ts';
+import { shownValue } from '../../dataset-problem.ts';
+import type { SourceItem } from '../source-record.ts';
+
+type Element = Readonly<Record<string | symbol, unknown>>;
+
+const parser = (): XMLParser =>
+  new XMLParser({
+    ignoreAttributes: false,
+    attributeNamePrefix: '@',
+    parseTagValue: false,
+    parseAttributeValue: false,
+    htmlEntities: true,
+    captureMetaData: true,
+    isArray: (name) => name === 'QAPair',
+  });
+
+/**
+ * The records of one MedQuAD file (Ben Abacha and Demner-Fushman 2019, https://arxiv.org/abs/1901.08079): one
+ * for every pair of question and answer, all about the page that the file names. The document's text is made
+ * of the answers, which were cut from the page; the questions are no part of it.
+ *
+ * @param fetched The page itself will be fetched.
+ * @yields Records, pairs without an answer as dropped, and what is no MedQuAD as problems.
+ * @throws AgentRlError `DATASET_INVALID` when the file cannot be read.
+ */
+export async function* readMedquadXml(
+  file: string,
+  { fetched }: { readonly fetched: boolean },
+): AsyncGenerator<SourceItem> {
+  const xml = await readText(file);
+  if (typeof xml !== 'string') return yield xml;
+  const checked = XMLValidator.validate(xml);
+  if (checked !== true) {
+    const { line, msg } = checked.err;
+    return yield { problem: { where: `${file}:${line}`, text: `is not XML: ${msg}` } };
+  }
+  const lineOf = lineFinder(xml);
+  const root: unknown = (parser().parse(xml) as Element)['Document'];
+  const wrong = (element: unknown, text: string): SourceItem => ({
+    problem: { where: `${file}:${lineOf(element)}`, text },
+  });
+  if (!isElement(root)) return yield wrong(root, 'has no <Document>; expected a MedQuAD file.');
+  const url = textOf(root['@url']);
+  if (url === '') return yield wrong(root, '<Document> has no url; expected the page it is about.');
+  const pairs: readonly unknown[] =
+    isElement(root['QAPairs']) && Array.isArray(root['QAPairs']['QAPair'])
+      ? root['QAPairs']['QAPair']
+      : [];
+  const where = `${file}:${lineOf(root)}`;
+  if (pairs.length === 0) return yield { dropped: { reason: 'no-pairs', where, detail: url } };
+  for (const pair of pairs) {
+    yield isElement(pair)
+      ? recordOfPair(pair, { root, url, where: `${file}:${lineOf(pair)}`, fetched })
+      : wrong(root, `has a <QAPair> that is ${shownValue(pair)}; expected Question and Answer.`);
+  }
+}
+
+interface PairContext {
+  readonly root: Element;
+  readonly url: string;
+  readonly where: string;
+  readonly fetched: boolean;
+}
+
+function recordOfPair(pair: Element, { root, url, where, fetched }: PairContext): SourceItem {
+  const question = pair['Question'];
+  const attributes = isElement(question) ? question : {};
+  const asked = textOf(isElement(question) ? question['#text'] : question);
+  const answer = textOf(isElement(pair['Answer']) ? pair['Answer']['#text'] : pair['Answer']);
+  if (asked === '') return { dropped: { reason: 'no-question', where, detail: url } };
+  if (answer === '') return { dropped: { reason: 'no-answer', where, detail: asked } };
+  const title = textOf(root['Focus']);
+  return {
+    record: {
+      where,
+      documents: [{ url, title, text: fetched ? '' : answer }],
+      question: {
+        id: textOf(attributes['@qid']),
+        text: asked,
+        answer,
+        aliases: [],
+        relevant: [0],
+        metadata: {
+          document_source: textOf(root['@source']),
+          question_type: textOf(attributes['@qtype']),
+          question_focus: title,
+        },
+      },
+    },
+  };
+}
+
+async function readText(file: string): Promise<string | SourceItem> {
+  let bytes: Uint8Array;
+  try {
+    bytes = await readFile(file);
+  } catch (cause) {
+    throw new AgentRlError('DATASET_INVALID', `Cannot read ${file}: ${messageOf(cause)}.`, {
+      cause,
+    });
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return { problem: { where: `${file}:1`, text: 'is not UTF-8; save the file as UTF-8.' } };
+  }
+}
+
+const isElement = (value: unknown): value is Element =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
+
+/** The line an element begins on, from the parser's notes; 1 where there are none. */
+function lineFinder(xml: string): (element: unknown) => number {
+  const noted = XMLParser.getMetaDataSymbol() as unknown as symbol;
+  return (element) => {
+    const start = isElement(element)
+      ? (element[noted] as { readonly startIndex?: number } | undefined)?.startIndex
+      : undefined;
+    return start === undefined ? 1 : xml.slice(0, start).split('\n').length;
+  };
+}

@@ -1,0 +1,51 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { extname, join, resolve } from 'node:path';
+
+import { AgentRlError } from '../../../agent_rl/core/errors.ts';
+import { rowFileEndings } from './read-rows.ts';
+
+/** Where the data is: files of this machine, or a dataset of the hub. */
+export type Source =
+  | { readonly kind: 'files'; readonly files: readonly string[] }
+  | { readonly kind: 'hub'; readonly dataset: string };
+
+const hubPrefix = 'hub:';
+const hubName = /^[\w.-]+\/[\w.-]+$/;
+const endings: ReadonlySet<string> = new Set([...rowFileEndings, '.xml', '.txt']);
+
+/**
+ * Finds the files of a source. A path that exists is that path; `owner/name` is otherwise a dataset of the hub,
+ * and `hub:owner/name` always.
+ *
+ * @throws AgentRlError `CONFIG_INVALID` when it is neither, or holds no file that can be read.
+ */
+export function findSource(source: string): Source {
+  if (source.startsWith(hubPrefix)) return hubSource(source.slice(hubPrefix.length), source);
+  const path = resolve(source);
+  if (!existsSync(path)) return hubSource(source, source);
+  const files = statSync(path).isDirectory() ? filesBelow(path) : [path];
+  const readable = files.filter((file) => endings.has(extname(file).toLowerCase()));
+  if (readable.length > 0) return { kind: 'files', files: readable };
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `${source} holds no data: ${files.length} files, none ends in ${[...endings].join(', ')}.`,
+  );
+}
+
+function hubSource(dataset: string, given: string): Source {
+  if (hubName.test(dataset)) return { kind: 'hub', dataset };
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `There is no ${given}. Give a file, a folder, or a dataset of the hub as owner/name.`,
+  );
+}
+
+/** Every file below a folder, in the order of their paths. */
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true })
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((entry) => {
+      const path = join(folder, entry.name);
+      return entry.isDirectory() ? filesBelow(path) : [path];
+    });
+}
