@@ -1,3 +1,4 @@
+export * from './accepted-answers.ts';
 export * from './answer-match.ts';
 export * from './class.ts';
 export * from './code-task.ts';
@@ -15,6 +16,7 @@ export * from './python-value.ts';
 export * from './reward.ts';
 export * from './sampling.ts';
 export * from './sandbox.ts';
+export * from './search-task.ts';
 export * from './search.ts';
 export * from './task.ts';
 export * from './tool.ts';

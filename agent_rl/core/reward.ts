@@ -4,6 +4,7 @@ import type { Turn, Verdict } from './environment.ts';
 import type { Message } from './message.ts';
 import { PluginKind } from './plugin.ts';
 import type { Task } from './task.ts';
+import type { ToolHost, ToolShared } from './tool.ts';
 
 /** What a reward may look at: the finished episode, without tokens. */
 export interface EpisodeView {
@@ -24,7 +25,24 @@ export interface RewardSpec {
   readonly description: string;
   /** Schema of the reward's own settings in YAML. */
   readonly settings?: TSchema;
+  /**
+   * Opens what all instances of a class share in a run, such as a model. An instance asks for it with
+   * `@inject(SHARED)`. Closed at the end of the run.
+   */
+  readonly open?: (
+    settings: Readonly<Record<string, unknown>>,
+    host: RewardHost,
+  ) => Promise<RewardShared>;
 }
+
+/** What a reward may use while it is opened. */
+export interface RewardHost extends ToolHost {
+  /** The tasks of the run, those it trains on and those held out. */
+  readonly tasks: readonly Task[];
+}
+
+/** What all instances of a reward share in a run. */
+export type RewardShared = ToolShared;
 
 export const rewards = new PluginKind<RewardSpec, RewardFunction>('reward');
 

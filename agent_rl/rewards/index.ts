@@ -1,5 +1,26 @@
+import { AnswerSimilarity } from './answer-similarity/answer-similarity.ts';
 import { brevity } from './brevity.ts';
+import { exactMatch } from './exact-match.ts';
+import { f1 } from './f1.ts';
+import { format } from './format.ts';
+import { length } from './length.ts';
+import { mrr } from './mrr.ts';
+import { numeric } from './numeric/numeric.ts';
+import { searchCost } from './search-cost.ts';
+import { toolCalls } from './tool-calls.ts';
 import { wellFormedCalls } from './well-formed-calls.ts';
 
-/** The rewards that come with the package. The environment's own is always counted and is none of them. */
-export const builtInRewards = [brevity, wellFormedCalls] as const;
+/** The rewards that come with the package. The environment's own is always there and is none of them. */
+export const builtInRewards = [
+  AnswerSimilarity,
+  brevity,
+  exactMatch,
+  f1,
+  format,
+  length,
+  mrr,
+  numeric,
+  searchCost,
+  toolCalls,
+  wellFormedCalls,
+] as const;

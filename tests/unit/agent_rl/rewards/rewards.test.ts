@@ -52,7 +52,16 @@ describe('brevity', () => {
 
 test('every built-in reward is marked as one', () => {
   expect(builtInRewards.map((value) => rewards.specOf(value)?.name)).toEqual([
+    'answer_similarity',
     'brevity',
+    'exact_match',
+    'f1',
+    'format',
+    'length',
+    'mrr',
+    'numeric',
+    'search_cost',
+    'tool_calls',
     'well_formed_calls',
   ]);
 });

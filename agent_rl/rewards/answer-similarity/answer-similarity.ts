@@ -1,0 +1,97 @@
+import { inject } from 'inversify';
+
+import { acceptedAnswers } from '../../core/accepted-answers.ts';
+import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { type EpisodeView, reward, type RewardHost, type RewardShared } from '../../core/reward.ts';
+import type { Embedder } from '../../core/search.ts';
+import { SHARED } from '../../core/tool.ts';
+import { openEmbedder } from '../../search/corpus/open-embedder.ts';
+import { finalAnswer } from '../final-answer.ts';
+import { AnswerSimilaritySettings } from './settings.ts';
+import { calibrated, cosine, randomPairFloor } from './similarity-scale.ts';
+import { wordEmbedder } from './word-embedder.ts';
+
+/** An answer is embedded once for all episodes of its task; the oldest are forgotten. */
+const rememberedAnswers = 4096;
+
+/** The embedder of a run, its scale, and the task's answers it has seen. */
+export class SimilarityScale implements RewardShared {
+  readonly #known = new Map<string, Promise<Float32Array>>();
+
+  constructor(
+    private readonly embedder: Embedder,
+    readonly floor: number,
+  ) {}
+
+  /** How near the nearest of `accepted` is to what was said, from 0 to 1. */
+  async compare(said: string, accepted: readonly string[]): Promise<number> {
+    // Both sides as queries, as E5 wants it where neither is a passage to be found.
+    const [[given], ...expected] = await Promise.all([
+      this.embedder.embed([said], 'query'),
+      ...accepted.map((answer) => this.#remembered(answer)),
+    ]);
+    const nearest = Math.max(...expected.map((answer) => cosine(given as Float32Array, answer)));
+    return calibrated(nearest, this.floor);
+  }
+
+  report(): Readonly<Record<string, number>> {
+    return { floor: this.floor };
+  }
+
+  close(): Promise<void> {
+    return this.embedder.close();
+  }
+
+  #remembered(answer: string): Promise<Float32Array> {
+    const known = this.#known.get(answer);
+    if (known !== undefined) return known;
+    const made = this.embedder.embed([answer], 'query').then(([vector]) => vector as Float32Array);
+    this.#known.set(answer, made);
+    // A failure may pass: the next episode tries again. This one's reaches its caller.
+    made.catch(() => this.#known.delete(answer));
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > rememberedAnswers && oldest !== undefined) this.#known.delete(oldest);
+    return made;
+  }
+}
+
+/** Opens the embedder and measures its floor. @throws AgentRlError `CONFIG_INVALID`, and what the embedder throws */
+export async function openSimilarityScale(
+  settings: AnswerSimilaritySettings,
+  { tasks }: RewardHost,
+): Promise<SimilarityScale> {
+  const { embedder: chosen, floor, pairs } = settings;
+  const embedder = chosen.type === 'words' ? wordEmbedder : await openEmbedder(chosen);
+  try {
+    if (floor !== 'measured') return new SimilarityScale(embedder, floor);
+    const answers = tasks.flatMap((task) => acceptedAnswers(task).slice(0, 1));
+    return new SimilarityScale(embedder, await randomPairFloor(embedder, answers, pairs));
+  } catch (cause) {
+    await embedder.close();
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new AgentRlError('CONFIG_INVALID', `Reward answer_similarity: ${messageOf(cause)}`, {
+      cause,
+    });
+  }
+}
+
+/**
+ * How near the final message is to the task's answer in meaning, from 0 (no nearer than random pairs of answers) to 1.
+ * 0 without a final message; does not apply to a task without an answer.
+ */
+@reward({
+  name: 'answer_similarity',
+  description: "Similarity of the final message and the task's answer, above that of random pairs",
+  settings: AnswerSimilaritySettings,
+  open: (settings, host) => openSimilarityScale(settings as AnswerSimilaritySettings, host),
+})
+export class AnswerSimilarity {
+  constructor(@inject(SHARED) private readonly scale: SimilarityScale) {}
+
+  async score({ task, messages }: EpisodeView): Promise<number | undefined> {
+    const accepted = acceptedAnswers(task);
+    if (accepted.length === 0) return undefined;
+    const said = finalAnswer(messages);
+    return said === undefined ? 0 : this.scale.compare(said, accepted);
+  }
+}

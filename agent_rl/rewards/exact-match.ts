@@ -1,0 +1,31 @@
+import { type Static, Type } from 'typebox';
+
+import { acceptedAnswers } from '../core/accepted-answers.ts';
+import { isAnswer, mentionsAnswer } from '../core/answer-match.ts';
+import { type EpisodeView, reward } from '../core/reward.ts';
+import { finalAnswer } from './final-answer.ts';
+
+const Settings = Type.Object(
+  {
+    match: Type.Enum(['whole', 'mention'], {
+      default: 'whole',
+      description: 'Whether the final message must be the answer, or may be a text it stands in',
+    }),
+  },
+  { additionalProperties: false },
+);
+
+/**
+ * 1 when the final message is one of the task's answers after normalisation, else 0. Does not apply to a task
+ * without an answer.
+ */
+export const exactMatch = reward({
+  name: 'exact_match',
+  description: "1 when the final message is the task's answer or one of its aliases",
+  settings: Settings,
+})(({ task, messages }: EpisodeView, { match }: Static<typeof Settings>): number | undefined => {
+  const accepted = acceptedAnswers(task);
+  if (accepted.length === 0) return undefined;
+  const matches = match === 'whole' ? isAnswer : mentionsAnswer;
+  return Number(matches(finalAnswer(messages) ?? '', accepted));
+});

@@ -1,0 +1,41 @@
+import { type Static, Type } from 'typebox';
+
+import { answerWords } from '../core/answer-match.ts';
+import { type EpisodeView, reward } from '../core/reward.ts';
+import { finalAnswer } from './final-answer.ts';
+
+const Settings = Type.Object(
+  {
+    freeWords: Type.Integer({
+      minimum: 0,
+      default: 50,
+      description: 'Words of the final message that cost nothing',
+    }),
+    perWord: Type.Number({
+      minimum: 0,
+      default: 0.01,
+      description: 'Cost of each further word',
+    }),
+    maxCost: Type.Number({
+      exclusiveMinimum: 0,
+      default: 1,
+      description: 'Most that a message costs, however long it is',
+    }),
+  },
+  { additionalProperties: false },
+);
+
+/** Minus a cost for each word of the final message beyond the free ones. Does not apply without a final message. */
+export const length = reward({
+  name: 'length',
+  description: 'Costs each word of the final message beyond the free ones',
+  settings: Settings,
+})((
+  { messages }: EpisodeView,
+  { freeWords, perWord, maxCost }: Static<typeof Settings>,
+): number | undefined => {
+  const answer = finalAnswer(messages);
+  if (answer === undefined) return undefined;
+  const over = Math.max(0, answerWords(answer).length - freeWords);
+  return over === 0 ? 0 : -Math.min(maxCost, over * perWord);
+});

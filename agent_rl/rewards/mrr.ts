@@ -1,0 +1,59 @@
+import { type Static, Type } from 'typebox';
+
+import type { ExecutedCall } from '../core/environment.ts';
+import { type EpisodeView, reward } from '../core/reward.ts';
+import type { SearchHit } from '../core/search.ts';
+import type { Task } from '../core/task.ts';
+
+const Settings = Type.Object(
+  {
+    over: Type.Enum(['best', 'last'], {
+      default: 'best',
+      description: "Which of an episode's searches counts",
+    }),
+  },
+  { additionalProperties: false },
+);
+
+/**
+ * One over the rank of the first hit that is a passage of a document the answer follows from, in the order the policy
+ * saw the hits; 0 where there is none. Does not apply to a task that names no such document.
+ */
+export const mrr = reward({
+  name: 'mrr',
+  description: 'Reciprocal rank of the first hit from a document the answer follows from',
+  settings: Settings,
+})(({ task, turns }: EpisodeView, { over }: Static<typeof Settings>): number | undefined => {
+  const relevant = relevantDocuments(task);
+  if (relevant.size === 0) return undefined;
+  const ranks = turns
+    .flatMap(({ calls }) => calls)
+    .flatMap((call) => hitsOf(call) ?? [])
+    .map((hits) => reciprocalRank(hits, relevant));
+  return over === 'best' ? Math.max(0, ...ranks) : (ranks.at(-1) ?? 0);
+});
+
+/** 1, 1/2, 1/3, … for the first hit of a wanted document; 0 without one. */
+export function reciprocalRank(
+  hits: readonly Pick<SearchHit, 'documentId'>[],
+  wanted: ReadonlySet<string>,
+): number {
+  const place = hits.findIndex(({ documentId }) => wanted.has(documentId));
+  return place === -1 ? 0 : 1 / (place + 1);
+}
+
+interface Sourced {
+  readonly documentIds?: unknown;
+}
+
+function relevantDocuments(task: Task): ReadonlySet<string> {
+  const ids = (task as Sourced).documentIds ?? task.metadata['document_ids'];
+  const listed: readonly unknown[] = Array.isArray(ids) ? ids : [];
+  return new Set(listed.filter((id) => typeof id === 'string'));
+}
+
+/** The hits of a call, in a list of their own; nothing for a call that was no search or found no answer. */
+function hitsOf({ result }: ExecutedCall): readonly [readonly SearchHit[]] | undefined {
+  const { hits } = (result.data ?? {}) as { readonly hits?: unknown };
+  return Array.isArray(hits) ? [hits as readonly SearchHit[]] : undefined;
+}

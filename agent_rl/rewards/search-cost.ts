@@ -1,0 +1,38 @@
+import { type Static, Type } from 'typebox';
+
+import { type EpisodeView, reward } from '../core/reward.ts';
+
+const Settings = Type.Object(
+  {
+    tools: Type.Array(Type.String({ minLength: 1 }), {
+      minItems: 1,
+      default: ['search', 'open_page'],
+      description: 'Names of the tools whose calls cost',
+    }),
+    perCall: Type.Number({ minimum: 0, default: 0.02, description: 'Cost of each call' }),
+    perThousandCharacters: Type.Number({
+      minimum: 0,
+      default: 0,
+      description: 'Cost of each 1,000 characters that the calls gave the policy to read',
+    }),
+    maxCost: Type.Number({ exclusiveMinimum: 0, default: 1, description: 'Most that it costs' }),
+  },
+  { additionalProperties: false },
+);
+
+/** Minus what an episode's searches cost: by the call and by how much they gave to read. */
+export const searchCost = reward({
+  name: 'search_cost',
+  description: 'Costs each search, and how much the searches gave to read',
+  settings: Settings,
+})((
+  { turns }: EpisodeView,
+  { tools, perCall, perThousandCharacters, maxCost }: Static<typeof Settings>,
+): number => {
+  const searches = turns
+    .flatMap(({ calls }) => calls)
+    .filter(({ call, status }) => status !== 'rejected' && tools.includes(call.name));
+  const characters = searches.reduce((sum, { result }) => sum + result.content.length, 0);
+  const cost = searches.length * perCall + (characters / 1000) * perThousandCharacters;
+  return cost === 0 ? 0 : -Math.min(maxCost, cost);
+});

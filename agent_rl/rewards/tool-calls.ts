@@ -1,0 +1,38 @@
+import { type Static, Type } from 'typebox';
+
+import { type EpisodeView, reward } from '../core/reward.ts';
+
+const Settings = Type.Object(
+  {
+    minCalls: Type.Integer({ minimum: 0, default: 1, description: 'Fewest calls asked for' }),
+    freeCalls: Type.Integer({
+      minimum: 0,
+      default: 1,
+      description: 'Most calls that cost nothing; minCalls where that is more',
+    }),
+    perCall: Type.Number({
+      minimum: 0,
+      default: 0.1,
+      description: 'Cost of each call beyond the free ones, and of each that is missing',
+    }),
+    maxCost: Type.Number({ exclusiveMinimum: 0, default: 1, description: 'Most that it costs' }),
+  },
+  { additionalProperties: false },
+);
+
+/**
+ * Minus a cost for each call beyond the free ones, or for each that is missing. Calls that never ran are not counted:
+ * `rollout.invalidCallPenalty` is for them.
+ */
+export const toolCalls = reward({
+  name: 'tool_calls',
+  description: 'Costs each tool call beyond the free ones, and each that is missing',
+  settings: Settings,
+})((
+  { turns }: EpisodeView,
+  { minCalls, freeCalls, perCall, maxCost }: Static<typeof Settings>,
+): number => {
+  const ran = turns.flatMap(({ calls }) => calls).filter(({ status }) => status !== 'rejected');
+  const off = Math.max(0, ran.length - Math.max(minCalls, freeCalls), minCalls - ran.length);
+  return off === 0 ? 0 : -Math.min(maxCost, off * perCall);
+});

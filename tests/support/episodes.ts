@@ -1,0 +1,66 @@
+import type { ExecutedCall, Turn } from '../../agent_rl/core/environment.ts';
+import { type Message, user } from '../../agent_rl/core/message.ts';
+import type { EpisodeView } from '../../agent_rl/core/reward.ts';
+import type { SearchHit } from '../../agent_rl/core/search.ts';
+
+/** What a test says of one turn: thoughts, words, and calls by tool with what they found. */
+export interface SaidTurn {
+  readonly said?: string;
+  readonly thought?: string;
+  readonly calls?: readonly SaidCall[];
+}
+
+export interface SaidCall {
+  readonly tool: string;
+  readonly status?: ExecutedCall['status'];
+  readonly content?: string;
+  /** Ids of the documents of the hits, best first. */
+  readonly found?: readonly string[];
+}
+
+const hit = (documentId: string): SearchHit => ({ documentId, title: '', text: '', score: 0 });
+
+const executed = (
+  { tool, status = 'ok', content = '', found }: SaidCall,
+  id: string,
+): ExecutedCall => ({
+  call: { id, name: tool, arguments: {} },
+  result: { content, ...(found && { data: { hits: found.map(hit) } }) },
+  status,
+  wallMs: 0,
+});
+
+/** An episode of a task that begins with a question. */
+export function episodeOf(
+  task: Readonly<Record<string, unknown>>,
+  said: readonly SaidTurn[],
+): EpisodeView {
+  const turns: Turn[] = said.map((turn, index) => {
+    const calls = (turn.calls ?? []).map((call, place) => executed(call, `call_${index}_${place}`));
+    return {
+      index,
+      calls,
+      message: {
+        role: 'assistant',
+        content: turn.said ?? '',
+        ...(turn.thought !== undefined && { reasoning: turn.thought }),
+        ...(calls.length > 0 && { toolCalls: calls.map(({ call }) => call) }),
+      },
+    };
+  });
+  const messages: Message[] = turns.flatMap(({ message, calls }) => [
+    message,
+    ...calls.map(({ call, result }) => ({
+      role: 'tool' as const,
+      content: result.content,
+      name: call.name,
+      callId: call.id,
+    })),
+  ]);
+  return {
+    task: { taskId: 't', prompt: 'Why?', metadata: {}, ...task },
+    messages: [user('Why?'), ...messages],
+    turns,
+    verdict: { outcome: 'completed', reward: 0, components: {}, success: false },
+  };
+}

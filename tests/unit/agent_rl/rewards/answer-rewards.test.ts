@@ -1,0 +1,98 @@
+import { describe, expect, test } from '@jest/globals';
+import * as fc from 'fast-check';
+
+import { exactMatch } from '../../../../agent_rl/rewards/exact-match.ts';
+import { f1, wordF1 } from '../../../../agent_rl/rewards/f1.ts';
+import { length } from '../../../../agent_rl/rewards/length.ts';
+import { episodeOf } from '../../../support/episodes.ts';
+
+const task = { answer: 'Oslo', aliases: ['Kristiania'] };
+
+describe('exact_match', () => {
+  const whole = { match: 'whole' } as const;
+
+  test.each([
+    ['oslo.', 1],
+    ['KRISTIANIA', 1],
+    ['It is Oslo', 0],
+    ['Bergen', 0],
+  ])('%j is worth %d', (said, worth) => {
+    expect(exactMatch(episodeOf(task, [{ said }]), whole)).toBe(worth);
+  });
+
+  test('finds the answer in a longer message where that is enough, as whole words', () => {
+    const mention = { match: 'mention' } as const;
+    expect(exactMatch(episodeOf(task, [{ said: 'It is Oslo, I think.' }]), mention)).toBe(1);
+    expect(exactMatch(episodeOf(task, [{ said: 'The Oslofjord.' }]), mention)).toBe(0);
+  });
+
+  test('does not read thoughts, and nothing while tools are called', () => {
+    const call = { tool: 'search', content: 'Oslo' };
+    expect(exactMatch(episodeOf(task, [{ thought: 'Oslo', said: 'Bergen' }]), whole)).toBe(0);
+    expect(exactMatch(episodeOf(task, [{ said: 'Oslo', calls: [call] }]), whole)).toBe(0);
+    expect(exactMatch(episodeOf(task, [{ said: 'Oslo' }, { calls: [call] }]), whole)).toBe(0);
+  });
+
+  test('reads the answer in the metadata of a plain task, a number too', () => {
+    const plain = { metadata: { answer: 18 } };
+    expect(exactMatch(episodeOf(plain, [{ said: '18.0' }]), whole)).toBe(1);
+  });
+
+  test('does not apply to a task without an answer', () => {
+    expect(exactMatch(episodeOf({}, [{ said: 'Oslo' }]), whole)).toBeUndefined();
+  });
+});
+
+describe('f1', () => {
+  test.each([
+    // 2 of 3 words said are among the 4 wanted: P = 2/3, R = 2/4, 2PR / (P + R) = 4/7.
+    ['red green black', 'red green blue white', 4 / 7],
+    // "red" stands twice in one and once in the other: counted once. 2 * 1 / (2 + 1).
+    ['red red', 'red', 2 / 3],
+    ['the tower', 'Tower!', 1],
+    ['The', 'the', 1],
+    ['black', 'white', 0],
+    ['', 'white', 0],
+    ['...', '...', 0],
+  ])('of %j against %j is %d', (said, answer, score) => {
+    expect(wordF1(said, answer)).toBeCloseTo(score, 12);
+  });
+
+  test('takes the best of the aliases', () => {
+    const two = { answer: 'black', aliases: ['dark grey'] };
+    expect(f1(episodeOf(two, [{ said: 'grey' }]))).toBeCloseTo(2 / 3, 12);
+    expect(f1(episodeOf({}, [{ said: 'grey' }]))).toBeUndefined();
+  });
+
+  test('lies between 0 and 1, is symmetric, and is 1 for the same words in any order', () => {
+    const words = fc.array(fc.constantFrom('a', 'red', 'green', '7', 'blue'), { maxLength: 8 });
+    fc.assert(
+      fc.property(words, words, (left, right) => {
+        const [a, b] = [left.join(' '), right.join(' ')];
+        const score = wordF1(a, b);
+        expect(score).toBeGreaterThanOrEqual(0);
+        expect(score).toBeLessThanOrEqual(1);
+        expect(wordF1(b, a)).toBe(score);
+        expect(wordF1(a, left.toReversed().join(' '))).toBe(left.length === 0 ? 0 : 1);
+      }),
+    );
+  });
+});
+
+describe('length', () => {
+  const settings = { freeWords: 2, perWord: 0.25, maxCost: 0.6 };
+
+  test.each([
+    ['one two', 0],
+    ['one, two: three!', -0.25],
+    ['one two three four', -0.5],
+    ['one two three four five six', -0.6],
+  ])('of %j costs %d', (said, score) => {
+    expect(length(episodeOf({}, [{ thought: 'as long as it takes', said }]), settings)).toBe(score);
+  });
+
+  test('does not apply without a final message', () => {
+    const view = episodeOf({}, [{ calls: [{ tool: 'search' }] }]);
+    expect(length(view, settings)).toBeUndefined();
+  });
+});

@@ -1,0 +1,125 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+import * as fc from 'fast-check';
+
+import { packageRoot } from '../../../../agent_rl/core/package-root.ts';
+import { numeric } from '../../../../agent_rl/rewards/numeric/numeric.ts';
+import { nearlyEqual, parseFraction } from '../../../../agent_rl/rewards/numeric/fraction.ts';
+import { episodeOf } from '../../../support/episodes.ts';
+
+const loose = { marked: false, tolerance: 0 };
+const score = (answer: string, said: string, settings = loose) =>
+  numeric(episodeOf({ answer }, [{ said }]), settings);
+
+describe('the number of a final message', () => {
+  test.each([
+    ['18', '18'],
+    ['She makes $18 every day.', '18'],
+    ['First 5, then 13, in all 18.0 dollars', '18'],
+    ['It is 1,234,567.', '1234567'],
+    ['\\boxed{\\frac{1}{2}}', '0.5'],
+    ['\\boxed{\\dfrac12}', '1/2'],
+    ['\\boxed{70{,}000}', '70000'],
+    ['\\boxed{\\$70\\,000}', '70000'],
+    ['\\boxed{x = -3\\text{ cm}}', '-3'],
+    ['so \\boxed{5}, no: \\boxed{\\text{about } 6} with 7 left', '6'],
+    ['#### 18\nof 24', '18'],
+    ['The answer is 18, not 24.', '18'],
+    ['Answer: 18 of the 24', '18'],
+    ['The answer is clear: 3 + 4 = 7', '3'],
+    ['50%', '50'],
+    ['18kg', '18'],
+    ['025', '25'],
+    ['.5', '1/2'],
+    ['3 - 5 = \u22122', '-2'],
+    ['from 10-12', '12'],
+    ['99999999999999999999', '99999999999999999999.0'],
+  ])('%j is %s', (said, answer) => {
+    expect(score(answer, said)).toBe(1);
+  });
+
+  test.each([
+    ['18', '180'],
+    ['180', '18'],
+    ['1.8', '8'],
+    ['b12', '12'],
+    ['12:30', '30'],
+    ['1.2.3', '3'],
+    ['1/0', '1'],
+    ['no number', '0'],
+    ['99999999999999999998', '99999999999999999999'],
+    ['\\boxed{none} 18', '18'],
+    ['\\boxed{18', '18'],
+    ['', '0'],
+  ])('%j is not %s', (said, answer) => {
+    expect(score(answer, said)).toBe(0);
+  });
+
+  test('counts only where it is marked, if that is asked for', () => {
+    const marked = { ...loose, marked: true };
+    expect(score('18', 'It is 18', marked)).toBe(0);
+    expect(score('18', 'The answer is 18', marked)).toBe(1);
+    expect(score('18', '#### 18', marked)).toBe(1);
+  });
+
+  test('may be off by a share of the answer', () => {
+    const near = { ...loose, tolerance: 0.01 };
+    expect(score('200', '202', near)).toBe(1);
+    expect(score('200', '202.01', near)).toBe(0);
+    expect(score('-200', '-198', near)).toBe(1);
+    expect(score('0', '0.001', near)).toBe(0);
+  });
+});
+
+test('a task whose answer is no number is a mistake in the task, said aloud', () => {
+  expect(() => score('Oslo', '18')).toThrow('Task t: its answer "Oslo" holds no number');
+  expect(numeric(episodeOf({}, [{ said: '18' }]), loose)).toBeUndefined();
+});
+
+test('a decimal is the fraction it stands for', () => {
+  fc.assert(
+    fc.property(fc.bigInt(), fc.nat(999), (whole, thousandths) => {
+      const text = `${whole}.${String(thousandths).padStart(3, '0')}`;
+      const parts =
+        whole < 0n || Object.is(text[0], '-') ? -BigInt(thousandths) : BigInt(thousandths);
+      const expected = { numerator: whole * 1000n + parts, denominator: 1000n };
+      const found = parseFraction(text);
+      expect(found && nearlyEqual(found, expected, 0)).toBe(true);
+    }),
+  );
+});
+
+describe('real task sets', () => {
+  const data = join(packageRoot(), '..', 'shared', 'data');
+  const rows = (file: string): Readonly<Record<string, string>>[] =>
+    readFileSync(join(data, file), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, string>);
+  const given = existsSync(data) ? test : test.skip;
+
+  given('every answer of GSM8K is its own, in words too, and not that number plus one', () => {
+    const all = [...rows('gsm8k/test.jsonl'), ...rows('gsm8k/train.jsonl')];
+    const wrong = all.filter(({ answer = '' }) => {
+      const number = answer.split('#### ').at(-1) ?? '';
+      const next = Number(number.replaceAll(',', '')) + 1;
+      const scores = [answer, `In all that makes $${number}.`, `\\boxed{${next}}`].map((said) =>
+        score(answer, said),
+      );
+      return scores.join() !== '1,1,0';
+    });
+    expect(all).toHaveLength(8792);
+    expect(wrong).toEqual([]);
+  });
+
+  given('every answer of AIME is its own, boxed and with leading zeros', () => {
+    const all = [...rows('aime/aime24.jsonl'), ...rows('aime/aime25.jsonl')];
+    expect(all).toHaveLength(60);
+    for (const { output = '' } of all) {
+      expect(score(output, `Thus $\\boxed{${output.padStart(3, '0')}}$.`)).toBe(1);
+      expect(score(output, `Thus $\\boxed{${output}0}$.`)).toBe(Number(output === '0'));
+    }
+  });
+});
