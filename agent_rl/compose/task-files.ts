@@ -7,6 +7,7 @@ import { packageRoot } from '../core/package-root.ts';
 import type { Task } from '../core/task.ts';
 import { CodeTaskDataset } from '../../dataset/code-task-dataset.ts';
 import { readPlainTasks } from '../../dataset/plain-task-dataset.ts';
+import { SearchTaskDataset } from '../../dataset/search-task-dataset.ts';
 
 type ReadTasks = (file: string) => Promise<readonly Task[]>;
 
@@ -15,6 +16,7 @@ const formats: Readonly<Record<string, ReadTasks>> = {
   code: async (file) => (await CodeTaskDataset.fromPath(file)).tasks,
   mbpp: async (file) => (await CodeTaskDataset.fromPath(file, { format: 'mbpp' })).tasks,
   plain: readPlainTasks,
+  search: async (file) => (await SearchTaskDataset.fromPath(file)).tasks,
 };
 
 export interface TaskFile {

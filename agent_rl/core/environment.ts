@@ -42,6 +42,8 @@ export interface Verdict {
   readonly components: Readonly<Record<string, number>>;
   /** Counts and rates for the log, not part of the reward. */
   readonly metrics?: Readonly<Record<string, number>>;
+  /** What the environment adds to the episode's line in the journal, by key. */
+  readonly record?: Readonly<Record<string, unknown>>;
   /** Whether the task was solved; drives the success rate. */
   readonly success: boolean;
 }

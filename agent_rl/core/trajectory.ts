@@ -27,6 +27,8 @@ export interface Trajectory extends TranscriptRecord {
   readonly reward: number | undefined;
   readonly components: Readonly<Record<string, number>>;
   readonly metrics: Readonly<Record<string, number>>;
+  /** What the environment adds, by key. */
+  readonly record?: Readonly<Record<string, unknown>>;
   readonly seconds: EpisodeSeconds;
   /** Backend and level that ran the policy's code, if any. */
   readonly sandboxLevel?: string;

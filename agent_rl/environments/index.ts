@@ -1,6 +1,7 @@
 import { CodeExecEnv } from './code-exec/code-exec-env.ts';
+import { SearchEnv } from './search/search-env.ts';
 
-export { CodeExecEnv };
+export { CodeExecEnv, SearchEnv };
 
 /** Environments that ship with the framework. */
-export const builtinEnvironments = [CodeExecEnv] as const;
+export const builtinEnvironments = [CodeExecEnv, SearchEnv] as const;

@@ -23,7 +23,7 @@ import { unlessAborted } from './with-deadline.ts';
 
 type Judged = Pick<
   Trajectory,
-  'outcome' | 'success' | 'reward' | 'components' | 'metrics' | 'problem'
+  'outcome' | 'success' | 'reward' | 'components' | 'metrics' | 'record' | 'problem'
 >;
 
 /** Plays one episode to its end. Never throws: what fails is on the trajectory. */
@@ -157,10 +157,11 @@ class Episode {
         const view = { task: request.task, messages: log.messages, turns: log.turns, verdict };
         const options = { rewards, invalidCallPenalty, invalidCalls: log.invalidCalls };
         const combined = await unlessAborted(combineRewards(view, options), signal);
-        const { outcome, success, metrics = {} } = verdict;
+        const { outcome, success, metrics = {}, record } = verdict;
+        const kept = record === undefined ? {} : { record };
         if (isSystemFailure(outcome))
-          return { ...failure(outcome, `The environment judged: ${outcome}.`), metrics };
-        return { outcome, success, metrics, ...combined };
+          return { ...failure(outcome, `The environment judged: ${outcome}.`), metrics, ...kept };
+        return { outcome, success, metrics, ...kept, ...combined };
       });
     } catch (thrown) {
       return failure(signal.aborted ? 'aborted' : 'grader-error', messageOf(thrown));

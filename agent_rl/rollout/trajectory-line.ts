@@ -11,6 +11,7 @@ export function trajectoryLine(
   const { taskId, sample, step, tokens, spans, logProbs, outcome, success } = trajectory;
   const { components, metrics, turns, malformedCalls, seconds, problem, sandboxLevel } = trajectory;
   return {
+    ...trajectory.record,
     schema: trajectorySchema,
     runId,
     step,

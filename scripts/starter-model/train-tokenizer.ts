@@ -15,21 +15,24 @@ interface BpeJson {
  * Escaped newlines and digits are tokens of their own: programs travel inside JSON strings, where a line break is
  * `\n` glued to the next word, and numbers are copied digit by digit.
  */
-const preTokenizer = {
-  type: 'Sequence',
-  pretokenizers: [
-    { type: 'Split', pattern: { Regex: '\\\\n| ?\\d' }, behavior: 'Isolated', invert: false },
-    { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true },
-  ],
-};
+export const codePieces = String.raw`\\n| ?\d`;
 
-const skeleton = {
+/** Digits again, and the first part of a name: names are copied part by part, so that every name can be written. */
+export const searchPieces = String.raw` ?[A-Z][aeiou][a-z](?=[a-z])| ?\d`;
+
+const skeleton = (apart: string) => ({
   version: '1.0',
   truncation: null,
   padding: null,
   added_tokens: [],
   normalizer: null,
-  pre_tokenizer: preTokenizer,
+  pre_tokenizer: {
+    type: 'Sequence',
+    pretokenizers: [
+      { type: 'Split', pattern: { Regex: apart }, behavior: 'Isolated', invert: false },
+      { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true },
+    ],
+  },
   post_processor: null,
   decoder: { type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true },
   model: {
@@ -44,7 +47,7 @@ const skeleton = {
     vocab: {},
     merges: [],
   },
-};
+});
 
 const printable = (byte: number): boolean =>
   (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
@@ -62,14 +65,19 @@ function byteCharacters(): string[] {
  *
  * The trainer takes no options, so it learns all merges and the first ones are kept.
  *
+ * @param apart regular expression of pieces that never join their neighbours
  * @returns the text of a tokenizer.json
  */
-export async function trainTokenizer(texts: readonly string[], vocabSize: number): Promise<string> {
+export async function trainTokenizer(
+  texts: readonly string[],
+  vocabSize: number,
+  apart: string,
+): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'agent-rl-tokenizer-'));
   try {
     const corpus = join(folder, 'corpus.txt');
     await writeFile(corpus, texts.join('\n'));
-    const trained = Tokenizer.fromString(JSON.stringify(skeleton));
+    const trained = Tokenizer.fromString(JSON.stringify(skeleton(apart)));
     trained.train([corpus]);
     const file = join(folder, 'tokenizer.json');
     trained.save(file);

@@ -1,0 +1,14 @@
+import type { SearchDocument } from './search.ts';
+import type { Task } from './task.ts';
+
+/** A question to answer by searching. */
+export interface SearchTask extends Task {
+  /** What a right answer says. */
+  readonly answer: string;
+  /** Other wordings of the answer that count as well. */
+  readonly aliases: readonly string[];
+  /** The documents the answer follows from, by id, in the order they are needed. */
+  readonly documentIds: readonly string[];
+  /** Those of them that the row itself brings. An episode that has any searches these alone. */
+  readonly documents: readonly SearchDocument[];
+}

@@ -1,0 +1,113 @@
+import { inject } from 'inversify';
+
+import { acceptedAnswers } from '../../core/accepted-answers.ts';
+import { answerKey, answerWords, mentionsAnswer } from '../../core/answer-match.ts';
+import { environment } from '../../core/environment.ts';
+import type {
+  Environment,
+  EnvironmentStep,
+  EpisodeEnd,
+  ExecutedCall,
+  Turn,
+  Verdict,
+} from '../../core/environment.ts';
+import { system, user } from '../../core/message.ts';
+import type { Message, ToolCall } from '../../core/message.ts';
+import type { SearchHit } from '../../core/search.ts';
+import type { SearchTask } from '../../core/search-task.ts';
+import { TASK } from '../../core/task.ts';
+import { SETTINGS } from '../../core/tool.ts';
+import { SearchSettings } from './settings.ts';
+import { type SearchRecord, verdictOf } from './verdict.ts';
+
+const toolName = 'search';
+
+/**
+ * The policy is given a question and nothing else. It searches as often as it likes and ends with a message
+ * without a call: its answer, the only thing that is judged. Calls and what they found are no answer, and an
+ * episode earns nothing once a query held the answer before anything had shown it.
+ */
+@environment({
+  name: 'search',
+  description: 'Answer a question by searching; judged by the final message.',
+  settings: SearchSettings,
+  requires: [toolName],
+  taskFormat: 'search',
+})
+export class SearchEnv implements Environment {
+  readonly #accepted: readonly string[];
+  readonly #searches: SearchRecord[] = [];
+  /** The question, or anything found so far, holds the answer: from then on a query may. */
+  #answerShown: boolean;
+  #answer: string | undefined;
+
+  constructor(
+    @inject(TASK) private readonly task: SearchTask,
+    @inject(SETTINGS) private readonly settings: SearchSettings,
+  ) {
+    this.#accepted = acceptedAnswers(task);
+    this.#answerShown = mentionsAnswer(task.prompt, this.#accepted);
+  }
+
+  async start(): Promise<readonly Message[]> {
+    const { systemPrompt } = this.settings;
+    return [...(systemPrompt === undefined ? [] : [system(systemPrompt)]), user(this.task.prompt)];
+  }
+
+  /** A task that brings its own documents searches those alone. */
+  toolInputs(call: ToolCall): Readonly<Record<string, unknown>> {
+    const { documents } = this.task;
+    return call.name === toolName && documents.length > 0 ? { documents } : {};
+  }
+
+  async step({ message, calls }: Turn): Promise<EnvironmentStep> {
+    // All calls of a turn were written before any of their results was seen.
+    for (const call of calls) this.#look(call);
+    this.#answerShown ||= calls.some((call) => this.#shows(call));
+    if (calls.length > 0 || (message.malformedCalls ?? []).length > 0) return { done: false };
+    this.#answer = message.content;
+    return { done: true };
+  }
+
+  async finish(end: EpisodeEnd): Promise<Verdict> {
+    const answer = this.#answer;
+    return verdictOf(
+      {
+        end,
+        searches: this.#searches,
+        answer,
+        right: answer !== undefined && mentionsAnswer(answer, this.#accepted),
+        wordy: answer !== undefined && answerWords(answer).length > this.settings.maxAnswerWords,
+      },
+      this.settings,
+    );
+  }
+
+  #look(executed: ExecutedCall): void {
+    const { call, result, status } = executed;
+    const { query } = call.arguments;
+    if (call.name !== toolName || status === 'rejected' || typeof query !== 'string') return;
+    const key = answerKey(query);
+    this.#searches.push({
+      query,
+      status,
+      documentIds: documentIdsOf(result.data),
+      quotedAnswer: !this.#answerShown && mentionsAnswer(query, this.#accepted),
+      repeated: this.#searches.some((earlier) => answerKey(earlier.query) === key),
+      foundAnswer: this.#shows(executed),
+    });
+  }
+
+  #shows({ result, status }: ExecutedCall): boolean {
+    return status === 'ok' && mentionsAnswer(result.content, this.#accepted);
+  }
+}
+
+/** Ids of the documents behind a result, whatever tool named search answered. */
+function documentIdsOf(data: unknown): readonly string[] {
+  const { hits } = (data ?? {}) as { readonly hits?: unknown };
+  if (!Array.isArray(hits)) return [];
+  return hits
+    .map((hit: Partial<SearchHit> | null) => hit?.documentId)
+    .filter((id) => typeof id === 'string');
+}

@@ -1,0 +1,97 @@
+import type { EpisodeEnd, Verdict } from '../../core/environment.ts';
+import type { Outcome } from '../../core/outcome.ts';
+import { unreachable } from '../../core/unreachable.ts';
+import type { SearchSettings } from './settings.ts';
+
+/** One search of the episode. */
+export interface SearchRecord {
+  readonly query: string;
+  readonly status: 'ok' | 'error' | 'timeout';
+  /** Of what was found, best first. */
+  readonly documentIds: readonly string[];
+  /** The query holds the answer, which neither the question nor anything found had shown. */
+  readonly quotedAnswer: boolean;
+  /** The same query was searched before. */
+  readonly repeated: boolean;
+  /** What was found holds the answer. */
+  readonly foundAnswer: boolean;
+}
+
+/** What an episode came to, before it is put into numbers. */
+export interface SearchEpisode {
+  readonly end: EpisodeEnd;
+  readonly searches: readonly SearchRecord[];
+  /** The final message, once the policy replied without a call. */
+  readonly answer: string | undefined;
+  /** The final message holds the answer. */
+  readonly right: boolean;
+  /** It has more words than an answer may have. */
+  readonly wordy: boolean;
+}
+
+/** Puts an episode into reward, components and counts. */
+export function verdictOf(episode: SearchEpisode, settings: SearchSettings): Verdict {
+  const { searches, end, answer } = episode;
+  const metrics = metricsOf(episode);
+  const record = { search_history: searches };
+  if (end === 'aborted') {
+    const none = { reward: undefined, components: {}, success: false };
+    return { outcome: 'aborted', ...none, metrics, record };
+  }
+  const quoted = searches.some(({ quotedAnswer }) => quotedAnswer);
+  const unsearched = settings.requireSearch && searches.length === 0;
+  const success = episode.right && !episode.wordy && !quoted && !unsearched;
+  const repeats = searches.filter(({ repeated }) => repeated).length;
+  const paid = Math.max(0, searches.length - settings.freeSearches);
+  const components = withoutZeros({
+    success: success ? settings.successReward : 0,
+    searches: -settings.searchPenalty * paid,
+    repeats: -settings.repeatPenalty * repeats,
+    noAnswer: answer === undefined ? -settings.noAnswerPenalty : 0,
+    timeout: searches.some(({ status }) => status === 'timeout') ? -settings.timeoutPenalty : 0,
+    turnLimit: end === 'turn-limit' ? -settings.turnLimitPenalty : 0,
+  });
+  const reward = Object.values(components).reduce((sum, part) => sum + part, 0);
+  return {
+    outcome: success ? 'completed' : failedOutcome(end),
+    reward,
+    components,
+    success,
+    metrics,
+    record,
+  };
+}
+
+const withoutZeros = (parts: Readonly<Record<string, number>>): Record<string, number> =>
+  Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== 0));
+
+function failedOutcome(end: Exclude<EpisodeEnd, 'aborted'>): Outcome {
+  switch (end) {
+    case 'turn-limit':
+      return 'truncated-turns';
+    case 'token-limit':
+      return 'truncated-tokens';
+    case 'invalid-calls':
+      return 'invalid-calls';
+    case 'done':
+      return 'wrong-answer';
+    default:
+      return unreachable(end);
+  }
+}
+
+const flag = (value: boolean): number => (value ? 1 : 0);
+
+function metricsOf({ searches, answer, right, wordy }: SearchEpisode): Record<string, number> {
+  return {
+    searches: searches.length,
+    noSearch: flag(searches.length === 0),
+    noAnswer: flag(answer === undefined),
+    wordyAnswer: flag(wordy),
+    answerFound: flag(searches.some(({ foundAnswer }) => foundAnswer)),
+    rightAfterFound: flag(right && searches.some(({ foundAnswer }) => foundAnswer)),
+    quotedAnswer: flag(searches.some(({ quotedAnswer }) => quotedAnswer)),
+    repeatedSearches: searches.filter(({ repeated }) => repeated).length,
+    timedOutSearches: searches.filter(({ status }) => status === 'timeout').length,
+  };
+}

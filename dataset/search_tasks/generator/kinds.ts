@@ -1,0 +1,41 @@
+import { type EntityType, type Relation, relations } from './relations.ts';
+
+/** A kind of question: one relation, or a second one asked of what the first leads to. */
+export interface Kind {
+  /** Relations joined by a dash, in the order they are looked up. */
+  readonly name: string;
+  readonly subject: EntityType;
+  /** In the order they are looked up. */
+  readonly path: readonly [Relation] | readonly [Relation, Relation];
+}
+
+const kindOf = (...path: [Relation] | [Relation, Relation]): Kind => ({
+  name: path.map(({ name }) => name).join('-'),
+  subject: path[0].of,
+  path,
+});
+
+export const oneHopKinds: readonly Kind[] = relations.map((relation) => kindOf(relation));
+
+const pairs: readonly Kind[] = relations.flatMap((first) =>
+  relations.filter((second) => second.of === first.value).map((second) => kindOf(first, second)),
+);
+
+const unseenPairs = new Set([
+  'mayor-partner',
+  'founder-birthplace',
+  'teacher-teacher',
+  'partner-birthplace',
+  'ruler-teacher',
+  'builder-partner',
+  'birthplace-founder',
+  'harbour-river',
+]);
+
+/** Two-hop kinds that are trained. */
+export const twoHopKinds = pairs.filter(({ name }) => !unseenPairs.has(name));
+
+/** Two-hop kinds never trained on, nor shown in the warm-up; both halves of each are trained in other pairs. */
+export const unseenKinds = pairs.filter(({ name }) => unseenPairs.has(name));
+
+export const trainedKinds: readonly Kind[] = [...oneHopKinds, ...twoHopKinds];

@@ -1,0 +1,45 @@
+/** Kinds of things in the fictional world. */
+export type EntityType = 'town' | 'person' | 'land' | 'ship';
+
+/** A fact that every entity of a type has. */
+export interface Relation {
+  /** The word that documents and queries use. Unique among all relations. */
+  readonly name: string;
+  readonly of: EntityType;
+  /** What the value is: another entity, a name without a document, or a number. */
+  readonly value: EntityType | 'name' | 'number';
+  /** Questions; `{}` is the entity, or what leads to it. The first words of a question never decide it alone. */
+  readonly wordings: readonly string[];
+}
+
+const relation = (
+  name: string,
+  of: EntityType,
+  value: Relation['value'],
+  wordings: readonly string[],
+): Relation => ({ name, of, value, wordings });
+
+export const relations: readonly Relation[] = [
+  relation('mayor', 'town', 'person', ['Who is the mayor of {}?', 'Who governs {}?']),
+  relation('founder', 'town', 'person', ['Who is the founder of {}?', 'Who founded {}?']),
+  relation('river', 'town', 'name', ['Which river runs through {}?', 'What is the river of {}?']),
+  relation('birthplace', 'person', 'town', ['Where was {} born?', 'What is the birthplace of {}?']),
+  relation('teacher', 'person', 'person', ['Who taught {}?', 'Who is the teacher of {}?']),
+  relation('partner', 'person', 'person', ['Who is married to {}?', 'Who is the partner of {}?']),
+  relation('capital', 'land', 'town', ['What is the capital of {}?', 'Which town heads {}?']),
+  relation('ruler', 'land', 'person', ['Who is the ruler of {}?', 'Who rules over {}?']),
+  relation('age', 'land', 'number', ['What is the age of {}?', 'How many years old is {}?']),
+  relation('captain', 'ship', 'person', ['Who is the captain of {}?', 'Who commands {}?']),
+  relation('harbour', 'ship', 'town', ['What is the harbour of {}?', 'Where does {} drop anchor?']),
+  relation('builder', 'ship', 'person', ['Who is the builder of {}?', 'Who built {}?']),
+];
+
+export const relationsOf = (type: EntityType): readonly Relation[] =>
+  relations.filter(({ of }) => of === type);
+
+/** @throws RangeError for a name that is no relation. */
+export function relationNamed(name: string): Relation {
+  const found = relations.find((one) => one.name === name);
+  if (found === undefined) throw new RangeError(`There is no relation "${name}".`);
+  return found;
+}

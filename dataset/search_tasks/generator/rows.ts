@@ -1,0 +1,115 @@
+import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
+import type { SearchDocument } from '../../../agent_rl/core/search.ts';
+import { type Kind, oneHopKinds, twoHopKinds, unseenKinds } from './kinds.ts';
+import { namesOf } from './names.ts';
+import { askAbout, isFair } from './question.ts';
+import { documentOf, makeWorld, trainedForms, unseenForms, type World } from './world.ts';
+
+/** Seed of the files that the package ships. */
+export const shippedSeed = 20263;
+
+/** A line of a task file. */
+export interface SearchTaskRow {
+  readonly task_id: string;
+  readonly question: string;
+  readonly answer: string;
+  readonly aliases: readonly string[];
+  readonly documents: readonly string[];
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** Both splits, and the corpus they are answered from. */
+export interface SearchData {
+  readonly train: readonly SearchTaskRow[];
+  readonly eval: readonly SearchTaskRow[];
+  readonly documents: readonly SearchDocument[];
+}
+
+const worldSize = { town: 60, person: 90, land: 40, ship: 40 };
+
+/** A group of rows from one world. */
+interface Part {
+  readonly world: World;
+  readonly prefix: string;
+  readonly kinds: readonly { readonly kind: Kind; readonly count: number }[];
+  readonly rng: KeyedRng;
+  readonly apart?: string;
+}
+
+const each = (kinds: readonly Kind[], count: number) => kinds.map((kind) => ({ kind, count }));
+
+/** Makes everything that ships, from the seed alone. */
+export function makeSearchData(seed: number): SearchData {
+  const rng = new KeyedRng(seed, 'search tasks');
+  const trainNames = rng.child('names', 'train').shuffle(namesOf.train).values();
+  const evalNames = rng.child('names', 'eval').shuffle(namesOf.eval).values();
+  const train = makeWorld(worldSize, trainNames, rng.child('world', 'train'));
+  const held = makeWorld(worldSize, evalNames, rng.child('world', 'eval'));
+  const reworded = makeWorld(worldSize, evalNames, rng.child('world', 'reworded'));
+  const rows = (part: Omit<Part, 'rng'>): SearchTaskRow[] =>
+    rowsOf({ ...part, rng: rng.child('rows', part.prefix) });
+  return {
+    train: rows({
+      world: train,
+      prefix: 'train',
+      kinds: [...each(oneHopKinds, 20), ...each(twoHopKinds, 14)],
+    }),
+    eval: [
+      ...rows({
+        world: held,
+        prefix: 'eval',
+        kinds: [...each(oneHopKinds, 9), ...each(twoHopKinds, 5)],
+      }),
+      ...rows({
+        world: held,
+        prefix: 'eval-pairs',
+        kinds: each(unseenKinds, 8),
+        apart: 'unseen pairs of relations',
+      }),
+      ...rows({
+        world: reworded,
+        prefix: 'eval-forms',
+        kinds: [...each(oneHopKinds, 3), ...each(twoHopKinds.slice(0, 14), 2)],
+        apart: 'documents in unseen forms',
+      }),
+    ],
+    documents: [
+      ...documentsOf(train, trainedForms, rng.child('documents', 'train')),
+      ...documentsOf(held, trainedForms, rng.child('documents', 'eval')),
+      ...documentsOf(reworded, unseenForms, rng.child('documents', 'reworded')),
+    ],
+  };
+}
+
+const documentsOf = (world: World, forms: readonly string[], rng: KeyedRng): SearchDocument[] =>
+  world.entities.map((entity) => documentOf(entity, forms, rng.child(entity.name)));
+
+function rowsOf({ world, prefix, kinds, rng, apart }: Part): SearchTaskRow[] {
+  return kinds.flatMap(({ kind, count }) => {
+    const questions = rng
+      .child(kind.name, 'subjects')
+      .shuffle(world.entities.filter(({ type }) => type === kind.subject))
+      .map((subject) => askAbout(world, kind, subject, rng.child(kind.name, subject.name)))
+      .filter(isFair)
+      .slice(0, count);
+    if (questions.length < count) throw new RangeError(`Too few of ${kind.subject}: ${count}.`);
+    return questions.map((asked, index) => {
+      return {
+        task_id: `${prefix}-${kind.name}-${index}`,
+        question: asked.text,
+        answer: asked.answer,
+        aliases: /^\d/u.test(asked.answer) ? [`${asked.answer} years`] : [],
+        documents: asked.steps.map(({ entity }) => entity.name.toLowerCase()),
+        metadata: {
+          kind: kind.name,
+          hops: kind.path.length,
+          ...(apart !== undefined && { apart }),
+        },
+      };
+    });
+  });
+}
+
+/** Rows as the text of a JSONL file. */
+export const jsonLines = (rows: readonly object[]): string =>
+  rows.map((row) => `${JSON.stringify(row)}\n`).join('');

@@ -1,0 +1,76 @@
+import type { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
+import type { SearchDocument } from '../../../agent_rl/core/search.ts';
+import { type EntityType, type Relation, relationsOf } from './relations.ts';
+
+/** Something with a document about it. */
+export interface Entity {
+  readonly name: string;
+  readonly type: EntityType;
+  /** The value of each relation of its type. */
+  readonly facts: ReadonlyMap<string, string>;
+}
+
+/** Entities whose facts lead to each other. */
+export interface World {
+  readonly entities: readonly Entity[];
+  readonly byName: ReadonlyMap<string, Entity>;
+}
+
+/** How many entities of each type. */
+export type WorldSize = Readonly<Record<EntityType, number>>;
+
+/** How a document states a fact: `{r}` relation, `{e}` entity, `{v}` value. */
+export const trainedForms: readonly string[] = [
+  'The {r} of {e} is {v}.',
+  'The {r} that {e} has is {v}.',
+];
+
+/** Forms that neither training nor the warm-up shows. */
+export const unseenForms: readonly string[] = [
+  'They know {v} as the {r} of {e}.',
+  'The {r} of {e} goes by the name {v}.',
+];
+
+/**
+ * Draws a world.
+ *
+ * @param names taken from the front; each names one thing.
+ */
+export function makeWorld(size: WorldSize, names: Iterator<string>, rng: KeyedRng): World {
+  const named = (Object.entries(size) as [EntityType, number][]).flatMap(([type, count]) =>
+    Array.from({ length: count }, () => ({ type, name: nextName(names) })),
+  );
+  const ofType = (type: EntityType): readonly string[] =>
+    named.filter((one) => one.type === type).map(({ name }) => name);
+  const valueOf = ({ value }: Relation, own: readonly string[]): string => {
+    if (value === 'name') return nextName(names);
+    if (value === 'number') return String(100 + rng.integer(900));
+    return rng.pick(ofType(value).filter((name) => !own.includes(name)));
+  };
+  const entities = named.map(({ name, type }): Entity => {
+    const facts = new Map<string, string>();
+    for (const relation of relationsOf(type)) {
+      facts.set(relation.name, valueOf(relation, [name, ...facts.values()]));
+    }
+    return { name, type, facts };
+  });
+  return { entities, byName: new Map(entities.map((entity) => [entity.name, entity])) };
+}
+
+function nextName(names: Iterator<string>): string {
+  const next = names.next();
+  if (next.done === true) throw new RangeError('There are too few names for a world of this size.');
+  return next.value;
+}
+
+/** The document about an entity: its name as title, one sentence a fact, in any order. */
+export function documentOf(
+  { name, facts }: Entity,
+  forms: readonly string[],
+  rng: KeyedRng,
+): SearchDocument {
+  const sentences = [...facts].map(([relation, value]) =>
+    rng.pick(forms).replace('{r}', relation).replace('{e}', name).replace('{v}', value),
+  );
+  return { id: name.toLowerCase(), title: name, text: rng.shuffle(sentences).join(' ') };
+}

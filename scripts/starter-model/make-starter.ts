@@ -1,0 +1,100 @@
+import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+import type { PreparedRun } from '../../agent_rl/compose/prepare-run.ts';
+import { runSft } from '../../agent_rl/compose/run-sft.ts';
+import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
+import type { Message } from '../../agent_rl/core/message.ts';
+import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import { conversationLine } from '../../dataset/conversations.ts';
+import { copyLanguageModelFiles } from '../../model/language-model.ts';
+import { loadModel, saveModel } from '../../model/load-model.ts';
+import { initialParameters } from '../../model/parameters.ts';
+import { starterModelConfig } from './starter-model-config.ts';
+import { tokenizerConfig } from './tokenizer-config.ts';
+import { trainTokenizer } from './train-tokenizer.ts';
+
+export interface StarterOptions {
+  /** The warm-up's run file. `model.path` is where the fresh weights go, `dataset.dir` where the conversations do. */
+  readonly prepared: PreparedRun;
+  readonly conversations: readonly (readonly Message[])[];
+  readonly vocabSize: number;
+  /** What the tokenizer keeps apart; see `trainTokenizer`. */
+  readonly apart: string;
+  /** What the tokenizer sees between a thought, a text and a call. */
+  readonly between: string;
+  /** Folder that the finished model goes to. */
+  readonly out: string;
+  readonly say: (text: string) => void;
+}
+
+/** Conversations the tokenizer is trained on; more change nothing it keeps. */
+const tokenizerConversations = 4000;
+
+/** Makes a starter model from nothing: a tokenizer trained on conversations, fresh weights, supervised training. */
+export async function makeStarter(options: StarterOptions): Promise<void> {
+  const { prepared, conversations, vocabSize, out, say } = options;
+  const { config } = prepared.loaded;
+  await mkdir(config.dataset.dir, { recursive: true });
+  const file = path.join(config.dataset.dir, `${config.dataset.trainSplit}.jsonl`);
+  const lines = conversations.map((messages) => `${conversationLine(messages)}\n`);
+  await writeFile(file, lines.join(''));
+  say(`${file}: ${conversations.length} conversations`);
+
+  const fresh = config.model.path;
+  await makeFresh(fresh, { ...options, seed: config.run.seed });
+  say(`${fresh}: tokenizer of ${vocabSize} entries and fresh weights`);
+
+  const result = await runSft({
+    ...prepared,
+    dryRun: false,
+    signal: new AbortController().signal,
+    print: say,
+  });
+  const trained = await loadModel(String(result['checkpoint']));
+  await mkdir(out, { recursive: true });
+  await rm(path.join(out, 'model.safetensors'), { force: true });
+  await saveModel(out, { ...trained, storedDtype: 'F32' });
+  await copyLanguageModelFiles(fresh, out);
+  say(`${out}: weights ${String(result['weightsSha256'])}`);
+}
+
+/** A model folder with a trained tokenizer and untrained weights. */
+async function makeFresh(
+  folder: string,
+  {
+    conversations,
+    vocabSize,
+    apart,
+    between,
+    seed,
+  }: Pick<StarterOptions, 'conversations' | 'vocabSize' | 'apart' | 'between'> & {
+    readonly seed: number;
+  },
+): Promise<void> {
+  const config = { ...starterModelConfig, vocabSize };
+  const texts = conversations
+    .slice(0, tokenizerConversations)
+    .flatMap((one) => one.map((message) => textOf(message, between)));
+  await mkdir(folder, { recursive: true });
+  await writeFile(
+    path.join(folder, 'tokenizer.json'),
+    await trainTokenizer(texts, vocabSize, apart),
+  );
+  await writeFile(path.join(folder, 'tokenizer_config.json'), tokenizerConfig);
+  await copyFile(
+    path.join(packageRoot(), 'scripts/starter-model/chat_template.jinja'),
+    path.join(folder, 'chat_template.jinja'),
+  );
+  const parameters = initialParameters(config, new KeyedRng(seed, 'starter-model'));
+  await saveModel(folder, { config, parameters, storedDtype: 'F32' });
+}
+
+/** What the tokenizer sees of a message: its words, without the template's own. */
+function textOf(message: Message, between: string): string {
+  if (message.role !== 'assistant') return `${message.role}\n${message.content}`;
+  const calls = (message.toolCalls ?? []).map(({ name, arguments: args }) =>
+    JSON.stringify({ name, arguments: args }).replaceAll('":', '": ').replaceAll(',"', ', "'),
+  );
+  return `assistant\n${[message.reasoning ?? '', message.content, ...calls].join(between)}`;
+}
