@@ -1,5 +1,19 @@
-import type { SearchBackend } from '../../core/search.ts';
-import type { Embedder } from './embedder.ts';
+import { join } from 'node:path';
+
+import { AgentRlError, messageOf } from '../../core/errors.ts';
+import type { Embedder, SearchBackend } from '../../core/search.ts';
+import { CorpusBackend } from './corpus-backend.ts';
+import {
+  checkFiles,
+  checkVersions,
+  type CorpusManifest,
+  probeText,
+  readManifest,
+  rebuildAdvice,
+  tableFolder,
+} from './manifest.ts';
+import { embedderFor } from './open-embedder.ts';
+import { PassageTable } from './passage-table.ts';
 import type { CorpusSettings } from './settings.ts';
 
 export interface OpenCorpusOptions {
@@ -17,5 +31,78 @@ export async function openCorpusBackend(
   settings: CorpusSettings,
   options: OpenCorpusOptions = {},
 ): Promise<SearchBackend> {
-  throw new Error(`Not written yet: ${settings.path} ${String(options.embedder)}`);
+  const { path } = settings;
+  const manifest = await readManifest(path);
+  checkVersions(path, manifest);
+  await checkFiles(path, manifest);
+  const held = await embedderFor(settings.dense, options);
+  try {
+    if (held.embedder !== undefined) await checkEmbedder(path, manifest, held.embedder);
+    const table = await tableOf(path, manifest);
+    return new CorpusBackend({
+      table,
+      settings,
+      ...(held.embedder === undefined ? {} : { embedder: held.embedder }),
+      close: async () => {
+        table.close();
+        await held.release();
+      },
+    });
+  } catch (error) {
+    await held.release();
+    throw error;
+  }
 }
+
+async function tableOf(path: string, { approximate, counts }: CorpusManifest) {
+  const table = await PassageTable.open(join(path, tableFolder), approximate).catch(
+    (cause: unknown) => {
+      if (AgentRlError.is(cause)) throw cause;
+      throw damaged(path, `LanceDB cannot open it (${messageOf(cause)})`, cause);
+    },
+  );
+  const passages = await table.countPassages();
+  if (passages === counts.passages) return table;
+  table.close();
+  throw damaged(path, `it holds ${passages} passages, and its manifest says ${counts.passages}`);
+}
+
+const damaged = (path: string, what: string, cause?: unknown): AgentRlError =>
+  new AgentRlError(
+    'CORPUS_INVALID',
+    `The corpus index in ${path} is damaged: ${what}. ${rebuildAdvice}`,
+    { cause },
+  );
+
+// Other batch sizes, processors and numbers of threads move a cosine by less than 1e-4, other weights by far more.
+const sameVector = 0.999;
+
+async function checkEmbedder(
+  path: string,
+  { dense }: CorpusManifest,
+  embedder: Embedder,
+): Promise<void> {
+  if (dense === null) {
+    throw mismatch(path, `has no vectors, and dense asks for ${embedder.name}`);
+  }
+  if (dense.embedder !== embedder.name) {
+    throw mismatch(path, `has vectors of ${dense.embedder}, and dense asks for ${embedder.name}`);
+  }
+  const [vector = new Float32Array()] = await embedder.embed([probeText], 'passage');
+  if (vector.length !== dense.dimensions) {
+    const widths = `${dense.dimensions} numbers, and ${embedder.name} now gives ${vector.length}`;
+    throw mismatch(path, `has vectors of ${widths}`);
+  }
+  const cosine = dense.probe.reduce((sum, value, index) => sum + value * (vector[index] ?? 0), 0);
+  if (cosine >= sameVector) return;
+  throw mismatch(
+    path,
+    `was built when ${embedder.name} gave other vectors (the cosine of a text's then and now is ${cosine.toFixed(4)})`,
+  );
+}
+
+const mismatch = (path: string, what: string): AgentRlError =>
+  new AgentRlError(
+    'CORPUS_MISMATCH',
+    `The corpus index in ${path} ${what}. Use the dense settings it was built with, dense: none to search by words alone, or build it again: agent-rl index INPUT --output FOLDER --rebuild.`,
+  );

@@ -1,11 +1,40 @@
-import type { Embedder } from './embedder.ts';
+import { AgentRlError } from '../../core/errors.ts';
+import type { Embedder } from '../../core/search.ts';
+import { openOpenAiEmbedder } from './embedders/openai-embedder.ts';
+import { openTransformersEmbedder } from './embedders/transformers-embedder.ts';
+import type { OpenCorpusOptions } from './open-corpus.ts';
 import type { DenseSettings } from './settings.ts';
 
 /**
  * The embedder that settings name.
  *
- * @throws AgentRlError `EMBEDDER_UNAVAILABLE` when its package, files or server are not there
+ * @throws AgentRlError `EMBEDDER_UNAVAILABLE` when its package, files or key are not there
  */
 export async function openEmbedder(settings: Exclude<DenseSettings, 'none'>): Promise<Embedder> {
-  throw new Error(`Not written yet: ${settings.type}`);
+  return settings.type === 'transformers'
+    ? openTransformersEmbedder(settings)
+    : openOpenAiEmbedder(settings);
+}
+
+/** An embedder and the duty to let go of it, which is none when somebody else holds it. */
+export interface HeldEmbedder {
+  readonly embedder?: Embedder;
+  release(): Promise<void>;
+}
+
+/** The embedder to search with: the caller's, the one `dense` names, or none. */
+export async function embedderFor(
+  dense: DenseSettings | undefined,
+  { embedder }: OpenCorpusOptions = {},
+): Promise<HeldEmbedder> {
+  if (embedder !== undefined && dense === 'none') {
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `An embedder (${embedder.name}) was given, but dense is none, which searches by words alone. Leave dense out, or give no embedder.`,
+    );
+  }
+  if (embedder !== undefined) return { embedder, release: async () => {} };
+  if (dense === undefined || dense === 'none') return { release: async () => {} };
+  const opened = await openEmbedder(dense);
+  return { embedder: opened, release: () => opened.close() };
 }

@@ -1,5 +1,14 @@
+import { AgentRlError } from '../../core/errors.ts';
 import type { SearchBackend, SearchDocument } from '../../core/search.ts';
+import { makeChunker } from './chunk-document.ts';
+import { CorpusBackend } from './corpus-backend.ts';
+import { inLance } from './lance.ts';
 import type { OpenCorpusOptions } from './open-corpus.ts';
+import { embedderFor, type HeldEmbedder } from './open-embedder.ts';
+import type { Passage } from './passage.ts';
+import { searchedText } from './passage.ts';
+import type { PassageTable } from './passage-table.ts';
+import { PassageTableWriter } from './passage-table-writer.ts';
 import type { TaskDocumentsSettings } from './settings.ts';
 
 /**
@@ -12,5 +21,60 @@ export async function openTaskDocuments(
   settings: TaskDocumentsSettings = {},
   options: OpenCorpusOptions = {},
 ): Promise<SearchBackend> {
-  throw new Error(`Not written yet: ${documents.length} ${String(settings)} ${String(options)}`);
+  refuseTwins(documents);
+  const chunk = await makeChunker(settings.chunking);
+  const passages = documents.flatMap((document) => chunk(document));
+  if (passages.length === 0) return { search: async () => [], close: async () => {} };
+  const held = await embedderFor(settings.dense, options);
+  try {
+    const table = await tableOf(passages, settings, held);
+    return new CorpusBackend({
+      table,
+      settings,
+      ...(held.embedder === undefined ? {} : { embedder: held.embedder }),
+      close: async () => {
+        table.close();
+        await held.release();
+      },
+    });
+  } catch (error) {
+    await held.release();
+    throw error;
+  }
+}
+
+async function tableOf(
+  passages: readonly Passage[],
+  { text = {} }: TaskDocumentsSettings,
+  { embedder }: HeldEmbedder,
+): Promise<PassageTable> {
+  const vectors = (await embedder?.embed(passages.map(searchedText), 'passage')) ?? [];
+  return inLance(async () => {
+    const dimensions = vectors[0]?.length ?? 0;
+    const writer = await PassageTableWriter.create('memory://', {
+      text,
+      dimensions,
+      annFrom: Infinity,
+    });
+    try {
+      await writer.add(passages, vectors);
+      return (await writer.finish()).table;
+    } catch (error) {
+      writer.abandon();
+      throw error;
+    }
+  });
+}
+
+function refuseTwins(documents: readonly SearchDocument[]): void {
+  const seen = new Set<string>();
+  for (const { id } of documents) {
+    if (seen.has(id)) {
+      throw new AgentRlError(
+        'DATASET_INVALID',
+        `Two documents of one task have the id ${JSON.stringify(id)}. Ids must differ.`,
+      );
+    }
+    seen.add(id);
+  }
 }

@@ -192,3 +192,21 @@ export const TaskDocumentsSettings = Type.Object(
   { additionalProperties: false },
 );
 export type TaskDocumentsSettings = Static<typeof TaskDocumentsSettings>;
+
+/** How an index is built. */
+export const BuildSettings = Type.Object(
+  {
+    dense: Type.Optional(DenseSettings),
+    chunking: Type.Optional(ChunkingSettings),
+    text: Type.Optional(TextSettings),
+    annFrom: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description:
+          'From so many passages on vectors get an approximate index (HNSW); below, all are compared; 100000 by default',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type BuildSettings = Static<typeof BuildSettings>;

@@ -1,0 +1,244 @@
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { AgentRlError } from '../../core/errors.ts';
+import type { Embedder, SearchDocument } from '../../core/search.ts';
+import { writeFileAtomic, writeFolderAtomic } from '../../telemetry/index.ts';
+import { type Chunker, makeChunker } from './chunk-document.ts';
+import {
+  checkFiles,
+  checkVersions,
+  type CorpusManifest,
+  corpusSchema,
+  filesBelow,
+  lanceVersion,
+  manifestName,
+  probeText,
+  readManifest,
+  tableFolder,
+} from './manifest.ts';
+import { embedderFor } from './open-embedder.ts';
+import { type Passage, searchedText } from './passage.ts';
+import { PassageTableWriter } from './passage-table-writer.ts';
+import type { BuildSettings } from './settings.ts';
+
+/** One thing to index: a document, which is cut if it is long, or a passage that was cut before. */
+export type CorpusItem = { readonly document: SearchDocument } | { readonly passage: Passage };
+
+/** What an index is built from. */
+export interface CorpusSource {
+  /** Of everything that is read, so that a changed input is noticed. */
+  readonly sha256: string;
+  /** For the reader of the manifest. */
+  readonly files: readonly string[];
+  read(): AsyncIterable<CorpusItem> | Iterable<CorpusItem>;
+}
+
+export interface BuildCorpusOptions {
+  readonly source: CorpusSource;
+  /** Folder of the index. */
+  readonly output: string;
+  readonly settings?: BuildSettings;
+  /** Replaces an index that is there, whole or damaged. */
+  readonly rebuild?: boolean;
+  /** Used instead of opening the one that `dense` names. */
+  readonly embedder?: Embedder;
+  readonly version: string;
+  readonly signal?: AbortSignal;
+  /** Told after every batch. */
+  readonly onProgress?: (passages: number) => void;
+}
+
+export interface CorpusBuild {
+  readonly manifest: CorpusManifest;
+  /** False when the index was there already, whole and of the same input and settings. */
+  readonly built: boolean;
+}
+
+// HNSW pays above this many vectors; below, comparing all is fast and exact.
+const defaultAnnFrom = 100_000;
+
+const batchPassages = 2048;
+
+/**
+ * Builds an index in a folder, whole or not at all. What is there already is kept when it is of the same input and
+ * settings, and replaced only by `rebuild`.
+ *
+ * @throws AgentRlError `CORPUS_MISMATCH` when an index of something else is there, `CORPUS_INVALID` when a damaged
+ *   one is, `OUTPUT_UNWRITABLE` when the folder holds other things, `DATASET_INVALID`, `EMBEDDER_UNAVAILABLE`
+ */
+export async function buildCorpus(options: BuildCorpusOptions): Promise<CorpusBuild> {
+  const { output, settings = {}, rebuild = false } = options;
+  const identity = identityOf(options);
+  const there = existsSync(output) ? await readdir(output) : [];
+  refuseForeign(output, there);
+  if (there.length > 0 && !rebuild) {
+    return { manifest: await existing(output, identity), built: false };
+  }
+  const held = await embedderFor(settings.dense, options);
+  try {
+    let manifest: CorpusManifest | undefined;
+    await writeFolderAtomic(output, async (folder) => {
+      manifest = await fill(folder, { ...options, identity, embedder: held.embedder });
+    });
+    return { manifest: manifest as unknown as CorpusManifest, built: true };
+  } finally {
+    await held.release();
+  }
+}
+
+interface Identity {
+  readonly sha256: string;
+  readonly settings: string;
+}
+
+/** What decides the contents of an index. Where a server is and how it is asked does not. */
+function identityOf({ source, settings = {}, embedder }: BuildCorpusOptions): Identity {
+  const { dense = embedder?.name ?? 'none', chunking = {}, text = {}, annFrom } = settings;
+  const how = ['batchSize', 'baseUrl', 'apiKeyEnv', 'timeoutS', 'maxRetries'];
+  const model =
+    typeof dense === 'string'
+      ? dense
+      : Object.fromEntries(Object.entries(dense).filter(([key]) => !how.includes(key)));
+  const all = { dense: model, chunking, text, annFrom: annFrom ?? defaultAnnFrom };
+  return { sha256: source.sha256, settings: JSON.stringify(sorted(all)) };
+}
+
+/** A copy whose keys are in order, so that equal settings read the same. */
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([key, part]) => [key, sorted(part)] as const);
+  return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Only what this program writes is ever replaced. */
+function refuseForeign(output: string, there: readonly string[]): void {
+  const foreign = there.find((name) => name !== manifestName && name !== tableFolder);
+  if (foreign === undefined) return;
+  throw new AgentRlError(
+    'OUTPUT_UNWRITABLE',
+    `${output} holds ${foreign}, which is no part of a corpus index. Name an empty or a new folder.`,
+  );
+}
+
+/** The manifest of an index that is there, when it is the one that was asked for. */
+async function existing(output: string, identity: Identity): Promise<CorpusManifest> {
+  const manifest = await readManifest(output);
+  checkVersions(output, manifest);
+  const differs =
+    manifest.input.sha256 !== identity.sha256
+      ? 'other input'
+      : manifest.settings !== identity.settings && `other settings (${manifest.settings})`;
+  if (differs !== false) {
+    throw new AgentRlError(
+      'CORPUS_MISMATCH',
+      `${output} holds an index of ${differs}. Name another folder, or give --rebuild to replace it.`,
+    );
+  }
+  await checkFiles(output, manifest);
+  return manifest;
+}
+
+interface FillOptions extends Omit<BuildCorpusOptions, 'embedder'> {
+  readonly identity: Identity;
+  readonly embedder: Embedder | undefined;
+}
+
+async function fill(folder: string, options: FillOptions): Promise<CorpusManifest> {
+  const { source, settings = {}, embedder, identity, version, signal } = options;
+  const [probe] = (await embedder?.embed([probeText], 'passage', signal)) ?? [];
+  const table = join(folder, tableFolder);
+  const writer = await PassageTableWriter.create(table, {
+    text: settings.text ?? {},
+    dimensions: probe?.length ?? 0,
+    annFrom: settings.annFrom ?? defaultAnnFrom,
+  });
+  const { counts, approximate } = await written(writer, options);
+  const manifest: CorpusManifest = {
+    kind: 'agent_rl.corpus',
+    schema: corpusSchema,
+    versions: { agent_rl: version, lancedb: lanceVersion },
+    input: { sha256: identity.sha256, files: [...source.files] },
+    counts,
+    settings: identity.settings,
+    dense:
+      embedder === undefined || probe === undefined
+        ? null
+        : { embedder: embedder.name, dimensions: probe.length, probe: [...probe] },
+    approximate,
+    files: await filesBelow(table),
+  };
+  writeFileAtomic(join(folder, manifestName), `${JSON.stringify(manifest, undefined, 2)}\n`);
+  return manifest;
+}
+
+async function written(writer: PassageTableWriter, options: FillOptions) {
+  try {
+    const counts = await addAll(writer, options);
+    const { table, approximate } = await writer.finish();
+    table.close();
+    return { counts, approximate };
+  } catch (error) {
+    writer.abandon();
+    throw error;
+  }
+}
+
+async function addAll(writer: PassageTableWriter, options: FillOptions) {
+  const { source, settings = {}, embedder, signal, onProgress } = options;
+  const passagesOf = itemReader(await makeChunker(settings.chunking));
+  let batch: Passage[] = [];
+  let passages = 0;
+  const flush = async (): Promise<void> => {
+    signal?.throwIfAborted();
+    const vectors = (await embedder?.embed(batch.map(searchedText), 'passage', signal)) ?? [];
+    await writer.add(batch, vectors);
+    passages += batch.length;
+    onProgress?.(passages);
+    batch = [];
+  };
+  for await (const item of source.read()) {
+    batch.push(...passagesOf.read(item));
+    if (batch.length >= batchPassages) await flush();
+  }
+  await flush();
+  if (passages === 0) {
+    throw new AgentRlError(
+      'DATASET_INVALID',
+      `${source.files.join(', ')} holds no text to index: no document, or only blank ones.`,
+    );
+  }
+  return { documents: passagesOf.documents, passages };
+}
+
+/** Turns items into passages and refuses those that come twice. */
+function itemReader(chunk: Chunker) {
+  const documents = new Set<string>();
+  const places = new Set<string>();
+  const whole = new Set<string>();
+  const twice = (what: string): AgentRlError =>
+    new AgentRlError('DATASET_INVALID', `${what} comes twice in the input. Keep one.`);
+  const read = (item: CorpusItem): readonly Passage[] => {
+    if ('document' in item) {
+      const { id } = item.document;
+      if (documents.has(id)) throw twice(`The document ${JSON.stringify(id)}`);
+      documents.add(id);
+      whole.add(id);
+      return chunk(item.document);
+    }
+    const { documentId: id, start, text } = item.passage;
+    const place = JSON.stringify([id, start]);
+    if (whole.has(id)) throw twice(`The document ${JSON.stringify(id)}, whole and in passages,`);
+    if (places.has(place)) throw twice(`The passage of ${JSON.stringify(id)} at ${start}`);
+    documents.add(id);
+    places.add(place);
+    return text.trim() === '' ? [] : [item.passage];
+  };
+  return {
+    read,
+    get documents() {
+      return documents.size;
+    },
+  };
+}

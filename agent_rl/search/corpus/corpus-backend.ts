@@ -1,0 +1,113 @@
+import type { Embedder, SearchBackend, SearchHit, SearchRequest } from '../../core/search.ts';
+import { inFusedOrder, type TwoLists, weightedFusion } from './fuse.ts';
+import { inLance } from './lance.ts';
+import type { Passage } from './passage.ts';
+import type { PassageTable, Ranked } from './passage-table.ts';
+import type { FusionSettings } from './settings.ts';
+
+/** How a table is asked. */
+export interface QuerySettings {
+  readonly fusion?: FusionSettings;
+  readonly candidates?: number;
+  readonly passagesPerDocument?: number;
+}
+
+/** A hit with its place in its document. */
+export interface PassageHit extends SearchHit {
+  /** UTF-16 code units of the document's text, the end excluded. */
+  readonly start: number;
+  readonly end: number;
+}
+
+const defaultCandidates = 50;
+
+// The constant of Cormack, Clarke and Buettcher 2009, https://doi.org/10.1145/1571941.1572114
+const defaultRankConstant = 60;
+
+export interface CorpusBackendParts {
+  readonly table: PassageTable;
+  /** Absent: words alone are searched. */
+  readonly embedder?: Embedder;
+  readonly settings: QuerySettings;
+  /** Lets go of everything. */
+  close(): Promise<void>;
+}
+
+/** Searches a table of passages. The same query gives the same hits, whatever else is in flight. */
+export class CorpusBackend implements SearchBackend {
+  readonly #parts: CorpusBackendParts;
+  #closing: Promise<void> | undefined;
+  readonly #inFlight = new Set<Promise<unknown>>();
+
+  constructor(parts: CorpusBackendParts) {
+    this.#parts = parts;
+  }
+
+  /** @throws AgentRlError `EMBEDDING_FAILED`; the signal's reason when it is aborted */
+  async search({ query, topK, signal }: SearchRequest): Promise<readonly PassageHit[]> {
+    if (this.#closing !== undefined) throw new Error('The corpus was closed and then searched.');
+    signal?.throwIfAborted();
+    const { embedder } = this.#parts;
+    if (query.trim() === '' || topK < 1) return [];
+    const [vector] = embedder === undefined ? [] : await embedder.embed([query], 'query', signal);
+    return inLance(() => this.#tracked(this.#find(query, vector, topK)), signal);
+  }
+
+  /** Waits for LanceDB to be done with what is in flight. */
+  async close(): Promise<void> {
+    this.#closing ??= Promise.allSettled(this.#inFlight).then(() => this.#parts.close());
+    return this.#closing;
+  }
+
+  async #tracked<Result>(work: Promise<Result>): Promise<Result> {
+    this.#inFlight.add(work);
+    return work.finally(() => this.#inFlight.delete(work));
+  }
+
+  async #find(
+    query: string,
+    vector: Float32Array | undefined,
+    topK: number,
+  ): Promise<readonly PassageHit[]> {
+    const { table, settings } = this.#parts;
+    const count = Math.max(settings.candidates ?? defaultCandidates, topK);
+    const text = await table.byWords(query, count);
+    const ranked =
+      vector === undefined
+        ? text
+        : await this.#fused({ text, dense: await table.byVector(vector, count) });
+    const kept = atMostPerDocument(ranked, settings.passagesPerDocument).slice(0, topK);
+    const passages = await table.take(kept.map(({ rowId }) => rowId));
+    return passages.map((passage, index) => hitOf(passage, kept[index]?.score ?? 0));
+  }
+
+  async #fused(lists: TwoLists): Promise<readonly Ranked[]> {
+    const { table, settings } = this.#parts;
+    const { fusion = { type: 'reciprocal_rank' } } = settings;
+    const fused =
+      fusion.type === 'weighted'
+        ? weightedFusion(lists, fusion)
+        : await table.reciprocalRanks([lists.dense, lists.text], fusion.k ?? defaultRankConstant);
+    return inFusedOrder(lists, fused);
+  }
+}
+
+const hitOf = ({ documentId, title, text, url, start, end }: Passage, score: number) => ({
+  documentId,
+  title,
+  text,
+  score,
+  start,
+  end,
+  ...(url === undefined ? {} : { url }),
+});
+
+function atMostPerDocument(ranked: readonly Ranked[], most: number | undefined): readonly Ranked[] {
+  if (most === undefined) return ranked;
+  const seen = new Map<string, number>();
+  return ranked.filter(({ documentId }) => {
+    const before = seen.get(documentId) ?? 0;
+    seen.set(documentId, before + 1);
+    return before < most;
+  });
+}

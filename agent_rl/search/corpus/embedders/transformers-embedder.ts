@@ -1,0 +1,140 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+import type * as Transformers from '@huggingface/transformers';
+import PQueue from 'p-queue';
+
+import { AgentRlError, messageOf } from '../../../core/errors.ts';
+import type { EmbeddedAs, Embedder } from '../../../core/search.ts';
+import { orAborted } from '../lance.ts';
+import type { TransformersSettings } from '../settings.ts';
+import { unitVector } from './unit-vector.ts';
+
+/** What is used of the package, so that tests can leave it out. */
+export type LoadTransformers = () => Promise<Pick<typeof Transformers, 'pipeline'>>;
+
+const load: LoadTransformers = () => import('@huggingface/transformers');
+
+const filesOf = (dtype: string): readonly string[] => {
+  const suffix = { fp16: '_fp16', q8: '_quantized' }[dtype] ?? '';
+  return ['config.json', 'tokenizer.json', 'tokenizer_config.json', `onnx/model${suffix}.onnx`];
+};
+
+/**
+ * Runs an embedding model in this process, by `@huggingface/transformers`. From a folder nothing is downloaded.
+ *
+ * E5 models (Wang et al. 2022, https://arxiv.org/abs/2212.03533) want their texts marked `query: ` and
+ * `passage: `, which are the prefixes unless others are set.
+ *
+ * @throws AgentRlError `EMBEDDER_UNAVAILABLE` when the package or the model's files are not there
+ */
+export async function openTransformersEmbedder(
+  settings: TransformersSettings,
+  loadPackage = load,
+): Promise<Embedder> {
+  const { model, source = 'folder', dtype = 'fp32', revision = 'main' } = settings;
+  const local = source === 'folder';
+  if (local) requireFiles(resolve(model), dtype);
+  const { pipeline } = await packageOf(loadPackage);
+  try {
+    const extract = await pipeline('feature-extraction', local ? resolve(model) : model, {
+      dtype,
+      device: 'cpu',
+      revision,
+      local_files_only: local,
+    });
+    return new TransformersEmbedder(extract, settings);
+  } catch (cause) {
+    throw new AgentRlError(
+      'EMBEDDER_UNAVAILABLE',
+      `dense.model ${JSON.stringify(model)} cannot be loaded from ${local ? 'its folder' : 'the hub'}: ${messageOf(cause)}. Check the name and files, or set dense: none to search by words alone.`,
+      { cause },
+    );
+  }
+}
+
+function requireFiles(folder: string, dtype: string): void {
+  const missing = filesOf(dtype).filter((file) => !existsSync(join(folder, file)));
+  if (missing.length === 0) return;
+  throw new AgentRlError(
+    'EMBEDDER_UNAVAILABLE',
+    `dense.model: ${folder} has no ${missing.join(', no ')}. Download the model there, set dense.source: hub to fetch it by name, or set dense: none to search by words alone.`,
+  );
+}
+
+async function packageOf(loadPackage: LoadTransformers) {
+  try {
+    return await loadPackage();
+  } catch (cause) {
+    throw new AgentRlError(
+      'EMBEDDER_UNAVAILABLE',
+      `dense.type: transformers needs the package @huggingface/transformers, which cannot be loaded (${messageOf(cause)}). Run npm install @huggingface/transformers@4.3.1, or set dense: none to search by words alone.`,
+      { cause },
+    );
+  }
+}
+
+class TransformersEmbedder implements Embedder {
+  readonly name: string;
+  readonly #extract: Transformers.FeatureExtractionPipeline;
+  readonly #settings: TransformersSettings;
+  // The session uses every core already.
+  readonly #queue = new PQueue({ concurrency: 1 });
+
+  constructor(extract: Transformers.FeatureExtractionPipeline, settings: TransformersSettings) {
+    this.#extract = extract;
+    this.#settings = settings;
+    const { model, source = 'folder', dtype = 'fp32', revision } = settings;
+    const at =
+      source === 'hub'
+        ? `${model}@${revision ?? 'main'}`
+        : (model.split(/[\\/]/).findLast(Boolean) ?? model);
+    const prefixes = JSON.stringify([this.#prefix('query'), this.#prefix('passage')]);
+    this.name = `transformers ${at} ${dtype} ${this.#pooling} ${prefixes}`;
+  }
+
+  async embed(
+    texts: readonly string[],
+    as: EmbeddedAs,
+    signal?: AbortSignal,
+  ): Promise<readonly Float32Array[]> {
+    const prefixed = texts.map((text) => this.#prefix(as) + text);
+    // Padding would put its own vector last.
+    const size = this.#pooling === 'last_token' ? 1 : (this.#settings.batchSize ?? 16);
+    const vectors: Float32Array[] = [];
+    for (let first = 0; first < prefixed.length; first += size) {
+      signal?.throwIfAborted();
+      const batch = this.#queue.add(() => this.#batch(prefixed.slice(first, first + size)));
+      vectors.push(...(await (signal === undefined ? batch : orAborted(batch, signal))));
+    }
+    return vectors;
+  }
+
+  async close(): Promise<void> {
+    await this.#queue.onIdle();
+    await this.#extract.dispose();
+  }
+
+  async #batch(texts: string[]): Promise<Float32Array[]> {
+    try {
+      const output = await this.#extract(texts, { pooling: this.#pooling });
+      return (output.tolist() as number[][]).map((row) => unitVector(row, this.name));
+    } catch (cause) {
+      if (AgentRlError.is(cause)) throw cause;
+      throw new AgentRlError(
+        'EMBEDDING_FAILED',
+        `${this.name} failed on ${texts.length} texts: ${messageOf(cause)}.`,
+        { cause },
+      );
+    }
+  }
+
+  get #pooling() {
+    return this.#settings.pooling ?? 'mean';
+  }
+
+  #prefix(as: EmbeddedAs): string {
+    const { queryPrefix = 'query: ', passagePrefix = 'passage: ' } = this.#settings;
+    return as === 'query' ? queryPrefix : passagePrefix;
+  }
+}

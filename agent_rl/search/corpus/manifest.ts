@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+
+import { type Static, Type } from 'typebox';
+
+import { checkBlock } from '../../config/index.ts';
+import { AgentRlError, messageOf, nodeCodeOf } from '../../core/errors.ts';
+
+/** Raised when a folder that was built before cannot be read any more. */
+export const corpusSchema = 1;
+
+/** The LanceDB that this version searches with; a test holds it to package.json. */
+export const lanceVersion = '0.27.2';
+
+const ManifestFile = Type.Object({
+  kind: Type.Literal('agent_rl.corpus'),
+  schema: Type.Integer(),
+  versions: Type.Object({ agent_rl: Type.String(), lancedb: Type.String() }),
+  /** What it was built from. */
+  input: Type.Object({ sha256: Type.String(), files: Type.Array(Type.String()) }),
+  counts: Type.Object({ documents: Type.Integer(), passages: Type.Integer() }),
+  /** Build settings, in the form they are compared in. */
+  settings: Type.String(),
+  dense: Type.Union([
+    Type.Null(),
+    Type.Object({
+      embedder: Type.String(),
+      dimensions: Type.Integer({ minimum: 1 }),
+      /** The vector of `probeText`: the same name can stand for other weights. */
+      probe: Type.Array(Type.Number()),
+    }),
+  ]),
+  /** Whether vectors have an approximate index. */
+  approximate: Type.Boolean(),
+  /** Every file of the table: what is missing, added or changed is damage. */
+  files: Type.Array(
+    Type.Object({ path: Type.String(), bytes: Type.Integer(), sha256: Type.String() }),
+  ),
+});
+
+/** What an index says about itself, in `manifest.json`. */
+export type CorpusManifest = Static<typeof ManifestFile>;
+
+export const probeText = 'What does the index say about itself?';
+
+export const manifestName = 'manifest.json';
+export const tableFolder = 'lance';
+
+/** What to do about an index that cannot be used. */
+export const rebuildAdvice =
+  'Build it again: agent-rl index INPUT --output FOLDER --rebuild replaces it.';
+
+/** @throws AgentRlError `CORPUS_INVALID` when there is none or it cannot be read */
+export async function readManifest(folder: string): Promise<CorpusManifest> {
+  const file = join(folder, manifestName);
+  const manifest = parsed(await textOf(file), file);
+  const { problems } = checkBlock(ManifestFile, manifest, { path: '', places: new Map() });
+  const [problem] = problems;
+  if (problem === undefined) return manifest as CorpusManifest;
+  throw new AgentRlError(
+    'CORPUS_INVALID',
+    `${file} is no manifest of a corpus index: ${problem.path} ${problem.text} ${rebuildAdvice}`,
+  );
+}
+
+async function textOf(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    const why =
+      nodeCodeOf(cause) === 'ENOENT'
+        ? 'is not there: the folder holds no corpus index, or one whose building was broken off'
+        : `cannot be read: ${messageOf(cause)}`;
+    throw new AgentRlError(
+      'CORPUS_INVALID',
+      `${file} ${why}. Build one with agent-rl index INPUT --output FOLDER.`,
+      { cause },
+    );
+  }
+}
+
+function parsed(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new AgentRlError(
+      'CORPUS_INVALID',
+      `${file} is not JSON (${messageOf(cause)}). ${rebuildAdvice}`,
+      { cause },
+    );
+  }
+}
+
+/** SHA-256 of a file's bytes, in hexadecimal. */
+export async function fileSha256(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(file), hash);
+  return hash.digest('hex');
+}
+
+/** Every file below a folder, with size and SHA-256, in the order of their paths. */
+export async function filesBelow(folder: string): Promise<CorpusManifest['files']> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const names = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .toSorted();
+  const files: CorpusManifest['files'] = [];
+  for (const path of names) files.push(await described(folder, path));
+  return files;
+}
+
+async function described(folder: string, path: string) {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  await pipeline(createReadStream(join(folder, path)), async (chunks: AsyncIterable<Buffer>) => {
+    for await (const chunk of chunks) {
+      hash.update(chunk);
+      bytes += chunk.length;
+    }
+  });
+  return { path, bytes, sha256: hash.digest('hex') };
+}
+
+/**
+ * Compares the files of an index with its manifest.
+ *
+ * @throws AgentRlError `CORPUS_INVALID` naming the first file that is missing, added or changed
+ */
+export async function checkFiles(folder: string, manifest: CorpusManifest): Promise<void> {
+  const table = join(folder, tableFolder);
+  const found = new Map((await filesOf(table)).map((file) => [file.path, file]));
+  for (const { path, bytes, sha256 } of manifest.files) {
+    const file = found.get(path);
+    if (file === undefined) throw damaged(table, `${path} is missing`);
+    if (file.bytes !== bytes) throw damaged(table, `${path} has ${file.bytes} bytes, not ${bytes}`);
+    if (file.sha256 !== sha256)
+      throw damaged(table, `${path} has other contents than were written`);
+    found.delete(path);
+  }
+  const [extra] = found.keys();
+  if (extra !== undefined) throw damaged(table, `${extra} was added`);
+}
+
+async function filesOf(table: string): Promise<CorpusManifest['files']> {
+  try {
+    return await filesBelow(table);
+  } catch (cause) {
+    throw damaged(table, messageOf(cause), cause);
+  }
+}
+
+const damaged = (table: string, what: string, cause?: unknown): AgentRlError =>
+  new AgentRlError(
+    'CORPUS_INVALID',
+    `The corpus index in ${table} is damaged: ${what}. ${rebuildAdvice}`,
+    { cause },
+  );
+
+/** @throws AgentRlError `CORPUS_MISMATCH` for an index that another version wrote */
+export function checkVersions(folder: string, { schema, versions }: CorpusManifest): void {
+  if (schema === corpusSchema && versions.lancedb === lanceVersion) return;
+  throw new AgentRlError(
+    'CORPUS_MISMATCH',
+    `The corpus index in ${folder} has format ${schema} and was written with LanceDB ${versions.lancedb}; this version reads format ${corpusSchema} with LanceDB ${lanceVersion}. ${rebuildAdvice}`,
+  );
+}

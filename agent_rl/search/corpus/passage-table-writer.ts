@@ -1,0 +1,110 @@
+import { loadLance, type LanceModules } from './lance.ts';
+import { type Passage, searchedText } from './passage.ts';
+import { type OpenedTable, PassageTable, tableName } from './passage-table.ts';
+import type { TextSettings } from './settings.ts';
+
+/** How a table is made. */
+export interface TableOptions {
+  readonly text: TextSettings;
+  /** Width of the vectors; 0 when there are none. */
+  readonly dimensions: number;
+  /** From so many passages on vectors have an approximate index; below, every vector is compared. */
+  readonly annFrom: number;
+}
+
+/** Writes passages to a table, then builds its indexes. */
+export class PassageTableWriter {
+  readonly #modules: LanceModules;
+  readonly #opened: OpenedTable;
+  readonly #options: TableOptions;
+  #passages = 0;
+
+  private constructor(modules: LanceModules, opened: OpenedTable, options: TableOptions) {
+    this.#modules = modules;
+    this.#opened = opened;
+    this.#options = options;
+  }
+
+  /** @param uri a folder, or `memory://` for a table that lives as long as its connection and is nobody else's */
+  static async create(uri: string, options: TableOptions): Promise<PassageTableWriter> {
+    const modules = await loadLance();
+    const connection = await modules.lance.connect(uri);
+    const empty = arrowTable(modules, [], { vectors: [], dimensions: options.dimensions });
+    const table = await connection.createEmptyTable(tableName, empty.schema);
+    return new PassageTableWriter(modules, { connection, table }, options);
+  }
+
+  async add(passages: readonly Passage[], vectors: readonly Float32Array[]): Promise<void> {
+    if (passages.length === 0) return;
+    const { dimensions } = this.#options;
+    await this.#opened.table.add(arrowTable(this.#modules, passages, { vectors, dimensions }));
+    this.#passages += passages.length;
+  }
+
+  /** Builds the indexes. The writer is used up: what it made is the returned table. */
+  async finish(): Promise<{ readonly table: PassageTable; readonly approximate: boolean }> {
+    const { Index } = this.#modules.lance;
+    const { text, dimensions, annFrom } = this.#options;
+    await this.#opened.table.createIndex('searched', {
+      config: Index.fts({
+        withPosition: false,
+        baseTokenizer: text.tokenizer ?? 'simple',
+        language: text.language ?? 'English',
+        stem: text.stem ?? true,
+        removeStopWords: text.removeStopWords ?? true,
+        lowercase: true,
+        asciiFolding: true,
+      }),
+    });
+    const rows = await this.#opened.table.countRows();
+    if (rows !== this.#passages) {
+      throw new Error(`LanceDB holds ${rows} of ${this.#passages} passages that it was given.`);
+    }
+    const approximate = dimensions > 0 && this.#passages >= annFrom;
+    if (approximate) {
+      await this.#opened.table.createIndex('vector', {
+        config: Index.hnswSq({ distanceType: 'cosine' }),
+      });
+    }
+    return { table: new PassageTable(this.#modules, this.#opened, approximate), approximate };
+  }
+
+  /** Lets go of a table that was not finished. */
+  abandon(): void {
+    this.#opened.table.close();
+    this.#opened.connection.close();
+  }
+}
+
+/** Passages as columns. `searched` is title and text in one: the text is not stored twice. */
+function arrowTable(
+  { arrow }: LanceModules,
+  passages: readonly Passage[],
+  {
+    vectors,
+    dimensions,
+  }: { readonly vectors: readonly Float32Array[]; readonly dimensions: number },
+) {
+  const texts = (of: (passage: Passage) => string | null) =>
+    arrow.vectorFromArray(passages.map(of), new arrow.Utf8());
+  const integers = (of: (passage: Passage) => number) =>
+    arrow.vectorFromArray(passages.map(of), new arrow.Int32());
+  const columns = {
+    documentId: texts(({ documentId }) => documentId),
+    title: texts(({ title }) => title),
+    searched: texts(searchedText),
+    url: texts(({ url }) => url ?? null),
+    start: integers(({ start }) => start),
+    end: integers(({ end }) => end),
+  };
+  if (dimensions === 0) return new arrow.Table(columns);
+  const values = new Float32Array(passages.length * dimensions);
+  for (const [index, vector] of vectors.entries()) values.set(vector, index * dimensions);
+  const type = new arrow.FixedSizeList(
+    dimensions,
+    new arrow.Field('item', new arrow.Float32(), true),
+  );
+  const child = arrow.makeData({ type: new arrow.Float32(), data: values });
+  const data = arrow.makeData({ type, length: passages.length, nullCount: 0, child });
+  return new arrow.Table({ ...columns, vector: arrow.makeVector(data) });
+}
