@@ -196,15 +196,16 @@ function episodeMaker({
   return ({ task }) => {
     const own = episodeContainer(container, task);
     const inThread = chosen.tools.filter(({ entry }) => entry.spec.isolated === undefined);
+    const tools = new Map(
+      inThread.map((tool) => {
+        const { name } = tool.entry.spec;
+        return [name, construct<Tool>(own, { ...naming(tool), shared: shared.get(name) })];
+      }),
+    );
     return {
       policy,
       environment: make(own, chosen.environment) as Environment,
-      tools: new Map(
-        inThread.map((tool) => {
-          const { name } = tool.entry.spec;
-          return [name, construct<Tool>(own, { ...naming(tool), shared: shared.get(name) })];
-        }),
-      ),
+      tools,
       toolRunner,
       rewards: chosen.rewards.map((reward) => ({
         name: reward.entry.spec.name,
@@ -216,6 +217,9 @@ function episodeMaker({
       })),
       invalidCallPenalty: rollout.invalidCallPenalty,
       limits,
+      close: async () => {
+        for (const one of tools.values()) await one.close?.();
+      },
       ...(sandbox && { sandboxLevel: sandbox.capabilities().level }),
     };
   };

@@ -26,6 +26,8 @@ export interface ToolResult {
 
 export interface Tool<Parameters extends TSchema = TSchema> {
   call(args: Static<Parameters>, context: ToolContext): Promise<ToolResult>;
+  /** Lets go of what the tool holds for its episode. Called once, when the episode is over. */
+  close?(): Promise<void>;
 }
 
 export interface ToolSpec<Parameters extends TSchema = TSchema> {

@@ -1,0 +1,97 @@
+import { lookup } from 'node:dns/promises';
+import { BlockList, isIP } from 'node:net';
+
+import { WebFailure } from './web-failure.ts';
+
+/** Addresses that are not of the public internet (IANA special-purpose registries, multicast included). */
+const special = blockList({
+  ipv4: [
+    '0.0.0.0/8',
+    '10.0.0.0/8',
+    '100.64.0.0/10',
+    '127.0.0.0/8',
+    '169.254.0.0/16',
+    '172.16.0.0/12',
+    '192.0.0.0/24',
+    '192.0.2.0/24',
+    '192.88.99.0/24',
+    '192.168.0.0/16',
+    '198.18.0.0/15',
+    '198.51.100.0/24',
+    '203.0.113.0/24',
+    '224.0.0.0/4',
+    '240.0.0.0/4',
+  ],
+  // Of those that are routed: tunnels lead to an address inside the address.
+  ipv6: ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'],
+});
+
+/** Global unicast: everything else of IPv6 is local, mapped, translated or not assigned. */
+const routed = blockList({ ipv4: [], ipv6: ['2000::/3'] });
+
+function blockList(ranges: Readonly<Record<'ipv4' | 'ipv6', readonly string[]>>): BlockList {
+  const list = new BlockList();
+  for (const family of ['ipv4', 'ipv6'] as const) {
+    for (const range of ranges[family]) {
+      const [network = '', bits] = range.split('/');
+      list.addSubnet(network, Number(bits), family);
+    }
+  }
+  return list;
+}
+
+/** Whether an IP address belongs to the public internet. */
+export function isPublicAddress(address: string): boolean {
+  const family = isIP(address);
+  if (family === 4) return !special.check(address, 'ipv4');
+  return family === 6 && routed.check(address, 'ipv6') && !special.check(address, 'ipv6');
+}
+
+/** Addresses of a host name. */
+export type Resolve = (hostname: string) => Promise<readonly string[]>;
+
+/** As the system resolves names for connections. */
+export const systemResolve: Resolve = async (hostname) =>
+  (await lookup(hostname, { all: true })).map(({ address }) => address);
+
+/** Hosts that need no check: a name, or a name and a port. */
+export function isAllowedHost(
+  allowHosts: readonly string[],
+  { hostname, port }: { readonly hostname: string; readonly port: string | number },
+): boolean {
+  const name = hostname.toLowerCase();
+  return allowHosts.some((host) => {
+    const allowed = host.toLowerCase();
+    return allowed === name || allowed === `${name}:${port}`;
+  });
+}
+
+/**
+ * The addresses of a host that a model or a page chose, all of them public.
+ *
+ * @throws WebFailure `address-refused` when one of them is not; `network` when there is none.
+ */
+export async function publicAddresses(
+  hostname: string,
+  resolve: Resolve,
+): Promise<readonly string[]> {
+  const literal = hostname.replace(/^\[(.*)\]$/, '$1');
+  const addresses = isIP(literal) > 0 ? [literal] : await resolved(hostname, resolve);
+  // All, since which of them is connected to is not settled yet.
+  if (!addresses.every(isPublicAddress)) throw addressRefused(hostname);
+  return addresses;
+}
+
+export const addressRefused = (hostname: string): WebFailure =>
+  new WebFailure('address-refused', `${hostname} is not a public address`);
+
+async function resolved(hostname: string, resolve: Resolve): Promise<readonly string[]> {
+  let addresses: readonly string[];
+  try {
+    addresses = await resolve(hostname);
+  } catch (cause) {
+    throw new WebFailure('network', `${hostname} has no address`, { cause });
+  }
+  if (addresses.length === 0) throw new WebFailure('network', `${hostname} has no address`);
+  return addresses;
+}

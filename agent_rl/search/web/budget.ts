@@ -1,0 +1,65 @@
+import { AgentRlError } from '../../core/errors.ts';
+import type { StartGate } from './start-gate.ts';
+
+/** What may be spent on calls that go to the network. */
+export interface BudgetLimits {
+  readonly maxCalls?: number | undefined;
+  /** In `currency`, with `costPerCall`. */
+  readonly maxCost?: number | undefined;
+  readonly costPerCall: number;
+  readonly currency: string;
+}
+
+/** Counts every attempt, a repeated one too, since providers may bill it, and lets none begin that is too many. */
+export class Budget implements StartGate {
+  #calls = 0;
+
+  constructor(
+    private readonly gate: StartGate,
+    private readonly limits: BudgetLimits,
+  ) {}
+
+  get calls(): number {
+    return this.#calls;
+  }
+
+  get cost(): number {
+    return this.#calls * this.limits.costPerCall;
+  }
+
+  /** @throws AgentRlError `WEB_BUDGET_SPENT` */
+  async start(begin: () => void, signal: AbortSignal): Promise<void> {
+    // Also before waiting: nobody queues for what cannot be had.
+    this.#requireRoom();
+    let refused: unknown;
+    await this.gate.start(() => {
+      try {
+        this.#requireRoom();
+        this.#calls += 1;
+        begin();
+      } catch (error) {
+        refused = error;
+      }
+    }, signal);
+    if (refused !== undefined) throw refused;
+  }
+
+  #requireRoom(): void {
+    const { maxCalls, maxCost, costPerCall, currency } = this.limits;
+    const calls = this.#calls;
+    if (maxCalls !== undefined && calls >= maxCalls) {
+      throw spent(`budget.maxCalls = ${maxCalls}`, calls);
+    }
+    // Prices such as 0.008 have no exact binary form: a call must not be lost to the last bit.
+    const next = (calls + 1) * costPerCall;
+    if (maxCost !== undefined && next > maxCost * (1 + 1e-9)) {
+      throw spent(`budget.maxCost = ${maxCost} ${currency} at ${costPerCall} a call`, calls);
+    }
+  }
+}
+
+const spent = (limit: string, calls: number): AgentRlError =>
+  new AgentRlError(
+    'WEB_BUDGET_SPENT',
+    `The budget of the web is spent: ${calls} calls were made and ${limit}. Raise it and continue with --resume; what a cassette holds costs nothing.`,
+  );

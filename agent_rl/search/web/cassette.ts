@@ -1,0 +1,159 @@
+import { AgentRlError } from '../../core/errors.ts';
+import { type CanonicalRequest, canonicalJson, requestKey } from './canonical.ts';
+import { appendToCassette, readCassette } from './cassette-file.ts';
+import { WebFailure } from './web-failure.ts';
+
+export interface CassetteOptions {
+  /** record answers from the file what is there and fresh, and writes down the rest; replay knows only the file. */
+  readonly mode: 'record' | 'replay';
+  readonly path: string;
+  /** Name of the tool: tools may share a file. */
+  readonly scope: string;
+  /** Hours for which record answers from the file; without end by default. Replay serves what is there. */
+  readonly ttlHours?: number | undefined;
+  /** Takes secrets out of what is written. */
+  readonly hide: (text: string) => string;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/** A request as one call makes it. */
+export interface RecordableCall {
+  readonly request: CanonicalRequest;
+  /** Names the call within its run: its failures are replayed to it alone. */
+  readonly call: string;
+}
+
+/**
+ * Records what the web answered and gives the same answers again.
+ *
+ * - An answer is kept by the request alone, and the first of a run is the answer of the run: who asks the same later
+ *   or at the same time gets it, and the network is asked once.
+ * - A failure is kept by request and call, so that in a replay the same calls fail in the same way and the others do
+ *   not.
+ */
+export class Cassette {
+  readonly #answers = new Map<string, unknown>();
+  readonly #failures = new Map<string, WebFailure>();
+  readonly #asked = new Map<string, number>();
+  readonly #inFlight = new Map<string, Promise<unknown>>();
+  #calls = 0;
+  #hits = 0;
+
+  /** @throws AgentRlError `CASSETTE_INVALID`; `CASSETTE_MISS` when there is no file to replay. */
+  constructor(private readonly options: CassetteOptions) {
+    const { mode, path, scope } = options;
+    const now = options.now ?? Date.now;
+    const oldest = now() - (options.ttlHours ?? Infinity) * 3_600_000;
+    for (const line of readCassette(path, { writable: mode === 'record' })) {
+      if (line.scope !== scope) continue;
+      if ('cassette' in line) this.#failures.clear();
+      else if ('failure' in line) {
+        const { kind, message } = line.failure;
+        this.#failures.set(failureKey(line), new WebFailure(kind, message));
+      } else if (mode === 'replay' || Date.parse(line.at) >= oldest) {
+        this.#answers.set(line.key, line.answer);
+      }
+    }
+    if (mode === 'record') {
+      // Those of earlier runs; this one meets its own.
+      this.#failures.clear();
+      appendToCassette(path, { scope, cassette: 1, at: new Date(now()).toISOString() });
+    } else if (this.#answers.size + this.#failures.size === 0) {
+      throw new AgentRlError(
+        'CASSETTE_MISS',
+        `mode: replay, but ${path} holds nothing of "${scope}". Record it first with mode: record.`,
+      );
+    }
+  }
+
+  /** Requests, and those of them answered without the network. */
+  get counts(): { readonly calls: number; readonly hits: number } {
+    return { calls: this.#calls, hits: this.#hits };
+  }
+
+  /**
+   * The recorded answer to a request or, in record mode, that of `live`.
+   *
+   * @param live asks the network. Shared by all who ask the same meanwhile, so no one call may end it.
+   * @throws WebFailure as recorded, or as `live` does; AgentRlError `CASSETTE_MISS` in replay mode.
+   */
+  async answer(call: RecordableCall, live: () => Promise<unknown>): Promise<unknown> {
+    const key = requestKey(call.request);
+    const repeat = this.#countRepeat(key, call.call);
+    this.#calls += 1;
+    const failure = this.#failures.get(failureKey({ key, call: call.call, repeat }));
+    if (failure !== undefined) {
+      this.#hits += 1;
+      throw failure;
+    }
+    if (this.#answers.has(key)) {
+      this.#hits += 1;
+      return this.#answers.get(key);
+    }
+    if (this.options.mode === 'replay') throw missing(call.request, this.options.path);
+    try {
+      return await this.#ask(key, call.request, live);
+    } catch (error) {
+      if (error instanceof WebFailure) this.#recordFailure({ key, call: call.call, repeat }, error);
+      throw error;
+    }
+  }
+
+  #countRepeat(key: string, call: string): number {
+    const name = `${key} ${call}`;
+    const repeat = this.#asked.get(name) ?? 0;
+    this.#asked.set(name, repeat + 1);
+    return repeat;
+  }
+
+  async #ask(key: string, request: CanonicalRequest, live: () => Promise<unknown>) {
+    const running = this.#inFlight.get(key);
+    if (running !== undefined) {
+      const answer = await running;
+      this.#hits += 1;
+      return answer;
+    }
+    const asking = this.#askAndRecord(key, request, live).finally(() => this.#inFlight.delete(key));
+    this.#inFlight.set(key, asking);
+    return asking;
+  }
+
+  async #askAndRecord(key: string, request: CanonicalRequest, live: () => Promise<unknown>) {
+    const { path, scope, hide, now = Date.now } = this.options;
+    // What a replay will give is given now, too: without secrets, and as JSON keeps it.
+    const answer: unknown = JSON.parse(hide(JSON.stringify(await live())));
+    const asked = JSON.parse(hide(canonicalJson(request))) as CanonicalRequest;
+    appendToCassette(path, {
+      scope,
+      key,
+      request: asked,
+      at: new Date(now()).toISOString(),
+      answer,
+    });
+    this.#answers.set(key, answer);
+    return answer;
+  }
+
+  #recordFailure(at: FailurePlace, { kind, message }: WebFailure): void {
+    const { path, scope, hide } = this.options;
+    appendToCassette(path, { scope, ...at, failure: { kind, message: hide(message) } });
+  }
+}
+
+interface FailurePlace {
+  readonly key: string;
+  readonly call: string;
+  readonly repeat: number;
+}
+
+const failureKey = ({ key, call, repeat }: FailurePlace): string => `${key} ${repeat} ${call}`;
+
+function missing(request: CanonicalRequest, path: string): AgentRlError {
+  const asked = canonicalJson(request);
+  const shown = asked.length > 300 ? `${asked.slice(0, 297)}...` : asked;
+  return new AgentRlError(
+    'CASSETTE_MISS',
+    `mode: replay, but ${path} holds no answer to ${shown}. Record it with mode: record, or replay with the settings, seed and weights of the recording.`,
+  );
+}

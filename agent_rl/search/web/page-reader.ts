@@ -1,0 +1,143 @@
+import { type DecodedText, decodeText } from './decode-text.ts';
+import { isAllowedHost, publicAddresses, type Resolve, systemResolve } from './address-guard.ts';
+import { guardedConnector } from './guarded-connector.ts';
+import { openDispatcher, proxiesOf } from './open-dispatcher.ts';
+import { readablePage } from './readable-page.ts';
+import type { CommonWebSettings } from './settings.ts';
+import { WebAccess } from './web-access.ts';
+import type { WebClient, WebResponse } from './web-client.ts';
+import { WebFailure } from './web-failure.ts';
+
+export interface PageReaderOptions {
+  readonly settings: CommonWebSettings & {
+    /** Hosts that may have private addresses. */
+    readonly allowHosts: readonly string[];
+    readonly maxRedirects: number;
+    /** Whether a proxy is trusted to refuse private addresses of names that do not resolve here. */
+    readonly proxyChecksAddresses: boolean;
+  };
+  readonly scope: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly resolve?: Resolve;
+}
+
+export interface ReadPage {
+  /** Where the redirects ended. */
+  readonly url: string;
+  readonly title: string;
+  readonly text: string;
+}
+
+/** Reads pages whose addresses a model or another page chose. */
+export class PageReader {
+  readonly #access: WebAccess;
+
+  /** @throws AgentRlError `CONFIG_INVALID`, `CASSETTE_INVALID`, `CASSETTE_MISS` */
+  constructor(private readonly options: PageReaderOptions) {
+    const { settings, scope, environment, resolve = systemResolve } = options;
+    const connector = guardedConnector(settings.allowHosts, resolve);
+    this.#access = new WebAccess({
+      settings,
+      scope,
+      origin: scope,
+      secrets: [],
+      dispatcher: () => openDispatcher({ ...settings, environment, connector }),
+    });
+  }
+
+  /**
+   * The readable text of a page.
+   *
+   * @param call names the call within its run.
+   * @throws WebFailure; AgentRlError `WEB_BUDGET_SPENT`, `CASSETTE_MISS`; the signal's reason
+   */
+  async read(address: string, call: string, signal: AbortSignal): Promise<ReadPage> {
+    const url = pageUrl(address);
+    return this.#access.answer(
+      { request: { page: url.href }, call },
+      (client, until) => this.#read(client, url, until),
+      signal,
+    );
+  }
+
+  report(): Readonly<Record<string, number>> {
+    return this.#access.report();
+  }
+
+  async close(): Promise<void> {
+    await this.#access.close();
+  }
+
+  async #read(client: WebClient, first: URL, signal: AbortSignal): Promise<ReadPage> {
+    let url = first;
+    for (let hop = 0; hop <= this.options.settings.maxRedirects; hop++) {
+      await this.#requirePublic(url);
+      const headers = { accept: 'text/html, text/plain;q=0.9, */*;q=0.1' };
+      const response = await client.send({ url, method: 'GET', headers }, signal);
+      const next = redirectOf(response, url);
+      if (next === undefined) return pageOf(response, url);
+      url = next;
+    }
+    throw new WebFailure('redirect', `${first.host} redirects too often`);
+  }
+
+  /** Before each hop; the connection checks again what it connects to. */
+  async #requirePublic(url: URL): Promise<void> {
+    const { settings, environment, resolve = systemResolve } = this.options;
+    if (isAllowedHost(settings.allowHosts, { hostname: bare(url), port: portOf(url) })) return;
+    const { http, https } = proxiesOf(environment);
+    try {
+      await publicAddresses(url.hostname, resolve);
+    } catch (error) {
+      const unknown = error instanceof WebFailure && error.kind === 'network';
+      const proxied = (url.protocol === 'https:' ? https : http) !== '';
+      if (unknown && proxied && settings.proxyChecksAddresses) return;
+      throw error;
+    }
+  }
+}
+
+const bare = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1');
+const portOf = ({ port, protocol }: URL): string => port || (protocol === 'https:' ? '443' : '80');
+
+/** @throws WebFailure `address-refused` for what is no address of a page. */
+function pageUrl(address: string, base?: URL): URL {
+  const shown = JSON.stringify(address.slice(0, 200));
+  if (!URL.canParse(address, base?.href)) {
+    throw new WebFailure('address-refused', `${shown} is no URL`);
+  }
+  const url = new URL(address, base?.href);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new WebFailure('address-refused', `${shown} is not an http or https URL`);
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new WebFailure('address-refused', 'a URL may hold no password');
+  }
+  url.hash = '';
+  return url;
+}
+
+function redirectOf({ status, headers }: WebResponse, from: URL): URL | undefined {
+  const target = headers['location'];
+  if (![301, 302, 303, 307, 308].includes(status) || target === undefined) return undefined;
+  return pageUrl(target, from);
+}
+
+async function pageOf(response: WebResponse, url: URL): Promise<ReadPage> {
+  const { status, headers, body } = response;
+  if (status >= 300) throw new WebFailure('client-error', `${url.host} answers ${status}`);
+  const type = headers['content-type'] ?? '';
+  requireText(type);
+  const { text } = decodeText(body, type);
+  const page = isHtml(type, text) ? await readablePage(text) : { title: '', text: text.trim() };
+  return { url: url.href, ...page };
+}
+
+function requireText(type: string): void {
+  const mime = (type.split(';')[0] ?? '').trim().toLowerCase();
+  const readable = mime === '' || /^text\/|[/+](?:json|xml|xhtml\+xml)$/.test(mime);
+  if (!readable) throw new WebFailure('not-text', `the page is ${mime.slice(0, 60)} and not text`);
+}
+
+const isHtml = (type: string, text: DecodedText['text']): boolean =>
+  /html/i.test(type) || (type === '' && /^\s*(?:<!doctype html|<html)/i.test(text));

@@ -1,0 +1,64 @@
+import { WebFailure } from '../web-failure.ts';
+
+/** What is asked of a provider. */
+export interface ProviderQuery {
+  readonly query: string;
+  readonly topK: number;
+}
+
+/** A result as a provider gives it, before it is cut. */
+export interface FoundPage {
+  readonly title: string;
+  readonly url: string;
+  readonly text: string;
+  readonly score?: number;
+}
+
+/** How one provider is asked and answers. */
+export interface Provider {
+  readonly name: string;
+  /** Where it is asked; none means that the config must say. */
+  readonly endpoint?: string;
+  /** Whether it answers only to a key. */
+  readonly key: 'required' | 'optional';
+  readonly method: 'GET' | 'POST';
+  /** Names of the parameters made by `parameters`, which no other setting may replace. */
+  readonly own: readonly string[];
+  /** Parameters of a request: of the URL for GET, of the body for POST. Others may be added or replaced. */
+  parameters(query: ProviderQuery): Readonly<Record<string, unknown>>;
+  /** Headers that carry the key. */
+  authorise(key: string): Readonly<Record<string, string>>;
+  /** Results of an answer, best first. @throws WebFailure `bad-response` */
+  pages(answer: unknown): readonly FoundPage[];
+  /** What a status of 400 to 499 may be due to. */
+  readonly hints?: Readonly<Record<number, string>>;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
+
+/** A field of an answer as an object; empty when it is none. */
+export const fields = (value: unknown): Fields => (isFields(value) ? value : {});
+
+/** The first of several fields that holds text, without white space around it. */
+export function textOf(item: Fields, ...names: readonly string[]): string {
+  const values = names.map((name) => item[name]);
+  const found = values.find((value) => typeof value === 'string' && value.trim() !== '');
+  return typeof found === 'string' ? found.trim() : '';
+}
+
+/** The list of results in an answer. @throws WebFailure `bad-response` */
+export function listOf(container: unknown, name: string): readonly Fields[] {
+  const list = fields(container)[name];
+  // An answer without results may leave the list out, but it is still an object.
+  if (list === undefined && isFields(container)) return [];
+  if (!Array.isArray(list)) {
+    throw new WebFailure('bad-response', `the answer holds no list "${name}"`);
+  }
+  return list.filter(isFields);
+}
+
+/** A text answered in place of results, as a page of its own. */
+export const answerPage = (text: string, url = ''): readonly FoundPage[] =>
+  text === '' ? [] : [{ title: 'Answer', url, text }];

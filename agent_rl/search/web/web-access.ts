@@ -1,0 +1,101 @@
+import type { Dispatcher } from 'undici';
+
+import { AgentRlError } from '../../core/errors.ts';
+import { Budget } from './budget.ts';
+import { Cassette, type RecordableCall } from './cassette.ts';
+import { hideSecrets } from './hide-secrets.ts';
+import { rateLimitOf, unlimited } from './rate-limit.ts';
+import type { CommonWebSettings } from './settings.ts';
+import { untilAborted } from './until-aborted.ts';
+import { WebClient } from './web-client.ts';
+import { WebFailure } from './web-failure.ts';
+
+export interface WebAccessOptions {
+  readonly settings: CommonWebSettings;
+  /** Name of the tool. */
+  readonly scope: string;
+  /** What the rate limit is counted by, besides the secrets. */
+  readonly origin: string;
+  /** Values that may appear nowhere but in requests. */
+  readonly secrets: readonly string[];
+  /** Not called in a replay. */
+  readonly dispatcher: () => Dispatcher;
+}
+
+/** The one way of a tool to the web: cassette, budget, rate limit, retries, deadline. Shared by all its instances. */
+export class WebAccess {
+  /** Takes the tool's secrets out of a text. */
+  readonly hide: (text: string) => string;
+  readonly #cassette: Cassette | undefined;
+  readonly #budget: Budget;
+  /** Absent in a replay: there is nothing that could reach the network. */
+  readonly #client: WebClient | undefined;
+  #requests = 0;
+
+  /** @throws AgentRlError `CONFIG_INVALID`, `CASSETTE_INVALID`, `CASSETTE_MISS` */
+  constructor({ settings, scope, origin, secrets, dispatcher }: WebAccessOptions) {
+    const { budget, cassette, rateLimitPerMin, maxKiB } = settings;
+    this.hide = hideSecrets(secrets);
+    const secret = secrets.length === 0 ? undefined : secrets.join('\n');
+    const gate =
+      rateLimitPerMin === undefined ? unlimited : rateLimitOf({ origin, secret }, rateLimitPerMin);
+    this.#budget = new Budget(gate, { costPerCall: 0, currency: 'USD', ...budget });
+    if (cassette !== undefined && cassette.mode !== 'off') {
+      const { mode, path, ttlHours } = cassette;
+      this.#cassette = new Cassette({ mode, path, scope, ttlHours, hide: this.hide });
+    }
+    const patience = { ...settings, maxBytes: maxKiB * 1024 };
+    this.#client =
+      cassette?.mode === 'replay' ? undefined : new WebClient(dispatcher(), this.#budget, patience);
+  }
+
+  /**
+   * What `ask` makes of the web, or what the cassette remembers of it. Plain data.
+   *
+   * @param ask is not ended by `signal` where others may wait for the same answer.
+   * @throws WebFailure; AgentRlError `WEB_BUDGET_SPENT`, `WEB_REQUEST_DENIED`, `CASSETTE_MISS`; the signal's reason
+   */
+  async answer<Answer>(
+    call: RecordableCall,
+    ask: (client: WebClient, signal: AbortSignal) => Promise<Answer>,
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    this.#requests += 1;
+    const client = this.#client;
+    const live = async (until: AbortSignal): Promise<Answer> => {
+      if (client === undefined) throw new Error('A replay has no way to the network.');
+      return this.#clean(ask(client, until));
+    };
+    if (this.#cassette === undefined) return live(signal);
+    const { signal: unending } = new AbortController();
+    const answer = this.#cassette.answer(call, () => live(unending));
+    return (await untilAborted(answer, signal)) as Answer;
+  }
+
+  report(): Readonly<Record<string, number>> {
+    const { calls, hits } = this.#cassette?.counts ?? { calls: this.#requests, hits: 0 };
+    return {
+      requests: calls,
+      networkCalls: this.#budget.calls,
+      cassetteHits: hits,
+      cassetteHitRate: calls === 0 ? 0 : hits / calls,
+      cost: this.#budget.cost,
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#client?.close();
+  }
+
+  /** The same outcome without secrets in its message. */
+  async #clean<Answer>(asking: Promise<Answer>): Promise<Answer> {
+    try {
+      return await asking;
+    } catch (error) {
+      // Without the cause: it may hold what was hidden.
+      if (error instanceof WebFailure) throw new WebFailure(error.kind, this.hide(error.message));
+      if (AgentRlError.is(error)) throw new AgentRlError(error.code, this.hide(error.message));
+      throw error;
+    }
+  }
+}

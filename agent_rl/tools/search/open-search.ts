@@ -1,0 +1,27 @@
+import type { SearchBackend } from '../../core/search.ts';
+import type { ToolHost, ToolShared } from '../../core/tool.ts';
+import { openCorpusBackend } from '../../search/corpus/index.ts';
+import { openWebSearch } from '../../search/web/index.ts';
+import type { SearchSettings } from './settings.ts';
+
+/** What all search tools of a run share. */
+export interface SharedSearch extends ToolShared {
+  /** Absent in `mode: task`, where every episode has its own. */
+  readonly backend?: SearchBackend;
+}
+
+/** Opens what a run's searches share. @throws AgentRlError of the index, the key or the cassette. */
+export async function openSearch(
+  settings: SearchSettings,
+  { environment }: ToolHost,
+): Promise<SharedSearch> {
+  if (settings.web !== undefined) {
+    const web = openWebSearch({ settings: settings.web, scope: 'search', environment });
+    return { backend: web, report: () => web.report(), close: () => web.close() };
+  }
+  if (settings.corpus !== undefined) {
+    const corpus = await openCorpusBackend(settings.corpus);
+    return { backend: corpus, close: () => corpus.close() };
+  }
+  return { close: async () => {} };
+}
