@@ -1,3 +1,5 @@
+import { hasNoSpread } from './spread.ts';
+
 export interface GroupAdvantageOptions {
   /** Divisor of the deviations: n - 1 (`sample`, as TRL), n (`population`), or no division (`none`, Dr. GRPO). */
   readonly std: 'sample' | 'population' | 'none';
@@ -15,9 +17,6 @@ export interface GroupAdvantages {
   /** Nothing to learn from: every reward that exists is the same, or fewer than two exist. */
   readonly zeroVariance: boolean;
 }
-
-/** Rewards this close, relative to their size, are one reward summed in different orders. */
-const sameReward = 1e-9;
 
 /**
  * How much better each member of a group did than its group, `(r - mean) / (std + eps)`.
@@ -54,9 +53,4 @@ export function groupAdvantages(
     reward === undefined ? undefined : (reward - mean) / scale,
   );
   return { advantages, mean, std, zeroVariance: false };
-}
-
-function hasNoSpread(rewards: readonly number[]): boolean {
-  const [low, high] = [Math.min(...rewards), Math.max(...rewards)];
-  return high - low <= sameReward * Math.max(Math.abs(low), Math.abs(high));
 }

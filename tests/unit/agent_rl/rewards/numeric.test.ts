@@ -91,16 +91,17 @@ test('a decimal is the fraction it stands for', () => {
   );
 });
 
-describe('real task sets', () => {
-  const data = join(packageRoot(), '..', 'shared', 'data');
+const data = join(packageRoot(), '..', 'shared', 'data');
+const describeWithData = existsSync(data) ? describe : describe.skip;
+
+describeWithData('real task sets (skipped where they are not beside the project)', () => {
   const rows = (file: string): Readonly<Record<string, string>>[] =>
     readFileSync(join(data, file), 'utf8')
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, string>);
-  const given = existsSync(data) ? test : test.skip;
 
-  given('every answer of GSM8K is its own, in words too, and not that number plus one', () => {
+  test('every answer of GSM8K is its own, in words too, and not that number plus one', () => {
     const all = [...rows('gsm8k/test.jsonl'), ...rows('gsm8k/train.jsonl')];
     const wrong = all.filter(({ answer = '' }) => {
       const number = answer.split('#### ').at(-1) ?? '';
@@ -114,7 +115,7 @@ describe('real task sets', () => {
     expect(wrong).toEqual([]);
   });
 
-  given('every answer of AIME is its own, boxed and with leading zeros', () => {
+  test('every answer of AIME is its own, boxed and with leading zeros', () => {
     const all = [...rows('aime/aime24.jsonl'), ...rows('aime/aime25.jsonl')];
     expect(all).toHaveLength(60);
     for (const { output = '' } of all) {

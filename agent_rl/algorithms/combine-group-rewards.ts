@@ -1,0 +1,143 @@
+import { principalDirection } from './principal-direction.ts';
+import { hasNoSpread } from './spread.ts';
+
+/** How several rewards of an episode become one within its group. */
+export type GroupScheme = 'uniform' | 'std' | 'pca' | 'l2' | 'normalised';
+
+/** One reward of a run. */
+export interface RewardTerm {
+  readonly name: string;
+  /** Counts for `normalised` alone. */
+  readonly weight: number;
+}
+
+/** Rewards of one episode by name. One that is not there does not apply to the episode. */
+export type Scores = Readonly<Record<string, number>>;
+
+export interface CombinedGroup {
+  /** One per member, in order; `undefined` where the scores were. */
+  readonly rewards: readonly (number | undefined)[];
+  /** What each reward was multiplied by, of those that any member has; for `l2` all are 1. */
+  readonly weights: Scores;
+}
+
+/** A reward in a group, one value per member that has scores. */
+interface Column {
+  readonly term: RewardTerm;
+  /** As scored; the mean where the reward does not apply. */
+  readonly raw: readonly number[];
+  /** On a scale of mean 0 and standard deviation 1; all 0 for a constant. */
+  readonly z: readonly number[];
+  /** Population standard deviation where it applies; exactly 0 for a constant. */
+  readonly std: number;
+}
+
+interface Combined {
+  readonly rewards: readonly number[];
+  readonly weights: readonly number[];
+}
+
+/** What is left of a sum this small, relative to what was added, is rounding. */
+const rounding = 1e-12;
+
+/**
+ * Makes one reward of several for each member of a group of n episodes. With r_ki reward k of episode i, sigma_k its
+ * population standard deviation in the group and z_ki = (r_ki - mean_k) / sigma_k, 0 for a constant reward:
+ *
+ * - `uniform`: R_i = sum_k r_ki / K
+ * - `std`: R_i = sum_k w_k r_ki with w_k = sigma_k / sum_j sigma_j; uniform when every reward is constant
+ * - `pca`: R_i = sum_k v_k z_ki with v the first principal direction of z, see `principalDirection`
+ * - `l2`: R_i = sign(S_i) sqrt|S_i| with S_i = sum_k sign(r_ki) r_ki^2: the Euclidean norm, except that what is
+ *   negative counts against the episode
+ * - `normalised`: R_i = sum_k w_k z_ki, each reward brought to one scale before they are added (as the first step of
+ *   GDPO, Liu et al. 2026, https://arxiv.org/abs/2601.05242)
+ *
+ * A member without scores (the system failed) takes no part, nor does a reward that applies to no member. Where one
+ * applies to some, it says nothing for or against the others: they count as the mean of those it applies to.
+ */
+export function combineGroupRewards(
+  members: readonly (Scores | undefined)[],
+  terms: readonly RewardTerm[],
+  scheme: GroupScheme,
+): CombinedGroup {
+  const present = members.filter((scores) => scores !== undefined);
+  const columns = terms.flatMap((term) => columnOf(term, present) ?? []);
+  const { rewards, weights } = schemes[scheme](columns, present.length);
+  const combined = rewards.values();
+  return {
+    rewards: members.map((scores) => (scores === undefined ? undefined : combined.next().value)),
+    weights: Object.fromEntries(columns.map(({ term }, k) => [term.name, weights[k] ?? 0])),
+  };
+}
+
+function columnOf(term: RewardTerm, present: readonly Scores[]): Column | undefined {
+  const given = present.flatMap((scores) => scores[term.name] ?? []);
+  if (given.length === 0) return undefined;
+  const mean = given.reduce((sum, value) => sum + value, 0) / given.length;
+  const squares = given.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  const std = hasNoSpread(given) ? 0 : Math.sqrt(squares / given.length);
+  const raw = present.map((scores) => scores[term.name] ?? mean);
+  const z = raw.map((value) => (std === 0 ? 0 : (value - mean) / std));
+  return { term, raw, z, std };
+}
+
+const rawOf = ({ raw }: Column): readonly number[] => raw;
+const zOf = ({ z }: Column): readonly number[] => z;
+
+const schemes: Readonly<
+  Record<GroupScheme, (columns: readonly Column[], members: number) => Combined>
+> = {
+  uniform: (columns, members) => {
+    const weights = columns.map(() => 1 / columns.length);
+    return weightedSum(columns.map(rawOf), weights, members);
+  },
+
+  std: (columns, members) => {
+    const total = columns.reduce((sum, { std }) => sum + std, 0);
+    if (total === 0) return schemes.uniform(columns, members);
+    const weights = columns.map(({ std }) => std / total);
+    return weightedSum(columns.map(rawOf), weights, members);
+  },
+
+  pca: (columns, members) => {
+    const moving = columns.filter(({ std }) => std > 0);
+    const stds = moving.map(({ std }) => std);
+    const direction = principalDirection(moving.map(zOf), stds).values();
+    const weights = columns.map(({ std }) => (std > 0 ? (direction.next().value ?? 0) : 0));
+    return weightedSum(columns.map(zOf), weights, members);
+  },
+
+  l2: (columns, members) => ({
+    rewards: Array.from({ length: members }, (_, i) =>
+      signedNorm(columns.map(({ raw }) => raw[i] ?? 0)),
+    ),
+    weights: columns.map(() => 1),
+  }),
+
+  normalised: (columns, members) => {
+    const weights = columns.map(({ term }) => term.weight);
+    return weightedSum(columns.map(zOf), weights, members);
+  },
+};
+
+/** Sums by member. Where all that is left of them differs by rounding alone, they are made exactly equal. */
+function weightedSum(
+  columns: readonly (readonly number[])[],
+  weights: readonly number[],
+  members: number,
+): Combined {
+  const parts = Array.from({ length: members }, (_, i) =>
+    columns.map((values, k) => (weights[k] ?? 0) * (values[i] ?? 0)),
+  );
+  const rewards = parts.map((added) => added.reduce((sum, part) => sum + part, 0));
+  const largest = Math.max(0, ...parts.flat().map(Math.abs));
+  const spread = Math.max(...rewards) - Math.min(...rewards);
+  const [first = 0] = rewards;
+  return { rewards: spread <= rounding * largest ? rewards.map(() => first) : rewards, weights };
+}
+
+function signedNorm(values: readonly number[]): number {
+  const sum = values.reduce((total, value) => total + Math.sign(value) * value ** 2, 0);
+  const size = values.reduce((total, value) => total + value ** 2, 0);
+  return Math.abs(sum) <= rounding * size ? 0 : Math.sign(sum) * Math.sqrt(Math.abs(sum));
+}

@@ -1,0 +1,253 @@
+import { describe, expect, test } from '@jest/globals';
+import * as fc from 'fast-check';
+
+import {
+  combineGroupRewards,
+  type GroupScheme,
+  type Scores,
+} from '../../../../agent_rl/algorithms/combine-group-rewards.ts';
+
+const schemes: readonly GroupScheme[] = ['uniform', 'std', 'pca', 'l2', 'normalised'];
+const names = ['mrr', 'similarity', 'format'];
+const terms = names.map((name) => ({ name, weight: 1 }));
+
+/** Members of a group from one list of values per reward; `undefined` where it does not apply. */
+const group = (...columns: (readonly (number | undefined)[])[]): Scores[] =>
+  (columns[0] ?? []).map((_, i) =>
+    Object.fromEntries(
+      columns.flatMap((values, k) => (values[i] === undefined ? [] : [[names[k], values[i]]])),
+    ),
+  );
+
+const expectClose = (found: readonly (number | undefined)[], wanted: readonly number[]): void => {
+  expect(found).toHaveLength(wanted.length);
+  for (const [i, value] of wanted.entries()) expect(found[i]).toBeCloseTo(value, 6);
+};
+
+describe('four episodes with three rewards', () => {
+  const members = group([1, 0.5, 0, 1 / 3], [0.9, 0.8, 0.85, 0.7], [1, 1, 0.5, 0]);
+  const combine = (scheme: GroupScheme) => combineGroupRewards(members, terms, scheme);
+
+  test('uniform is the mean', () => {
+    // (1 + 0.9 + 1) / 3, (0.5 + 0.8 + 1) / 3, (0 + 0.85 + 0.5) / 3, (1/3 + 0.7 + 0) / 3
+    const { rewards, weights } = combine('uniform');
+    expectClose(rewards, [0.966667, 0.766667, 0.45, 0.344444]);
+    expectClose(Object.values(weights), [1 / 3, 1 / 3, 1 / 3]);
+  });
+
+  test('std weighs each reward by how much it varies', () => {
+    // Means 11/24, 0.8125, 0.625; mean squares about them 0.130208, 0.005469, 0.171875; their roots 0.360844,
+    // 0.073951, 0.414578 sum to 0.849373, and these are their shares.
+    const { rewards, weights } = combine('std');
+    expectClose(Object.values(weights), [0.424836, 0.087065, 0.488099]);
+    expectClose(rewards, [0.991293, 0.770169, 0.318055, 0.202558]);
+  });
+
+  test('l2 is the Euclidean norm', () => {
+    // sqrt(1 + 0.81 + 1), sqrt(0.25 + 0.64 + 1), sqrt(0.7225 + 0.25), sqrt(1/9 + 0.49)
+    expectClose(combine('l2').rewards, [1.676305, 1.374773, 0.986154, 0.775314]);
+  });
+
+  test('pca projects on the first principal direction, turned so that more is better', () => {
+    const { rewards, weights } = combine('pca');
+    expectClose(Object.values(weights), [0.5140985, 0.5820923, 0.6299772]);
+    expectClose(rewards, [2.0302954, 0.5308072, -0.5477635, -2.0133392]);
+  });
+});
+
+test('normalised adds deviations, each on its own scale and times its weight', () => {
+  // Deviations of 1, 0 are 1, -1 in units of 1/2; of 10, 30 are -1, 1 in units of 10. Weights 1 and 3: -2 and 2.
+  const weighed = [
+    { name: 'mrr', weight: 1 },
+    { name: 'similarity', weight: 3 },
+  ];
+  const { rewards, weights } = combineGroupRewards(group([1, 0], [10, 30]), weighed, 'normalised');
+  expectClose(rewards, [-2, 2]);
+  expect(weights).toEqual({ mrr: 1, similarity: 3 });
+});
+
+describe('what cannot be divided', () => {
+  test.each(schemes)('%s gives a group without spread equal rewards', (scheme) => {
+    const { rewards } = combineGroupRewards(group([1, 1, 1], [0.3, 0.1 + 0.2, 0.3]), terms, scheme);
+    expect(rewards.every(Number.isFinite)).toBe(true);
+    const [first = 0] = rewards;
+    for (const reward of rewards) expect(reward).toBeCloseTo(first, 12);
+  });
+
+  test('normalised and pca do not blow rounding up', () => {
+    // 0.1 + 0.2 is not 0.3, but it is the same reward.
+    const members = group([0.3, 0.1 + 0.2]);
+    expect(combineGroupRewards(members, terms, 'normalised').rewards).toEqual([0, 0]);
+    expect(combineGroupRewards(members, terms, 'pca').rewards).toEqual([0, 0]);
+  });
+
+  test('rewards that cancel leave exactly nothing', () => {
+    const members = group(
+      [0.1, 0.7, 0.2],
+      [0.2, 0.8, 0.3].map((value) => -3 * value),
+    );
+    const { rewards } = combineGroupRewards(members, terms, 'normalised');
+    expect(new Set(rewards).size).toBe(1);
+  });
+
+  test('a group of none, and of members the system failed, has no rewards', () => {
+    for (const scheme of schemes) {
+      expect(combineGroupRewards([], terms, scheme)).toEqual({ rewards: [], weights: {} });
+      expect(combineGroupRewards([undefined, undefined], terms, scheme)).toEqual({
+        rewards: [undefined, undefined],
+        weights: {},
+      });
+    }
+  });
+});
+
+describe('what is absent', () => {
+  test('a member the system failed takes no part and keeps its place', () => {
+    const [first, second] = group([1, 0], [0, 0.5]);
+    for (const scheme of schemes) {
+      const without = combineGroupRewards([first, second], terms, scheme);
+      const { rewards, weights } = combineGroupRewards([first, undefined, second], terms, scheme);
+      expect(rewards).toEqual([without.rewards[0], undefined, without.rewards[1]]);
+      expect(weights).toEqual(without.weights);
+    }
+  });
+
+  test('a reward that applies to nobody takes no part', () => {
+    const { rewards, weights } = combineGroupRewards(group([1, 0], [0, 1]), terms, 'uniform');
+    expect(weights).toEqual({ mrr: 0.5, similarity: 0.5 });
+    expect(rewards).toEqual([0.5, 0.5]);
+  });
+
+  test('a reward that does not apply to a member counts as the mean of the others', () => {
+    // similarity applies to the first two, mean 0.6: (1 + 0.4) / 2, (0 + 0.8) / 2, (1 + 0.6) / 2.
+    const members = group([1, 0, 1], [0.4, 0.8, undefined]);
+    expectClose(combineGroupRewards(members, terms, 'uniform').rewards, [0.7, 0.4, 0.8]);
+    // Its deviation is 0.2 over the two it applies to; mrr's over all three is sqrt(2) / 3 = 0.471405.
+    const { weights } = combineGroupRewards(members, terms, 'std');
+    expectClose(Object.values(weights), [0.702117, 0.297883]);
+    // z of similarity is -1, 1 and 0; z of mrr is (1 - 2/3) / 0.471405 = 0.707107 and -1.414214.
+    expectClose(combineGroupRewards(members, terms, 'normalised').rewards, [
+      Math.SQRT1_2 - 1,
+      -Math.SQRT2 + 1,
+      Math.SQRT1_2,
+    ]);
+  });
+});
+
+describe('signs', () => {
+  test('l2 counts what is negative against the episode', () => {
+    // sqrt(9 + 16); -sqrt(16 - 9); 3^2 - 3^2 = 0; a length of -100 is bad, not 100 times good.
+    const members = group([3, 3, 3, 1], [4, -4, -3, -100]);
+    expectClose(combineGroupRewards(members, terms, 'l2').rewards, [
+      5,
+      -Math.sqrt(7),
+      0,
+      -Math.sqrt(9999),
+    ]);
+  });
+
+  test('pca follows the wider of two opposed rewards, which have no sum', () => {
+    // z are 1, -1 and -1, 1: the direction is (1, -1) / sqrt(2) or its opposite; 0.9 is more than 0.1.
+    const { rewards, weights } = combineGroupRewards(group([1, 0.1], [0.2, 0.3]), terms, 'pca');
+    expectClose(Object.values(weights), [Math.SQRT1_2, -Math.SQRT1_2]);
+    expectClose(rewards, [Math.SQRT2, -Math.SQRT2]);
+  });
+
+  test('pca finds no episode better where two rewards cancel on their own scale too', () => {
+    const { rewards } = combineGroupRewards(group([1, 0], [0, 1]), terms, 'pca');
+    expect(rewards).toEqual([0, 0]);
+  });
+
+  test('pca takes equal parts of rewards that do not vary together', () => {
+    // z is (1, 1), (1, -1), (-1, 1), (-1, -1): both directions explain as much.
+    const { weights } = combineGroupRewards(group([1, 1, 0, 0], [1, 0, 1, 0]), terms, 'pca');
+    expectClose(Object.values(weights), [Math.SQRT1_2, Math.SQRT1_2]);
+  });
+
+  test('pca gives a constant reward no weight', () => {
+    const { rewards, weights } = combineGroupRewards(group([1, 0], [5, 5]), terms, 'pca');
+    expectClose(Object.values(weights), [1, 0]);
+    expectClose(rewards, [1, -1]);
+  });
+});
+
+describe('for any group', () => {
+  const score = fc.integer({ min: -20, max: 20 }).map((value) => value / 10);
+  const member = fc.option(
+    fc.record({ mrr: score, similarity: score, format: score }, { requiredKeys: [] }),
+    { nil: undefined, freq: 8 },
+  );
+  const members = fc.array(member, { minLength: 2, maxLength: 8 }) as fc.Arbitrary<
+    (Scores | undefined)[]
+  >;
+  const full = fc.array(fc.record({ mrr: score, similarity: score, format: score }), {
+    minLength: 2,
+    maxLength: 8,
+  });
+
+  test.each(schemes)('%s is finite where there are scores, and absent where not', (scheme) => {
+    fc.assert(
+      fc.property(members, (scores) => {
+        const { rewards, weights } = combineGroupRewards(scores, terms, scheme);
+        expect(rewards.map((reward) => reward === undefined)).toEqual(
+          scores.map((one) => one === undefined),
+        );
+        expect(rewards.every((reward = 0) => Number.isFinite(reward))).toBe(true);
+        expect(Object.values(weights).every(Number.isFinite)).toBe(true);
+      }),
+    );
+  });
+
+  test.each(schemes)('%s does not depend on the order of the members', (scheme) => {
+    fc.assert(
+      fc.property(members, (scores) => {
+        const { rewards } = combineGroupRewards(scores, terms, scheme);
+        const { rewards: turned } = combineGroupRewards(scores.toReversed(), terms, scheme);
+        for (const [i, reward] of turned.toReversed().entries()) {
+          expect(reward ?? 0).toBeCloseTo(rewards[i] ?? 0, 6);
+        }
+      }),
+    );
+  });
+
+  test.each(['uniform', 'std', 'l2', 'normalised'] as const)(
+    '%s never puts an episode behind one that it beats in every reward',
+    (scheme) => {
+      fc.assert(
+        fc.property(full, (scores) => {
+          const { rewards } = combineGroupRewards(scores, terms, scheme);
+          const pairs = scores.flatMap((a, i) => scores.map((b, j) => ({ a, b, i, j })));
+          const reversed = pairs.filter(
+            ({ a, b, i, j }) =>
+              names.every((name) => a[name as 'mrr'] <= b[name as 'mrr']) &&
+              (rewards[i] ?? NaN) > (rewards[j] ?? NaN) + 1e-9,
+          );
+          expect(reversed).toEqual([]);
+        }),
+      );
+    },
+  );
+
+  test('normalised and pca do not care for the units of a reward', () => {
+    fc.assert(
+      fc.property(full, fc.constantFrom(0.01, 3, 1000), (scores, unit) => {
+        const scaled = scores.map((one) => ({ ...one, format: 7 + unit * one.format }));
+        const before = combineGroupRewards(scores, terms, 'normalised').rewards;
+        const after = combineGroupRewards(scaled, terms, 'normalised').rewards;
+        for (const [i, reward] of after.entries()) expect(reward).toBeCloseTo(before[i] ?? NaN, 4);
+      }),
+    );
+  });
+
+  test('pca weights have length 1 or are all 0, and their sum is not negative', () => {
+    fc.assert(
+      fc.property(members, (scores) => {
+        const { weights } = combineGroupRewards(scores, terms, 'pca');
+        const values = Object.values(weights);
+        const size = Math.hypot(...values);
+        expect(Math.abs(size - 1) < 1e-9 || size === 0).toBe(true);
+        expect(values.reduce((sum, value) => sum + value, 0)).toBeGreaterThanOrEqual(-1e-6);
+      }),
+    );
+  });
+});
