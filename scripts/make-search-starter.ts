@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 
 import { prepareRun } from '../agent_rl/compose/prepare-run.ts';
 import type { SearchDocument } from '../agent_rl/core/search.ts';
+import { formatHits } from '../agent_rl/tools/search/format-hits.ts';
 import { searchDemonstrations } from '../dataset/search-demonstrations.ts';
 import { makeStarter } from './starter-model/make-starter.ts';
 import { searchPieces } from './starter-model/train-tokenizer.ts';
@@ -26,9 +27,13 @@ const { iterations, batchSize } = prepared.loaded.config.train;
 
 /** As the `search` tool shows what it found. */
 const render = (documents: readonly SearchDocument[]): string =>
-  documents.map(({ title, text }, index) => `[${index + 1}] ${title}\n${text}`).join('\n\n');
+  formatHits(
+    documents.map((document) => ({ ...document, documentId: document.id, score: 0 })),
+    false,
+  );
+const topK = Number(prepared.chosen.tools[0]?.settings['topK']);
 
-const demonstrations = searchDemonstrations(seed, iterations * batchSize, { topK: 2, render });
+const demonstrations = searchDemonstrations(seed, iterations * batchSize, { topK, render });
 await makeStarter({
   prepared,
   conversations: [...demonstrations].map(({ messages }) => messages),

@@ -1,3 +1,4 @@
+import type { PrepareDataOptions } from './prepare-data/prepare-data-options.ts';
 import type { PreparedRun } from './prepare-run.ts';
 
 /** What every job is given. */
@@ -33,9 +34,26 @@ export interface ChatOptions extends JobOptions {
 export interface VerifyDatasetOptions {
   /** A JSONL file. */
   readonly dataset: string;
-  /** `mbpp`, or our own when absent. */
+  /** `mbpp` or `search`; our own of code tasks when absent. */
   readonly format?: string;
+  /** Of search tasks: JSONL file of the documents they name by id. */
+  readonly documents?: string;
   readonly sandboxWorkers?: number;
+  readonly signal: AbortSignal;
+  readonly print: (text: string) => void;
+}
+
+export interface IndexOptions {
+  /** JSONL file or folder of prepared data. */
+  readonly input: string;
+  /** Folder of the index. */
+  readonly output: string;
+  /** YAML file of settings. */
+  readonly config?: string;
+  /** Settings as `path=value`, over those of the file. */
+  readonly sets?: readonly string[];
+  /** Replaces an index that is there. */
+  readonly rebuild?: boolean;
   readonly signal: AbortSignal;
   readonly print: (text: string) => void;
 }
@@ -55,5 +73,7 @@ export interface Jobs {
   evaluate(options: EvaluationOptions): Promise<JobResult>;
   chat(options: ChatOptions): Promise<JobResult>;
   verifyDataset(options: VerifyDatasetOptions): Promise<CheckResult>;
+  index(options: IndexOptions): Promise<JobResult>;
+  prepareData(options: PrepareDataOptions): Promise<object>;
   doctor(options: { readonly print: (text: string) => void }): Promise<CheckResult>;
 }

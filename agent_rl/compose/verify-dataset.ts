@@ -19,16 +19,19 @@ interface Verified {
 const limits = { wallS: 20, memoryMiB: 512 };
 
 /**
- * Runs every reference solution through sandbox and judge, public cases included.
+ * Runs every reference solution through sandbox and judge, public cases included; search tasks are checked by
+ * `verifySearchTasks`.
  *
  * @throws AgentRlError `CONFIG_INVALID` for an unknown format, `DATASET_INVALID`
  */
 export async function verifyDataset(options: VerifyDatasetOptions): Promise<CheckResult> {
   const { dataset, format = 'agent_rl', print, signal } = options;
+  if (format === 'search')
+    return (await import('./verify-search-tasks.ts')).verifySearchTasks(options);
   if (format !== 'agent_rl' && format !== 'mbpp') {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `--format ${format} is not known. Known: agent_rl, mbpp.`,
+      `--format ${format} is not known. Known: agent_rl, mbpp, search.`,
     );
   }
   const { tasks } = await CodeTaskDataset.fromPath(dataset, { format });

@@ -103,9 +103,9 @@ export class SearchEnv implements Environment {
   }
 }
 
-/** Ids of the documents behind a result, whatever tool named search answered. */
+/** Ids of the documents behind a result: of its hits, which are the data themselves or `hits` in them. */
 function documentIdsOf(data: unknown): readonly string[] {
-  const { hits } = (data ?? {}) as { readonly hits?: unknown };
+  const hits: unknown = Array.isArray(data) ? data : (data as { hits?: unknown } | null)?.hits;
   if (!Array.isArray(hits)) return [];
   return hits
     .map((hit: Partial<SearchHit> | null) => hit?.documentId)

@@ -1,0 +1,202 @@
+import { describe, expect, test } from '@jest/globals';
+
+import type { ExecutedCall, Turn, Verdict } from '../../../../../agent_rl/core/environment.ts';
+import type { SearchTask } from '../../../../../agent_rl/core/search-task.ts';
+import { SearchEnv } from '../../../../../agent_rl/environments/search/search-env.ts';
+import type { SearchSettings } from '../../../../../agent_rl/environments/search/settings.ts';
+import { describeEnvironmentContract } from '../../../../contracts/environment-contract.ts';
+
+const task: SearchTask = {
+  taskId: 't',
+  prompt: 'How high is mount Velmora?',
+  answer: '5,895',
+  aliases: ['5.9 kilometres'],
+  documentIds: ['velmora'],
+  documents: [],
+  metadata: {},
+};
+
+const defaults: SearchSettings = {
+  maxAnswerWords: 40,
+  successReward: 1,
+  requireSearch: true,
+  searchPenalty: 0,
+  freeSearches: 2,
+  repeatPenalty: 0,
+  noAnswerPenalty: 0,
+  timeoutPenalty: 0,
+  turnLimitPenalty: 0,
+};
+
+const make = (settings: Partial<SearchSettings> = {}, of: SearchTask = task): SearchEnv =>
+  new SearchEnv(of, { ...defaults, ...settings });
+
+interface Search {
+  readonly query: string;
+  readonly found?: string;
+  readonly status?: ExecutedCall['status'];
+  readonly name?: string;
+}
+
+const turnOf = (index: number, searches: readonly Search[], content = ''): Turn => ({
+  index,
+  message: { role: 'assistant', content },
+  calls: searches.map(({ query, found = 'Nothing.', status = 'ok', name = 'search' }, at) => ({
+    call: { id: `call_${index}_${at}`, name, arguments: { query } },
+    result: { content: found, data: [{ documentId: 'velmora', title: '', text: '', score: 1 }] },
+    status,
+    wallMs: 1,
+  })),
+});
+
+/** Plays turns of searches, then says the answer, if there is one. */
+async function play(
+  environment: SearchEnv,
+  turns: readonly (readonly Search[])[],
+  answer?: string,
+): Promise<Verdict> {
+  await environment.start();
+  for (const [index, searches] of turns.entries()) await environment.step(turnOf(index, searches));
+  if (answer === undefined) return environment.finish('turn-limit');
+  await environment.step(turnOf(turns.length, [], answer));
+  return environment.finish('done');
+}
+
+const found: Search = { query: 'height of Velmora', found: 'Velmora is 5895 m high.' };
+
+describeEnvironmentContract('SearchEnv', {
+  plugin: SearchEnv,
+  create: () => make(),
+  winningTurns: [turnOf(0, [found]), turnOf(1, [], 'It is 5895.')],
+});
+
+describe('what is shown', () => {
+  test('the policy is given the question alone', async () => {
+    expect(await make().start()).toEqual([{ role: 'user', content: task.prompt }]);
+  });
+
+  test('a system prompt comes first when there is one', async () => {
+    const [first] = await make({ systemPrompt: 'Search.' }).start();
+    expect(first).toEqual({ role: 'system', content: 'Search.' });
+  });
+
+  test('documents of the task go to the search tool and to no other', () => {
+    const documents = [{ id: 'a', title: 'A', text: 'A.' }];
+    const environment = make({}, { ...task, documents });
+    const call = (name: string) => ({ id: 'call_0_0', name, arguments: {} });
+    expect(environment.toolInputs(call('search'))).toEqual({ documents });
+    expect(environment.toolInputs(call('http'))).toEqual({});
+    expect(make().toolInputs(call('search'))).toEqual({});
+  });
+});
+
+describe('what counts as an answer', () => {
+  test.each([
+    ['the number in another form', 'It is 5895 metres.', true],
+    ['an alias', 'About 5.9 kilometres.', true],
+    ['the number inside a longer one', 'It is 15895.', false],
+    ['the number inside a decimal', 'It is 5895.5.', false],
+    ['nothing', '', false],
+  ])('%s', async (_, answer, success) => {
+    expect((await play(make(), [[found]], answer)).success).toBe(success);
+  });
+
+  test('a message with a call is no answer, whatever it says', async () => {
+    const environment = make();
+    await environment.start();
+    await environment.step(turnOf(0, [found], 'It is 5895.'));
+    expect((await environment.finish('turn-limit')).success).toBe(false);
+  });
+
+  test('a message longer than maxAnswerWords is wrong', async () => {
+    const settings = { maxAnswerWords: 3 };
+    expect((await play(make(settings), [[found]], 'It is 5895.')).success).toBe(true);
+    const wordy = await play(make(settings), [[found]], 'It is 5895 or 12.');
+    expect([wordy.success, wordy.metrics?.['wordyAnswer']]).toEqual([false, 1]);
+  });
+
+  test('a right guess without a search earns nothing unless that is allowed', async () => {
+    expect((await play(make(), [], '5895')).reward).toBe(0);
+    expect((await play(make({ requireSearch: false }), [], '5895')).reward).toBe(1);
+  });
+});
+
+describe('quoting the answer in a query', () => {
+  test('earns nothing before anything showed it', async () => {
+    const guess: Search = { query: 'is Velmora 5,895 high', found: 'Velmora is 5895 m high.' };
+    const verdict = await play(make(), [[guess]], 'It is 5895.');
+    expect([verdict.success, verdict.reward]).toEqual([false, 0]);
+    expect(verdict.metrics?.['quotedAnswer']).toBe(1);
+  });
+
+  test('is no fault once a search showed it', async () => {
+    const check: Search = { query: 'mountains of 5895 metres' };
+    expect((await play(make(), [[found], [check]], '5895')).success).toBe(true);
+  });
+
+  test('is one in the same turn as the search that shows it: its result had not been seen', async () => {
+    const check: Search = { query: 'mountains of 5895 metres' };
+    expect((await play(make(), [[found, check]], '5895')).success).toBe(false);
+  });
+
+  test('is no fault when another tool showed it', async () => {
+    const page: Search = { ...found, name: 'open_page' };
+    const check: Search = { query: 'mountains of 5895 metres' };
+    expect((await play(make(), [[page], [check]], '5895')).success).toBe(true);
+  });
+
+  test('is no fault when the question holds it', async () => {
+    const asked = { ...task, prompt: 'Is it 12 or 5895?' };
+    expect((await play(make({}, asked), [[{ query: '12 or 5895' }]], '5895')).success).toBe(true);
+  });
+
+  test('is one when the search that showed it had failed', async () => {
+    const failed: Search = { query: 'height', found: 'Error: 5895 is no host', status: 'error' };
+    expect((await play(make(), [[failed], [{ query: '5895' }]], '5895')).success).toBe(false);
+  });
+});
+
+describe('what reaches the trainer', () => {
+  test('penalties are part of the reward and named', async () => {
+    const settings = {
+      freeSearches: 1,
+      searchPenalty: 0.1,
+      repeatPenalty: 0.2,
+      noAnswerPenalty: 0.3,
+      timeoutPenalty: 0.4,
+      turnLimitPenalty: 0.5,
+    };
+    const late: Search = { query: 'Height, of velmora', status: 'timeout' };
+    const verdict = await play(make(settings), [[found], [late]]);
+    expect(verdict.components).toEqual({
+      searches: -0.1,
+      repeats: -0.2,
+      noAnswer: -0.3,
+      timeout: -0.4,
+      turnLimit: -0.5,
+    });
+    expect(verdict.reward).toBeCloseTo(-1.5, 12);
+    expect(verdict.outcome).toBe('truncated-turns');
+  });
+
+  test('calls that never ran are no searches', async () => {
+    const verdict = await play(make(), [[{ query: '5895', status: 'rejected' }], [found]], '5895');
+    expect([verdict.success, verdict.metrics?.['searches']]).toEqual([true, 1]);
+  });
+
+  test('the history of searches is kept, with what each found', async () => {
+    const { record } = await play(make(), [[found]], '5895');
+    expect(record).toEqual({
+      search_history: [
+        {
+          query: 'height of Velmora',
+          status: 'ok',
+          documentIds: ['velmora'],
+          quotedAnswer: false,
+          repeated: false,
+          foundAnswer: true,
+        },
+      ],
+    });
+  });
+});
