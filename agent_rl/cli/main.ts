@@ -11,13 +11,23 @@ import type { Command, CommandContext } from './command.ts';
 import { chat } from './commands/chat.ts';
 import { doctor } from './commands/doctor.ts';
 import { evaluate } from './commands/eval.ts';
+import { indexCorpus } from './commands/index-corpus.ts';
 import { plugins } from './commands/plugins.ts';
 import { sft, train } from './commands/train.ts';
 import { verifyDataset } from './commands/verify-dataset.ts';
 import { done, errorText, exitCodeOf, interrupted, usersMistake } from './exit-code.ts';
 import { type Io, writeJson } from './io.ts';
 
-const commands: readonly Command[] = [train, sft, evaluate, chat, plugins, verifyDataset, doctor];
+const commands: readonly Command[] = [
+  train,
+  sft,
+  evaluate,
+  chat,
+  plugins,
+  verifyDataset,
+  indexCorpus,
+  doctor,
+];
 
 export interface MainOptions {
   readonly jobs: Jobs;

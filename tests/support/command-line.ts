@@ -17,6 +17,8 @@ const jobsWith = (some: Partial<Jobs>): Jobs => ({
   evaluate: unexpected,
   chat: unexpected,
   verifyDataset: unexpected,
+  index: unexpected,
+  prepareData: unexpected,
   doctor: unexpected,
   ...some,
 });

@@ -45,6 +45,7 @@ function partsOf(text: string, tokensOf: (word: string) => number): Part[] {
 
 /** Where the word that `at` cuts begins, unless it begins before `floor`. */
 function wordStart(text: string, at: number, floor: number): number {
+  if (!/\S/.test(text.charAt(at))) return at;
   let start = at;
   while (start > floor && /\S/.test(text.charAt(start - 1))) start--;
   return start > floor ? start : at;

@@ -1,0 +1,103 @@
+import { existsSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+
+import { type Static, Type } from 'typebox';
+import { Value } from 'typebox/value';
+
+import { checkBlock } from '../../config/index.ts';
+import { AgentRlError } from '../../core/errors.ts';
+import type { CorpusItem, CorpusSource } from '../../search/corpus/index.ts';
+import { fileSha256 } from '../../search/corpus/manifest.ts';
+import { readJsonLines } from '../../../dataset/json-lines.ts';
+
+const DocumentLine = Type.Object(
+  {
+    id: Type.String({ minLength: 1 }),
+    title: Type.Optional(Type.String()),
+    text: Type.String(),
+    url: Type.Optional(Type.String()),
+  },
+  { additionalProperties: true },
+);
+
+const PassageLine = Type.Object(
+  {
+    document_id: Type.String({ minLength: 1 }),
+    title: Type.Optional(Type.String()),
+    text: Type.String(),
+    url: Type.Optional(Type.String()),
+    start: Type.Integer({ minimum: 0 }),
+    end: Type.Optional(Type.Integer({ minimum: 0 })),
+  },
+  { additionalProperties: true },
+);
+
+/** Files that a folder may hold, the first of them that is there being read. */
+const folderFiles = ['passages.jsonl', 'chunks.jsonl', 'documents.jsonl'];
+
+/**
+ * What an index is built from: a JSONL file, or a folder of prepared data, whose passages are taken if there are any
+ * and its documents otherwise. A line with `document_id` is a passage, one with `id` a document.
+ *
+ * @throws AgentRlError `DATASET_INVALID` when there is no such file; while reading, for the first line that is neither
+ */
+export async function readCorpus(input: string): Promise<CorpusSource> {
+  const file = fileOf(input);
+  return { sha256: await fileSha256(file), files: [basename(file)], read: () => itemsOf(file) };
+}
+
+function fileOf(input: string): string {
+  if (!existsSync(input)) {
+    throw new AgentRlError(
+      'DATASET_INVALID',
+      `${input} does not exist. Name a JSONL file of documents or passages, or a folder that agent-rl prepare-data made.`,
+    );
+  }
+  if (!statSync(input).isDirectory()) return input;
+  const name = folderFiles.find((candidate) => existsSync(join(input, candidate)));
+  if (name !== undefined) return join(input, name);
+  throw new AgentRlError(
+    'DATASET_INVALID',
+    `The folder ${input} holds none of ${folderFiles.join(', ')}. Name a JSONL file, or a folder that agent-rl prepare-data made.`,
+  );
+}
+
+async function* itemsOf(file: string): AsyncGenerator<CorpusItem> {
+  for await (const row of readJsonLines(file)) {
+    if ('problem' in row) throw invalid(file, row.line, row.problem.text);
+    yield itemOf(row.value, file, row.line);
+  }
+}
+
+function itemOf(value: unknown, file: string, line: number): CorpusItem {
+  const isPassage = typeof value === 'object' && value !== null && 'document_id' in value;
+  const schema = isPassage ? PassageLine : DocumentLine;
+  // The quick check alone for the lines that are right, which are nearly all.
+  if (!Value.Check(schema, value)) {
+    const [problem] = checkBlock(schema, value, { path: '', places: new Map() }).problems;
+    const text = [problem?.path, problem?.text ?? 'is not allowed.'].filter(Boolean).join(': ');
+    throw invalid(file, line, text);
+  }
+  return isPassage
+    ? { passage: passageOf(value as Static<typeof PassageLine>) }
+    : { document: documentOf(value as Static<typeof DocumentLine>) };
+}
+
+const documentOf = ({ id, title = '', text, url }: Static<typeof DocumentLine>) => ({
+  id,
+  title,
+  text,
+  ...(url === undefined ? {} : { url }),
+});
+
+function passageOf(line: Static<typeof PassageLine>) {
+  const { document_id: documentId, title = '', text, url, start } = line;
+  const end = line.end ?? start + text.length;
+  return { documentId, title, text, start, end, ...(url === undefined ? {} : { url }) };
+}
+
+const invalid = (file: string, line: number, text: string): AgentRlError =>
+  new AgentRlError(
+    'DATASET_INVALID',
+    `${file}:${line} ${text} A line is {"id", "title", "text", "url"} or {"document_id", "title", "text", "url", "start", "end"}; titles and addresses may be left out.`,
+  );

@@ -1,0 +1,257 @@
+import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { beforeAll, describe, expect, test } from '@jest/globals';
+
+import type { SearchDocument } from '../../../../../agent_rl/core/search.ts';
+import { packageRoot } from '../../../../../agent_rl/core/package-root.ts';
+import {
+  buildCorpus,
+  type BuildCorpusOptions,
+  openCorpusBackend,
+} from '../../../../../agent_rl/search/corpus/index.ts';
+import { lanceVersion } from '../../../../../agent_rl/search/corpus/manifest.ts';
+import { letterEmbedder } from '../../../../support/letter-embedder.ts';
+import { temporaryFolder } from '../../../../support/temporary-folder.ts';
+import { rejectionOf } from '../../../../support/thrown.ts';
+
+const folder = temporaryFolder();
+
+const kinds = ['harbour', 'bridge', 'tower', 'mill', 'abbey'];
+const documents: readonly SearchDocument[] = Array.from({ length: 60 }, (_, index) => ({
+  id: `town-${String(index).padStart(2, '0')}`,
+  title: `Town ${index}`,
+  text: `The ${kinds[index % 5]} of town ${index} is ${'abcd'.charAt(index % 4).repeat(3)} old.`,
+  url: `https://towns.example/${index}`,
+}));
+
+const sourceOf = (items: readonly SearchDocument[], sha256 = 'one') => ({
+  sha256,
+  files: ['documents.jsonl'],
+  read: () => items.map((document) => ({ document })),
+});
+
+const build = (output: string, options: Partial<BuildCorpusOptions> = {}) =>
+  buildCorpus({ source: sourceOf(documents), output, version: '0.0.0', ...options });
+
+const words = join(folder, 'words');
+const both = join(folder, 'both');
+const embedder = letterEmbedder();
+
+beforeAll(async () => {
+  await build(words);
+  await build(both, { embedder });
+});
+
+/** A copy of an index, for damage. */
+function copyOf(index: string, name: string): string {
+  const copy = join(folder, name);
+  cpSync(index, copy, { recursive: true });
+  return copy;
+}
+
+describe('a built index', () => {
+  test('is found in what it was given, with its addresses', async () => {
+    const backend = await openCorpusBackend({ path: words });
+    const [hit] = await backend.search({ query: 'harbour of town 25', topK: 3 });
+    await backend.close();
+    expect(hit).toMatchObject({
+      documentId: 'town-25',
+      title: 'Town 25',
+      text: documents[25]?.text,
+      url: 'https://towns.example/25',
+    });
+  });
+
+  test('says what it was made of', async () => {
+    const manifest = JSON.parse(readFileSync(join(both, 'manifest.json'), 'utf8')) as object;
+    expect(manifest).toMatchObject({
+      kind: 'agent_rl.corpus',
+      input: { sha256: 'one', files: ['documents.jsonl'] },
+      counts: { documents: 60, passages: 60 },
+      dense: { embedder: 'letters abcd', dimensions: 5 },
+      approximate: false,
+    });
+  });
+
+  test('gives the same hits one by one, all at once, and when it is built again', async () => {
+    const again = join(folder, 'again');
+    await build(again, { embedder, source: sourceOf(documents.toReversed()) });
+    const queries = Array.from(
+      { length: 40 },
+      (_, index) => `the ${kinds[index % 5]} is old ${'abcd'[index % 4]}`,
+    );
+    const backend = await openCorpusBackend({ path: both }, { embedder });
+    const other = await openCorpusBackend({ path: again }, { embedder });
+    const oneByOne = [];
+    for (const query of queries) oneByOne.push(await backend.search({ query, topK: 7 }));
+    const atOnce = await Promise.all(queries.map((query) => backend.search({ query, topK: 7 })));
+    const rebuilt = await Promise.all(queries.map((query) => other.search({ query, topK: 7 })));
+    await Promise.all([backend.close(), other.close()]);
+    expect(oneByOne[0]).toHaveLength(7);
+    expect(atOnce).toEqual(oneByOne);
+    expect(rebuilt).toEqual(oneByOne);
+  });
+
+  test('may be asked for words alone although it has vectors', async () => {
+    const backend = await openCorpusBackend({ path: both, dense: 'none' });
+    expect(await backend.search({ query: 'aaaa', topK: 3 })).toEqual([]);
+    await backend.close();
+  });
+
+  test('keeps a document to as many passages as it is told', async () => {
+    const output = join(folder, 'long');
+    const text = Array.from({ length: 40 }, (_, index) => `The tower has floor ${index}.`).join(
+      ' ',
+    );
+    await build(output, {
+      source: sourceOf([
+        { id: 'long', title: '', text },
+        { id: 'short', title: '', text: 'A tower.' },
+      ]),
+      settings: { chunking: { tokens: 20 } },
+    });
+    const ids = async (passagesPerDocument?: number) => {
+      const limit = passagesPerDocument === undefined ? {} : { passagesPerDocument };
+      const backend = await openCorpusBackend({ path: output, ...limit });
+      const hits = await backend.search({ query: 'tower', topK: 20 });
+      await backend.close();
+      return hits.map(({ documentId }) => documentId);
+    };
+    // 40 sentences of 5 words, 20 words a passage.
+    expect((await ids()).filter((id) => id === 'long')).toHaveLength(10);
+    expect((await ids(1)).toSorted()).toEqual(['long', 'short']);
+  });
+
+  test('searches many vectors by an approximate index, and finds the nearest', async () => {
+    const output = join(folder, 'approximate');
+    const many = Array.from({ length: 400 }, (_, index) => ({
+      id: `d${String(index).padStart(3, '0')}`,
+      title: '',
+      text: 'a'.repeat(1 + (index % 20)) + 'b'.repeat(1 + Math.floor(index / 20)),
+    }));
+    const { manifest } = await build(output, {
+      embedder,
+      source: sourceOf(many),
+      settings: { annFrom: 300 },
+    });
+    expect(manifest.approximate).toBe(true);
+    const backend = await openCorpusBackend({ path: output }, { embedder });
+    // a 3 times and b 7 times: index 2 + 20 x 6. Nobody holds the query's word but itself.
+    const [hit] = await backend.search({ query: 'aaabbbbbbb', topK: 1 });
+    await backend.close();
+    expect(hit?.documentId).toBe('d122');
+  });
+});
+
+describe('building where an index is', () => {
+  test('keeps one of the same input and settings', async () => {
+    expect(await build(words)).toMatchObject({
+      built: false,
+      manifest: { counts: { documents: 60 } },
+    });
+  });
+
+  test.each([
+    ['other input', { source: sourceOf(documents, 'two') }],
+    ['other settings', { settings: { chunking: { tokens: 64 } } }],
+    ['vectors', { embedder }],
+  ])('refuses one of %s until it is told to rebuild', async (_, options) => {
+    const output = copyOf(words, `other-${_}`);
+    expect(await rejectionOf(build(output, options))).toMatchObject({ code: 'CORPUS_MISMATCH' });
+    expect(await build(output, { ...options, rebuild: true })).toMatchObject({ built: true });
+    expect(readdirSync(folder).filter((name) => name.includes('partial'))).toEqual([]);
+  });
+
+  test('never replaces a folder that holds anything else', async () => {
+    const output = join(folder, 'foreign');
+    cpSync(words, output, { recursive: true });
+    writeFileSync(join(output, 'thesis.txt'), 'mine');
+    expect(await rejectionOf(build(output, { rebuild: true }))).toMatchObject({
+      code: 'OUTPUT_UNWRITABLE',
+    });
+    expect(readFileSync(join(output, 'thesis.txt'), 'utf8')).toBe('mine');
+  });
+
+  test('leaves nothing behind when it fails or is broken off', async () => {
+    const output = join(folder, 'never');
+    const twins = [...documents, documents[0] as SearchDocument];
+    expect(await rejectionOf(build(output, { source: sourceOf(twins) }))).toMatchObject({
+      code: 'DATASET_INVALID',
+    });
+    expect(await rejectionOf(build(output, { source: sourceOf([]) }))).toMatchObject({
+      code: 'DATASET_INVALID',
+    });
+    const reason = new Error('stop');
+    await expect(build(output, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    expect(readdirSync(folder).filter((name) => name.startsWith('never'))).toEqual([]);
+  });
+});
+
+describe('a damaged index', () => {
+  const dataFile = (index: string): string => {
+    const data = join(index, 'lance', 'passages.lance', 'data');
+    return join(data, readdirSync(data)[0] ?? '');
+  };
+  const harm: Record<string, (index: string) => void> = {
+    'without its manifest': (index) => rmSync(join(index, 'manifest.json')),
+    'with half a manifest': (index) => writeFileSync(join(index, 'manifest.json'), '{"kind": "ag'),
+    'with a manifest of something else': (index) =>
+      writeFileSync(join(index, 'manifest.json'), '{"kind": "thesis"}'),
+    'with a file cut short': (index) =>
+      writeFileSync(dataFile(index), readFileSync(dataFile(index)).subarray(0, 100)),
+    'with one bit changed': (index) => {
+      const bytes = readFileSync(dataFile(index));
+      bytes[200] = (bytes[200] ?? 0) ^ 1;
+      writeFileSync(dataFile(index), bytes);
+    },
+    'with a file missing': (index) => rmSync(dataFile(index)),
+    'with a file too many': (index) => appendFileSync(join(index, 'lance', 'extra'), 'x'),
+    'without its table': (index) => rmSync(join(index, 'lance'), { recursive: true }),
+  };
+
+  test.each(Object.keys(harm))('%s is noticed, and replaced only when told', async (name) => {
+    const index = copyOf(words, `damaged ${name}`);
+    harm[name]?.(index);
+    expect(await rejectionOf(openCorpusBackend({ path: index }))).toMatchObject({
+      code: 'CORPUS_INVALID',
+      message: expect.stringContaining('agent-rl index'),
+    });
+    expect(await rejectionOf(build(index))).toMatchObject({ code: 'CORPUS_INVALID' });
+    expect(await build(index, { rebuild: true })).toMatchObject({ built: true });
+    const backend = await openCorpusBackend({ path: index });
+    expect(await backend.search({ query: 'abbey', topK: 1 })).toHaveLength(1);
+    await backend.close();
+  });
+});
+
+describe('an index that does not fit', () => {
+  const mismatch = { code: 'CORPUS_MISMATCH' };
+
+  test('has no vectors, or those of another embedder, or of the same name with other weights', async () => {
+    const open = (path: string, other = embedder) =>
+      rejectionOf(openCorpusBackend({ path }, { embedder: other }));
+    expect(await open(words)).toMatchObject(mismatch);
+    expect(await open(both, letterEmbedder('efgh'))).toMatchObject(mismatch);
+    expect(await open(both, letterEmbedder('wxyz', embedder.name))).toMatchObject(mismatch);
+    expect(await open(both, letterEmbedder('ab', embedder.name))).toMatchObject(mismatch);
+  });
+
+  test('was written by another version', async () => {
+    const index = copyOf(words, 'old');
+    const file = join(index, 'manifest.json');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(`"${lanceVersion}"`, '"0.1.0"'));
+    expect(await rejectionOf(openCorpusBackend({ path: index }))).toMatchObject(mismatch);
+  });
+
+  test('is asked with an embedder and dense: none at once', async () => {
+    const error = await rejectionOf(openCorpusBackend({ path: both, dense: 'none' }, { embedder }));
+    expect(error.code).toBe('CONFIG_INVALID');
+  });
+});
+
+test('the manifest names the LanceDB that is installed', () => {
+  const text = readFileSync(join(packageRoot(), 'package.json'), 'utf8');
+  const { dependencies } = JSON.parse(text) as { dependencies: Record<string, string> };
+  expect(lanceVersion).toBe(dependencies['@lancedb/lancedb']);
+});

@@ -1,0 +1,91 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+
+import { makeChunker } from '../../../../../agent_rl/search/corpus/chunk-document.ts';
+import { rejectionOf } from '../../../../support/thrown.ts';
+import { temporaryFolder, writeBelow } from '../../../../support/temporary-folder.ts';
+
+const folder = temporaryFolder();
+
+const document = (text: string) => ({ id: 'd', title: 'T', text, url: 'https://e.org/d' });
+
+describe('cutting documents', () => {
+  test('leaves a short one whole and a blank one out', async () => {
+    const chunk = await makeChunker({ tokens: 8 });
+    expect(chunk(document('one two three'))).toEqual([
+      {
+        documentId: 'd',
+        title: 'T',
+        url: 'https://e.org/d',
+        text: 'one two three',
+        start: 0,
+        end: 13,
+      },
+    ]);
+    expect(chunk(document(' \n '))).toEqual([]);
+  });
+
+  test('keeps paragraphs whole where they fit, and says where each piece stands', async () => {
+    const chunk = await makeChunker({ tokens: 8 });
+    const text = 'a b c d e\n\nf g h i j\n\nk l';
+    const pieces = chunk(document(text));
+    expect(pieces.map((piece) => piece.text)).toEqual(['a b c d e', 'f g h i j\n\nk l']);
+    expect(pieces.map(({ start, end }) => text.slice(start, end))).toEqual(
+      pieces.map((piece) => piece.text),
+    );
+  });
+
+  test('repeats as many tokens as overlap says', async () => {
+    const chunk = await makeChunker({ tokens: 8, overlap: 2 });
+    const pieces = chunk(document('a b c d e f g h i j'));
+    expect(pieces.map((piece) => piece.text)).toEqual(['a b c d e f g h', 'g h i j']);
+  });
+
+  test('loses no word, cuts none, and keeps offsets right, whatever the text', async () => {
+    const chunk = await makeChunker({ tokens: 8 });
+    const words = fc.array(fc.stringMatching(/^\S{1,12}$/), { minLength: 1, maxLength: 60 });
+    const gaps = fc.constantFrom(' ', '\n', '\n\n', '  \t');
+    fc.assert(
+      fc.property(words, gaps, (parts, gap) => {
+        const text = parts.join(gap);
+        const pieces = chunk(document(text));
+        const found = pieces.flatMap((piece) => piece.text.split(/\s+/));
+        expect(found).toEqual(text.trim().split(/\s+/));
+        for (const { start, end, text: piece } of pieces)
+          expect(text.slice(start, end)).toBe(piece);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test('counts tokens of a tokenizer where one is named', async () => {
+    // Every character is a token, and a word has one more for the space before it.
+    const vocab = Object.fromEntries(['▁', ...'abcdefgh'].map((token, id) => [token, id]));
+    writeBelow(
+      folder,
+      'tokenizer.json',
+      JSON.stringify({
+        version: '1.0',
+        added_tokens: [],
+        normalizer: { type: 'Replace', pattern: { String: ' ' }, content: '▁' },
+        pre_tokenizer: null,
+        post_processor: null,
+        decoder: null,
+        model: { type: 'BPE', vocab, merges: [], unk_token: null },
+      }),
+    );
+    const chunk = await makeChunker({ tokens: 8, tokenizer: folder });
+    const pieces = chunk(document('abc def abc defg'));
+    // 4 + 4, then 4, then 5 pieces of a word of 4 letters: 4.
+    expect(pieces.map((piece) => piece.text)).toEqual(['abc def', 'abc defg']);
+  });
+
+  test('refuses an overlap as long as a passage, and a tokenizer that is not there', async () => {
+    expect(await rejectionOf(makeChunker({ tokens: 8, overlap: 8 }))).toMatchObject({
+      code: 'CONFIG_INVALID',
+    });
+    expect(await rejectionOf(makeChunker({ tokenizer: '/nowhere' }))).toMatchObject({
+      code: 'TOKENIZER_INVALID',
+    });
+  });
+});

@@ -1,0 +1,151 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { afterEach, describe, expect, test } from '@jest/globals';
+
+import { openOpenAiEmbedder } from '../../../../../../agent_rl/search/corpus/embedders/openai-embedder.ts';
+import type { OpenAiSettings } from '../../../../../../agent_rl/search/corpus/settings.ts';
+import { rejectionOf, thrownBy } from '../../../../../support/thrown.ts';
+
+interface Asked {
+  readonly path: string;
+  readonly key: string | undefined;
+  readonly body: { readonly model: string; readonly input: readonly string[] };
+}
+
+type Answer = (asked: Asked, response: ServerResponse, count: number) => void;
+
+const closers: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+});
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of request) text += String(chunk);
+  return text;
+}
+
+/** A server that answers as it is told and remembers what it was asked. */
+async function serve(answer: Answer) {
+  const asked: Asked[] = [];
+  const server = createServer((request, response) => {
+    void bodyOf(request).then((text) => {
+      const body = JSON.parse(text) as Asked['body'];
+      asked.push({ path: request.url ?? '', key: request.headers.authorization, body });
+      answer(asked.at(-1) as Asked, response, asked.length);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closers.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const baseUrl = `http://127.0.0.1:${port}/v1`;
+  const settings = (more: Partial<OpenAiSettings> = {}): OpenAiSettings => ({
+    type: 'openai',
+    baseUrl,
+    model: 'm',
+    ...more,
+  });
+  return { asked, settings };
+}
+
+/** Vectors (length of the text, 1), last text first: the index says which is whose. */
+const wellBehaved: Answer = ({ body }, response) => {
+  const data = body.input.map((text, index) => ({ index, embedding: [text.length, 1] }));
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify({ data: data.toReversed() }));
+};
+
+describe('a server of embeddings', () => {
+  test('is asked in batches with the prefixes, and its vectors are put in order and scaled', async () => {
+    const { asked, settings } = await serve(wellBehaved);
+    const embedder = openOpenAiEmbedder(settings({ batchSize: 2, queryPrefix: 'q: ' }));
+    const vectors = await embedder.embed(['', 'aa', 'a'], 'query');
+    await embedder.close();
+    expect(asked.map(({ path }) => path)).toEqual(['/v1/embeddings', '/v1/embeddings']);
+    expect(asked.map(({ body }) => body.input)).toEqual([['q: ', 'q: aa'], ['q: a']]);
+    expect(asked[0]?.body.model).toBe('m');
+    expect(asked[0]?.key).toBeUndefined();
+    // (3, 1) / sqrt(10), (5, 1) / sqrt(26), (4, 1) / sqrt(17)
+    const first = vectors.map((vector) => Number((vector[0] ?? 0).toFixed(4)));
+    expect(first).toEqual([0.9487, 0.9806, 0.9701]);
+  });
+
+  test('is given the key of the variable, which must be set', async () => {
+    const { asked, settings } = await serve(wellBehaved);
+    process.env['S2_TEST_KEY'] = 'sk-1234567';
+    const embedder = openOpenAiEmbedder(settings({ apiKeyEnv: 'S2_TEST_KEY' }));
+    await embedder.embed(['a'], 'passage');
+    await embedder.close();
+    delete process.env['S2_TEST_KEY'];
+    expect(asked[0]?.key).toBe('Bearer sk-1234567');
+    const error = thrownBy(() => openOpenAiEmbedder(settings({ apiKeyEnv: 'S2_TEST_KEY' })));
+    expect(error.code).toBe('EMBEDDER_UNAVAILABLE');
+  });
+
+  test('is asked again after 503 and 429, but not after 400', async () => {
+    const { asked, settings } = await serve((one, response, count) => {
+      if (count > 2) return wellBehaved(one, response, count);
+      response.writeHead(count === 1 ? 503 : 429, { 'retry-after': '0' }).end('busy');
+    });
+    const embedder = openOpenAiEmbedder(settings());
+    expect(await embedder.embed(['a'], 'query')).toHaveLength(1);
+    await embedder.close();
+    expect(asked).toHaveLength(3);
+
+    const refusing = await serve((_, response) => response.writeHead(400).end('no such model'));
+    const other = openOpenAiEmbedder(refusing.settings());
+    const error = await rejectionOf(other.embed(['a'], 'query'));
+    await other.close();
+    expect(error).toMatchObject({
+      code: 'EMBEDDING_FAILED',
+      message: expect.stringContaining('answered 400: no such model'),
+    });
+    expect(refusing.asked).toHaveLength(1);
+  });
+
+  test.each([
+    ['text', 'not JSON'],
+    ['too few vectors', '{"data": []}'],
+    ['vectors of two widths', '{"data": [{"embedding": [1]}, {"embedding": [1, 2]}]}'],
+    ['words for numbers', '{"data": [{"embedding": ["1"]}, {"embedding": ["1"]}]}'],
+    ['a vector of zeros', '{"data": [{"embedding": [0, 0]}, {"embedding": [1, 2]}]}'],
+    [
+      'one vector twice',
+      '{"data": [{"index": 0, "embedding": [1]}, {"index": 0, "embedding": [1]}]}',
+    ],
+  ])('that gives %s is an error', async (_, text) => {
+    const { settings } = await serve((__, response) => response.end(text));
+    const embedder = openOpenAiEmbedder(settings());
+    const error = await rejectionOf(embedder.embed(['a', 'b'], 'query'));
+    await embedder.close();
+    expect(error.code).toBe('EMBEDDING_FAILED');
+  });
+
+  test('that never answers, or is not there, is an error in time', async () => {
+    const { settings } = await serve(() => {});
+    const silent = openOpenAiEmbedder(settings({ timeoutS: 0.2, maxRetries: 0 }));
+    expect(await rejectionOf(silent.embed(['a'], 'query'))).toMatchObject({
+      code: 'EMBEDDING_FAILED',
+    });
+    const absent = openOpenAiEmbedder(
+      settings({ baseUrl: 'http://127.0.0.1:9/v1', maxRetries: 0 }),
+    );
+    expect(await rejectionOf(absent.embed(['a'], 'query'))).toMatchObject({
+      code: 'EMBEDDING_FAILED',
+    });
+  });
+
+  test('is not waited for when the caller gives up', async () => {
+    const { settings } = await serve(() => {});
+    const embedder = openOpenAiEmbedder(settings());
+    const caller = new AbortController();
+    const reason = new Error('too late');
+    const vectors = embedder.embed(['a'], 'query', caller.signal);
+    caller.abort(reason);
+    await expect(vectors).rejects.toBe(reason);
+  });
+});
