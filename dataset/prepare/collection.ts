@@ -1,5 +1,6 @@
 import type { SearchDocument } from '../../agent_rl/core/search.ts';
 import { documentId, questionId } from './document-id.ts';
+import { plainText } from './plain-text.ts';
 import type { Dropped, SourceRecord } from './source-record.ts';
 
 /** A question whose documents are known by their ids. */
@@ -73,21 +74,13 @@ export class Collection {
 
   /** The documents in order of appearance, with where each was first seen. */
   documents(): (SearchDocument & { readonly where: string })[] {
-    return [...this.#documents.values()].map(({ parts, ...document }) => ({
-      ...document,
-      text: [...parts].join('\n\n'),
-    }));
+    return [...this.#documents.values()].map(({ id, where, title, url, parts }) => {
+      const text = [...parts].join('\n\n');
+      return url === undefined ? { id, where, title, text } : { id, where, title, text, url };
+    });
   }
 
   questions(): PreparedQuestion[] {
     return [...this.#questions.values()];
   }
 }
-
-/** A text without what makes no difference: case, punctuation at the edges of words, runs of space. */
-export const plainText = (text: string): string =>
-  text
-    .normalize('NFKC')
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim();

@@ -1,9 +1,9 @@
 import { split } from 'llm-splitter';
 
-import type { CountTokens } from './token-counter.ts';
+import type { TokenCounter } from './token-counter.ts';
 
 export interface PassageOptions {
-  readonly countTokens: CountTokens;
+  readonly tokens: TokenCounter;
   /** Most tokens of a passage. */
   readonly chunkTokens: number;
   /** Tokens, about, that a passage repeats of the one before. */
@@ -25,10 +25,10 @@ const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
  * cut between words, a longer word inside. Every character that is no space is in a passage, in order.
  */
 export function splitPassages(text: string, options: PassageOptions): readonly Passage[] {
-  const { chunkTokens, overlapTokens, countTokens } = options;
+  const { chunkTokens, overlapTokens, tokens: counter } = options;
   for (let size = chunkTokens; ;) {
     const overlap = Math.min(overlapTokens, size - 1);
-    const passages = attempt(text, { countTokens, chunkTokens: size, overlapTokens: overlap });
+    const passages = attempt(text, { tokens: counter, chunkTokens: size, overlapTokens: overlap });
     const most = Math.max(0, ...passages.map(({ tokens }) => tokens));
     if (most <= chunkTokens || size === 1) return passages;
     // Tokens are counted sentence by sentence, and a letter of several tokens as one: both can fall short.
@@ -37,36 +37,32 @@ export function splitPassages(text: string, options: PassageOptions): readonly P
 }
 
 function attempt(text: string, options: PassageOptions): Passage[] {
-  const { countTokens, chunkTokens, overlapTokens } = options;
-  const counted = new Map<string, number>();
-  const count = (part: string): number => {
-    const known = counted.get(part) ?? countTokens(part);
-    counted.set(part, known);
-    return known;
-  };
+  const { tokens: counter, chunkTokens, overlapTokens } = options;
   const pieces = [...sentences.segment(text)].flatMap(({ segment }) =>
-    count(segment) > chunkTokens ? (segment.match(/\s*\S+\s*$|\s*\S+|\s+/g) ?? []) : [segment],
+    counter.estimate(segment) > chunkTokens ? words(segment) : [segment],
   );
   const chunks = split(pieces, {
     chunkSize: chunkTokens,
     chunkOverlap: overlapTokens,
     chunkStrategy: 'paragraph',
-    splitter: (piece) => tokenShares(piece, count(piece)),
+    splitter: (piece) => tokenShares(piece, counter.estimate(piece)),
   });
   return atWords(text, chunks).flatMap(({ start, end }) => {
     const part = text.slice(start, end).trim();
     if (part === '') return [];
     const from = text.indexOf(part, start);
-    return [{ text: part, start: from, end: from + part.length, tokens: count(part) }];
+    return [{ text: part, start: from, end: from + part.length, tokens: counter.count(part) }];
   });
 }
+
+const words = (text: string): readonly string[] => text.match(/\s*\S+\s*$|\s*\S+|\s+/g) ?? [];
 
 /**
  * As many parts as tokens, or one for each letter where tokens are more: the splitter counts parts, and cuts a
  * piece between them only when it does not fit as a whole.
  */
 function tokenShares(piece: string, tokens: number): { text: string; start: number }[] {
-  const letters = [...piece];
+  const letters = Array.from(piece);
   const parts = Math.min(tokens, letters.length);
   const shares: { text: string; start: number }[] = [];
   let start = 0;

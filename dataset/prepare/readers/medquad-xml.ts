@@ -8,6 +8,18 @@ import type { SourceItem } from '../source-record.ts';
 
 type Element = Readonly<Record<string | symbol, unknown>>;
 
+/** MedQuAD is written in three dialects: `<Document>`, `<DiseaseFile>` and `<doc corpus>` with `<pair>`. */
+const names: Readonly<Record<string, string>> = {
+  doc: 'Document',
+  diseasefile: 'Document',
+  'doctitle-focus': 'Focus',
+  qapairs: 'QAPairs',
+  pair: 'QAPair',
+  question: 'Question',
+  answer: 'Answer',
+  '@corpus': '@source',
+};
+
 const parser = (): XMLParser =>
   new XMLParser({
     ignoreAttributes: false,
@@ -17,6 +29,8 @@ const parser = (): XMLParser =>
     htmlEntities: true,
     captureMetaData: true,
     isArray: (name) => name === 'QAPair',
+    transformTagName: (name) => names[name.toLowerCase()] ?? name,
+    transformAttributeName: (name) => names[name.toLowerCase()] ?? name,
   });
 
 /**
@@ -33,31 +47,37 @@ export async function* readMedquadXml(
   { fetched }: { readonly fetched: boolean },
 ): AsyncGenerator<SourceItem> {
   const xml = await readText(file);
-  if (typeof xml !== 'string') return yield xml;
+  yield* xml === undefined
+    ? [{ problem: { where: `${file}:1`, text: 'is not UTF-8; save the file as UTF-8.' } }]
+    : itemsOf(xml, { file, fetched });
+}
+
+function itemsOf(
+  xml: string,
+  { file, fetched }: { readonly file: string; readonly fetched: boolean },
+): readonly SourceItem[] {
   const checked = XMLValidator.validate(xml);
   if (checked !== true) {
     const { line, msg } = checked.err;
-    return yield { problem: { where: `${file}:${line}`, text: `is not XML: ${msg}` } };
+    return [{ problem: { where: `${file}:${line}`, text: `is not XML: ${msg}` } }];
   }
   const lineOf = lineFinder(xml);
   const root: unknown = (parser().parse(xml) as Element)['Document'];
   const wrong = (element: unknown, text: string): SourceItem => ({
     problem: { where: `${file}:${lineOf(element)}`, text },
   });
-  if (!isElement(root)) return yield wrong(root, 'has no <Document>; expected a MedQuAD file.');
+  if (!isElement(root)) return [wrong(root, 'has no <Document>; expected a MedQuAD file.')];
   const url = textOf(root['@url']);
-  if (url === '') return yield wrong(root, '<Document> has no url; expected the page it is about.');
-  const pairs: readonly unknown[] =
-    isElement(root['QAPairs']) && Array.isArray(root['QAPairs']['QAPair'])
-      ? root['QAPairs']['QAPair']
-      : [];
+  if (url === '') return [wrong(root, '<Document> has no url; expected the page it is about.')];
+  const list = isElement(root['QAPairs']) ? root['QAPairs']['QAPair'] : undefined;
+  const pairs: readonly unknown[] = Array.isArray(list) ? list : [];
   const where = `${file}:${lineOf(root)}`;
-  if (pairs.length === 0) return yield { dropped: { reason: 'no-pairs', where, detail: url } };
-  for (const pair of pairs) {
-    yield isElement(pair)
+  if (pairs.length === 0) return [{ dropped: { reason: 'no-pairs', where, detail: url } }];
+  return pairs.map((pair) =>
+    isElement(pair)
       ? recordOfPair(pair, { root, url, where: `${file}:${lineOf(pair)}`, fetched })
-      : wrong(root, `has a <QAPair> that is ${shownValue(pair)}; expected Question and Answer.`);
-  }
+      : wrong(root, `has a <QAPair> that is ${shownValue(pair)}; expected Question and Answer.`),
+  );
 }
 
 interface PairContext {
@@ -95,7 +115,8 @@ function recordOfPair(pair: Element, { root, url, where, fetched }: PairContext)
   };
 }
 
-async function readText(file: string): Promise<string | SourceItem> {
+/** Nothing when the file is not UTF-8. */
+async function readText(file: string): Promise<string | undefined> {
   let bytes: Uint8Array;
   try {
     bytes = await readFile(file);
@@ -107,7 +128,7 @@ async function readText(file: string): Promise<string | SourceItem> {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    return { problem: { where: `${file}:1`, text: 'is not UTF-8; save the file as UTF-8.' } };
+    return undefined;
   }
 }
 

@@ -24,7 +24,10 @@ export function findSource(source: string): Source {
   const path = resolve(source);
   if (!existsSync(path)) return hubSource(source, source);
   const files = statSync(path).isDirectory() ? filesBelow(path) : [path];
-  const readable = files.filter((file) => endings.has(extname(file).toLowerCase()));
+  const known = files.filter((file) => endings.has(extname(file).toLowerCase()));
+  // Beside data, a text file is a licence or a readme.
+  const data = known.filter((file) => extname(file).toLowerCase() !== '.txt');
+  const readable = data.length > 0 ? data : known;
   if (readable.length > 0) return { kind: 'files', files: readable };
   throw new AgentRlError(
     'CONFIG_INVALID',

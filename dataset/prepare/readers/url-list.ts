@@ -8,6 +8,7 @@ import type { SourceItem } from '../source-record.ts';
 /**
  * Addresses, one a line; blank lines and lines that begin with # are none.
  *
+ * @yields A record for each address.
  * @throws AgentRlError `DATASET_INVALID` when the file cannot be read.
  */
 export async function* readUrlList(file: string): AsyncGenerator<SourceItem> {

@@ -1,0 +1,117 @@
+import { publicAddresses, type Resolve, systemResolve } from '../web/address-guard.ts';
+import { guardedConnector } from '../web/guarded-connector.ts';
+import { openDispatcher } from '../web/open-dispatcher.ts';
+import { WebClient, type WebResponse } from '../web/web-client.ts';
+import { WebFailure } from '../web/web-failure.ts';
+import type { CrawlSettings } from './crawl-settings.ts';
+import { HostGates } from './host-gates.ts';
+import type { RawPage } from './page-store.ts';
+import { Robots } from './robots.ts';
+import type { CrawlFailure } from './crawl-failure.ts';
+
+const mostRedirects = 5;
+const backoffS = 1;
+
+export interface PageFetcherOptions {
+  readonly settings: CrawlSettings;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly resolve?: Resolve;
+}
+
+/** Fetches pages as their hosts want it: by robots.txt, one after the other, not too often, as who we are. */
+export class PageFetcher {
+  readonly #settings: CrawlSettings;
+  readonly #resolve: Resolve;
+  readonly #gates: HostGates;
+  readonly #robots: Robots;
+  readonly #dispatcher: ReturnType<typeof openDispatcher>;
+
+  /** @throws AgentRlError `CONFIG_INVALID` for a proxy that cannot be used. */
+  constructor({ settings, environment, resolve = systemResolve }: PageFetcherOptions) {
+    this.#settings = settings;
+    this.#resolve = resolve;
+    this.#gates = new HostGates(settings.requestsPerSecond);
+    const connector = settings.allowPrivate ? {} : { connector: guardedConnector([], resolve) };
+    this.#dispatcher = openDispatcher({ connections: 2, environment, ...connector });
+    this.#robots = new Robots(
+      settings.userAgent,
+      (url, signal) => this.#follow(url, signal, () => Promise.resolve(undefined)),
+      (host, delayS) => this.#gates.slowDown(host, delayS),
+    );
+  }
+
+  /**
+   * A page, or why it cannot be had.
+   *
+   * @throws The signal's reason.
+   */
+  async fetch(address: URL, signal: AbortSignal): Promise<RawPage | CrawlFailure> {
+    try {
+      const answer = await this.#follow(address, signal, (url) =>
+        this.#robots.refusal(url, signal),
+      );
+      if ('kind' in answer) return answer;
+      const { status, headers, body, url } = answer;
+      if (status >= 300) return { kind: 'client-error', detail: `${url.host} answers ${status}` };
+      return { url: url.href, contentType: headers['content-type'] ?? '', body };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof WebFailure) return { kind: error.kind, detail: error.message };
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#dispatcher.destroy();
+  }
+
+  /** Asks `refusal` before each hop: a redirect may lead to another host, or where this one lets nobody in. */
+  async #follow<Refusal extends CrawlFailure | undefined>(
+    first: URL,
+    signal: AbortSignal,
+    refusal: (url: URL) => Promise<Refusal>,
+  ): Promise<(WebResponse & { readonly url: URL }) | Exclude<Refusal, undefined>> {
+    let url = first;
+    for (let hop = 0; hop <= mostRedirects; hop += 1) {
+      await this.#requirePublic(url);
+      const refused = await refusal(url);
+      if (refused !== undefined) return refused as Exclude<Refusal, undefined>;
+      const answer = await this.#client(url).send(this.#request(url), signal);
+      const target = answer.headers['location'];
+      if (![301, 302, 303, 307, 308].includes(answer.status) || target === undefined) {
+        return { ...answer, url };
+      }
+      url = redirected(target, url);
+    }
+    throw new WebFailure('redirect', `${first.href} redirects more than ${mostRedirects} times`);
+  }
+
+  #client(url: URL): WebClient {
+    const { pageTimeoutS, pageDeadlineS, maxRetries, maxPageBytes } = this.#settings;
+    return new WebClient(this.#dispatcher, this.#gates.of(url.host), {
+      timeoutS: pageTimeoutS,
+      deadlineS: pageDeadlineS,
+      maxRetries,
+      backoffFactor: backoffS,
+      maxBytes: maxPageBytes,
+    });
+  }
+
+  #request(url: URL) {
+    const headers = {
+      'user-agent': this.#settings.userAgent,
+      accept: 'text/html, application/xhtml+xml;q=0.9, text/plain;q=0.8, */*;q=0.1',
+    };
+    return { url, method: 'GET', headers } as const;
+  }
+
+  async #requirePublic({ hostname }: URL): Promise<void> {
+    if (!this.#settings.allowPrivate) await publicAddresses(hostname, this.#resolve);
+  }
+}
+
+function redirected(target: string, from: URL): URL {
+  const url = URL.canParse(target, from.href) ? new URL(target, from) : undefined;
+  if (url !== undefined && /^https?:$/.test(url.protocol)) return url;
+  throw new WebFailure('redirect', `${from.href} redirects to ${target.slice(0, 200)}`);
+}

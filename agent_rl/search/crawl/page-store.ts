@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { AgentRlError, messageOf, nodeCodeOf } from '../../core/errors.ts';
+import { writeFileAtomic } from '../../telemetry/atomic-write.ts';
+import type { CrawlFailure } from './crawl-failure.ts';
+
+/** What is known of a page: its text, or why it has none. */
+export type PageContent =
+  | { readonly url: string; readonly title: string; readonly text: string }
+  | { readonly url: string; readonly failure: CrawlFailure };
+
+/** A page as it came. */
+export interface RawPage {
+  /** Where the redirects ended. */
+  readonly url: string;
+  readonly contentType: string;
+  readonly body: Buffer;
+}
+
+/** Pages on disk, a file each, written whole or not at all: an interrupted crawl goes on where it was. */
+export class PageStore {
+  constructor(
+    private readonly contentDir: string,
+    private readonly cacheDir: string,
+  ) {}
+
+  /** @throws AgentRlError `DATASET_INVALID` for a damaged file. */
+  content(id: string): PageContent | undefined {
+    return readJsonFile(this.#contentFile(id)) as PageContent | undefined;
+  }
+
+  /** @throws AgentRlError `OUTPUT_UNWRITABLE` */
+  saveContent(id: string, content: PageContent): void {
+    writeFileAtomic(this.#contentFile(id), `${JSON.stringify(content, undefined, 2)}\n`);
+  }
+
+  /** @throws AgentRlError `DATASET_INVALID` for a damaged file. */
+  raw(id: string): RawPage | undefined {
+    const read = readJsonFile(this.#rawFile(id));
+    if (read === undefined) return undefined;
+    const { url, contentType, body } = read as Record<keyof RawPage, string>;
+    return { url, contentType, body: Buffer.from(body, 'base64') };
+  }
+
+  /** @throws AgentRlError `OUTPUT_UNWRITABLE` */
+  saveRaw(id: string, { url, contentType, body }: RawPage): void {
+    const text = JSON.stringify({ url, contentType, body: body.toString('base64') });
+    writeFileAtomic(this.#rawFile(id), text);
+  }
+
+  #contentFile(id: string): string {
+    return join(this.contentDir, `${id}.json`);
+  }
+
+  #rawFile(id: string): string {
+    return join(this.cacheDir, 'pages', `${id}.json`);
+  }
+}
+
+function readJsonFile(file: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if (nodeCodeOf(error) === 'ENOENT') return undefined;
+    throw damaged(file, error);
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw damaged(file, error);
+  }
+}
+
+const damaged = (file: string, cause: unknown): AgentRlError =>
+  new AgentRlError(
+    'DATASET_INVALID',
+    `${file}: the stored page cannot be read (${messageOf(cause)}). Delete the file, and it is fetched again.`,
+    { cause },
+  );

@@ -1,0 +1,65 @@
+import commonJsRobots from 'robots-parser';
+
+import { messageOf } from '../../core/errors.ts';
+import type { WebResponse } from '../web/web-client.ts';
+import { WebFailure } from '../web/web-failure.ts';
+import type { CrawlFailure } from './crawl-failure.ts';
+
+// Its types describe an ES module, and it is none.
+const robotsParser = commonJsRobots as unknown as typeof commonJsRobots.default;
+
+/** Fetches an address, following redirects without asking any robots.txt. */
+export type FetchAddress = (url: URL, signal: AbortSignal) => Promise<WebResponse>;
+
+interface Rules {
+  /** Absent when the page may be fetched. */
+  refusal(url: URL): CrawlFailure | undefined;
+}
+
+const openToAll: Rules = { refusal: () => undefined };
+
+/**
+ * The rules of every host that is visited (RFC 9309): robots.txt is asked for once; where there is none, all is
+ * allowed; where it cannot be fetched, nothing is.
+ */
+export class Robots {
+  readonly #rules = new Map<string, Promise<Rules>>();
+
+  constructor(
+    private readonly userAgent: string,
+    private readonly fetchAddress: FetchAddress,
+    private readonly onDelay: (host: string, delayS: number) => void,
+  ) {}
+
+  /** Why a page may not be fetched; nothing when it may. */
+  async refusal(url: URL, signal: AbortSignal): Promise<CrawlFailure | undefined> {
+    const rules = this.#rules.get(url.origin) ?? this.#ask(url, signal);
+    this.#rules.set(url.origin, rules);
+    return (await rules).refusal(url);
+  }
+
+  async #ask(page: URL, signal: AbortSignal): Promise<Rules> {
+    const url = new URL('/robots.txt', page);
+    let answer: WebResponse;
+    try {
+      answer = await this.fetchAddress(url, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof WebFailure)) throw error;
+      // A host that may not be asked at all is no host whose robots.txt failed.
+      const kind = error.kind === 'address-refused' ? error.kind : 'robots-unreachable';
+      const detail =
+        kind === 'address-refused' ? error.message : `${url.href}: ${messageOf(error)}`;
+      return { refusal: () => ({ kind, detail }) };
+    }
+    if (answer.status >= 300) return openToAll;
+    const robots = robotsParser(url.href, answer.body.toString('utf8'));
+    this.onDelay(url.host, robots.getCrawlDelay(this.userAgent) ?? 0);
+    return {
+      refusal: ({ href }) =>
+        robots.isAllowed(href, this.userAgent) === false
+          ? { kind: 'robots-disallowed', detail: `${url.href} forbids it` }
+          : undefined,
+    };
+  }
+}

@@ -1,0 +1,89 @@
+import type { SearchDocument } from '../../../agent_rl/core/search.ts';
+import { firstAlike } from './near-duplicates.ts';
+import { splitPassages, type PassageOptions } from './split-passages.ts';
+
+/** A passage that is kept once, whatever number of documents has it. A line of chunks.jsonl. */
+export interface Chunk {
+  /** The first document's id and the passage's number in it. */
+  readonly id: string;
+  /** Documents that have this passage or one much like it; offsets are those of the first. */
+  readonly documentIds: readonly string[];
+  readonly title: string;
+  readonly text: string;
+  /** `text` is `document.text.slice(start, end)`. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Where a passage of a document went. */
+export interface PlacedPassage {
+  readonly start: number;
+  readonly end: number;
+  /** Index of its chunk. */
+  readonly chunk: number;
+}
+
+export interface ChunkOptions extends PassageOptions {
+  /** Jaccard similarity from which passages count as one; 1 for the same words only. */
+  readonly nearDuplicateThreshold: number;
+}
+
+export interface Chunked {
+  readonly chunks: readonly Chunk[];
+  /** Passages of each document, by its id, in order. */
+  readonly placed: ReadonlyMap<string, readonly PlacedPassage[]>;
+  readonly passages: number;
+  /** Passages that repeat another with the same words, and with nearly the same. */
+  readonly exactDuplicates: number;
+  readonly nearDuplicates: number;
+  readonly meanTokens: number;
+  readonly mostTokens: number;
+}
+
+/** Cuts documents into passages and keeps each once. */
+export function chunkDocuments(
+  documents: readonly SearchDocument[],
+  options: ChunkOptions,
+): Chunked {
+  const passages = documents.flatMap((document) =>
+    splitPassages(document.text, options).map((passage, number) => ({
+      ...passage,
+      document,
+      id: `${document.id}-${number}`,
+    })),
+  );
+  const texts = passages.map(({ text }) => text);
+  const same = firstAlike(texts, 1);
+  const alike = firstAlike(texts, options.nearDuplicateThreshold);
+  const chunkOf = new Map<number, number>();
+  const parents: Set<string>[] = [];
+  const kept: (typeof passages)[number][] = [];
+  const placed = new Map<string, PlacedPassage[]>();
+  for (const [index, passage] of passages.entries()) {
+    const first = alike[index] ?? index;
+    const chunk = chunkOf.get(first) ?? kept.push(passage) - 1;
+    chunkOf.set(first, chunk);
+    (parents[chunk] ??= new Set()).add(passage.document.id);
+    const places = placed.get(passage.document.id) ?? [];
+    places.push({ start: passage.start, end: passage.end, chunk });
+    placed.set(passage.document.id, places);
+  }
+  const tokens = passages.map((passage) => passage.tokens);
+  const exactDuplicates = same.filter((first, index) => first !== index).length;
+  return {
+    chunks: kept.map(({ id, document, text, start, end }, chunk) => ({
+      id,
+      documentIds: [...(parents[chunk] ?? [])],
+      title: document.title,
+      text,
+      start,
+      end,
+    })),
+    placed,
+    passages: passages.length,
+    exactDuplicates,
+    nearDuplicates: passages.length - kept.length - exactDuplicates,
+    meanTokens: tokens.reduce((sum, one) => sum + one, 0) / Math.max(1, tokens.length),
+    mostTokens: tokens.reduce((most, one) => Math.max(most, one), 0),
+  };
+}

@@ -1,0 +1,62 @@
+import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
+import type { PreparedQuestion } from '../collection.ts';
+import type { Chunked } from '../passages/chunks.ts';
+import { plainText } from '../plain-text.ts';
+import { Families } from './families.ts';
+
+export interface SplitOptions {
+  /** Share of the questions to hold out, 0 to 1. */
+  readonly evalShare: number;
+  readonly seed: number;
+}
+
+export interface SplitQuestions {
+  readonly train: readonly PreparedQuestion[];
+  readonly eval: readonly PreparedQuestion[];
+  /** Groups of documents that stay together. */
+  readonly families: number;
+  /** Questions of the largest family. */
+  readonly largestFamily: number;
+}
+
+/**
+ * Splits questions so that no document of a question, no passage of such a document, and no question is on both
+ * sides. Documents that share a passage or a question are one family, and a family is never divided; families
+ * go to eval in an order that the seed gives, as long as they fit its share.
+ */
+export function splitQuestions(
+  questions: readonly PreparedQuestion[],
+  { chunks, placed }: Pick<Chunked, 'chunks' | 'placed'>,
+  { evalShare, seed }: SplitOptions,
+): SplitQuestions {
+  const families = new Families();
+  const asked = new Set(questions.flatMap(({ documents }) => documents));
+  for (const id of asked) {
+    for (const { chunk } of placed.get(id) ?? []) {
+      // Only documents that questions are about can leak an answer.
+      for (const other of chunks[chunk]?.documentIds ?? [])
+        if (asked.has(other)) families.join(id, other);
+    }
+  }
+  for (const { question, documents } of questions) {
+    for (const id of documents) families.join(`question ${plainText(question)}`, id);
+  }
+  const members = new Map<string, PreparedQuestion[]>();
+  for (const question of questions) {
+    const family = families.of(question.documents[0] ?? question.id);
+    const list = members.get(family) ?? [];
+    list.push(question);
+    members.set(family, list);
+  }
+  const wanted = Math.round(evalShare * questions.length);
+  const held = new Set<PreparedQuestion>();
+  for (const list of new KeyedRng(seed, 'prepare-data', 'split').shuffle([...members.values()])) {
+    if (held.size + list.length <= wanted) for (const question of list) held.add(question);
+  }
+  return {
+    train: questions.filter((question) => !held.has(question)),
+    eval: questions.filter((question) => held.has(question)),
+    families: members.size,
+    largestFamily: Math.max(0, ...[...members.values()].map((list) => list.length)),
+  };
+}
