@@ -13,6 +13,7 @@ import { doctor } from './commands/doctor.ts';
 import { evaluate } from './commands/eval.ts';
 import { indexCorpus } from './commands/index-corpus.ts';
 import { plugins } from './commands/plugins.ts';
+import { prepareDataCommand } from './commands/prepare-data.ts';
 import { sft, train } from './commands/train.ts';
 import { verifyDataset } from './commands/verify-dataset.ts';
 import { done, errorText, exitCodeOf, interrupted, usersMistake } from './exit-code.ts';
@@ -25,6 +26,7 @@ const commands: readonly Command[] = [
   chat,
   plugins,
   verifyDataset,
+  prepareDataCommand,
   indexCorpus,
   doctor,
 ];

@@ -47,10 +47,7 @@ export const prepareDataFlags: Readonly<Record<string, Options>> = {
   'cache-dir': text('Folder of downloaded files and pages', {
     default: join('.cache', 'prepare-data'),
   }),
-  'hub-url': text('Hub of datasets', {
-    default: process.env['HF_ENDPOINT'] ?? 'https://huggingface.co',
-    defaultDescription: 'HF_ENDPOINT, or https://huggingface.co',
-  }),
+  'hub-url': text('Hub of datasets; HF_ENDPOINT, or https://huggingface.co'),
   revision: text('Branch, tag or commit of a dataset of the hub', {
     default: 'refs/convert/parquet',
   }),

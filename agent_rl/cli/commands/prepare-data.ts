@@ -33,6 +33,8 @@ function settingsOf(parsed: Parsed): Omit<PrepareDataOptions, 'signal' | 'print'
   const cacheDir = String(parsed['cache-dir']);
   const format = formatOf(parsed);
   const crawl = crawlOf(parsed, cacheDir);
+  const hubUrl =
+    textOf(parsed, 'hub-url') ?? process.env['HF_ENDPOINT'] ?? 'https://huggingface.co';
   const config = textOf(parsed, 'hub-config');
   const splits = textOf(parsed, 'hub-split')?.split(',');
   const maxRecords =
@@ -58,7 +60,7 @@ function settingsOf(parsed: Parsed): Omit<PrepareDataOptions, 'signal' | 'print'
     seed: numberOf(parsed, 'seed', { least: 0, whole: true }),
     cacheDir,
     hub: {
-      hubUrl: String(parsed['hub-url']).replace(/\/+$/, ''),
+      hubUrl: hubUrl.replace(/\/+$/, ''),
       revision: String(parsed['revision']),
       ...(config === undefined ? {} : { config }),
       ...(splits === undefined ? {} : { splits }),
