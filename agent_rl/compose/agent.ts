@@ -6,7 +6,9 @@ import type { Config } from '../config/index.ts';
 import type { Environment } from '../core/environment.ts';
 import { GENERATOR } from '../core/generator.ts';
 import type { Policy } from '../core/policy.ts';
+import type { RewardShared } from '../core/reward.ts';
 import { SANDBOX, type Sandbox } from '../core/sandbox.ts';
+import type { Task } from '../core/task.ts';
 import type { Tool, ToolShared, ToolSpec } from '../core/tool.ts';
 import { AsyncRolloutWorker } from '../rollout/async-rollout-worker.ts';
 import type { EpisodeMaker } from '../rollout/episode-parts.ts';
@@ -33,7 +35,11 @@ export interface AgentOptions extends Pick<JobOptions, 'loaded' | 'plugins'> {
   readonly workers?: number;
   /** Whether a frozen copy of the weights is kept. */
   readonly reference: boolean;
+  /** What is trained on or attempted: a reward may set its scale by it. Without tasks nothing is judged. */
+  readonly tasks?: readonly Task[];
 }
+
+type Reports = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
 /** Everything that plays episodes: engine, sandbox, policy, tools, environments, rewards. */
 export interface Agent {
@@ -47,8 +53,8 @@ export interface Agent {
   readonly modelFolder: string;
   readonly make: EpisodeMaker;
   readonly rollouts: Rollouts;
-  /** What tools report of the run so far, by the tool's name. */
-  toolReports(): Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** What tools and rewards report of the run so far, by their names. */
+  reports(): { readonly tools: Reports; readonly rewards: Reports };
   close(): Promise<void>;
 }
 
@@ -56,7 +62,8 @@ export interface Agent {
 export async function openAgent(options: AgentOptions): Promise<Agent> {
   const { loaded, plugins } = options;
   const { config } = loaded;
-  const chosen = choosePlugins(loaded, plugins);
+  const named = choosePlugins(loaded, plugins);
+  const chosen = options.tasks === undefined ? { ...named, rewards: [] } : named;
   const folder = options.model ?? modelFolder(config);
   const workers = options.workers ?? config.rollout.workers;
   const languageModel = await openLanguageModelFolder(folder);
@@ -64,6 +71,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   try {
     // First: what is wrong with a tool's settings shows before anything slow is started.
     const shared = await openTools(chosen, opened);
+    const rewardsShared = await openRewards(chosen, options.tasks ?? [], opened);
     const sandbox = needsSandbox(chosen) ? await openSandbox(sandboxOptions(config)) : undefined;
     if (sandbox !== undefined) opened.push(sandbox);
     const engine = await openEngine(config, { folder, workers, reference: options.reference });
@@ -85,6 +93,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
       toolRunner,
       sandbox,
       shared,
+      rewardsShared,
     });
     return {
       chosen,
@@ -96,12 +105,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
       modelFolder: folder,
       make: maker,
       rollouts: workers === 1 ? new RolloutWorker(maker) : new AsyncRolloutWorker(maker, workers),
-      toolReports: () =>
-        Object.fromEntries(
-          [...shared].flatMap(([name, one]) =>
-            one.report === undefined ? [] : [[name, one.report()]],
-          ),
-        ),
+      reports: () => ({ tools: reportsOf(shared), rewards: reportsOf(rewardsShared) }),
       close: () => closeAll(opened),
     };
   } catch (thrown) {
@@ -122,6 +126,27 @@ async function openTools(
     if (one === undefined) continue;
     opened.push(one);
     shared.set(entry.spec.name, one);
+  }
+  return shared;
+}
+
+const reportsOf = (shared: ReadonlyMap<string, ToolShared>): Reports =>
+  Object.fromEntries(
+    [...shared].flatMap(([name, one]) => (one.report === undefined ? [] : [[name, one.report()]])),
+  );
+
+/** What the instances of each reward share, by the reward's name; each is added to `opened` at once. */
+async function openRewards(
+  { rewards }: ChosenPlugins,
+  tasks: readonly Task[],
+  opened: { close(): Promise<void> }[],
+): Promise<ReadonlyMap<string, RewardShared>> {
+  const shared = new Map<string, RewardShared>();
+  for (const { name, entry, settings } of rewards) {
+    const one = await entry.spec.open?.(settings, { environment: process.env, tasks });
+    if (one === undefined) continue;
+    opened.push(one);
+    shared.set(name, one);
   }
   return shared;
 }
@@ -179,6 +204,7 @@ interface MakerParts {
   readonly toolRunner: ToolRunner;
   readonly sandbox: Sandbox | undefined;
   readonly shared: ReadonlyMap<string, ToolShared>;
+  readonly rewardsShared: ReadonlyMap<string, RewardShared>;
 }
 
 /** Makes environment, tools and rewards anew for each episode, in a container that knows its task. */
@@ -190,6 +216,7 @@ function episodeMaker({
   toolRunner,
   sandbox,
   shared,
+  rewardsShared,
 }: MakerParts): EpisodeMaker {
   const { rollout, policy: settings } = config;
   const limits = { ...rollout, maxTurnTokens: settings.maxTurnTokens };
@@ -207,14 +234,13 @@ function episodeMaker({
       environment: make(own, chosen.environment) as Environment,
       tools,
       toolRunner,
-      rewards: chosen.rewards.map((reward) => ({
-        name: reward.entry.spec.name,
-        weight: reward.weight,
-        score: rewardFunction(own, {
-          ...naming(reward),
-          plugin: reward.entry.plugin,
-        }),
+      rewards: chosen.rewards.map(({ name, weight, tool, ...reward }) => ({
+        name,
+        weight,
+        ...(tool !== undefined && { tool }),
+        score: rewardFunction(own, { ...naming(reward), shared: rewardsShared.get(name) }),
       })),
+      environmentWeight: config.algorithm.environmentWeight,
       invalidCallPenalty: rollout.invalidCallPenalty,
       limits,
       close: async () => {

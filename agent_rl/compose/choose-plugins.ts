@@ -9,6 +9,7 @@ import {
   placeOf,
   PolicyBlock,
   type Problem,
+  rewardName,
   RewardsBlock,
   ToolsBlock,
 } from '../config/index.ts';
@@ -18,6 +19,7 @@ import type { Registry, RegistryEntry } from '../core/plugin.ts';
 import type { PolicySpec } from '../core/policy.ts';
 import type { RewardSpec } from '../core/reward.ts';
 import type { ToolSpec } from '../core/tool.ts';
+import { environmentScore, invalidCallsComponent } from '../rollout/combine-rewards.ts';
 import type { Plugins } from './registries.ts';
 
 /** A plugin that a run uses, with its own settings: checked, defaults filled in. */
@@ -26,12 +28,21 @@ export interface Chosen<Spec> {
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
+/** A reward that a run uses. */
+export interface ChosenReward extends Chosen<RewardSpec> {
+  /** In records and metrics. */
+  readonly name: string;
+  readonly weight: number;
+  /** The tool whose calls alone it sees. */
+  readonly tool?: string;
+}
+
 /** The plugins that a config names. */
 export interface ChosenPlugins {
   readonly environment: Chosen<EnvironmentSpec>;
   readonly policy: Chosen<PolicySpec>;
   readonly tools: readonly Chosen<ToolSpec>[];
-  readonly rewards: readonly (Chosen<RewardSpec> & { readonly weight: number })[];
+  readonly rewards: readonly ChosenReward[];
 }
 
 /** One block of the config that names a plugin. */
@@ -72,14 +83,23 @@ export function choosePlugins(loaded: LoadedConfig, plugins: Plugins): ChosenPlu
   const rewards = config.rewards.map((value, index) => {
     const own = RewardsBlock.items.properties;
     const block = { path: `rewards.${index}`, value, registry: plugins.rewards, own };
-    return { ...choice.of(block), weight: value.weight };
+    const { weight, tool } = value;
+    return {
+      ...choice.of(block),
+      name: rewardName(value),
+      weight,
+      ...(tool !== undefined && { tool }),
+    };
   });
   choice.refuseRepeats('tools', tools);
   choice.requireTools(environment.entry?.spec, config.tools);
+  choice.checkRewards(rewards, tools);
   choice.throwProblems();
   // Every entry is there: a missing one is a problem, and problems were just thrown.
   return { environment, policy, tools, rewards } as ChosenPlugins;
 }
+
+const reservedRewardNames: ReadonlySet<string> = new Set([environmentScore, invalidCallsComponent]);
 
 interface Attempt<Spec> {
   readonly entry: RegistryEntry<Spec> | undefined;
@@ -152,6 +172,29 @@ class Choice {
       if (tools.some(({ type }) => type === name)) continue;
       const text = `environment ${environment?.name} cannot do without the tool "${name}". Add "- type: ${name}".`;
       this.#report('tools', text);
+    }
+  }
+
+  /** A reward's name is its own, and the tool it looks at is there. */
+  checkRewards(
+    rewards: readonly Pick<ChosenReward, 'name' | 'tool'>[],
+    tools: readonly Attempt<ToolSpec>[],
+  ): void {
+    const names = rewards.map(({ name }) => name);
+    const known = tools.flatMap(({ entry }) => entry?.spec.name ?? []);
+    for (const [index, { name, tool }] of rewards.entries()) {
+      const path = `rewards.${index}`;
+      const first = names.indexOf(name);
+      if (first !== index) {
+        this.#report(path, `"${name}" is already rewards.${first}. Give one of them a name.`);
+      }
+      if (reservedRewardNames.has(name)) {
+        this.#report(path, `"${name}" is a part of every reward. Give this one another name.`);
+      }
+      if (tool !== undefined && !this.#unknown && !known.includes(tool)) {
+        const text = `no tool of this run is named "${tool}". Tools: ${known.join(', ') || 'none'}.`;
+        this.#report(`${path}.tool`, text);
+      }
     }
   }
 

@@ -19,7 +19,7 @@ export async function runEvaluation(options: EvaluationOptions): Promise<JobResu
   const all = await readTaskFile({ dir: dataset.dir, split, format }, print);
   const tasks = chooseTasks(all, evaluation.maxTasks, run.seed);
   const model = checkpoint === undefined ? undefined : checkpointAt(checkpoint, print);
-  const agent = await openAgent({ loaded, plugins, model, reference: false });
+  const agent = await openAgent({ loaded, plugins, model, reference: false, tasks });
   try {
     const { samples, temperature } = evaluation;
     const total = tasks.length * samples;

@@ -64,7 +64,13 @@ export async function runTraining(options: TrainingOptions): Promise<JobResult> 
   memory.start();
   try {
     const kl = config.algorithm.kl.kind !== 'none';
-    const agent = await openAgent({ loaded, plugins, model: resume?.startModel, reference: kl });
+    const agent = await openAgent({
+      loaded,
+      plugins,
+      model: resume?.startModel,
+      reference: kl,
+      tasks: tasks.train,
+    });
     try {
       const run = new TrainingRun({ options, agent, tasks, facts, folder, log, memory, resume });
       return await run.run(signal);
@@ -253,7 +259,7 @@ class TrainingRun {
       generation: (await agent.engine.info()).totals,
       sandboxLevel: agent.sandbox?.capabilities().level,
       sandboxCounts: agent.sandbox?.counts,
-      tools: agent.toolReports(),
+      ...agent.reports(),
     });
     writeFileAtomic(folder.summary, `${JSON.stringify(summary, null, 1)}\n`);
     if (result.before ?? result.after) options.print(beforeAfterTable(result));

@@ -18,6 +18,8 @@ export interface SummaryFacts {
   readonly sandboxCounts: SandboxCounts | undefined;
   /** What tools report, by the tool's name. */
   readonly tools: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** What rewards report, by the reward's name. */
+  readonly rewards: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
 /** What is kept of an evaluation. */
@@ -66,6 +68,7 @@ export function summaryOf(
     sandboxLevel: facts.sandboxLevel ?? null,
     sandbox: facts.sandboxCounts ?? null,
     tools: facts.tools,
+    rewards: facts.rewards,
   };
 }
 

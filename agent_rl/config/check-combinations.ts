@@ -39,6 +39,32 @@ const combinations: readonly Combination[] = [
         : undefined,
   },
   {
+    path: 'algorithm.rewardScheme',
+    problem: ({ algorithm: { rewardScheme }, rewards }) =>
+      rewardScheme !== 'weighted' && rewards.length === 0
+        ? `${rewardScheme} combines several rewards, and there are none beside the environment's own. List some under rewards, or use weighted.`
+        : undefined,
+  },
+  {
+    path: 'algorithm.rewardScheme',
+    problem: ({ algorithm: { rewardScheme, environmentWeight }, rewards }) => {
+      if (rewardScheme === 'weighted' || rewardScheme === 'normalised') return undefined;
+      const weight = [environmentWeight, ...rewards.map((reward) => reward.weight)].find(
+        (value) => value !== 0 && value !== 1,
+      );
+      return weight === undefined
+        ? undefined
+        : `${rewardScheme} finds its own weights, so weight ${weight} would have no effect. Use 1, 0 for a reward that is only logged, or scheme weighted or normalised.`;
+    },
+  },
+  {
+    path: 'algorithm.environmentWeight',
+    problem: ({ algorithm: { environmentWeight }, rewards, train }) =>
+      train.mode === 'rl' && environmentWeight === 0 && rewards.every(({ weight }) => weight === 0)
+        ? '0 leaves nothing to learn from: no reward has a weight. List one under rewards, or use 1.'
+        : undefined,
+  },
+  {
     path: 'algorithm.microBatchTokens',
     problem: ({ algorithm, rollout }) =>
       algorithm.microBatchTokens < rollout.maxEpisodeTokens

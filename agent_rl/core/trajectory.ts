@@ -26,6 +26,8 @@ export interface Trajectory extends TranscriptRecord {
   /** Absent when the system failed. */
   readonly reward: number | undefined;
   readonly components: Readonly<Record<string, number>>;
+  /** What each reward that applies gave, before any weight; absent when the system failed. */
+  readonly scores?: Readonly<Record<string, number>>;
   readonly metrics: Readonly<Record<string, number>>;
   /** What the environment adds, by key. */
   readonly record?: Readonly<Record<string, unknown>>;

@@ -52,8 +52,14 @@ function relevantDocuments(task: Task): ReadonlySet<string> {
   return new Set(listed.filter((id) => typeof id === 'string'));
 }
 
-/** The hits of a call, in a list of their own; nothing for a call that was no search or found no answer. */
-function hitsOf({ result }: ExecutedCall): readonly [readonly SearchHit[]] | undefined {
-  const { hits } = (result.data ?? {}) as { readonly hits?: unknown };
-  return Array.isArray(hits) ? [hits as readonly SearchHit[]] : undefined;
+/**
+ * The hits of a call, in a list of their own; nothing for a call that was no search or found no answer. They are the
+ * call's data, or `hits` in them.
+ */
+function hitsOf({ result: { data } }: ExecutedCall): readonly [readonly SearchHit[]] | undefined {
+  const hits: unknown = Array.isArray(data) ? data : (data as { hits?: unknown } | undefined)?.hits;
+  return Array.isArray(hits) && hits.every(isHit) ? [hits] : undefined;
 }
+
+const isHit = (value: unknown): value is SearchHit =>
+  typeof value === 'object' && value !== null && 'documentId' in value;

@@ -1,16 +1,27 @@
 import type { Verdict } from '../core/environment.ts';
 import type { EpisodeView } from '../core/reward.ts';
+import { viewOfTool } from './view-of-tool.ts';
 
 /** A reward added to the environment's own. */
 export interface WeightedReward {
   readonly name: string;
   readonly weight: number;
+  /** Name of the tool whose calls alone it sees. */
+  readonly tool?: string;
   /** `undefined` when the reward does not apply to the episode. */
   readonly score: (episode: EpisodeView) => number | undefined | Promise<number | undefined>;
 }
 
+/** The environment's own reward among the scores. */
+export const environmentScore = 'environment';
+
+/** What an episode lost for its invalid calls, among the components. */
+export const invalidCallsComponent = 'invalidCalls';
+
 export interface CombineOptions {
   readonly rewards: readonly WeightedReward[];
+  /** Factor of what the environment gives. */
+  readonly environmentWeight: number;
   readonly invalidCalls: number;
   readonly invalidCallPenalty: number;
 }
@@ -20,34 +31,46 @@ export interface CombinedReward {
   readonly reward: number | undefined;
   /** The parts as they were added, by name. */
   readonly components: Readonly<Record<string, number>>;
+  /** What each reward that applies gave, before any weight; absent when the verdict's reward is. */
+  readonly scores?: Readonly<Record<string, number>>;
 }
 
 /**
- * The reward of an episode: the environment's, plus each weighted reward that applies, minus the penalty of each
- * invalid call.
+ * The reward of an episode: the environment's and each other that applies, times their weights, minus the penalty of
+ * each invalid call.
  *
  * @throws RangeError when a part is not a finite number.
  */
 export async function combineRewards(
   episode: EpisodeView,
-  { rewards, invalidCalls, invalidCallPenalty }: CombineOptions,
+  { rewards, environmentWeight, invalidCalls, invalidCallPenalty }: CombineOptions,
 ): Promise<CombinedReward> {
   const { verdict } = episode;
   if (verdict.reward === undefined) return { reward: undefined, components: verdict.components };
-  let reward = finite('environment', verdict.reward);
-  const components: Record<string, number> = { ...verdict.components };
+  const own = finite(environmentScore, verdict.reward);
+  const scores: Record<string, number> = { [environmentScore]: own };
+  let reward = environmentWeight === 0 ? 0 : environmentWeight * own;
+  const components = timesWeight(verdict.components, environmentWeight);
   const add = (name: string, value: number): void => {
     components[name] = (components[name] ?? 0) + finite(name, value);
     reward += value;
   };
-  for (const { name, weight, score } of rewards) {
-    const value = await score(episode);
-    if (value !== undefined) add(name, weight * value);
+  for (const { name, weight, tool, score } of rewards) {
+    const value = await score(tool === undefined ? episode : viewOfTool(episode, tool));
+    if (value === undefined) continue;
+    scores[name] = finite(name, value);
+    add(name, weight * value);
   }
   if (invalidCalls > 0 && invalidCallPenalty !== 0) {
-    add('invalidCalls', -invalidCallPenalty * invalidCalls);
+    add(invalidCallsComponent, -invalidCallPenalty * invalidCalls);
   }
-  return { reward, components };
+  return { reward, components, scores };
+}
+
+/** Parts of a reward that is weighed; none of one that is only logged. */
+function timesWeight(parts: Verdict['components'], weight: number): Record<string, number> {
+  if (weight === 0) return {};
+  return Object.fromEntries(Object.entries(parts).map(([name, value]) => [name, weight * value]));
 }
 
 function finite(name: string, value: Verdict['reward']): number {

@@ -27,6 +27,8 @@ export interface EpisodeParts {
   readonly toolRunner: ToolRunner;
   /** Added to what the environment gives. */
   readonly rewards: readonly WeightedReward[];
+  /** Factor of the environment's own reward in the sum. 1 by default. */
+  readonly environmentWeight?: number;
   /** Subtracted from the reward for each malformed, unknown or invalid call. */
   readonly invalidCallPenalty: number;
   readonly limits: EpisodeLimits;

@@ -23,7 +23,7 @@ import { unlessAborted } from './with-deadline.ts';
 
 type Judged = Pick<
   Trajectory,
-  'outcome' | 'success' | 'reward' | 'components' | 'metrics' | 'record' | 'problem'
+  'outcome' | 'success' | 'reward' | 'components' | 'scores' | 'metrics' | 'record' | 'problem'
 >;
 
 /** Plays one episode to its end. Never throws: what fails is on the trajectory. */
@@ -149,13 +149,14 @@ class Episode {
   }
 
   async #judge(end: EpisodeEnd, signal: AbortSignal): Promise<Judged> {
-    const { environment, rewards, invalidCallPenalty } = this.parts;
+    const { environment, rewards, environmentWeight = 1, invalidCallPenalty } = this.parts;
     const { log, request } = this;
     try {
       return await log.timed('grading', async () => {
         const verdict = await unlessAborted(environment.finish(end, signal), signal);
         const view = { task: request.task, messages: log.messages, turns: log.turns, verdict };
-        const options = { rewards, invalidCallPenalty, invalidCalls: log.invalidCalls };
+        const { invalidCalls } = log;
+        const options = { rewards, environmentWeight, invalidCallPenalty, invalidCalls };
         const combined = await unlessAborted(combineRewards(view, options), signal);
         const { outcome, success, metrics = {}, record } = verdict;
         const kept = record === undefined ? {} : { record };

@@ -34,6 +34,7 @@ export function trajectoryLine(
     success,
     reward: trajectory.reward ?? null,
     components,
+    scores: trajectory.scores ?? {},
     metrics,
     seconds,
     sandboxLevel: sandboxLevel ?? null,

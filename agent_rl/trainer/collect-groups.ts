@@ -5,6 +5,7 @@ import type { Task } from '../core/task.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import { planGroups } from '../rollout/rollout-plan.ts';
 import type { Rollouts } from '../rollout/rollout-worker.ts';
+import { groupRewards, type GroupRewards, type RewardCombination } from './group-rewards.ts';
 import { shuffledRewards } from './shuffled-rewards.ts';
 import type { AlgorithmOptions, RolloutOptions, TrainOptions } from './training-options.ts';
 
@@ -12,6 +13,8 @@ import type { AlgorithmOptions, RolloutOptions, TrainOptions } from './training-
 export interface Group extends GroupAdvantages {
   readonly task: Task;
   readonly trajectories: readonly Trajectory[];
+  /** What a scheme that looks at the whole group multiplied each reward by. */
+  readonly weights?: GroupRewards['weights'];
 }
 
 export interface Collection {
@@ -26,6 +29,8 @@ export interface CollectGroupsOptions {
   readonly draw: (count: number) => readonly Task[];
   readonly rollout: RolloutOptions;
   readonly algorithm: Pick<AlgorithmOptions, 'advantageStd' | 'advantageEps'>;
+  /** Absent where an episode's reward does not depend on its group. */
+  readonly combination?: RewardCombination | undefined;
   readonly control?: TrainOptions['control'];
   readonly seed: number;
   readonly step: number;
@@ -59,8 +64,10 @@ export async function collectGroups(options: CollectGroupsOptions): Promise<Coll
 async function playGroups(
   tasks: readonly Task[],
   round: number,
-  { rollouts, rollout, algorithm, control, seed, step, signal, onEpisode }: CollectGroupsOptions,
+  options: CollectGroupsOptions,
 ): Promise<Group[]> {
+  const { rollouts, rollout, algorithm, combination, control, seed, step, signal, onEpisode } =
+    options;
   const plan = planGroups(tasks, {
     groupSize: rollout.groupSize,
     sampling: rollout.sampling,
@@ -68,17 +75,29 @@ async function playGroups(
     seedPath: [seed, 'rollout', step, round],
   });
   const played = await rollouts.collect(plan.flat(), { signal, ...(onEpisode && { onEpisode }) });
-  const own = played.map(({ reward }) => reward);
-  const rewards =
+  const judged =
     control === 'shuffled-rewards'
-      ? shuffledRewards(own, new KeyedRng(seed, control, step, round))
-      : own;
+      ? dealtOut(played, new KeyedRng(seed, control, step, round))
+      : played;
   return tasks.map((task, index) => {
     const [start, end] = [index * rollout.groupSize, (index + 1) * rollout.groupSize];
     const { advantageStd: std, advantageEps: eps } = algorithm;
-    const advantages = groupAdvantages(rewards.slice(start, end), { std, eps });
-    return { task, trajectories: played.slice(start, end), ...advantages };
+    const { rewards, weights } = groupRewards(judged.slice(start, end), combination);
+    return {
+      task,
+      trajectories: played.slice(start, end),
+      ...(weights && { weights }),
+      ...groupAdvantages(rewards, { std, eps }),
+    };
   });
+}
+
+/** The same verdicts, each on another episode; one that the system failed keeps its place. */
+function dealtOut(played: readonly Trajectory[], random: KeyedRng): Trajectory[] {
+  const scored = played.map((trajectory) =>
+    trajectory.reward === undefined ? undefined : trajectory,
+  );
+  return shuffledRewards(scored, random).map((dealt, i) => dealt ?? (played[i] as Trajectory));
 }
 
 function requireRewards(groups: readonly Group[]): void {

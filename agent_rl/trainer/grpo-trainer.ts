@@ -119,7 +119,7 @@ export class GRPOTrainer {
   /** One iteration; false when it was interrupted and left no trace. */
   async #iterate(signal: AbortSignal): Promise<boolean> {
     const { learner, tasks } = this.#parts;
-    const { algorithm, rollout, seed, train, eval: evaluation } = this.#options;
+    const { algorithm, combination, rollout, seed, train, eval: evaluation } = this.#options;
     const { iteration, optimizerSteps } = this.#state;
     const watch = new Stopwatch<'collect' | 'update' | 'publish'>();
 
@@ -129,6 +129,7 @@ export class GRPOTrainer {
         draw: (count) => tasks.draw(count),
         rollout,
         algorithm,
+        combination,
         control: train.control ?? 'none',
         seed,
         step: optimizerSteps,

@@ -35,6 +35,7 @@ export function rolloutMetrics({ groups, discarded }: Collection): Metrics {
     'group/allWrong': groups.filter((group) => !group.trajectories.some(({ success }) => success))
       .length,
     'group/resampled': discarded.length,
+    ...combinationMetrics(groups),
   };
 }
 
@@ -51,6 +52,7 @@ function scoredMetrics(scored: readonly Trajectory[]): Metrics {
     'rollout/toolCallRate': mean(ran.map((calls) => Number(calls > 0))),
     'rollout/lengthMean': mean(scored.map(sampledTokens)),
     ...meansByName('reward', scored, ({ components }) => components),
+    ...scoreMetrics(scored),
     ...meansByName('environment', scored, ({ metrics }) => metrics),
   };
 }
@@ -66,6 +68,31 @@ function meansByName(
     [...names].map((name) => [
       `${family}/${name}`,
       mean(trajectories.map((trajectory) => pick(trajectory)[name] ?? 0)),
+    ]),
+  );
+}
+
+/** Of each reward before any weight: its mean over the episodes it applies to, and their share. */
+export function scoreMetrics(scored: readonly Trajectory[]): Metrics {
+  const names = new Set(scored.flatMap(({ scores = {} }) => Object.keys(scores)));
+  const entries = [...names].flatMap((name) => {
+    const given = scored.flatMap(({ scores = {} }) => scores[name] ?? []);
+    return [
+      [`score/${name}`, mean(given)],
+      [`scoreApplies/${name}`, given.length / scored.length],
+    ];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Mean weights of groups whose scheme finds its own. */
+function combinationMetrics(groups: Collection['groups']): Metrics {
+  const weighed = groups.flatMap(({ weights }) => (weights === undefined ? [] : [weights]));
+  const names = new Set(weighed.flatMap((weights) => Object.keys(weights)));
+  return Object.fromEntries(
+    [...names].map((name) => [
+      `combine/weight/${name}`,
+      mean(weighed.map((weights) => weights[name] ?? 0)),
     ]),
   );
 }

@@ -4,10 +4,10 @@ import type { KeyedRng } from '../core/keyed-rng.ts';
  * The same rewards, dealt out at random among the episodes that have one. What an episode did and what it is given
  * are then independent, so a run trained on them shows what else than the rewards moves the success rate.
  */
-export function shuffledRewards(
-  rewards: readonly (number | undefined)[],
+export function shuffledRewards<Reward>(
+  rewards: readonly (Reward | undefined)[],
   random: KeyedRng,
-): (number | undefined)[] {
+): (Reward | undefined)[] {
   const dealt = random.shuffle(rewards.filter((reward) => reward !== undefined)).values();
   return rewards.map((reward) => (reward === undefined ? undefined : dealt.next().value));
 }

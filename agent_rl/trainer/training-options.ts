@@ -1,6 +1,7 @@
 import type { Aggregation } from '../algorithms/token-weights.ts';
 import type { KlKind } from '../core/learner.ts';
 import type { Sampling } from '../core/sampling.ts';
+import type { RewardCombination } from './group-rewards.ts';
 
 /** How episodes are collected. */
 export interface RolloutOptions {
@@ -65,6 +66,8 @@ export interface CheckpointOptions {
 
 export interface GrpoOptions {
   readonly seed: number;
+  /** Absent where the reward of an episode does not depend on its group. */
+  readonly combination?: RewardCombination | undefined;
   readonly rollout: RolloutOptions;
   readonly algorithm: AlgorithmOptions;
   readonly train: TrainOptions;

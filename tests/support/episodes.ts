@@ -25,7 +25,7 @@ const executed = (
   id: string,
 ): ExecutedCall => ({
   call: { id, name: tool, arguments: {} },
-  result: { content, ...(found && { data: { hits: found.map(hit) } }) },
+  result: { content, ...(found && { data: found.map(hit) }) },
   status,
   wallMs: 0,
 });

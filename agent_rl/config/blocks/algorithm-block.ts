@@ -30,6 +30,16 @@ export const AlgorithmBlock = block(
       default: 1e-4,
       description: 'Added to the standard deviation',
     }),
+    rewardScheme: Type.Enum(['weighted', 'uniform', 'std', 'pca', 'l2', 'normalised'], {
+      default: 'weighted',
+      description:
+        'How the rewards of an episode become one: their weighted sum, or by what they are in its group',
+    }),
+    environmentWeight: Type.Number({
+      minimum: 0,
+      default: 1,
+      description: "Factor of the environment's own reward in the sum; 0 only logs it",
+    }),
     clipLow: Type.Number({
       minimum: 0,
       maximum: 1,

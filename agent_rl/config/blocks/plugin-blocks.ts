@@ -23,7 +23,22 @@ export const ToolsBlock = Type.Array(Type.Object({ type: type('a tool') }), {
 export const RewardsBlock = Type.Array(
   Type.Object({
     type: type('a reward'),
-    weight: Type.Number({ default: 1, description: 'Factor of the reward in the sum' }),
+    weight: Type.Number({
+      default: 1,
+      description: 'Factor of the reward in the sum; 0 only logs it',
+    }),
+    tool: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'Name of a tool: the reward then sees the calls of this tool alone',
+      }),
+    ),
+    name: Type.Optional(
+      Type.String({
+        pattern: '^[a-zA-Z][a-zA-Z0-9_-]*(/[a-zA-Z0-9_-]+)*$',
+        description: 'Name in records and metrics; type, or tool/type, by default',
+      }),
+    ),
   }),
   { default: [], description: "Added, each times its weight, to the environment's own reward" },
 );

@@ -124,6 +124,34 @@ rewards: [{type: brevity, wieght: 2}]
   });
 });
 
+describe('rewards', () => {
+  const withRewards = (text: string) =>
+    chosen(good.replace('[{type: brevity, weight: 0.5}]', `[${text}]`));
+
+  test('are named by their type and the tool they look at, or as they are told', () => {
+    const { rewards: some } = withRewards(
+      '{type: brevity}, {type: brevity, tool: calculator, weight: 0}, {type: brevity, name: short}',
+    );
+    expect(some.map(({ name, tool, weight, settings }) => [name, tool, weight, settings])).toEqual([
+      ['brevity', undefined, 1, { limit: 10 }],
+      ['calculator/brevity', 'calculator', 0, { limit: 10 }],
+      ['short', undefined, 1, { limit: 10 }],
+    ]);
+  });
+
+  test.each([
+    ['{type: brevity}, {type: brevity}', 'rewards.1: "brevity" is already rewards.0. Give one'],
+    [
+      '{type: brevity, tool: search}',
+      'rewards.0.tool: no tool of this run is named "search". Tools: calculator.',
+    ],
+    ['{type: brevity, name: environment}', 'rewards.0: "environment" is a part of every reward.'],
+    ['{type: brevity, name: invalidCalls}', '"invalidCalls" is a part of every reward.'],
+  ])('%s is refused', (text, problem) => {
+    expect(thrownBy(() => withRewards(text)).message).toContain(problem);
+  });
+});
+
 test('plugins are described with their schemas and where they come from', () => {
   const [first] = describePlugins(plugins);
   expect(first).toEqual({

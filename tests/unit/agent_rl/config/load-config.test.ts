@@ -196,6 +196,26 @@ describe('settings that contradict each other', () => {
       'algorithm.kl.kind',
       'no effect while algorithm.kl.weight is 0',
     ],
+    [
+      'algorithm: {rewardScheme: pca}',
+      'algorithm.rewardScheme',
+      'pca combines several rewards, and there are none',
+    ],
+    [
+      'algorithm: {rewardScheme: std}\nrewards: [{type: brevity, weight: 0.5}]',
+      'algorithm.rewardScheme',
+      'weight 0.5 would have no effect',
+    ],
+    [
+      'algorithm: {rewardScheme: l2, environmentWeight: 2}\nrewards: [{type: brevity}]',
+      'algorithm.rewardScheme',
+      'weight 2 would have no effect',
+    ],
+    [
+      'algorithm: {environmentWeight: 0}\nrewards: [{type: brevity, weight: 0}]',
+      'algorithm.environmentWeight',
+      'leaves nothing to learn from',
+    ],
     ['algorithm: {microBatchTokens: 100}', 'algorithm.microBatchTokens', 'cannot hold one episode'],
     [
       'rollout: {maxEpisodeTokens: 4000}',

@@ -1,0 +1,112 @@
+import { describe, expect, test } from '@jest/globals';
+
+import type { EpisodeView } from '../../../../agent_rl/core/reward.ts';
+import {
+  combineRewards,
+  type WeightedReward,
+} from '../../../../agent_rl/rollout/combine-rewards.ts';
+import { episodeOf } from '../../../support/episodes.ts';
+
+const judged = (
+  reward: number | undefined,
+  view: EpisodeView = episodeOf({}, []),
+): EpisodeView => ({
+  ...view,
+  verdict: { ...view.verdict, reward, components: { success: 1, timeout: -0.5 } },
+});
+const plain = { environmentWeight: 1, invalidCalls: 0, invalidCallPenalty: 0.2 };
+const gives = (name: string, weight: number, value: number | undefined): WeightedReward => ({
+  name,
+  weight,
+  score: () => value,
+});
+
+describe('the reward of an episode', () => {
+  test("is the environment's where there is nothing else", async () => {
+    expect(await combineRewards(judged(0.5), { ...plain, rewards: [] })).toEqual({
+      reward: 0.5,
+      components: { success: 1, timeout: -0.5 },
+      scores: { environment: 0.5 },
+    });
+  });
+
+  test('adds the others times their weights, those that apply, and takes off invalid calls', async () => {
+    const rewards = [gives('a', 2, 0.25), gives('b', 3, undefined), gives('c', 0, 7)];
+    const options = { ...plain, rewards, invalidCalls: 2 };
+    // 0.5 + 2 * 0.25 + 0 * 7 - 2 * 0.2
+    expect(await combineRewards(judged(0.5), options)).toEqual({
+      reward: 0.6,
+      components: { success: 1, timeout: -0.5, a: 0.5, c: 0, invalidCalls: -0.4 },
+      scores: { environment: 0.5, a: 0.25, c: 7 },
+    });
+  });
+
+  test("weighs the environment's own parts, or only logs their sum", async () => {
+    const half = { ...plain, environmentWeight: 0.5, rewards: [gives('a', 1, 1)] };
+    expect(await combineRewards(judged(0.5), half)).toEqual({
+      reward: 1.25,
+      components: { success: 0.5, timeout: -0.25, a: 1 },
+      scores: { environment: 0.5, a: 1 },
+    });
+    const none = { ...half, environmentWeight: 0 };
+    expect(await combineRewards(judged(-0.5), none)).toEqual({
+      reward: 1,
+      components: { a: 1 },
+      scores: { environment: -0.5, a: 1 },
+    });
+  });
+
+  test('is absent where the system failed, and nothing is scored', async () => {
+    const rewards: WeightedReward[] = [
+      { name: 'a', weight: 1, score: () => Promise.reject(new Error('never asked')) },
+    ];
+    const { reward, scores } = await combineRewards(judged(undefined), { ...plain, rewards });
+    expect([reward, scores]).toEqual([undefined, undefined]);
+  });
+
+  test('must be made of finite numbers', async () => {
+    const options = { ...plain, rewards: [gives('a', 0, Infinity)] };
+    await expect(combineRewards(judged(1), options)).rejects.toThrow(
+      'Reward "a" must be a finite number or undefined; got Infinity.',
+    );
+  });
+});
+
+describe('a reward on one tool', () => {
+  const view = judged(
+    0,
+    episodeOf({}, [
+      { calls: [{ tool: 'search', content: 'hit' }, { tool: 'calculator' }] },
+      { calls: [{ tool: 'calculator' }] },
+      { said: 'so' },
+    ]),
+  );
+  const seen = async (tool?: string): Promise<EpisodeView> => {
+    const views: EpisodeView[] = [];
+    const score = (given: EpisodeView): number => views.push(given);
+    const rewards = [{ name: 'a', weight: 1, score, ...(tool !== undefined && { tool }) }];
+    await combineRewards(view, { ...plain, rewards });
+    return views[0] as EpisodeView;
+  };
+
+  test('sees the calls and answers of that tool alone, in their turns', async () => {
+    const { turns, messages, task } = await seen('search');
+    expect(turns.map(({ calls }) => calls.map(({ call }) => call.name))).toEqual([
+      ['search'],
+      [],
+      [],
+    ]);
+    expect(messages.map(({ role, content }) => `${role} ${content}`)).toEqual([
+      'user Why?',
+      'assistant ',
+      'tool hit',
+      'assistant ',
+      'assistant so',
+    ]);
+    expect(task).toBe(view.task);
+  });
+
+  test('sees everything where no tool is named', async () => {
+    expect(await seen()).toBe(view);
+  });
+});
