@@ -25,7 +25,7 @@ export { type Config, loadConfig, type LoadedConfig, validateBlock } from './con
 
 export { CodeExecEnv, SearchEnv } from './environments/index.ts';
 export { HuggingFacePolicy, LanguageModelPolicy, MiniMindPolicy } from './policies/index.ts';
-export { CalculatorTool, CodeExecTool } from './tools/index.ts';
+export { CalculatorTool, CodeExecTool, HttpTool, OpenPageTool, SearchTool } from './tools/index.ts';
 
 export * from './rollout/index.ts';
 export * from './trainer/index.ts';

@@ -1,8 +1,16 @@
 import { CalculatorTool } from './calculator/calculator-tool.ts';
 import { CodeExecTool } from './code-exec/code-exec-tool.ts';
+import { HttpTool } from './http/http-tool.ts';
+import { OpenPageTool } from './open-page/open-page-tool.ts';
 import { SearchTool } from './search/search-tool.ts';
 
-export { CalculatorTool, CodeExecTool, SearchTool };
+export { CalculatorTool, CodeExecTool, HttpTool, OpenPageTool, SearchTool };
 
 /** Tools that ship with the framework. */
-export const builtinTools = [CodeExecTool, CalculatorTool, SearchTool] as const;
+export const builtinTools = [
+  CodeExecTool,
+  CalculatorTool,
+  SearchTool,
+  OpenPageTool,
+  HttpTool,
+] as const;

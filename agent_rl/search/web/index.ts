@@ -3,7 +3,12 @@ export { openDispatcher } from './open-dispatcher.ts';
 export { PageReader, type ReadPage } from './page-reader.ts';
 export { readablePage, type ReadablePage } from './readable-page.ts';
 export { secretOf } from './secret-of.ts';
-export { type CommonWebSettings, webProperties, WebSearchSettings } from './settings.ts';
+export {
+  checkBudget,
+  type CommonWebSettings,
+  webProperties,
+  WebSearchSettings,
+} from './settings.ts';
 export { WebAccess } from './web-access.ts';
 export type { WebClient, WebRequest, WebResponse } from './web-client.ts';
 export { WebFailure, type WebFailureKind } from './web-failure.ts';

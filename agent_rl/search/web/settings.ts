@@ -134,3 +134,10 @@ export const WebSearchSettings = Type.Object(
   { additionalProperties: false, description: 'Who is asked on the web, and how' },
 );
 export type WebSearchSettings = Static<typeof WebSearchSettings>;
+
+/** @throws Error for a limit that could never be reached. */
+export function checkBudget(budget: CommonWebSettings['budget']): void {
+  if (budget?.maxCost !== undefined && budget.costPerCall === 0) {
+    throw new Error('budget.maxCost needs budget.costPerCall above 0.');
+  }
+}

@@ -30,12 +30,14 @@ export class WebAccess {
   readonly #budget: Budget;
   /** Absent in a replay: there is nothing that could reach the network. */
   readonly #client: WebClient | undefined;
+  readonly #deadlineS: number;
   #requests = 0;
 
   /** @throws AgentRlError `CONFIG_INVALID`, `CASSETTE_INVALID`, `CASSETTE_MISS` */
   constructor({ settings, scope, origin, secrets, dispatcher }: WebAccessOptions) {
     const { budget, cassette, rateLimitPerMin, maxKiB } = settings;
     this.hide = hideSecrets(secrets);
+    this.#deadlineS = settings.deadlineS;
     const secret = secrets.length === 0 ? undefined : secrets.join('\n');
     const gate =
       rateLimitPerMin === undefined ? unlimited : rateLimitOf({ origin, secret }, rateLimitPerMin);
@@ -64,7 +66,7 @@ export class WebAccess {
     const client = this.#client;
     const live = async (until: AbortSignal): Promise<Answer> => {
       if (client === undefined) throw new Error('A replay has no way to the network.');
-      return this.#clean(ask(client, until));
+      return this.#clean(this.#inTime((signal) => ask(client, signal), until));
     };
     if (this.#cassette === undefined) return live(signal);
     const { signal: unending } = new AbortController();
@@ -85,6 +87,22 @@ export class WebAccess {
 
   async close(): Promise<void> {
     await this.#client?.close();
+  }
+
+  /** Ends what is asked at the deadline, however many requests it takes. */
+  async #inTime<Answer>(
+    ask: (signal: AbortSignal) => Promise<Answer>,
+    until: AbortSignal,
+  ): Promise<Answer> {
+    const deadline = new AbortController();
+    const late = new WebFailure('timeout', `no answer within ${this.#deadlineS} s`);
+    const timer = setTimeout(() => deadline.abort(late), this.#deadlineS * 1000);
+    const either = AbortSignal.any([until, deadline.signal]);
+    try {
+      return await untilAborted(ask(either), either);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** The same outcome without secrets in its message. */

@@ -4,7 +4,7 @@ import { openDispatcher } from './open-dispatcher.ts';
 import type { Provider } from './providers/index.ts';
 import { providerOf } from './providers/index.ts';
 import { secretOf } from './secret-of.ts';
-import type { WebSearchSettings } from './settings.ts';
+import { checkBudget, type WebSearchSettings } from './settings.ts';
 import { WebAccess } from './web-access.ts';
 import type { WebClient, WebRequest } from './web-client.ts';
 import { WebFailure } from './web-failure.ts';
@@ -47,9 +47,7 @@ export function checkWebSearch(settings: WebSearchSettings): void {
     if (name in defaultParams)
       throw new Error(`web.defaultParams.${name} cannot be given: the tool sets it.`);
   }
-  if (budget?.maxCost !== undefined && budget.costPerCall === 0) {
-    throw new Error('web.budget.maxCost needs web.budget.costPerCall above 0.');
-  }
+  checkBudget(budget);
 }
 
 function checkEndpoint(endpoint: string): void {

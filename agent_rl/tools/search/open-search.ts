@@ -2,6 +2,7 @@ import type { SearchBackend } from '../../core/search.ts';
 import type { ToolHost, ToolShared } from '../../core/tool.ts';
 import { openCorpusBackend } from '../../search/corpus/index.ts';
 import { openWebSearch } from '../../search/web/index.ts';
+import { buildMissingIndex } from './build-missing-index.ts';
 import type { SearchSettings } from './settings.ts';
 
 /** What all search tools of a run share. */
@@ -20,6 +21,7 @@ export async function openSearch(
     return { backend: web, report: () => web.report(), close: () => web.close() };
   }
   if (settings.corpus !== undefined) {
+    await buildMissingIndex(settings.corpus);
     const corpus = await openCorpusBackend(settings.corpus);
     return { backend: corpus, close: () => corpus.close() };
   }

@@ -1,0 +1,79 @@
+import { Ajv } from 'ajv';
+import { Type, type TSchema } from 'typebox';
+
+import { messageOf } from '../../core/errors.ts';
+import type { ToolFace } from '../../core/tool.ts';
+import { checkBudget } from '../../search/web/index.ts';
+import { placeholdersOf } from './fill-template.ts';
+import type { HttpSettings } from './settings.ts';
+
+/** Beyond the request's own deadline: time to say that it passed. */
+const graceS = 5;
+
+/**
+ * Checks that template and parameters fit, and gives the tool the name and the schema that its settings describe.
+ *
+ * @throws Error that says what is wrong and what to do.
+ */
+export function configureHttp(settings: HttpSettings): ToolFace {
+  const { name, description, parameters, deadlineS, maxContentChars } = settings;
+  checkUrl(settings);
+  checkPlaceholders(settings);
+  checkBudget(settings.budget);
+  if (settings.method === 'GET' && settings.body !== undefined) {
+    throw new Error('body: is sent by POST only. Use method: POST, or query:.');
+  }
+  const schema = schemaOf(settings);
+  try {
+    new Ajv({ strict: false }).compile(schema);
+  } catch (cause) {
+    throw new Error(
+      `parameters: ${Object.keys(parameters).join(', ')} are no JSON Schema: ${messageOf(cause)}.`,
+      { cause },
+    );
+  }
+  return {
+    name,
+    description,
+    parameters: schema,
+    deadlineS: deadlineS + graceS,
+    maxContentChars,
+  };
+}
+
+function schemaOf({ parameters, optional }: HttpSettings): TSchema {
+  const properties = Object.entries(parameters).map(([name, schema]) => {
+    const property = Type.Unsafe<unknown>(schema as TSchema);
+    return [name, optional.includes(name) ? Type.Optional(property) : property] as const;
+  });
+  return Type.Object(Object.fromEntries(properties), { additionalProperties: false });
+}
+
+function checkUrl({ url, allowHosts }: HttpSettings): void {
+  const [, authority = ''] = /^https?:\/\/([^/?#]*)/.exec(url) ?? [];
+  if (authority.includes('@')) {
+    throw new Error('url: may hold no password. Give it in headers: by the name of a variable.');
+  }
+  if (placeholdersOf(authority).length > 0 && allowHosts.length === 0) {
+    throw new Error(`url: lets the model choose the host ${authority}. List allowHosts:.`);
+  }
+  const sample = url.replaceAll(/\{[^}]*\}/g, 'x');
+  if (!URL.canParse(sample)) throw new Error(`url: ${JSON.stringify(url)} is no URL.`);
+}
+
+function checkPlaceholders({ url, query, body, parameters, optional }: HttpSettings): void {
+  const known = Object.keys(parameters);
+  const inUrl = placeholdersOf(url);
+  const used = [...inUrl, ...placeholdersOf(query), ...placeholdersOf(body)];
+  const list = known.join(', ') || 'none';
+  for (const name of used.filter((one) => !known.includes(one))) {
+    throw new Error(`{${name}} is no parameter. Parameters: ${list}.`);
+  }
+  for (const name of optional) {
+    if (!known.includes(name)) throw new Error(`optional: ${name} is no parameter: ${list}.`);
+    if (inUrl.includes(name)) throw new Error(`{${name}} in url: cannot be optional.`);
+  }
+  for (const name of known.filter((one) => !used.includes(one))) {
+    throw new Error(`the parameter ${name} is used in neither url, query nor body.`);
+  }
+}

@@ -1,0 +1,128 @@
+import { AgentRlError } from '../../core/errors.ts';
+import type { ToolHost, ToolShared } from '../../core/tool.ts';
+import {
+  decodeText,
+  openDispatcher,
+  secretOf,
+  WebAccess,
+  WebFailure,
+} from '../../search/web/index.ts';
+import type { WebClient, WebRequest } from '../../search/web/index.ts';
+import type { HttpSettings } from './settings.ts';
+
+/** What a server said. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** The way of an http tool to its server, shared by all its instances in a run. */
+export interface SharedHttp extends ToolShared {
+  /** @throws WebFailure; AgentRlError as `WebAccess.answer` does */
+  ask(request: WebRequest, call: string, signal: AbortSignal): Promise<HttpAnswer>;
+}
+
+/** @throws AgentRlError `CONFIG_INVALID` for a secret that is not set, `CASSETTE_INVALID`, `CASSETTE_MISS` */
+export async function openHttp(
+  settings: HttpSettings,
+  { environment }: ToolHost,
+): Promise<SharedHttp> {
+  const { headers, secrets } = headersOf(settings, environment);
+  const access = new WebAccess({
+    settings,
+    scope: settings.name,
+    origin: hostOf(settings),
+    secrets,
+    dispatcher: () => openDispatcher({ ...settings, environment }),
+  });
+  return {
+    ask: ({ url, method, body }, call, signal) => {
+      const request = { tool: settings.name, method, url: url.href, body };
+      return access.answer(
+        { request, call },
+        async (client, until) => {
+          const sent = { url, method, headers, ...(body === undefined ? {} : { body }) };
+          const answer = await follow(client, sent, settings, until);
+          return { status: answer.status, text: access.hide(answer.text) };
+        },
+        signal,
+      );
+    },
+    report: () => access.report(),
+    close: () => access.close(),
+  };
+}
+
+const hostOf = ({ url }: HttpSettings): string =>
+  /^https?:\/\/([^/?#]*)/.exec(url)?.[1]?.toLowerCase() ?? '';
+
+const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
+/** Headers with the values of their variables. A replay sends none and needs none. */
+function headersOf(
+  { headers, name: tool, cassette }: HttpSettings,
+  environment: ToolHost['environment'],
+) {
+  const secrets: string[] = [];
+  if (cassette?.mode === 'replay') return { headers: {}, secrets };
+  const filled = Object.entries(headers).map(([header, template]) => {
+    const value = template.replaceAll(variable, (_, name: string) => {
+      const secret = secretOf(name, environment, `the header ${header} of tool ${tool}`) ?? '';
+      secrets.push(secret);
+      return secret;
+    });
+    return [header.toLowerCase(), value] as const;
+  });
+  return { headers: Object.fromEntries(filled), secrets };
+}
+
+/** The answer at the end of the redirects. Secrets go to the first server only. */
+async function follow(
+  client: WebClient,
+  request: WebRequest,
+  settings: HttpSettings,
+  signal: AbortSignal,
+): Promise<HttpAnswer> {
+  let { url } = request;
+  for (let hop = 0; hop <= settings.maxRedirects; hop++) {
+    requireAllowed(url, settings);
+    const sent =
+      hop === 0 ? request : { url, method: 'GET' as const, headers: headersFor(url, request) };
+    const { status, headers, body } = await client.send(sent, signal);
+    const target = headers['location'];
+    if (status < 300 || status >= 400 || target === undefined) {
+      if (status === 401) throw denied(settings, url);
+      return { status, text: readable(body, headers['content-type']) };
+    }
+    if (!URL.canParse(target, url.href)) {
+      throw new WebFailure('redirect', `${url.host} redirects to what is no URL`);
+    }
+    url = new URL(target, url.href);
+  }
+  throw new WebFailure('redirect', `${request.url.host} redirects too often`);
+}
+
+const headersFor = (url: URL, request: WebRequest) =>
+  url.origin === request.url.origin ? (request.headers ?? {}) : {};
+
+/** @throws WebFailure `redirect`, `address-refused` */
+function requireAllowed(url: URL, settings: HttpSettings): void {
+  const allowed = [hostOf(settings), ...settings.allowHosts.map((host) => host.toLowerCase())];
+  const http = url.protocol === 'http:' || url.protocol === 'https:';
+  if (http && (allowed.includes(url.host) || allowed.includes(url.hostname))) return;
+  throw new WebFailure('address-refused', `${url.host || url.protocol} is not among allowHosts`);
+}
+
+function readable(body: Buffer, contentType = ''): string {
+  const mime = (contentType.split(';')[0] ?? '').trim().toLowerCase();
+  if (mime !== '' && !/^text\/|[/+](?:json|xml|x-ndjson|yaml)$/.test(mime)) {
+    throw new WebFailure('not-text', `the answer is ${mime.slice(0, 60)} and not text`);
+  }
+  return decodeText(body, contentType).text.trim();
+}
+
+const denied = ({ name }: HttpSettings, { host }: URL): AgentRlError =>
+  new AgentRlError(
+    'WEB_REQUEST_DENIED',
+    `Tool ${name}: ${host} answers 401. Check the variables named in its headers.`,
+  );

@@ -1,0 +1,87 @@
+import { inject } from 'inversify';
+import { type Static, Type } from 'typebox';
+
+import { SETTINGS, SHARED, tool } from '../../core/tool.ts';
+import type { Tool, ToolContext, ToolFace, ToolResult, ToolShared } from '../../core/tool.ts';
+import { checkBudget, PageReader, WebFailure, webProperties } from '../../search/web/index.ts';
+import { callName } from '../call-name.ts';
+
+const OpenPageParameters = Type.Object(
+  { url: Type.String({ description: 'Address of the page, with http:// or https://' }) },
+  { additionalProperties: false },
+);
+
+const OpenPageSettings = Type.Object(
+  {
+    maxContentChars: Type.Integer({
+      minimum: 40,
+      maximum: 100_000,
+      default: 4000,
+      description: 'Longest text shown; the rest is cut visibly',
+    }),
+    allowHosts: Type.Array(Type.String({ minLength: 1 }), {
+      default: [],
+      description: 'Hosts, with or without a port, that may have private addresses',
+    }),
+    maxRedirects: Type.Integer({
+      minimum: 0,
+      maximum: 20,
+      default: 5,
+      description: 'Redirects followed; the address of each is checked',
+    }),
+    proxyChecksAddresses: Type.Boolean({
+      default: false,
+      description:
+        'Behind a proxy: leaves it to the proxy to refuse names that do not resolve here',
+    }),
+    ...webProperties,
+  },
+  { additionalProperties: false },
+);
+type OpenPageSettings = Static<typeof OpenPageSettings>;
+
+/** The reader that all open_page tools of a run share. */
+type SharedReader = ToolShared & Pick<PageReader, 'read'>;
+
+/** Beyond the request's own deadline: time to say that it passed. */
+const graceS = 5;
+
+function configureOpenPage({ budget, deadlineS, maxContentChars }: OpenPageSettings) {
+  checkBudget(budget);
+  return { deadlineS: deadlineS + graceS, maxContentChars } satisfies Partial<ToolFace>;
+}
+
+/** Shows the readable text of a page on the public web. */
+@tool({
+  name: 'open_page',
+  description: 'Open a web page and read its text.',
+  parameters: OpenPageParameters,
+  settings: OpenPageSettings,
+  configure: (settings) => configureOpenPage(settings as OpenPageSettings),
+  open: async (settings, { environment }) =>
+    new PageReader({ settings: settings as OpenPageSettings, scope: 'open_page', environment }),
+})
+export class OpenPageTool implements Tool<typeof OpenPageParameters> {
+  constructor(
+    @inject(SHARED) private readonly reader: SharedReader,
+    @inject(SETTINGS) private readonly settings: OpenPageSettings,
+  ) {}
+
+  async call(
+    { url }: Static<typeof OpenPageParameters>,
+    { random, signal }: ToolContext,
+  ): Promise<ToolResult> {
+    try {
+      const page = await this.reader.read(url.trim(), callName(random), signal);
+      const heading = page.title === '' ? '' : `# ${page.title}\n\n`;
+      const content = `${heading}${page.text || '[no readable text]'}`;
+      // As much as is shown, so that a trajectory does not hold whole pages.
+      const text = page.text.slice(0, this.settings.maxContentChars);
+      return { content, data: { url: page.url, title: page.title, text } };
+    } catch (error) {
+      if (!(error instanceof WebFailure)) throw error;
+      const content = `Error: the page cannot be opened: ${error.message}.`;
+      return { content, isError: true, data: { failure: error.kind } };
+    }
+  }
+}

@@ -1,0 +1,309 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { validateBlock } from '../../../../../agent_rl/config/index.ts';
+import { KeyedRng } from '../../../../../agent_rl/core/keyed-rng.ts';
+import type { ToolResult } from '../../../../../agent_rl/core/tool.ts';
+import { openSearch } from '../../../../../agent_rl/tools/search/open-search.ts';
+import { SearchTool } from '../../../../../agent_rl/tools/search/search-tool.ts';
+import { SearchSettings } from '../../../../../agent_rl/tools/search/settings.ts';
+import { rejectionOf } from '../../../../support/thrown.ts';
+import {
+  type Answer,
+  drip,
+  flood,
+  hang,
+  inTurn,
+  json,
+  webServer,
+} from '../../../../support/web-server.ts';
+
+const secret = 'tvly-secret-0123456789';
+const environment = { KEY_OF_TEST: secret };
+
+const server = webServer();
+
+const settingsOf = (web: object, more: object = {}): SearchSettings =>
+  validateBlock(
+    SearchSettings,
+    { mode: 'web', web: { endpoint: `${server.origin}/search`, ...web }, ...more },
+    { path: 'tools.0', places: new Map() },
+  );
+
+const contextOf = (call: number) => ({
+  signal: new AbortController().signal,
+  inputs: {},
+  random: new KeyedRng(1, 'tool', 'task', 0, call),
+});
+
+interface Searched {
+  readonly result: ToolResult;
+  readonly seconds: number;
+}
+
+/** One search by a tool of its own. */
+async function searched(web: object, answer: Answer, more: object = {}): Promise<Searched> {
+  server.answer = answer;
+  server.received.length = 0;
+  const settings = settingsOf(web, more);
+  const shared = await openSearch(settings, { environment });
+  try {
+    const started = performance.now();
+    const result = await new SearchTool(shared, settings).call(
+      { query: ' who  built\nit? ' },
+      contextOf(0),
+    );
+    return { result, seconds: (performance.now() - started) / 1000 };
+  } finally {
+    await shared.close();
+  }
+}
+
+const page = { title: 'Aurel Bridge', url: 'https://a.example/1', text: 'Built by Ina Kost.' };
+const shown = '[1] Aurel Bridge (https://a.example/1)\nBuilt by Ina Kost.';
+
+describe('each provider is asked in its own way', () => {
+  const { title, url, text } = page;
+  test.each<[string, object, Answer, string, unknown, Record<string, string>]>([
+    [
+      'tavily',
+      { defaultParams: { search_depth: 'advanced' } },
+      json({ results: [{ title, url, content: text, score: 0.9 }] }),
+      'POST /search',
+      { query: 'who built it?', max_results: 5, search_depth: 'advanced' },
+      { authorization: `Bearer ${secret}` },
+    ],
+    [
+      'serper',
+      { defaultParams: { gl: 'de' } },
+      json({ organic: [{ title, link: url, snippet: text, position: 1 }] }),
+      'POST /search',
+      { q: 'who built it?', num: 5, gl: 'de' },
+      { 'x-api-key': secret },
+    ],
+    [
+      'brave',
+      {},
+      json({ web: { results: [{ title, url, description: text }] } }),
+      'GET /search?q=who+built+it%3F&count=5&text_decorations=false',
+      undefined,
+      { 'x-subscription-token': secret },
+    ],
+    [
+      'exa',
+      {},
+      json({ results: [{ title, url, highlights: ['Built by Ina Kost.'], text: 'long' }] }),
+      'POST /search',
+      { query: 'who built it?', numResults: 5, type: 'auto', contents: { highlights: true } },
+      { 'x-api-key': secret },
+    ],
+    [
+      'searxng',
+      {},
+      json({ results: [{ title, url, content: text, engine: 'x' }] }),
+      'GET /search?q=who+built+it%3F&format=json',
+      undefined,
+      { authorization: `Bearer ${secret}` },
+    ],
+    [
+      'web_iq',
+      { defaultParams: { region: 'de' } },
+      json({ webResults: [{ title, url, content: text }] }),
+      'POST /search',
+      {
+        query: 'who built it?',
+        maxResults: 5,
+        contentFormat: 'passage',
+        maxLength: 3000,
+        region: 'de',
+      },
+      { 'x-apikey': secret },
+    ],
+    [
+      'custom',
+      { apiKeyHeader: 'X-My-Key' },
+      json({ results: [{ title, url, text }] }),
+      'POST /search',
+      { query: 'who built it?', top_k: 5 },
+      { 'x-my-key': secret },
+    ],
+  ])('%s', async (provider, web, answer, line, body, headers) => {
+    const { result } = await searched({ provider, apiKeyEnv: 'KEY_OF_TEST', ...web }, answer);
+    expect(result.content).toBe(shown);
+    expect(result.data).toEqual([
+      { documentId: url, title, text, url, score: provider === 'tavily' ? 0.9 : 1 },
+    ]);
+    const [request] = server.received;
+    expect(`${request?.method} ${request?.path}`).toBe(line);
+    expect(request?.body === '' ? undefined : JSON.parse(request?.body ?? '')).toEqual(body);
+    expect(request?.headers).toMatchObject(headers);
+  });
+});
+
+const tavily = { provider: 'tavily', apiKeyEnv: 'KEY_OF_TEST', backoffFactor: 0.01 };
+const good = json({ results: [{ title: page.title, url: page.url, content: page.text }] });
+const status =
+  (code: number, headers: Record<string, string> = {}): Answer =>
+  (_, response) =>
+    response.writeHead(code, headers).end('{}');
+
+describe('a provider that fails is text for the model, in time', () => {
+  test('after 429 the call waits as long as Retry-After says and tries again', async () => {
+    const { result, seconds } = await searched(
+      tavily,
+      inTurn(status(429, { 'retry-after': '1' }), good),
+    );
+    expect(result.content).toBe(shown);
+    expect(seconds).toBeGreaterThanOrEqual(0.99);
+    expect(server.received).toHaveLength(2);
+  });
+
+  test('a Retry-After beyond the deadline ends the call at once', async () => {
+    const { result, seconds } = await searched(tavily, status(429, { 'retry-after': '3600' }));
+    expect(result.content).toMatch(/^Error: the search failed: .* asks to wait 3600 s\.$/);
+    expect(result.data).toEqual({ failure: 'rate-limited' });
+    expect(seconds).toBeLessThan(1);
+    expect(server.received).toHaveLength(1);
+  });
+
+  test('500 is tried again, and so is a connection that breaks off half way', async () => {
+    const breakOff: Answer = (_, response) => {
+      response.writeHead(200, { 'content-length': '1000' });
+      response.write('{"results"');
+      setTimeout(() => response.destroy(), 20);
+    };
+    const { result } = await searched(tavily, inTurn(status(500), breakOff, good));
+    expect(result.content).toBe(shown);
+    expect(server.received).toHaveLength(3);
+    // From the start, and not from where it broke off.
+    expect(server.received[2]?.headers).not.toHaveProperty('range');
+  });
+
+  test.each<[string, object, Answer, string, number]>([
+    ['500 again and again', {}, status(500), 'server-error', 3],
+    ['429 again and again', {}, status(429), 'rate-limited', 3],
+    ['a hang', { timeoutS: 0.1 }, hang, 'timeout', 3],
+    ['a hang up to the deadline', { deadlineS: 0.2 }, hang, 'timeout', 1],
+    ['a slow drip', { timeoutS: 0.1, maxRetries: 0 }, drip, 'timeout', 1],
+    ['broken JSON', {}, (_, response) => response.end('{"results": ['), 'bad-response', 1],
+    ['JSON of another shape', {}, json({ results: 'none' }), 'bad-response', 1],
+    ['a list where an object belongs', {}, json(7), 'bad-response', 1],
+    ['a body of 100 MB', {}, flood(100 << 20), 'too-large', 1],
+    [
+      'a redirect into this machine',
+      {},
+      status(302, { location: 'http://127.0.0.1:9/' }),
+      'redirect',
+      1,
+    ],
+    ['a status nobody expects', {}, status(418), 'client-error', 1],
+  ])('%s', async (_name, web, answer, failure, requests) => {
+    const { result, seconds } = await searched({ ...tavily, ...web }, answer);
+    expect(result).toMatchObject({ isError: true, data: { failure } });
+    expect(result.content).toMatch(/^Error: the search failed: \S.*\.$/);
+    expect(server.received).toHaveLength(requests);
+    expect(seconds).toBeLessThan(2);
+  });
+
+  test('a server that is not there', async () => {
+    const web = { ...tavily, endpoint: 'http://127.0.0.1:1/search' };
+    const { result } = await searched(web, good);
+    expect(result.data).toEqual({ failure: 'network' });
+  });
+
+  test('an answer packed into a bomb', async () => {
+    const { gzipSync } = await import('node:zlib');
+    const bomb = gzipSync(Buffer.alloc(8 << 20));
+    const { result } = await searched(tavily, (_, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb);
+    });
+    expect(result.data).toEqual({ failure: 'too-large' });
+  });
+});
+
+describe('what the user has to mend stops the search', () => {
+  test.each([401, 403, 432])('status %i: the key or the plan', async (code) => {
+    const error = await rejectionOf(searched(tavily, status(code)));
+    expect(error.code).toBe('WEB_REQUEST_DENIED');
+    expect(error.message).toContain(String(code));
+  });
+
+  test('a key that is not set', async () => {
+    const error = await rejectionOf(searched({ ...tavily, apiKeyEnv: 'NOT_SET' }, good));
+    expect(error.code).toBe('CONFIG_INVALID');
+    expect(error.message).toContain('NOT_SET, which is not set');
+  });
+});
+
+describe('a key appears nowhere', () => {
+  test('not in what a server repeats of it', async () => {
+    const echo: Answer = ({ headers }, response) =>
+      json({ results: [{ title: headers.authorization, url: 'u', content: secret }] })(
+        { headers } as never,
+        response,
+      );
+    const { result } = await searched(tavily, echo);
+    expect(JSON.stringify(result)).not.toContain(secret);
+    expect(result.content).toBe('[1] Bearer [redacted] (u)\n[redacted]');
+  });
+});
+
+describe('the query', () => {
+  test.each([
+    ['empty', ' \n\t ', 'Error: the query is empty.'],
+    [
+      'too long',
+      'x'.repeat(10_000),
+      'Error: the query has 10000 characters, at most 400 are allowed.',
+    ],
+  ])('that is %s is answered and not sent', async (_name, query, content) => {
+    server.received.length = 0;
+    const settings = settingsOf(tavily);
+    const shared = await openSearch(settings, { environment });
+    const result = await new SearchTool(shared, settings).call({ query }, contextOf(0));
+    await shared.close();
+    expect(result).toMatchObject({ content, isError: true, data: { failure: 'bad-query' } });
+    expect(server.received).toHaveLength(0);
+  });
+
+  test('is all that reaches the provider of what the model wrote', async () => {
+    server.answer = good;
+    server.received.length = 0;
+    const settings = settingsOf(tavily);
+    const shared = await openSearch(settings, { environment });
+    const invented = { query: 'q', max_results: 99, api_key: 'mine' };
+    await new SearchTool(shared, settings).call(invented, contextOf(0));
+    await shared.close();
+    expect(JSON.parse(server.received[0]?.body ?? '')).toEqual({
+      query: 'q',
+      max_results: 5,
+      search_depth: 'basic',
+    });
+  });
+});
+
+describe('results', () => {
+  test('are as many and as long as the settings say', async () => {
+    const results = Array.from({ length: 9 }, (_, index) => ({
+      title: `T${index}`,
+      url: '',
+      content: 'word '.repeat(100),
+    }));
+    const { result } = await searched(tavily, json({ results }), {
+      topK: 2,
+      maxSnippetChars: 40,
+      showSource: false,
+    });
+    const text = `${'word '.repeat(8).trim()}…`;
+    expect(result.content).toBe(`[1] T0\n${text}\n\n[2] T1\n${text}`);
+  });
+
+  test('may be none', async () => {
+    const { result } = await searched(tavily, json({ results: [] }));
+    expect(result).toEqual({ content: 'No results.', data: [] });
+  });
+
+  test('give way to a direct answer when there are none', async () => {
+    const { result } = await searched(tavily, json({ results: [], answer: '42' }));
+    expect(result.content).toBe('[1] Answer\n42');
+  });
+});
