@@ -9,7 +9,7 @@ import { overridesOf, type Parsed, setsOf } from './config-flags.ts';
 import { type Io, printer } from './io.ts';
 
 /** The run file that is used when none is named. */
-const defaultConfig = (): string => join(packageRoot(), 'configs', 'code_exec_grpo.yaml');
+const usualConfig = 'code_exec_grpo.yaml';
 
 export interface PrepareOptions {
   /** Run file when `--config` is absent. */
@@ -57,8 +57,14 @@ function configOfRun(folder: string): string {
   );
 }
 
-/** Run file for a command on a run or checkpoint, when `--config` is absent. */
-export function configFor(folder: unknown, parsed: Parsed): string {
+/**
+ * Run file for a command on a run or checkpoint, when `--config` is absent.
+ *
+ * @param usual the one of `configs/` that is meant where there is no run either
+ */
+export function configFor(folder: unknown, parsed: Parsed, usual = usualConfig): string {
   const given = typeof folder === 'string' && folder !== '';
-  return given && parsed['config'] === undefined ? configOfRun(folder) : defaultConfig();
+  return given && parsed['config'] === undefined
+    ? configOfRun(folder)
+    : join(packageRoot(), 'configs', usual);
 }

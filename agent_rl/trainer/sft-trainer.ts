@@ -1,5 +1,4 @@
 import { packMicroBatches } from '../algorithms/pack-micro-batches.ts';
-import { tokenWeights } from '../algorithms/token-weights.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
 import type { Learner, TrainDatum } from '../core/learner.ts';
@@ -72,7 +71,7 @@ export class SFTTrainer {
     const { learner, paddedLength } = this.parts;
     const { microBatchTokens, train } = this.options;
     const started = performance.now();
-    const data = toData(this.#examples());
+    const data = toData(this.#examples(), train.contextWeight ?? 0);
     const batches = packMicroBatches(
       data.map(({ tokens }) => tokens.length),
       microBatchTokens,
@@ -121,15 +120,23 @@ export class SFTTrainer {
   }
 }
 
-/** The mean over all trained tokens of the step. */
-function toData(examples: readonly TranscriptRecord[]): TrainDatum[] {
-  const masks = examples.map((example) => maskOf(example, 'demonstration'));
-  const weights = tokenWeights(masks, { aggregation: 'token-mean', maxTokensPerEpisode: Infinity });
+/** Weights that sum to 1 over the step: those of the assistant's tokens are all alike, and so are the others'. */
+function toData(examples: readonly TranscriptRecord[], contextWeight: number): TrainDatum[] {
+  const weights = examples.map((example) => {
+    const said = Float32Array.from(
+      maskOf(example, 'demonstration'),
+      (mask) => mask || contextWeight,
+    );
+    // Nothing comes before the first token that could predict it.
+    said[0] = 0;
+    return said;
+  });
+  const total = weights.reduce((sum, one) => sum + one.reduce((a, b) => a + b, 0), 0);
   return examples.map(({ tokens }, index) => {
     const zeros = new Float32Array(tokens.length);
     return {
       tokens: Int32Array.from(tokens),
-      weights: weights[index] ?? zeros,
+      weights: weights[index]?.map((weight) => weight / total) ?? zeros,
       advantages: zeros,
       oldLogProbs: zeros,
     };

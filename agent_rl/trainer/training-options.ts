@@ -32,6 +32,8 @@ export interface AlgorithmOptions {
 /** The optimiser and how long it runs. */
 export interface TrainOptions {
   readonly iterations: number;
+  /** In supervised training, what tokens that the assistant did not say weigh in the loss; 0 by default. */
+  readonly contextWeight?: number;
   readonly learningRate: number;
   readonly warmupSteps: number;
   readonly schedule: 'constant' | 'cosine';

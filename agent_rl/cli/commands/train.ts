@@ -13,15 +13,21 @@ const options: Command['options'] = {
   'dry-run': { type: 'boolean', default: false, describe: 'Print the plan and stop' },
 };
 
+interface Mode {
+  readonly mode: 'train' | 'sft';
+  /** Run file of `configs/` when none is named. */
+  readonly usual?: string;
+}
+
 async function run(
   parsed: Parsed,
   { io, jobs }: CommandContext,
-  mode: 'train' | 'sft',
+  { mode, usual }: Mode,
 ): Promise<number> {
   const { resume } = parsed;
   const fixed: Override[] =
     mode === 'sft' ? [{ source: 'agent-rl sft', path: 'train.mode', value: 'sft' }] : [];
-  const job = await prepare(parsed, io, { otherwise: configFor(resume, parsed), fixed });
+  const job = await prepare(parsed, io, { otherwise: configFor(resume, parsed, usual), fixed });
   const result = await jobs[mode]({
     ...job,
     dryRun: parsed['dry-run'] === true,
@@ -35,12 +41,18 @@ export const train: Command = {
   name: 'train',
   describe: 'Train a policy with reinforcement learning',
   options,
-  run: async (parsed, context) => run(parsed, context, 'train'),
+  run: async (parsed, context) => run(parsed, context, { mode: 'train' }),
 };
+
+/** `train` for a program of its own, which has a run file of its own. */
+export const trainFrom = (usual: string): Command => ({
+  ...train,
+  run: async (parsed, context) => run(parsed, context, { mode: 'train', usual }),
+});
 
 export const sft: Command = {
   name: 'sft',
   describe: 'Train a policy on demonstrations',
   options,
-  run: async (parsed, context) => run(parsed, context, 'sft'),
+  run: async (parsed, context) => run(parsed, context, { mode: 'sft' }),
 };

@@ -42,6 +42,12 @@ export const TrainBlock = block(
       unit: 'sequences',
       description: 'Demonstrations per optimiser step in sft; rl takes tasksPerStep x groupSize',
     }),
+    contextWeight: Type.Number({
+      minimum: 0,
+      default: 0,
+      description:
+        'In sft: what prompts and observations weigh in the loss beside the words of the assistant; 0 leaves them out',
+    }),
     learningRate: Type.Number({ exclusiveMinimum: 0, default: 3e-4, description: 'Peak, AdamW' }),
     warmupSteps: Type.Integer({
       minimum: 0,

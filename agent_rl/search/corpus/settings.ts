@@ -136,6 +136,13 @@ const queryProperties = {
 export const CorpusSettings = Type.Object(
   {
     path: Type.String({ minLength: 1, description: 'Folder that `agent-rl index` made' }),
+    documents: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          'JSONL file of documents that the index is built from while the folder is not there; a folder that is there is never changed',
+      }),
+    ),
     ...queryProperties,
   },
   { additionalProperties: false },

@@ -12,11 +12,7 @@ import { readDocuments } from '../../../dataset/search-documents.ts';
  *
  * @throws AgentRlError `DATASET_INVALID` when the documents are missing or wrong, and as `buildCorpus` does
  */
-export async function buildMissingIndex({
-  path,
-  documents,
-  dense,
-}: CorpusSettings): Promise<void> {
+export async function buildMissingIndex({ path, documents, dense }: CorpusSettings): Promise<void> {
   if (documents === undefined || existsSync(path)) return;
   const file = documentsFile(documents);
   const read = await readDocuments(file);
