@@ -1,0 +1,157 @@
+import { join } from 'node:path';
+
+import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
+import type { Embedder, SearchBackend, SearchDocument } from '../../../agent_rl/core/search.ts';
+import { buildCorpus, openCorpusBackend } from '../../../agent_rl/search/corpus/index.ts';
+
+/** Times of one way of searching, in milliseconds. */
+export interface Latency {
+  readonly way: string;
+  readonly p50Ms: number;
+  readonly p95Ms: number;
+  /** Queries a second with so many asked at once. */
+  readonly atOnce: readonly {
+    readonly queries: number;
+    readonly perSecond: number;
+    readonly p95Ms: number;
+  }[];
+  /** Share of queries whose passage is among the first ten. */
+  readonly recallAt10: number;
+}
+
+export interface SpeedReport {
+  readonly passages: number;
+  readonly vectorIndex: 'flat' | 'hnsw';
+  /** Whole build, vectors included. */
+  readonly indexS: number;
+  /** Of it, making the vectors. */
+  readonly embedS: number;
+  readonly openS: number;
+  readonly latencies: readonly Latency[];
+}
+
+const dimensions = 384;
+const vocabularySize = 20_000;
+const wordsPerPassage = 80;
+const queries = 200;
+
+/** Words as common as Zipf's law has them, so that lists of a word are long and short as in a language. */
+function makeDocuments(count: number): SearchDocument[] {
+  const rng = new KeyedRng('bench retrieval', count);
+  const word = (): string => `w${Math.floor(vocabularySize ** rng.uniform())}`;
+  return Array.from({ length: count }, (_, index) => ({
+    id: `p${String(index).padStart(7, '0')}`,
+    title: '',
+    text: Array.from({ length: wordsPerPassage }, word).join(' '),
+  }));
+}
+
+/** Sum of a fixed random vector for each word: near when words are shared, and quickly made. */
+function wordSumEmbedder(): Embedder & { readonly seconds: () => number } {
+  const rows = new Map<string, Float32Array>();
+  const rowOf = (word: string): Float32Array => {
+    const known = rows.get(word);
+    if (known !== undefined) return known;
+    const rng = new KeyedRng('bench word', word);
+    const row = Float32Array.from({ length: dimensions }, () => rng.uniform() - 0.5);
+    rows.set(word, row);
+    return row;
+  };
+  const vectorOf = (text: string): Float32Array => {
+    const sum = new Float32Array(dimensions);
+    for (const word of text.split(' ')) {
+      const row = rowOf(word);
+      for (let axis = 0; axis < dimensions; axis++) sum[axis] = (sum[axis] ?? 0) + (row[axis] ?? 0);
+    }
+    const length = Math.hypot(...sum);
+    return sum.map((value) => value / length);
+  };
+  let spent = 0;
+  return {
+    name: 'sum of word vectors',
+    embed: async (texts) => {
+      const start = performance.now();
+      const vectors = texts.map(vectorOf);
+      spent += (performance.now() - start) / 1000;
+      return vectors;
+    },
+    close: async () => {},
+    seconds: () => spent,
+  };
+}
+
+/** Index time and latencies at a size. */
+export async function measureSpeed(
+  passages: number,
+  { work, hnsw }: { readonly work: string; readonly hnsw: boolean },
+): Promise<SpeedReport> {
+  const documents = makeDocuments(passages);
+  const embedder = wordSumEmbedder();
+  const path = join(work, `${passages}-${hnsw ? 'hnsw' : 'flat'}`);
+  const start = performance.now();
+  await buildCorpus({
+    source: {
+      sha256: path,
+      files: [path],
+      read: () => documents.map((document) => ({ document })),
+    },
+    output: path,
+    settings: { annFrom: hnsw ? 1 : passages + 1, text: { stem: false, removeStopWords: false } },
+    embedder,
+    version: 'bench',
+  });
+  const indexS = (performance.now() - start) / 1000;
+  const embedS = embedder.seconds();
+  const opening = performance.now();
+  const words = await openCorpusBackend({ path });
+  const openS = (performance.now() - opening) / 1000;
+  const both = await openCorpusBackend({ path }, { embedder });
+  const latencies = [
+    await measureLatency('BM25', words, documents),
+    await measureLatency('hybrid', both, documents),
+  ];
+  await Promise.all([words.close(), both.close()]);
+  return { passages, vectorIndex: hnsw ? 'hnsw' : 'flat', indexS, embedS, openS, latencies };
+}
+
+/** Eight words of a passage, which is to be found. */
+function makeQueries(documents: readonly SearchDocument[]) {
+  const rng = new KeyedRng('bench queries', documents.length);
+  return Array.from({ length: queries }, () => {
+    const { id, text } = rng.pick(documents);
+    return { id, query: rng.shuffle(text.split(' ')).slice(0, 8).join(' ') };
+  });
+}
+
+const quantile = (values: readonly number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[
+    Math.min(values.length - 1, Math.floor(share * values.length))
+  ] ?? 0;
+
+async function measureLatency(
+  way: string,
+  backend: SearchBackend,
+  documents: readonly SearchDocument[],
+): Promise<Latency> {
+  const asked = makeQueries(documents);
+  let found = 0;
+  const one = async ({ id, query }: { id: string; query: string }): Promise<number> => {
+    const start = performance.now();
+    const hits = await backend.search({ query, topK: 10 });
+    if (hits.some(({ documentId }) => documentId === id)) found += 1;
+    return performance.now() - start;
+  };
+  for (const query of asked.slice(0, 10)) await one(query);
+  found = 0;
+  const times: number[] = [];
+  for (const query of asked) times.push(await one(query));
+  const recallAt10 = found / asked.length;
+  const atOnce = [];
+  for (const count of [8, 64, 200]) {
+    const start = performance.now();
+    const waits = await Promise.all(asked.slice(0, count).map(one));
+    const perSecond = (1000 * count) / (performance.now() - start);
+    atOnce.push({ queries: count, perSecond, p95Ms: quantile(waits, 0.95) });
+  }
+  return { way, p50Ms: quantile(times, 0.5), p95Ms: quantile(times, 0.95), atOnce, recallAt10 };
+}

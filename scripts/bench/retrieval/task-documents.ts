@@ -1,0 +1,48 @@
+import { openTaskDocuments } from '../../../agent_rl/search/corpus/index.ts';
+
+/** What an index of its own costs an episode. */
+export interface TaskReport {
+  readonly episodes: number;
+  readonly documents: number;
+  readonly p50Ms: number;
+  readonly p95Ms: number;
+  /** Episodes a second with 64 at once. */
+  readonly perSecond: number;
+  /** Resident memory after all, less that after the first tenth. */
+  readonly grownMiB: number;
+}
+
+const documents = 8;
+const episodes = 500;
+
+async function episode(index: number): Promise<number> {
+  const start = performance.now();
+  const backend = await openTaskDocuments(
+    Array.from({ length: documents }, (_, place) => ({
+      id: `d${place}`,
+      title: `Town ${place}`,
+      text: `The mayor of town ${place} in episode ${index} is number ${place * index}.`,
+    })),
+  );
+  const hits = await backend.search({ query: `mayor of town ${index % documents}`, topK: 3 });
+  await backend.close();
+  if (!hits[0]?.text.includes(`episode ${index}`)) throw new Error('An episode read another one.');
+  return performance.now() - start;
+}
+
+/** Opens, asks and closes the documents of many tasks, one by one and 64 at once. */
+export async function measureTaskDocuments(): Promise<TaskReport> {
+  const times: number[] = [];
+  let before = 0;
+  for (let index = 0; index < episodes; index++) {
+    if (index === episodes / 10) before = process.memoryUsage.rss();
+    times.push(await episode(index));
+  }
+  const grownMiB = (process.memoryUsage.rss() - before) / 2 ** 20;
+  const start = performance.now();
+  await Promise.all(Array.from({ length: 64 }, (_, index) => episode(index)));
+  const perSecond = 64_000 / (performance.now() - start);
+  const ordered = times.slice(episodes / 10).toSorted((a, b) => a - b);
+  const at = (share: number): number => ordered[Math.floor(share * ordered.length)] ?? 0;
+  return { episodes, documents, p50Ms: at(0.5), p95Ms: at(0.95), perSecond, grownMiB };
+}
