@@ -53,7 +53,11 @@ export async function inLance<Result>(
 ): Promise<Result> {
   signal?.throwIfAborted();
   queue ??= new PQueue({ concurrency: mostInFlight });
-  const result = queue.add(work, signal === undefined ? {} : { signal });
+  // Not the queue's own `signal`: it gives an aborted call's place away while LanceDB is still at work.
+  const result = queue.add(async () => {
+    signal?.throwIfAborted();
+    return work();
+  });
   return signal === undefined ? result : orAborted(result, signal);
 }
 

@@ -28,14 +28,27 @@ describe('work in LanceDB', () => {
   });
 
   test('that is given up is not waited for, and keeps its place until it is done', async () => {
-    let finish = (): void => {};
+    const finish: (() => void)[] = [];
     const caller = new AbortController();
-    const slow = inLance(() => new Promise<void>((resolve) => (finish = resolve)), caller.signal);
     const reason = new Error('too late');
+    const slow = Array.from({ length: 8 }, () =>
+      inLance(() => new Promise<void>((resolve) => finish.push(resolve)), caller.signal),
+    );
+    let begun = 0;
+    const begin = async (): Promise<number> => (begun += 1);
+    const unwanted = inLance(begin, caller.signal);
+    const next = inLance(begin);
+    const refused = Promise.allSettled([...slow, unwanted]);
     caller.abort(reason);
-    await expect(slow).rejects.toBe(reason);
-    finish();
-    expect(await inLance(async () => 'next')).toBe('next');
+    const results = await refused;
+    expect(results.map((result) => 'reason' in result && result.reason === reason)).toEqual(
+      Array.from({ length: 9 }, () => true),
+    );
+    for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+    expect(begun).toBe(0);
+    for (const done of finish) done();
+    await next;
+    expect(begun).toBe(1);
   });
 
   test('that fails is the failure of its caller alone', async () => {
