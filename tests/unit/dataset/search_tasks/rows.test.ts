@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+
+import { packageRoot } from '../../../../agent_rl/core/package-root.ts';
+import { namesOf } from '../../../../dataset/search_tasks/generator/names.ts';
+import {
+  jsonLines,
+  makeSearchData,
+  shippedSeed,
+} from '../../../../dataset/search_tasks/generator/rows.ts';
+
+const shipped = (path: string): string =>
+  readFileSync(join(packageRoot(), 'dataset', path), 'utf8');
+const data = makeSearchData(shippedSeed);
+
+test('the files that ship are those the seed makes', () => {
+  expect(jsonLines(data.train) === shipped('search_tasks/train.jsonl')).toBe(true);
+  expect(jsonLines(data.eval) === shipped('search_tasks/eval.jsonl')).toBe(true);
+  expect(jsonLines(data.documents) === shipped('search_corpus/documents.jsonl')).toBe(true);
+});
+
+test('another seed makes another world', () => {
+  const other = makeSearchData(1);
+  expect(other.train[0]).not.toEqual(data.train[0]);
+  expect(other.train.length).toBe(data.train.length);
+});
+
+describe('splits', () => {
+  const names = (rows: readonly object[]): ReadonlySet<string> =>
+    new Set(JSON.stringify(rows).match(/\b[A-Z][aeiou][a-z]{5,6}\b/gu));
+
+  test('no name belongs to two owners', () => {
+    const all = Object.values(namesOf).flat();
+    expect(new Set(all).size).toBe(all.length);
+  });
+
+  test('no name of training is in the evaluation', () => {
+    const trained = names(data.train);
+    expect(trained.size).toBeGreaterThan(100);
+    expect([...names(data.eval)].filter((name) => trained.has(name))).toEqual([]);
+    expect([...trained].filter((name) => !namesOf.train.includes(name))).toEqual([]);
+  });
+
+  test('no document is needed in both', () => {
+    const needed = new Set(data.train.flatMap(({ documents }) => documents));
+    expect(data.eval.flatMap(({ documents }) => documents).filter((id) => needed.has(id))).toEqual(
+      [],
+    );
+  });
+
+  test('enough questions are in the total of the evaluation', () => {
+    const total = data.eval.filter(({ metadata }) => metadata['apart'] === undefined);
+    expect([data.train.length, total.length]).toEqual([548, 218]);
+  });
+});
+
+test('no answer is named by its question', () => {
+  const named = [...data.train, ...data.eval].filter(({ question, answer }) =>
+    question.includes(answer),
+  );
+  expect(named).toEqual([]);
+});
