@@ -31,8 +31,8 @@ export const guardedConnector =
         return;
       }
       guarded(target, (...result) => {
-        const [, socket] = result;
-        if (socket !== null && !isPublicAddress(socket.remoteAddress ?? '')) {
+        const [error, socket] = result;
+        if (error === null && !isPublicAddress(socket.remoteAddress ?? '')) {
           socket.destroy();
           callback(addressRefused(target.hostname), null);
         } else callback(...result);

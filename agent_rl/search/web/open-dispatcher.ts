@@ -34,6 +34,8 @@ export function openDispatcher(options: DispatcherOptions): Dispatcher {
       connect: options.connector === undefined ? tls : options.connector(tls),
       requestTls: tls,
       proxyTls: tls,
+      // Plain http is asked of the proxy as curl does; many proxies make tunnels to port 443 only.
+      proxyTunnel: false,
       // Given even when empty: undici would look into the process's environment.
       httpProxy: http,
       httpsProxy: https,

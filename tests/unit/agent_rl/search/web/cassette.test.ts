@@ -1,0 +1,152 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+
+import { Cassette } from '../../../../../agent_rl/search/web/cassette.ts';
+import { canonicalJson, requestKey } from '../../../../../agent_rl/search/web/canonical.ts';
+import { WebFailure } from '../../../../../agent_rl/search/web/web-failure.ts';
+import { temporaryFolder } from '../../../../support/temporary-folder.ts';
+import { rejectionOf, thrownBy } from '../../../../support/thrown.ts';
+
+const folder = temporaryFolder();
+let files = 0;
+const newPath = (): string => join(folder, 'deeper', `cassette-${files++}.jsonl`);
+
+const hour = 3_600_000;
+const opened = (path: string, mode: 'record' | 'replay', more: object = {}): Cassette =>
+  new Cassette({
+    mode,
+    path,
+    scope: 'search',
+    hide: (text) => text.replaceAll('s3cret', '[redacted]'),
+    ...more,
+  });
+
+const ask = (query: string, call = 'a') => ({ request: { query }, call });
+const noNetwork = async (): Promise<never> => {
+  throw new Error('The network was touched.');
+};
+
+describe('a request is known by what it asks', () => {
+  test('whatever the order of its parts', () => {
+    expect(canonicalJson({ b: [1, { d: 1, c: undefined }], a: 'x' })).toBe(
+      '{"a":"x","b":[1,{"d":1}]}',
+    );
+    expect(requestKey({ a: 1, b: 2 })).toBe(requestKey({ b: 2, a: 1 }));
+    expect(requestKey({ a: 1 })).not.toBe(requestKey({ a: '1' }));
+  });
+});
+
+describe('recording', () => {
+  test('asks the network once for what is asked often, also at the same time', async () => {
+    const cassette = opened(newPath(), 'record');
+    let asked = 0;
+    const live = async (): Promise<unknown> => ({ n: (asked += 1) });
+    const together = await Promise.all([
+      cassette.answer(ask('q', 'a'), live),
+      cassette.answer(ask('q', 'b'), live),
+    ]);
+    expect([...together, await cassette.answer(ask('q', 'c'), live)]).toEqual([
+      { n: 1 },
+      { n: 1 },
+      { n: 1 },
+    ]);
+    expect(cassette.counts).toEqual({ calls: 3, hits: 2 });
+  });
+
+  test('writes no secret down, neither of the request nor of the answer', async () => {
+    const path = newPath();
+    const cassette = opened(path, 'record');
+    const answer = await cassette.answer(ask('s3cret'), async () => ['my s3cret']);
+    expect(answer).toEqual(['my [redacted]']);
+    expect(readFileSync(path, 'utf8')).not.toContain('s3cret');
+  });
+
+  test('asks anew what is older than its time to live', async () => {
+    const path = newPath();
+    const at = (hours: number) => ({ ttlHours: 2, now: () => hours * hour });
+    await opened(path, 'record', at(0)).answer(ask('q'), async () => 'old');
+    expect(await opened(path, 'record', at(2)).answer(ask('q'), noNetwork)).toBe('old');
+    expect(await opened(path, 'record', at(3)).answer(ask('q'), async () => 'new')).toBe('new');
+    // A replay serves the last answer, whatever its age.
+    expect(await opened(path, 'replay', at(99)).answer(ask('q'), noNetwork)).toBe('new');
+  });
+
+  test('asks again what failed before', async () => {
+    const path = newPath();
+    const cassette = opened(path, 'record');
+    const failing = async (): Promise<never> => {
+      throw new WebFailure('timeout', 'no answer within 1 s');
+    };
+    await rejectionOf(cassette.answer(ask('q'), failing));
+    expect(await cassette.answer(ask('q'), async () => 'now')).toBe('now');
+  });
+});
+
+describe('a replay', () => {
+  test('gives every call the outcome it had, failures too, and nothing live', async () => {
+    const path = newPath();
+    const recording = opened(path, 'record');
+    const failing = async (): Promise<never> => {
+      throw new WebFailure('rate-limited', 'answers 429');
+    };
+    await rejectionOf(recording.answer(ask('q', 'first'), failing));
+    await recording.answer(ask('q', 'second'), async () => 'found');
+    await recording.answer(ask('q', 'first'), noNetwork);
+
+    const replay = opened(path, 'replay');
+    const failure = await rejectionOf(replay.answer(ask('q', 'first'), noNetwork));
+    expect(failure).toMatchObject({ kind: 'rate-limited', message: 'answers 429' });
+    expect(await replay.answer(ask('q', 'second'), noNetwork)).toBe('found');
+    expect(await replay.answer(ask('q', 'first'), noNetwork)).toBe('found');
+    expect(replay.counts).toEqual({ calls: 3, hits: 3 });
+  });
+
+  test('says clearly what was never recorded', async () => {
+    const path = newPath();
+    await opened(path, 'record').answer(ask('q'), async () => 1);
+    const { code, message } = await rejectionOf(
+      opened(path, 'replay').answer(ask('other'), noNetwork),
+    );
+    expect(code).toBe('CASSETTE_MISS');
+    expect(message).toContain('{"query":"other"}');
+  });
+
+  test('of a file that is not there fails at the start', () => {
+    expect(thrownBy(() => opened(newPath(), 'replay')).code).toBe('CASSETTE_MISS');
+  });
+
+  test('knows nothing of what another tool recorded in the same file', async () => {
+    const path = newPath();
+    await opened(path, 'record').answer(ask('q'), async () => 1);
+    const other = () => opened(path, 'replay', { scope: 'open_page' });
+    expect(thrownBy(other).code).toBe('CASSETTE_MISS');
+  });
+});
+
+describe('a cassette that is damaged', () => {
+  test('in its last line, as by a crash, loses that line', async () => {
+    const path = newPath();
+    const recording = opened(path, 'record');
+    await recording.answer(ask('q'), async () => 'ä');
+    const whole = readFileSync(path, 'utf8');
+    writeFileSync(path, `${whole}{"scope":"search","ke`);
+    await opened(path, 'record').answer(ask('r'), async () => 2);
+    const replay = opened(path, 'replay');
+    expect(await replay.answer(ask('q'), noNetwork)).toBe('ä');
+    expect(await replay.answer(ask('r'), noNetwork)).toBe(2);
+  });
+
+  test.each(['no json', '[]', '{"scope":"search"}', '{"scope":"search","key":"k"}', '7'])(
+    'by a line %s is refused with its place',
+    async (line) => {
+      const path = newPath();
+      await opened(path, 'record').answer(ask('q'), async () => 1);
+      writeFileSync(path, `${readFileSync(path, 'utf8')}${line}\n`);
+      const { code, message } = thrownBy(() => opened(path, 'replay'));
+      expect(code).toBe('CASSETTE_INVALID');
+      expect(message).toContain('line 3');
+    },
+  );
+});

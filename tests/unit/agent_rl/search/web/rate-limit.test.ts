@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+
+import { Budget } from '../../../../../agent_rl/search/web/budget.ts';
+import { RateLimit, rateLimitOf } from '../../../../../agent_rl/search/web/rate-limit.ts';
+import { rejectionOf, thrownBy } from '../../../../support/thrown.ts';
+
+const never = new AbortController().signal;
+
+/** Most starts in any window of a minute, ends excluded: a start and one exactly 60 s later share no window. */
+function mostInAMinute(starts: readonly number[]): number {
+  return Math.max(
+    ...starts.map((from) => starts.filter((at) => at >= from && at < from + 60_000).length),
+  );
+}
+
+beforeEach(() => {
+  jest.useFakeTimers({ now: 1_000_000 });
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+describe('64 episodes that search at once', () => {
+  test.each([1, 8, 50])('never start more than %i in any sliding minute', async (limit) => {
+    const gate = new RateLimit(limit);
+    const starts: number[] = [];
+    const episode = async (index: number): Promise<void> => {
+      // Not all at the same time, so that windows do not line up with the clock.
+      await new Promise((resolve) => setTimeout(resolve, index * 997));
+      for (let search = 0; search < 2; search++) {
+        await gate.start(() => starts.push(Date.now()), never);
+        await new Promise((resolve) => setTimeout(resolve, 1500));
+      }
+    };
+    const all = Promise.all(Array.from({ length: 64 }, (_, index) => episode(index)));
+    await jest.advanceTimersByTimeAsync((128 / limit + 4) * 60_000);
+    await all;
+    expect(starts).toHaveLength(128);
+    expect(mostInAMinute(starts)).toBe(limit);
+    // And not slower than that: the last of 128 starts in window ceil(128 / limit).
+    const wholeMs = (starts.at(-1) ?? 0) - (starts[0] ?? 0);
+    expect(wholeMs).toBeLessThan(Math.ceil(128 / limit) * 60_000 + 64 * 997);
+  });
+});
+
+describe('a rate limit', () => {
+  test('gives the place of a call that was given up to the next', async () => {
+    const gate = new RateLimit(1);
+    const starts: string[] = [];
+    await gate.start(() => starts.push('a'), never);
+    const givenUp = new AbortController();
+    const second = gate.start(() => starts.push('b'), givenUp.signal);
+    const third = gate.start(() => starts.push('c'), never);
+    const reason = new Error('given up');
+    givenUp.abort(reason);
+    await expect(second).rejects.toBe(reason);
+    await jest.advanceTimersByTimeAsync(60_000);
+    await third;
+    expect(starts).toEqual(['a', 'c']);
+  });
+
+  test('is one for each key, whoever asks for it', () => {
+    const origin = 'https://a.example';
+    const first = rateLimitOf({ origin, secret: 'one' }, 8);
+    expect(rateLimitOf({ origin, secret: 'one' }, 8)).toBe(first);
+    expect(rateLimitOf({ origin, secret: 'two' }, 8)).not.toBe(first);
+    const { code, message } = thrownBy(() => rateLimitOf({ origin, secret: 'one' }, 9));
+    expect(code).toBe('CONFIG_INVALID');
+    expect(message).not.toContain('one ');
+    expect(message).toContain('is 9 here and 8 elsewhere');
+  });
+});
+
+describe('a budget', () => {
+  const open = { start: async (begin: () => void) => begin() };
+  const limits = { costPerCall: 0.008, currency: 'USD' };
+
+  test('lets so many calls begin and no more', async () => {
+    const budget = new Budget(open, { ...limits, maxCalls: 2 });
+    let begun = 0;
+    const start = () => budget.start(() => (begun += 1), never);
+    await start();
+    await start();
+    const { code, message } = await rejectionOf(start());
+    expect(code).toBe('WEB_BUDGET_SPENT');
+    expect(message).toContain('2 calls were made and budget.maxCalls = 2');
+    expect([begun, budget.calls]).toEqual([2, 2]);
+  });
+
+  test('of money pays for the calls it is worth, to the last bit', async () => {
+    // 0.008 x 125 = 1, though not in binary.
+    const budget = new Budget(open, { ...limits, maxCost: 1 });
+    for (let call = 0; call < 125; call++) await budget.start(() => {}, never);
+    expect(budget.cost).toBeCloseTo(1, 12);
+    expect((await rejectionOf(budget.start(() => {}, never))).code).toBe('WEB_BUDGET_SPENT');
+  });
+
+  test('is not overdrawn by calls that waited for the rate limit together', async () => {
+    const budget = new Budget(new RateLimit(2), { ...limits, maxCalls: 3 });
+    let begun = 0;
+    const outcomes = Promise.allSettled(
+      Array.from({ length: 6 }, () => budget.start(() => (begun += 1), never)),
+    );
+    await jest.advanceTimersByTimeAsync(300_000);
+    expect((await outcomes).map(({ status }) => status).toSorted()).toEqual([
+      ...Array.from({ length: 3 }, () => 'fulfilled'),
+      ...Array.from({ length: 3 }, () => 'rejected'),
+    ]);
+    expect(begun).toBe(3);
+  });
+});
