@@ -1,0 +1,213 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { builtinPlugins } from '../../../../../agent_rl/compose/builtin-plugins.ts';
+import { choosePlugins } from '../../../../../agent_rl/compose/choose-plugins.ts';
+import { loadConfig, validateBlock } from '../../../../../agent_rl/config/index.ts';
+import { KeyedRng } from '../../../../../agent_rl/core/keyed-rng.ts';
+import type { ToolResult } from '../../../../../agent_rl/core/tool.ts';
+import { configureHttp } from '../../../../../agent_rl/tools/http/configure-http.ts';
+import { HttpTool } from '../../../../../agent_rl/tools/http/http-tool.ts';
+import { openHttp } from '../../../../../agent_rl/tools/http/open-http.ts';
+import { HttpSettings } from '../../../../../agent_rl/tools/http/settings.ts';
+import { temporaryFolder, writeBelow } from '../../../../support/temporary-folder.ts';
+import { rejectionOf, thrownBy } from '../../../../support/thrown.ts';
+import { type Answer, flood, json, webServer } from '../../../../support/web-server.ts';
+
+const server = webServer();
+const secret = 'w-secret-987654321';
+const environment = { WEATHER_KEY: secret };
+
+const described = {
+  name: 'weather',
+  description: 'Today’s weather of a city.',
+  url: 'SERVER/v1/{city}/now',
+  parameters: { city: { type: 'string' }, days: { type: 'integer' } },
+  optional: ['days'],
+  query: { units: 'metric', days: '{days}' },
+  headers: { Authorization: 'Bearer ${WEATHER_KEY}' },
+};
+
+const settingsOf = (more: object = {}): HttpSettings => {
+  const block = { ...described, ...more };
+  const url = block.url.replace('SERVER', server.origin || 'http://127.0.0.1:1');
+  return validateBlock(HttpSettings, { ...block, url }, { path: 'tools.0', places: new Map() });
+};
+
+async function asked(args: object, answer: Answer, more: object = {}): Promise<ToolResult> {
+  server.answer = answer;
+  server.received.length = 0;
+  const settings = settingsOf(more);
+  configureHttp(settings);
+  const shared = await openHttp(settings, { environment });
+  try {
+    return await new HttpTool(shared, settings).call(args, {
+      signal: new AbortController().signal,
+      inputs: {},
+      random: new KeyedRng(1),
+    });
+  } finally {
+    await shared.close();
+  }
+}
+
+const line = (): string => `${server.received[0]?.method} ${server.received[0]?.path}`;
+
+describe('an http tool asks as its template says', () => {
+  test('with escaped values, and with its secret in the header', async () => {
+    const result = await asked({ city: 'São/Paulo?' }, json({ sky: 'clear' }));
+    expect(result).toEqual({ content: '{"sky":"clear"}', data: { status: 200 } });
+    expect(line()).toBe('GET /v1/S%C3%A3o%2FPaulo%3F/now?units=metric');
+    expect(server.received[0]?.headers.authorization).toBe(`Bearer ${secret}`);
+  });
+
+  test('with optional values where they are given', async () => {
+    await asked({ city: 'Bern', days: 3 }, json({}));
+    expect(line()).toBe('GET /v1/Bern/now?units=metric&days=3');
+  });
+
+  test('with a body of JSON whose values keep their types', async () => {
+    const post = {
+      method: 'POST',
+      url: 'SERVER/v1',
+      query: {},
+      body: { where: 'city: {city}', days: '{days}', deep: ['{city}', 1] },
+    };
+    await asked({ city: 'Bern', days: 3 }, json({}), post);
+    expect(JSON.parse(server.received[0]?.body ?? '')).toEqual({
+      where: 'city: Bern',
+      days: 3,
+      deep: ['Bern', 1],
+    });
+  });
+
+  test.each(['..', '.', ''])('and refuses %j, which leads elsewhere', async (city) => {
+    const result = await asked({ city }, json({}));
+    expect(result).toMatchObject({
+      isError: true,
+      content: `Error: city may not be ${JSON.stringify(city)}.`,
+    });
+    expect(server.received).toHaveLength(0);
+  });
+});
+
+describe('an http tool says what went wrong', () => {
+  test.each<[string, Answer, object, string]>([
+    [
+      'a redirect to a host that is not allowed',
+      (_, response) => response.writeHead(302, { location: 'http://localhost:1/' }).end(),
+      {},
+      'Error: the request failed: localhost:1 is not among allowHosts.',
+    ],
+    [
+      'too long an answer',
+      flood(1 << 20),
+      { maxKiB: 16 },
+      'Error: the request failed: the answer is longer than 16384 bytes.',
+    ],
+    [
+      'a status',
+      json({ error: 'no city' }, 404),
+      {},
+      'Error: the server answers 404: {"error":"no city"}',
+    ],
+    [
+      'no text',
+      (_, response) => response.writeHead(200, { 'content-type': 'image/png' }).end('x'),
+      {},
+      'Error: the request failed: the answer is image/png and not text.',
+    ],
+  ])('%s', async (_name, answer, more, content) => {
+    expect(await asked({ city: 'Bern' }, answer, more)).toMatchObject({ isError: true, content });
+  });
+
+  test('a key that is refused stops the run', async () => {
+    const error = await rejectionOf(asked({ city: 'Bern' }, json({}, 401)));
+    expect(error.code).toBe('WEB_REQUEST_DENIED');
+  });
+
+  test('a key that is not set stops the start', async () => {
+    const error = await rejectionOf(
+      asked({ city: 'Bern' }, json({}), { headers: { 'X-Key': '${NOT_SET}' } }),
+    );
+    expect(error.message).toContain('the header X-Key of tool weather');
+  });
+
+  test('never with the secret, though the server repeats it', async () => {
+    const { content } = await asked({ city: 'Bern' }, ({ headers }, response) => {
+      response.writeHead(400, { 'content-type': 'text/plain' }).end(headers.authorization);
+    });
+    expect(content).toBe('Error: the server answers 400: Bearer [redacted]');
+  });
+
+  test('a redirect takes no secret to another origin', async () => {
+    const { port } = new URL(server.origin);
+    const result = await asked(
+      { city: 'Bern' },
+      ({ path, headers }, response) => {
+        if (path === '/there') response.end(String(headers.authorization));
+        else response.writeHead(307, { location: `http://localhost:${port}/there` }).end();
+      },
+      { allowHosts: ['localhost'] },
+    );
+    expect(result.content).toBe('undefined');
+  });
+});
+
+describe('what is described wrongly', () => {
+  test.each<[string, object, RegExp]>([
+    [
+      'a placeholder without a parameter',
+      { url: 'http://a.example/{town}' },
+      /\{town\} is no parameter/,
+    ],
+    ['a parameter that is used nowhere', { query: {} }, /days is used in neither/],
+    ['an optional part of the URL', { optional: ['city'] }, /\{city\} in url: cannot be optional/],
+    [
+      'a schema that is none',
+      { parameters: { city: { type: 'text' }, days: {} } },
+      /are no JSON Schema/,
+    ],
+    ['a host of the model’s', { url: 'http://{city}/' }, /List allowHosts/],
+    ['a password', { url: 'http://me:pw@a.example/{city}' }, /may hold no password/],
+    ['a body without POST', { body: {} }, /Use method: POST/],
+    ['money without a price', { budget: { maxCost: 1 } }, /needs budget\.costPerCall/],
+  ])('%s is refused at the start', (_name, more, message) => {
+    expect(() => configureHttp(settingsOf(more))).toThrow(message);
+  });
+});
+
+const folder = temporaryFolder();
+const runFile = (tools: string): string =>
+  writeBelow(
+    folder,
+    'run.yaml',
+    `environment:\n  type: code_exec\ndataset:\n  dir: dataset/code_tasks\ntools:\n  - type: code_exec\n${tools}`,
+  );
+const tool = (name: string, url = 'https://a.example/{q}'): string =>
+  `  - type: http\n    name: ${name}\n    description: Looks something up.\n    url: ${url}\n    parameters:\n      q: { type: string, description: What }\n`;
+
+describe('a run file', () => {
+  test('may describe several http tools, each with a name and a schema of its own', () => {
+    const loaded = loadConfig({ file: runFile(tool('one') + tool('two')) });
+    const { tools } = choosePlugins(loaded, builtinPlugins());
+    expect(tools.map(({ entry }) => entry.spec.name)).toEqual(['code_exec', 'one', 'two']);
+    expect(JSON.parse(JSON.stringify(tools[1]?.entry.spec.parameters))).toEqual({
+      type: 'object',
+      properties: { q: { type: 'string', description: 'What' } },
+      required: ['q'],
+      additionalProperties: false,
+    });
+  });
+
+  test('may not give two of them one name', () => {
+    const loaded = loadConfig({ file: runFile(tool('one') + tool('one')) });
+    const { message } = thrownBy(() => choosePlugins(loaded, builtinPlugins()));
+    expect(message).toContain('tools.2.type: "one" is already tools.1. Keep one.');
+  });
+
+  test('is told where a description is wrong', () => {
+    const loaded = loadConfig({ file: runFile(tool('one', 'https://a.example/{x}')) });
+    const { message } = thrownBy(() => choosePlugins(loaded, builtinPlugins()));
+    expect(message).toMatch(/run\.yaml:7:\d+ tools\.1: \{x\} is no parameter\. Parameters: q\./);
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { validateBlock } from '../../../../../agent_rl/config/index.ts';
+import { configureSearch } from '../../../../../agent_rl/tools/search/configure-search.ts';
+import { SearchSettings } from '../../../../../agent_rl/tools/search/settings.ts';
+import { thrownBy } from '../../../../support/thrown.ts';
+
+const settingsOf = (block: object): SearchSettings =>
+  validateBlock(SearchSettings, block, { path: 'tools.0', places: new Map() });
+const configured = (block: object) => configureSearch(settingsOf(block));
+const tavily = { provider: 'tavily', apiKeyEnv: 'TAVILY_API_KEY' };
+
+describe('settings of search are refused at the start', () => {
+  test.each<[string, object, RegExp]>([
+    [
+      'a provider nobody knows',
+      { mode: 'web', web: { provider: 'altavista' } },
+      /Known: tavily, serper, brave, exa, searxng, web_iq, custom\./,
+    ],
+    [
+      'bing, with what replaced it',
+      { mode: 'web', web: { provider: 'bing' } },
+      /retired the Bing Search API .* provider: web_iq/,
+    ],
+    ['no key', { mode: 'web', web: { provider: 'exa' } }, /exa needs web\.apiKeyEnv/],
+    ['no endpoint', { mode: 'web', web: { provider: 'searxng' } }, /needs web\.endpoint/],
+    [
+      'a password in the endpoint',
+      { mode: 'web', web: { provider: 'custom', endpoint: 'http://me:pw@a.example' } },
+      /may hold no password/,
+    ],
+    [
+      'a query of the settings’ own',
+      { mode: 'web', web: { ...tavily, defaultParams: { query: 'x' } } },
+      /web\.defaultParams\.query cannot be given/,
+    ],
+    [
+      'money without a price',
+      { mode: 'web', web: { ...tavily, budget: { maxCost: 5 } } },
+      /needs budget\.costPerCall above 0/,
+    ],
+    ['no web', { mode: 'web' }, /mode: web needs web\.provider/],
+    ['no corpus', { mode: 'corpus' }, /needs corpus\.path/],
+    [
+      'what the mode does not read',
+      { mode: 'task', web: tavily },
+      /web: has no effect in mode task/,
+    ],
+  ])('%s', (_name, block, message) => expect(() => configured(block)).toThrow(message));
+
+  test('with the name they have here, when they are those of older systems', () => {
+    const old = { ...tavily, rate_limit_per_min: 8 };
+    const { message } = thrownBy(() => settingsOf({ mode: 'web', web: old }));
+    expect(message).toContain('rateLimitPerMin');
+  });
+});
+
+test('the deadline of the call is beyond that of the request', () => {
+  expect(configured({ mode: 'web', web: { ...tavily, deadlineS: 30 } })).toEqual({
+    deadlineS: 35,
+    maxContentChars: 5 * (520 + 500),
+  });
+});

@@ -1,0 +1,108 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { KeyedRng } from '../../../../../agent_rl/core/keyed-rng.ts';
+import type { SearchBackend, SearchRequest } from '../../../../../agent_rl/core/search.ts';
+import { SearchTool } from '../../../../../agent_rl/tools/search/search-tool.ts';
+import type { SearchSettings } from '../../../../../agent_rl/tools/search/settings.ts';
+import { formatHits } from '../../../../../agent_rl/tools/search/format-hits.ts';
+import { describeToolContract } from '../../../../contracts/tool-contract.ts';
+
+const documents = [
+  { id: 'd1', title: 'Aurel Bridge', text: 'Ina Kost built the Aurel bridge.' },
+  { id: 'd2', title: 'Lake Merrow', text: 'The lake freezes every winter.' },
+];
+
+const settings: SearchSettings = {
+  mode: 'corpus',
+  topK: 2,
+  maxSnippetChars: 60,
+  maxQueryChars: 50,
+};
+
+const asked: SearchRequest[] = [];
+const backend: SearchBackend = {
+  search: async (request) => {
+    asked.push(request);
+    return documents.map(({ id, title, text }, index) => ({
+      documentId: id,
+      title,
+      text,
+      score: 1 - index,
+    }));
+  },
+  close: async () => {},
+};
+const shared = { backend, close: async () => {} };
+
+describeToolContract('search', {
+  plugin: SearchTool,
+  create: () => new SearchTool(shared, settings),
+  goodArguments: { query: 'who built the bridge' },
+  badArguments: { query: '  ' },
+});
+
+const contextOf = (turn: number, inputs = {}) => ({
+  signal: new AbortController().signal,
+  inputs,
+  random: new KeyedRng(1, 'tool', 'task', 0, turn),
+});
+
+describe('search', () => {
+  test('shows numbered passages and hands the hits to the environment', async () => {
+    const result = await new SearchTool(shared, settings).call({ query: 'x' }, contextOf(0));
+    expect(result.content).toBe(
+      '[1] Aurel Bridge\nIna Kost built the Aurel bridge.\n\n[2] Lake Merrow\nThe lake freezes every winter.',
+    );
+    expect(result.data).toMatchObject([{ documentId: 'd1' }, { documentId: 'd2' }]);
+  });
+
+  test('names each call of a run differently, and the same call the same', async () => {
+    asked.length = 0;
+    for (const turn of [0, 1, 0]) {
+      await new SearchTool(shared, settings).call({ query: 'x' }, contextOf(turn));
+    }
+    const [first, second, again] = asked.map(({ call }) => call);
+    expect(first).toMatch(/^[0-9a-f]{12}$/);
+    expect(second).not.toBe(first);
+    expect(again).toBe(first);
+  });
+
+  test.each([
+    ['blank', { content: '', isError: undefined }, 1],
+    ['unavailable', { content: 'Error: search is not available.', isError: true }, 0],
+  ] as const)('can be %s, to measure what it is worth', async (output, answer, searches) => {
+    asked.length = 0;
+    const tool = new SearchTool(shared, { ...settings, output });
+    const { content, isError } = await tool.call({ query: 'x' }, contextOf(0));
+    expect({ content, isError }).toEqual(answer);
+    expect(asked).toHaveLength(searches);
+  });
+});
+
+test('passages may name their source, and need no title', () => {
+  const hits = [
+    { documentId: 'd1', title: '', text: 'a', score: 1 },
+    { documentId: 'd2', title: 'T', text: '', url: 'https://x.example', score: 1 },
+  ];
+  expect(formatHits(hits, true)).toBe('[1] (d1)\na\n\n[2] T (https://x.example)');
+});
+
+describe('mode: task', () => {
+  const alone = { ...settings, mode: 'task' as const };
+  const close = async () => {};
+
+  test('searches what the environment hands over, each episode its own', async () => {
+    const [one, other] = [new SearchTool({ close }, alone), new SearchTool({ close }, alone)];
+    const ask = async (tool: SearchTool, given: typeof documents) =>
+      (await tool.call({ query: 'Aurel bridge' }, contextOf(0, { documents: given }))).content;
+    expect(await ask(one, documents)).toContain('[1] Aurel Bridge\nIna Kost');
+    expect(await ask(other, documents.slice(1))).not.toContain('Ina Kost');
+    await one.close();
+    await other.close();
+  });
+
+  test('says whose mistake it is when nothing was handed over', async () => {
+    const tool = new SearchTool({ close }, alone);
+    await expect(tool.call({ query: 'x' }, contextOf(0))).rejects.toThrow(/inputs\.documents/);
+  });
+});
