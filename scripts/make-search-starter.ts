@@ -1,10 +1,8 @@
 import { parseArgs } from 'node:util';
 
 import { prepareRun } from '../agent_rl/compose/prepare-run.ts';
-import type { SearchDocument } from '../agent_rl/core/search.ts';
-import { formatHits } from '../agent_rl/tools/search/format-hits.ts';
-import { searchDemonstrations } from '../dataset/search-demonstrations.ts';
 import { makeStarter } from './starter-model/make-starter.ts';
+import { teacherConversations } from './starter-model/teacher-conversations.ts';
 import { searchPieces } from './starter-model/train-tokenizer.ts';
 
 /*
@@ -25,18 +23,9 @@ const prepared = await prepareRun({
 });
 const { iterations, batchSize } = prepared.loaded.config.train;
 
-/** As the `search` tool shows what it found. */
-const render = (documents: readonly SearchDocument[]): string =>
-  formatHits(
-    documents.map((document) => ({ ...document, documentId: document.id, score: 0 })),
-    false,
-  );
-const topK = Number(prepared.chosen.tools[0]?.settings['topK']);
-
-const demonstrations = searchDemonstrations(seed, iterations * batchSize, { topK, render });
 await makeStarter({
   prepared,
-  conversations: [...demonstrations].map(({ messages }) => messages),
+  conversations: [...teacherConversations(prepared, seed, iterations * batchSize)],
   vocabSize: 640,
   apart: searchPieces,
   between: '\n',

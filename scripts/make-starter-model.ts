@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 
 import { prepareRun } from '../agent_rl/compose/prepare-run.ts';
-import { codeDemonstrations } from '../dataset/demonstrations.ts';
 import { makeStarter } from './starter-model/make-starter.ts';
+import { teacherConversations } from './starter-model/teacher-conversations.ts';
 import { codePieces } from './starter-model/train-tokenizer.ts';
 
 /*
@@ -22,10 +22,9 @@ const prepared = await prepareRun({
   flags: [{ source: '--seed', path: 'run.seed', value: seed }],
 });
 const { iterations, batchSize } = prepared.loaded.config.train;
-const demonstrations = [...codeDemonstrations(seed, iterations * batchSize)];
 await makeStarter({
   prepared,
-  conversations: demonstrations.map(({ messages }) => messages),
+  conversations: [...teacherConversations(prepared, seed, iterations * batchSize)],
   vocabSize: 1024,
   apart: codePieces,
   between: '',

@@ -5,7 +5,7 @@ import { prepareRun } from '../../../agent_rl/compose/prepare-run.ts';
 import { runSft } from '../../../agent_rl/compose/run-sft.ts';
 import { loadConfig } from '../../../agent_rl/config/index.ts';
 import { conversationLine } from '../../../dataset/conversations.ts';
-import { codeDemonstrations } from '../../../dataset/demonstrations.ts';
+import { teacherConversations } from '../../starter-model/teacher-conversations.ts';
 import type { SeedOptions } from './controls-of-seed.ts';
 
 export interface MoreWarmUp {
@@ -49,7 +49,10 @@ async function warmUp(
   });
   const { batchSize } = prepared.loaded.config.train;
   const conversations = iterations * batchSize;
-  await writeConversations(path.join(own, 'train.jsonl'), `${seed} ${name}`, conversations);
+  const fresh = freshSeed + seed * 2 + (name === 'trial' ? 1 : 0);
+  const lines = [...teacherConversations(prepared, fresh, conversations)].map(conversationLine);
+  await mkdir(own, { recursive: true });
+  await writeFile(path.join(own, 'train.jsonl'), `${lines.join('\n')}\n`);
   const before = process.cpuUsage();
   const result = await runSft({ ...prepared, signal, print, dryRun: false });
   const { user, system } = process.cpuUsage(before);
@@ -62,13 +65,3 @@ async function warmUp(
 
 /** Far from the seeds that warm-ups are made with. */
 const freshSeed = 7_000_000;
-
-async function writeConversations(file: string, name: string, count: number): Promise<void> {
-  await mkdir(path.dirname(file), { recursive: true });
-  const seed = freshSeed + Number.parseInt(name, 10) * 2 + (name.endsWith('trial') ? 1 : 0);
-  const lines: string[] = [];
-  for (const { messages } of codeDemonstrations(seed, count)) {
-    lines.push(`${conversationLine(messages)}\n`);
-  }
-  await writeFile(file, lines.join(''));
-}

@@ -1,0 +1,33 @@
+import type { PreparedRun } from '../../agent_rl/compose/prepare-run.ts';
+import type { Message } from '../../agent_rl/core/message.ts';
+import type { SearchDocument } from '../../agent_rl/core/search.ts';
+import { formatHits } from '../../agent_rl/tools/search/format-hits.ts';
+import { codeDemonstrations } from '../../dataset/demonstrations.ts';
+import { searchDemonstrations } from '../../dataset/search-demonstrations.ts';
+
+/**
+ * Conversations of the unreliable teacher of the environment that a warm-up's run file names.
+ *
+ * @yields Messages of one conversation after another, `count` in all.
+ */
+export function* teacherConversations(
+  { chosen }: Pick<PreparedRun, 'chosen'>,
+  seed: number,
+  count: number,
+): Generator<readonly Message[]> {
+  const demonstrations =
+    chosen.environment.entry.spec.name === 'search'
+      ? searchDemonstrations(seed, count, { topK: topKOf(chosen), render })
+      : codeDemonstrations(seed, count);
+  for (const { messages } of demonstrations) yield messages;
+}
+
+const topKOf = ({ tools }: PreparedRun['chosen']): number =>
+  Number(tools.find(({ entry }) => entry.spec.name === 'search')?.settings['topK']);
+
+/** As the `search` tool shows what it found. */
+const render = (documents: readonly SearchDocument[]): string =>
+  formatHits(
+    documents.map(({ id, title, text }) => ({ documentId: id, title, text, score: 0 })),
+    false,
+  );
