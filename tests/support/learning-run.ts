@@ -9,7 +9,9 @@ import { paddedLength } from '../../agent_rl/learner/train-batch.ts';
 import type { Evaluation } from '../../agent_rl/trainer/evaluate.ts';
 import { GRPOTrainer } from '../../agent_rl/trainer/grpo-trainer.ts';
 import type { TrainingResult } from '../../agent_rl/trainer/trainer-contracts.ts';
+import type { Task } from '../../agent_rl/core/task.ts';
 import { loadCodeTaskSplits } from '../../dataset/code-task-dataset.ts';
+import { loadSearchTaskSplits } from '../../dataset/search-task-dataset.ts';
 import { TaskSampler } from '../../dataset/task-sampler.ts';
 
 /** What is done to a run that must then not pass for one that learns. */
@@ -36,7 +38,7 @@ export const leastRise = 0.5;
 
 const root = packageRoot();
 
-/** A few tasks of a kind the starter model often gets wrong in one way. */
+/** A short run: few tasks, a high rate. */
 const settings = [
   'rollout.tasksPerStep=6',
   'rollout.groupSize=8',
@@ -46,17 +48,55 @@ const settings = [
   'train.warmupSteps=0',
   // A slow machine must not abort what a fast one plays to its end.
   'rollout.episodeTimeoutS=3600',
-  'sandbox.wallS=20',
 ];
 
-/** Trains the starter model on a handful of tasks through the real engine, sandbox and trainer. */
-export async function learningRun(fault: Fault): Promise<LearningRun> {
+/** What is learned, and from which model. */
+interface LearningJob {
+  readonly config: string;
+  readonly model: string;
+  readonly dataset: string;
+  readonly settings: readonly string[];
+  readonly load: (
+    folder: string,
+  ) => Promise<{ readonly train: Iterable<Task>; readonly eval: Iterable<Task> }>;
+  readonly isChosen: (task: Task) => boolean;
+}
+
+const codeExec: LearningJob = {
+  config: 'code_exec_grpo.yaml',
+  model: 'starter',
+  dataset: 'code_tasks',
+  settings: ['sandbox.wallS=20'],
+  load: loadCodeTaskSplits,
+  // Tasks in which only counting, or only multiplying, is easily done wrong.
+  isChosen: ({ metadata }) =>
+    ['["count"]', '["times"]'].includes(JSON.stringify(metadata['tricky'])),
+};
+
+/** Questions that the search starter mostly answers without a search, in an index built for this run. */
+export const searchJob = (index: string): LearningJob => ({
+  config: 'search_qa_grpo.yaml',
+  model: 'search-starter',
+  dataset: 'search_tasks',
+  settings: [
+    `tools.0.corpus.path=${index}`,
+    `tools.0.corpus.documents=${join(root, 'dataset', 'search_corpus', 'documents.jsonl')}`,
+  ],
+  load: loadSearchTaskSplits,
+  isChosen: ({ metadata }) =>
+    metadata['apart'] === undefined &&
+    ['river', 'partner', 'age', 'builder'].includes(String(metadata['kind'])),
+});
+
+/** Trains a starter model on a handful of tasks through the real engine, tool and trainer. */
+export async function learningRun(fault: Fault, job = codeExec): Promise<LearningRun> {
   const prepared = await prepareRun({
-    file: join(root, 'configs', 'code_exec_grpo.yaml'),
+    file: join(root, 'configs', job.config),
     overrides: [
       ...settings,
-      `model.path=${join(root, 'model', 'starter')}`,
-      `dataset.dir=${join(root, 'dataset', 'code_tasks')}`,
+      ...job.settings,
+      `model.path=${join(root, 'model', job.model)}`,
+      `dataset.dir=${join(root, 'dataset', job.dataset)}`,
       ...(fault === 'shuffled-rewards' ? ['train.control=shuffled-rewards'] : []),
       // Else the run would stop at the first wrong token, before anything else can tell.
       ...(fault === 'other-tokens'
@@ -70,8 +110,8 @@ export async function learningRun(fault: Fault): Promise<LearningRun> {
   try {
     const drawn = recordDraws(agent);
     const trained: TrainDatum[] = [];
-    const { train, eval: held } = await loadCodeTaskSplits(config.dataset.dir);
-    const sampler = new TaskSampler([...train].filter(isChosen), { seed: 1, shuffle: true });
+    const { train, eval: held } = await job.load(config.dataset.dir);
+    const sampler = new TaskSampler([...train].filter(job.isChosen), { seed: 1, shuffle: true });
     const trainer = new GRPOTrainer(
       {
         learner: recordingLearner(agent.engine, trained, faultOf(fault)),
@@ -81,7 +121,7 @@ export async function learningRun(fault: Fault): Promise<LearningRun> {
           state: () => sampler.state(),
           restore: (state) => sampler.restore(state as ReturnType<typeof sampler.state>),
         },
-        evalTasks: [...held].filter(isChosen),
+        evalTasks: [...held].filter(job.isChosen),
         paddedLength,
       },
       trainerOptions(config),
@@ -94,13 +134,6 @@ export async function learningRun(fault: Fault): Promise<LearningRun> {
     await agent.close();
   }
 }
-
-/** Tasks in which only counting, or only multiplying, is easily done wrong. */
-const isChosen = ({
-  metadata,
-}: {
-  readonly metadata: Readonly<Record<string, unknown>>;
-}): boolean => ['["count"]', '["times"]'].includes(JSON.stringify(metadata['tricky']));
 
 /** Notes what the engine draws, where it draws it: nothing between there and the learner can forge it. */
 function recordDraws({ engine }: Agent): ReadonlyMap<string, Drawn> {
