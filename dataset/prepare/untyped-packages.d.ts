@@ -16,11 +16,3 @@ declare module 'minhash' {
   }
   export default minhash;
 }
-
-/** The WHATWG's encoding sniffing algorithm, https://html.spec.whatwg.org/multipage/parsing.html#encoding-sniffing-algorithm. */
-declare module 'html-encoding-sniffer' {
-  export default function htmlEncodingSniffer(
-    bytes: Uint8Array,
-    options?: { readonly transportLayerEncodingLabel?: string; readonly defaultEncoding?: string },
-  ): string;
-}

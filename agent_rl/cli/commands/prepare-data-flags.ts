@@ -2,6 +2,8 @@ import { join } from 'node:path';
 
 import type { Options } from 'yargs';
 
+import { splitBys } from '../../../dataset/prepare/split/split-questions.ts';
+
 /** A flag with a value. */
 const text = (describe: string, more: Options = {}): Options => ({
   type: 'string',
@@ -43,6 +45,10 @@ export const prepareDataFlags: Readonly<Record<string, Options>> = {
   'chunk-overlap': number('Tokens that a passage repeats of the one before', 0),
   'near-duplicates': number('Similarity from which passages are kept once; 1: same words', 0.85),
   'eval-share': number('Share of the questions to hold out', 0.1),
+  'split-by': text('passage: no passage is in both splits; document: no document is', {
+    default: 'passage',
+    choices: splitBys,
+  }),
   seed: number('Decides which documents are held out', 42),
   'cache-dir': text('Folder of downloaded files and pages', {
     default: join('.cache', 'prepare-data'),

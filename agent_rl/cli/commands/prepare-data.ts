@@ -56,6 +56,7 @@ function settingsOf(parsed: Parsed): Omit<PrepareDataOptions, 'signal' | 'print'
       whole: true,
     }),
     nearDuplicateThreshold: numberOf(parsed, 'near-duplicates', { least: 0.5, most: 1 }),
+    splitBy: parsed['split-by'] === 'document' ? 'document' : 'passage',
     evalShare: numberOf(parsed, 'eval-share', { least: 0, most: 1 }),
     seed: numberOf(parsed, 'seed', { least: 0, whole: true }),
     cacheDir,

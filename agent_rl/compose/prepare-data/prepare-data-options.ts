@@ -1,6 +1,7 @@
 import type { CrawlSettings } from '../../search/crawl/index.ts';
 import type { ColumnMap } from '../../../dataset/prepare/readers/mapped-rows.ts';
 import type { SourceFormat } from '../../../dataset/prepare/readers/read-source.ts';
+import type { SplitBy } from '../../../dataset/prepare/split/split-questions.ts';
 
 /** Where and how a dataset of the hub is read. */
 export interface HubSettings {
@@ -28,6 +29,8 @@ export interface PrepareDataOptions {
   readonly chunkOverlap: number;
   readonly nearDuplicateThreshold: number;
   readonly evalShare: number;
+  /** What may not be in train and eval both. */
+  readonly splitBy: SplitBy;
   readonly seed: number;
   readonly cacheDir: string;
   readonly hub: HubSettings;

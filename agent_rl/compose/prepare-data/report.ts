@@ -40,6 +40,7 @@ export interface PrepareDataReport {
   readonly tokens: { readonly mean: number; readonly most: number; readonly allowed: number };
   readonly split: {
     readonly seed: number;
+    readonly by: string;
     readonly families: number;
     readonly largestFamily: number;
     readonly evalShareWanted: number;
@@ -87,6 +88,7 @@ export function reportOf(facts: ReportFacts): PrepareDataReport {
     tokens: { mean: rounded(chunked.meanTokens), most: chunked.mostTokens, allowed: chunkTokens },
     split: {
       seed: options.seed,
+      by: options.splitBy,
       families: split.families,
       largestFamily: split.largestFamily,
       evalShareWanted: options.evalShare,

@@ -6,10 +6,13 @@ import { splitPassages, type PassageOptions } from './split-passages.ts';
 export interface Chunk {
   /** The first document's id and the passage's number in it. */
   readonly id: string;
-  /** Documents that have this passage or one much like it; offsets are those of the first. */
+  /** The document whose text and offsets these are. */
+  readonly document_id: string;
+  /** Documents that have this passage or one much like it, that one first. */
   readonly documentIds: readonly string[];
   readonly title: string;
   readonly text: string;
+  readonly url?: string;
   /** `text` is `document.text.slice(start, end)`. */
   readonly start: number;
   readonly end: number;
@@ -73,9 +76,11 @@ export function chunkDocuments(
   return {
     chunks: kept.map(({ id, document, text, start, end }, chunk) => ({
       id,
+      document_id: document.id,
       documentIds: [...(parents[chunk] ?? [])],
       title: document.title,
       text,
+      ...(document.url === undefined ? {} : { url: document.url }),
       start,
       end,
     })),

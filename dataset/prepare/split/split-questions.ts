@@ -4,10 +4,18 @@ import type { Chunked } from '../passages/chunks.ts';
 import { plainText } from '../plain-text.ts';
 import { Families } from './families.ts';
 
+export const splitBys = ['passage', 'document'] as const;
+export type SplitBy = (typeof splitBys)[number];
+
 export interface SplitOptions {
   /** Share of the questions to hold out, 0 to 1. */
   readonly evalShare: number;
   readonly seed: number;
+  /**
+   * What may not be on both sides: no passage of a question's documents, or only no document. Pages of one
+   * publisher share passages, so that the first can bind all of them together.
+   */
+  readonly splitBy: SplitBy;
 }
 
 export interface SplitQuestions {
@@ -20,18 +28,18 @@ export interface SplitQuestions {
 }
 
 /**
- * Splits questions so that no document of a question, no passage of such a document, and no question is on both
- * sides. Documents that share a passage or a question are one family, and a family is never divided; families
+ * Splits questions so that no document of a question, no question and, by `passage`, no passage of such a document
+ * is on both sides. Documents that share a question or a passage are one family, which is never divided; families
  * go to eval in an order that the seed gives, as long as they fit its share.
  */
 export function splitQuestions(
   questions: readonly PreparedQuestion[],
   { chunks, placed }: Pick<Chunked, 'chunks' | 'placed'>,
-  { evalShare, seed }: SplitOptions,
+  { evalShare, seed, splitBy }: SplitOptions,
 ): SplitQuestions {
   const families = new Families();
   const asked = new Set(questions.flatMap(({ documents }) => documents));
-  for (const id of asked) {
+  for (const id of splitBy === 'passage' ? asked : []) {
     for (const { chunk } of placed.get(id) ?? []) {
       // Only documents that questions are about can leak an answer.
       for (const other of chunks[chunk]?.documentIds ?? [])
