@@ -43,13 +43,18 @@ export const guardedConnector =
 const guardedLookup =
   (resolve: Resolve): LookupFunction =>
   (hostname, { all }, callback) => {
-    publicAddresses(hostname, resolve).then(
-      (addresses) => {
-        const found = addresses.map((address) => ({ address, family: isIP(address) }));
-        const [first] = found;
-        if (all === true) callback(null, found);
-        else callback(null, first?.address ?? '', first?.family);
-      },
-      (error: NodeJS.ErrnoException) => callback(error, ''),
-    );
+    const answer = async (): Promise<void> => {
+      let addresses: readonly string[];
+      try {
+        addresses = await publicAddresses(hostname, resolve);
+      } catch (error) {
+        callback(error as NodeJS.ErrnoException, '');
+        return;
+      }
+      const found = addresses.map((address) => ({ address, family: isIP(address) }));
+      const [first] = found;
+      if (all === true) callback(null, found);
+      else callback(null, first?.address ?? '', first?.family);
+    };
+    void answer();
   };

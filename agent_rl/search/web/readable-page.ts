@@ -1,5 +1,3 @@
-import type { Readability as ReadabilityClass } from '@mozilla/readability';
-
 import { WebFailure } from './web-failure.ts';
 
 export interface ReadablePage {
@@ -7,9 +5,6 @@ export interface ReadablePage {
   /** Markdown. */
   readonly text: string;
 }
-
-/** A document of the DOM, which linkedom's is but for its type. */
-type DomDocument = ConstructorParameters<typeof ReadabilityClass>[0];
 
 /** Elements that no reader sees. */
 const unseen = 'script, style, noscript, template, iframe, svg';
@@ -38,7 +33,7 @@ export async function readablePage(html: string): Promise<ReadablePage> {
   const title = document.title.trim();
   // Readability takes the document apart, so what it finds nothing in is kept aside.
   const body = document.body?.innerHTML ?? '';
-  const article = new Readability(document as unknown as DomDocument).parse();
+  const article = new Readability(document).parse();
   const turndown = new Turndown({ headingStyle: 'atx', codeBlockStyle: 'fenced' });
   const content = parseHTML(`<html><body>${article?.content ?? body}</body></html>`).document.body;
   const text = turndown.turndown(content).trim();

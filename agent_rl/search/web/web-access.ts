@@ -59,14 +59,14 @@ export class WebAccess {
    */
   async answer<Answer>(
     call: RecordableCall,
-    ask: (client: WebClient, signal: AbortSignal) => Promise<Answer>,
+    ask: (client: WebClient, until: AbortSignal) => Promise<Answer>,
     signal: AbortSignal,
   ): Promise<Answer> {
     this.#requests += 1;
     const client = this.#client;
     const live = async (until: AbortSignal): Promise<Answer> => {
       if (client === undefined) throw new Error('A replay has no way to the network.');
-      return this.#clean(this.#inTime((signal) => ask(client, signal), until));
+      return this.#clean(this.#inTime((inTime) => ask(client, inTime), until));
     };
     if (this.#cassette === undefined) return live(signal);
     const { signal: unending } = new AbortController();

@@ -1,7 +1,7 @@
 import type { SearchBackend, SearchHit, SearchRequest } from '../../core/search.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { openDispatcher } from './open-dispatcher.ts';
-import type { Provider } from './providers/index.ts';
+import type { FoundPage, Provider } from './providers/index.ts';
 import { providerOf } from './providers/index.ts';
 import { secretOf } from './secret-of.ts';
 import { checkBudget, type WebSearchSettings } from './settings.ts';
@@ -124,13 +124,7 @@ class WebSearch implements WebSearchBackend {
     if (status >= 300) throw refusal(provider, endpoint, status);
     // A server may repeat the key it was sent.
     const answer = parseJson(access.hide(body.toString('utf8')), endpoint);
-    return provider.pages(answer).map((page, index) => ({
-      documentId: page.url,
-      title: tidy(page.title),
-      text: tidy(page.text),
-      ...(page.url === '' ? {} : { url: page.url }),
-      score: page.score ?? 1 / (index + 1),
-    }));
+    return provider.pages(answer).map(hitOf);
   }
 
   #request(parameters: Readonly<Record<string, unknown>>): WebRequest {
@@ -153,6 +147,14 @@ class WebSearch implements WebSearchBackend {
     return { url, method: 'GET', headers };
   }
 }
+
+const hitOf = (page: FoundPage, index: number): SearchHit => ({
+  documentId: page.url,
+  title: tidy(page.title),
+  text: tidy(page.text),
+  ...(page.url === '' ? {} : { url: page.url }),
+  score: page.score ?? 1 / (index + 1),
+});
 
 /** One line, without control characters. */
 const tidy = (text: string): string => text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();

@@ -107,9 +107,10 @@ const headersFor = (url: URL, request: WebRequest) =>
 
 /** @throws WebFailure `redirect`, `address-refused` */
 function requireAllowed(url: URL, settings: HttpSettings): void {
-  const allowed = [hostOf(settings), ...settings.allowHosts.map((host) => host.toLowerCase())];
+  const configured = [hostOf(settings), ...settings.allowHosts];
+  const allowed = new Set(configured.map((host) => host.toLowerCase()));
   const http = url.protocol === 'http:' || url.protocol === 'https:';
-  if (http && (allowed.includes(url.host) || allowed.includes(url.hostname))) return;
+  if (http && (allowed.has(url.host) || allowed.has(url.hostname))) return;
   throw new WebFailure('address-refused', `${url.host || url.protocol} is not among allowHosts`);
 }
 

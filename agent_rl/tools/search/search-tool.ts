@@ -59,9 +59,7 @@ export class SearchTool implements Tool<typeof SearchParameters> {
     try {
       const backend = await this.#backend(inputs);
       const found = await backend.search({ query, topK, signal, call: callName(random) });
-      const hits = found
-        .slice(0, topK)
-        .map((hit) => ({ ...hit, text: cutText(hit.text, maxSnippetChars) }));
+      const hits = found.slice(0, topK).map((hit) => cutHit(hit, maxSnippetChars));
       return { content: output === 'blank' ? '' : this.#shown(hits), data: hits };
     } catch (error) {
       if (!(error instanceof WebFailure)) throw error;
@@ -91,6 +89,11 @@ export class SearchTool implements Tool<typeof SearchParameters> {
     return this.#taskDocuments;
   }
 }
+
+const cutHit = (hit: SearchHit, maxChars: number): SearchHit => ({
+  ...hit,
+  text: cutText(hit.text, maxChars),
+});
 
 const problem = (failure: SearchProblem['failure'], text: string): ToolResult => ({
   content: `Error: ${text}.`,

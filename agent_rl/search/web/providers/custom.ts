@@ -1,4 +1,4 @@
-import { listOf, type Provider, textOf } from './provider.ts';
+import { listOf, type Provider, scoreOf, textOf } from './provider.ts';
 
 /** A server of one's own: POST `{query, top_k, …}`, answered with `{results: [{title, url, text}]}`. */
 export const custom: Provider = {
@@ -13,6 +13,6 @@ export const custom: Provider = {
       title: textOf(item, 'title'),
       url: textOf(item, 'url', 'link', 'id'),
       text: textOf(item, 'text', 'content', 'snippet', 'body', 'description'),
-      ...(typeof item['score'] === 'number' ? { score: item['score'] } : {}),
+      score: scoreOf(item),
     })),
 };

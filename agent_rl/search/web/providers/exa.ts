@@ -1,4 +1,4 @@
-import { listOf, type Provider, textOf } from './provider.ts';
+import { listOf, type Provider, scoreOf, textOf } from './provider.ts';
 
 /** https://docs.exa.ai/reference/search */
 export const exa: Provider = {
@@ -19,7 +19,7 @@ export const exa: Provider = {
       title: textOf(item, 'title'),
       url: textOf(item, 'url', 'id'),
       text: highlightsOf(item['highlights']) || textOf(item, 'summary', 'text'),
-      ...(typeof item['score'] === 'number' ? { score: item['score'] } : {}),
+      score: scoreOf(item),
     })),
 };
 

@@ -11,7 +11,7 @@ export interface FoundPage {
   readonly title: string;
   readonly url: string;
   readonly text: string;
-  readonly score?: number;
+  readonly score?: number | undefined;
 }
 
 /** How one provider is asked and answers. */
@@ -47,6 +47,10 @@ export function textOf(item: Fields, ...names: readonly string[]): string {
   const found = values.find((value) => typeof value === 'string' && value.trim() !== '');
   return typeof found === 'string' ? found.trim() : '';
 }
+
+/** A result's own score, where it has one. */
+export const scoreOf = ({ score }: Fields): number | undefined =>
+  typeof score === 'number' ? score : undefined;
 
 /** The list of results in an answer. @throws WebFailure `bad-response` */
 export function listOf(container: unknown, name: string): readonly Fields[] {

@@ -1,4 +1,4 @@
-import { answerPage, fields, listOf, type Provider, textOf } from './provider.ts';
+import { answerPage, fields, listOf, type Provider, scoreOf, textOf } from './provider.ts';
 
 /** https://docs.searxng.org/dev/search_api.html. Gives a page of results, however many were asked for. */
 export const searxng: Provider = {
@@ -13,7 +13,7 @@ export const searxng: Provider = {
       title: textOf(item, 'title'),
       url: textOf(item, 'url'),
       text: textOf(item, 'content'),
-      ...(typeof item['score'] === 'number' ? { score: item['score'] } : {}),
+      score: scoreOf(item),
     }));
     return found.length > 0 ? found : answerPage(firstAnswer(fields(answer)['answers']));
   },

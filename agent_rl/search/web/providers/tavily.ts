@@ -1,4 +1,4 @@
-import { answerPage, fields, listOf, type Provider, textOf } from './provider.ts';
+import { answerPage, fields, listOf, type Provider, scoreOf, textOf } from './provider.ts';
 
 /** https://docs.tavily.com/documentation/api-reference/endpoint/search */
 export const tavily: Provider = {
@@ -14,7 +14,7 @@ export const tavily: Provider = {
       title: textOf(item, 'title'),
       url: textOf(item, 'url'),
       text: textOf(item, 'content', 'raw_content'),
-      ...(typeof item['score'] === 'number' ? { score: item['score'] } : {}),
+      score: scoreOf(item),
     }));
     return found.length > 0 ? found : answerPage(textOf(fields(answer), 'answer'));
   },

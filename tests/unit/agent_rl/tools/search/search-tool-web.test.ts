@@ -61,9 +61,14 @@ async function searched(web: object, answer: Answer, more: object = {}): Promise
 const page = { title: 'Aurel Bridge', url: 'https://a.example/1', text: 'Built by Ina Kost.' };
 const shown = '[1] Aurel Bridge (https://a.example/1)\nBuilt by Ina Kost.';
 
+/** Provider, settings, answer, then the request it must make: line, body, headers. */
+type ProviderCase = [string, object, Answer, string, unknown, Record<string, string>];
+/** What happens, settings, answer, then the kind of failure and the number of requests. */
+type FailureCase = [string, object, Answer, string, number];
+
 describe('each provider is asked in its own way', () => {
   const { title, url, text } = page;
-  test.each<[string, object, Answer, string, unknown, Record<string, string>]>([
+  test.each<ProviderCase>([
     [
       'tavily',
       { defaultParams: { search_depth: 'advanced' } },
@@ -126,7 +131,7 @@ describe('each provider is asked in its own way', () => {
       { query: 'who built it?', top_k: 5 },
       { 'x-my-key': secret },
     ],
-  ])('%s', async (provider, web, answer, line, body, headers) => {
+  ])('%s', async (provider, ...[web, answer, line, body, headers]) => {
     const { result } = await searched({ provider, apiKeyEnv: 'KEY_OF_TEST', ...web }, answer);
     expect(result.content).toBe(shown);
     expect(result.data).toEqual([
@@ -178,7 +183,7 @@ describe('a provider that fails is text for the model, in time', () => {
     expect(server.received[2]?.headers).not.toHaveProperty('range');
   });
 
-  test.each<[string, object, Answer, string, number]>([
+  test.each<FailureCase>([
     ['500 again and again', {}, status(500), 'server-error', 3],
     ['429 again and again', {}, status(429), 'rate-limited', 3],
     ['a hang', { timeoutS: 0.1 }, hang, 'timeout', 3],
@@ -196,7 +201,7 @@ describe('a provider that fails is text for the model, in time', () => {
       1,
     ],
     ['a status nobody expects', {}, status(418), 'client-error', 1],
-  ])('%s', async (_name, web, answer, failure, requests) => {
+  ])('%s', async (_name, ...[web, answer, failure, requests]) => {
     const { result, seconds } = await searched({ ...tavily, ...web }, answer);
     expect(result).toMatchObject({ isError: true, data: { failure } });
     expect(result.content).toMatch(/^Error: the search failed: \S.*\.$/);
