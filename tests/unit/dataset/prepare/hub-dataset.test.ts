@@ -1,0 +1,122 @@
+import { existsSync, readFileSync } from 'node:fs';
+
+import { beforeEach, describe, expect, test } from '@jest/globals';
+
+import { fetchHubDataset, parquetRevision } from '../../../../dataset/prepare/hub-dataset.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { rejectionOf } from '../../../support/thrown.ts';
+import { webServer } from '../../../support/web-server.ts';
+
+const cacheDir = temporaryFolder();
+const server = webServer();
+const name = 'acme/questions';
+
+/** A hub that has one dataset: the files by path. */
+const hub = (files: Readonly<Record<string, string>>, status = 200): void => {
+  server.answer = ({ path, method }, response) => {
+    const address = decodeURIComponent(path);
+    if (address.startsWith(`/api/datasets/${name}/tree/${parquetRevision}`)) {
+      response.writeHead(status, { 'content-type': 'application/json' });
+      const entries = Object.entries(files).map(([file, text]) => ({
+        type: 'file',
+        path: file,
+        size: text.length,
+        oid: '0',
+      }));
+      response.end(JSON.stringify(status === 200 ? entries : { error: 'no such dataset' }));
+      return;
+    }
+    const prefix = `/datasets/${name}/resolve/${parquetRevision}/`;
+    const text = address.startsWith(prefix) ? files[address.slice(prefix.length)] : undefined;
+    if (text === undefined) {
+      response.writeHead(404).end();
+      return;
+    }
+    // Asked for the first byte alone to learn the size, as the hub's own client does.
+    const first = request(method, text);
+    response.writeHead(first.status, first.headers).end(first.body);
+  };
+};
+
+const request = (method: string, text: string) => ({
+  status: 200,
+  headers: { etag: '"1"', 'content-length': String(text.length) },
+  body: method === 'HEAD' ? '' : text,
+});
+
+const options = (more: object = {}) => ({
+  hubUrl: server.origin,
+  revision: parquetRevision,
+  cacheDir,
+  signal: new AbortController().signal,
+  print: () => {},
+  ...more,
+});
+
+beforeEach(() => {
+  server.received.length = 0;
+});
+
+describe('a dataset of the hub', () => {
+  test('is downloaded once, from the branch that has it as Parquet', async () => {
+    hub({ 'default/train/0000.parquet': 'PAR1', 'default/test/0000.parquet': 'PAR2' });
+    const files = await fetchHubDataset(name, options());
+    expect(files.map((file) => readFileSync(file, 'utf8'))).toEqual(['PAR1', 'PAR2']);
+    const downloads = () => server.received.filter(({ path }) => path.includes('/resolve/')).length;
+    const before = downloads();
+    expect(await fetchHubDataset(name, options())).toEqual(files);
+    expect(downloads()).toBe(before);
+  });
+
+  test('with several configurations or splits is read by those that are chosen', async () => {
+    hub({ 'a/train/0.parquet': 'A1', 'a/test/0.parquet': 'A2', 'b/train/0.parquet': 'B' });
+    const unclear = await rejectionOf(fetchHubDataset(name, options()));
+    expect(unclear).toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining('a, b'),
+    });
+    const files = await fetchHubDataset(name, options({ config: 'a', splits: ['test'] }));
+    expect(files.map((file) => readFileSync(file, 'utf8'))).toEqual(['A2']);
+    const noSplit = await rejectionOf(
+      fetchHubDataset(name, options({ config: 'a', splits: ['x'] })),
+    );
+    expect(noSplit.message).toContain('has no split "x". It has: train, test.');
+    const noConfig = await rejectionOf(fetchHubDataset(name, options({ config: 'c' })));
+    expect(noConfig.message).toContain('no configuration "c"');
+  });
+
+  test('sends the token, and only to the hub', async () => {
+    hub({ 'default/train/1.parquet': 'x' });
+    await fetchHubDataset(name, options({ accessToken: 'hf_secret' }));
+    const sent = server.received.map(({ headers }) => headers['authorization']);
+    expect(new Set(sent)).toEqual(new Set(['Bearer hf_secret']));
+  });
+
+  test('that is not there, or whose hub cannot be reached, is unavailable', async () => {
+    hub({}, 404);
+    const missing = await rejectionOf(fetchHubDataset(name, options()));
+    expect(missing).toMatchObject({
+      code: 'SOURCE_UNAVAILABLE',
+      message: expect.stringContaining('HF_TOKEN'),
+    });
+    const closed = await rejectionOf(
+      fetchHubDataset(name, options({ hubUrl: 'http://127.0.0.1:1' })),
+    );
+    expect(closed.code).toBe('SOURCE_UNAVAILABLE');
+  });
+
+  test('leaves nothing behind when a download breaks off', async () => {
+    hub({ 'default/train/2.parquet': 'whole' });
+    const { answer } = server;
+    server.answer = (received, response) => {
+      if (received.path.includes('/resolve/') && received.method === 'GET') response.destroy();
+      else answer(received, response);
+    };
+    const broken = await rejectionOf(fetchHubDataset(name, options()));
+    expect(broken.code).toBe('SOURCE_UNAVAILABLE');
+    server.answer = answer;
+    const [file = ''] = await fetchHubDataset(name, options());
+    expect(existsSync(file)).toBe(true);
+    expect(readFileSync(file, 'utf8')).toBe('whole');
+  });
+});

@@ -1,0 +1,231 @@
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+
+import { canonicalUrl, documentId } from '../../../../dataset/prepare/document-id.ts';
+import { recordOfHotpotRow } from '../../../../dataset/prepare/readers/hotpotqa.ts';
+import { recordOfRow } from '../../../../dataset/prepare/readers/mapped-rows.ts';
+import {
+  detectFormat,
+  readSource,
+  type ReadSourceOptions,
+} from '../../../../dataset/prepare/readers/read-source.ts';
+import { findSource } from '../../../../dataset/prepare/readers/source-files.ts';
+import type { SourceItem } from '../../../../dataset/prepare/source-record.ts';
+import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
+import { rejectionOf, thrownBy } from '../../../support/thrown.ts';
+
+const folder = temporaryFolder();
+const fixture = join(import.meta.dirname, '../../../fixtures/medquad');
+
+const read = async (
+  files: readonly string[],
+  options: Partial<ReadSourceOptions> = {},
+): Promise<SourceItem[]> => {
+  const items: SourceItem[] = [];
+  const all = { format: 'medquad', columns: {}, fetched: false, ...options } as const;
+  for await (const item of readSource(files, all)) items.push(item);
+  return items;
+};
+
+const xml = (name: string, text: string): string => writeBelow(folder, name, text);
+
+describe('MedQuAD', () => {
+  test('is read in all three of its dialects', async () => {
+    const items = await read([
+      join(fixture, '9_CDC_QA/0000141.xml'),
+      join(fixture, '9_CDC_QA/0000397.xml'),
+      join(fixture, '6_NINDS_QA/0000007.xml'),
+    ]);
+    const records = items.flatMap((item) => ('record' in item ? [item.record] : []));
+    expect(new Set(records.map(({ documents }) => documents[0]?.url)).size).toBe(3);
+    expect(records.at(-1)).toMatchObject({
+      where: expect.stringMatching(/0000007\.xml:\d+$/),
+      documents: [{ title: 'Holmes-Adie' }],
+      question: { metadata: { document_source: 'NINDS' }, relevant: [0], aliases: [] },
+    });
+  });
+
+  test('without pairs is dropped, and what is no MedQuAD is a problem with its line', async () => {
+    const broken = xml('broken.xml', '<Document url="http://a.example/">\n<QAPairs>\n</Document>');
+    const other = xml('other.xml', '<html></html>');
+    const homeless = xml('homeless.xml', '<Document><QAPairs></QAPairs></Document>');
+    const latin = writeBelow(folder, 'latin.xml', Buffer.from([0x3c, 0xe9, 0x3e]));
+    expect(await read([join(fixture, '5_NIDDK_QA/0000064.xml')])).toMatchObject([
+      { dropped: { reason: 'no-pairs' } },
+    ]);
+    expect(await read([broken, other, homeless, latin])).toMatchObject([
+      { problem: { where: `${broken}:2`, text: expect.stringContaining('is not XML') } },
+      { problem: { text: expect.stringContaining('no <Document>') } },
+      { problem: { text: expect.stringContaining('no url') } },
+      { problem: { text: expect.stringContaining('not UTF-8') } },
+    ]);
+  });
+
+  test('pairs without an answer are dropped with their lines; entities are read', async () => {
+    const file = xml(
+      'pairs.xml',
+      `<Document source="S" url="http://a.example/"><Focus>F</Focus><QAPairs>
+<QAPair pid="1"><Question qid="1" qtype="t">Why?</Question><Answer></Answer></QAPair>
+<QAPair pid="2"><Question qid="2" qtype="t">What &amp; how?</Question><Answer>&lt; &#233;</Answer></QAPair>
+</QAPairs></Document>`,
+    );
+    expect(await read([file])).toMatchObject([
+      { dropped: { reason: 'no-answer', where: `${file}:2`, detail: 'Why?' } },
+      { record: { where: `${file}:3`, question: { text: 'What & how?', answer: '< \u00e9' } } },
+    ]);
+  });
+});
+
+describe('tables', () => {
+  const row = {
+    q: 'Who?',
+    replies: ['Ann', 'Anne'],
+    body: { text: 'Ann did it.' },
+    link: 'https://a.example/x',
+  };
+
+  test('are read by a map of columns, paths and lists among them', () => {
+    const columns = {
+      question: 'q',
+      answer: 'replies',
+      text: 'body.text',
+      url: 'link',
+      keep: ['link'],
+    };
+    expect(recordOfRow(row, 'f:1', { columns, fetched: false })).toEqual({
+      record: {
+        where: 'f:1',
+        documents: [{ title: '', text: 'Ann did it.', url: 'https://a.example/x' }],
+        question: {
+          id: '',
+          text: 'Who?',
+          answer: 'Ann',
+          aliases: ['Anne'],
+          relevant: [0],
+          metadata: { link: 'https://a.example/x' },
+        },
+      },
+    });
+  });
+
+  test('tell of cells of the wrong type, and drop what is empty', () => {
+    const columns = { question: 'q', answer: 'a' };
+    const options = { columns, fetched: false };
+    expect(recordOfRow({ q: 'Q', a: { x: 1 } }, 'f:2', options)).toMatchObject({
+      problem: { where: 'f:2', text: expect.stringContaining('a is {"x":1}') },
+    });
+    expect(recordOfRow({ q: ' ', a: 'A' }, 'f:3', options)).toMatchObject({
+      dropped: { reason: 'no-question' },
+    });
+    expect(recordOfRow({ q: 'Q', a: null }, 'f:4', options)).toMatchObject({
+      dropped: { reason: 'no-answer' },
+    });
+  });
+
+  test('without the mapped columns are refused with those they have', async () => {
+    const file = writeBelow(folder, 'rows.jsonl', `${JSON.stringify({ ask: 'Q', reply: 'A' })}\n`);
+    const columns = { question: 'question', answer: 'reply' };
+    const error = await rejectionOf(read([file], { format: 'records', columns }));
+    expect(error.code).toBe('CONFIG_INVALID');
+    expect(error.message).toContain(`${file}:1 has no column question. It has: ask, reply.`);
+  });
+
+  test('with lines that are no JSON give problems with file and line', async () => {
+    const file = writeBelow(folder, 'bad.jsonl', '{"text":"a"}\n{"text":\n["b"]\n');
+    const items = await read([file], { format: 'records', columns: { text: 'text' } });
+    expect(items).toMatchObject([
+      { record: { where: `${file}:1` } },
+      { problem: { where: `${file}:2` } },
+      { problem: { where: `${file}:3`, text: 'is ["b"]; expected an object.' } },
+    ]);
+  });
+
+  test('that are damaged Parquet are refused by name', async () => {
+    const file = writeBelow(folder, 'bad.parquet', 'PAR1 and no more');
+    const error = await rejectionOf(read([file], { format: 'records', columns: { text: 't' } }));
+    expect(error).toMatchObject({
+      code: 'DATASET_INVALID',
+      message: expect.stringContaining(file),
+    });
+  });
+});
+
+describe('HotpotQA', () => {
+  const facts = [['B', 0]];
+  const published = {
+    _id: 'h1',
+    question: 'Q?',
+    answer: 'yes',
+    type: 'bridge',
+    context: [
+      ['A', ['One. ', 'Two.']],
+      ['B', ['Three.']],
+    ],
+    supporting_facts: facts,
+  };
+  const onHub = {
+    ...published,
+    context: { title: ['A', 'B'], sentences: [['One. ', 'Two.'], ['Three.']] },
+    supporting_facts: { title: ['B'], sent_id: [0] },
+  };
+
+  test('gives the same records from its authors’ file and from the hub', () => {
+    expect(recordOfHotpotRow(onHub, 'w')).toEqual(recordOfHotpotRow(published, 'w'));
+    expect(recordOfHotpotRow(published, 'w')).toMatchObject({
+      record: {
+        documents: [
+          { title: 'A', text: 'One. Two.' },
+          { title: 'B', text: 'Three.' },
+        ],
+        question: { id: 'h1', relevant: [1], metadata: { type: 'bridge' } },
+      },
+    });
+  });
+
+  test('in another shape is a problem', () => {
+    expect(recordOfHotpotRow({ ...published, context: 'A' }, 'w')).toMatchObject({
+      problem: { text: expect.stringContaining('context is "A"') },
+    });
+  });
+});
+
+describe('a source', () => {
+  test('is known by its files and columns', async () => {
+    const urls = writeBelow(folder, 'list.txt', '# pages\nhttps://a.example/\n\nnonsense\n');
+    const hotpot = writeBelow(
+      folder,
+      'h.jsonl',
+      '{"question":"","answer":"","context":[],"supporting_facts":[]}\n',
+    );
+    expect(await detectFormat([urls], {})).toBe('urls');
+    expect(await detectFormat([hotpot], {})).toBe('hotpotqa');
+    expect(await detectFormat([hotpot], { text: 'context' })).toBe('records');
+    expect(await read([urls], { format: 'urls', fetched: true })).toMatchObject([
+      { record: { where: `${urls}:2` } },
+      { dropped: { reason: 'bad-url', where: `${urls}:4` } },
+    ]);
+  });
+
+  test('is a path, else a dataset of the hub, else refused; a readme beside data is none', () => {
+    const found = findSource(fixture);
+    expect(found.kind === 'files' && found.files).toHaveLength(6);
+    expect(findSource('lavita/MedQuAD')).toEqual({ kind: 'hub', dataset: 'lavita/MedQuAD' });
+    expect(thrownBy(() => findSource('/no/such/file.jsonl')).code).toBe('CONFIG_INVALID');
+  });
+});
+
+describe('the id of a document', () => {
+  test('is that of its address, whatever the scheme and fragment', () => {
+    const name = { title: 'T', text: 'x' };
+    const first = documentId({ ...name, url: 'http://A.example/p?q=1#top' });
+    expect(documentId({ title: '', text: '', url: 'https://a.example:443/p?q=1' })).toBe(first);
+    expect(documentId({ ...name, url: 'https://a.example/p?q=2' })).not.toBe(first);
+    expect(canonicalUrl('ftp://a.example/')).toBeUndefined();
+  });
+
+  test('is that of title and text where there is no address', () => {
+    expect(documentId({ title: 'T', text: 'x' })).toBe(documentId({ title: 'T', text: 'x' }));
+    expect(documentId({ title: 'T', text: 'x' })).not.toBe(documentId({ title: 'T', text: 'y' }));
+  });
+});
