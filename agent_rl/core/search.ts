@@ -9,6 +9,8 @@ export interface SearchDocument {
 /** A passage that a search returned. */
 export interface SearchHit {
   readonly documentId: string;
+  /** Other documents that hold this passage, or one much like it; absent when there are none. */
+  readonly alsoIn?: readonly string[];
   readonly title: string;
   /** The passage itself or, from the web, the provider's snippet. */
   readonly text: string;

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-import { type Static, Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 import { Value } from 'typebox/value';
 
 import { checkBlock } from '../../config/index.ts';
@@ -32,12 +32,24 @@ const PassageLine = Type.Object(
   { additionalProperties: true },
 );
 
+/** As `agent-rl prepare-data` writes them: a passage that several documents have is kept once. */
+const ChunkLine = Type.Object(
+  {
+    documentIds: Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }),
+    title: Type.Optional(Type.String()),
+    text: Type.String(),
+    start: Type.Integer({ minimum: 0 }),
+    end: Type.Integer({ minimum: 0 }),
+  },
+  { additionalProperties: true },
+);
+
 /** Files that a folder may hold, the first of them that is there being read. */
-const folderFiles = ['passages.jsonl', 'chunks.jsonl', 'documents.jsonl'];
+const folderFiles = ['chunks.jsonl', 'documents.jsonl'];
 
 /**
  * What an index is built from: a JSONL file, or a folder of prepared data, whose passages are taken if there are any
- * and its documents otherwise. A line with `document_id` is a passage, one with `id` a document.
+ * and its documents otherwise. A line with `document_id` or `documentIds` is a passage, any other one a document.
  *
  * @throws AgentRlError `DATASET_INVALID` when there is no such file; while reading, for the first line that is neither
  */
@@ -70,17 +82,29 @@ async function* itemsOf(file: string): AsyncGenerator<CorpusItem> {
 }
 
 function itemOf(value: unknown, file: string, line: number): CorpusItem {
-  const isPassage = typeof value === 'object' && value !== null && 'document_id' in value;
-  const schema = isPassage ? PassageLine : DocumentLine;
+  const has = (key: string): boolean => typeof value === 'object' && value !== null && key in value;
+  const check = <Schema extends TSchema>(schema: Schema): Static<Schema> =>
+    checked(schema, value, { file, line });
+  if (has('documentIds')) return { passage: passageOfChunk(check(ChunkLine)) };
+  if (has('document_id')) return { passage: passageOf(check(PassageLine)) };
+  return { document: documentOf(check(DocumentLine)) };
+}
+
+function checked<Schema extends TSchema>(
+  schema: Schema,
+  value: unknown,
+  { file, line }: { readonly file: string; readonly line: number },
+): Static<Schema> {
   // The quick check alone for the lines that are right, which are nearly all.
-  if (!Value.Check(schema, value)) {
-    const [problem] = checkBlock(schema, value, { path: '', places: new Map() }).problems;
-    const text = [problem?.path, problem?.text ?? 'is not allowed.'].filter(Boolean).join(': ');
-    throw invalid(file, line, text);
-  }
-  return isPassage
-    ? { passage: passageOf(value as Static<typeof PassageLine>) }
-    : { document: documentOf(value as Static<typeof DocumentLine>) };
+  if (Value.Check(schema, value)) return value;
+  const [problem] = checkBlock(schema, value, { path: '', places: new Map() }).problems;
+  const text = [problem?.path, problem?.text ?? 'is not allowed.'].filter(Boolean).join(': ');
+  throw invalid(file, line, text);
+}
+
+function passageOfChunk({ documentIds, title = '', text, start, end }: Static<typeof ChunkLine>) {
+  const [documentId = '', ...alsoIn] = documentIds;
+  return { documentId, title, text, start, end, ...(alsoIn.length === 0 ? {} : { alsoIn }) };
 }
 
 const documentOf = ({ id, title = '', text, url }: Static<typeof DocumentLine>) => ({

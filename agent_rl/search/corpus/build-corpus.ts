@@ -93,14 +93,21 @@ interface Identity {
   readonly settings: string;
 }
 
+const howServerIsAsked: ReadonlySet<string> = new Set([
+  'batchSize',
+  'baseUrl',
+  'apiKeyEnv',
+  'timeoutS',
+  'maxRetries',
+]);
+
 /** What decides the contents of an index. Where a server is and how it is asked does not. */
 function identityOf({ source, settings = {}, embedder }: BuildCorpusOptions): Identity {
   const { dense = embedder?.name ?? 'none', chunking = {}, text = {}, annFrom } = settings;
-  const how = ['batchSize', 'baseUrl', 'apiKeyEnv', 'timeoutS', 'maxRetries'];
   const model =
     typeof dense === 'string'
       ? dense
-      : Object.fromEntries(Object.entries(dense).filter(([key]) => !how.includes(key)));
+      : Object.fromEntries(Object.entries(dense).filter(([key]) => !howServerIsAsked.has(key)));
   const all = { dense: model, chunking, text, annFrom: annFrom ?? defaultAnnFrom };
   return { sha256: source.sha256, settings: JSON.stringify(sorted(all)) };
 }
@@ -212,13 +219,14 @@ async function addAll(writer: PassageTableWriter, options: FillOptions) {
   return { documents: passagesOf.documents, passages };
 }
 
+const twice = (what: string): AgentRlError =>
+  new AgentRlError('DATASET_INVALID', `${what} comes twice in the input. Keep one.`);
+
 /** Turns items into passages and refuses those that come twice. */
 function itemReader(chunk: Chunker) {
   const documents = new Set<string>();
   const places = new Set<string>();
   const whole = new Set<string>();
-  const twice = (what: string): AgentRlError =>
-    new AgentRlError('DATASET_INVALID', `${what} comes twice in the input. Keep one.`);
   const read = (item: CorpusItem): readonly Passage[] => {
     if ('document' in item) {
       const { id } = item.document;

@@ -79,8 +79,7 @@ export async function makeChunker(settings: ChunkingSettings = {}): Promise<Chun
     const { text } = document;
     if (text.trim() === '') return [];
     const chunks = split(text, { chunkSize, chunkOverlap, splitter, chunkStrategy: 'paragraph' });
-    const whole = wholeDocument(document);
-    if (chunks.length < 2) return [whole];
+    if (chunks.length < 2) return [wholeDocument(document)];
     const last = chunks.length - 1;
     return chunks
       .map(({ start, end }, index) => {
@@ -88,7 +87,9 @@ export async function makeChunker(settings: ChunkingSettings = {}): Promise<Chun
         return trimmed(text, from, index === last ? end : wordStart(text, end, start));
       })
       .filter(({ start, end }) => end > start)
-      .map(({ start, end }) => ({ ...whole, text: text.slice(start, end), start, end }));
+      .map((place) =>
+        Object.assign(wholeDocument(document), place, { text: text.slice(place.start, place.end) }),
+      );
   };
 }
 

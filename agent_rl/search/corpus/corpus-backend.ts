@@ -1,7 +1,6 @@
 import type { Embedder, SearchBackend, SearchHit, SearchRequest } from '../../core/search.ts';
 import { inFusedOrder, type TwoLists, weightedFusion } from './fuse.ts';
 import { inLance } from './lance.ts';
-import type { Passage } from './passage.ts';
 import type { PassageTable, Ranked } from './passage-table.ts';
 import type { FusionSettings } from './settings.ts';
 
@@ -78,7 +77,9 @@ export class CorpusBackend implements SearchBackend {
         : await this.#fused({ text, dense: await table.byVector(vector, count) });
     const kept = atMostPerDocument(ranked, settings.passagesPerDocument).slice(0, topK);
     const passages = await table.take(kept.map(({ rowId }) => rowId));
-    return passages.map((passage, index) => hitOf(passage, kept[index]?.score ?? 0));
+    return passages.map((passage, index) =>
+      Object.assign(passage, { score: kept[index]?.score ?? 0 }),
+    );
   }
 
   async #fused(lists: TwoLists): Promise<readonly Ranked[]> {
@@ -91,16 +92,6 @@ export class CorpusBackend implements SearchBackend {
     return inFusedOrder(lists, fused);
   }
 }
-
-const hitOf = ({ documentId, title, text, url, start, end }: Passage, score: number) => ({
-  documentId,
-  title,
-  text,
-  score,
-  start,
-  end,
-  ...(url === undefined ? {} : { url }),
-});
 
 function atMostPerDocument(ranked: readonly Ranked[], most: number | undefined): readonly Ranked[] {
   if (most === undefined) return ranked;

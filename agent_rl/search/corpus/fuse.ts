@@ -51,6 +51,6 @@ export function inFusedOrder(
 ): readonly Ranked[] {
   const rows = new Map([...text, ...dense].map((row) => [row.rowId, row]));
   return [...rows.values()]
-    .map((row) => ({ ...row, score: fused.get(row.rowId) ?? 0 }))
+    .map((row) => Object.assign({}, row, { score: fused.get(row.rowId) ?? 0 }))
     .toSorted(byScore);
 }

@@ -91,6 +91,7 @@ function arrowTable(
     arrow.vectorFromArray(passages.map(of), new arrow.Int32());
   const columns = {
     documentId: texts(({ documentId }) => documentId),
+    alsoIn: texts(({ alsoIn }) => (alsoIn === undefined ? null : JSON.stringify(alsoIn))),
     title: texts(({ title }) => title),
     searched: texts(searchedText),
     url: texts(({ url }) => url ?? null),

@@ -111,7 +111,7 @@ export class PassageTable {
     if (rowIds.length === 0) return [];
     const rows = (await this.#table
       .takeRowIds(rowIds)
-      .select(['documentId', 'title', 'searched', 'url', 'start', 'end', '_rowid'])
+      .select(['documentId', 'alsoIn', 'title', 'searched', 'url', 'start', 'end', '_rowid'])
       .toArray()) as PassageRow[];
     const byRow = new Map(rows.map(({ _rowid: id, ...row }) => [id, passageOf(row)]));
     return rowIds.map((id) => {
@@ -140,6 +140,8 @@ interface Row {
 }
 
 interface PassageRow extends Row {
+  /** Ids as JSON. */
+  readonly alsoIn: string | null;
   readonly title: string;
   readonly searched: string;
   readonly url: string | null;
@@ -155,6 +157,7 @@ const rankedOf = ({ _rowid: rowId, documentId, start }: Row, score: number): Ran
 
 const passageOf = ({
   documentId,
+  alsoIn,
   title,
   searched,
   url,
@@ -167,6 +170,7 @@ const passageOf = ({
   start,
   end,
   ...(url === null ? {} : { url }),
+  ...(alsoIn === null ? {} : { alsoIn: JSON.parse(alsoIn) as string[] }),
 });
 
 /** Best score first, then by document: one order, whatever order rows came in. */

@@ -3,6 +3,8 @@ import type { SearchDocument } from '../../core/search.ts';
 /** A piece of a document, as it is indexed and found. */
 export interface Passage {
   readonly documentId: string;
+  /** Other documents that hold it too, where repeated passages are kept once. */
+  readonly alsoIn?: readonly string[];
   readonly title: string;
   readonly text: string;
   readonly url?: string;

@@ -60,16 +60,17 @@ describe('agent-rl index', () => {
     const prepared = join(folder, 'prepared');
     writeBelow(
       prepared,
-      'passages.jsonl',
+      'chunks.jsonl',
       lines(
         { document_id: 'a', title: 'Oss', text: 'The mayor is Ada.', start: 0, end: 17 },
-        { document_id: 'a', title: 'Oss', text: 'The harbour is old.', start: 18, end: 37 },
+        { documentIds: ['a', 'b'], title: 'Oss', text: 'The harbour is old.', start: 18, end: 37 },
       ),
     );
     const output = join(folder, 'index-of-passages');
     expect(await index(prepared, '--output', output)).toMatchObject({ code: 0 });
     expect(await firstHit(output, 'old harbour')).toMatchObject({
       documentId: 'a',
+      alsoIn: ['b'],
       text: 'The harbour is old.',
       start: 18,
       end: 37,

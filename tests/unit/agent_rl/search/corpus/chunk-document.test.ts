@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import { array, assert, constantFrom, property, stringMatching } from 'fast-check';
 
 import { makeChunker } from '../../../../../agent_rl/search/corpus/chunk-document.ts';
 import { rejectionOf } from '../../../../support/thrown.ts';
@@ -43,10 +43,10 @@ describe('cutting documents', () => {
 
   test('loses no word, cuts none, and keeps offsets right, whatever the text', async () => {
     const chunk = await makeChunker({ tokens: 8 });
-    const words = fc.array(fc.stringMatching(/^\S{1,12}$/), { minLength: 1, maxLength: 60 });
-    const gaps = fc.constantFrom(' ', '\n', '\n\n', '  \t');
-    fc.assert(
-      fc.property(words, gaps, (parts, gap) => {
+    const words = array(stringMatching(/^\S{1,12}$/), { minLength: 1, maxLength: 60 });
+    const gaps = constantFrom(' ', '\n', '\n\n', '  \t');
+    assert(
+      property(words, gaps, (parts, gap) => {
         const text = parts.join(gap);
         const pieces = chunk(document(text));
         const found = pieces.flatMap((piece) => piece.text.split(/\s+/));
@@ -60,7 +60,7 @@ describe('cutting documents', () => {
 
   test('counts tokens of a tokenizer where one is named', async () => {
     // Every character is a token, and a word has one more for the space before it.
-    const vocab = Object.fromEntries(['▁', ...'abcdefgh'].map((token, id) => [token, id]));
+    const vocab = Object.fromEntries('▁abcdefgh'.split('').map((token, id) => [token, id]));
     writeBelow(
       folder,
       'tokenizer.json',

@@ -30,11 +30,12 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 async function serve(answer: Answer) {
   const asked: Asked[] = [];
   const server = createServer((request, response) => {
-    void bodyOf(request).then((text) => {
-      const body = JSON.parse(text) as Asked['body'];
-      asked.push({ path: request.url ?? '', key: request.headers.authorization, body });
-      answer(asked.at(-1) as Asked, response, asked.length);
-    });
+    const respond = async (): Promise<void> => {
+      const body = JSON.parse(await bodyOf(request)) as Asked['body'];
+      const one = { path: request.url ?? '', key: request.headers.authorization, body };
+      answer(one, response, asked.push(one));
+    };
+    void respond();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   closers.push(() => {
