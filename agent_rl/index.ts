@@ -23,7 +23,7 @@ export type { JobOptions, JobResult, Jobs, TrainingOptions } from './compose/run
 export { trainAgent, type TrainAgentOptions } from './compose/train-agent.ts';
 export { type Config, loadConfig, type LoadedConfig, validateBlock } from './config/index.ts';
 
-export { CodeExecEnv, SearchEnv } from './environments/index.ts';
+export { CodeExecEnv, MixedEnv, SearchEnv } from './environments/index.ts';
 export { HuggingFacePolicy, LanguageModelPolicy, MiniMindPolicy } from './policies/index.ts';
 export { CalculatorTool, CodeExecTool, HttpTool, OpenPageTool, SearchTool } from './tools/index.ts';
 

@@ -1,7 +1,7 @@
 import type { Task } from '../core/task.ts';
 
-/** What a task is reported under apart from the total, by its `metadata.apart`. */
+/** What a task is reported under: its `metadata.apart`, which is in no total, or its set where several are mixed. */
 export function reportGroups({ metadata }: Task): readonly string[] {
-  const { apart } = metadata;
-  return typeof apart === 'string' ? [apart] : [];
+  const { apart, set } = metadata;
+  return [apart ?? set].filter((name) => typeof name === 'string');
 }

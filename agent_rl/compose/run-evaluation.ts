@@ -6,7 +6,7 @@ import { reportGroups } from './report-groups.ts';
 import type { EvaluationOptions, JobResult } from './run-options.ts';
 import { rateText } from './run-records.ts';
 import { evaluationSummary } from './summary.ts';
-import { readTaskFile } from './task-files.ts';
+import { readTaskSets } from './task-sets.ts';
 import { choosePlugins } from './choose-plugins.ts';
 
 /** Attempts the tasks of a split with a checkpoint, or with the config's model. */
@@ -16,7 +16,8 @@ export async function runEvaluation(options: EvaluationOptions): Promise<JobResu
   const { dataset, eval: evaluation, run } = config;
   const format = dataset.format ?? choosePlugins(loaded, plugins).environment.entry.spec.taskFormat;
   const split = options.split ?? dataset.evalSplit;
-  const all = await readTaskFile({ dir: dataset.dir, split, format }, print);
+  const sets = await readTaskSets(dataset, { split, format }, print);
+  const all = sets.flatMap(({ tasks: one }) => one);
   const tasks = chooseTasks(all, evaluation.maxTasks, run.seed);
   const model = checkpoint === undefined ? undefined : checkpointAt(checkpoint, print);
   const agent = await openAgent({ loaded, plugins, model, reference: false, tasks });
@@ -44,6 +45,9 @@ export async function runEvaluation(options: EvaluationOptions): Promise<JobResu
     if (signal.aborted) print('  Interrupted: what follows is of the attempts made so far.');
     print(`  all tasks but those apart: ${rateText(result)}`);
     for (const [name, rate] of Object.entries(result.groups)) print(`  ${name}: ${rateText(rate)}`);
+    for (const [name, mean] of Object.entries(result.environment)) {
+      print(`  ${name}: ${mean.toFixed(3)} on average`);
+    }
     const passes = Object.entries(result.passAtK).filter(() => samples > 1);
     for (const [k, rate] of passes) print(`  pass@${k}: ${(100 * rate).toFixed(1)} %`);
     if (result.systemFailures > 0)

@@ -17,7 +17,6 @@ import type { CheckpointReason, TrainerState } from '../trainer/trainer-contract
 import { paddedLength } from '../learner/train-batch.ts';
 import { openLanguageModelFolder } from '../../model/language-model.ts';
 import { loadModel } from '../../model/load-model.ts';
-import { TaskSampler } from '../../dataset/task-sampler.ts';
 import { type Agent, openAgent, openEngine } from './agent.ts';
 import { pruneCheckpoints, readTrainerState, saveCheckpoint } from './checkpoints.ts';
 import { choosePlugins } from './choose-plugins.ts';
@@ -29,13 +28,15 @@ import type { JobResult, TrainingOptions } from './run-options.ts';
 import { RunRecords } from './run-records.ts';
 import { beforeAfterTable, summaryOf } from './summary.ts';
 import { previewText } from './task-preview.ts';
-import { readTaskFile } from './task-files.ts';
+import { readTaskSets, samplerOf, type TaskSet } from './task-sets.ts';
 import { reportGroups } from './report-groups.ts';
 import { type PlanFacts, planText, trainingPlan } from './training-plan.ts';
 import { trainerOptions } from './trainer-options.ts';
 
 /** The tasks of a run, both splits read and chosen. */
 interface RunTasks {
+  readonly sets: readonly TaskSet[];
+  /** Of all sets. */
   readonly train: readonly Task[];
   readonly evaluation: readonly Task[];
 }
@@ -109,9 +110,14 @@ async function dryRun(
 async function readTasks({ loaded, plugins, print }: TrainingOptions): Promise<RunTasks> {
   const { dataset, eval: evaluation, run } = loaded.config;
   const format = dataset.format ?? choosePlugins(loaded, plugins).environment.entry.spec.taskFormat;
-  const read = (split: string) => readTaskFile({ dir: dataset.dir, split, format }, print);
-  const [train, held] = [await read(dataset.trainSplit), await read(dataset.evalSplit)];
-  return { train, evaluation: chooseTasks(held, evaluation.maxTasks, run.seed) };
+  const read = (split: string) => readTaskSets(dataset, { split, format }, print);
+  const sets = await read(dataset.trainSplit);
+  const held = (await read(dataset.evalSplit)).flatMap(({ tasks }) => tasks);
+  return {
+    sets,
+    train: sets.flatMap(({ tasks }) => tasks),
+    evaluation: chooseTasks(held, evaluation.maxTasks, run.seed),
+  };
 }
 
 async function planFacts(config: Config, tasks: RunTasks): Promise<PlanFacts> {
@@ -176,20 +182,15 @@ class TrainingRun {
     });
     const { seed } = config.run;
     const { maxSamples, shuffle } = config.dataset;
-    const sampler = new TaskSampler(tasks.train, {
-      seed,
-      shuffle,
-      ...(maxSamples !== undefined && { maxSamples }),
-    });
     const trainer = new GRPOTrainer(
       {
         learner: agent.engine,
         rollouts: agent.rollouts,
-        tasks: {
-          draw: (count) => sampler.next(count),
-          state: () => sampler.state(),
-          restore: (state) => sampler.restore(state as ReturnType<typeof sampler.state>),
-        },
+        tasks: samplerOf(tasks.sets, {
+          seed,
+          shuffle,
+          ...(maxSamples !== undefined && { maxSamples }),
+        }),
         evalTasks: tasks.evaluation,
         groupsOf: reportGroups,
         paddedLength,

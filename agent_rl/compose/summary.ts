@@ -32,6 +32,7 @@ export const evaluationSummary = (evaluation: Evaluation) => ({
   systemFailures: evaluation.systemFailures,
   passAtK: evaluation.passAtK,
   groups: evaluation.groups,
+  environment: evaluation.environment,
 });
 
 const rate = (tokens: number, seconds: number) => (seconds > 0 ? tokens / seconds : null);

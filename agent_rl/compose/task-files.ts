@@ -6,6 +6,7 @@ import { AgentRlError } from '../core/errors.ts';
 import { packageRoot } from '../core/package-root.ts';
 import type { Task } from '../core/task.ts';
 import { CodeTaskDataset } from '../../dataset/code-task-dataset.ts';
+import { readJsonLines } from '../../dataset/json-lines.ts';
 import { readPlainTasks } from '../../dataset/plain-task-dataset.ts';
 import { SearchTaskDataset } from '../../dataset/search-task-dataset.ts';
 
@@ -16,8 +17,24 @@ const formats: Readonly<Record<string, ReadTasks>> = {
   code: async (file) => (await CodeTaskDataset.fromPath(file)).tasks,
   mbpp: async (file) => (await CodeTaskDataset.fromPath(file, { format: 'mbpp' })).tasks,
   plain: readPlainTasks,
+  mixed: readEither,
   search: async (file) => (await SearchTaskDataset.fromPath(file)).tasks,
 };
+
+/** A file of code tasks or of questions, whichever its first line is. */
+async function readEither(file: string): Promise<readonly Task[]> {
+  for await (const line of readJsonLines(file)) {
+    const isQuestion =
+      'value' in line &&
+      typeof line.value === 'object' &&
+      line.value !== null &&
+      'question' in line.value;
+    return (isQuestion ? SearchTaskDataset : CodeTaskDataset)
+      .fromPath(file)
+      .then(({ tasks }) => tasks);
+  }
+  return (await CodeTaskDataset.fromPath(file)).tasks;
+}
 
 export interface TaskFile {
   readonly dir: string;

@@ -1,7 +1,8 @@
 import { CodeExecEnv } from './code-exec/code-exec-env.ts';
+import { MixedEnv } from './mixed/mixed-env.ts';
 import { SearchEnv } from './search/search-env.ts';
 
-export { CodeExecEnv, SearchEnv };
+export { CodeExecEnv, MixedEnv, SearchEnv };
 
 /** Environments that ship with the framework. */
-export const builtinEnvironments = [CodeExecEnv, SearchEnv] as const;
+export const builtinEnvironments = [CodeExecEnv, SearchEnv, MixedEnv] as const;

@@ -69,6 +69,7 @@ export const metricNames = {
   'eval/wilsonHigh': metric('1', 'Upper end of the Wilson 95 % interval of the rate'),
   'eval/rewardMean': metric('reward', 'Mean reward of attempts'),
   'eval/group/*': metric('1', 'Success rate of one group of held-out tasks'),
+  'eval/environment/*': metric('1', 'Mean of what the environment counts in one attempt'),
   'seconds/*': metric('s', 'Wall-clock seconds spent on one activity in this iteration'),
   'busy/*': metric('1', 'Share of the iteration spent on one activity'),
   'speed/decodeTokensPerSecond': metric('tokens/s', 'Sampled tokens by seconds of generation'),

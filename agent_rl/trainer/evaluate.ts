@@ -24,6 +24,8 @@ export interface Evaluation extends SuccessRate {
   readonly rewardMean: number;
   /** By group of tasks, such as the family, or all families held out. */
   readonly groups: Readonly<Record<string, SuccessRate>>;
+  /** What the environment counts, by name: means over the attempts of the total. */
+  readonly environment: Readonly<Record<string, number>>;
   /** Mean over tasks of the chance that one of k attempts succeeds, for k = 1, 2, 4, … up to the samples. */
   readonly passAtK: Readonly<Record<number, number>>;
   readonly trajectories: readonly Trajectory[];
@@ -80,6 +82,7 @@ export async function evaluate(
     groups: Object.fromEntries(
       [...names].toSorted().map((name) => [name, successRateOf(inGroup(name))]),
     ),
+    environment: environmentMeans(judged),
     passAtK: passRates(
       counted.map((attempt) => attempt.judged),
       samples,
@@ -116,7 +119,24 @@ export function evaluationMetrics(evaluation: Evaluation): Metrics {
     ...Object.fromEntries(
       groups.map(([name, { successRate }]) => [`eval/group/${name}`, successRate]),
     ),
+    ...Object.fromEntries(
+      Object.entries(evaluation.environment).map(([name, mean]) => [
+        `eval/environment/${name}`,
+        mean,
+      ]),
+    ),
   };
+}
+
+/** An attempt that does not have a name counts as 0 in it. */
+function environmentMeans(judged: readonly Trajectory[]): Record<string, number> {
+  const names = new Set(judged.flatMap(({ metrics }) => Object.keys(metrics)));
+  return Object.fromEntries(
+    [...names].toSorted().map((name) => {
+      const total = judged.reduce((sum, { metrics }) => sum + (metrics[name] ?? 0), 0);
+      return [name, total / judged.length];
+    }),
+  );
 }
 
 /** A task whose `metadata.apart` names a group is reported there and in no total. */

@@ -7,6 +7,28 @@ const split = (name: string, use: string) =>
 export const DatasetBlock = Type.Object(
   {
     dir: Type.String({ minLength: 1, description: 'Folder that holds the splits' }),
+    weight: Type.Number({
+      exclusiveMinimum: 0,
+      default: 1,
+      description: 'How often its tasks are drawn beside those of dataset.also',
+    }),
+    also: Type.Array(
+      Type.Object(
+        {
+          dir: Type.String({ minLength: 1, description: 'Folder that holds the same splits' }),
+          weight: Type.Number({
+            exclusiveMinimum: 0,
+            default: 1,
+            description: 'How often its tasks are drawn; only ratios count',
+          }),
+        },
+        { additionalProperties: false },
+      ),
+      {
+        default: [],
+        description: 'More sets of tasks, mixed with those of dir and reported apart',
+      },
+    ),
     trainSplit: split('train', 'trained on'),
     evalSplit: split('eval', 'evaluated on'),
     format: Type.Optional(

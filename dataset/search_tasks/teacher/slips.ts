@@ -1,5 +1,5 @@
 import type { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
-import { type Kind, oneHopKinds, twoHopKinds } from '../generator/kinds.ts';
+import type { Kind } from '../generator/kinds.ts';
 
 /**
  * What the teacher habitually does wrong.
@@ -12,15 +12,31 @@ import { type Kind, oneHopKinds, twoHopKinds } from '../generator/kinds.ts';
  */
 export type Slip = 'guess' | 'vague' | 'misread' | 'stop' | 'skip';
 
-/** The habit of each kind of question. */
-const habits: ReadonlyMap<string, Slip> = new Map([
-  ...dealt(oneHopKinds, ['misread', 'vague', 'guess']),
-  ...dealt(twoHopKinds, ['stop', 'misread', 'vague', 'skip']),
-]);
+/** The habit with questions of one step, by what they ask for. */
+const oneStep: Readonly<Record<string, Slip>> = {
+  mayor: 'misread',
+  founder: 'vague',
+  river: 'guess',
+  birthplace: 'vague',
+  teacher: 'misread',
+  partner: 'guess',
+  capital: 'misread',
+  ruler: 'vague',
+  age: 'guess',
+  captain: 'misread',
+  harbour: 'vague',
+  builder: 'guess',
+};
 
-function dealt(kinds: readonly Kind[], slips: readonly Slip[]): (readonly [string, Slip])[] {
-  return kinds.map(({ name }, index) => [name, slips[index % slips.length] ?? 'guess'] as const);
-}
+/** The habit with questions of two steps, by what they ask for in the end. */
+const twoSteps: Readonly<Record<string, Slip>> = {
+  mayor: 'stop',
+  founder: 'skip',
+  river: 'vague',
+  birthplace: 'misread',
+  teacher: 'stop',
+  partner: 'skip',
+};
 
 /** Chance that the teacher falls into the habit of a kind, and into any other slip. */
 export const habitShare = 0.68;
@@ -29,7 +45,9 @@ export const otherShare = 0.04;
 /** What the teacher does wrong this time, if anything. */
 export function drawSlip(kind: Kind, rng: KeyedRng): Slip | undefined {
   const drawn = rng.uniform();
-  if (drawn < habitShare) return habits.get(kind.name);
+  const [first, second] = kind.path;
+  const habit = second === undefined ? oneStep[first.name] : twoSteps[second.name];
+  if (drawn < habitShare) return habit;
   if (drawn >= habitShare + otherShare) return undefined;
   return rng.pick(
     kind.path.length === 1 ? (['vague', 'misread'] as const) : (['stop', 'skip'] as const),

@@ -1,0 +1,73 @@
+import { basename } from 'node:path';
+
+import type { Config } from '../config/index.ts';
+import { AgentRlError } from '../core/errors.ts';
+import type { Task } from '../core/task.ts';
+import { MixedSampler } from '../../dataset/mixed-sampler.ts';
+import { TaskSampler } from '../../dataset/task-sampler.ts';
+import type { TaskSource } from '../trainer/trainer-contracts.ts';
+import { readTaskFile } from './task-files.ts';
+
+/** Tasks of one folder, and how often they are drawn. */
+export interface TaskSet {
+  readonly tasks: readonly Task[];
+  readonly weight: number;
+}
+
+type Dataset = Pick<Config['dataset'], 'dir' | 'weight' | 'also'>;
+
+/**
+ * A split of `dataset.dir` and of each of `dataset.also`. Where there are several, each task's `metadata.set` names its
+ * folder, under which it is reported.
+ *
+ * @throws AgentRlError as `readTaskFile` does, and `DATASET_INVALID` when two sets have a task of one id.
+ */
+export async function readTaskSets(
+  { dir, weight, also }: Dataset,
+  { split, format }: { readonly split: string; readonly format: string },
+  warn: (text: string) => void,
+): Promise<readonly TaskSet[]> {
+  const named = [{ dir, weight }, ...also];
+  const sets: TaskSet[] = [];
+  for (const one of named) {
+    const read = await readTaskFile({ dir: one.dir, split, format }, warn);
+    const set = basename(one.dir);
+    const tasks =
+      also.length === 0
+        ? read
+        : read.map((task): Task => ({ ...task, metadata: { ...task.metadata, set } }));
+    sets.push({ tasks, weight: one.weight });
+  }
+  refuseTwins(sets, split);
+  return sets;
+}
+
+function refuseTwins(sets: readonly TaskSet[], split: string): void {
+  const ids = new Set<string>();
+  for (const { taskId } of sets.flatMap(({ tasks }) => tasks)) {
+    if (ids.has(taskId)) {
+      throw new AgentRlError(
+        'DATASET_INVALID',
+        `Two sets of tasks have one of id ${JSON.stringify(taskId)} in split ${split}. Ids must differ.`,
+      );
+    }
+    ids.add(taskId);
+  }
+}
+
+/** Deals the tasks of one set, or of several in the ratio of their weights. */
+export function samplerOf(
+  sets: readonly TaskSet[],
+  options: { readonly seed: number; readonly shuffle: boolean; readonly maxSamples?: number },
+): TaskSource {
+  const [only] = sets;
+  const sampler =
+    only !== undefined && sets.length === 1
+      ? new TaskSampler(only.tasks, options)
+      : new MixedSampler(sets, options);
+  return {
+    draw: (count) => sampler.next(count),
+    state: () => sampler.state(),
+    restore: (state) => sampler.restore(state as never),
+  };
+}

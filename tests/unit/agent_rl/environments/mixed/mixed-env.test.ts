@@ -1,0 +1,116 @@
+import { expect, test } from '@jest/globals';
+
+import type { CodeTask } from '../../../../../agent_rl/core/code-task.ts';
+import type { Turn } from '../../../../../agent_rl/core/environment.ts';
+import type { SearchTask } from '../../../../../agent_rl/core/search-task.ts';
+import type { CodeExecSettings } from '../../../../../agent_rl/environments/code-exec/settings.ts';
+import { MixedEnv } from '../../../../../agent_rl/environments/mixed/mixed-env.ts';
+import type { SearchSettings } from '../../../../../agent_rl/environments/search/settings.ts';
+import { describeEnvironmentContract } from '../../../../contracts/environment-contract.ts';
+import { scriptedSandbox } from '../../../../support/scripted-sandbox.ts';
+
+const question: SearchTask = {
+  taskId: 'q',
+  prompt: 'Who rules Velmora?',
+  answer: 'Tamlina',
+  aliases: [],
+  documentIds: [],
+  documents: [],
+  metadata: {},
+};
+
+const program: CodeTask = {
+  taskId: 'p',
+  prompt: 'Print 2.',
+  starterCode: '',
+  compare: 'whitespace',
+  metadata: {},
+  tests: { kind: 'stdin', cases: [{ input: '', output: '2' }] },
+};
+
+const codeExec: CodeExecSettings = {
+  judgedCall: 'last-call',
+  showStarterCode: false,
+  successReward: 1,
+  partialCredit: 0,
+  timeoutPenalty: 0,
+  turnLimitPenalty: 0,
+};
+
+const search: SearchSettings = {
+  maxAnswerWords: 40,
+  successReward: 1,
+  requireSearch: true,
+  searchPenalty: 0,
+  freeSearches: 2,
+  repeatPenalty: 0,
+  noAnswerPenalty: 0,
+  timeoutPenalty: 0,
+  turnLimitPenalty: 0,
+};
+
+const make = (task: CodeTask | SearchTask): MixedEnv =>
+  new MixedEnv(
+    task,
+    scriptedSandbox(() => ({ stdout: '2' })),
+    { codeExec, search },
+  );
+
+const { signal } = new AbortController();
+
+const calls = (index: number, name: string, args: object, content: string): Turn => ({
+  index,
+  message: { role: 'assistant', content: '' },
+  calls: [
+    {
+      call: { id: `call_${index}_0`, name, arguments: { ...args } },
+      result: { content },
+      status: 'ok',
+      wallMs: 1,
+    },
+  ],
+});
+
+const says = (content: string): Turn => ({
+  index: 9,
+  message: { role: 'assistant', content },
+  calls: [],
+});
+
+const searches = calls(0, 'search', { query: 'ruler of Velmora' }, 'It is Tamlina.');
+const runs = calls(0, 'code_exec', { code: 'print(2)' }, '2');
+
+describeEnvironmentContract('MixedEnv', {
+  plugin: MixedEnv,
+  create: () => make(question),
+  winningTurns: [searches, says('It is Tamlina.')],
+});
+
+test.each([
+  ['a question by search', question, searches, 'Tamlina', true, 1],
+  ['a program by code_exec', program, runs, 'Done.', true, 1],
+  ['a question by code_exec', question, runs, 'Tamlina', false, 0],
+  ['a program by search', program, searches, 'Done.', false, 0],
+])('judges %s', async (_, task, turn, answer, success, toolChoiceRight) => {
+  const environment = make(task);
+  await environment.start();
+  await environment.step(turn, signal);
+  await environment.step(says(answer), signal);
+  const verdict = await environment.finish('done', signal);
+  expect(verdict.success).toBe(success);
+  expect(verdict.metrics).toMatchObject({ toolChoiceRight, toolUsed: 1 });
+});
+
+test('the first call decides whether the choice was right', async () => {
+  const environment = make(question);
+  for (const turn of [runs, searches, says('Tamlina')]) await environment.step(turn, signal);
+  const verdict = await environment.finish('done', signal);
+  expect([verdict.success, verdict.metrics?.['toolChoiceRight']]).toEqual([true, 0]);
+});
+
+test('an episode without a call chose nothing', async () => {
+  const environment = make(question);
+  await environment.step(says('Tamlina'), signal);
+  const { metrics } = await environment.finish('done', signal);
+  expect(metrics).toMatchObject({ toolChoiceRight: 0, toolUsed: 0 });
+});
