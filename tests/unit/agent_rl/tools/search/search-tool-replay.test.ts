@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+
+import { KeyedRng } from '../../../../../agent_rl/core/keyed-rng.ts';
+import type { ToolResult } from '../../../../../agent_rl/core/tool.ts';
+import { openSearch } from '../../../../../agent_rl/tools/search/open-search.ts';
+import { SearchTool } from '../../../../../agent_rl/tools/search/search-tool.ts';
+import type { SearchSettings } from '../../../../../agent_rl/tools/search/settings.ts';
+import { temporaryFolder } from '../../../../support/temporary-folder.ts';
+import { rejectionOf } from '../../../../support/thrown.ts';
+import { json, webServer } from '../../../../support/web-server.ts';
+
+const server = webServer();
+const path = join(temporaryFolder(), 'cassette.jsonl');
+const secret = 'exa-secret-5550123';
+
+const settingsOf = (mode: 'record' | 'replay', endpoint: string): SearchSettings => ({
+  mode: 'web',
+  topK: 3,
+  maxSnippetChars: 80,
+  maxQueryChars: 100,
+  web: {
+    provider: 'exa',
+    endpoint,
+    apiKeyEnv: 'KEY_OF_TEST',
+    defaultParams: {},
+    timeoutS: 20,
+    deadlineS: 60,
+    maxRetries: 0,
+    backoffFactor: 0,
+    maxKiB: 64,
+    connections: 8,
+    cassette: { mode, path },
+  },
+});
+
+/** Two turns of 64 episodes over 16 questions, all at once. */
+async function played(mode: 'record' | 'replay', endpoint: string, environment = {}) {
+  const settings = settingsOf(mode, endpoint);
+  const shared = await openSearch(settings, { environment });
+  try {
+    const episode = async (index: number): Promise<ToolResult[]> => {
+      const tool = new SearchTool(shared, settings);
+      const results: ToolResult[] = [];
+      for (let turn = 0; turn < 2; turn++) {
+        const random = new KeyedRng(7, 'tool', `task-${index % 16}`, index >> 4, turn, 0);
+        const context = { signal: new AbortController().signal, inputs: {}, random };
+        results.push(await tool.call({ query: `question ${index % 16} turn ${turn}` }, context));
+      }
+      return results;
+    };
+    const results = await Promise.all(Array.from({ length: 64 }, (_, index) => episode(index)));
+    return { results, report: shared.report?.() };
+  } finally {
+    await shared.close();
+  }
+}
+
+describe('64 episodes at once, recorded and replayed', () => {
+  test('give the same results without a single call to the network', async () => {
+    // Every third request fails, and so does every repetition that happens to be a third one.
+    let request = 0;
+    server.answer = (received, response) => {
+      request += 1;
+      const { query } = JSON.parse(received.body) as { readonly query: string };
+      const found = { title: query, url: 'https://a.example', text: `${secret} ${request}` };
+      json({ results: [found] }, request % 3 === 0 ? 500 : 200)(received, response);
+    };
+    const recorded = await played('record', `${server.origin}/search`, { KEY_OF_TEST: secret });
+    const failures = recorded.results.flat().filter(({ isError }) => isError === true).length;
+    const calls = server.received.length;
+    expect(failures).toBeGreaterThan(0);
+    expect(failures).toBeLessThan(128);
+    expect(calls).toBeLessThan(128);
+    expect(recorded.report).toMatchObject({ requests: 128, networkCalls: calls });
+
+    // Without a key: a replay needs none.
+    const replayed = await played('replay', `${server.origin}/search`);
+    expect(replayed.results).toEqual(recorded.results);
+    expect(replayed.report).toEqual({
+      requests: 128,
+      networkCalls: 0,
+      cassetteHits: 128,
+      cassetteHitRate: 1,
+      cost: 0,
+    });
+    expect(server.received).toHaveLength(calls);
+    expect(readFileSync(path, 'utf8')).not.toContain(secret);
+  });
+
+  test('fail clearly where the replay asks for something else', async () => {
+    const elsewhere = played('replay', `${server.origin}/other`);
+    const { code, message } = await rejectionOf(elsewhere);
+    expect(code).toBe('CASSETTE_MISS');
+    expect(message).toContain('/other');
+  });
+});
