@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 
 import { prepareRun } from '../agent_rl/compose/prepare-run.ts';
 import { makeStarter } from './starter-model/make-starter.ts';
+import { searchStarterConfig } from './starter-model/starter-model-config.ts';
 import { teacherConversations } from './starter-model/teacher-conversations.ts';
 import { searchPieces } from './starter-model/train-tokenizer.ts';
 
@@ -26,7 +27,7 @@ const { iterations, batchSize } = prepared.loaded.config.train;
 await makeStarter({
   prepared,
   conversations: [...teacherConversations(prepared, seed, iterations * batchSize)],
-  vocabSize: 640,
+  model: searchStarterConfig,
   apart: searchPieces,
   between: '\n',
   out: values.out,

@@ -9,8 +9,8 @@ import { packageRoot } from '../../agent_rl/core/package-root.ts';
 import { conversationLine } from '../../dataset/conversations.ts';
 import { copyLanguageModelFiles } from '../../model/language-model.ts';
 import { loadModel, saveModel } from '../../model/load-model.ts';
+import type { ModelConfig } from '../../model/model-config.ts';
 import { initialParameters } from '../../model/parameters.ts';
-import { starterModelConfig } from './starter-model-config.ts';
 import { tokenizerConfig } from './tokenizer-config.ts';
 import { trainTokenizer } from './train-tokenizer.ts';
 
@@ -18,7 +18,8 @@ export interface StarterOptions {
   /** The warm-up's run file. `model.path` is where the fresh weights go, `dataset.dir` where the conversations do. */
   readonly prepared: PreparedRun;
   readonly conversations: readonly (readonly Message[])[];
-  readonly vocabSize: number;
+  /** Of the fresh model; the tokenizer gets as many entries as it has. */
+  readonly model: ModelConfig;
   /** What the tokenizer keeps apart; see `trainTokenizer`. */
   readonly apart: string;
   /** What the tokenizer sees between a thought, a text and a call. */
@@ -33,7 +34,7 @@ const tokenizerConversations = 4000;
 
 /** Makes a starter model from nothing: a tokenizer trained on conversations, fresh weights, supervised training. */
 export async function makeStarter(options: StarterOptions): Promise<void> {
-  const { prepared, conversations, vocabSize, out, say } = options;
+  const { prepared, conversations, model, out, say } = options;
   const { config } = prepared.loaded;
   await mkdir(config.dataset.dir, { recursive: true });
   const file = path.join(config.dataset.dir, `${config.dataset.trainSplit}.jsonl`);
@@ -43,7 +44,7 @@ export async function makeStarter(options: StarterOptions): Promise<void> {
 
   const fresh = config.model.path;
   await makeFresh(fresh, { ...options, seed: config.run.seed });
-  say(`${fresh}: tokenizer of ${vocabSize} entries and fresh weights`);
+  say(`${fresh}: tokenizer of ${model.vocabSize} entries and fresh weights`);
 
   const result = await runSft({
     ...prepared,
@@ -64,30 +65,29 @@ async function makeFresh(
   folder: string,
   {
     conversations,
-    vocabSize,
+    model,
     apart,
     between,
     seed,
-  }: Pick<StarterOptions, 'conversations' | 'vocabSize' | 'apart' | 'between'> & {
+  }: Pick<StarterOptions, 'conversations' | 'model' | 'apart' | 'between'> & {
     readonly seed: number;
   },
 ): Promise<void> {
-  const config = { ...starterModelConfig, vocabSize };
   const texts = conversations
     .slice(0, tokenizerConversations)
     .flatMap((one) => one.map((message) => textOf(message, between)));
   await mkdir(folder, { recursive: true });
   await writeFile(
     path.join(folder, 'tokenizer.json'),
-    await trainTokenizer(texts, vocabSize, apart),
+    await trainTokenizer(texts, model.vocabSize, apart),
   );
   await writeFile(path.join(folder, 'tokenizer_config.json'), tokenizerConfig);
   await copyFile(
     path.join(packageRoot(), 'scripts/starter-model/chat_template.jinja'),
     path.join(folder, 'chat_template.jinja'),
   );
-  const parameters = initialParameters(config, new KeyedRng(seed, 'starter-model'));
-  await saveModel(folder, { config, parameters, storedDtype: 'F32' });
+  const parameters = initialParameters(model, new KeyedRng(seed, 'starter-model'));
+  await saveModel(folder, { config: model, parameters, storedDtype: 'F32' });
 }
 
 /** What the tokenizer sees of a message: its words, without the template's own. */

@@ -1,6 +1,6 @@
 import type { ModelConfig } from '../../model/model-config.ts';
 
-/** The MiniMind-3 layout at 2.6 M parameters, 10.5 MB in float32: the size that learns in minutes on two cores. */
+/** The MiniMind-3 layout at 2.6 M parameters, 10.5 MB in float32: the size that learns to program in minutes on two cores. */
 export const starterModelConfig: ModelConfig = {
   family: 'qwen3',
   vocabSize: 1024,
@@ -18,4 +18,14 @@ export const starterModelConfig: ModelConfig = {
   qkvBias: false,
   bosTokenId: 1,
   eosTokenIds: [2],
+};
+
+/** The same layout at 0.9 M parameters, 3.5 MB: finding and copying needs less than programming does. */
+export const searchStarterConfig: ModelConfig = {
+  ...starterModelConfig,
+  vocabSize: 640,
+  hiddenSize: 128,
+  layers: 4,
+  headDim: 32,
+  intermediateSize: 384,
 };
