@@ -27,7 +27,7 @@ export async function readablePage(html: string): Promise<ReadablePage> {
     import('linkedom'),
     import('turndown'),
   ]);
-  const whole = /<html[\s>]/i.test(html) ? html : `<html><body>${html}</body></html>`;
+  const whole = withHeadAndBody(html);
   const { document } = parseHTML(whole);
   for (const element of document.querySelectorAll(unseen)) element.remove();
   const title = document.title.trim();
@@ -38,6 +38,13 @@ export async function readablePage(html: string): Promise<ReadablePage> {
   const content = parseHTML(`<html><body>${article?.content ?? body}</body></html>`).document.body;
   const text = turndown.turndown(content).trim();
   return { title: article?.title?.trim() || title, text };
+}
+
+/** linkedom makes up neither `<html>` nor `<head>`, both of which HTML lets a page leave out. */
+function withHeadAndBody(html: string): string {
+  if (!/<html[\s>]/i.test(html)) return `<html><body>${html}</body></html>`;
+  if (/<head[\s>]/i.test(html)) return html;
+  return html.replace(/(<html[^>]*>)(.*?)(?=<body[\s>])/is, '$1<head>$2</head>');
 }
 
 function requireModest(html: string): void {

@@ -55,7 +55,7 @@ describe('MedQuAD', () => {
       { dropped: { reason: 'no-pairs' } },
     ]);
     expect(await read([broken, other, homeless, latin])).toMatchObject([
-      { problem: { where: `${broken}:2`, text: expect.stringContaining('is not XML') } },
+      { problem: { where: `${broken}:3`, text: expect.stringContaining('is not XML') } },
       { problem: { text: expect.stringContaining('no <Document>') } },
       { problem: { text: expect.stringContaining('no url') } },
       { problem: { text: expect.stringContaining('not UTF-8') } },
