@@ -10,12 +10,15 @@ import { measureTaskDocuments } from './retrieval/task-documents.ts';
 
 /*
  * How well and how fast a corpus is searched:
- * `npm run bench:retrieval -- [--medquad FOLDER] [--sizes 10000,100000] [--hnsw 100000] [--json FILE]`.
- * JSON goes to stdout, tables to stderr.
+ * `npm run bench:retrieval -- [--medquad FOLDER] [--questions N] [--sizes 10000,100000] [--hnsw 100000]
+ * [--only quality,speed,tasks] [--json FILE]`. JSON goes to stdout, tables to stderr. `--questions` takes that many at random,
+ * all by default.
  */
 const { values } = parseArgs({
   options: {
     medquad: { type: 'string' },
+    questions: { type: 'string', default: '0' },
+    only: { type: 'string', default: 'quality,speed,tasks' },
     sizes: { type: 'string', default: '10000,100000' },
     hnsw: { type: 'string', default: '' },
     json: { type: 'string' },
@@ -30,18 +33,19 @@ const sizesOf = (flag: string, text: string): number[] =>
       if (Number.isInteger(size) && size > 0) return size;
       throw new TypeError(`--${flag} ${text}: expected whole numbers from 1, with commas between.`);
     });
-const flat = sizesOf('sizes', values.sizes);
-const hnsw = sizesOf('hnsw', values.hnsw);
+const only = new Set(values.only.split(','));
+const flat = only.has('speed') ? sizesOf('sizes', values.sizes) : [];
+const hnsw = only.has('speed') ? sizesOf('hnsw', values.hnsw) : [];
 const note = (text: string): void => void process.stderr.write(`${text}\n`);
 
 const loadBefore = loadavg()[0] ?? 0;
 const work = mkdtempSync(join(tmpdir(), 'agent-rl-bench-'));
 try {
-  note('Measuring: documents of a task');
-  const tasks = await measureTaskDocuments();
-  if (values.medquad !== undefined) note('Measuring: MedQuAD');
   const quality =
-    values.medquad === undefined ? undefined : await measureQuality(values.medquad, work);
+    values.medquad === undefined || !only.has('quality')
+      ? undefined
+      : await measureQuality(values.medquad, { work, questions: Number(values.questions), note });
+  const tasks = only.has('tasks') ? await measureTaskDocuments() : undefined;
   const speed: SpeedReport[] = [];
   for (const [sizes, approximate] of [
     [flat, false],
@@ -62,7 +66,7 @@ try {
     },
     ...(quality === undefined ? {} : { quality }),
     speed,
-    tasks,
+    ...(tasks === undefined ? {} : { tasks }),
     peakRssBytes: 1024 * process.resourceUsage().maxRSS,
   };
   const json = `${JSON.stringify(report, undefined, 2)}\n`;

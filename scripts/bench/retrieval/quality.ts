@@ -1,6 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 import type { Embedder, SearchDocument } from '../../../agent_rl/core/search.ts';
 import { buildCorpus, openCorpusBackend } from '../../../agent_rl/search/corpus/index.ts';
 import type { FusionSettings } from '../../../agent_rl/search/corpus/settings.ts';
@@ -58,13 +59,28 @@ const ways: readonly { readonly way: string; readonly fusion?: FusionSettings }[
   },
 ];
 
+export interface QualityOptions {
+  readonly work: string;
+  /** How many are asked; 0 for all. */
+  readonly questions: number;
+  readonly note: (text: string) => void;
+}
+
+const some = (questions: readonly Question[], count: number): readonly Question[] =>
+  count === 0 ? questions : new KeyedRng('bench questions').shuffle(questions).slice(0, count);
+
 /** Recall and MRR on MedQuAD, pages and single answers as documents, with LSA as the stand-in for a model. */
-export async function measureQuality(medquad: string, work: string): Promise<QualityReport> {
+export async function measureQuality(
+  medquad: string,
+  { work, questions, note }: QualityOptions,
+): Promise<QualityReport> {
   const sets: QualityReport['sets'][number][] = [];
   const results: Quality[] = [];
   const dimensions = 96;
-  for (const collection of await readCollections(medquad)) {
+  for (const whole of await readCollections(medquad)) {
+    const collection = { ...whole, questions: some(whole.questions, questions) };
     const { name, documents } = collection;
+    note(`Measuring: MedQuAD, ${documents.length} ${name}`);
     const embedder = fitLsaEmbedder(
       documents.map(({ title, text }) => `${title}\n${text}`),
       dimensions,
@@ -88,7 +104,13 @@ export async function measureQuality(medquad: string, work: string): Promise<Qua
       passages: manifest.counts.passages,
       indexS,
     });
-    for (const way of ways) results.push(await measure(collection, { ...way, output, embedder }));
+    for (const way of ways) {
+      const result = await measure(collection, { ...way, output, embedder });
+      note(
+        `  ${way.way}: recall@10 ${result.recallAt10.toFixed(3)}, MRR@10 ${result.mrrAt10.toFixed(3)}`,
+      );
+      results.push(result);
+    }
   }
   return { standIn: `LSA of the searched texts, ${dimensions} dimensions`, sets, results };
 }

@@ -12,7 +12,7 @@ export interface RetrievalReport {
   };
   readonly quality?: QualityReport;
   readonly speed: readonly SpeedReport[];
-  readonly tasks: TaskReport;
+  readonly tasks?: TaskReport;
   readonly peakRssBytes: number;
 }
 
@@ -29,12 +29,16 @@ export function retrievalText({
   return [
     `${machine.processor}, ${machine.processors} processors, Node ${machine.node}, load ${fixed(machine.loadBefore)} before and ${fixed(machine.loadAfter)} after, peak resident ${fixed(peakRssBytes / 2 ** 20, 0)} MiB`,
     ...(quality === undefined ? [] : qualityLines(quality)),
-    ...speedLines(speed),
-    '',
-    `Documents of a task, ${tasks.documents} each: opened, asked and closed in ${fixed(tasks.p50Ms)} ms (p50), ${fixed(tasks.p95Ms)} ms (p95); 64 at once ${fixed(tasks.perSecond, 0)} a second; memory grew by ${fixed(tasks.grownMiB)} MiB over ${tasks.episodes} of them`,
+    ...(speed.length === 0 ? [] : speedLines(speed)),
+    ...(tasks === undefined ? [] : taskLines(tasks)),
     '',
   ].join('\n');
 }
+
+const taskLines = (tasks: TaskReport): string[] => [
+  '',
+  `Documents of a task, ${tasks.documents} each: opened, asked and closed in ${fixed(tasks.p50Ms)} ms (p50), ${fixed(tasks.p95Ms)} ms (p95); 64 at once ${fixed(tasks.perSecond, 0)} a second; memory grew by ${fixed(tasks.grownMiB)} MiB over ${tasks.episodes} of them`,
+];
 
 const qualityLines = ({ standIn, sets, results }: QualityReport): string[] => [
   '',
