@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 
 import { prepareRun } from '../agent_rl/compose/prepare-run.ts';
+import { copyingParameters } from './starter-model/copying-weights.ts';
 import { makeStarter } from './starter-model/make-starter.ts';
 import { searchStarterConfig } from './starter-model/starter-model-config.ts';
 import { teacherConversations } from './starter-model/teacher-conversations.ts';
@@ -28,6 +29,7 @@ await makeStarter({
   prepared,
   conversations: [...teacherConversations(prepared, seed, iterations * batchSize)],
   model: searchStarterConfig,
+  weights: copyingParameters,
   apart: searchPieces,
   between: '\n',
   out: values.out,

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 
 import { prepareRun } from '../agent_rl/compose/prepare-run.ts';
+import { initialParameters } from '../model/parameters.ts';
 import { makeStarter } from './starter-model/make-starter.ts';
 import { starterModelConfig } from './starter-model/starter-model-config.ts';
 import { teacherConversations } from './starter-model/teacher-conversations.ts';
@@ -27,6 +28,7 @@ await makeStarter({
   prepared,
   conversations: [...teacherConversations(prepared, seed, iterations * batchSize)],
   model: starterModelConfig,
+  weights: initialParameters,
   apart: codePieces,
   between: '',
   out: values.out,

@@ -10,7 +10,7 @@ import { conversationLine } from '../../dataset/conversations.ts';
 import { copyLanguageModelFiles } from '../../model/language-model.ts';
 import { loadModel, saveModel } from '../../model/load-model.ts';
 import type { ModelConfig } from '../../model/model-config.ts';
-import { initialParameters } from '../../model/parameters.ts';
+import type { initialParameters } from '../../model/parameters.ts';
 import { tokenizerConfig } from './tokenizer-config.ts';
 import { trainTokenizer } from './train-tokenizer.ts';
 
@@ -20,6 +20,8 @@ export interface StarterOptions {
   readonly conversations: readonly (readonly Message[])[];
   /** Of the fresh model; the tokenizer gets as many entries as it has. */
   readonly model: ModelConfig;
+  /** Makes the fresh weights. */
+  readonly weights: typeof initialParameters;
   /** What the tokenizer keeps apart; see `trainTokenizer`. */
   readonly apart: string;
   /** What the tokenizer sees between a thought, a text and a call. */
@@ -66,10 +68,11 @@ async function makeFresh(
   {
     conversations,
     model,
+    weights,
     apart,
     between,
     seed,
-  }: Pick<StarterOptions, 'conversations' | 'model' | 'apart' | 'between'> & {
+  }: Pick<StarterOptions, 'conversations' | 'model' | 'weights' | 'apart' | 'between'> & {
     readonly seed: number;
   },
 ): Promise<void> {
@@ -86,7 +89,7 @@ async function makeFresh(
     path.join(packageRoot(), 'scripts/starter-model/chat_template.jinja'),
     path.join(folder, 'chat_template.jinja'),
   );
-  const parameters = initialParameters(model, new KeyedRng(seed, 'starter-model'));
+  const parameters = weights(model, new KeyedRng(seed, 'starter-model'));
   await saveModel(folder, { config: model, parameters, storedDtype: 'F32' });
 }
 

@@ -23,7 +23,7 @@ export const starterModelConfig: ModelConfig = {
 /** The same layout at 0.9 M parameters, 3.5 MB: finding and copying needs less than programming does. */
 export const searchStarterConfig: ModelConfig = {
   ...starterModelConfig,
-  vocabSize: 640,
+  vocabSize: 560,
   hiddenSize: 128,
   layers: 4,
   headDim: 32,

@@ -20,15 +20,12 @@ export interface World {
 export type WorldSize = Readonly<Record<EntityType, number>>;
 
 /** How a document states a fact: `{r}` relation, `{e}` entity, `{v}` value. */
-export const trainedForms: readonly string[] = [
-  'The {r} of {e} is {v}.',
-  'The {r} that {e} has is {v}.',
-];
+export const trainedForms: readonly string[] = ['The {r} of {e} is {v}.'];
 
 /** Forms that neither training nor the warm-up shows. */
 export const unseenForms: readonly string[] = [
-  'They know {v} as the {r} of {e}.',
   'The {r} of {e} goes by the name {v}.',
+  'They know {v} as the {r} of {e}.',
 ];
 
 /**

@@ -118,6 +118,6 @@ class Work {
   }
 }
 
-/** The value of a relation in a document of a trained form. */
+/** The value of a relation in a document of the trained form. */
 const valueIn = (text: string, relation: string): string | undefined =>
-  new RegExp(`The ${relation} (?:of|that) \\w+ (?:has )?is (\\w+)\\.`, 'u').exec(text)?.[1];
+  new RegExp(`The ${relation} of \\w+ is (\\w+)\\.`, 'u').exec(text)?.[1];
