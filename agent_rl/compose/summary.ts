@@ -33,6 +33,7 @@ export const evaluationSummary = (evaluation: Evaluation) => ({
   passAtK: evaluation.passAtK,
   groups: evaluation.groups,
   environment: evaluation.environment,
+  scores: evaluation.scores,
 });
 
 const rate = (tokens: number, seconds: number) => (seconds > 0 ? tokens / seconds : null);

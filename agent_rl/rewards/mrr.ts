@@ -35,10 +35,12 @@ export const mrr = reward({
 
 /** 1, 1/2, 1/3, … for the first hit of a wanted document; 0 without one. */
 export function reciprocalRank(
-  hits: readonly Pick<SearchHit, 'documentId'>[],
+  hits: readonly Pick<SearchHit, 'documentId' | 'alsoIn'>[],
   wanted: ReadonlySet<string>,
 ): number {
-  const place = hits.findIndex(({ documentId }) => wanted.has(documentId));
+  const place = hits.findIndex(({ documentId, alsoIn = [] }) =>
+    [documentId, ...alsoIn].some((id) => wanted.has(id)),
+  );
   return place === -1 ? 0 : 1 / (place + 1);
 }
 

@@ -68,6 +68,7 @@ export const metricNames = {
   'eval/wilsonLow': metric('1', 'Lower end of the Wilson 95 % interval of the rate'),
   'eval/wilsonHigh': metric('1', 'Upper end of the Wilson 95 % interval of the rate'),
   'eval/rewardMean': metric('reward', 'Mean reward of attempts'),
+  'eval/score/*': metric('reward', 'Mean of one reward before any weight, where it applies'),
   'eval/group/*': metric('1', 'Success rate of one group of held-out tasks'),
   'eval/environment/*': metric('1', 'Mean of what the environment counts in one attempt'),
   'seconds/*': metric('s', 'Wall-clock seconds spent on one activity in this iteration'),

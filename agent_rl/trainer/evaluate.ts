@@ -26,6 +26,8 @@ export interface Evaluation extends SuccessRate {
   readonly groups: Readonly<Record<string, SuccessRate>>;
   /** What the environment counts, by name: means over the attempts of the total. */
   readonly environment: Readonly<Record<string, number>>;
+  /** What each reward gives before any weight, by name: means over the attempts of the total it applies to. */
+  readonly scores: Readonly<Record<string, number>>;
   /** Mean over tasks of the chance that one of k attempts succeeds, for k = 1, 2, 4, … up to the samples. */
   readonly passAtK: Readonly<Record<number, number>>;
   readonly trajectories: readonly Trajectory[];
@@ -83,6 +85,7 @@ export async function evaluate(
       [...names].toSorted().map((name) => [name, successRateOf(inGroup(name))]),
     ),
     environment: environmentMeans(judged),
+    scores: scoreMeans(judged),
     passAtK: passRates(
       counted.map((attempt) => attempt.judged),
       samples,
@@ -125,7 +128,20 @@ export function evaluationMetrics(evaluation: Evaluation): Metrics {
         mean,
       ]),
     ),
+    ...Object.fromEntries(
+      Object.entries(evaluation.scores).map(([name, mean]) => [`eval/score/${name}`, mean]),
+    ),
   };
+}
+
+function scoreMeans(judged: readonly Trajectory[]): Record<string, number> {
+  const names = new Set(judged.flatMap(({ scores = {} }) => Object.keys(scores)));
+  return Object.fromEntries(
+    [...names].toSorted().map((name) => {
+      const given = judged.flatMap(({ scores = {} }) => scores[name] ?? []);
+      return [name, given.reduce((sum, score) => sum + score, 0) / given.length];
+    }),
+  );
 }
 
 /** An attempt that does not have a name counts as 0 in it. */

@@ -39,6 +39,11 @@ describe('mrr', () => {
     expect(mrr(episodeOf(plain, [found('d2', 'd1')]), best)).toBe(1 / 2);
   });
 
+  test('a passage counts for every document it stands in', () => {
+    const hits = [{ documentId: 'a' }, { documentId: 'b', alsoIn: ['c', 'd'] }];
+    expect(reciprocalRank(hits, new Set(['d']))).toBe(1 / 2);
+  });
+
   test('ranks count from 1', () => {
     const hits = ['a', 'b', 'c'].map((documentId) => ({ documentId }));
     expect(['a', 'b', 'c', 'd'].map((id) => reciprocalRank(hits, new Set([id])))).toEqual([

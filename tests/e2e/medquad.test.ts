@@ -1,0 +1,188 @@
+import { join } from 'node:path';
+
+import { beforeAll, describe, expect, test } from '@jest/globals';
+
+import { builtinPlugins } from '../../agent_rl/compose/builtin-plugins.ts';
+import { choosePlugins } from '../../agent_rl/compose/choose-plugins.ts';
+import {
+  construct,
+  episodeContainer,
+  rewardFunction,
+  runContainer,
+} from '../../agent_rl/compose/container.ts';
+import { loadConfig } from '../../agent_rl/config/index.ts';
+import type { Environment } from '../../agent_rl/core/environment.ts';
+import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import { unbiased } from '../../agent_rl/core/sampling.ts';
+import type { SearchTask } from '../../agent_rl/core/search-task.ts';
+import type { Tool } from '../../agent_rl/core/tool.ts';
+import { runEpisode } from '../../agent_rl/rollout/episode.ts';
+import { ToolRunner } from '../../agent_rl/rollout/tool-runner.ts';
+import { SearchTaskDataset } from '../../dataset/search-task-dataset.ts';
+import { readJson, readLines } from '../support/acme-project.ts';
+import { builtProgram } from '../support/built-program.ts';
+import { says, type Script, ScriptedPolicy } from '../support/scripted-policy.ts';
+import { smallModelConfig, writeSmallModel } from '../support/small-model.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+/*
+ * The whole way of system 002's agent: MedQuAD's own files are prepared, indexed, and an agent is trained on them by
+ * the shipped config.
+ */
+const project = temporaryFolder();
+const root = packageRoot();
+const config = join(root, 'configs', 'medquad_rag_grpo.yaml');
+const prepared = join(project, '.cache', 'medquad');
+const index = join(project, '.cache', 'medquad-index');
+const run = join(project, 'runs', 'medquad');
+
+const program = (...args: string[]): void => {
+  const { code, stderr } = builtProgram('agent-rl', args, project);
+  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+};
+
+beforeAll(async () => {
+  await writeSmallModel(join(project, 'model'), { ...smallModelConfig, maxPositions: 1024 });
+  program('prepare-data', join(root, 'tests', 'fixtures', 'medquad'), '--output-dir', prepared);
+  program('index', prepared, '--output', index);
+}, 240_000);
+
+describe('two iterations with a small model', () => {
+  beforeAll(() => {
+    const sets = 'run.name=medquad train.iterations=2 train.warmupSteps=0 rollout.tasksPerStep=3';
+    const smaller = 'rollout.groupSize=4 policy.maxTurnTokens=16 eval.maxTasks=2';
+    const settings = `${sets} ${smaller}`.split(' ').flatMap((set) => ['--set', set]);
+    program('train', '--config', config, '--model-path', 'model', ...settings);
+  }, 240_000);
+
+  test('leave a curve of each reward', () => {
+    const metrics = readLines(run, 'metrics.jsonl');
+    expect(metrics.map(({ iteration }) => iteration)).toEqual([1, 2]);
+    for (const line of metrics) {
+      for (const name of ['search/mrr', 'answer_similarity', 'format']) {
+        expect(line[`score/${name}`]).toBeGreaterThanOrEqual(0);
+        expect(line[`score/${name}`]).toBeLessThanOrEqual(1);
+        expect(line[`scoreApplies/${name}`]).toBe(1);
+      }
+      expect(line['score/environment']).toBe(0);
+    }
+  });
+
+  test('add the rewards that are learned from, and only log the others', () => {
+    const episodes = readLines(run, 'trajectories', 'train.jsonl');
+    expect(episodes).toHaveLength(2 * 3 * 4);
+    for (const { reward, components, scores } of episodes) {
+      const { invalidCalls = 0, ...parts } = components as Record<string, number>;
+      const sum = Object.values(parts).reduce((total, part) => total + part, 0);
+      expect(reward).toBeCloseTo(sum + invalidCalls, 12);
+      expect(Object.keys(scores as object).toSorted()).toEqual([
+        'answer_similarity',
+        'environment',
+        'format',
+        'search/mrr',
+      ]);
+      expect(Object.keys(parts)).not.toContain('environment');
+    }
+  });
+
+  test('say what similarity counts as none', () => {
+    const { rewards } = readJson(run, 'summary.json') as {
+      readonly rewards: Readonly<Record<string, Readonly<Record<string, number>>>>;
+    };
+    const { floor = NaN } = rewards['answer_similarity'] ?? {};
+    expect(floor).toBeGreaterThan(0);
+    expect(floor).toBeLessThan(0.9);
+  });
+});
+
+describe('episodes that search', () => {
+  /** What the config's rewards give an episode of the task, played as the script has it. */
+  async function scoresOf(task: SearchTask, script: Script) {
+    const overrides = [`dataset.dir=${prepared}`, `tools.0.corpus.path=${index}`];
+    const { tools, rewards, environment } = choosePlugins(
+      loadConfig({ file: config, overrides }),
+      builtinPlugins(),
+    );
+    const { tasks } = await SearchTaskDataset.fromPath(join(prepared, 'train.jsonl'));
+    const [search] = tools;
+    if (search === undefined) throw new Error('The config has no tool.');
+    const shared = await search.entry.spec.open?.(search.settings, { environment: {} });
+    const own = episodeContainer(runContainer([]), task);
+    const named = { name: 'under test' };
+    const made = await Promise.all(
+      rewards.map(async ({ name, weight, tool, entry, settings }) => {
+        const scale = await entry.spec.open?.(settings, { environment: {}, tasks });
+        const score = rewardFunction(own, { ...named, ...entry, settings, shared: scale });
+        return tool === undefined ? { name, weight, score } : { name, weight, score, tool };
+      }),
+    );
+    const toolRunner = new ToolRunner([search.entry.spec]);
+    const trajectory = await runEpisode(
+      () => ({
+        policy: new ScriptedPolicy(script),
+        environment: construct<Environment>(own, {
+          ...named,
+          ...environment.entry,
+          settings: environment.settings,
+        }),
+        tools: new Map([
+          [
+            'search',
+            construct<Tool>(own, { ...named, ...search.entry, settings: search.settings, shared }),
+          ],
+        ]),
+        toolRunner,
+        rewards: made,
+        environmentWeight: 0,
+        invalidCallPenalty: 0.2,
+        limits: {
+          maxTurns: 3,
+          maxEpisodeTokens: 1000,
+          maxTurnTokens: 100,
+          invalidCallLimit: 3,
+          episodeTimeoutS: 60,
+        },
+      }),
+      { task, sample: 0, step: 0, seed: 1, sampling: unbiased },
+      new AbortController().signal,
+    );
+    await toolRunner.close();
+    await shared?.close();
+    return trajectory;
+  }
+
+  const firstTask = async (): Promise<SearchTask> => {
+    const { tasks } = await SearchTaskDataset.fromPath(join(prepared, 'train.jsonl'));
+    return tasks[0] as SearchTask;
+  };
+
+  test('earn all of every reward for the right document and the reference answer', async () => {
+    const task = await firstTask();
+    const { reward, scores } = await scoresOf(task, ({ key }) => ({
+      message: {
+        ...(key.turn === 0 ? says('', ['search', { query: task.prompt }]) : says(task.answer)),
+        reasoning: 'So.',
+      },
+    }));
+    expect(scores).toEqual({
+      environment: 1,
+      'search/mrr': 1,
+      answer_similarity: expect.closeTo(1, 5),
+      format: 1,
+    });
+    expect(reward).toBeCloseTo(3, 5);
+  });
+
+  test('earn nothing for an answer out of the blue that is no answer', async () => {
+    const { reward, scores } = await scoresOf(await firstTask(), () => ({
+      message: says('Zwölf Boxkämpfer jagen Viktor.'),
+    }));
+    expect(scores).toEqual({
+      environment: 0,
+      'search/mrr': 0,
+      answer_similarity: 0,
+      format: 0,
+    });
+    expect(reward).toBe(0);
+  });
+});
