@@ -13,7 +13,7 @@ const name = 'acme/questions';
 
 /** A hub that has one dataset: the files by path. */
 const hub = (files: Readonly<Record<string, string>>, status = 200): void => {
-  server.answer = ({ path, method }, response) => {
+  server.answer = ({ path, headers }, response) => {
     const address = decodeURIComponent(path);
     if (address.startsWith(`/api/datasets/${name}/tree/${parquetRevision}`)) {
       response.writeHead(status, { 'content-type': 'application/json' });
@@ -32,17 +32,16 @@ const hub = (files: Readonly<Record<string, string>>, status = 200): void => {
       response.writeHead(404).end();
       return;
     }
-    // Asked for the first byte alone to learn the size, as the hub's own client does.
-    const first = request(method, text);
-    response.writeHead(first.status, first.headers).end(first.body);
+    // The hub's client asks for one byte first, to learn the size.
+    const range = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? '');
+    const [start, end] = [Number(range?.[1] ?? 0), Number(range?.[2] || text.length - 1)];
+    response.writeHead(range === null ? 200 : 206, {
+      etag: '"1"',
+      ...(range === null ? {} : { 'content-range': `bytes ${start}-${end}/${text.length}` }),
+    });
+    response.end(text.slice(start, end + 1));
   };
 };
-
-const request = (method: string, text: string) => ({
-  status: 200,
-  headers: { etag: '"1"', 'content-length': String(text.length) },
-  body: method === 'HEAD' ? '' : text,
-});
 
 const options = (more: object = {}) => ({
   hubUrl: server.origin,
@@ -109,7 +108,8 @@ describe('a dataset of the hub', () => {
     hub({ 'default/train/2.parquet': 'whole' });
     const { answer } = server;
     server.answer = (received, response) => {
-      if (received.path.includes('/resolve/') && received.method === 'GET') response.destroy();
+      const whole = received.path.includes('/resolve/') && received.headers.range !== 'bytes=0-0';
+      if (whole) response.destroy();
       else answer(received, response);
     };
     const broken = await rejectionOf(fetchHubDataset(name, options()));
