@@ -1,4 +1,5 @@
 import { AgentRlError } from '../../core/errors.ts';
+import type { SearchDocument } from '../../core/search.ts';
 import { type CrawlCounts, crawlPages } from '../../search/crawl/index.ts';
 import { Collection, type PreparedQuestion } from '../../../dataset/prepare/collection.ts';
 import { canonicalUrl } from '../../../dataset/prepare/document-id.ts';
@@ -36,7 +37,7 @@ export async function prepareData(options: PrepareDataOptions): Promise<PrepareD
   const { collection, dropped, records } = await collect(files, format, options);
   const crawled = await pagesOf(collection, options);
   dropped.push(...crawled.dropped);
-  const documents = crawled.documents.map(({ where: _, ...document }) => document);
+  const documents = crawled.documents.map(withoutPlace);
   const questions = answerable(collection.questions(), documents, dropped);
   if (documents.length === 0) throw nothingLeft(source, dropped);
 
@@ -140,6 +141,9 @@ function invalid(problems: readonly SourceProblem[]): AgentRlError {
     ].join('\n'),
   );
 }
+
+const withoutPlace = ({ id, title, text, url }: Located): SearchDocument =>
+  url === undefined ? { id, title, text } : { id, title, text, url };
 
 type Located = ReturnType<Collection['documents']>[number];
 

@@ -129,11 +129,13 @@ export function reportText(report: PrepareDataReport): string {
     `chunks      ${report.chunks} of ${report.passages} passages: ${duplicates.exactPassages} exact and ${duplicates.nearPassages} near duplicates kept once; ${duplicates.sharedChunks} chunks have several documents; ${tokens.mean.toFixed(0)} tokens on average, ${tokens.most} at most`,
     `questions   ${report.questions}: ${report.train} train, ${report.eval} eval (${(100 * split.evalShare).toFixed(1)} % of ${(100 * split.evalShareWanted).toFixed(1)} % wanted); ${split.families} families of documents, the largest with ${split.largestFamily} questions`,
     ...(dropped.length === 0 ? ['dropped     nothing'] : ['dropped']),
-    ...dropped.flatMap(([reason, { count, meaning, examples }]) => [
-      `  ${String(count).padStart(6)}  ${reason}: ${meaning}`,
-      ...examples
-        .slice(0, 1)
-        .map(({ where, detail }) => `          e.g. ${where} ${detail}`.trimEnd()),
-    ]),
+    ...dropped.flatMap(droppedLines),
   ].join('\n');
+}
+
+function droppedLines([reason, { count, meaning, examples }]: [string, DroppedGroup]): string[] {
+  const line = `  ${String(count).padStart(6)}  ${reason}: ${meaning}`;
+  const [first] = examples;
+  if (first === undefined) return [line];
+  return [line, `          e.g. ${first.where} ${first.detail}`.trimEnd()];
 }

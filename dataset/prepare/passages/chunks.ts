@@ -49,10 +49,13 @@ export function chunkDocuments(
   options: ChunkOptions,
 ): Chunked {
   const passages = documents.flatMap((document) =>
-    splitPassages(document.text, options).map((passage, number) => ({
-      ...passage,
-      document,
+    splitPassages(document.text, options).map(({ text, start, end, tokens }, number) => ({
       id: `${document.id}-${number}`,
+      document,
+      text,
+      start,
+      end,
+      tokens,
     })),
   );
   const texts = passages.map(({ text }) => text);
