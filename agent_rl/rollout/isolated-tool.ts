@@ -14,9 +14,14 @@ export interface ModuleHooks {
   readonly data?: unknown;
 }
 
+/** A plugin's block of the run file: checked, defaults filled in. */
+export type Settings = Readonly<Record<string, unknown>>;
+
 /** What a thread is started with. */
 export interface IsolatedStart {
   readonly name: string;
+  /** The tool's own, the only argument of its constructor. */
+  readonly settings: Settings;
   readonly url: string;
   readonly hooks: readonly ModuleHooks[];
 }
@@ -52,6 +57,7 @@ export class IsolatedTool {
     private readonly name: string,
     private readonly url: string,
     private readonly hooks: readonly ModuleHooks[] = [],
+    private readonly settings: Settings = {},
   ) {}
 
   /** The deadline starts when the thread is ready: importing the tool does not count. */
@@ -90,6 +96,7 @@ export class IsolatedTool {
       {
         workerData: {
           name: this.name,
+          settings: this.settings,
           url: compiled(new URL(this.url)).href,
           hooks: this.hooks,
         } satisfies IsolatedStart,

@@ -7,7 +7,7 @@ import type { ToolCall } from '../core/message.ts';
 import type { Tool, ToolResult, ToolSpec } from '../core/tool.ts';
 import { cutContent } from './cut-content.ts';
 import { describeArguments } from './describe-arguments.ts';
-import { IsolatedTool, type ModuleHooks } from './isolated-tool.ts';
+import { IsolatedTool, type ModuleHooks, type Settings } from './isolated-tool.ts';
 import { withDeadline } from './with-deadline.ts';
 
 export interface CallOptions {
@@ -44,8 +44,15 @@ export class ToolRunner {
   readonly specs: readonly ToolSpec[];
   readonly #known: ReadonlyMap<string, Known>;
 
-  /** @param hooks registered in the threads of isolated tools, for tools that are not plain JavaScript. */
-  constructor(specs: readonly ToolSpec[], hooks: readonly ModuleHooks[] = []) {
+  /**
+   * @param hooks registered in the threads of isolated tools, for tools that are not plain JavaScript
+   * @param settings of isolated tools, by the tool's name
+   */
+  constructor(
+    specs: readonly ToolSpec[],
+    hooks: readonly ModuleHooks[] = [],
+    settings: ReadonlyMap<string, Settings> = new Map(),
+  ) {
     const ajv = new Ajv({ allErrors: true, strict: false });
     this.specs = specs;
     this.#known = new Map(
@@ -54,7 +61,7 @@ export class ToolRunner {
         const isolated =
           spec.isolated === undefined
             ? undefined
-            : new IsolatedTool(spec.name, spec.isolated, hooks);
+            : new IsolatedTool(spec.name, spec.isolated, hooks, settings.get(spec.name));
         return [spec.name, { spec, validate, isolated }];
       }),
     );
