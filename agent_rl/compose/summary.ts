@@ -74,6 +74,8 @@ function text(evaluation: Evaluation | undefined, group?: string): string {
   return shown === undefined ? '-' : rateText(shown);
 }
 
+const failures = (evaluation: Evaluation | undefined): number => evaluation?.systemFailures ?? 0;
+
 /** Before and after, over all held-out tasks and by group. */
 export function beforeAfterTable({
   before,
@@ -84,5 +86,8 @@ export function beforeAfterTable({
     row('held-out success', 'before', 'after  (Wilson 95 %)'),
     row('all tasks but those apart', text(before), text(after)),
     ...groups.toSorted().map((group) => row(group, text(before, group), text(after, group))),
+    ...(failures(before) + failures(after) > 0
+      ? [row('not judged, the system failed', `${failures(before)}`, `${failures(after)}`)]
+      : []),
   ].join('\n');
 }
