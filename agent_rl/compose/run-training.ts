@@ -47,7 +47,7 @@ interface RunTasks {
  * @throws AgentRlError for what the user can mend; before anything is written wherever it can be known.
  */
 export async function runTraining(options: TrainingOptions): Promise<JobResult> {
-  const { loaded, plugins, print, signal } = options;
+  const { loaded, plugins, print } = options;
   const { config } = loaded;
   const tasks = await readTasks(options);
   const facts = await planFacts(config, tasks);
@@ -55,22 +55,33 @@ export async function runTraining(options: TrainingOptions): Promise<JobResult> 
   if (options.dryRun) return dryRun(options, facts);
 
   const resume = resumePoint(options);
-  const folder = resume?.folder ?? newRunFolder(options);
-  const log = createLog({ level: config.run.logLevel, file: folder.log });
-  if (config.train.control !== 'none') {
-    log.warn(`train.control is ${config.train.control}: this run is a control and must not learn`);
-  }
   const memory = new ProcessTreeMemory();
   memory.start();
   try {
     const kl = config.algorithm.kl.kind !== 'none';
     const agent = await openAgent({ loaded, plugins, model: resume?.startModel, reference: kl });
     try {
-      const run = new TrainingRun({ options, agent, tasks, facts, folder, log, memory, resume });
-      return await run.run(signal);
+      // Only now: a run whose device or sandbox is not there leaves no folder behind.
+      const folder = resume?.folder ?? newRunFolder(options);
+      return await logged({ options, agent, tasks, facts, folder, memory, resume });
     } finally {
       await agent.close();
     }
+  } finally {
+    memory.halt();
+  }
+}
+
+/** The run, its log open for as long as it takes. */
+async function logged(parts: Omit<RunParts, 'log'>): Promise<JobResult> {
+  const { options, folder } = parts;
+  const { run, train } = options.loaded.config;
+  const log = createLog({ level: run.logLevel, file: folder.log });
+  if (train.control !== 'none') {
+    log.warn(`train.control is ${train.control}: this run is a control and must not learn`);
+  }
+  try {
+    return await new TrainingRun({ ...parts, log }).run(options.signal);
   } catch (thrown) {
     log.error(`The run ended: ${String(thrown)}`);
     throw thrown;
@@ -197,14 +208,14 @@ class TrainingRun {
       },
       trainerOptions(config),
     );
-    if (resume !== undefined) {
-      await agent.engine.loadState(resume.checkpoint);
-      const state = readTrainerState(resume.checkpoint) as TrainerState;
-      trainer.restore(state);
-      await forgetAfter(folder, state.iteration);
-      log.info(`Continuing ${folder.path} from ${resume.checkpoint}`);
-    }
     try {
+      if (resume !== undefined) {
+        await agent.engine.loadState(resume.checkpoint);
+        const state = readTrainerState(resume.checkpoint) as TrainerState;
+        trainer.restore(state);
+        await forgetAfter(folder, state.iteration);
+        log.info(`Continuing ${folder.path} from ${resume.checkpoint}`);
+      }
       const result = await trainer.train(signal);
       return await this.#conclude(result);
     } finally {
