@@ -27,6 +27,7 @@ import { modelFolder } from './model-folder.ts';
 import { defaultRunName, resumePoint, type ResumePoint } from './resume-point.ts';
 import type { JobResult, TrainingOptions } from './run-options.ts';
 import { RunRecords } from './run-records.ts';
+import { addUsage, type RunUsage } from './run-usage.ts';
 import { beforeAfterTable, summaryOf } from './summary.ts';
 import { previewText } from './task-preview.ts';
 import { readTaskFile } from './task-files.ts';
@@ -58,12 +59,22 @@ export async function runTraining(options: TrainingOptions): Promise<JobResult> 
   const memory = new ProcessTreeMemory();
   memory.start();
   try {
+    const { cpuSeconds: cpuSecondsBefore } = await memory.sample();
     const kl = config.algorithm.kl.kind !== 'none';
     const agent = await openAgent({ loaded, plugins, model: resume?.startModel, reference: kl });
     try {
       // Only now: a run whose device or sandbox is not there leaves no folder behind.
       const folder = resume?.folder ?? newRunFolder(options);
-      return await logged({ options, agent, tasks, facts, folder, memory, resume });
+      return await logged({
+        options,
+        agent,
+        tasks,
+        facts,
+        folder,
+        memory,
+        cpuSecondsBefore,
+        resume,
+      });
     } finally {
       await agent.close();
     }
@@ -156,12 +167,21 @@ interface RunParts {
   readonly folder: RunFolder;
   readonly log: Log;
   readonly memory: ProcessTreeMemory;
+  /** Used by this process before the run. */
+  readonly cpuSecondsBefore: number;
   readonly resume: ResumePoint | undefined;
+}
+
+/** What a checkpoint holds besides the learner's own state. */
+interface SavedState extends TrainerState {
+  /** Up to this checkpoint; absent in checkpoints of before it was kept. */
+  readonly usage?: RunUsage;
 }
 
 /** One run with everything open. */
 class TrainingRun {
   readonly #started = performance.now();
+  #earlier: RunUsage | undefined;
   #saved = { path: '', weightsSha256: '' };
 
   constructor(private readonly parts: RunParts) {}
@@ -211,7 +231,12 @@ class TrainingRun {
     try {
       if (resume !== undefined) {
         await agent.engine.loadState(resume.checkpoint);
-        const state = readTrainerState(resume.checkpoint) as TrainerState;
+        const { usage, ...state } = readTrainerState(resume.checkpoint) as SavedState;
+        this.#earlier = usage;
+        if (usage === undefined)
+          log.warn(
+            'The checkpoint holds no times: the totals of summary.json begin at this resume.',
+          );
         trainer.restore(state);
         await forgetAfter(folder, state.iteration);
         log.info(`Continuing ${folder.path} from ${resume.checkpoint}`);
@@ -242,7 +267,7 @@ class TrainingRun {
       folder: folder.checkpoints,
       name,
       step: state.iteration,
-      state,
+      state: { ...state, usage: await this.#usage() } satisfies SavedState,
       learner: agent.engine,
       modelFolder: agent.modelFolder,
     });
@@ -251,19 +276,29 @@ class TrainingRun {
     log.info(`Checkpoint (${reason}): ${this.#saved.path}`);
   }
 
+  /** Of this session so far and of those before it. */
+  async #usage(): Promise<RunUsage> {
+    const { agent, memory, cpuSecondsBefore } = this.parts;
+    const { cpuSeconds } = await memory.sample();
+    return addUsage(this.#earlier, {
+      sessions: 1,
+      wallSeconds: (performance.now() - this.#started) / 1000,
+      cpuSeconds: cpuSeconds - cpuSecondsBefore,
+      memory: memory.peak,
+      generation: (await agent.engine.info()).totals,
+      sandbox: agent.sandbox?.counts ?? null,
+    });
+  }
+
   async #conclude(result: Awaited<ReturnType<GRPOTrainer['train']>>): Promise<JobResult> {
     const { options, agent, folder, memory } = this.parts;
-    const usage = await memory.sample();
+    await memory.stop();
     const summary = summaryOf(result, {
       seed: options.loaded.config.run.seed,
-      wallSeconds: (performance.now() - this.#started) / 1000,
-      cpuSeconds: usage.cpuSeconds,
-      memory: await memory.stop(),
+      usage: await this.#usage(),
       weightsSha256: this.#saved.weightsSha256,
       checkpoint: this.#saved.path,
-      generation: (await agent.engine.info()).totals,
       sandboxLevel: agent.sandbox?.capabilities().level,
-      sandboxCounts: agent.sandbox?.counts,
     });
     writeFileAtomic(folder.summary, `${JSON.stringify(summary, null, 1)}\n`);
     if (result.before ?? result.after) options.print(beforeAfterTable(result));

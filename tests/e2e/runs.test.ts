@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { whatIsTorn } from '../../agent_rl/compose/checkpoints.ts';
 import {
   filesBelow,
+  type Line,
   makeAcmeProject,
   readJson,
   readLines,
@@ -100,8 +101,25 @@ describe('a run that is interrupted', () => {
       'is passed over: model.safetensors is missing or is not what was written',
     );
     expect(weights('cut')).toBe(weights('whole'));
+    const [cut, whole] = ['cut', 'whole'].map((name) => readJson(folderOf(name), 'summary.json'));
+    expect([cut?.['sessions'], whole?.['sessions']]).toEqual([2, 1]);
+    const sampled = (summary: Line | undefined): number =>
+      Number((summary?.['generation'] as Line | undefined)?.['sampledTokens']);
+    expect(sampled(cut)).toBeGreaterThanOrEqual(sampled(whole));
     expect(differing(episodes('cut'), episodes('whole'))).toEqual([]);
     const steps = readLines(folderOf('cut'), 'metrics.jsonl').map(({ iteration }) => iteration);
     expect(steps).toEqual(Array.from({ length: iterations }, (_, index) => index + 1));
   }, 60_000);
 });
+
+test('a finished run that is resumed is evaluated anew, and tells it once', () => {
+  const evaluated = (): unknown[] =>
+    readLines(folderOf('done'), 'trajectories', 'eval.jsonl').map(({ when }) => when);
+  const flags = ['--max-iterations', '1', '--set', 'eval.after=true'];
+  expect(train('done', ...flags).code).toBe(0);
+  const first = evaluated();
+  expect(first.length).toBeGreaterThan(0);
+  const { code } = builtProgram('agent-rl', ['train', '--resume', folderOf('done')], project);
+  expect(code).toBe(0);
+  expect(evaluated()).toEqual(first);
+}, 60_000);
