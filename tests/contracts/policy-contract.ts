@@ -29,7 +29,7 @@ interface Asked {
 const actOptions = ({
   episode,
   turn = 0,
-  maxTokens = 16,
+  maxTokens = 64,
   signal = new AbortController().signal,
 }: Asked): ActOptions => ({
   episode,

@@ -18,9 +18,9 @@ const starter = await openLanguageModelFolder(starterFolder);
 const { config, parameters } = await loadModel(starterFolder);
 const engine = new OnnxEngine({ device: 'cpu', threads: 1 });
 afterAll(() => engine.close());
-const generator = new LocalGenerator(new DecoderPrograms(engine, config, 128), {
+const generator = new LocalGenerator(new DecoderPrograms(engine, config, 256), {
   rows: 4,
-  maxContextTokens: 128,
+  maxContextTokens: 256,
 });
 await generator.setWeights(parameters, 0);
 
@@ -33,19 +33,18 @@ describePolicyContract('minimind with the starter model', {
 
 const { model, tokenizer } = await miniMind3();
 
-/** A call, one that cannot be read, and words; then words alone. */
-const said = [
-  '<tool_call>\n{"name": "calculator", "arguments": {"expression": "2+2"}}\n</tool_call>\n<tool_call>{</tool_call>Hm.<|im_end|>',
-  'It is 4.<|im_end|>',
-].map((text) => tokenizer.encodeTemplate(text));
+/** In each turn a call, one that cannot be read, and words. */
+const said =
+  '<tool_call>\n{"name": "calculator", "arguments": {"expression": "2+2"}}\n</tool_call>\n<tool_call>{</tool_call>Hm.<|im_end|>';
 
-describe.each([false, true])('huggingface, thinking: %s', (thinking) => {
+describe.each([
+  { thinking: false, text: said },
+  { thinking: true, text: `Easy.\n</think>\n\n${said}` },
+])('huggingface, thinking: $thinking', ({ thinking, text }) => {
+  const tokens = tokenizer.encodeTemplate(text);
   describePolicyContract('huggingface with the tokenizer and template of MiniMind-3', {
     plugin: HuggingFacePolicy,
-    create: () =>
-      new HuggingFacePolicy(model, new ScriptedGenerator(({ key }) => said[key.turn] ?? [2]), {
-        thinking,
-      }),
+    create: () => new HuggingFacePolicy(model, new ScriptedGenerator(() => tokens), { thinking }),
     isControl: (token) => tokenizer.isControl(token),
     forged,
   });
