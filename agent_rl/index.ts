@@ -8,7 +8,9 @@ export { inject } from 'inversify';
 export { Type } from 'typebox';
 
 export { builtinPlugins } from './compose/builtin-plugins.ts';
-export { type ChosenPlugins, choosePlugins } from './compose/choose-plugins.ts';
+export { type Chosen, type ChosenPlugins, choosePlugins } from './compose/choose-plugins.ts';
+export { EngineClient } from './compose/engine-client.ts';
+export type { EngineInfo, EngineServiceOptions } from './compose/engine-service.ts';
 export { jobs } from './compose/jobs.ts';
 export { loadPlugins } from './compose/plugin-loader.ts';
 export { type PreparedRun, prepareRun } from './compose/prepare-run.ts';
@@ -19,15 +21,52 @@ export {
   RewardRegistry,
   ToolRegistry,
 } from './compose/registries.ts';
-export type { JobOptions, JobResult, Jobs, TrainingOptions } from './compose/run-options.ts';
+export type {
+  ChatOptions,
+  CheckResult,
+  EvaluationOptions,
+  JobOptions,
+  JobResult,
+  Jobs,
+  TrainingOptions,
+  VerifyDatasetOptions,
+} from './compose/run-options.ts';
 export { trainAgent, type TrainAgentOptions } from './compose/train-agent.ts';
-export { type Config, loadConfig, type LoadedConfig, validateBlock } from './config/index.ts';
+export {
+  type BlockPlace,
+  type Config,
+  loadConfig,
+  type LoadConfigOptions,
+  type LoadedConfig,
+  type Location,
+  type Override,
+  type Place,
+  type Places,
+  type PluginRequest,
+  validateBlock,
+} from './config/index.ts';
+export type { MetricName, Metrics } from './telemetry/metric-names.ts';
 
-export { CodeExecEnv, MixedEnv, SearchEnv } from './environments/index.ts';
-export { HuggingFacePolicy, LanguageModelPolicy, MiniMindPolicy } from './policies/index.ts';
+export { CodeExecEnv, type CodeExecSettings, MixedEnv, SearchEnv } from './environments/index.ts';
+export type { GenerationTotals } from './generation/local-generator.ts';
+export {
+  HuggingFacePolicy,
+  LanguageModelPolicy,
+  type LanguageModelPolicySettings,
+  MiniMindPolicy,
+} from './policies/index.ts';
 export { CalculatorTool, CodeExecTool, HttpTool, OpenPageTool, SearchTool } from './tools/index.ts';
 
 export * from './rollout/index.ts';
 export * from './trainer/index.ts';
 export * from '../dataset/index.ts';
+export type {
+  ChatTemplate,
+  PromptPiece,
+  RenderOptions,
+  SaidMessage,
+  ToolDefinition,
+} from '../model/chat-template.ts';
 export { LANGUAGE_MODEL, type LanguageModel } from '../model/language-model.ts';
+export type { ModelConfig, ModelFamily } from '../model/model-config.ts';
+export type { Tokenizer } from '../model/tokenizer.ts';

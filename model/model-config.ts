@@ -2,7 +2,7 @@ import { AgentRlError } from '../agent_rl/core/errors.ts';
 import { isRecord } from './is-record.ts';
 
 /** Whose layout of names and biases a model follows. */
-type ModelFamily = 'qwen3' | 'qwen2' | 'llama';
+export type ModelFamily = 'qwen3' | 'qwen2' | 'llama';
 
 /** A dense decoder: MiniMind, Qwen3, Qwen2.5 and Llama as one definition with flags. */
 export interface ModelConfig {

@@ -26,6 +26,7 @@ import { construct, episodeContainer, rewardFunction, runContainer } from './con
 import { EngineClient } from './engine-client.ts';
 import { modelFolder } from './model-folder.ts';
 import { pluginHooks } from './plugin-loader.ts';
+import { isolatedSettings, needsSandbox } from './plugin-needs.ts';
 import type { JobOptions } from './run-options.ts';
 
 export interface AgentOptions extends Pick<JobOptions, 'loaded' | 'plugins'> {
@@ -64,6 +65,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   const { config } = loaded;
   const named = choosePlugins(loaded, plugins);
   const chosen = options.tasks === undefined ? { ...named, rewards: [] } : named;
+  const isolated = isolatedSettings(chosen.tools);
   const folder = options.model ?? modelFolder(config);
   const workers = options.workers ?? config.rollout.workers;
   const languageModel = await openLanguageModelFolder(folder);
@@ -83,7 +85,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     ]);
     const policy = make(container, chosen.policy) as Policy;
     const toolSpecs = chosen.tools.map(({ entry }) => entry.spec);
-    const toolRunner = new ToolRunner(toolSpecs, pluginHooks());
+    const toolRunner = new ToolRunner(toolSpecs, pluginHooks(), isolated);
     opened.push(toolRunner);
     const maker = episodeMaker({
       config,
@@ -174,21 +176,6 @@ const closeAll = async (opened: readonly { close(): Promise<void> }[]): Promise<
   }
   if (failures.length > 0) throw failures[0];
 };
-
-/** A sandbox is started only for what asks for one. */
-const needsSandbox = ({ environment, tools }: ChosenPlugins): boolean =>
-  [environment, ...tools].some(({ entry }) => injects(entry.plugin, SANDBOX));
-
-/** Whether a class's constructor asks for a token, by inversify's own record of its parameters. */
-function injects(plugin: unknown, token: symbol): boolean {
-  const keys = Reflect.getOwnMetadataKeys(plugin as object) as readonly unknown[];
-  return keys.some((key) => {
-    const metadata = Reflect.getOwnMetadata(key, plugin as object) as
-      | { readonly constructorArguments?: readonly ({ readonly value?: unknown } | undefined)[] }
-      | undefined;
-    return metadata?.constructorArguments?.some((argument) => argument?.value === token) ?? false;
-  });
-}
 
 const sandboxOptions = ({ sandbox }: Config) => ({
   type: sandbox.type,

@@ -5,6 +5,7 @@ import { AgentRlError, messageOf } from '../core/errors.ts';
 import type { EpisodeView, RewardFunction } from '../core/reward.ts';
 import { type Task, TASK } from '../core/task.ts';
 import { SETTINGS, SHARED } from '../core/tool.ts';
+import { injectionsOf } from './injections.ts';
 
 /** A service by the token that plugins ask for it with. */
 export type Binding = readonly [token: symbol, service: unknown];
@@ -53,6 +54,8 @@ export function construct<Instance>(
   const scope = new Container({ parent: container });
   const made = plugin as Class<Instance & object>;
   try {
+    // Also settles what it inherits.
+    injectionsOf(plugin);
     scope.bind(SETTINGS).toConstantValue(settings);
     if (shared !== undefined) scope.bind(SHARED).toConstantValue(shared);
     scope.bind(made).toSelf();

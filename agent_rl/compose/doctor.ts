@@ -3,9 +3,9 @@ import { availableParallelism, cpus, freemem, totalmem } from 'node:os';
 import { resolve } from 'node:path';
 
 import { messageOf } from '../core/errors.ts';
-import { listDevices } from '../engine/list-devices.ts';
 import { openSandbox } from '../sandbox/index.ts';
 import type { CheckResult } from './run-options.ts';
+import { tryDevices } from './try-devices.ts';
 
 /** One thing that was looked at. */
 export interface Finding {
@@ -81,13 +81,17 @@ function peerFindings(): readonly Finding[] {
 }
 
 async function deviceFindings(): Promise<readonly Finding[]> {
-  const devices = await listDevices();
-  return devices.map(({ device, available, detail }) => ({
-    name: `device ${device}`,
-    available,
-    required: device === 'cpu',
-    detail,
-  }));
+  try {
+    const devices = await tryDevices();
+    return devices.map(({ device, available, detail }) => ({
+      name: `device ${device}`,
+      available,
+      required: device === 'cpu',
+      detail,
+    }));
+  } catch (error) {
+    return [{ name: 'devices', available: false, required: true, detail: messageOf(error) }];
+  }
 }
 
 /** Starts the sandbox and runs a program in it: that it is installed does not mean that it holds. */

@@ -25,8 +25,9 @@ export async function forgetAfter(folder: RunFolder, iteration: number): Promise
 async function bytesUpTo(file: string, iteration: number): Promise<number> {
   let bytes = 0;
   for await (const line of wholeLines(file)) {
-    const record = JSON.parse(line.toString()) as { readonly iteration: number };
-    if (record.iteration > iteration) break;
+    const record = JSON.parse(line.toString()) as { iteration: number; when?: string };
+    // The evaluation after training follows the last checkpoint, and so is made again.
+    if (record.iteration > iteration || record.when === 'after') break;
     bytes += line.length;
   }
   return bytes;

@@ -1,4 +1,4 @@
-import { createProgress } from '../telemetry/index.ts';
+import { withProgress } from '../telemetry/index.ts';
 import { chooseTasks, evaluate } from '../trainer/evaluate.ts';
 import { openAgent } from './agent.ts';
 import { checkpointAt } from './checkpoints.ts';
@@ -24,21 +24,21 @@ export async function runEvaluation(options: EvaluationOptions): Promise<JobResu
   try {
     const { samples, temperature } = evaluation;
     const total = tasks.length * samples;
-    const bar = createProgress({ label: 'eval', total });
     let done = 0;
-    const result = await evaluate(agent.rollouts, tasks, {
-      samples,
-      temperature,
-      seed: run.seed,
-      step: 0,
-      signal,
-      groupsOf: reportGroups,
-      onEpisode: () => {
-        done += 1;
-        if (done % 50 === 0 || done === total) bar.update(done);
-      },
-    });
-    bar.stop();
+    const result = await withProgress({ label: 'eval', total }, (bar) =>
+      evaluate(agent.rollouts, tasks, {
+        samples,
+        temperature,
+        seed: run.seed,
+        step: 0,
+        signal,
+        groupsOf: reportGroups,
+        onEpisode: () => {
+          done += 1;
+          if (done % 50 === 0 || done === total) bar.update(done);
+        },
+      }),
+    );
     print(
       `${agent.modelFolder} on ${split} (temperature ${temperature}, ${samples} attempts a task)`,
     );

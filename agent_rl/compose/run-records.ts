@@ -83,7 +83,7 @@ export class RunRecords implements TrainerObserver {
       this.#evaluations.write({ when, iteration, ...trajectoryLine(folder.name, trajectory) });
     }
     this.#evaluations.flush();
-    log.info(`Evaluation ${when} iteration ${iteration}: ${rateText(evaluation)}`);
+    log.info(`Evaluation ${when} iteration ${iteration}: ${evaluationText(evaluation)}`);
   };
 
   close(): void {
@@ -126,6 +126,15 @@ export const rateText = ({
   wilson95,
 }: Pick<Evaluation, 'n' | 'successes' | 'successRate' | 'wilson95'>): string =>
   `${successes} of ${n} = ${percent(successRate)} [${wilson95.map((end) => (100 * end).toFixed(1)).join(', ')}]`;
+
+/** As `rateText`, and how many attempts are missing from it. */
+export const evaluationText = (
+  evaluation: Parameters<typeof rateText>[0] & Pick<Evaluation, 'systemFailures'>,
+): string => {
+  const { systemFailures } = evaluation;
+  const missing = systemFailures > 0 ? `; not judged, the system failed: ${systemFailures}` : '';
+  return rateText(evaluation) + missing;
+};
 
 const liveNumbers = (metrics: Metrics): LiveNumbers => {
   const named = {

@@ -7,10 +7,12 @@ import type { Transcript } from '../core/transcript.ts';
 import type { ToolSpec } from '../core/tool.ts';
 import {
   createLog,
-  createProgress,
   createRunFolder,
+  type Metrics,
   MetricsWriter,
   ProcessTreeMemory,
+  type RunFolder,
+  withProgress,
   writeFileAtomic,
 } from '../telemetry/index.ts';
 import { SFTTrainer } from '../trainer/sft-trainer.ts';
@@ -30,7 +32,7 @@ import type { JobResult, TrainingOptions } from './run-options.ts';
  * assistants said. Tools named in the config are shown in the prompt as in rollouts.
  */
 export async function runSft(options: TrainingOptions): Promise<JobResult> {
-  const { loaded, plugins, print, signal } = options;
+  const { loaded, plugins, print } = options;
   const { config, file } = loaded;
   if (options.resume !== undefined) {
     throw new AgentRlError(
@@ -48,7 +50,7 @@ export async function runSft(options: TrainingOptions): Promise<JobResult> {
     join(resolve(config.dataset.dir), `${config.dataset.trainSplit}.jsonl`),
   );
   const tools: readonly ToolSpec[] = chosen.tools.map(({ entry }) => entry.spec);
-  const examples = conversations.map((messages): ReturnType<Transcript['record']> =>
+  const examples = conversations.map((messages): Example =>
     policy.demonstrate(messages, tools).record(),
   );
   const tokens = examples.reduce((sum, example) => sum + example.tokens.length, 0);
@@ -58,54 +60,56 @@ export async function runSft(options: TrainingOptions): Promise<JobResult> {
   );
   if (options.dryRun) return { dryRun: true, conversations: examples.length, tokens };
 
-  const folder = createRunFolder({
-    outputDir: config.run.outputDir,
-    name: config.run.name,
-    otherwise: defaultRunName(file, config.run.seed),
-  });
-  writeFileAtomic(folder.config, resolvedYaml(config));
-  const log = createLog({ level: config.run.logLevel, file: folder.log });
   const memory = new ProcessTreeMemory();
   memory.start();
   const started = performance.now();
-  const engine = await EngineClient.open({
-    modelFolder: folderOfModel,
-    device: config.run.device,
-    threads: config.run.engineThreads ?? availableParallelism(),
-    rows: 1,
-    maxContextTokens: 16,
-    microBatchTokens: config.algorithm.microBatchTokens,
-    reference: false,
-  });
-  const metrics = new MetricsWriter(folder.metrics);
-  const bar = createProgress({ label: 'sft', total: iterations });
-  let loss = Number.NaN;
   try {
-    const trainer = new SFTTrainer(
-      {
-        learner: engine,
-        examples,
-        paddedLength,
-        observer: {
-          onIteration: (iteration, values) => {
-            metrics.write(iteration, values);
-            loss = values['train/loss'] ?? loss;
-            const tokensPerSecond = values['speed/trainTokensPerSecond'];
-            if (iteration % 20 === 0 || iteration === iterations) {
-              bar.update(iteration, tokensPerSecond === undefined ? {} : { tokensPerSecond });
-            }
-          },
-        },
-      },
-      {
-        seed: config.run.seed,
-        batchSize,
-        microBatchTokens: config.algorithm.microBatchTokens,
-        train: config.train,
-      },
-    );
-    const { interrupted } = await trainer.train(signal);
-    bar.stop();
+    const engine = await EngineClient.open({
+      modelFolder: folderOfModel,
+      device: config.run.device,
+      threads: config.run.engineThreads ?? availableParallelism(),
+      rows: 1,
+      maxContextTokens: 16,
+      microBatchTokens: config.algorithm.microBatchTokens,
+      reference: false,
+    });
+    try {
+      // Only now: a run whose device is not there leaves no folder behind.
+      const folder = createRunFolder({
+        outputDir: config.run.outputDir,
+        name: config.run.name,
+        otherwise: defaultRunName(file, config.run.seed),
+      });
+      writeFileAtomic(folder.config, resolvedYaml(config));
+      return await train({ options, examples, tokens, engine, folder, memory, started });
+    } finally {
+      await engine.close();
+    }
+  } finally {
+    memory.halt();
+  }
+}
+
+type Example = ReturnType<Transcript['record']>;
+
+interface SftRun {
+  readonly options: TrainingOptions;
+  readonly examples: readonly Example[];
+  /** In all examples together. */
+  readonly tokens: number;
+  readonly engine: EngineClient;
+  readonly folder: RunFolder;
+  readonly memory: ProcessTreeMemory;
+  /** In milliseconds of the clock that only goes forward. */
+  readonly started: number;
+}
+
+async function train(run: SftRun): Promise<JobResult> {
+  const { options, examples, tokens, engine, folder, memory, started } = run;
+  const { config } = options.loaded;
+  const log = createLog({ level: config.run.logLevel, file: folder.log });
+  try {
+    const { trainer, interrupted, loss } = await updates(run);
     const step = trainer.state().iteration;
     const saved = await saveCheckpoint({
       folder: folder.checkpoints,
@@ -113,7 +117,7 @@ export async function runSft(options: TrainingOptions): Promise<JobResult> {
       step,
       state: trainer.state(),
       learner: engine,
-      modelFolder: folderOfModel,
+      modelFolder: modelFolder(config),
     });
     const usage = await memory.sample();
     const summary = {
@@ -130,12 +134,46 @@ export async function runSft(options: TrainingOptions): Promise<JobResult> {
       peakRssBytes: (await memory.stop()).peakRssBytes,
     };
     writeFileAtomic(folder.summary, `${JSON.stringify(summary, null, 1)}\n`);
-    print(`Loss of the last step ${loss.toFixed(4)}\nCheckpoint: ${saved.path}`);
+    options.print(`Loss of the last step ${loss.toFixed(4)}\nCheckpoint: ${saved.path}`);
     return { run: folder.path, ...summary };
+  } catch (thrown) {
+    log.error(`The run ended: ${String(thrown)}`);
+    throw thrown;
+  } finally {
+    await log.close();
+  }
+}
+
+/** All updates, each in `metrics.jsonl`; the loss is that of the last. */
+async function updates({ options, examples, engine, folder }: SftRun) {
+  const { config } = options.loaded;
+  const { iterations, batchSize } = config.train;
+  const metrics = new MetricsWriter(folder.metrics);
+  let loss = Number.NaN;
+  try {
+    return await withProgress({ label: 'sft', total: iterations }, async (bar) => {
+      const onIteration = (iteration: number, values: Metrics): void => {
+        metrics.write(iteration, values);
+        loss = values['train/loss'] ?? loss;
+        const tokensPerSecond = values['speed/trainTokensPerSecond'];
+        if (iteration % 20 === 0 || iteration === iterations) {
+          bar.update(iteration, tokensPerSecond === undefined ? {} : { tokensPerSecond });
+        }
+      };
+      const trainer = new SFTTrainer(
+        { learner: engine, examples, paddedLength, observer: { onIteration } },
+        {
+          seed: config.run.seed,
+          batchSize,
+          microBatchTokens: config.algorithm.microBatchTokens,
+          train: config.train,
+        },
+      );
+      const { interrupted } = await trainer.train(options.signal);
+      return { trainer, interrupted, loss };
+    });
   } finally {
     metrics.close();
-    await engine.close();
-    await log.close();
   }
 }
 

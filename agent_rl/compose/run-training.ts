@@ -26,6 +26,7 @@ import { modelFolder } from './model-folder.ts';
 import { defaultRunName, resumePoint, type ResumePoint } from './resume-point.ts';
 import type { JobResult, TrainingOptions } from './run-options.ts';
 import { RunRecords } from './run-records.ts';
+import { addUsage, type RunUsage } from './run-usage.ts';
 import { beforeAfterTable, summaryOf } from './summary.ts';
 import { previewText } from './task-preview.ts';
 import { readTaskSets, samplerOf, type TaskSet } from './task-sets.ts';
@@ -48,7 +49,7 @@ interface RunTasks {
  * @throws AgentRlError for what the user can mend; before anything is written wherever it can be known.
  */
 export async function runTraining(options: TrainingOptions): Promise<JobResult> {
-  const { loaded, plugins, print, signal } = options;
+  const { loaded, plugins, print } = options;
   const { config } = loaded;
   const tasks = await readTasks(options);
   const facts = await planFacts(config, tasks);
@@ -56,14 +57,10 @@ export async function runTraining(options: TrainingOptions): Promise<JobResult> 
   if (options.dryRun) return dryRun(options, facts);
 
   const resume = resumePoint(options);
-  const folder = resume?.folder ?? newRunFolder(options);
-  const log = createLog({ level: config.run.logLevel, file: folder.log });
-  if (config.train.control !== 'none') {
-    log.warn(`train.control is ${config.train.control}: this run is a control and must not learn`);
-  }
   const memory = new ProcessTreeMemory();
   memory.start();
   try {
+    const { cpuSeconds: cpuSecondsBefore } = await memory.sample();
     const kl = config.algorithm.kl.kind !== 'none';
     const agent = await openAgent({
       loaded,
@@ -73,11 +70,36 @@ export async function runTraining(options: TrainingOptions): Promise<JobResult> 
       tasks: tasks.train,
     });
     try {
-      const run = new TrainingRun({ options, agent, tasks, facts, folder, log, memory, resume });
-      return await run.run(signal);
+      // Only now: a run whose device or sandbox is not there leaves no folder behind.
+      const folder = resume?.folder ?? newRunFolder(options);
+      return await logged({
+        options,
+        agent,
+        tasks,
+        facts,
+        folder,
+        memory,
+        cpuSecondsBefore,
+        resume,
+      });
     } finally {
       await agent.close();
     }
+  } finally {
+    memory.halt();
+  }
+}
+
+/** The run, its log open for as long as it takes. */
+async function logged(parts: Omit<RunParts, 'log'>): Promise<JobResult> {
+  const { options, folder } = parts;
+  const { run, train } = options.loaded.config;
+  const log = createLog({ level: run.logLevel, file: folder.log });
+  if (train.control !== 'none') {
+    log.warn(`train.control is ${train.control}: this run is a control and must not learn`);
+  }
+  try {
+    return await new TrainingRun({ ...parts, log }).run(options.signal);
   } catch (thrown) {
     log.error(`The run ended: ${String(thrown)}`);
     throw thrown;
@@ -157,12 +179,21 @@ interface RunParts {
   readonly folder: RunFolder;
   readonly log: Log;
   readonly memory: ProcessTreeMemory;
+  /** Used by this process before the run. */
+  readonly cpuSecondsBefore: number;
   readonly resume: ResumePoint | undefined;
+}
+
+/** What a checkpoint holds besides the learner's own state. */
+interface SavedState extends TrainerState {
+  /** Up to this checkpoint; absent in checkpoints of before it was kept. */
+  readonly usage?: RunUsage;
 }
 
 /** One run with everything open. */
 class TrainingRun {
   readonly #started = performance.now();
+  #earlier: RunUsage | undefined;
   #saved = { path: '', weightsSha256: '' };
 
   constructor(private readonly parts: RunParts) {}
@@ -204,14 +235,19 @@ class TrainingRun {
       },
       trainerOptions(config),
     );
-    if (resume !== undefined) {
-      await agent.engine.loadState(resume.checkpoint);
-      const state = readTrainerState(resume.checkpoint) as TrainerState;
-      trainer.restore(state);
-      await forgetAfter(folder, state.iteration);
-      log.info(`Continuing ${folder.path} from ${resume.checkpoint}`);
-    }
     try {
+      if (resume !== undefined) {
+        await agent.engine.loadState(resume.checkpoint);
+        const { usage, ...state } = readTrainerState(resume.checkpoint) as SavedState;
+        this.#earlier = usage;
+        if (usage === undefined)
+          log.warn(
+            'The checkpoint holds no times: the totals of summary.json begin at this resume.',
+          );
+        trainer.restore(state);
+        await forgetAfter(folder, state.iteration);
+        log.info(`Continuing ${folder.path} from ${resume.checkpoint}`);
+      }
       const result = await trainer.train(signal);
       return await this.#conclude(result);
     } finally {
@@ -238,7 +274,7 @@ class TrainingRun {
       folder: folder.checkpoints,
       name,
       step: state.iteration,
-      state,
+      state: { ...state, usage: await this.#usage() } satisfies SavedState,
       learner: agent.engine,
       modelFolder: agent.modelFolder,
     });
@@ -247,19 +283,29 @@ class TrainingRun {
     log.info(`Checkpoint (${reason}): ${this.#saved.path}`);
   }
 
+  /** Of this session so far and of those before it. */
+  async #usage(): Promise<RunUsage> {
+    const { agent, memory, cpuSecondsBefore } = this.parts;
+    const { cpuSeconds } = await memory.sample();
+    return addUsage(this.#earlier, {
+      sessions: 1,
+      wallSeconds: (performance.now() - this.#started) / 1000,
+      cpuSeconds: cpuSeconds - cpuSecondsBefore,
+      memory: memory.peak,
+      generation: (await agent.engine.info()).totals,
+      sandbox: agent.sandbox?.counts ?? null,
+    });
+  }
+
   async #conclude(result: Awaited<ReturnType<GRPOTrainer['train']>>): Promise<JobResult> {
     const { options, agent, folder, memory } = this.parts;
-    const usage = await memory.sample();
+    await memory.stop();
     const summary = summaryOf(result, {
       seed: options.loaded.config.run.seed,
-      wallSeconds: (performance.now() - this.#started) / 1000,
-      cpuSeconds: usage.cpuSeconds,
-      memory: await memory.stop(),
+      usage: await this.#usage(),
       weightsSha256: this.#saved.weightsSha256,
       checkpoint: this.#saved.path,
-      generation: (await agent.engine.info()).totals,
       sandboxLevel: agent.sandbox?.capabilities().level,
-      sandboxCounts: agent.sandbox?.counts,
       ...agent.reports(),
     });
     writeFileAtomic(folder.summary, `${JSON.stringify(summary, null, 1)}\n`);

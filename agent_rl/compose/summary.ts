@@ -1,21 +1,14 @@
-import type { GenerationTotals } from '../generation/local-generator.ts';
-import type { SandboxCounts } from '../sandbox/remembering-sandbox.ts';
-import type { PeakMemory } from '../telemetry/index.ts';
 import type { Evaluation } from '../trainer/evaluate.ts';
 import type { TrainingResult } from '../trainer/trainer-contracts.ts';
 import { rateText } from './run-records.ts';
+import type { RunUsage } from './run-usage.ts';
 
 export interface SummaryFacts {
   readonly seed: number;
-  readonly wallSeconds: number;
-  readonly cpuSeconds: number;
-  readonly memory: PeakMemory;
+  readonly usage: RunUsage;
   readonly weightsSha256: string;
   readonly checkpoint: string;
-  readonly generation: GenerationTotals;
   readonly sandboxLevel: string | undefined;
-  /** Programs asked for and those answered from memory. */
-  readonly sandboxCounts: SandboxCounts | undefined;
   /** What tools report, by the tool's name. */
   readonly tools: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** What rewards report, by the reward's name. */
@@ -44,13 +37,15 @@ export function summaryOf(
   facts: SummaryFacts,
 ) {
   const { totals } = state;
+  const { sessions, wallSeconds, cpuSeconds, memory, generation, sandbox } = facts.usage;
   return {
     seed: facts.seed,
     iterations: state.iteration,
     interrupted,
     control,
-    wallSeconds: facts.wallSeconds,
-    cpuSeconds: facts.cpuSeconds,
+    sessions,
+    wallSeconds,
+    cpuSeconds,
     eval: {
       before: before === undefined ? null : evaluationSummary(before),
       after: after === undefined ? null : evaluationSummary(after),
@@ -58,17 +53,17 @@ export function summaryOf(
     weightsSha256: facts.weightsSha256,
     checkpoint: facts.checkpoint,
     trainTokensPerSecond: rate(totals.updatedTokens, totals.updateSeconds),
-    decodeTokensPerSecond: rate(facts.generation.sampledTokens, facts.generation.totalS),
-    generation: facts.generation,
+    decodeTokensPerSecond: rate(generation.sampledTokens, generation.totalS),
+    generation,
     maxAbsLogProbGap: totals.parityTokens > 0 ? totals.maxAbsLogProbGap : null,
     meanAbsLogProbGap:
       totals.parityTokens > 0 ? totals.sumAbsLogProbGap / totals.parityTokens : null,
-    peakRssBytes: facts.memory.peakRssBytes,
-    rssScope: facts.memory.scope,
+    peakRssBytes: memory.peakRssBytes,
+    rssScope: memory.scope,
     outcomes: totals.outcomes,
     ledger: totals.ledger,
     sandboxLevel: facts.sandboxLevel ?? null,
-    sandbox: facts.sandboxCounts ?? null,
+    sandbox,
     tools: facts.tools,
     rewards: facts.rewards,
   };
@@ -82,6 +77,8 @@ function text(evaluation: Evaluation | undefined, group?: string): string {
   return shown === undefined ? '-' : rateText(shown);
 }
 
+const failures = (evaluation: Evaluation | undefined): number => evaluation?.systemFailures ?? 0;
+
 /** Before and after, over all held-out tasks and by group. */
 export function beforeAfterTable({
   before,
@@ -92,5 +89,8 @@ export function beforeAfterTable({
     row('held-out success', 'before', 'after  (Wilson 95 %)'),
     row('all tasks but those apart', text(before), text(after)),
     ...groups.toSorted().map((group) => row(group, text(before, group), text(after, group))),
+    ...(failures(before) + failures(after) > 0
+      ? [row('not judged, the system failed', `${failures(before)}`, `${failures(after)}`)]
+      : []),
   ].join('\n');
 }

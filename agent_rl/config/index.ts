@@ -10,7 +10,14 @@ export { nearestName } from './nearest-name.ts';
 export type { Override } from './overrides.ts';
 export { EnvironmentBlock, RewardsBlock, ToolsBlock } from './blocks/plugin-blocks.ts';
 export { PolicyBlock } from './blocks/policy-block.ts';
-export { configInvalid, placeOf, type Problem } from './problem.ts';
+export {
+  configInvalid,
+  type Location,
+  type Place,
+  placeOf,
+  type Places,
+  type Problem,
+} from './problem.ts';
 export { rewardName } from './reward-name.ts';
 export { resolvedYaml } from './resolved-yaml.ts';
-export { checkBlock, validateBlock } from './validate-block.ts';
+export { type BlockPlace, checkBlock, validateBlock } from './validate-block.ts';

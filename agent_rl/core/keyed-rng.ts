@@ -10,7 +10,8 @@
 // Taken once: looking a global up costs more than the sum itself where code runs in a realm of its own.
 const { floor, imul } = Math;
 
-type Words = [number, number, number, number];
+/** Four 32-bit words. */
+export type PhiloxWords = [number, number, number, number];
 
 const multiplyHigh = (a: number, b: number): number => {
   const [a1, a0] = [a >>> 16, a & 0xffff];
@@ -22,7 +23,10 @@ const multiplyHigh = (a: number, b: number): number => {
 };
 
 /** Four 32-bit words for a counter and a key of two words. */
-export function philox4x32(counter: Readonly<Words>, key: readonly [number, number]): Words {
+export function philox4x32(
+  counter: Readonly<PhiloxWords>,
+  key: readonly [number, number],
+): PhiloxWords {
   let [c0, c1, c2, c3] = counter;
   let [k0, k1] = key;
   for (let round = 0; round < 10; round++) {
@@ -107,7 +111,7 @@ export class KeyedRng {
     return order;
   }
 
-  #words(index: number): Words {
+  #words(index: number): PhiloxWords {
     return philox4x32([index >>> 0, floor(index / 0x100000000), 0, 0], this.#key);
   }
 }

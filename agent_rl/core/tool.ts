@@ -45,8 +45,9 @@ export interface ToolSpec<Parameters extends TSchema = TSchema> {
   readonly maxContentChars?: number;
   /**
    * `import.meta.url` of the file that exports the class: each call then runs in a worker thread that is
-   * terminated at the deadline. Only so can a tool that loops synchronously be ended. Such a tool takes no
-   * constructor arguments, and its arguments, inputs and result are structured-cloned.
+   * terminated at the deadline. Only so can a tool that loops synchronously be ended. Such a tool's
+   * constructor is given its settings and nothing else, and settings, arguments, inputs and result are
+   * structured-cloned.
    */
   readonly isolated?: string;
   /**

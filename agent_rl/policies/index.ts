@@ -2,7 +2,7 @@ import { HuggingFacePolicy } from './hugging-face/hugging-face-policy.ts';
 import { MiniMindPolicy } from './minimind/minimind-policy.ts';
 
 export { HuggingFacePolicy } from './hugging-face/hugging-face-policy.ts';
-export { LanguageModelPolicy } from './language-model-policy.ts';
+export { LanguageModelPolicy, type LanguageModelPolicySettings } from './language-model-policy.ts';
 export { MiniMindPolicy } from './minimind/minimind-policy.ts';
 
 /** Every policy that ships with the framework. */

@@ -24,15 +24,24 @@ export class AsyncRolloutWorker implements Rollouts {
   ): Promise<Trajectory[]> {
     const trajectories = [] as Trajectory[];
     const waiting = requests.entries();
+    const failed = new AbortController();
+    const either = AbortSignal.any([signal, failed.signal]);
     const lane = async (): Promise<void> => {
       // The lanes share one iterator, so each request is played once.
       for (const [index, request] of waiting) {
-        const trajectory = await runEpisode(this.make, request, signal);
+        const trajectory = await runEpisode(this.make, request, either);
+        failed.signal.throwIfAborted();
         onEpisode?.(trajectory);
         trajectories[index] = trajectory;
       }
     };
-    await Promise.all(Array.from({ length: Math.min(this.inFlight, requests.length) }, lane));
+    const guarded = (): Promise<void> =>
+      lane().catch((thrown: unknown) => {
+        // Results that nobody can take any more are not worth playing for: the other lanes end too.
+        failed.abort(thrown);
+      });
+    await Promise.all(Array.from({ length: Math.min(this.inFlight, requests.length) }, guarded));
+    failed.signal.throwIfAborted();
     return trajectories;
   }
 }

@@ -15,7 +15,7 @@ import type { IsolatedAnswer, IsolatedCall, IsolatedStart } from './isolated-too
 if (parentPort === null) throw new Error('isolated-tool-thread runs in a worker thread only.');
 const port = parentPort;
 const say = (answer: IsolatedAnswer): void => port.postMessage(answer);
-const { name, url, hooks } = workerData as IsolatedStart;
+const { name, settings, url, hooks } = workerData as IsolatedStart;
 
 try {
   const tool = await load();
@@ -31,7 +31,7 @@ async function load(): Promise<Tool> {
   const found = exported.find((value) => tools.specOf(value)?.name === name);
   if (found === undefined)
     throw new Error(`${url} exports no class marked @tool({ name: "${name}" })`);
-  return new (found as Class<Tool>)();
+  return new (found as Class<Tool>)(settings);
 }
 
 async function answerCall(tool: Tool, { args, inputs, randomPath }: IsolatedCall): Promise<void> {

@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 
 import { packageRoot } from '../core/package-root.ts';
-import type { ToolResult } from '../core/tool.ts';
+import type { ToolResult, ToolSettings } from '../core/tool.ts';
 import { type Timed, withDeadline } from './with-deadline.ts';
 
 /** Module hooks a thread registers before it imports its tool, which main-thread ones do not reach. */
@@ -17,6 +17,8 @@ export interface ModuleHooks {
 /** What a thread is started with. */
 export interface IsolatedStart {
   readonly name: string;
+  /** The tool's own, the only argument of its constructor. */
+  readonly settings: ToolSettings;
   readonly url: string;
   readonly hooks: readonly ModuleHooks[];
 }
@@ -52,6 +54,7 @@ export class IsolatedTool {
     private readonly name: string,
     private readonly url: string,
     private readonly hooks: readonly ModuleHooks[] = [],
+    private readonly settings: ToolSettings = {},
   ) {}
 
   /** The deadline starts when the thread is ready: importing the tool does not count. */
@@ -90,6 +93,7 @@ export class IsolatedTool {
       {
         workerData: {
           name: this.name,
+          settings: this.settings,
           url: compiled(new URL(this.url)).href,
           hooks: this.hooks,
         } satisfies IsolatedStart,

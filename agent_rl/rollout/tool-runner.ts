@@ -4,7 +4,7 @@ import type { ExecutedCall } from '../core/environment.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
 import { messageOf } from '../core/errors.ts';
 import type { ToolCall } from '../core/message.ts';
-import type { Tool, ToolResult, ToolSpec } from '../core/tool.ts';
+import type { Tool, ToolResult, ToolSettings, ToolSpec } from '../core/tool.ts';
 import { cutContent } from './cut-content.ts';
 import { describeArguments } from './describe-arguments.ts';
 import { IsolatedTool, type ModuleHooks } from './isolated-tool.ts';
@@ -44,8 +44,15 @@ export class ToolRunner {
   readonly specs: readonly ToolSpec[];
   readonly #known: ReadonlyMap<string, Known>;
 
-  /** @param hooks registered in the threads of isolated tools, for tools that are not plain JavaScript. */
-  constructor(specs: readonly ToolSpec[], hooks: readonly ModuleHooks[] = []) {
+  /**
+   * @param hooks registered in the threads of isolated tools, for tools that are not plain JavaScript
+   * @param settings of isolated tools, by the tool's name
+   */
+  constructor(
+    specs: readonly ToolSpec[],
+    hooks: readonly ModuleHooks[] = [],
+    settings: ReadonlyMap<string, ToolSettings> = new Map(),
+  ) {
     const ajv = new Ajv({ allErrors: true, strict: false });
     this.specs = specs;
     this.#known = new Map(
@@ -54,7 +61,7 @@ export class ToolRunner {
         const isolated =
           spec.isolated === undefined
             ? undefined
-            : new IsolatedTool(spec.name, spec.isolated, hooks);
+            : new IsolatedTool(spec.name, spec.isolated, hooks, settings.get(spec.name));
         return [spec.name, { spec, validate, isolated }];
       }),
     );

@@ -6,14 +6,18 @@ export interface SandboxCounts {
   readonly repeats: number;
 }
 
-/** Statuses that would come again: the others depend on the machine's mood or are our own failure. */
+/** The other statuses depend on the machine's load or are our own failure. */
 const repeatable: ReadonlySet<RunResult['status']> = new Set(['ok', 'error', 'bad_request']);
-/** Larger answers are not worth their memory. */
+/** Of an answer as JSON; larger ones are not worth their memory. */
 const mostChars = 4096;
 
 /**
- * A sandbox that answers an equal request from memory: code, input, limits and seed decide a run, and the members of
- * a group often write the same program. Results that depend on time are never kept. Requests under way are shared.
+ * A sandbox that answers an equal request from memory: the members of a group often write the same program. Requests
+ * are equal when code, input or calls, limits and seed are. Those under way are shared, whatever becomes of them.
+ *
+ * Statuses `ok`, `error` and `bad_request` are kept, up to a size; `timeout`, `memory_limit`, `crashed` and
+ * `sandbox_error` are not. A program whose output depends on something else than its request, such as the clock, is
+ * not recognised: its first answer is repeated, `wallMs` included.
  */
 export class RememberingSandbox implements Sandbox {
   readonly #answers = new Map<string, Promise<RunResult>>();

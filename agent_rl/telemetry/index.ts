@@ -5,7 +5,13 @@ export { metricDefinition, metricNames, type Metrics } from './metric-names.ts';
 export { MetricsWriter } from './metrics-writer.ts';
 export { type PeakMemory, ProcessTreeMemory } from './process-tree-memory.ts';
 export { processTreeUsage } from './process-tree.ts';
-export { createProgress, durationText, type LiveNumbers, type Progress } from './progress.ts';
+export {
+  createProgress,
+  durationText,
+  type LiveNumbers,
+  type Progress,
+  withProgress,
+} from './progress.ts';
 export { redactor } from './redact.ts';
 export { createRunFolder, type RunFolder, runFolderAt } from './run-folder.ts';
 export { Stopwatch } from './stopwatch.ts';

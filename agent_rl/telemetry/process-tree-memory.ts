@@ -44,6 +44,11 @@ export class ProcessTreeMemory {
     return { peakRssBytes: this.#peak, scope: this.#scope };
   }
 
+  /** Stops without a last sample, whatever the state: for when a run ends early. */
+  halt(): void {
+    clearInterval(this.#timer);
+  }
+
   /** Takes a last sample and stops. @throws what a sample threw meanwhile. */
   async stop(): Promise<PeakMemory> {
     clearInterval(this.#timer);

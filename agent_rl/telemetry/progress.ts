@@ -68,6 +68,19 @@ export function createProgress(options: ProgressOptions): Progress {
   return stream.isTTY === true ? bar({ ...options, stream }) : lines({ ...options, stream });
 }
 
+/** Draws a progress while an action goes on, and takes it down however the action ends. */
+export async function withProgress<Result>(
+  options: ProgressOptions,
+  action: (progress: Progress) => Promise<Result>,
+): Promise<Result> {
+  const progress = createProgress(options);
+  try {
+    return await action(progress);
+  } finally {
+    progress.stop();
+  }
+}
+
 type Drawn = ProgressOptions & { readonly stream: NonNullable<ProgressOptions['stream']> };
 
 /** Time left if the rest goes as fast as what was done since `from`. */

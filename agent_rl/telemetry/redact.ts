@@ -17,6 +17,10 @@ export function secretValues(environment: NodeJS.ProcessEnv): readonly string[] 
   return [...new Set(values)].toSorted((a, b) => b.length - a.length);
 }
 
+/** The environment for a child process: without the variables whose names say that they are secret. */
+export const withoutSecrets = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(environment).filter(([name]) => !secretName.test(name)));
+
 /**
  * Makes a function that replaces the values of secret-looking environment variables (names with KEY, TOKEN,
  * SECRET, PASSWORD or CREDENTIAL; values of at least 6 characters), as they are and as JSON writes them.

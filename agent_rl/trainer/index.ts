@@ -1,3 +1,4 @@
+export type { Aggregation } from '../algorithms/token-weights.ts';
 export { type EvaluateOptions, type Evaluation, evaluate, type SuccessRate } from './evaluate.ts';
 export { GRPOTrainer, type GrpoTrainerParts } from './grpo-trainer.ts';
 export { type SftObserver, type SftOptions, type SftParts, SFTTrainer } from './sft-trainer.ts';

@@ -18,6 +18,8 @@ export interface Product {
   readonly b: readonly number[];
   readonly transposeA: boolean;
   readonly transposeB: boolean;
+  /** How often a step computes it. */
+  readonly count: number;
 }
 
 export interface ProductRate extends Product {
@@ -29,24 +31,38 @@ export interface ProductRate extends Product {
 
 /** The distinct products of a step: of each projection, forward, gradient of its input and of its weights; and attention's. */
 export function stepProducts(config: ModelConfig, { sequences, length }: BatchSize): Product[] {
-  const { hiddenSize: width, headDim, intermediateSize, vocabSize, heads, kvHeads } = config;
+  const {
+    hiddenSize: width,
+    headDim,
+    intermediateSize,
+    vocabSize,
+    heads,
+    kvHeads,
+    layers,
+  } = config;
   const rows = sequences * length;
-  const linear = (name: string, from: number, to: number): Product[] => [
-    product(`${name} forward`, [rows, from], [to, from], 'b'),
-    product(`${name} input gradient`, [rows, to], [to, from]),
-    product(`${name} weight gradient`, [rows, to], [rows, from], 'a'),
+  const linear = (name: string, from: number, to: number, count: number): Product[] => [
+    product(`${name} forward`, [rows, from], [to, from], { transposed: 'b', count }),
+    product(`${name} input gradient`, [rows, to], [to, from], { count }),
+    product(`${name} weight gradient`, [rows, to], [rows, from], { transposed: 'a', count }),
   ];
+  const twice = 2 * layers;
   const grouped = [sequences, kvHeads, (heads / kvHeads) * length];
   const keys = [sequences, kvHeads, length, headDim];
   return [
-    ...linear('queries and output', width, heads * headDim),
-    ...linear('keys, values', width, kvHeads * headDim),
-    ...linear('gate, up', width, intermediateSize),
-    ...linear('down', intermediateSize, width),
-    ...linear('head', width, vocabSize),
-    product('attention scores', [...grouped, headDim], keys, 'b'),
-    product('attention mix', [...grouped, length], keys),
-    product('attention key gradient', [...grouped, length], [...grouped, headDim], 'a'),
+    ...linear('queries and output', width, heads * headDim, twice),
+    ...linear('keys, values', width, kvHeads * headDim, twice),
+    ...linear('gate, up', width, intermediateSize, twice),
+    ...linear('down', intermediateSize, width, layers),
+    ...linear('head', width, vocabSize, 1),
+    // Each shape once forward and once backward: scores and their gradient, the mix and the queries' gradient, and
+    // the gradients of keys and of values.
+    product('attention scores', [...grouped, headDim], keys, { transposed: 'b', count: twice }),
+    product('attention mix', [...grouped, length], keys, { count: twice }),
+    product('attention key gradient', [...grouped, length], [...grouped, headDim], {
+      transposed: 'a',
+      count: twice,
+    }),
   ];
 }
 
@@ -54,11 +70,22 @@ const product = (
   name: string,
   a: readonly number[],
   b: readonly number[],
-  transposed?: 'a' | 'b',
-): Product => ({ name, a, b, transposeA: transposed === 'a', transposeB: transposed === 'b' });
+  { transposed, count }: { readonly transposed?: 'a' | 'b'; readonly count: number },
+): Product => ({
+  name,
+  a,
+  b,
+  transposeA: transposed === 'a',
+  transposeB: transposed === 'b',
+  count,
+});
 
 const flopsOf = ({ a, b, transposeB }: Product): number =>
   2 * elementCount(a) * b.at(transposeB ? -2 : -1)!;
+
+/** Seconds a step would take if it were its matrix products and nothing else, each at its own kernel's rate. */
+export const productSeconds = (rates: readonly ProductRate[]): number =>
+  rates.reduce((sum, rate) => sum + (rate.count * flopsOf(rate)) / rate.kernelGflops / 1e9, 0);
 
 /** Rates of every product as a program of its own, compiled as the step is. */
 export async function measureProducts(

@@ -1,6 +1,6 @@
 import type { DecodeRate } from './decode.ts';
 import type { PeerResult } from './peers.ts';
-import type { ProductRate } from './matrix-products.ts';
+import { productSeconds, type ProductRate } from './matrix-products.ts';
 import type { TrainStepResult } from './train-step.ts';
 
 export interface BenchReport {
@@ -38,6 +38,7 @@ export function reportText(report: BenchReport): string {
     ...(train && products ? ratioLines(train, products) : []),
     ...(decode ? decodeLines(decode) : []),
     ...(peers ? peerLines(peers, train) : []),
+    ...(peers && products ? peerBound(peers, productSeconds(products)) : []),
     `Peak resident memory of this process ${fixed(peakRssBytes / 2 ** 20)} MiB`,
     '',
   ].join('\n');
@@ -61,7 +62,10 @@ const productLines = (products: readonly ProductRate[]): string[] => [
   ),
 ];
 
-function ratioLines({ gflops }: TrainStepResult, products: readonly ProductRate[]): string[] {
+function ratioLines(
+  { gflops, medianS }: TrainStepResult,
+  products: readonly ProductRate[],
+): string[] {
   const best = (rate: (product: ProductRate) => number): number => Math.max(...products.map(rate));
   const line = (name: string, top: number, goal: number): string =>
     `  step / best ${name}: ${fixed(gflops)} / ${fixed(top)} = ${percent(gflops / top)} ` +
@@ -77,6 +81,25 @@ function ratioLines({ gflops }: TrainStepResult, products: readonly ProductRate[
       best((product) => product.kernelGflops),
       goals.ofKernel,
     ),
+    ...boundLines(
+      { gflops, medianS },
+      products,
+      best(({ fetchedGflops }) => fetchedGflops),
+    ),
+  ];
+}
+
+/** What the runtime's matrix products leave for everything else: no other change can go below their time. */
+function boundLines(
+  { gflops, medianS }: Pick<TrainStepResult, 'gflops' | 'medianS'>,
+  products: readonly ProductRate[],
+  bestFetched: number,
+): string[] {
+  const alone = productSeconds(products);
+  const goalS = (gflops * medianS) / (goals.ofFetched * bestFetched);
+  return [
+    `  its products alone, at their kernels' rates: ${fixed(alone, 3)} s = ${percent(alone / medianS)} of the step; ` +
+      `the goal of ${percent(goals.ofFetched)} is ${fixed(goalS, 3)} s and leaves ${fixed(goalS - alone, 3)} s for the rest`,
   ];
 }
 
@@ -106,5 +129,14 @@ function peerLines({ version, threads, variants }: PeerResult, train?: TrainStep
           : ` (floor ${goals.peerFloor}: ${verdict(ratio >= goals.peerFloor)}, goal ${goals.peer}: ${verdict(ratio >= goals.peer)})`;
       return `  ${name.padEnd(22)} ${fixed(medianS, 3)} s${ratio === undefined ? '' : `, ours is ${fixed(ratio, 2)} x as fast`}${judged}`;
     }),
+  ];
+}
+
+/** Whether the floor against PyTorch lies above or below the time of our matrix products alone. */
+function peerBound({ variants }: PeerResult, aloneS: number): string[] {
+  const eagerS = variants.find(({ name }) => name === 'eager fp32')?.medianS;
+  if (eagerS === undefined) return [];
+  return [
+    `  the floor of ${goals.peerFloor} is ${fixed(eagerS / goals.peerFloor, 3)} s, our products alone take ${fixed(aloneS, 3)} s`,
   ];
 }

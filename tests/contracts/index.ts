@@ -1,2 +1,4 @@
 export * from './environment-contract.ts';
+export * from './policy-contract.ts';
+export * from './reward-contract.ts';
 export * from './tool-contract.ts';

@@ -56,8 +56,11 @@ const task = (id: string, more: object = {}): string =>
     ...more,
   })}\n`;
 
-async function refused(file: string, ...args: string[]): Promise<string> {
-  const { code, stderr } = await commandLine(['train', '--config', file, ...args], { jobs });
+const refused = (file: string, ...args: string[]): Promise<string> =>
+  refusedBy('train', file, ...args);
+
+async function refusedBy(command: string, file: string, ...args: string[]): Promise<string> {
+  const { code, stderr } = await commandLine([command, '--config', file, ...args], { jobs });
   expect({ code, stderr: code === 2 ? '' : stderr }).toEqual({ code: 2, stderr: '' });
   expect(stderr).not.toMatch(/\n\s+at /);
   expect(existsSync(join(project, 'runs', 'bad'))).toBe(false);
@@ -171,6 +174,16 @@ describe('a run file', () => {
     ['with a value of the wrong type', 'train: { iterations: many }', /train\.iterations.*many/s],
   ])('%s is refused', async (_, changes, message) => {
     expect(await refused(runFile(changes))).toMatch(message);
+  });
+});
+
+describe('a device', () => {
+  const conversation = `{"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hi."}]}\n`;
+
+  test.each(['train', 'sft'])('that is not there is refused by %s', async (command) => {
+    if (command === 'sft') writeBelow(project, 'code/train.jsonl', conversation);
+    const message = await refusedBy(command, runFile(), '--device', 'cuda:99');
+    expect(message).toMatch(/DEVICE_UNAVAILABLE: Device "cuda:99" cannot be used/);
   });
 });
 

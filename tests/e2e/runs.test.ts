@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { whatIsTorn } from '../../agent_rl/compose/checkpoints.ts';
 import {
   filesBelow,
+  type Line,
   makeAcmeProject,
   readJson,
   readLines,
@@ -100,8 +101,26 @@ describe('a run that is interrupted', () => {
       'is passed over: model.safetensors is missing or is not what was written',
     );
     expect(weights('cut')).toBe(weights('whole'));
+    const summary = readJson(folderOf('cut'), 'summary.json');
+    expect(summary['sessions']).toBe(2);
+    const { sampledTokens } = summary['generation'] as Line;
+    const fates = Object.values(summary['ledger'] as Record<string, number>);
+    // Those of all iterations, and the few that each session samples to measure speed.
+    expect(sampledTokens).toBeGreaterThan(fates.reduce((sum, tokens) => sum + tokens, 0));
     expect(differing(episodes('cut'), episodes('whole'))).toEqual([]);
     const steps = readLines(folderOf('cut'), 'metrics.jsonl').map(({ iteration }) => iteration);
     expect(steps).toEqual(Array.from({ length: iterations }, (_, index) => index + 1));
   }, 60_000);
 });
+
+test('a finished run that is resumed is evaluated anew, and tells it once', () => {
+  const evaluated = (): unknown[] =>
+    readLines(folderOf('done'), 'trajectories', 'eval.jsonl').map(({ when }) => when);
+  const flags = '--config train.yaml --max-iterations 1 --set run.name=done'.split(' ');
+  expect(builtProgram('agent-rl', ['train', ...flags], project).code).toBe(0);
+  const first = evaluated();
+  expect(first.length).toBeGreaterThan(0);
+  const { code } = builtProgram('agent-rl', ['train', '--resume', folderOf('done')], project);
+  expect(code).toBe(0);
+  expect(evaluated()).toEqual(first);
+}, 60_000);

@@ -143,7 +143,7 @@ test('the table of settings is that of the schema', () => {
 
 test("README lists every key of a run's summary", () => {
   const result = { state: { iteration: 0, totals: noTotals }, interrupted: false };
-  const facts = { memory: { peakRssBytes: 0, scope: 'process tree' }, generation: {} };
+  const facts = { usage: { memory: {}, generation: {} } };
   const keys = Object.keys(summaryOf(result as never, facts as never)).filter(
     (key) => key !== 'eval',
   );

@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, realpathSync } from 'node:fs';
+import { readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { patchGlue, patchLoader, pyodideVersion } from './glue-patches.ts';
-import { pythonBoot } from './python-boot.ts';
-import { realmInstance } from './realm-instance.ts';
-import { realmPrelude } from './realm-prelude.ts';
+import { builtFolder } from './restricted-node.ts';
 
 const unavailable = (message: string, cause?: unknown): AgentRlError =>
   new AgentRlError('SANDBOX_UNAVAILABLE', message, { cause });
@@ -15,7 +13,7 @@ const unavailable = (message: string, cause?: unknown): AgentRlError =>
 /** Installed pyodide, checked to be the one this package patches. */
 export interface Distribution {
   readonly folder: string;
-  /** Names everything a snapshot depends on: pyodide, Node and our own scripts. */
+  /** Names everything a snapshot depends on: pyodide, Node and all programs of this folder. */
   readonly key: string;
 }
 
@@ -38,8 +36,29 @@ function patchedSources(folder: string): string[] {
   }
 }
 
-/** @throws AgentRlError `SANDBOX_UNAVAILABLE` when pyodide is absent, another version, or modified. */
-export function findDistribution(folder: string = locate()): Distribution {
+/**
+ * Every built program of this folder with its name: what makes the snapshot, restores it, confines it and attacks it.
+ * A snapshot that was made or attacked by other code than today's is not used.
+ */
+function programs(folder: string): string[] {
+  try {
+    const names = readdirSync(folder).filter((name) => name.endsWith('.js'));
+    return names.toSorted().flatMap((name) => [name, readFileSync(join(folder, name), 'utf8')]);
+  } catch (cause) {
+    throw unavailable(
+      `The sandbox's programs in ${folder} cannot be read. Run \`npm run build\`.`,
+      cause,
+    );
+  }
+}
+
+/**
+ * @param folder Of pyodide; the installed one by default.
+ * @param built Of the sandbox's programs.
+ * @throws AgentRlError `SANDBOX_UNAVAILABLE` when pyodide is absent, another version, or modified, or when the
+ *   programs are not built.
+ */
+export function findDistribution(folder = locate(), built = builtFolder()): Distribution {
   const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
     version?: unknown;
   };
@@ -49,9 +68,8 @@ export function findDistribution(folder: string = locate()): Distribution {
     );
   }
   const hash = createHash('sha256');
-  for (const text of [...patchedSources(folder), realmPrelude, realmInstance, pythonBoot]) {
+  for (const text of [...patchedSources(folder), ...programs(built)])
     hash.update(text).update('\0');
-  }
   const scripts = hash.digest('hex').slice(0, 12);
   return {
     folder,

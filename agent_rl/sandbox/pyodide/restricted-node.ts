@@ -26,9 +26,12 @@ const permissionFlag = process.allowedNodeEnvironmentFlags.has('--permission')
   ? '--permission'
   : '--experimental-permission';
 
-/** Node cannot run TypeScript, so the programs always come from the build. */
+/** Node cannot run TypeScript, so the programs always come from the build of this folder. */
+export const builtFolder = (): string =>
+  join(packageRoot(), 'dist', 'agent_rl', 'sandbox', 'pyodide');
+
 function builtProgram(name: Program['name']): string {
-  const file = join(packageRoot(), 'dist', 'agent_rl', 'sandbox', 'pyodide', `${name}.js`);
+  const file = join(builtFolder(), `${name}.js`);
   if (existsSync(file)) return realpathSync(file);
   throw new AgentRlError(
     'SANDBOX_UNAVAILABLE',

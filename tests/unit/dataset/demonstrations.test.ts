@@ -18,7 +18,8 @@ test('about one program in four or five of the teacher is right', () => {
 
 test('a conversation ends well more often, because the teacher may try again', () => {
   expect(stats.correct).toBeGreaterThan(stats.programsRight);
-  expect(stats.correct).toBeLessThan(0.45);
+  // 28 to 31 % over seeds: an imitator that retries as the teacher does starts below 35 %.
+  expect(stats.correct).toBeLessThan(0.35);
 });
 
 test('each item depends on the seed and its index alone', () => {

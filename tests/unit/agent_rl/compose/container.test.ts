@@ -48,6 +48,14 @@ describe('an episode', () => {
     expect(one.sandbox).toBe(two.sandbox);
   });
 
+  test('gives a class what the one it extends asks for', () => {
+    class SmallWorld extends World {}
+    class TinyWorld extends SmallWorld {}
+    const tiny = { name: 'tiny', plugin: TinyWorld, settings: { penalty: 3 } };
+    const made = construct<World>(episodeContainer(run, taskOf('a')), tiny);
+    expect([made.task.taskId, made.settings, made.sandbox]).toEqual(['a', { penalty: 3 }, service]);
+  });
+
   test('a plugin that asks for what is not there is named, with what to do', () => {
     const { code, message } = thrownBy(() => construct(runContainer([]), world('maze', {})));
     expect(code).toBe('PLUGIN_LOAD_FAILED');

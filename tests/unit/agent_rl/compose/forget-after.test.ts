@@ -21,6 +21,15 @@ test('records after an iteration are cut off, whatever characters they hold', as
   expect(read('trajectories/eval.jsonl')).toBe(line(0));
 });
 
+test('an evaluation after training goes, since the run that goes on makes it again', async () => {
+  const line = (when: string, iteration: number): string =>
+    `${JSON.stringify({ when, iteration })}\n`;
+  const kept = line('before', 0) + line('during', 2);
+  writeBelow(root, 'trajectories/eval.jsonl', kept + line('after', 2) + line('after', 2));
+  await forgetAfter(runFolderAt(root), 2);
+  expect(readFileSync(join(root, 'trajectories/eval.jsonl'), 'utf8')).toBe(kept);
+});
+
 test('a last line that was cut short goes too', async () => {
   writeBelow(root, 'metrics.jsonl', '{"iteration": 1}\n{"iteration": 2}');
   await forgetAfter(runFolderAt(root), 5);

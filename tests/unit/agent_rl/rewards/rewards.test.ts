@@ -5,6 +5,7 @@ import { rewards } from '../../../../agent_rl/core/reward.ts';
 import { brevity } from '../../../../agent_rl/rewards/brevity.ts';
 import { builtInRewards } from '../../../../agent_rl/rewards/index.ts';
 import { wellFormedCalls } from '../../../../agent_rl/rewards/well-formed-calls.ts';
+import { describeRewardContract } from '../../../contracts/reward-contract.ts';
 
 const call = (status: ExecutedCall['status']): ExecutedCall => ({
   call: { id: 'call_0_0', name: 'x', arguments: {} },
@@ -25,6 +26,22 @@ const episode = (turns: Turn[], success = true) => {
   const verdict: Verdict = { outcome: 'completed', reward: 1, components: {}, success };
   return { task: { taskId: 't', prompt: '', metadata: {} }, messages: [], turns, verdict };
 };
+
+describeRewardContract('well_formed_calls', {
+  plugin: wellFormedCalls,
+  score: wellFormedCalls,
+  better: episode([turn([call('ok')])]),
+  worse: episode([turn([call('ok')], 1)]),
+  notApplicable: [episode([turn([])])],
+});
+
+describeRewardContract('brevity', {
+  plugin: brevity,
+  score: (view) => brevity(view, { freeTurns: 1, perTurn: 0.1 }),
+  better: episode([turn([call('ok')])]),
+  worse: episode([turn([call('ok')]), turn([call('ok')])]),
+  notApplicable: [episode([turn([])], false)],
+});
 
 describe('wellFormedCalls', () => {
   test('is the share of calls that reached a tool, whatever the tool said', () => {

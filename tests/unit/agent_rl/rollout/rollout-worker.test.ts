@@ -88,6 +88,30 @@ describe('rollout workers', () => {
     expect(ended).toHaveLength(12);
   });
 
+  test('end every lane when nobody can take an episode, and leave none behind', async () => {
+    let [made, open] = [0, 0];
+    const counted: EpisodeMaker = async (request) => {
+      made += 1;
+      open += 1;
+      return { ...(await make(request)), close: async () => void (open -= 1) };
+    };
+    const told: string[] = [];
+    const collected = new AsyncRolloutWorker(counted, 3).collect(groups.flat(), {
+      signal,
+      onEpisode: ({ taskId, sample }) => {
+        told.push(taskId + sample);
+        throw new Error('the disk is full');
+      },
+    });
+    await expect(collected).rejects.toThrow('the disk is full');
+    expect(told).toHaveLength(1);
+    expect(open).toBe(0);
+    const madeByThen = made;
+    expect(madeByThen).toBeLessThan(6);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(made).toBe(madeByThen);
+  });
+
   test('refuse to play none at a time', () => {
     expect(() => new AsyncRolloutWorker(make, 0)).toThrow('There cannot be 0 episodes in flight');
   });

@@ -148,6 +148,13 @@ describe('an isolated tool', () => {
     await runner.close();
   });
 
+  test('is made with its own settings', async () => {
+    const settings = new Map([['patient', { unit: { name: 'grams' } }]]);
+    const runner = new ToolRunner([{ ...isolated, isolated: url }], [], settings);
+    expect((await call(runner, 'settings')).result.content).toBe('{"unit":{"name":"grams"}}');
+    await runner.close();
+  });
+
   test('may be TypeScript when the thread is given the hooks that read it', async () => {
     const typed = new URL('../../../fixtures/isolated-tools/typed-tool.ts', import.meta.url).href;
     const dist = new URL('../../../../dist/agent_rl/compose/', import.meta.url);

@@ -46,6 +46,23 @@ describe('RememberingSandbox', () => {
     expect(ran).toHaveLength(4);
   });
 
+  test.each(['ok', 'error', 'bad_request'] as const)(
+    'repeats the first answer with status %s, even of a program that would now answer otherwise',
+    async (status) => {
+      let clock = 0;
+      const { sandbox } = remembering(() => ({ status, stdout: `${clock++}`, wallMs: clock }));
+      const first = await sandbox.run({ code: 'print(time.time())' });
+      expect(await sandbox.run({ code: 'print(time.time())' })).toEqual(first);
+    },
+  );
+
+  test('does not keep what is larger than is worth it', async () => {
+    const { sandbox, ran } = remembering(() => ({ stdout: 'x'.repeat(4096) }));
+    await sandbox.run({ code: 'x' });
+    await sandbox.run({ code: 'x' });
+    expect(ran).toHaveLength(2);
+  });
+
   test.each(['timeout', 'memory_limit', 'crashed', 'sandbox_error'] as const)(
     'does not keep a %s, which may not come again',
     async (status) => {

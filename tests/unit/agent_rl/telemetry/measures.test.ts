@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 
 import {
   createProgress,
@@ -6,6 +6,7 @@ import {
   ProcessTreeMemory,
   processTreeUsage,
   Stopwatch,
+  withProgress,
 } from '../../../../agent_rl/telemetry/index.ts';
 import { parsePs, sumTree } from '../../../../agent_rl/telemetry/process-tree.ts';
 import { liveText, type ProgressOptions } from '../../../../agent_rl/telemetry/progress.ts';
@@ -78,6 +79,23 @@ describe('the memory of the process tree', () => {
     expect(await memory.stop()).toEqual({ peakRssBytes: 70, scope: 'process-tree' });
   });
 
+  test('is watched until halted, which asks for nothing more', async () => {
+    jest.useFakeTimers();
+    try {
+      let samples = 0;
+      const memory = new ProcessTreeMemory(() => {
+        samples += 1;
+        return Promise.reject(new Error('no ps'));
+      });
+      memory.start(10);
+      memory.halt();
+      await jest.advanceTimersByTimeAsync(100);
+      expect(samples).toBe(1);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
   test('that cannot be read is an error when the watch ends, not a low peak', async () => {
     const memory = new ProcessTreeMemory(() => Promise.reject(new Error('no ps')));
     memory.start(1e6);
@@ -86,12 +104,12 @@ describe('the memory of the process tree', () => {
 });
 
 describe('progress', () => {
+  type Stream = NonNullable<ProgressOptions['stream']>;
+
   test('is plain lines with the time left where there is no terminal', () => {
     const { clock, wait } = fakeClock();
     const written: string[] = [];
-    const stream = { write: (text: string) => written.push(text) } as unknown as NonNullable<
-      ProgressOptions['stream']
-    >;
+    const stream = { write: (text: string) => written.push(text) } as unknown as Stream;
     const progress = createProgress({ label: 'train', total: 4, stream, clock });
     wait(30_000);
     // 30 s for 1 of 4 leaves 90 s.
@@ -100,6 +118,21 @@ describe('progress', () => {
     expect(written).toEqual([
       'train 1/4  left 1 min 30 s  reward 0.41  success 38 %  calls 90 %  1840 tok/s\n',
     ]);
+  });
+
+  test('is taken down when what it shows fails', async () => {
+    const drawn: string[] = [];
+    const terminal = {
+      isTTY: true,
+      write: (text: string) => drawn.push(text),
+    } as unknown as Stream;
+    const stopped = withProgress({ label: 'eval', total: 2, stream: terminal }, () =>
+      Promise.reject(new Error('no engine')),
+    );
+    await expect(stopped).rejects.toThrow('no engine');
+    // The cursor was hidden and is shown again.
+    const cursor = drawn.filter((text) => text.includes('[?25'));
+    expect(cursor.map((text) => text.slice(1))).toEqual(['[?25l', '[?25h']);
   });
 
   test('shows only the numbers there are', () => {

@@ -1,0 +1,38 @@
+import { AgentRlError } from '../core/errors.ts';
+import { SANDBOX } from '../core/sandbox.ts';
+import { SETTINGS, type ToolSpec } from '../core/tool.ts';
+import type { Chosen, ChosenPlugins } from './choose-plugins.ts';
+import { injectionsOf } from './injections.ts';
+
+/** A sandbox is started only for what asks for one. */
+export const needsSandbox = ({ environment, policy, tools, rewards }: ChosenPlugins): boolean =>
+  [environment, policy, ...tools, ...rewards].some(({ entry }) =>
+    injectionsOf(entry.plugin).some(({ token }) => token === SANDBOX),
+  );
+
+/**
+ * Settings of the isolated tools by name, for their threads.
+ *
+ * @throws AgentRlError `PLUGIN_LOAD_FAILED` when one asks for what no thread can be given.
+ */
+export function isolatedSettings(
+  tools: readonly Chosen<ToolSpec>[],
+): ReadonlyMap<string, Chosen<ToolSpec>['settings']> {
+  const isolated = tools.filter(({ entry }) => entry.spec.isolated !== undefined);
+  for (const { entry } of isolated) {
+    const wrong = injectionsOf(entry.plugin).find(
+      ({ token, place }) => token !== SETTINGS || place !== 0,
+    );
+    if (wrong === undefined) continue;
+    throw new AgentRlError(
+      'PLUGIN_LOAD_FAILED',
+      `The isolated tool "${entry.spec.name}" from ${entry.source} asks for ${String(wrong.token)} at ${placeText(wrong.place)}, and the thread it runs in can only be given its settings, as the constructor's first parameter. Drop the other @inject, or \`isolated\`.`,
+    );
+  }
+  return new Map(isolated.map(({ entry, settings }) => [entry.spec.name, settings]));
+}
+
+const placeText = (place: number | string | symbol): string =>
+  typeof place === 'number'
+    ? `parameter ${place + 1} of its constructor`
+    : `property ${String(place)}`;

@@ -1,0 +1,42 @@
+import type { GenerationTotals } from '../generation/local-generator.ts';
+import type { SandboxCounts } from '../sandbox/remembering-sandbox.ts';
+import type { PeakMemory } from '../telemetry/index.ts';
+
+/** What a run has used, over all its sessions: from its start or a resume to an interrupt or its end. Plain JSON. */
+export interface RunUsage {
+  readonly sessions: number;
+  readonly wallSeconds: number;
+  readonly cpuSeconds: number;
+  /** The highest of any session. */
+  readonly memory: PeakMemory;
+  readonly generation: GenerationTotals;
+  /** Null when no sandbox was started. */
+  readonly sandbox: SandboxCounts | null;
+}
+
+/** What earlier sessions used up to the checkpoint gone on from, and this one since. */
+export function addUsage(earlier: RunUsage | undefined, session: RunUsage): RunUsage {
+  if (earlier === undefined) return session;
+  return {
+    sessions: earlier.sessions + session.sessions,
+    wallSeconds: earlier.wallSeconds + session.wallSeconds,
+    cpuSeconds: earlier.cpuSeconds + session.cpuSeconds,
+    memory: {
+      peakRssBytes: Math.max(earlier.memory.peakRssBytes, session.memory.peakRssBytes),
+      scope: earlier.memory.scope === session.memory.scope ? session.memory.scope : 'own-process',
+    },
+    generation: sum(earlier.generation, session.generation),
+    sandbox:
+      earlier.sandbox === null || session.sandbox === null
+        ? (earlier.sandbox ?? session.sandbox)
+        : sum(earlier.sandbox, session.sandbox),
+  };
+}
+
+const sum = <Totals extends { readonly [Name in keyof Totals]: number }>(
+  a: Totals,
+  b: Totals,
+): Totals =>
+  Object.fromEntries(
+    Object.keys(a).map((name) => [name, a[name as keyof Totals] + b[name as keyof Totals]]),
+  ) as Totals;

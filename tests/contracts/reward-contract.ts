@@ -1,0 +1,98 @@
+import { describe, expect, test } from '@jest/globals';
+
+import type { Turn } from '../../agent_rl/core/environment.ts';
+import { isSystemFailure, outcomes } from '../../agent_rl/core/outcome.ts';
+import { rewards } from '../../agent_rl/core/reward.ts';
+import type { EpisodeView } from '../../agent_rl/core/reward.ts';
+
+export interface RewardContract {
+  /** The function or class that carries the mark. */
+  readonly plugin: unknown;
+  /** Scores as a run would: the function, or the `score` of a new instance, with its settings. */
+  readonly score: (episode: EpisodeView) => number | undefined | Promise<number | undefined>;
+  /** An episode that must score more than `worse`. */
+  readonly better: EpisodeView;
+  readonly worse: EpisodeView;
+  /** Episodes that it must not judge. */
+  readonly notApplicable?: readonly EpisodeView[];
+}
+
+const oddTurns: readonly Turn[] = [
+  { index: 0, message: { role: 'assistant', content: '' }, calls: [] },
+  {
+    index: 1,
+    message: {
+      role: 'assistant',
+      content: '',
+      malformedCalls: [{ id: 'call_1_0', text: '{', problem: 'is no JSON' }],
+    },
+    calls: (['ok', 'error', 'rejected', 'timeout'] as const).map((status, i) => ({
+      call: { id: `call_1_${i + 1}`, name: 'contract_tool', arguments: {} },
+      result: { content: '' },
+      status,
+      wallMs: 0,
+    })),
+  },
+];
+
+/** Every way an episode can end that has a reward, without turns, with a silent one and with every kind of call. */
+const endings: readonly EpisodeView[] = outcomes
+  .filter((outcome) => !isSystemFailure(outcome))
+  .flatMap((outcome) =>
+    [0, 1, 2].map((turns) => ({
+      task: { taskId: 'contract', prompt: '', metadata: {} },
+      messages: [],
+      turns: oddTurns.slice(0, turns),
+      verdict: {
+        outcome,
+        reward: 0,
+        components: {},
+        success: outcome === 'completed',
+      },
+    })),
+  );
+
+function frozen<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const part of Object.values(value)) frozen(part);
+  return Object.freeze(value);
+}
+
+/** What every reward promises. Call it from the test of each reward plugin. */
+export function describeRewardContract(name: string, contract: RewardContract): void {
+  const { plugin, score, better, worse, notApplicable = [] } = contract;
+  describe(`${name} keeps the Reward contract`, () => {
+    test('is marked with a spec, whose settings leave the run file its own', () => {
+      const spec = rewards.specOf(plugin);
+      expect(spec?.name).toMatch(/^[a-z][a-z0-9_]*$/);
+      expect(spec?.description).toMatch(/\S.{9,}/);
+      const { properties = {} } = (spec?.settings ?? {}) as { readonly properties?: object };
+      expect(Object.keys(properties).filter((key) => /^(?:type|weight)$/.test(key))).toEqual([]);
+    });
+
+    test('prefers the better episode, by a finite number', async () => {
+      const scores = [await score(better), await score(worse)];
+      expect(scores.map(Number.isFinite)).toEqual([true, true]);
+      expect(scores[0]).toBeGreaterThan(scores[1] ?? Number.NaN);
+    });
+
+    test('says nothing of an episode it does not apply to', async () => {
+      for (const episode of notApplicable) expect(await score(episode)).toBeUndefined();
+    });
+
+    test('is a finite number or undefined, however an episode went', async () => {
+      for (const episode of endings) {
+        const value = await score(episode);
+        expect(value === undefined || Number.isFinite(value)).toBe(true);
+      }
+    });
+
+    test('depends on the episode alone and leaves it as it was', async () => {
+      for (const episode of [better, worse, ...notApplicable, ...endings]) {
+        const given = frozen(structuredClone(episode));
+        const value = await score(given);
+        expect(await score(given)).toBe(value);
+      }
+    });
+  });
+}

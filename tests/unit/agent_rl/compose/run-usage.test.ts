@@ -1,0 +1,42 @@
+import { expect, test } from '@jest/globals';
+
+import { addUsage, type RunUsage } from '../../../../agent_rl/compose/run-usage.ts';
+
+const session = (more: Partial<RunUsage> = {}): RunUsage => ({
+  sessions: 1,
+  wallSeconds: 10,
+  cpuSeconds: 15,
+  memory: { peakRssBytes: 500, scope: 'process-tree' },
+  generation: { steps: 1, sampledTokens: 2, fedTokens: 3, prefilledTokens: 4, runS: 5, totalS: 6 },
+  sandbox: { requests: 7, repeats: 1 },
+  ...more,
+});
+
+test('what sessions used adds up, and memory is the highest of them', () => {
+  const later = session({
+    wallSeconds: 2.5,
+    memory: { peakRssBytes: 400, scope: 'process-tree' },
+  });
+  expect(addUsage(session({ sessions: 2 }), later)).toEqual({
+    sessions: 3,
+    wallSeconds: 12.5,
+    cpuSeconds: 30,
+    memory: { peakRssBytes: 500, scope: 'process-tree' },
+    generation: {
+      steps: 2,
+      sampledTokens: 4,
+      fedTokens: 6,
+      prefilledTokens: 8,
+      runS: 10,
+      totalS: 12,
+    },
+    sandbox: { requests: 14, repeats: 2 },
+  });
+});
+
+test('the first session stands alone, and a sandbox counts if either had one', () => {
+  expect(addUsage(undefined, session())).toEqual(session());
+  const without = session({ sandbox: null });
+  expect(addUsage(without, session()).sandbox).toEqual({ requests: 7, repeats: 1 });
+  expect(addUsage(without, without).sandbox).toBeNull();
+});

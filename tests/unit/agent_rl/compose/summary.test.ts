@@ -1,0 +1,34 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { evaluationText } from '../../../../agent_rl/compose/run-records.ts';
+import { beforeAfterTable } from '../../../../agent_rl/compose/summary.ts';
+import type { Evaluation } from '../../../../agent_rl/trainer/evaluate.ts';
+
+const rate = { n: 4, successes: 1, successRate: 0.25, wilson95: [0.046, 0.699] as const };
+const evaluation = (systemFailures: number): Evaluation => ({
+  ...rate,
+  tasks: 4,
+  systemFailures,
+  rewardMean: 0.25,
+  groups: { sums: rate },
+  passAtK: {},
+  environment: {},
+  scores: {},
+  trajectories: [],
+});
+
+describe('attempts that the system failed', () => {
+  test('are told beside the rate they are missing from', () => {
+    expect(evaluationText(evaluation(2))).toBe(
+      '1 of 4 = 25.0 % [4.6, 69.9]; not judged, the system failed: 2',
+    );
+    expect(evaluationText(evaluation(0))).toBe('1 of 4 = 25.0 % [4.6, 69.9]');
+  });
+
+  test('have a row in the table when there are any', () => {
+    const rows = (before: number, after: number): string[] =>
+      beforeAfterTable({ before: evaluation(before), after: evaluation(after) }).split('\n');
+    expect(rows(0, 0)).toHaveLength(3);
+    expect(rows(0, 3).at(-1)).toMatch(/^ {2}not judged, the system failed +0 +3$/);
+  });
+});
