@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 
 import { describe, expect, test } from '@jest/globals';
@@ -9,14 +10,19 @@ import { choosePlugins } from '../../agent_rl/compose/choose-plugins.ts';
 import { iterationAdvice } from '../../agent_rl/compose/iteration-advice.ts';
 import { modelFolder } from '../../agent_rl/compose/model-folder.ts';
 import { trainerOptions } from '../../agent_rl/compose/trainer-options.ts';
-import { loadConfig, type LoadedConfig } from '../../agent_rl/config/index.ts';
+import { loadConfig, type LoadedConfig, validateBlock } from '../../agent_rl/config/index.ts';
 import type { Environment } from '../../agent_rl/core/environment.ts';
+import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 import type { ToolResult } from '../../agent_rl/core/tool.ts';
 import { openEngine } from '../../agent_rl/engine/open-engine.ts';
 import { tf } from '../../agent_rl/engine/ops.ts';
 import { RolloutWorker } from '../../agent_rl/rollout/rollout-worker.ts';
 import { ToolRunner } from '../../agent_rl/rollout/tool-runner.ts';
+import { openEmbedder } from '../../agent_rl/search/corpus/index.ts';
 import type { Metrics } from '../../agent_rl/telemetry/index.ts';
+import { openSearch } from '../../agent_rl/tools/search/open-search.ts';
+import { SearchTool } from '../../agent_rl/tools/search/search-tool.ts';
+import { SearchSettings } from '../../agent_rl/tools/search/settings.ts';
 import { GRPOTrainer } from '../../agent_rl/trainer/grpo-trainer.ts';
 import { TaskSampler } from '../../dataset/task-sampler.ts';
 import { parseAssistantTurn } from '../../model/tool-call-format.ts';
@@ -25,8 +31,10 @@ import { codeSpans, readDocument, tableBelow } from '../support/markdown.ts';
 import { ScriptedEnvironment } from '../support/scripted-environment.ts';
 import { says, type Script, ScriptedPolicy } from '../support/scripted-policy.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
+import { json, webServer } from '../support/web-server.ts';
 
 const folder = temporaryFolder();
+const server = webServer();
 let files = 0;
 
 const config = (text: string): LoadedConfig =>
@@ -47,6 +55,18 @@ const shown = async (action: () => unknown): Promise<string> => {
   }
   throw new Error('It did not fail.');
 };
+
+/** One search by a tool of the run file. */
+async function search(block: object): Promise<ToolResult> {
+  const settings = validateBlock(SearchSettings, block, { path: 'tools.0', places: new Map() });
+  const shared = await openSearch(settings, { environment: {} });
+  try {
+    const context = { signal: new AbortController().signal, inputs: {}, random: new KeyedRng(1) };
+    return await new SearchTool(shared, settings).call({ query: 'kettle' }, context);
+  } finally {
+    await shared.close();
+  }
+}
 
 interface Scene {
   readonly script: Script;
@@ -109,8 +129,28 @@ const provocations: Readonly<Record<string, () => Promise<string>>> = {
   'PLUGIN_UNKNOWN: … no tool is named "code_exce"': () =>
     shown(() => choosePlugins(config('tools: [{type: code_exce}]'), builtinPlugins())),
   '… tool calls in … episodes named a tool': () => advice({ script: calls('ecko') }),
-  'PLUGIN_UNKNOWN: … no tool is named "search"': () =>
-    shown(() => choosePlugins(config('tools: [{type: search}]'), builtinPlugins())),
+  'CORPUS_INVALID:': () => shown(() => search({ mode: 'corpus', corpus: { path: 'no-index' } })),
+  'CONFIG_INVALID: … takes its key': () =>
+    shown(() => search({ mode: 'web', web: { provider: 'tavily', apiKeyEnv: 'TAVILY_API_KEY' } })),
+  'WEB_REQUEST_DENIED:': () => {
+    server.answer = json({}, 401);
+    return shown(() =>
+      search({ mode: 'web', web: { provider: 'custom', endpoint: server.origin } }),
+    );
+  },
+  'CASSETTE_MISS:': () =>
+    shown(() =>
+      search({
+        mode: 'web',
+        web: {
+          provider: 'custom',
+          endpoint: server.origin,
+          cassette: { mode: 'replay', path: writeBelow(folder, 'cassette.jsonl', '') },
+        },
+      }),
+    ),
+  'EMBEDDER_UNAVAILABLE:': () =>
+    shown(() => openEmbedder({ type: 'transformers', model: join(folder, 'no-model') })),
   'ROLLOUTS_FAILED:': () => shown(() => iteration({ script: silent, promptTokens: 800 })),
   'Only … % of episodes call a tool': () => advice({ script: silent }),
   '… of … episodes ran out of tokens': () =>

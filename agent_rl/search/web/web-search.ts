@@ -173,7 +173,7 @@ function refusal(provider: Provider, { host }: URL, status: number): Error {
     return new WebFailure('redirect', `${host} answers with a redirect, which is not followed`);
   }
   const hint =
-    provider.hints?.[status] ?? (status === 401 || status === 403 ? 'is the key right?' : '');
+    provider.hints?.[status] ?? (status === 401 || status === 403 ? 'the key may be wrong' : '');
   const denied = [401, 402, 403, 404, 405, 432, 433].includes(status);
   const text = `${provider.name} at ${host} answers ${status}${hint === '' ? '' : `: ${hint}`}`;
   return denied
