@@ -20,6 +20,9 @@ export const starterModelConfig: ModelConfig = {
   eosTokenIds: [2],
 };
 
+/** The layout of the code starter with room for the words of search. */
+export const mixedStarterConfig: ModelConfig = { ...starterModelConfig, vocabSize: 1280 };
+
 /** The same layout at 0.9 M parameters, 3.5 MB: finding and copying needs less than programming does. */
 export const searchStarterConfig: ModelConfig = {
   ...starterModelConfig,

@@ -6,7 +6,8 @@ import { codeDemonstrations } from '../../dataset/demonstrations.ts';
 import { searchDemonstrations } from '../../dataset/search-demonstrations.ts';
 
 /**
- * Conversations of the unreliable teacher of the environment that a warm-up's run file names.
+ * Conversations of the unreliable teacher of the environment that a warm-up's run file names; of both in turn where it is
+ * `mixed`.
  *
  * @yields Messages of one conversation after another, `count` in all.
  */
@@ -15,11 +16,14 @@ export function* teacherConversations(
   seed: number,
   count: number,
 ): Generator<readonly Message[]> {
-  const demonstrations =
-    chosen.environment.entry.spec.name === 'search'
-      ? searchDemonstrations(seed, count, { topK: topKOf(chosen), render })
-      : codeDemonstrations(seed, count);
-  for (const { messages } of demonstrations) yield messages;
+  const { name } = chosen.environment.entry.spec;
+  const search = () => searchDemonstrations(seed, count, { topK: topKOf(chosen), render });
+  const code = () => codeDemonstrations(seed, count);
+  const teachers = name === 'mixed' ? [search(), code()] : [name === 'search' ? search() : code()];
+  for (let index = 0; index < count; index++) {
+    const next = teachers[index % teachers.length]?.next();
+    if (next?.done === false) yield next.value.messages;
+  }
 }
 
 const topKOf = ({ tools }: PreparedRun['chosen']): number =>

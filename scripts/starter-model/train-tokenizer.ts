@@ -20,6 +20,9 @@ export const codePieces = String.raw`\\n| ?\d`;
 /** Digits again, and the first part of a name: names are copied part by part, so that every name can be written. */
 export const searchPieces = String.raw` ?[A-Z][aeiou][a-z](?=[a-z])| ?\d`;
 
+/** Both. */
+export const mixedPieces = `${codePieces}|${searchPieces}`;
+
 const skeleton = (apart: string) => ({
   version: '1.0',
   truncation: null,
