@@ -32,15 +32,17 @@ export async function readTaskSets(
   for (const one of named) {
     const read = await readTaskFile({ dir: one.dir, split, format }, warn);
     const set = basename(one.dir);
-    const tasks =
-      also.length === 0
-        ? read
-        : read.map((task): Task => ({ ...task, metadata: { ...task.metadata, set } }));
+    const tasks = also.length === 0 ? read : read.map((task) => ofSet(task, set));
     sets.push({ tasks, weight: one.weight });
   }
   refuseTwins(sets, split);
   return sets;
 }
+
+const ofSet = (task: Task, set: string): Task => ({
+  ...task,
+  metadata: { ...task.metadata, set },
+});
 
 function refuseTwins(sets: readonly TaskSet[], split: string): void {
   const ids = new Set<string>();

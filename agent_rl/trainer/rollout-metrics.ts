@@ -73,7 +73,7 @@ function meansByName(
 }
 
 /** Of each reward before any weight: its mean over the episodes it applies to, and their share. */
-export function scoreMetrics(scored: readonly Trajectory[]): Metrics {
+function scoreMetrics(scored: readonly Trajectory[]): Metrics {
   const names = new Set(scored.flatMap(({ scores = {} }) => Object.keys(scores)));
   const entries = [...names].flatMap((name) => {
     const given = scored.flatMap(({ scores = {} }) => scores[name] ?? []);

@@ -48,7 +48,7 @@ export function markedNumber(text: string): Fraction | undefined {
 }
 
 /** The last number in a text. */
-export const lastNumber = (text: string): Fraction | undefined => numbersIn(text).at(-1);
+const lastNumber = (text: string): Fraction | undefined => numbersIn(text).at(-1);
 
 const marks = /\\boxed\{|####/u;
 

@@ -4,13 +4,13 @@ import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 export type NameOwner = 'warmUp' | 'train' | 'eval';
 
 /** First parts: a consonant, a vowel, a consonant. The starter's tokenizer makes each of them one token. */
-export const firstParts =
+const firstParts =
   'Bal Bel Bir Bol Dal Del Dir Dor Fal Fer Fir Fol Gar Gel Gir Gol Hal Hel Hir Hol Jal Jer Jil Jor Kal Kel Kir Kol Lar Len Lir Lor Mal Mel Mir Mol Nal Ner Nil Nor Pal Pel Pir Pol Ral Ren Ril Ron Sal Ser Sil Sor Tal Tel Tir Tor Val Vel Vir Vol Wal Wel Wir Wol'.split(
     ' ',
   );
 
 /** Second parts, likewise. */
-export const secondParts =
+const secondParts =
   'bano beka bira boda buno dami deka dina dova fera fika gemi gino gora kani keda kiro kola leno liva luma mika mora muna nako neda niva pano peri pola rami reko rina sani suda tano teva tila vaso zuri'.split(
     ' ',
   );

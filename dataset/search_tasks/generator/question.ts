@@ -38,7 +38,7 @@ export function askAbout(world: World, kind: Kind, subject: Entity, rng: KeyedRn
 }
 
 /** @throws RangeError when entities of this type have no such fact. */
-export function factOf({ name, facts }: Entity, relation: string): string {
+function factOf({ name, facts }: Entity, relation: string): string {
   const value = facts.get(relation);
   if (value === undefined) throw new RangeError(`${name} has no ${relation}.`);
   return value;

@@ -38,7 +38,7 @@ export const relationsOf = (type: EntityType): readonly Relation[] =>
   relations.filter(({ of }) => of === type);
 
 /** @throws RangeError for a name that is no relation. */
-export function relationNamed(name: string): Relation {
+function relationNamed(name: string): Relation {
   const found = relations.find((one) => one.name === name);
   if (found === undefined) throw new RangeError(`There is no relation "${name}".`);
   return found;

@@ -39,8 +39,8 @@ const twoSteps: Readonly<Record<string, Slip>> = {
 };
 
 /** Chance that the teacher falls into the habit of a kind, and into any other slip. */
-export const habitShare = 0.68;
-export const otherShare = 0.04;
+const habitShare = 0.68;
+const otherShare = 0.04;
 
 /** What the teacher does wrong this time, if anything. */
 export function drawSlip(kind: Kind, rng: KeyedRng): Slip | undefined {

@@ -7,13 +7,13 @@ import { serper } from './serper.ts';
 import { tavily } from './tavily.ts';
 import { webIq } from './web-iq.ts';
 
-export type { FoundPage, Provider, ProviderQuery } from './provider.ts';
+export type { FoundPage, Provider } from './provider.ts';
 
 const providers: ReadonlyMap<string, Provider> = new Map(
   [tavily, serper, brave, exa, searxng, webIq, custom].map((one) => [one.name, one]),
 );
 
-export const providerNames: readonly string[] = [...providers.keys()];
+const providerNames: readonly string[] = [...providers.keys()];
 
 /** @throws Error that says what there is, and what became of Bing. */
 export function providerOf(name: string): Provider {

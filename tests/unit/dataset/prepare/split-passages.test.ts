@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import { array, assert, constantFrom, integer, property } from 'fast-check';
 
 import { splitPassages } from '../../../../dataset/prepare/passages/split-passages.ts';
 import { tokenCounterOf } from '../../../../dataset/prepare/passages/token-counter.ts';
@@ -53,7 +53,7 @@ describe('passages', () => {
   });
 
   test('are what their offsets say, within the limit, in order, and leave nothing out', () => {
-    const piece = fc.constantFrom(
+    const piece = constantFrom(
       'word',
       'Ende.',
       'caf\u00e9 ',
@@ -64,11 +64,11 @@ describe('passages', () => {
       'x'.repeat(70),
       '! ',
     );
-    fc.assert(
-      fc.property(
-        fc.array(piece, { maxLength: 60 }).map((pieces) => pieces.join('')),
-        fc.integer({ min: 16, max: 60 }),
-        fc.integer({ min: 0, max: 10 }),
+    assert(
+      property(
+        array(piece, { maxLength: 60 }).map((pieces) => pieces.join('')),
+        integer({ min: 16, max: 60 }),
+        integer({ min: 0, max: 10 }),
         (text, chunkTokens, overlapTokens) => {
           const passages = splitPassages(text, { tokens: bytes, chunkTokens, overlapTokens });
           const covered = Array.from(text, () => false);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import { array, assert, constantFrom, nat, property } from 'fast-check';
 
 import type { PreparedQuestion } from '../../../../dataset/prepare/collection.ts';
 import { chunkDocuments } from '../../../../dataset/prepare/passages/chunks.ts';
@@ -106,15 +106,12 @@ describe('a split', () => {
   });
 
   test('leaves no document, no passage and no question on both sides', () => {
-    const text = fc.array(
-      fc.constantFrom('A b c d.', 'E f g h.', 'I j k l.', 'M n o p.', 'Q r s t.'),
-      {
-        minLength: 1,
-        maxLength: 2,
-      },
-    );
-    fc.assert(
-      fc.property(fc.array(text, { minLength: 1, maxLength: 12 }), fc.nat(), (texts, seed) => {
+    const text = array(constantFrom('A b c d.', 'E f g h.', 'I j k l.', 'M n o p.', 'Q r s t.'), {
+      minLength: 1,
+      maxLength: 2,
+    });
+    assert(
+      property(array(text, { minLength: 1, maxLength: 12 }), nat(), (texts, seed) => {
         const all = texts.map((parts, i) =>
           document(`d${i}`, `${parts.join(' ')} Own words ${i} x.`),
         );

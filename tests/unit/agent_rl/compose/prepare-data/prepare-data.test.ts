@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 import { jobs } from '../../../../../agent_rl/compose/jobs.ts';
+import type { Jobs } from '../../../../../agent_rl/compose/run-options.ts';
 import type { SearchDocument } from '../../../../../agent_rl/core/search.ts';
 import { commandLine } from '../../../../support/command-line.ts';
 import { temporaryFolder, writeBelow } from '../../../../support/temporary-folder.ts';
@@ -36,7 +37,7 @@ const run = async (...args: readonly string[]) => {
     '--cache-dir',
     join(folder, 'cache'),
   ];
-  const { prepareData } = jobs;
+  const prepareData: Jobs['prepareData'] = (options) => jobs.prepareData(options);
   return { output, ...(await commandLine(all, { jobs: { prepareData } })) };
 };
 

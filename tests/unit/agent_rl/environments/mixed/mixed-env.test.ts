@@ -87,18 +87,18 @@ describeEnvironmentContract('MixedEnv', {
 });
 
 test.each([
-  ['a question by search', question, searches, 'Tamlina', true, 1],
-  ['a program by code_exec', program, runs, 'Done.', true, 1],
-  ['a question by code_exec', question, runs, 'Tamlina', false, 0],
-  ['a program by search', program, searches, 'Done.', false, 0],
-])('judges %s', async (_, task, turn, answer, success, toolChoiceRight) => {
+  ['a question by search', [question, searches, 'Tamlina'], true],
+  ['a program by code_exec', [program, runs, 'Done.'], true],
+  ['a question by code_exec', [question, runs, 'Tamlina'], false],
+  ['a program by search', [program, searches, 'Done.'], false],
+] as const)('judges %s', async (_, [task, turn, answer], right) => {
   const environment = make(task);
   await environment.start();
   await environment.step(turn, signal);
   await environment.step(says(answer), signal);
   const verdict = await environment.finish('done', signal);
-  expect(verdict.success).toBe(success);
-  expect(verdict.metrics).toMatchObject({ toolChoiceRight, toolUsed: 1 });
+  expect(verdict.success).toBe(right);
+  expect(verdict.metrics).toMatchObject({ toolChoiceRight: right ? 1 : 0, toolUsed: 1 });
 });
 
 test('the first call decides whether the choice was right', async () => {

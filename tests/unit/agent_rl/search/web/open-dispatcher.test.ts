@@ -44,15 +44,12 @@ withOpenssl('https with an authority of one’s own', () => {
   beforeAll(async () => {
     const names = 'subjectAltName=DNS:localhost,IP:127.0.0.1';
     const key = join(folder, 'key.pem');
-    execFileSync(
-      openssl ?? '',
-      [
-        ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
-        ...['-days', '2', '-subj', '/CN=localhost', '-addext', names, '-keyout', key],
-        ...['-out', caFile],
-      ],
-      { stdio: 'ignore' },
-    );
+    const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+    const subject = ['-days', '2', '-subj', '/CN=localhost', '-addext', names];
+    const files = ['-keyout', key, '-out', caFile];
+    execFileSync(openssl ?? '', ['req', '-x509', ...curve, ...subject, ...files], {
+      stdio: 'ignore',
+    });
     const pair = { key: readFileSync(key), cert: readFileSync(caFile) };
     server = createServer(pair, (_, response) => response.end('safe')).listen(0, '127.0.0.1');
     const tunnel = createHttpServer();

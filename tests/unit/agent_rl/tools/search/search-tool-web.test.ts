@@ -207,8 +207,9 @@ describe('a provider that fails is text for the model, in time', () => {
     expect(result).toMatchObject({ isError: true, data: { failure } });
     expect(result.content).toMatch(/^Error: the search failed: \S.*\.$/);
     // An attempt that ends early may do so before the server hears of it.
-    if (failure === 'timeout') expect(server.received.length).toBeLessThanOrEqual(requests);
-    else expect(server.received).toHaveLength(requests);
+    const least = failure === 'timeout' ? 0 : requests;
+    expect(server.received.length).toBeGreaterThanOrEqual(least);
+    expect(server.received.length).toBeLessThanOrEqual(requests);
     expect(seconds).toBeLessThan(60);
   });
 
