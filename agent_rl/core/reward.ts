@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox';
 import type { Turn, Verdict } from './environment.ts';
 import type { Message } from './message.ts';
 import { PluginKind } from './plugin.ts';
+import { fieldRules, optional } from './plugin-rules.ts';
 import type { Task } from './task.ts';
 
 /** What a reward may look at: the finished episode, without tokens. */
@@ -26,7 +27,15 @@ export interface RewardSpec {
   readonly settings?: TSchema;
 }
 
-export const rewards = new PluginKind<RewardSpec, RewardFunction>('reward');
+export const rewards = new PluginKind<RewardSpec, RewardFunction>('reward', {
+  methods: ['score'],
+  orFunction: true,
+  fields: {
+    name: fieldRules.name,
+    description: fieldRules.text,
+    settings: optional(fieldRules.objectSchema),
+  },
+});
 
 /**
  * Marks a reward: a class with a `score` method as a decorator, or a function.
