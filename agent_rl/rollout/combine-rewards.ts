@@ -37,7 +37,8 @@ export async function combineRewards(
   let reward = finite('environment', verdict.reward);
   const components: Record<string, number> = { ...verdict.components };
   const add = (name: string, value: number): void => {
-    components[name] = (components[name] ?? 0) + finite(name, value);
+    const before = Object.hasOwn(components, name) ? (components[name] ?? 0) : 0;
+    components[name] = before + finite(name, value);
     reward += value;
   };
   for (const { name, weight, score } of rewards) {
