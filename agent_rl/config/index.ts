@@ -1,5 +1,7 @@
 export type { Config } from './config-schema.ts';
 export {
+  checkConfig,
+  type ConfigCheck,
   loadConfig,
   type LoadConfigOptions,
   type LoadedConfig,
