@@ -1,4 +1,3 @@
-import { join, resolve } from 'node:path';
 import { availableParallelism } from 'node:os';
 
 import { resolvedYaml } from '../config/index.ts';
@@ -26,6 +25,7 @@ import { EngineClient } from './engine-client.ts';
 import { modelFolder } from './model-folder.ts';
 import { defaultRunName } from './resume-point.ts';
 import type { JobResult, TrainingOptions } from './run-options.ts';
+import { splitFile } from './task-files.ts';
 
 /**
  * Supervised training on conversations, `<dataset.dir>/<dataset.trainSplit>.jsonl`, with the loss on what
@@ -47,7 +47,7 @@ export async function runSft(options: TrainingOptions): Promise<JobResult> {
     thinking: chosen.policy.settings['thinking'] === true,
   });
   const conversations = await readConversations(
-    join(resolve(config.dataset.dir), `${config.dataset.trainSplit}.jsonl`),
+    splitFile(config.dataset.dir, config.dataset.trainSplit),
   );
   const tools: readonly ToolSpec[] = chosen.tools.map(({ entry }) => entry.spec);
   const examples = conversations.map((messages): Example =>
