@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os';
 
-import { resolvedYaml } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
 import type { Transcript } from '../core/transcript.ts';
 import type { ToolSpec } from '../core/tool.ts';
@@ -24,6 +23,7 @@ import { choosePlugins } from './choose-plugins.ts';
 import { EngineClient } from './engine-client.ts';
 import { modelFolder } from './model-folder.ts';
 import { defaultRunName } from './resume-point.ts';
+import { writeRunConfig } from './run-inputs.ts';
 import type { JobResult, TrainingOptions } from './run-options.ts';
 import { splitFile } from './task-files.ts';
 
@@ -80,7 +80,7 @@ export async function runSft(options: TrainingOptions): Promise<JobResult> {
         name: config.run.name,
         otherwise: defaultRunName(file, config.run.seed),
       });
-      writeFileAtomic(folder.config, resolvedYaml(config));
+      writeRunConfig(folder, config);
       return await train({ options, examples, tokens, engine, folder, memory, started });
     } finally {
       await engine.close();

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 
 import type { Config } from '../config/index.ts';
-import { resolvedYaml } from '../config/index.ts';
 import type { Task } from '../core/task.ts';
 import {
   createLog,
   createRunFolder,
+  lockRun,
   type Log,
   ProcessTreeMemory,
   type RunFolder,
@@ -26,6 +26,7 @@ import { expectedSeconds } from './measure-speed.ts';
 import { modelFolder } from './model-folder.ts';
 import { defaultRunName, resumePoint, type ResumePoint } from './resume-point.ts';
 import type { JobResult, TrainingOptions } from './run-options.ts';
+import { rewriteRunConfig, runInputs, writeRunConfig } from './run-inputs.ts';
 import { RunRecords } from './run-records.ts';
 import { addUsage, type RunUsage } from './run-usage.ts';
 import { beforeAfterTable, summaryOf } from './summary.ts';
@@ -55,7 +56,8 @@ export async function runTraining(options: TrainingOptions): Promise<JobResult> 
   print(previewText(tasks.train, config.run.previewTasks));
   if (options.dryRun) return dryRun(options, facts);
 
-  const resume = resumePoint(options);
+  const resume = await resumePoint(options);
+  let lock = resume?.lock;
   const memory = new ProcessTreeMemory();
   memory.start();
   try {
@@ -64,7 +66,8 @@ export async function runTraining(options: TrainingOptions): Promise<JobResult> 
     const agent = await openAgent({ loaded, plugins, model: resume?.startModel, reference: kl });
     try {
       // Only now: a run whose device or sandbox is not there leaves no folder behind.
-      const folder = resume?.folder ?? newRunFolder(options);
+      const folder = resume?.folder ?? (await newRunFolder(options));
+      lock ??= lockRun(folder.path);
       return await logged({
         options,
         agent,
@@ -80,6 +83,7 @@ export async function runTraining(options: TrainingOptions): Promise<JobResult> 
     }
   } finally {
     memory.halt();
+    lock?.release();
   }
 }
 
@@ -151,11 +155,12 @@ async function planFacts(config: Config, tasks: RunTasks): Promise<PlanFacts> {
   };
 }
 
-function newRunFolder({ loaded: { config, file } }: TrainingOptions): RunFolder {
+async function newRunFolder({ loaded: { config, file } }: TrainingOptions): Promise<RunFolder> {
   const { name, outputDir, seed } = config.run;
   const otherwise = defaultRunName(file, seed);
+  const inputs = await runInputs(config);
   const folder = createRunFolder({ outputDir, name, otherwise });
-  writeFileAtomic(folder.config, resolvedYaml(config));
+  writeRunConfig(folder, config, inputs);
   return folder;
 }
 
@@ -240,6 +245,8 @@ class TrainingRun {
         trainer.restore(state);
         await forgetAfter(folder, state.iteration);
         log.info(`Continuing ${folder.path} from ${resume.checkpoint}`);
+        for (const note of resume.notes) log.warn(note);
+        for (const change of rewriteRunConfig(folder, config)) log.info(`From now on ${change}`);
       }
       const result = await trainer.train(signal);
       return await this.#conclude(result);
