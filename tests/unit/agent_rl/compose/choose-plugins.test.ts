@@ -23,7 +23,9 @@ const description = 'For tests.';
 
 /** A class with methods of these names. */
 const classWith = (...methods: readonly string[]): object => {
-  class Plugin {}
+  class Plugin {
+    readonly plugin = true;
+  }
   for (const name of methods) Object.assign(Plugin.prototype, { [name]: () => undefined });
   return Plugin;
 };

@@ -88,7 +88,9 @@ describe('a tool is refused when it is registered', () => {
   });
 
   test('without call, by name, with everything else that is wrong', () => {
-    class Mute {}
+    class Mute {
+      readonly mute = true;
+    }
     const { message } = refusedTool({ name: 'Mute' }, Mute);
     expect(message).toMatch(/^The tool Mute from/);
     expect(message).toContain('name: got "Mute"');
@@ -107,7 +109,9 @@ test('a tool that inherits call and has every field is registered', () => {
 
 describe('classes of other kinds are refused without their methods', () => {
   const description = 'For tests.';
-  class Bare {}
+  class Bare {
+    readonly bare = true;
+  }
   const bare = [{ plugin: Bare, source: './bare.ts' }];
   environments.mark({ name: 'bare', description, settings: Type.Object({}), taskFormat: 'plain' })(
     Bare,
