@@ -21,4 +21,5 @@ export {
   type Problem,
 } from './problem.ts';
 export { resolvedYaml } from './resolved-yaml.ts';
+export { runLength } from './run-length.ts';
 export { type BlockPlace, checkBlock, validateBlock } from './validate-block.ts';

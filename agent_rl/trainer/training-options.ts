@@ -30,7 +30,10 @@ export interface AlgorithmOptions {
 
 /** The optimiser and how long it runs. */
 export interface TrainOptions {
+  /** Iterations after which the run ends. */
   readonly iterations: number;
+  /** What the schedule is made for, when the run ends before; otherwise `iterations`. */
+  readonly plannedIterations?: number;
   readonly learningRate: number;
   readonly warmupSteps: number;
   readonly schedule: 'constant' | 'cosine';
