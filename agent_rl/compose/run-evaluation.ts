@@ -1,3 +1,4 @@
+import { throwIfFailed } from '../core/stray-failure.ts';
 import { withProgress } from '../telemetry/index.ts';
 import { chooseTasks, evaluate } from '../trainer/evaluate.ts';
 import { openAgent } from './agent.ts';
@@ -19,7 +20,7 @@ export async function runEvaluation(options: EvaluationOptions): Promise<JobResu
   const all = await readTaskFile({ dir: dataset.dir, split, format }, print);
   const tasks = chooseTasks(all, evaluation.maxTasks, run.seed);
   const model = checkpoint === undefined ? undefined : checkpointAt(checkpoint, print);
-  const agent = await openAgent({ loaded, plugins, model, reference: false });
+  const agent = await openAgent({ loaded, plugins, signal, model, reference: false });
   try {
     const { samples, temperature } = evaluation;
     const total = tasks.length * samples;
@@ -38,6 +39,7 @@ export async function runEvaluation(options: EvaluationOptions): Promise<JobResu
         },
       }),
     );
+    throwIfFailed(signal);
     print(
       `${agent.modelFolder} on ${split} (temperature ${temperature}, ${samples} attempts a task)`,
     );

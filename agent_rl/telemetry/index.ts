@@ -13,7 +13,7 @@ export {
   type Progress,
   withProgress,
 } from './progress.ts';
-export { redactor } from './redact.ts';
+export { redactDeep, redactor } from './redact.ts';
 export { createRunFolder, type RunFolder, runFolderAt } from './run-folder.ts';
 export { lockRun, type RunLock } from './run-lock.ts';
 export { Stopwatch } from './stopwatch.ts';
