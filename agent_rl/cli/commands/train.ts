@@ -1,3 +1,4 @@
+import { trainingJob } from '../../compose/jobs.ts';
 import { type Override } from '../../config/index.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { configOptions, type Parsed } from '../config-flags.ts';
@@ -16,13 +17,11 @@ const options: Command['options'] = {
 async function run(
   parsed: Parsed,
   { io, jobs }: CommandContext,
-  mode: 'train' | 'sft',
+  fixed: readonly Override[] = [],
 ): Promise<number> {
   const { resume } = parsed;
-  const fixed: Override[] =
-    mode === 'sft' ? [{ source: 'agent-rl sft', path: 'train.mode', value: 'sft' }] : [];
   const job = await prepare(parsed, io, { otherwise: configFor(resume, parsed), fixed });
-  const result = await jobs[mode]({
+  const result = await jobs[trainingJob(job.loaded.config)]({
     ...job,
     dryRun: parsed['dry-run'] === true,
     ...(typeof resume === 'string' ? { resume: resume === '' ? 'newest' : resume } : {}),
@@ -33,14 +32,15 @@ async function run(
 
 export const train: Command = {
   name: 'train',
-  describe: 'Train a policy with reinforcement learning',
+  describe: 'Train a policy as train.mode says: by reinforcement learning, unless it is sft',
   options,
-  run: async (parsed, context) => run(parsed, context, 'train'),
+  run: async (parsed, context) => run(parsed, context),
 };
 
 export const sft: Command = {
   name: 'sft',
   describe: 'Train a policy on demonstrations',
   options,
-  run: async (parsed, context) => run(parsed, context, 'sft'),
+  run: async (parsed, context) =>
+    run(parsed, context, [{ source: 'agent-rl sft', path: 'train.mode', value: 'sft' }]),
 };
