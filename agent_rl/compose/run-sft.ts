@@ -1,6 +1,8 @@
 import { availableParallelism } from 'node:os';
 
+import { runLength } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
+import { throwIfFailed } from '../core/stray-failure.ts';
 import type { Transcript } from '../core/transcript.ts';
 import type { ToolSpec } from '../core/tool.ts';
 import {
@@ -25,6 +27,8 @@ import { modelFolder } from './model-folder.ts';
 import { defaultRunName } from './resume-point.ts';
 import { writeRunConfig } from './run-inputs.ts';
 import type { JobResult, TrainingOptions } from './run-options.ts';
+import { trainOptions } from './trainer-options.ts';
+import { unlessStopped } from './unless-stopped.ts';
 import { splitFile } from './task-files.ts';
 
 /**
@@ -54,7 +58,8 @@ export async function runSft(options: TrainingOptions): Promise<JobResult> {
     policy.demonstrate(messages, tools).record(),
   );
   const tokens = examples.reduce((sum, example) => sum + example.tokens.length, 0);
-  const { iterations, batchSize } = config.train;
+  const { batchSize } = config.train;
+  const { last: iterations } = runLength(config);
   print(
     `Plan\n  conversations ${examples.length}, ${tokens} tokens\n  updates       ${iterations} steps of ${batchSize} conversations = ${((iterations * batchSize) / examples.length).toFixed(2)} passes`,
   );
@@ -64,7 +69,7 @@ export async function runSft(options: TrainingOptions): Promise<JobResult> {
   memory.start();
   const started = performance.now();
   try {
-    const engine = await EngineClient.open({
+    const opening = EngineClient.open({
       modelFolder: folderOfModel,
       device: config.run.device,
       threads: config.run.engineThreads ?? availableParallelism(),
@@ -73,6 +78,7 @@ export async function runSft(options: TrainingOptions): Promise<JobResult> {
       microBatchTokens: config.algorithm.microBatchTokens,
       reference: false,
     });
+    const engine = await unlessStopped(opening, options.signal, (late) => late.close());
     try {
       // Only now: a run whose device is not there leaves no folder behind.
       const folder = createRunFolder({
@@ -119,6 +125,7 @@ async function train(run: SftRun): Promise<JobResult> {
       learner: engine,
       modelFolder: modelFolder(config),
     });
+    throwIfFailed(options.signal);
     const usage = await memory.sample();
     const summary = {
       seed: config.run.seed,
@@ -147,7 +154,8 @@ async function train(run: SftRun): Promise<JobResult> {
 /** All updates, each in `metrics.jsonl`; the loss is that of the last. */
 async function updates({ options, examples, engine, folder }: SftRun) {
   const { config } = options.loaded;
-  const { iterations, batchSize } = config.train;
+  const { batchSize } = config.train;
+  const { last: iterations } = runLength(config);
   const metrics = new MetricsWriter(folder.metrics);
   let loss = Number.NaN;
   try {
@@ -166,7 +174,7 @@ async function updates({ options, examples, engine, folder }: SftRun) {
           seed: config.run.seed,
           batchSize,
           microBatchTokens: config.algorithm.microBatchTokens,
-          train: config.train,
+          train: trainOptions(config),
         },
       );
       const { interrupted } = await trainer.train(options.signal);

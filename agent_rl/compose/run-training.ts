@@ -1,6 +1,9 @@
 import { join } from 'node:path';
 
 import type { Config } from '../config/index.ts';
+import { runLength } from '../config/index.ts';
+import { AgentRlError } from '../core/errors.ts';
+import { throwIfFailed } from '../core/stray-failure.ts';
 import type { Task } from '../core/task.ts';
 import {
   createLog,
@@ -35,6 +38,7 @@ import { readTaskFile } from './task-files.ts';
 import { reportGroups } from './report-groups.ts';
 import { type PlanFacts, planText, trainingPlan } from './training-plan.ts';
 import { trainerOptions } from './trainer-options.ts';
+import { throwIfStopped, unlessStopped } from './unless-stopped.ts';
 
 /** The tasks of a run, both splits read and chosen. */
 interface RunTasks {
@@ -56,6 +60,7 @@ export async function runTraining(options: TrainingOptions): Promise<JobResult> 
   print(previewText(tasks.train, config.run.previewTasks));
   if (options.dryRun) return dryRun(options, facts);
 
+  throwIfStopped(options.signal);
   const resume = await resumePoint(options);
   let lock = resume?.lock;
   const memory = new ProcessTreeMemory();
@@ -63,7 +68,13 @@ export async function runTraining(options: TrainingOptions): Promise<JobResult> 
   try {
     const { cpuSeconds: cpuSecondsBefore } = await memory.sample();
     const kl = config.algorithm.kl.kind !== 'none';
-    const agent = await openAgent({ loaded, plugins, model: resume?.startModel, reference: kl });
+    const agent = await openAgent({
+      loaded,
+      plugins,
+      signal: options.signal,
+      model: resume?.startModel,
+      reference: kl,
+    });
     try {
       // Only now: a run whose device or sandbox is not there leaves no folder behind.
       const folder = resume?.folder ?? (await newRunFolder(options));
@@ -107,7 +118,7 @@ async function logged(parts: Omit<RunParts, 'log'>): Promise<JobResult> {
 
 /** The plan and no run; the engine is opened to measure what the expected time follows from. */
 async function dryRun(
-  { loaded: { config }, print }: TrainingOptions,
+  { loaded: { config }, print, signal }: TrainingOptions,
   facts: PlanFacts,
 ): Promise<JobResult> {
   const plan = trainingPlan(config, facts);
@@ -116,9 +127,10 @@ async function dryRun(
     folder: modelFolder(config),
     workers,
     reference: false,
+    signal,
   });
   try {
-    const expectedS = await expectedSeconds(engine, config, plan);
+    const expectedS = await unlessStopped(expectedSeconds(engine, config, plan), signal);
     print(planText(config, facts, plan, expectedS));
     return { dryRun: true, plan, expectedS };
   } finally {
@@ -200,7 +212,7 @@ class TrainingRun {
       folder,
       log,
       memory,
-      iterations: config.train.iterations,
+      iterations: runLength(config).last,
       evalEpisodes: plan.evalEpisodes,
       logRollouts: config.run.logRollouts,
     });
@@ -242,6 +254,7 @@ class TrainingRun {
           log.warn(
             'The checkpoint holds no times: the totals of summary.json begin at this resume.',
           );
+        refuseIfBeyond(state.iteration, options);
         trainer.restore(state);
         await forgetAfter(folder, state.iteration);
         log.info(`Continuing ${folder.path} from ${resume.checkpoint}`);
@@ -249,6 +262,8 @@ class TrainingRun {
         for (const change of rewriteRunConfig(folder, config)) log.info(`From now on ${change}`);
       }
       const result = await trainer.train(signal);
+      // The checkpoint of the last whole iteration is written; this is no result.
+      throwIfFailed(signal);
       return await this.#conclude(result);
     } finally {
       records.close();
@@ -310,7 +325,21 @@ class TrainingRun {
     writeFileAtomic(folder.summary, `${JSON.stringify(summary, null, 1)}\n`);
     if (result.before ?? result.after) options.print(beforeAfterTable(result));
     options.print(`Outputs: ${folder.path}\nCheckpoint: ${this.#saved.path}`);
+    const { last, planned } = runLength(options.loaded.config);
     if (result.interrupted) options.print(`Interrupted. Continue with --resume ${folder.path}`);
+    else if (last < planned)
+      options.print(
+        `Ended after ${last} of ${planned} iterations. Continue with --resume ${folder.path} --max-iterations ${planned}`,
+      );
     return { run: folder.path, summaryFile: join(folder.summary), ...summary };
   }
+}
+
+function refuseIfBeyond(iteration: number, { loaded: { config } }: TrainingOptions): void {
+  const { last } = runLength(config);
+  if (iteration <= last) return;
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `The run to continue has done ${iteration} iterations and is to end after ${last}. Give --max-iterations a number above ${iteration}.`,
+  );
 }
