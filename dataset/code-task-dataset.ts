@@ -16,6 +16,14 @@ const readers: Readonly<Record<CodeTaskFormat, () => RowReader>> = {
   mbpp: mbppRowReader,
 };
 
+function readerOf(format: string): RowReader {
+  if (Object.hasOwn(readers, format)) return readers[format as CodeTaskFormat]();
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `The format ${shownValue(format)} is not known. Known: ${Object.keys(readers).join(', ')}.`,
+  );
+}
+
 /** The tasks of one file, in its order. */
 export class CodeTaskDataset implements Iterable<CodeTask> {
   readonly #byId: ReadonlyMap<string, CodeTask>;
@@ -30,13 +38,14 @@ export class CodeTaskDataset implements Iterable<CodeTask> {
   /**
    * Reads a JSONL file.
    *
-   * @throws AgentRlError `DATASET_INVALID`, with every problem of every line, `file:line path: …`.
+   * @throws AgentRlError `DATASET_INVALID`, with every problem of every line, `file:line path: …`; `CONFIG_INVALID` for
+   * an unknown format.
    */
   static async fromPath(
     file: string,
     { format = 'agent_rl' }: { readonly format?: CodeTaskFormat } = {},
   ): Promise<CodeTaskDataset> {
-    const read = readers[format]();
+    const read = readerOf(format);
     const problems: DatasetProblem[] = [];
     const tasks: CodeTask[] = [];
     const lineOf = new Map<string, number>();

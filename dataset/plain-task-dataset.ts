@@ -5,6 +5,9 @@ import { readJsonLines } from './json-lines.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
+const isRow = (value: unknown): value is Row =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /**
  * Tasks of any environment, one JSON object a line: `task_id` and `prompt`, and whatever else the environment
  * needs, which becomes the task's `metadata`.
@@ -32,11 +35,11 @@ interface Reading {
 }
 
 function taskOf(value: unknown, line: number, { problems, seen }: Reading): Task[] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isRow(value)) {
     problems.push({ line, path: '', text: `is ${shownValue(value)}; expected an object.` });
     return [];
   }
-  const { task_id: taskId, prompt, ...rest } = value as Row;
+  const { task_id: taskId, prompt, ...rest } = value;
   for (const [path, field] of Object.entries({ task_id: taskId, prompt })) {
     if (typeof field === 'string' && field !== '') continue;
     problems.push({ line, path, text: `is ${shownValue(field)}; expected text.` });
@@ -50,6 +53,11 @@ function taskOf(value: unknown, line: number, { problems, seen }: Reading): Task
       path: 'task_id',
       text: `${shownValue(taskId)} is already the task of line ${first}.`,
     });
-  const { metadata, ...fields } = rest;
-  return [{ taskId, prompt, metadata: { ...fields, ...(metadata as Row | undefined) } }];
+  const { metadata = {}, ...fields } = rest;
+  if (!isRow(metadata)) {
+    const text = `is ${shownValue(metadata)}; expected an object, or none.`;
+    problems.push({ line, path: 'metadata', text });
+    return [];
+  }
+  return [{ taskId, prompt, metadata: { ...fields, ...metadata } }];
 }

@@ -1,7 +1,6 @@
 import type { Options } from 'yargs';
 
 import type { Override } from '../config/index.ts';
-import { AgentRlError } from '../core/errors.ts';
 
 interface ConfigFlag {
   /** Without the dashes. */
@@ -45,7 +44,12 @@ const configFlags: readonly ConfigFlag[] = [
     describe: 'Episodes in flight; 1 is one at a time',
   },
   { flag: 'output-dir', path: 'run.outputDir', type: 'string', describe: 'Folder of all runs' },
-  { flag: 'max-iterations', path: 'train.iterations', type: 'number', describe: 'Iterations' },
+  {
+    flag: 'max-iterations',
+    path: 'train.maxIterations',
+    type: 'number',
+    describe: 'Iterations after which the run ends',
+  },
   { flag: 'engine-threads', path: 'run.engineThreads', type: 'number', describe: 'Engine threads' },
   {
     flag: 'sandbox-workers',
@@ -100,21 +104,12 @@ function settingOf(value: unknown, type: ConfigFlag['type']): unknown {
   return type === 'number' && value !== '' && !Number.isNaN(number) ? number : value;
 }
 
-/** @throws AgentRlError `CONFIG_INVALID` for a flag given more than once: which one was meant is unknown. */
-function once(flag: string, value: unknown): unknown {
-  if (!Array.isArray(value)) return value;
-  throw new AgentRlError(
-    'CONFIG_INVALID',
-    `--${flag} was given ${value.length} times (${value.join(', ')}). Give it once.`,
-  );
-}
-
 /** The flags that were given, as settings. */
 export function overridesOf(parsed: Parsed): readonly Override[] {
   const settings = configFlags
     .filter(({ flag }) => parsed[flag] !== undefined)
     .map(({ flag, path, type }) => {
-      const value = once(flag, parsed[flag]);
+      const value = parsed[flag];
       return { source: `--${flag} ${String(value)}`, path, value: settingOf(value, type) };
     });
   const plugins = texts(parsed['plugin']).map((value) => ({

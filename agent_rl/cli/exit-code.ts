@@ -1,9 +1,10 @@
 import { isNativeError } from 'node:util/types';
 
 import { AgentRlError, type ErrorCode } from '../core/errors.ts';
+import { StrayFailure } from '../core/stray-failure.ts';
 
 export const done = 0;
-const runFailed = 1;
+export const runFailed = 1;
 export const usersMistake = 2;
 export const interrupted = 130;
 
@@ -42,5 +43,6 @@ export function errorText(error: unknown): string {
     const whole = error.stack?.replace(/^AgentRlError: /, '');
     return `${error.code}: ${plain ? error.message : (whole ?? error.message)}`;
   }
+  if (error instanceof StrayFailure) return `UNEXPECTED: ${error.message}`;
   return isNativeError(error) ? (error.stack ?? error.message) : String(error);
 }

@@ -1,3 +1,5 @@
+import { redactDeep, redactor } from '../telemetry/index.ts';
+
 /** What a command reads from and writes to, so that tests can stand in. */
 export interface Io {
   /** Results. */
@@ -8,13 +10,14 @@ export interface Io {
   readonly signal: AbortSignal;
 }
 
-/** Shows results as text on stdout; with `--json`, stdout is for JSON alone and text goes to stderr. */
+/** Shows results, without secrets, as text on stdout; with `--json`, stdout is for JSON alone and text goes to stderr. */
 export const printer =
   ({ stdout, stderr }: Io, json: boolean) =>
   (text: string): void => {
-    (json ? stderr : stdout).write(text.endsWith('\n') ? text : `${text}\n`);
+    const clean = redactor()(text);
+    (json ? stderr : stdout).write(clean.endsWith('\n') ? clean : `${clean}\n`);
   };
 
 export const writeJson = ({ stdout }: Io, value: unknown): void => {
-  stdout.write(`${JSON.stringify(value, undefined, 2)}\n`);
+  stdout.write(`${JSON.stringify(redactDeep(value, redactor()), undefined, 2)}\n`);
 };

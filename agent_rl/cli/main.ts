@@ -6,6 +6,7 @@ import yargs, { type Argv } from 'yargs';
 import type { Jobs } from '../compose/run-options.ts';
 import { AgentRlError, messageOf } from '../core/errors.ts';
 import { packageRoot } from '../core/package-root.ts';
+import { strayFailureOf } from '../core/stray-failure.ts';
 import { redactor } from '../telemetry/index.ts';
 import type { Command, CommandContext } from './command.ts';
 import { chat } from './commands/chat.ts';
@@ -16,8 +17,9 @@ import { plugins } from './commands/plugins.ts';
 import { prepareDataCommand } from './commands/prepare-data.ts';
 import { sft, train } from './commands/train.ts';
 import { verifyDataset } from './commands/verify-dataset.ts';
-import { done, errorText, exitCodeOf, interrupted, usersMistake } from './exit-code.ts';
+import { done, errorText, exitCodeOf, interrupted, runFailed, usersMistake } from './exit-code.ts';
 import { type Io, writeJson } from './io.ts';
+import { refuseRepeats } from './refuse-repeats.ts';
 
 const commands: readonly Command[] = [
   train,
@@ -48,20 +50,27 @@ export async function main(args: readonly string[], options: MainOptions): Promi
   const { io } = options;
   try {
     const code = await parseAndRun(args, options);
-    return io.signal.aborted ? interrupted : code;
+    return codeOfStop(io.signal) ?? code;
   } catch (error) {
     const redact = redactor();
     if (error instanceof UsageError) {
       io.stderr.write(`${redact(error.message)}\n`);
       return usersMistake;
     }
-    io.stderr.write(`${redact(errorText(error))}\n`);
+    // A stray failure was told when it happened.
+    if (error !== strayFailureOf(io.signal)) io.stderr.write(`${redact(errorText(error))}\n`);
     if (args.includes('--json')) {
       const code = AgentRlError.is(error) ? error.code : 'UNEXPECTED';
       writeJson(io, { error: { code, message: redact(messageOf(error)) } });
     }
-    return io.signal.aborted ? interrupted : exitCodeOf(error);
+    return codeOfStop(io.signal) ?? exitCodeOf(error);
   }
+}
+
+/** How a job leaves that was stopped, however it ended. */
+function codeOfStop(signal: AbortSignal): number | undefined {
+  if (!signal.aborted) return undefined;
+  return strayFailureOf(signal) === undefined ? interrupted : runFailed;
 }
 
 async function parseAndRun(
@@ -81,6 +90,7 @@ async function parseAndRun(
     .exitProcess(false)
     .showHelpOnFail(false);
   const run = (command: Command) => async (parsed: Record<string, unknown>) => {
+    refuseRepeats(command.options, parsed, args);
     code = await command.run(parsed, context);
   };
   if (only === undefined) {

@@ -31,11 +31,12 @@ export async function prepare(
   const named = parsed['config'];
   // Late, so that `--help` does not load every plugin.
   const { prepareRun } = await import('../compose/prepare-run.ts');
-  const prepared = await prepareRun({
+  const settings = {
     file: typeof named === 'string' ? named : otherwise,
     overrides: setsOf(parsed),
     flags: [...overridesOf(parsed), ...fixed],
-  });
+  };
+  const prepared = await prepareRun(settings, io.signal);
   return { ...prepared, signal: io.signal, print: printer(io, parsed['json'] === true) };
 }
 

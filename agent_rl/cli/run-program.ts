@@ -1,31 +1,72 @@
 import { jobs } from '../compose/jobs.ts';
+import { redactor } from '../telemetry/index.ts';
 import type { Command } from './command.ts';
-import { interrupted } from './exit-code.ts';
+import { interrupted, runFailed } from './exit-code.ts';
 import { main } from './main.ts';
+import { onStrayFailure } from './stray-failures.ts';
+
+/** A job that a stray failure stops has this long to reach a safe place: an update and a checkpoint. */
+const longestStopS = 300;
+/** What a plugin left running has this long to end by itself. */
+const longestEndS = 5;
 
 /**
  * Runs a program on the process's own arguments and streams and sets its exit code.
  *
- * The first Ctrl-C asks the job to end at its next safe place; the second ends the process at once.
+ * The first Ctrl-C asks the job to end at its next safe place; the second ends the process at once. A failure that
+ * nothing caught ends the job in the same way, and the exit code is 1.
  */
 export async function runProgram(programName: string, only?: Command): Promise<void> {
   const controller = new AbortController();
+  const { signal } = controller;
+  let over = false;
   const stop = (): void => {
-    if (controller.signal.aborted) process.exit(interrupted);
+    if (signal.aborted) process.exit(interrupted);
     process.stderr.write(
       '\nStopping at the next safe place. Press Ctrl-C again to stop at once.\n',
     );
     controller.abort();
   };
   process.on('SIGINT', stop).on('SIGTERM', stop);
-  try {
-    process.exitCode = await main(process.argv.slice(2), {
-      jobs,
-      io: { stdout: process.stdout, stderr: process.stderr, signal: controller.signal },
-      programName,
-      ...(only === undefined ? {} : { only }),
-    });
-  } finally {
-    process.off('SIGINT', stop).off('SIGTERM', stop);
-  }
+  onStrayFailure((failure) => {
+    process.exitCode = runFailed;
+    const what = redactor()(failure.message);
+    process.stderr.write(
+      `UNEXPECTED: ${what}.${over ? '' : ' Stopping at the next safe place.'}\n`,
+    );
+    if (signal.aborted || over) return;
+    controller.abort(failure);
+    setTimeout(() => process.exit(runFailed), 1000 * longestStopS).unref();
+  });
+  // Nothing is left that could go on, and the job has not ended: it waits for what never comes.
+  process.on('beforeExit', () => {
+    if (over) return;
+    process.stderr.write(
+      'UNEXPECTED: The job waits for something that can no longer happen, most often a promise of a plugin that nothing settles.\n',
+    );
+    process.exit(runFailed);
+  });
+  const code = await main(process.argv.slice(2), {
+    jobs,
+    io: { stdout: process.stdout, stderr: process.stderr, signal },
+    programName,
+    ...(only === undefined ? {} : { only }),
+  });
+  over = true;
+  process.exitCode = code;
+  process.off('SIGINT', stop).off('SIGTERM', stop);
+  await Promise.all([process.stdout, process.stderr].map(written));
+  // Whoever stops a job does not wait for what it had begun to open.
+  if (code === interrupted) process.exit();
+  setTimeout(leave, 1000 * longestEndS).unref();
 }
+
+function leave(): void {
+  process.stderr.write('Something that was started, most often by a plugin, still runs. Ending.\n');
+  process.exit();
+}
+
+const written = (stream: NodeJS.WriteStream): Promise<void> =>
+  new Promise((resolve) => {
+    stream.write('', () => resolve());
+  });

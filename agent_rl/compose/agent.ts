@@ -28,8 +28,11 @@ import { modelFolder } from './model-folder.ts';
 import { pluginHooks } from './plugin-loader.ts';
 import { isolatedSettings, needsSandbox } from './plugin-needs.ts';
 import type { JobOptions } from './run-options.ts';
+import { unlessStopped } from './unless-stopped.ts';
 
 export interface AgentOptions extends Pick<JobOptions, 'loaded' | 'plugins'> {
+  /** Stops the opening. */
+  readonly signal?: AbortSignal;
   /** Folder with the weights, when not the config's. */
   readonly model?: string | undefined;
   /** Most episodes at once, when not the config's. */
@@ -61,7 +64,7 @@ export interface Agent {
 
 /** Opens an agent. @throws AgentRlError of whatever is missing; nothing is left running then. */
 export async function openAgent(options: AgentOptions): Promise<Agent> {
-  const { loaded, plugins } = options;
+  const { loaded, plugins, signal = new AbortController().signal } = options;
   const { config } = loaded;
   const named = choosePlugins(loaded, plugins);
   const chosen = options.tasks === undefined ? { ...named, rewards: [] } : named;
@@ -74,9 +77,12 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     // First: what is wrong with a tool's settings shows before anything slow is started.
     const shared = await openTools(chosen, opened);
     const rewardsShared = await openRewards(chosen, options.tasks ?? [], opened);
-    const sandbox = needsSandbox(chosen) ? await openSandbox(sandboxOptions(config)) : undefined;
+    const sandbox = needsSandbox(chosen)
+      ? await unlessStopped(openSandbox(sandboxOptions(config)), signal, (late) => late.close())
+      : undefined;
     if (sandbox !== undefined) opened.push(sandbox);
-    const engine = await openEngine(config, { folder, workers, reference: options.reference });
+    const { reference } = options;
+    const engine = await openEngine(config, { folder, workers, reference, signal });
     opened.push(engine);
     const container = runContainer([
       [GENERATOR, engine],
@@ -153,20 +159,31 @@ async function openRewards(
   return shared;
 }
 
-/** The engine thread that a config asks for. */
+interface EngineParts {
+  readonly folder: string;
+  readonly workers: number;
+  readonly reference: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** The engine thread that a config asks for. @throws AgentRlError `INTERRUPTED` when it is stopped before it is open */
 export const openEngine = (
   config: Config,
-  parts: { readonly folder: string; readonly workers: number; readonly reference: boolean },
+  { folder, workers, reference, signal }: EngineParts,
 ): Promise<EngineClient> =>
-  EngineClient.open({
-    modelFolder: parts.folder,
-    device: config.run.device,
-    threads: config.run.engineThreads ?? availableParallelism(),
-    rows: parts.workers,
-    maxContextTokens: config.policy.maxContextTokens,
-    microBatchTokens: config.algorithm.microBatchTokens,
-    reference: parts.reference,
-  });
+  unlessStopped(
+    EngineClient.open({
+      modelFolder: folder,
+      device: config.run.device,
+      threads: config.run.engineThreads ?? availableParallelism(),
+      rows: workers,
+      maxContextTokens: config.policy.maxContextTokens,
+      microBatchTokens: config.algorithm.microBatchTokens,
+      reference,
+    }),
+    signal,
+    (late) => late.close(),
+  );
 
 /** Closes all, the last opened first, whatever fails on the way. @throws the first failure */
 const closeAll = async (opened: readonly { close(): Promise<void> }[]): Promise<void> => {

@@ -14,7 +14,7 @@ import {
   ToolsBlock,
 } from '../config/index.ts';
 import type { EnvironmentSpec } from '../core/environment.ts';
-import { messageOf } from '../core/errors.ts';
+import { AgentRlError, messageOf } from '../core/errors.ts';
 import type { Registry, RegistryEntry } from '../core/plugin.ts';
 import type { PolicySpec } from '../core/policy.ts';
 import type { RewardSpec } from '../core/reward.ts';
@@ -58,11 +58,17 @@ interface Block<Spec extends { readonly name: string; readonly settings?: TSchem
 /**
  * Finds the plugins a config names and checks each one's block against its own schema.
  *
- * @throws AgentRlError `PLUGIN_UNKNOWN` or `CONFIG_INVALID`, all problems at once with their places.
+ * @param found what is wrong with the config already; told together with what is found here
+ * @throws AgentRlError `PLUGIN_UNKNOWN` or `CONFIG_INVALID`, all problems at once with their places;
+ * `PLUGIN_LOAD_FAILED` for a plugin whose settings' schema cannot be used.
  */
-export function choosePlugins(loaded: LoadedConfig, plugins: Plugins): ChosenPlugins {
-  const { config } = loaded;
-  const choice = new Choice(loaded);
+export function choosePlugins(
+  loaded: LoadedConfig,
+  plugins: Plugins,
+  found: readonly Problem[] = [],
+): ChosenPlugins {
+  const config = namingBlocks(loaded.config);
+  const choice = new Choice(loaded, found);
   const environment = choice.of({
     path: 'environment',
     value: config.environment,
@@ -83,6 +89,7 @@ export function choosePlugins(loaded: LoadedConfig, plugins: Plugins): ChosenPlu
   const rewards = config.rewards.map((value, index) => {
     const own = RewardsBlock.items.properties;
     const block = { path: `rewards.${index}`, value, registry: plugins.rewards, own };
+    if (!namesPlugin(value)) return { ...choice.of(block), name: block.path, weight: 0 };
     const { weight, tool } = value;
     return {
       ...choice.of(block),
@@ -101,16 +108,40 @@ export function choosePlugins(loaded: LoadedConfig, plugins: Plugins): ChosenPlu
 
 const reservedRewardNames: ReadonlySet<string> = new Set([environmentScore, invalidCallsComponent]);
 
+const listOf = (value: unknown): readonly unknown[] =>
+  Array.isArray(value) ? (value as readonly unknown[]) : [];
+
+/** The blocks that name plugins. In a config with problems they may be of any form. */
+const namingBlocks = ({ environment, policy, tools, rewards }: LoadedConfig['config']) => ({
+  environment,
+  policy,
+  tools: listOf(tools) as typeof tools,
+  rewards: listOf(rewards) as typeof rewards,
+});
+
+/** Whether a block names a plugin; one that does not is a problem that was found before. */
+const namesPlugin = (block: unknown): boolean =>
+  typeof block === 'object' &&
+  block !== null &&
+  'type' in block &&
+  typeof block.type === 'string' &&
+  block.type !== '';
+
 interface Attempt<Spec> {
   readonly entry: RegistryEntry<Spec> | undefined;
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
 class Choice {
-  readonly #problems: Problem[] = [];
+  readonly #problems: Problem[];
   #unknown = false;
 
-  constructor(private readonly loaded: LoadedConfig) {}
+  constructor(
+    private readonly loaded: LoadedConfig,
+    private readonly found: readonly Problem[],
+  ) {
+    this.#problems = [...found];
+  }
 
   of<Spec extends { readonly name: string; readonly settings?: TSchema }>({
     path,
@@ -118,6 +149,7 @@ class Choice {
     registry,
     own,
   }: Block<Spec>): Attempt<Spec> {
+    if (!namesPlugin(value)) return { entry: undefined, settings: {} };
     if (!registry.has(value.type)) {
       this.#unknown = true;
       this.#report(`${path}.type`, unknownType(registry, value.type));
@@ -126,7 +158,9 @@ class Choice {
     const entry = registry.get(value.type);
     const { places } = this.loaded;
     const schema = besides(own, entry.spec.settings);
-    const { value: checked, problems } = checkBlock(schema, value, { path, places });
+    const { value: checked, problems } = checkSettings(entry, () =>
+      checkBlock(schema, value, { path, places }),
+    );
     this.#problems.push(...problems);
     const { properties: declared = {} }: ObjectSchema = entry.spec.settings ?? {};
     const settings = Object.entries(checked as object).filter(
@@ -167,7 +201,7 @@ class Choice {
     tools: readonly { readonly type: string }[],
   ): void {
     // A tool that is not known may be meant as the one that is missing.
-    if (this.#unknown) return;
+    if (this.#unknown || !tools.every(namesPlugin)) return;
     for (const name of environment?.requires ?? []) {
       if (tools.some(({ type }) => type === name)) continue;
       const text = `environment ${environment?.name} cannot do without the tool "${name}". Add "- type: ${name}".`;
@@ -200,7 +234,8 @@ class Choice {
 
   throwProblems(): void {
     if (this.#problems.length === 0) return;
-    throw configInvalid(this.#problems, this.#unknown ? 'PLUGIN_UNKNOWN' : 'CONFIG_INVALID');
+    const unknown = this.#unknown && this.found.length === 0;
+    throw configInvalid(this.#problems, unknown ? 'PLUGIN_UNKNOWN' : 'CONFIG_INVALID');
   }
 
   #report(path: string, text: string): void {
@@ -217,6 +252,23 @@ function unknownType<Spec extends { readonly name: string }>(
   const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
   const known = registry.names().join(', ') || 'none';
   return `no ${registry.kind} is named "${type}".${hint} Known: ${known}. To use your own, name its file or package under plugins: or with --plugin.`;
+}
+
+/** @throws AgentRlError `PLUGIN_LOAD_FAILED` when the plugin's schema is at fault and not the settings. */
+function checkSettings<Checked>(
+  { spec, source, plugin }: RegistryEntry<{ readonly name: string }>,
+  check: () => Checked,
+): Checked {
+  try {
+    return check();
+  } catch (cause) {
+    const name = typeof plugin === 'function' ? ` (${plugin.name})` : '';
+    throw new AgentRlError(
+      'PLUGIN_LOAD_FAILED',
+      `The plugin "${spec.name}"${name} from ${source} cannot be used: settings: is no JSON Schema that can be used: ${messageOf(cause)}.`,
+      { cause },
+    );
+  }
 }
 
 interface ObjectSchema {

@@ -1,3 +1,4 @@
+import type { Config } from '../config/index.ts';
 import type { Jobs } from './run-options.ts';
 
 /** The jobs behind the commands. Each is imported when it is run, so that `--help` does not load the engine. */
@@ -12,3 +13,7 @@ export const jobs: Jobs = {
     (await import('./prepare-data/prepare-data.ts')).prepareData(options),
   doctor: async (options) => (await import('./doctor.ts')).doctor(options),
 };
+
+/** The job that trains as `train.mode` says. */
+export const trainingJob = ({ train }: Config): 'train' | 'sft' =>
+  train.mode === 'sft' ? 'sft' : 'train';

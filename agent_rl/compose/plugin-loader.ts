@@ -6,8 +6,10 @@ import { pathToFileURL } from 'node:url';
 import type { PluginRequest } from '../config/index.ts';
 import { AgentRlError, messageOf } from '../core/errors.ts';
 import { packageRoot } from '../core/package-root.ts';
+import { withDeadline } from '../rollout/with-deadline.ts';
 import { packageScheme } from './plugin-package-scheme.ts';
 import { isPlugin, type Plugins, withExports } from './registries.ts';
+import { throwIfStopped } from './unless-stopped.ts';
 
 let hooksAreRegistered = false;
 
@@ -50,34 +52,58 @@ function addressOf(request: PluginRequest): string {
   return packageScheme + [request.specifier, ...parents].map(encodeURIComponent).join('|');
 }
 
-async function exportsOf(request: PluginRequest): Promise<readonly unknown[]> {
+async function exportsOf(
+  request: PluginRequest,
+  seconds: number,
+  signal: AbortSignal,
+): Promise<readonly unknown[]> {
   if (isFile(request) && !existsSync(request.specifier)) {
-    throw failed(request, 'does not exist. A file is relative to the config that names it.');
+    const { folder } = request;
+    const place = folder === process.cwd() ? 'the working directory' : 'where it is named';
+    throw failed(request, `does not exist. A name with ./ is looked for in ${folder}, ${place}.`);
   }
   try {
-    return Object.values((await import(addressOf(request))) as Record<string, unknown>);
+    const loaded = await withDeadline(
+      async () => import(addressOf(request)) as Promise<Record<string, unknown>>,
+      { seconds, signal },
+    );
+    if (loaded !== 'timeout') return Object.values(loaded.value);
   } catch (cause) {
+    throwIfStopped(signal);
     const hint = isFile(request)
       ? 'Mend the file, or take it out of `plugins:`.'
       : 'Is the package installed? A file must be written with ./ in front.';
     throw failed(request, `could not be loaded: ${messageOf(cause)}. ${hint}`, cause);
   }
+  throw failed(
+    request,
+    `was not loaded after ${seconds} s: something it awaits while it is imported does not come. Begin such work in a call, or give it a deadline.`,
+  );
+}
+
+const startUpS = 30;
+
+export interface LoadPluginsOptions {
+  /** For each plugin. */
+  readonly seconds?: number;
+  readonly signal?: AbortSignal;
 }
 
 /**
  * The registries with what each requested package or file exports. A plugin is any export marked with
  * `@tool`, `@environment`, `@policy` or `reward(…)`.
  *
- * @throws AgentRlError `PLUGIN_LOAD_FAILED`, `PLUGIN_DUPLICATE`
+ * @throws AgentRlError `PLUGIN_LOAD_FAILED`, `PLUGIN_DUPLICATE`, `INTERRUPTED`
  */
 export async function loadPlugins(
   requests: readonly PluginRequest[],
   known: Plugins,
+  { seconds = startUpS, signal = new AbortController().signal }: LoadPluginsOptions = {},
 ): Promise<Plugins> {
   if (requests.length > 0) registerHooks();
   let plugins = known;
   for (const request of requests) {
-    const found = (await exportsOf(request)).filter(isPlugin);
+    const found = (await exportsOf(request, seconds, signal)).filter(isPlugin);
     if (found.length === 0) {
       throw failed(
         request,

@@ -1,9 +1,13 @@
 import {
-  loadConfig,
+  checkConfig,
+  type ConfigCheck,
+  configInvalid,
   type LoadConfigOptions,
   type LoadedConfig,
+  placeOf,
   pluginRequests,
 } from '../config/index.ts';
+import { AgentRlError } from '../core/errors.ts';
 import { builtinPlugins } from './builtin-plugins.ts';
 import { type ChosenPlugins, choosePlugins } from './choose-plugins.ts';
 import { loadPlugins } from './plugin-loader.ts';
@@ -19,12 +23,33 @@ export interface PreparedRun {
 }
 
 /**
- * Reads a run file, loads the plugins it names and checks their settings.
+ * Reads a run file, loads the plugins it names and checks their settings. What is wrong with the config and with the
+ * plugins' own settings is told together.
  *
- * @throws AgentRlError `CONFIG_INVALID`, `PLUGIN_UNKNOWN`, `PLUGIN_LOAD_FAILED`, `PLUGIN_DUPLICATE`
+ * @throws AgentRlError `CONFIG_INVALID`, `PLUGIN_UNKNOWN`, `PLUGIN_LOAD_FAILED`, `PLUGIN_DUPLICATE`,
+ * `INTERRUPTED`
  */
-export async function prepareRun(options: LoadConfigOptions): Promise<PreparedRun> {
-  const loaded = loadConfig(options);
-  const plugins = await loadPlugins(pluginRequests(loaded), builtinPlugins());
-  return { loaded, plugins, chosen: choosePlugins(loaded, plugins) };
+export async function prepareRun(
+  options: LoadConfigOptions,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<PreparedRun> {
+  const check = checkConfig(options);
+  const { loaded } = check;
+  const plugins = await loadedPlugins(check, signal);
+  return { loaded, plugins, chosen: choosePlugins(loaded, plugins, check.problems) };
+}
+
+/** The plugins; one that cannot be loaded is told with what else is wrong, if anything is. */
+async function loadedPlugins(
+  { loaded, problems }: ConfigCheck,
+  signal: AbortSignal,
+): Promise<Plugins> {
+  try {
+    return await loadPlugins(pluginRequests(loaded), builtinPlugins(), { signal });
+  } catch (failure) {
+    const untold = AgentRlError.is(failure) && failure.code.startsWith('PLUGIN_');
+    if (problems.length === 0 || !untold) throw failure;
+    const { value: location } = placeOf(loaded.places, '/plugins');
+    throw configInvalid([...problems, { location, path: 'plugins', text: failure.message }]);
+  }
 }

@@ -1,10 +1,17 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { basename, extname, join, resolve } from 'node:path';
+import { basename, dirname, extname, join, resolve } from 'node:path';
 
 import { AgentRlError } from '../core/errors.ts';
-import { type RunFolder, runFolderAt } from '../telemetry/index.ts';
+import {
+  clearPartials,
+  lockRun,
+  type RunFolder,
+  runFolderAt,
+  type RunLock,
+} from '../telemetry/index.ts';
 import { newestCheckpoint } from './checkpoints.ts';
 import { modelFolder } from './model-folder.ts';
+import { checkRunInputs } from './run-inputs.ts';
 import type { TrainingOptions } from './run-options.ts';
 
 /** Where a run goes on. */
@@ -14,25 +21,49 @@ export interface ResumePoint {
   readonly checkpoint: string;
   /** The model the run began with: the frozen reference, and the tokenizer's files. */
   readonly startModel: string;
+  /** To be released when the run ends. */
+  readonly lock: RunLock;
+  /** What was done and seen on the way, for the log. */
+  readonly notes: readonly string[];
 }
 
 /**
- * What `--resume` names, if it was given.
+ * What `--resume` names, if it was given, locked and cleared of what a killed process left half written.
  *
- * @throws AgentRlError `CHECKPOINT_INVALID` when there is no run or no whole checkpoint there.
+ * @throws AgentRlError `CHECKPOINT_INVALID` when there is no run or no whole checkpoint there, or when tasks or start model
+ * are not those it began with; `OUTPUT_UNWRITABLE` while another process continues it.
  */
-export function resumePoint({ resume, loaded, print }: TrainingOptions): ResumePoint | undefined {
+export async function resumePoint({
+  resume,
+  loaded,
+  print,
+}: TrainingOptions): Promise<ResumePoint | undefined> {
   if (resume === undefined) return undefined;
   const path = resume === 'newest' ? newestRun(loaded) : resolve(resume);
   const folder = runFolderAt(path);
+  if (existsSync(join(path, 'manifest.json')) && basename(dirname(path)) === 'checkpoints') {
+    const run = dirname(dirname(path));
+    throw new AgentRlError(
+      'CHECKPOINT_INVALID',
+      `${path} is a checkpoint; a run goes on from its newest whole one. Give the run: --resume ${run}. To train on from these weights in a new run, give them with --model-path.`,
+    );
+  }
   if (!existsSync(folder.checkpoints)) {
     throw new AgentRlError(
       'CHECKPOINT_INVALID',
       `${path} is no run with checkpoints. Give the folder of a run, or leave the folder out for the newest run of ${loaded.config.run.outputDir}.`,
     );
   }
-  const checkpoint = newestCheckpoint(folder.checkpoints, print);
-  return { folder, checkpoint, startModel: modelFolder(loaded.config) };
+  const lock = lockRun(folder.path);
+  try {
+    const cleared = [folder.path, folder.checkpoints].flatMap(clearPartials);
+    const notes = [...cleared, ...(await checkRunInputs(folder, loaded.config))];
+    const checkpoint = newestCheckpoint(folder.checkpoints, print);
+    return { folder, checkpoint, startModel: modelFolder(loaded.config), lock, notes };
+  } catch (failure) {
+    lock.release();
+    throw failure;
+  }
 }
 
 /** Runs of another config or seed in the same folder are none of this one's. */

@@ -1,3 +1,4 @@
+import { throwIfFailed } from '../core/stray-failure.ts';
 import type { Span } from '../core/transcript.ts';
 import { runEpisode } from '../rollout/episode.ts';
 import { checkpointAt } from './checkpoints.ts';
@@ -24,7 +25,7 @@ export async function runChat(options: ChatOptions): Promise<JobResult> {
   const { loaded, plugins, print, signal, checkpoint, prompt, color } = options;
   const { config } = loaded;
   const model = checkpoint === undefined ? undefined : checkpointAt(checkpoint, print);
-  const agent = await openAgent({ loaded, plugins, model, workers: 2, reference: false });
+  const agent = await openAgent({ loaded, plugins, signal, model, workers: 2, reference: false });
   try {
     const make = chatTask(agent.make, prompt);
     const request = {
@@ -35,6 +36,7 @@ export async function runChat(options: ChatOptions): Promise<JobResult> {
       sampling: config.policy.sampling,
     };
     const trajectory = await runEpisode(make, request, signal);
+    throwIfFailed(signal);
     const legend = Object.keys(colors).map((source) =>
       paint(source, source as Span['source'], color),
     );

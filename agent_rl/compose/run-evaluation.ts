@@ -1,3 +1,4 @@
+import { throwIfFailed } from '../core/stray-failure.ts';
 import { withProgress } from '../telemetry/index.ts';
 import { chooseTasks, evaluate } from '../trainer/evaluate.ts';
 import { openAgent } from './agent.ts';
@@ -20,7 +21,7 @@ export async function runEvaluation(options: EvaluationOptions): Promise<JobResu
   const all = sets.flatMap(({ tasks: one }) => one);
   const tasks = chooseTasks(all, evaluation.maxTasks, run.seed);
   const model = checkpoint === undefined ? undefined : checkpointAt(checkpoint, print);
-  const agent = await openAgent({ loaded, plugins, model, reference: false, tasks });
+  const agent = await openAgent({ loaded, plugins, signal, model, reference: false, tasks });
   try {
     const { samples, temperature } = evaluation;
     const total = tasks.length * samples;
@@ -39,6 +40,7 @@ export async function runEvaluation(options: EvaluationOptions): Promise<JobResu
         },
       }),
     );
+    throwIfFailed(signal);
     print(
       `${agent.modelFolder} on ${split} (temperature ${temperature}, ${samples} attempts a task)`,
     );

@@ -1,8 +1,8 @@
-import { join, resolve } from 'node:path';
 import { availableParallelism } from 'node:os';
 
-import { resolvedYaml } from '../config/index.ts';
+import { runLength } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
+import { throwIfFailed } from '../core/stray-failure.ts';
 import type { Transcript } from '../core/transcript.ts';
 import type { ToolSpec } from '../core/tool.ts';
 import {
@@ -25,7 +25,11 @@ import { choosePlugins } from './choose-plugins.ts';
 import { EngineClient } from './engine-client.ts';
 import { modelFolder } from './model-folder.ts';
 import { defaultRunName } from './resume-point.ts';
+import { writeRunConfig } from './run-inputs.ts';
 import type { JobResult, TrainingOptions } from './run-options.ts';
+import { trainOptions } from './trainer-options.ts';
+import { unlessStopped } from './unless-stopped.ts';
+import { splitFile } from './task-files.ts';
 
 /**
  * Supervised training on conversations, `<dataset.dir>/<dataset.trainSplit>.jsonl`, with the loss on what
@@ -47,14 +51,15 @@ export async function runSft(options: TrainingOptions): Promise<JobResult> {
     thinking: chosen.policy.settings['thinking'] === true,
   });
   const conversations = await readConversations(
-    join(resolve(config.dataset.dir), `${config.dataset.trainSplit}.jsonl`),
+    splitFile(config.dataset.dir, config.dataset.trainSplit),
   );
   const tools: readonly ToolSpec[] = chosen.tools.map(({ entry }) => entry.spec);
   const examples = conversations.map((messages): Example =>
     policy.demonstrate(messages, tools).record(),
   );
   const tokens = examples.reduce((sum, example) => sum + example.tokens.length, 0);
-  const { iterations, batchSize } = config.train;
+  const { batchSize } = config.train;
+  const { last: iterations } = runLength(config);
   print(
     `Plan\n  conversations ${examples.length}, ${tokens} tokens\n  updates       ${iterations} steps of ${batchSize} conversations = ${((iterations * batchSize) / examples.length).toFixed(2)} passes`,
   );
@@ -64,7 +69,7 @@ export async function runSft(options: TrainingOptions): Promise<JobResult> {
   memory.start();
   const started = performance.now();
   try {
-    const engine = await EngineClient.open({
+    const opening = EngineClient.open({
       modelFolder: folderOfModel,
       device: config.run.device,
       threads: config.run.engineThreads ?? availableParallelism(),
@@ -73,6 +78,7 @@ export async function runSft(options: TrainingOptions): Promise<JobResult> {
       microBatchTokens: config.algorithm.microBatchTokens,
       reference: false,
     });
+    const engine = await unlessStopped(opening, options.signal, (late) => late.close());
     try {
       // Only now: a run whose device is not there leaves no folder behind.
       const folder = createRunFolder({
@@ -80,7 +86,7 @@ export async function runSft(options: TrainingOptions): Promise<JobResult> {
         name: config.run.name,
         otherwise: defaultRunName(file, config.run.seed),
       });
-      writeFileAtomic(folder.config, resolvedYaml(config));
+      writeRunConfig(folder, config);
       return await train({ options, examples, tokens, engine, folder, memory, started });
     } finally {
       await engine.close();
@@ -119,6 +125,7 @@ async function train(run: SftRun): Promise<JobResult> {
       learner: engine,
       modelFolder: modelFolder(config),
     });
+    throwIfFailed(options.signal);
     const usage = await memory.sample();
     const summary = {
       seed: config.run.seed,
@@ -147,7 +154,8 @@ async function train(run: SftRun): Promise<JobResult> {
 /** All updates, each in `metrics.jsonl`; the loss is that of the last. */
 async function updates({ options, examples, engine, folder }: SftRun) {
   const { config } = options.loaded;
-  const { iterations, batchSize } = config.train;
+  const { batchSize } = config.train;
+  const { last: iterations } = runLength(config);
   const metrics = new MetricsWriter(folder.metrics);
   let loss = Number.NaN;
   try {
@@ -166,7 +174,7 @@ async function updates({ options, examples, engine, folder }: SftRun) {
           seed: config.run.seed,
           batchSize,
           microBatchTokens: config.algorithm.microBatchTokens,
-          train: config.train,
+          train: trainOptions(config),
         },
       );
       const { interrupted } = await trainer.train(options.signal);

@@ -1,11 +1,14 @@
 import { join } from 'node:path';
 
 import type { Config } from '../config/index.ts';
-import { resolvedYaml } from '../config/index.ts';
+import { runLength } from '../config/index.ts';
+import { AgentRlError } from '../core/errors.ts';
+import { throwIfFailed } from '../core/stray-failure.ts';
 import type { Task } from '../core/task.ts';
 import {
   createLog,
   createRunFolder,
+  lockRun,
   type Log,
   ProcessTreeMemory,
   type RunFolder,
@@ -25,6 +28,7 @@ import { expectedSeconds } from './measure-speed.ts';
 import { modelFolder } from './model-folder.ts';
 import { defaultRunName, resumePoint, type ResumePoint } from './resume-point.ts';
 import type { JobResult, TrainingOptions } from './run-options.ts';
+import { rewriteRunConfig, runInputs, writeRunConfig } from './run-inputs.ts';
 import { RunRecords } from './run-records.ts';
 import { addUsage, type RunUsage } from './run-usage.ts';
 import { beforeAfterTable, summaryOf } from './summary.ts';
@@ -33,6 +37,7 @@ import { readTaskSets, samplerOf, type TaskSet } from './task-sets.ts';
 import { reportGroups } from './report-groups.ts';
 import { type PlanFacts, planText, trainingPlan } from './training-plan.ts';
 import { trainerOptions } from './trainer-options.ts';
+import { throwIfStopped, unlessStopped } from './unless-stopped.ts';
 
 /** The tasks of a run, both splits read and chosen. */
 interface RunTasks {
@@ -56,7 +61,9 @@ export async function runTraining(options: TrainingOptions): Promise<JobResult> 
   print(previewText(tasks.train, config.run.previewTasks));
   if (options.dryRun) return dryRun(options, facts);
 
-  const resume = resumePoint(options);
+  throwIfStopped(options.signal);
+  const resume = await resumePoint(options);
+  let lock = resume?.lock;
   const memory = new ProcessTreeMemory();
   memory.start();
   try {
@@ -65,13 +72,15 @@ export async function runTraining(options: TrainingOptions): Promise<JobResult> 
     const agent = await openAgent({
       loaded,
       plugins,
+      signal: options.signal,
       model: resume?.startModel,
       reference: kl,
       tasks: tasks.train,
     });
     try {
       // Only now: a run whose device or sandbox is not there leaves no folder behind.
-      const folder = resume?.folder ?? newRunFolder(options);
+      const folder = resume?.folder ?? (await newRunFolder(options));
+      lock ??= lockRun(folder.path);
       return await logged({
         options,
         agent,
@@ -87,6 +96,7 @@ export async function runTraining(options: TrainingOptions): Promise<JobResult> 
     }
   } finally {
     memory.halt();
+    lock?.release();
   }
 }
 
@@ -110,7 +120,7 @@ async function logged(parts: Omit<RunParts, 'log'>): Promise<JobResult> {
 
 /** The plan and no run; the engine is opened to measure what the expected time follows from. */
 async function dryRun(
-  { loaded: { config }, print }: TrainingOptions,
+  { loaded: { config }, print, signal }: TrainingOptions,
   facts: PlanFacts,
 ): Promise<JobResult> {
   const plan = trainingPlan(config, facts);
@@ -119,9 +129,10 @@ async function dryRun(
     folder: modelFolder(config),
     workers,
     reference: false,
+    signal,
   });
   try {
-    const expectedS = await expectedSeconds(engine, config, plan);
+    const expectedS = await unlessStopped(expectedSeconds(engine, config, plan), signal);
     print(planText(config, facts, plan, expectedS));
     return { dryRun: true, plan, expectedS };
   } finally {
@@ -163,11 +174,12 @@ async function planFacts(config: Config, tasks: RunTasks): Promise<PlanFacts> {
   };
 }
 
-function newRunFolder({ loaded: { config, file } }: TrainingOptions): RunFolder {
+async function newRunFolder({ loaded: { config, file } }: TrainingOptions): Promise<RunFolder> {
   const { name, outputDir, seed } = config.run;
   const otherwise = defaultRunName(file, seed);
+  const inputs = await runInputs(config);
   const folder = createRunFolder({ outputDir, name, otherwise });
-  writeFileAtomic(folder.config, resolvedYaml(config));
+  writeRunConfig(folder, config, inputs);
   return folder;
 }
 
@@ -207,7 +219,7 @@ class TrainingRun {
       folder,
       log,
       memory,
-      iterations: config.train.iterations,
+      iterations: runLength(config).last,
       evalEpisodes: plan.evalEpisodes,
       logRollouts: config.run.logRollouts,
     });
@@ -244,11 +256,16 @@ class TrainingRun {
           log.warn(
             'The checkpoint holds no times: the totals of summary.json begin at this resume.',
           );
+        refuseIfBeyond(state.iteration, options);
         trainer.restore(state);
         await forgetAfter(folder, state.iteration);
         log.info(`Continuing ${folder.path} from ${resume.checkpoint}`);
+        for (const note of resume.notes) log.warn(note);
+        for (const change of rewriteRunConfig(folder, config)) log.info(`From now on ${change}`);
       }
       const result = await trainer.train(signal);
+      // The checkpoint of the last whole iteration is written; this is no result.
+      throwIfFailed(signal);
       return await this.#conclude(result);
     } finally {
       records.close();
@@ -311,7 +328,21 @@ class TrainingRun {
     writeFileAtomic(folder.summary, `${JSON.stringify(summary, null, 1)}\n`);
     if (result.before ?? result.after) options.print(beforeAfterTable(result));
     options.print(`Outputs: ${folder.path}\nCheckpoint: ${this.#saved.path}`);
+    const { last, planned } = runLength(options.loaded.config);
     if (result.interrupted) options.print(`Interrupted. Continue with --resume ${folder.path}`);
+    else if (last < planned)
+      options.print(
+        `Ended after ${last} of ${planned} iterations. Continue with --resume ${folder.path} --max-iterations ${planned}`,
+      );
     return { run: folder.path, summaryFile: join(folder.summary), ...summary };
   }
+}
+
+function refuseIfBeyond(iteration: number, { loaded: { config } }: TrainingOptions): void {
+  const { last } = runLength(config);
+  if (iteration <= last) return;
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `The run to continue has done ${iteration} iterations and is to end after ${last}. Give --max-iterations a number above ${iteration}.`,
+  );
 }

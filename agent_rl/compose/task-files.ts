@@ -13,13 +13,16 @@ import { SearchTaskDataset } from '../../dataset/search-task-dataset.ts';
 type ReadTasks = (file: string) => Promise<readonly Task[]>;
 
 /** How a line of a task file is read, by the format's name. */
-const formats: Readonly<Record<string, ReadTasks>> = {
-  code: async (file) => (await CodeTaskDataset.fromPath(file)).tasks,
-  mbpp: async (file) => (await CodeTaskDataset.fromPath(file, { format: 'mbpp' })).tasks,
-  plain: readPlainTasks,
-  mixed: readEither,
-  search: async (file) => (await SearchTaskDataset.fromPath(file)).tasks,
-};
+const formats: ReadonlyMap<string, ReadTasks> = new Map([
+  ['code', async (file: string) => (await CodeTaskDataset.fromPath(file)).tasks],
+  [
+    'mbpp',
+    async (file: string) => (await CodeTaskDataset.fromPath(file, { format: 'mbpp' })).tasks,
+  ],
+  ['plain', readPlainTasks],
+  ['mixed', readEither],
+  ['search', async (file: string) => (await SearchTaskDataset.fromPath(file)).tasks],
+]);
 
 /** A file of code tasks or of questions, whichever its first line is. */
 async function readEither(file: string): Promise<readonly Task[]> {
@@ -51,11 +54,11 @@ export async function readTaskFile(
   { dir, split, format }: TaskFile,
   warn: (text: string) => void,
 ): Promise<readonly Task[]> {
-  const read = formats[format];
+  const read = formats.get(format);
   if (read === undefined) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `dataset.format "${format}" is not known. Known: ${Object.keys(formats).join(', ')}.`,
+      `dataset.format "${format}" is not known. Known: ${[...formats.keys()].join(', ')}.`,
     );
   }
   const file = splitFile(dir, split);
@@ -91,8 +94,8 @@ function judgeable(
   return kept;
 }
 
-/** Relative to the working directory; what the package ships is found from anywhere. */
-function splitFile(dir: string, split: string): string {
+/** The file of a split: relative to the working directory; what the package ships is found from anywhere. */
+export function splitFile(dir: string, split: string): string {
   const own = join(resolve(dir), `${split}.jsonl`);
   const shipped = join(packageRoot(), dir, `${split}.jsonl`);
   return !existsSync(own) && existsSync(shipped) ? shipped : own;

@@ -1,5 +1,5 @@
 import type { Override } from '../config/index.ts';
-import { jobs } from './jobs.ts';
+import { jobs, trainingJob } from './jobs.ts';
 import { prepareRun } from './prepare-run.ts';
 import type { JobResult } from './run-options.ts';
 
@@ -21,7 +21,7 @@ export interface TrainAgentOptions {
 }
 
 /**
- * Trains the agent a run file describes: what `agent-rl train` does, or `agent-rl sft` where `train.mode` is `sft`.
+ * Trains the agent a run file describes: what `agent-rl train` does, by `train.mode`.
  *
  * @returns what the run's `summary.json` holds, and its folder as `run`.
  * @throws AgentRlError for what the user can mend, as the command does.
@@ -40,9 +40,8 @@ export interface TrainAgentOptions {
 export async function trainAgent(options: TrainAgentOptions): Promise<JobResult> {
   const { config, dryRun = false, resume } = options;
   const { signal = new AbortController().signal, print = () => undefined } = options;
-  const prepared = await prepareRun({ file: config, flags: settingsOf(options) });
-  const mode = prepared.loaded.config.train.mode === 'sft' ? 'sft' : 'train';
-  return jobs[mode]({
+  const prepared = await prepareRun({ file: config, flags: settingsOf(options) }, signal);
+  return jobs[trainingJob(prepared.loaded.config)]({
     ...prepared,
     signal,
     print,

@@ -1,17 +1,17 @@
-import { type Config, rewardName } from '../config/index.ts';
+import { type Config, rewardName, runLength } from '../config/index.ts';
 import { environmentScore } from '../rollout/combine-rewards.ts';
 import type { RewardCombination } from '../trainer/group-rewards.ts';
-import type { GrpoOptions } from '../trainer/training-options.ts';
+import type { GrpoOptions, TrainOptions } from '../trainer/training-options.ts';
 
 /** The part of a config that the trainer follows. */
 export function trainerOptions(config: Config): GrpoOptions {
-  const { policy, rollout, algorithm, train, checkpoint } = config;
+  const { policy, rollout, algorithm, checkpoint } = config;
   return {
     seed: config.run.seed,
     combination: combinationOf(config),
     rollout: { ...rollout, maxTurnTokens: policy.maxTurnTokens, sampling: policy.sampling },
     algorithm,
-    train,
+    train: trainOptions(config),
     eval: config.eval,
     checkpoint,
   };
@@ -26,4 +26,10 @@ function combinationOf({ algorithm, rewards }: Config): RewardCombination | unde
     ...rewards.map((reward) => ({ name: rewardName(reward), weight: reward.weight })),
   ];
   return { scheme, terms: terms.filter(({ weight }) => weight !== 0) };
+}
+
+/** `train:` with the length of this run, and that of the whole it may be the beginning of. */
+export function trainOptions(config: Config): TrainOptions {
+  const { last, planned } = runLength(config);
+  return { ...config.train, iterations: last, plannedIterations: planned };
 }

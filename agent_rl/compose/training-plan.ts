@@ -1,4 +1,4 @@
-import type { Config } from '../config/index.ts';
+import { type Config, runLength } from '../config/index.ts';
 
 export interface PlanFacts {
   readonly trainTasks: number;
@@ -39,7 +39,8 @@ const keptWidths = 14;
 
 /** What a config asks for, counted. Activations are estimated from the arrays the backward pass keeps. */
 export function trainingPlan(config: Config, facts: PlanFacts): TrainingPlan {
-  const { rollout, algorithm, train, policy } = config;
+  const { rollout, algorithm, policy } = config;
+  const { last, planned } = runLength(config);
   const rolloutsPerIteration = rollout.tasksPerStep * rollout.groupSize;
   const mostTokens = rolloutsPerIteration * rollout.maxEpisodeTokens;
   const tokens = algorithm.microBatchTokens;
@@ -48,11 +49,11 @@ export function trainingPlan(config: Config, facts: PlanFacts): TrainingPlan {
     4 * facts.intermediateSize +
     4 * facts.heads * Math.min(policy.maxContextTokens, rollout.maxEpisodeTokens);
   const during =
-    config.eval.every === 0 ? 0 : Math.floor((train.iterations - 1) / config.eval.every);
+    config.eval.every === 0 ? 0 : Math.floor(Math.min(last, planned - 1) / config.eval.every);
   return {
     rolloutsPerIteration,
-    rollouts: rolloutsPerIteration * train.iterations,
-    optimizerSteps: train.iterations * algorithm.epochs,
+    rollouts: rolloutsPerIteration * last,
+    optimizerSteps: last * algorithm.epochs,
     mostMicroBatchesPerStep: Math.ceil(mostTokens / tokens),
     memoryBytes: {
       weightsAndOptimizer: copiesOfParameters * bytesPerFloat * facts.parameters,
@@ -74,13 +75,15 @@ export function planText(
   plan: TrainingPlan,
   expectedS: number,
 ): string {
-  const { rollout, train, algorithm } = config;
+  const { rollout, algorithm } = config;
+  const { last, planned } = runLength(config);
+  const iterations = last === planned ? `${last}` : `the first ${last} of ${planned}`;
   const { weightsAndOptimizer, cache, activations, sandboxes } = plan.memoryBytes;
   const total = weightsAndOptimizer + cache + activations + sandboxes;
   return [
     'Plan',
     `  tasks         ${facts.trainTasks} to train on, ${facts.evalTasks} held out`,
-    `  rollouts      ${rollout.tasksPerStep} tasks x ${rollout.groupSize} episodes = ${plan.rolloutsPerIteration} an iteration, ${plan.rollouts} in ${train.iterations} iterations`,
+    `  rollouts      ${rollout.tasksPerStep} tasks x ${rollout.groupSize} episodes = ${plan.rolloutsPerIteration} an iteration, ${plan.rollouts} in ${iterations} iterations`,
     `  updates       ${plan.optimizerSteps} optimiser steps, at most ${plan.mostMicroBatchesPerStep} micro-batches of ${algorithm.microBatchTokens} tokens each`,
     `  evaluations   ${plan.evaluations} x ${plan.evalEpisodes} episodes, temperature ${config.eval.temperature}`,
     `  model         ${(facts.parameters / 1e6).toFixed(2)} M parameters on ${config.run.device}`,

@@ -46,11 +46,16 @@ export async function verifyDataset(options: VerifyDatasetOptions): Promise<Chec
     for (const { taskId } of unjudged)
       print(`NOT JUDGED ${taskId}: its tests are assert statements and need the assert judge.`);
     const passed = judged - failed.length;
-    print(
-      `${passed} of ${judged} reference solutions pass (${((100 * passed) / Math.max(1, judged)).toFixed(1)} %), ${unjudged.length} not judged, sandbox ${sandbox.capabilities().level}.`,
-    );
+    if (judged === 0 && !signal.aborted) {
+      print(
+        `None of ${tasks.length} tasks could be judged, so nothing is verified. Give tasks with stdin or calls tests.`,
+      );
+    } else
+      print(
+        `${passed} of ${judged} reference solutions pass (${((100 * passed) / Math.max(1, judged)).toFixed(1)} %), ${unjudged.length} not judged, sandbox ${sandbox.capabilities().level}.`,
+      );
     return {
-      ok: failed.length === 0 && !signal.aborted,
+      ok: judged > 0 && failed.length === 0 && !signal.aborted,
       tasks: tasks.length,
       judged,
       passed,

@@ -1,5 +1,6 @@
 import type { Config } from './config-schema.ts';
 import { placeOf, type Places, pointerStep, type Problem } from './problem.ts';
+import { runLength } from './run-length.ts';
 
 interface Combination {
   /** Setting whose place is shown. */
@@ -88,7 +89,7 @@ const combinations: readonly Combination[] = [
   {
     path: 'train.warmupSteps',
     problem: ({ algorithm, train }) => {
-      const steps = train.iterations * (train.mode === 'rl' ? algorithm.epochs : 1);
+      const steps = runLength({ train }).planned * (train.mode === 'rl' ? algorithm.epochs : 1);
       return train.warmupSteps >= steps && train.warmupSteps > 0
         ? `${train.warmupSteps} never ends: the run has ${steps} optimiser steps.`
         : undefined;

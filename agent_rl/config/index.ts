@@ -1,5 +1,7 @@
 export type { Config } from './config-schema.ts';
 export {
+  checkConfig,
+  type ConfigCheck,
   loadConfig,
   type LoadConfigOptions,
   type LoadedConfig,
@@ -20,4 +22,5 @@ export {
 } from './problem.ts';
 export { rewardName } from './reward-name.ts';
 export { resolvedYaml } from './resolved-yaml.ts';
+export { runLength } from './run-length.ts';
 export { type BlockPlace, checkBlock, validateBlock } from './validate-block.ts';

@@ -24,32 +24,47 @@ export interface LoadedConfig {
   readonly places: Places;
 }
 
+/** A run file as far as it could be read: what is wrong with it, and, if nothing is, the config. */
+export interface ConfigCheck {
+  readonly loaded: LoadedConfig;
+  /** With any of these, `loaded.config` is only what was written and may be of any form. */
+  readonly problems: readonly Problem[];
+}
+
 /**
  * Reads a run file. Precedence: a file, the file that extends it, `--set`, named flags.
  *
  * @throws AgentRlError `CONFIG_INVALID`, all problems at once, each `file:line:column path: problem`.
  */
-export function loadConfig({ file, overrides = [], flags = [] }: LoadConfigOptions): LoadedConfig {
+export function loadConfig(options: LoadConfigOptions): LoadedConfig {
+  const { loaded, problems } = checkConfig(options);
+  if (problems.length > 0) throw configInvalid(problems);
+  return loaded;
+}
+
+/**
+ * The same without throwing for what the settings hold, so that more can be looked at before all is told.
+ *
+ * @throws AgentRlError `CONFIG_INVALID` for a file or a `--set` that cannot be read at all.
+ */
+export function checkConfig({ file, overrides = [], flags = [] }: LoadConfigOptions): ConfigCheck {
   const reading = readConfigFile(file);
   const parsed = overrides.map(parseSet);
   const sets = parsed.filter((item): item is Override => 'source' in item);
-  const problems: Problem[] = [
+  const unread = [
     ...reading.problems,
     ...parsed.filter((item): item is Problem => 'location' in item),
   ];
   // A file that could not be read would only bring forth follow-up problems.
-  if (problems.length > 0) throw configInvalid(problems);
+  if (unread.length > 0) throw configInvalid(unread);
 
   const tree = applyOverrides(reading, [...sets, ...flags]);
   const { places } = tree;
   const checked = checkAgainst(ConfigSchema, tree.value, { base: '', places });
-  problems.push(...tree.problems, ...checked.problems);
-  if (problems.length > 0) throw configInvalid(problems);
-
+  const problems = [...tree.problems, ...checked.problems];
   const config = withPluginPaths(frozenCopy(checked.value) as Config, places);
-  problems.push(...checkCombinations(config, places));
-  if (problems.length > 0) throw configInvalid(problems);
-  return { config, file: resolve(file), places };
+  const loaded = { config, file: resolve(file), places };
+  return { loaded, problems: problems.length > 0 ? problems : checkCombinations(config, places) };
 }
 
 /** A plugin to load and the folder its name is relative to. */
@@ -78,10 +93,16 @@ function pluginPlace(places: Places, index: number) {
   return { folder, location };
 }
 
-/** Files named as plugins become absolute, so that the resolved config means the same anywhere. */
+/**
+ * Files named as plugins become absolute, so that the resolved config means the same anywhere. What is no list of names
+ * has been reported, and names none.
+ */
 function withPluginPaths(config: Config, places: Places): Config {
-  const plugins = config.plugins.map((specifier, index) =>
-    specifier.startsWith('.') ? resolve(pluginPlace(places, index).folder, specifier) : specifier,
-  );
+  const named: readonly unknown[] = Array.isArray(config.plugins) ? config.plugins : [];
+  const plugins = named.flatMap((specifier, index) => {
+    if (typeof specifier !== 'string' || specifier === '') return [];
+    const { folder } = pluginPlace(places, index);
+    return [specifier.startsWith('.') ? resolve(folder, specifier) : specifier];
+  });
   return Object.freeze({ ...config, plugins: Object.freeze(plugins) });
 }

@@ -4,6 +4,7 @@ import type { Class } from './class.ts';
 import type { AssistantMessage, Message, ToolCall, UserMessage } from './message.ts';
 import type { Outcome } from './outcome.ts';
 import { PluginKind } from './plugin.ts';
+import { fieldRules, optional } from './plugin-rules.ts';
 import type { ToolResult } from './tool.ts';
 
 /** One call of the policy's turn and what came of it. */
@@ -77,7 +78,16 @@ export interface EnvironmentSpec {
   readonly taskFormat: string;
 }
 
-export const environments = new PluginKind<EnvironmentSpec, Environment>('environment');
+export const environments = new PluginKind<EnvironmentSpec, Environment>('environment', {
+  methods: ['start', 'step', 'finish'],
+  fields: {
+    name: fieldRules.name,
+    description: fieldRules.text,
+    settings: optional(fieldRules.objectSchema),
+    requires: optional(fieldRules.names),
+    taskFormat: fieldRules.text,
+  },
+});
 
 /** Marks a class as an environment plugin. */
 export function environment(spec: EnvironmentSpec) {

@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 
 import { AgentRlError } from './errors.ts';
+import { pluginProblems, type PluginRules } from './plugin-rules.ts';
 
 /** What every plugin spec has. */
 export interface PluginSpec {
@@ -32,7 +33,16 @@ export class PluginKind<Spec extends PluginSpec, Instance> {
   // Phantom: ties the kind to what its plugins make.
   declare readonly instance: Instance;
 
-  constructor(readonly kind: string) {}
+  /** @param rules what a spec may hold and a class must have, checked when a plugin is registered */
+  constructor(
+    readonly kind: string,
+    private readonly rules: PluginRules,
+  ) {}
+
+  /** Everything that is wrong with a marked plugin. */
+  problemsOf(plugin: unknown): readonly string[] {
+    return pluginProblems(plugin, this.specOf(plugin), this.rules);
+  }
 
   /** Gives a class or function its spec. */
   mark(spec: Spec) {
@@ -47,7 +57,7 @@ export class PluginKind<Spec extends PluginSpec, Instance> {
     return marks(value).findLast(({ kind }) => kind === this.kind)?.spec as Spec | undefined;
   }
 
-  /** @throws AgentRlError `PLUGIN_DUPLICATE`, `PLUGIN_UNMARKED` */
+  /** @throws AgentRlError `PLUGIN_DUPLICATE`, `PLUGIN_UNMARKED`, `PLUGIN_LOAD_FAILED` */
   registry(plugins: Iterable<Sourced> = []): Registry<Spec> {
     return new Registry<Spec>(this).with(plugins);
   }
@@ -68,19 +78,25 @@ export interface RegistryEntry<Spec> extends Sourced {
 export class Registry<Spec extends PluginSpec> {
   readonly #byName = new Map<string, RegistryEntry<Spec>>();
 
-  /** @throws AgentRlError `PLUGIN_DUPLICATE` when two plugins share a name; `PLUGIN_UNMARKED` */
+  /**
+   * @throws AgentRlError `PLUGIN_DUPLICATE` when two plugins share a name; `PLUGIN_UNMARKED`; `PLUGIN_LOAD_FAILED` when
+   * a spec or a class is not what its kind asks for.
+   */
   constructor(
     private readonly pluginKind: PluginKind<Spec, unknown>,
     plugins: Iterable<Sourced> = [],
   ) {
-    for (const { plugin, source } of plugins) this.#add(plugin, source);
+    for (const sourced of plugins) this.#add(sourced);
   }
 
   get kind(): string {
     return this.pluginKind.kind;
   }
 
-  /** @throws AgentRlError `PLUGIN_DUPLICATE` when two plugins share a name; `PLUGIN_UNMARKED` */
+  /**
+   * @throws AgentRlError `PLUGIN_DUPLICATE` when two plugins share a name; `PLUGIN_UNMARKED`; `PLUGIN_LOAD_FAILED` when
+   * a spec or a class is not what its kind asks for.
+   */
   with(plugins: Iterable<Sourced>): Registry<Spec> {
     return new Registry(this.pluginKind, [...this.entries(), ...plugins]);
   }
@@ -108,9 +124,12 @@ export class Registry<Spec extends PluginSpec> {
     return [...this.#byName.values()];
   }
 
-  #add(plugin: unknown, source: string): void {
+  #add(sourced: Sourced | RegistryEntry<Spec>): void {
+    const { plugin, source } = sourced;
     const spec = this.pluginKind.specOf(plugin);
     if (spec === undefined) throw unmarked(this.kind, plugin, source);
+    // An entry of another registry was checked when that one was made.
+    if (!('spec' in sourced)) this.#check(plugin, source);
     const taken = this.#byName.get(spec.name);
     if (taken !== undefined && taken.plugin !== plugin) {
       throw new AgentRlError(
@@ -120,12 +139,23 @@ export class Registry<Spec extends PluginSpec> {
     }
     if (taken === undefined) this.#byName.set(spec.name, { plugin, source, spec });
   }
+
+  #check(plugin: unknown, source: string): void {
+    const problems = this.pluginKind.problemsOf(plugin);
+    if (problems.length === 0) return;
+    throw new AgentRlError(
+      'PLUGIN_LOAD_FAILED',
+      `The ${this.kind} ${nameOf(plugin)} from ${source} cannot be used:\n  ${problems.join('\n  ')}`,
+    );
+  }
 }
 
+const nameOf = (plugin: unknown): string =>
+  typeof plugin === 'function' && plugin.name !== '' ? plugin.name : typeof plugin;
+
 function unmarked(kind: string, plugin: unknown, source: string): AgentRlError {
-  const name = typeof plugin === 'function' ? plugin.name : typeof plugin;
   return new AgentRlError(
     'PLUGIN_UNMARKED',
-    `${name} from ${source} is listed as a ${kind} but carries no @${kind}. Add the decorator.`,
+    `${nameOf(plugin)} from ${source} is listed as a ${kind} but carries no @${kind}. Add the decorator.`,
   );
 }

@@ -4,6 +4,7 @@ import type { Class } from './class.ts';
 import type { RandomKey } from './generator.ts';
 import type { AssistantMessage, Message, ToolMessage, UserMessage } from './message.ts';
 import { PluginKind } from './plugin.ts';
+import { fieldRules, optional } from './plugin-rules.ts';
 import type { Sampling } from './sampling.ts';
 import type { ToolSpec } from './tool.ts';
 import type { Transcript } from './transcript.ts';
@@ -44,7 +45,14 @@ export interface PolicySpec {
   readonly settings?: TSchema;
 }
 
-export const policies = new PluginKind<PolicySpec, Policy>('policy');
+export const policies = new PluginKind<PolicySpec, Policy>('policy', {
+  methods: ['begin', 'act', 'observe', 'release'],
+  fields: {
+    name: fieldRules.name,
+    description: fieldRules.text,
+    settings: optional(fieldRules.objectSchema),
+  },
+});
 
 /** Marks a class as a policy plugin. */
 export function policy(spec: PolicySpec) {

@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox';
 import type { Turn, Verdict } from './environment.ts';
 import type { Message } from './message.ts';
 import { PluginKind } from './plugin.ts';
+import { fieldRules, optional } from './plugin-rules.ts';
 import type { Task } from './task.ts';
 import type { ToolHost, ToolShared } from './tool.ts';
 
@@ -44,7 +45,16 @@ export interface RewardHost extends ToolHost {
 /** What all instances of a reward share in a run. */
 export type RewardShared = ToolShared;
 
-export const rewards = new PluginKind<RewardSpec, RewardFunction>('reward');
+export const rewards = new PluginKind<RewardSpec, RewardFunction>('reward', {
+  methods: ['score'],
+  orFunction: true,
+  fields: {
+    name: fieldRules.name,
+    description: fieldRules.text,
+    settings: optional(fieldRules.objectSchema),
+    open: optional(fieldRules.method),
+  },
+});
 
 /**
  * Marks a reward: a class with a `score` method as a decorator, or a function.

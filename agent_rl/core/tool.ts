@@ -3,6 +3,7 @@ import type { Static, TSchema } from 'typebox';
 import type { Class } from './class.ts';
 import type { KeyedRng } from './keyed-rng.ts';
 import { PluginKind } from './plugin.ts';
+import { fieldRules, optional } from './plugin-rules.ts';
 
 /** What a tool is told about a call, besides the model's arguments. */
 export interface ToolContext {
@@ -35,7 +36,10 @@ export interface ToolSpec<Parameters extends TSchema = TSchema> {
   readonly name: string;
   /** One sentence for the model: what the tool does and when to use it. */
   readonly description: string;
-  /** Checked before `call` runs; shown to the model as JSON Schema. */
+  /**
+   * Checked before `call` runs. A JSON Schema of type object. The model sees what its chat template renders of it: the
+   * starter model's shows the parameters' names only, other templates the whole schema.
+   */
   readonly parameters: Parameters;
   /** Schema of the tool's own settings in YAML; none means it takes no settings. */
   readonly settings?: TSchema;
@@ -86,7 +90,20 @@ export interface ToolShared {
   close(): Promise<void>;
 }
 
-export const tools = new PluginKind<ToolSpec, Tool>('tool');
+export const tools = new PluginKind<ToolSpec, Tool>('tool', {
+  methods: ['call'],
+  fields: {
+    name: fieldRules.toolName,
+    description: fieldRules.text,
+    parameters: fieldRules.parameters,
+    settings: optional(fieldRules.objectSchema),
+    deadlineS: optional(fieldRules.seconds),
+    maxContentChars: optional(fieldRules.characters),
+    isolated: optional(fieldRules.fileUrl),
+    configure: optional(fieldRules.method),
+    open: optional(fieldRules.method),
+  },
+});
 
 /** Marks a class as a tool plugin. */
 export function tool<Parameters extends TSchema>(spec: ToolSpec<Parameters>) {

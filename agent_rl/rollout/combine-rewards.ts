@@ -52,7 +52,8 @@ export async function combineRewards(
   let reward = environmentWeight === 0 ? 0 : environmentWeight * own;
   const components = timesWeight(verdict.components, environmentWeight);
   const add = (name: string, value: number): void => {
-    components[name] = (components[name] ?? 0) + finite(name, value);
+    const before = Object.hasOwn(components, name) ? (components[name] ?? 0) : 0;
+    components[name] = before + finite(name, value);
     reward += value;
   };
   for (const { name, weight, tool, score } of rewards) {

@@ -1,6 +1,6 @@
 import type { EpisodeEnd } from '../core/environment.ts';
 import { messageOf } from '../core/errors.ts';
-import type { ToolCall } from '../core/message.ts';
+import type { Message, ToolCall } from '../core/message.ts';
 import { isSystemFailure, type Outcome } from '../core/outcome.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import { redactor } from '../telemetry/redact.ts';
@@ -87,7 +87,7 @@ class Episode {
   async #play(signal: AbortSignal): Promise<EpisodeEnd> {
     const { policy, environment, toolRunner, limits } = this.parts;
     const { log } = this;
-    log.messages.push(...(await unlessAborted(environment.start(), signal)));
+    log.messages.push(...withoutSecrets(await unlessAborted(environment.start(), signal)));
     log.transcript = policy.begin(log.messages, toolRunner.specs);
     checkPromptFits(log.transcript.length, limits.maxEpisodeTokens);
     for (let index = 0; index < limits.maxTurns; index++) {
@@ -118,7 +118,8 @@ class Episode {
     log.turns.push(turn);
     log.calls.push(...answered.calls);
     const step = await unlessAborted(environment.step(turn, signal), signal);
-    const observed = [...answered.messages, ...(step.done ? [] : (step.messages ?? []))];
+    const said = step.done ? [] : (step.messages ?? []);
+    const observed = withoutSecrets([...answered.messages, ...said]);
     log.messages.push(...observed);
     if (step.done) return 'done';
     if (log.invalidCalls >= limits.invalidCallLimit) return 'invalid-calls';
@@ -168,6 +169,12 @@ class Episode {
       return failure(signal.aborted ? 'aborted' : 'grader-error', messageOf(thrown));
     }
   }
+}
+
+/** What the model is shown is written down as tokens, in which a secret could no longer be found. */
+function withoutSecrets<One extends Message>(messages: readonly One[]): readonly One[] {
+  const redact = redactor();
+  return messages.map((message) => ({ ...message, content: redact(message.content) }));
 }
 
 function failure(outcome: Outcome, thrown: string): Judged {

@@ -5,6 +5,7 @@ import { KeyedRng } from '../core/keyed-rng.ts';
 import { messageOf } from '../core/errors.ts';
 import type { ToolCall } from '../core/message.ts';
 import type { Tool, ToolResult, ToolSettings, ToolSpec } from '../core/tool.ts';
+import { redactor } from '../telemetry/redact.ts';
 import { cutContent } from './cut-content.ts';
 import { describeArguments } from './describe-arguments.ts';
 import { IsolatedTool, type ModuleHooks } from './isolated-tool.ts';
@@ -140,6 +141,8 @@ function checkResult(spec: ToolSpec, result: ToolResult): ToolResult {
     const got = JSON.stringify(result)?.slice(0, 200) ?? typeof result;
     throw new ToolFailure(`Tool "${spec.name}" must answer with { content: string }; got ${got}.`);
   }
-  const content = cutContent(result.content, spec.maxContentChars ?? defaultMaxContentChars);
+  // Before it is cut, which could leave half a secret, and before the model sees it: tokens can be read back.
+  const clean = redactor()(result.content);
+  const content = cutContent(clean, spec.maxContentChars ?? defaultMaxContentChars);
   return content === result.content ? result : { ...result, content };
 }

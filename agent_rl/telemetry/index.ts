@@ -1,4 +1,5 @@
 export { writeFileAtomic, writeFolderAtomic } from './atomic-write.ts';
+export { clearPartials } from './clear-partials.ts';
 export { createLog, type Log } from './create-log.ts';
 export { JsonlWriter } from './jsonl-writer.ts';
 export { metricDefinition, metricNames, type Metrics } from './metric-names.ts';
@@ -12,6 +13,7 @@ export {
   type Progress,
   withProgress,
 } from './progress.ts';
-export { redactor } from './redact.ts';
+export { redactDeep, redactor } from './redact.ts';
 export { createRunFolder, type RunFolder, runFolderAt } from './run-folder.ts';
+export { lockRun, type RunLock } from './run-lock.ts';
 export { Stopwatch } from './stopwatch.ts';

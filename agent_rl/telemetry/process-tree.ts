@@ -41,11 +41,16 @@ export function sumTree(rows: readonly ProcessRow[], root: number) {
 // The kernel's USER_HZ, which is 100 on every architecture Node runs on.
 const ticksPerSecond = 100;
 
-/** One process by `/proc/<pid>`, or nothing when it ended meanwhile. */
-function linuxRow(pid: string): ProcessRow[] {
+const readText = (file: string): string => readFileSync(file, 'utf8');
+
+/**
+ * One process by `/proc/<pid>`, or nothing when it ended meanwhile or is another user's on a system that hides those
+ * (`hidepid`): what may not be looked at was not started by us.
+ */
+export function linuxRow(pid: string, read = readText): readonly ProcessRow[] {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    const stat = read(`/proc/${pid}/stat`);
+    const status = read(`/proc/${pid}/status`);
     // The name in parentheses may hold spaces and parentheses: fields are counted from the last one.
     const fields = stat
       .slice(stat.lastIndexOf(')') + 2)
@@ -63,8 +68,7 @@ function linuxRow(pid: string): ProcessRow[] {
       },
     ];
   } catch (error) {
-    // The process may end between the listing and the reading.
-    if (/^(ENOENT|ESRCH)$/.test(nodeCodeOf(error))) return [];
+    if (/^(ENOENT|ESRCH|EACCES|EPERM)$/.test(nodeCodeOf(error))) return [];
     throw error;
   }
 }
@@ -111,7 +115,7 @@ async function rowsOfSystem(): Promise<readonly ProcessRow[]> {
   if (process.platform === 'linux') {
     return readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
-      .flatMap(linuxRow);
+      .flatMap((pid) => linuxRow(pid));
   }
   if (process.platform === 'win32') return [];
   const { stdout } = await promisify(execFile)('ps', ['-axo', 'pid=,ppid=,rss=,time=']);

@@ -1,6 +1,11 @@
 import { isNativeError } from 'node:util/types';
 
-const secretName = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL/i;
+// `AUTH` is no part of `AUTHOR`; `PWD` by itself and `PATH` say where something is.
+const secretName =
+  /KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|AUTH(?!OR(?!IZ))|(?:^|_)(?:PASS|PAT|DSN)(?:_|$)|_PWD(?:_|$)|^PWD_/i;
+
+/** `scheme://user:password@host`, as of databases and proxies. */
+const urlWithPassword = /[a-z][a-z0-9+.-]*:\/\/([^\s:/@]*):([^\s/@]+)@/gi;
 
 // Shorter values are switches and numbers; hiding them would black out ordinary text.
 const shortestSecret = 6;
@@ -8,22 +13,44 @@ const shortestSecret = 6;
 /** Hides secrets in text. */
 export type Redact = (text: string) => string;
 
-/** Values of the environment variables whose names say that they are secret, longest first. */
+/** Values of the environment variables whose names say that they are secret, and passwords in URLs; longest first. */
 export function secretValues(environment: NodeJS.ProcessEnv): readonly string[] {
   const values = Object.entries(environment)
-    .filter(([name]) => secretName.test(name))
-    .map(([, value = '']) => value.trim())
+    .flatMap(([name, value = '']) =>
+      secretName.test(name) ? [value.trim(), ...urlPasswords(value)] : urlPasswords(value),
+    )
     .filter((value) => value.length >= shortestSecret);
   return [...new Set(values)].toSorted((a, b) => b.length - a.length);
 }
 
-/** The environment for a child process: without the variables whose names say that they are secret. */
+/** As they are written and as they are meant; one too short to hide alone is hidden with its user. */
+function urlPasswords(value: string): string[] {
+  return [...value.matchAll(urlWithPassword)].flatMap(([, user = '', password = '']) =>
+    password.length < shortestSecret ? [`${user}:${password}@`] : [password, decoded(password)],
+  );
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // A stray percent sign: nothing is encoded.
+    return text;
+  }
+}
+
+/** The environment for a child process: without the variables that hold a secret. */
 export const withoutSecrets = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
-  Object.fromEntries(Object.entries(environment).filter(([name]) => !secretName.test(name)));
+  Object.fromEntries(
+    Object.entries(environment).filter(
+      ([name, value = '']) => !secretName.test(name) && urlPasswords(value).length === 0,
+    ),
+  );
 
 /**
- * Makes a function that replaces the values of secret-looking environment variables (names with KEY, TOKEN,
- * SECRET, PASSWORD or CREDENTIAL; values of at least 6 characters), as they are and as JSON writes them.
+ * Makes a function that replaces the values of secret-looking environment variables (names with KEY, TOKEN, SECRET,
+ * PASSWORD, PASSWD, PASSPHRASE, CREDENTIAL or AUTH, with the word PASS, PAT or DSN, or with PWD beside another word;
+ * values of at least 6 characters) and the passwords of URLs in any variable, as they are and as JSON writes them.
  */
 export function redactor(environment: NodeJS.ProcessEnv = process.env): Redact {
   const secrets = secretValues(environment)

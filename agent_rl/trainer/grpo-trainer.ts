@@ -12,7 +12,7 @@ import {
   type IterationReport,
   trajectoriesOf,
 } from './iteration-report.ts';
-import { optimOptionsAt } from './optim-options.ts';
+import { optimOptionsAt, plannedIterations } from './optim-options.ts';
 import { type ParityGap, requireParity } from './parity.ts';
 import {
   noTotals,
@@ -173,7 +173,9 @@ export class GRPOTrainer {
 
     const due = evaluation.every > 0 && (iteration + 1) % evaluation.every === 0;
     const during =
-      due && iteration + 1 < train.iterations ? await this.#evaluate('during', signal) : undefined;
+      due && iteration + 1 < plannedIterations(train)
+        ? await this.#evaluate('during', signal)
+        : undefined;
     const metrics = { ...iterationMetrics(report), ...(during && evaluationMetrics(during)) };
     this.#observer.onIteration?.(iteration + 1, metrics, trajectoriesOf(collection));
     if (during !== undefined) await this.#keepBest(during);
@@ -211,7 +213,7 @@ export class GRPOTrainer {
   #optimAt(epoch: number) {
     const { algorithm, train } = this.#options;
     const step = this.#state.iteration * algorithm.epochs + epoch;
-    return optimOptionsAt(step, train.iterations * algorithm.epochs, train);
+    return optimOptionsAt(step, plannedIterations(train) * algorithm.epochs, train);
   }
 
   /** With truncated sampling the drawn distribution is not the one trained, and a gap means nothing. */

@@ -4,6 +4,12 @@ import type { TrainOptions } from './training-options.ts';
 
 type Optimizer = Omit<TrainOptions, 'iterations' | 'parityBound'>;
 
+/** A run that is ended before its end keeps the schedule of the whole. */
+export const plannedIterations = ({
+  iterations,
+  plannedIterations: planned = iterations,
+}: Pick<TrainOptions, 'iterations' | 'plannedIterations'>): number => planned;
+
 /** What the learner is told at optimiser step `step` of `totalSteps`. */
 export function optimOptionsAt(
   step: number,

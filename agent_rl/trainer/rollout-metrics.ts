@@ -57,6 +57,9 @@ function scoredMetrics(scored: readonly Trajectory[]): Metrics {
   };
 }
 
+const own = (values: Readonly<Record<string, number>>, name: string): number | undefined =>
+  Object.hasOwn(values, name) ? values[name] : undefined;
+
 /** Means over all the episodes; one that does not have a name counts as 0 in it. */
 function meansByName(
   family: 'reward' | 'environment',
@@ -67,7 +70,7 @@ function meansByName(
   return Object.fromEntries(
     [...names].map((name) => [
       `${family}/${name}`,
-      mean(trajectories.map((trajectory) => pick(trajectory)[name] ?? 0)),
+      mean(trajectories.map((trajectory) => own(pick(trajectory), name) ?? 0)),
     ]),
   );
 }

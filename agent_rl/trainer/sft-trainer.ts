@@ -4,7 +4,7 @@ import { KeyedRng } from '../core/keyed-rng.ts';
 import type { Learner, TrainDatum } from '../core/learner.ts';
 import { maskOf, type TranscriptRecord } from '../core/transcript.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
-import { optimOptionsAt } from './optim-options.ts';
+import { optimOptionsAt, plannedIterations } from './optim-options.ts';
 import type { TrainOptions } from './training-options.ts';
 
 export interface SftOptions {
@@ -85,7 +85,7 @@ export class SFTTrainer {
       );
       loss += passed.loss;
     }
-    const optim = optimOptionsAt(this.#iteration, train.iterations, train);
+    const optim = optimOptionsAt(this.#iteration, plannedIterations(train), train);
     const { gradNorm, parameterNorm } = await learner.optimStep(optim);
     const seconds = (performance.now() - started) / 1000;
     const tokens = data.reduce((sum, datum) => sum + datum.tokens.length, 0);

@@ -31,9 +31,12 @@ export interface AlgorithmOptions {
 
 /** The optimiser and how long it runs. */
 export interface TrainOptions {
+  /** Iterations after which the run ends. */
   readonly iterations: number;
   /** In supervised training, what tokens that the assistant did not say weigh in the loss; 0 by default. */
   readonly contextWeight?: number;
+  /** What the schedule is made for, when the run ends before; otherwise `iterations`. */
+  readonly plannedIterations?: number;
   readonly learningRate: number;
   readonly warmupSteps: number;
   readonly schedule: 'constant' | 'cosine';

@@ -88,6 +88,21 @@ describe('agent-rl verify-dataset', () => {
     expect(stdout).toContain('1 of 2 reference solutions pass (50.0 %), 0 not judged');
   }, 60_000);
 
+  test('of which nothing can be judged verifies nothing', () => {
+    const asserts = {
+      task_id: 'a',
+      prompt: 'Write f.',
+      compare: 'exact',
+      tests: { kind: 'asserts', code: ['assert f() == 1'] },
+      reference_solution: 'def f(): return 1',
+    };
+    writeBelow(project, 'asserts.jsonl', `${JSON.stringify(asserts)}\n`);
+    const args = ['--dataset', 'asserts.jsonl', '--sandbox-workers', '1'];
+    const { code, stdout } = ran('verify-dataset', ...args);
+    expect(code).toBe(1);
+    expect(stdout).toContain('None of 1 tasks could be judged, so nothing is verified.');
+  }, 60_000);
+
   test("reads MBPP's own format, and names what needs another judge", () => {
     const rows = [
       {

@@ -113,6 +113,43 @@ describe('a run that is interrupted', () => {
   }, 60_000);
 });
 
+test('a run that --max-iterations ends is the beginning of the longer one, and goes on to be it', () => {
+  const settings = 'train.schedule=cosine train.warmupSteps=2 eval.before=false eval.after=false'
+    .split(' ')
+    .flatMap((setting) => ['--set', setting]);
+  const length = ['--set', 'train.iterations=4'];
+  const start = (name: string, ...more: string[]) =>
+    builtProgram(
+      'agent-rl',
+      [
+        'train',
+        '--config',
+        'train.yaml',
+        ...length,
+        ...settings,
+        '--set',
+        `run.name=${name}`,
+        ...more,
+      ],
+      project,
+    );
+  expect(start('longer').code).toBe(0);
+  const { stdout } = start('begun', '--max-iterations', '2');
+  const on = ['--resume', folderOf('begun'), '--max-iterations'];
+  expect(stdout).toContain(`Ended after 2 of 4 iterations. Continue with ${on.join(' ')} 4`);
+  const back = builtProgram('agent-rl', ['train', ...on, '1'], project);
+  expect([back.code, back.stderr]).toEqual([2, expect.stringContaining('has done 2 iterations')]);
+  const step = join(folderOf('begun'), 'checkpoints', 'step-2');
+  const pointed = builtProgram('agent-rl', ['train', '--resume', step], project);
+  expect([pointed.code, pointed.stderr]).toEqual([
+    2,
+    expect.stringContaining(`--resume ${folderOf('begun')}`),
+  ]);
+  expect(builtProgram('agent-rl', ['train', ...on, '4'], project).code).toBe(0);
+  expect(weights('begun')).toBe(weights('longer'));
+  expect(differing(episodes('begun'), episodes('longer'))).toEqual([]);
+}, 120_000);
+
 test('a finished run that is resumed is evaluated anew, and tells it once', () => {
   const evaluated = (): unknown[] =>
     readLines(folderOf('done'), 'trajectories', 'eval.jsonl').map(({ when }) => when);

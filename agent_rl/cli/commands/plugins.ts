@@ -1,22 +1,34 @@
 import { resolve } from 'node:path';
 
 import type { PluginDescription } from '../../compose/describe-plugins.ts';
-import { loadConfig, type PluginRequest, pluginRequests } from '../../config/index.ts';
+import {
+  loadConfig,
+  type LoadedConfig,
+  type PluginRequest,
+  pluginRequests,
+} from '../../config/index.ts';
+import { AgentRlError } from '../../core/errors.ts';
 import type { Command } from '../command.ts';
 import { configOptions, overridesOf, type Parsed, setsOf } from '../config-flags.ts';
 import { printer, writeJson } from '../io.ts';
 
-/** Of a config when one is named, and of `--plugin` alone otherwise. */
-function requestsOf(parsed: Parsed): readonly PluginRequest[] {
+/** The config, when one is named. @throws AgentRlError `CONFIG_INVALID`, also for `--set` without a config to change */
+function configOf(parsed: Parsed): LoadedConfig | undefined {
   const { config } = parsed;
+  const overrides = setsOf(parsed);
   if (typeof config === 'string') {
-    const loaded = loadConfig({
-      file: config,
-      overrides: setsOf(parsed),
-      flags: overridesOf(parsed),
-    });
-    return pluginRequests(loaded);
+    return loadConfig({ file: config, overrides, flags: overridesOf(parsed) });
   }
+  if (overrides.length === 0) return undefined;
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `--set ${overrides[0]} changes a run file, and none is named. Name it with --config.`,
+  );
+}
+
+/** Of a config when one is named, and of `--plugin` alone otherwise. */
+function requestsOf(parsed: Parsed, loaded: LoadedConfig | undefined): readonly PluginRequest[] {
+  if (loaded !== undefined) return pluginRequests(loaded);
   return overridesOf(parsed)
     .filter(({ path }) => path === 'plugins')
     .map(({ source, value }) => {
@@ -67,9 +79,17 @@ export const plugins: Command = {
     const { builtinPlugins } = await import('../../compose/builtin-plugins.ts');
     const { describePlugins } = await import('../../compose/describe-plugins.ts');
     const { loadPlugins } = await import('../../compose/plugin-loader.ts');
-    const known = describePlugins(await loadPlugins(requestsOf(parsed), builtinPlugins()));
-    if (parsed['json'] === true) writeJson(io, known);
-    else printer(io, false)(pluginText(known));
+    const { choosePlugins } = await import('../../compose/choose-plugins.ts');
+    const json = parsed['json'] === true;
+    const loaded = configOf(parsed);
+    const all = await loadPlugins(requestsOf(parsed, loaded), builtinPlugins(), {
+      signal: io.signal,
+    });
+    const known = describePlugins(all);
+    // Listed before the config is checked: whoever named what there is not sees what there is.
+    if (!json) printer(io, false)(pluginText(known));
+    if (loaded !== undefined) choosePlugins(loaded, all);
+    if (json) writeJson(io, known);
     return 0;
   },
 };

@@ -1,3 +1,4 @@
+import { trainingJob } from '../../compose/jobs.ts';
 import { type Override } from '../../config/index.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { configOptions, type Parsed } from '../config-flags.ts';
@@ -13,22 +14,20 @@ const options: Command['options'] = {
   'dry-run': { type: 'boolean', default: false, describe: 'Print the plan and stop' },
 };
 
-interface Mode {
-  readonly mode: 'train' | 'sft';
+interface Preset {
   /** Run file of `configs/` when none is named. */
   readonly usual?: string;
+  readonly fixed?: readonly Override[];
 }
 
 async function run(
   parsed: Parsed,
   { io, jobs }: CommandContext,
-  { mode, usual }: Mode,
+  { usual, fixed = [] }: Preset = {},
 ): Promise<number> {
   const { resume } = parsed;
-  const fixed: Override[] =
-    mode === 'sft' ? [{ source: 'agent-rl sft', path: 'train.mode', value: 'sft' }] : [];
   const job = await prepare(parsed, io, { otherwise: configFor(resume, parsed, usual), fixed });
-  const result = await jobs[mode]({
+  const result = await jobs[trainingJob(job.loaded.config)]({
     ...job,
     dryRun: parsed['dry-run'] === true,
     ...(typeof resume === 'string' ? { resume: resume === '' ? 'newest' : resume } : {}),
@@ -39,20 +38,23 @@ async function run(
 
 export const train: Command = {
   name: 'train',
-  describe: 'Train a policy with reinforcement learning',
+  describe: 'Train a policy as train.mode says: by reinforcement learning, unless it is sft',
   options,
-  run: async (parsed, context) => run(parsed, context, { mode: 'train' }),
+  run: async (parsed, context) => run(parsed, context),
 };
 
 /** `train` for a program of its own, which has a run file of its own. */
 export const trainFrom = (usual: string): Command => ({
   ...train,
-  run: async (parsed, context) => run(parsed, context, { mode: 'train', usual }),
+  run: async (parsed, context) => run(parsed, context, { usual }),
 });
 
 export const sft: Command = {
   name: 'sft',
   describe: 'Train a policy on demonstrations',
   options,
-  run: async (parsed, context) => run(parsed, context, { mode: 'sft' }),
+  run: async (parsed, context) =>
+    run(parsed, context, {
+      fixed: [{ source: 'agent-rl sft', path: 'train.mode', value: 'sft' }],
+    }),
 };

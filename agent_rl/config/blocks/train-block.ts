@@ -36,6 +36,14 @@ export const TrainBlock = block(
       unit: 'iterations',
       description: 'Collections in rl, optimiser steps in sft',
     }),
+    maxIterations: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        unit: 'iterations',
+        description:
+          'Ends the run after so many of its iterations: the beginning of the longer run. More than iterations make it longer',
+      }),
+    ),
     batchSize: Type.Integer({
       minimum: 1,
       default: 32,

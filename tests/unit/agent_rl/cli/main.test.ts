@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { train } from '../../../../agent_rl/cli/commands/train.ts';
 import type { TrainingOptions } from '../../../../agent_rl/compose/run-options.ts';
 import { AgentRlError, type ErrorCode } from '../../../../agent_rl/core/errors.ts';
+import { StrayFailure } from '../../../../agent_rl/core/stray-failure.ts';
 import { commandLine } from '../../../support/command-line.ts';
 import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
 
@@ -10,9 +11,9 @@ const folder = temporaryFolder();
 let config = '';
 
 const plugin = (kind: string, name: string) => `
-  export class Plugin${kind} {}
+  export class Plugin${kind} { start() {} step() {} finish() {} begin() {} act() {} observe() {} release() {} }
   Object.defineProperty(Plugin${kind}, Symbol.for('agent_rl.plugin'), {
-    value: [{ kind: '${kind}', spec: { name: '${name}', description: 'A plugin.' } }],
+    value: [{ kind: '${kind}', spec: { name: '${name}', description: 'A plugin.'${kind === 'environment' ? ", taskFormat: 'plain'" : ''} } }],
   });`;
 
 beforeAll(() => {
@@ -96,7 +97,7 @@ describe('agent-rl train', () => {
         engineThreads: 1,
         logRollouts: true,
       },
-      train: { iterations: 2 },
+      train: { iterations: 40, maxIterations: 2 },
       sandbox: { workers: 4 },
     });
   });
@@ -111,6 +112,18 @@ describe('agent-rl train', () => {
 
   test('as sft sets the mode', async () => {
     expect((await trained('sft', '--config', config)).loaded.config.train.mode).toBe('sft');
+  });
+
+  test('runs the job of the mode that the run file or --set names', async () => {
+    const jobs = {
+      train: () => Promise.resolve({ ran: 'train' }),
+      sft: () => Promise.resolve({ ran: 'sft' }),
+    };
+    const args = ['train', '--config', config, '--json', '--dry-run'];
+    const ranBy = async (...more: string[]): Promise<unknown> =>
+      JSON.parse((await commandLine([...args, ...more], { jobs })).stdout);
+    expect(await ranBy()).toEqual({ ran: 'train' });
+    expect(await ranBy('--set', 'train.mode=sft')).toEqual({ ran: 'sft' });
   });
 
   test('as a preset needs no command', async () => {
@@ -175,6 +188,38 @@ describe('the exit code', () => {
     expect(ended.code).toBe(130);
   });
 
+  test('after a stray failure is 1, however the job ended, and it is told once', async () => {
+    const stopped = new AbortController();
+    const failure = new StrayFailure('rejection', new Error('no such host'));
+    stopped.abort(failure);
+    const { code, stderr } = await failing(failure, stopped.signal);
+    expect([code, stderr]).toEqual([1, '']);
+    const ended = await commandLine(['train', '--config', config, '--json'], {
+      jobs: { train: () => Promise.reject(failure) },
+      signal: stopped.signal,
+    });
+    expect(JSON.parse(ended.stdout)).toEqual({
+      error: { code: 'UNEXPECTED', message: expect.stringContaining('no such host') as unknown },
+    });
+  });
+
+  test.each([
+    [['train', '--config', 'a', '--config', 'b'], '--config was given 2 times (a, b)'],
+    [['train', '--resume', 'a', '--resume', 'b'], '--resume was given 2 times (a, b)'],
+    [['train', '--seed', '1', '--seed', '1'], '--seed was given 2 times (1, 1)'],
+    [['train', '--json', '--json'], '--json was given 2 times (--json, --json)'],
+    [['eval', '--split', 'a', '--split', 'b'], '--split was given 2 times (a, b)'],
+    [['chat', 'Hi', '--color', '--no-color'], '--color was given 2 times (--color, --no-color)'],
+    [['plugins', '--config', 'a', '--config', 'b'], '--config was given 2 times (a, b)'],
+    [
+      ['verify-dataset', '--dataset', 'a', '--format', 'mbpp', '--format', 'agent_rl'],
+      '--format was given 2 times (mbpp, agent_rl)',
+    ],
+  ])('of %j, which repeats an option, is 2', async (args, expected) => {
+    const { code, stderr } = await commandLine(args);
+    expect([code, stderr]).toEqual([2, `CONFIG_INVALID: ${expected}. Give it once.\n`]);
+  });
+
   test.each([
     [['tran'], /Did you mean train\?/],
     [[], /Name a command/],
@@ -221,6 +266,34 @@ describe('what is printed', () => {
     expect(stdout).toContain(`  maze  (${folder}/world.mjs)\n    A plugin.`);
     const known = JSON.parse((await commandLine([...args, '--json'])).stdout) as { name: string }[];
     expect(known.map(({ name }) => name)).toEqual(expect.arrayContaining(['minimind', 'maze']));
+  });
+
+  test('by plugins is listed before a setting that is wrong is refused', async () => {
+    const args = ['plugins', '--config', config, '--set', 'environment.each=x'];
+    const { code, stdout, stderr } = await commandLine(args);
+    expect([code, stdout]).toEqual([2, expect.stringContaining('  maze  (')]);
+    expect(stderr).toMatch(/CONFIG_INVALID: [^]*environment\.each/);
+    const other = await commandLine(['plugins', '--set', 'run.seed=1']);
+    expect([other.code, other.stderr]).toEqual([
+      2,
+      expect.stringMatching(/run\.seed=1 .*--config/),
+    ]);
+  });
+
+  test('hides the secrets of the environment, as text and as JSON', async () => {
+    process.env['ACME_API_TOKEN'] = 'planted-canary';
+    try {
+      const job = ({ print }: TrainingOptions) => {
+        print('it said planted-canary');
+        return Promise.resolve({ said: ['planted-canary', 1] });
+      };
+      const args = ['train', '--config', config, '--json'];
+      const { stdout, stderr } = await commandLine(args, { jobs: { train: job } });
+      expect(stderr).toBe('it said [redacted]\n');
+      expect(JSON.parse(stdout)).toEqual({ said: ['[redacted]', 1] });
+    } finally {
+      delete process.env['ACME_API_TOKEN'];
+    }
   });
 
   test('of eval names the run whose config it uses, and says when there is none', async () => {

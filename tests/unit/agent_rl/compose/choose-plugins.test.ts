@@ -21,10 +21,18 @@ import { thrownBy } from '../../../support/thrown.ts';
 const here = (plugin: unknown) => [{ plugin, source: 'built in' }];
 const description = 'For tests.';
 
-const Calculator = (): string => 'Calculator';
-const Arithmetic = (): string => 'Arithmetic';
-const Parrot = (): string => 'Parrot';
-const Brevity = (): string => 'Brevity';
+/** A class with methods of these names. */
+const classWith = (...methods: readonly string[]): object => {
+  class Plugin {
+    readonly plugin = true;
+  }
+  for (const name of methods) Object.assign(Plugin.prototype, { [name]: () => undefined });
+  return Plugin;
+};
+const Calculator = classWith('call');
+const Arithmetic = classWith('start', 'step', 'finish');
+const Parrot = classWith('begin', 'act', 'observe', 'release');
+const Brevity = classWith('score');
 const limit = Type.Integer({ default: 10, minimum: 1 });
 tools.mark({
   name: 'calculator',

@@ -24,17 +24,24 @@ const none: Plugins = {
 const request = (specifier: string) => ({ specifier, folder, namedBy: 'run.yaml:3' });
 
 // Marked as another copy of this package would mark it: by the agreed symbol.
+const more: Readonly<Record<string, string>> = {
+  tool: `parameters: { type: 'object' }`,
+  environment: `taskFormat: 'plain'`,
+};
 const marked = (kind: string, name: string) => `
-  class Plugin {}
+  class Plugin { call() {} start() {} step() {} finish() {} }
   Object.defineProperty(Plugin, Symbol.for('agent_rl.plugin'), {
-    value: [{ kind: '${kind}', spec: { name: '${name}', description: 'A plugin.' } }],
+    value: [{ kind: '${kind}', spec: { name: '${name}', description: 'A plugin.', ${more[kind]} } }],
   });`;
 
 beforeAll(() => {
   writeBelow(folder, 'shout.mjs', `${marked('tool', 'shout')}\nexport { Plugin as Shout };`);
   writeBelow(folder, 'again.mjs', `${marked('tool', 'shout')}\nexport { Plugin as Again };`);
   writeBelow(folder, 'world.mjs', `${marked('environment', 'shout')}\nexport default Plugin;`);
+  const mute = marked('tool', 'mute').replace('call() {}', '');
+  writeBelow(folder, 'mute.mjs', `${mute}\nexport { Plugin as Mute };`);
   writeBelow(folder, 'throws.mjs', `throw new Error('no GPU on this planet');`);
+  writeBelow(folder, 'waits.mjs', `await new Promise(() => {});`);
   writeBelow(folder, 'empty.mjs', `export const helper = () => 1;`);
 });
 
@@ -56,15 +63,46 @@ describe('loading plugins', () => {
     expect(error.cause).toBeDefined();
   });
 
+  test('one that never finishes loading is named at the deadline', async () => {
+    const waiting = loadPlugins([request(`${folder}/waits.mjs`)], none, { seconds: 0.05 });
+    const error = await rejectionOf(waiting);
+    expect(error.code).toBe('PLUGIN_LOAD_FAILED');
+    expect(error.message).toMatch(
+      /waits\.mjs \(named by run\.yaml:3\) was not loaded after 0\.05 s/,
+    );
+  });
+
+  test('stops when the job is stopped', async () => {
+    const stopped = new AbortController();
+    const { signal } = stopped;
+    const waiting = loadPlugins([request(`${folder}/waits.mjs`)], none, { signal });
+    stopped.abort();
+    expect((await rejectionOf(waiting)).code).toBe('INTERRUPTED');
+  });
+
   test('one that exports no plugin says what to export', async () => {
     const error = await rejectionOf(loadPlugins([request(`${folder}/empty.mjs`)], none));
     expect(error.code).toBe('PLUGIN_LOAD_FAILED');
     expect(error.message).toMatch(/exports no plugin\. Export a class marked with @tool/);
   });
 
+  test('one whose class is not what its kind asks for is named with its file', async () => {
+    const error = await rejectionOf(loadPlugins([request(`${folder}/mute.mjs`)], none));
+    expect(error.code).toBe('PLUGIN_LOAD_FAILED');
+    expect(error.message).toMatch(
+      /^The tool Plugin from .*mute\.mjs cannot be used:\n {2}call: the class has no method/,
+    );
+  });
+
   test('one that does not exist says so', async () => {
     const error = await rejectionOf(loadPlugins([request(`${folder}/none.mjs`)], none));
-    expect(error.message).toMatch(/none\.mjs .*does not exist/);
+    expect(error.message).toContain(
+      `none.mjs (named by run.yaml:3) does not exist. A name with ./ is looked for in ${folder}`,
+    );
+    const here = { ...request(`${folder}/none.mjs`), folder: process.cwd() };
+    expect((await rejectionOf(loadPlugins([here], none))).message).toContain(
+      'the working directory',
+    );
   });
 
   test('two of one kind and name are refused, naming both files', async () => {

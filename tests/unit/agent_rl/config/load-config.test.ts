@@ -235,6 +235,12 @@ describe('settings that contradict each other', () => {
     expect(problems[0]).toMatch(/^run\.yaml:3:\d+ /);
   });
 
+  test('a run that is stopped early keeps its warm-up', () => {
+    const text = `${least}train: {iterations: 5, maxIterations: 2, warmupSteps: 3}\n`;
+    const { config } = loadConfig({ file: writeBelow(folder, 'run.yaml', text) });
+    expect(config.train).toMatchObject({ iterations: 5, maxIterations: 2, warmupSteps: 3 });
+  });
+
   test('a split that is trained on cannot be held out', () => {
     const text = 'environment: {type: a}\ndataset: {dir: x, evalSplit: train}\n';
     expect(problemsOf(text)).toEqual([

@@ -64,6 +64,16 @@ describe('the reward of an episode', () => {
     expect([reward, scores]).toEqual([undefined, undefined]);
   });
 
+  test('may have a part whose name every object has something under', async () => {
+    const options = { ...plain, rewards: [gives('constructor', 0.5, 3)], invalidCalls: 2 };
+    // 0.5 + 0.5 * 3 - 2 * 0.2
+    expect(await combineRewards(judged(0.5), options)).toEqual({
+      reward: 1.6,
+      components: { success: 1, timeout: -0.5, constructor: 1.5, invalidCalls: -0.4 },
+      scores: { environment: 0.5, constructor: 3 },
+    });
+  });
+
   test('must be made of finite numbers', async () => {
     const options = { ...plain, rewards: [gives('a', 0, Infinity)] };
     await expect(combineRewards(judged(1), options)).rejects.toThrow(

@@ -91,6 +91,30 @@ describe('runEpisode', () => {
     expect(policy.released).toHaveLength(1);
   });
 
+  test('shows the policy no secret of the environment, not even one that is cut', async () => {
+    process.env['ACME_API_TOKEN'] = 'planted-canary';
+    try {
+      const { policy, trajectory } = await play({
+        script: calling(['echo', { text: 'planted-canary' }]),
+        environment: {
+          start: async () => [user('a task of planted-canary')],
+          step: async ({ calls }) => ({
+            done: calls.length === 0,
+            messages: [user('planted-canary?')],
+          }),
+        },
+        tool: () => ({ content: `${'x'.repeat(3995)}planted-canary` }),
+      });
+      expect(JSON.stringify(policy.observed)).not.toContain('plant');
+      expect(policy.observed.at(-1)).toEqual(user('[redacted]?'));
+      const { messages, calls } = trajectory;
+      expect(messages[0]).toEqual(user('a task of [redacted]'));
+      expect(calls[0]?.result.content).not.toContain('plant');
+    } finally {
+      delete process.env['ACME_API_TOKEN'];
+    }
+  });
+
   test('keeps every sampled token, with its probability, and nothing else as sampled', async () => {
     const { trajectory } = await play({ script: calling(['echo', { text: 'hi' }]) });
     // Prompt 1-4, turn 100 7 2, tool 50 51, cue 3, turn 101 7 2.

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 import { createLog, redactor } from '../../../../agent_rl/telemetry/index.ts';
-import { redactDeep, secretValues } from '../../../../agent_rl/telemetry/redact.ts';
+import { redactDeep, secretValues, withoutSecrets } from '../../../../agent_rl/telemetry/redact.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { thrownBy } from '../../../support/thrown.ts';
 
@@ -57,6 +57,43 @@ describe('secrets', () => {
     expect(secretValues(environment).toSorted()).toEqual(
       ['bananas', 'ghp_123456', 'hunter22', 'tvly-abcdef'].toSorted(),
     );
+  });
+
+  test.each([
+    'DB_PWD',
+    'MYSQL_PWD',
+    'PGPASSWORD',
+    'HTTP_AUTH',
+    'AUTHORIZATION',
+    'SENTRY_DSN',
+    'GITHUB_PAT',
+    'SSH_PASSPHRASE',
+    'SMTP_PASS',
+  ])('are those of variables like %s', (name) => {
+    expect(secretValues({ [name]: 'hunter-22' })).toEqual(['hunter-22']);
+  });
+
+  test.each(['PWD', 'OLDPWD', 'PATH', 'GIT_AUTHOR_NAME', 'XAUTHORITY', 'COMPASS', 'PATTERN'])(
+    'are not those of variables like %s',
+    (name) => {
+      expect(secretValues({ [name]: '/home/someone' })).toEqual([]);
+    },
+  );
+
+  test('are passwords in URLs, whatever the variable is called', () => {
+    const environment = {
+      DATABASE_URL: 'postgres://ada:p%40ssw0rd@db.example/x',
+      PROXIES: 'http://bob:abc@one, https://carol:longer-one@two:8080/',
+      HOMEPAGE: 'https://example.org:8080/a@b',
+    };
+    const hide = redactor(environment);
+    expect(hide(environment.DATABASE_URL)).toBe('postgres://ada:[redacted]@db.example/x');
+    expect(hide('refused p@ssw0rd')).toBe('refused [redacted]');
+    expect(hide(environment.PROXIES)).toBe(
+      'http://[redacted]one, https://carol:[redacted]@two:8080/',
+    );
+    expect(hide(environment.HOMEPAGE)).toBe(environment.HOMEPAGE);
+    expect(withoutSecrets(environment)).toEqual({ HOMEPAGE: environment.HOMEPAGE });
   });
 
   test('are hidden in the form JSON gives them', () => {

@@ -8,7 +8,7 @@ import {
   Stopwatch,
   withProgress,
 } from '../../../../agent_rl/telemetry/index.ts';
-import { parsePs, sumTree } from '../../../../agent_rl/telemetry/process-tree.ts';
+import { linuxRow, parsePs, sumTree } from '../../../../agent_rl/telemetry/process-tree.ts';
 import { liveText, type ProgressOptions } from '../../../../agent_rl/telemetry/progress.ts';
 
 /** A clock that stands still until it is told otherwise. */
@@ -147,5 +147,19 @@ describe('progress', () => {
     [3720, '1 h 02 min'],
   ])('%d seconds are written %s', (seconds, text) => {
     expect(durationText(seconds)).toBe(text);
+  });
+});
+
+describe('a process of the system that may not be looked at', () => {
+  const refusing = (code: string) => (): string => {
+    throw Object.assign(new Error(code), { code });
+  };
+
+  test.each(['EACCES', 'EPERM', 'ENOENT', 'ESRCH'])('%s: is none of ours', (code) => {
+    expect(linuxRow('4711', refusing(code))).toEqual([]);
+  });
+
+  test('fails with what else can go wrong', () => {
+    expect(() => linuxRow('4711', refusing('EMFILE'))).toThrow('EMFILE');
   });
 });

@@ -348,6 +348,22 @@ describe('GRPOTrainer', () => {
     expect([tasks.next, learner.steps.length, checkpoints]).toEqual([2, 1, ['interrupted 1']]);
   });
 
+  test('that ends before the planned iterations is the beginning of the longer run', async () => {
+    const cosine = { ...options.train, schedule: 'cosine' as const };
+    const evaluation = { ...options.eval, every: 2 };
+    const whole = setUp(mixed, { train: { ...cosine, iterations: 4 }, eval: evaluation });
+    await whole.trainer.train(never);
+    const train = { ...cosine, iterations: 2, plannedIterations: 4 };
+    const short = setUp(mixed, { train, eval: evaluation });
+    const result = await short.trainer.train(never);
+    expect(result).toMatchObject({ interrupted: false, state: { iteration: 2 } });
+    expect(short.checkpoints).toEqual(['last 2']);
+    expect(short.learner.steps).toEqual(whole.learner.steps.slice(0, 2));
+    expect(short.metrics.map((one) => one['eval/successRate'])).toEqual(
+      whole.metrics.slice(0, 2).map((one) => one['eval/successRate']),
+    );
+  });
+
   test('goes on from a state as if it had never stopped', async () => {
     const whole = setUp(mixed, { train: { ...options.train, iterations: 4, schedule: 'cosine' } });
     const { state } = await whole.trainer.train(never);

@@ -1,0 +1,35 @@
+import type { Options } from 'yargs';
+
+import { AgentRlError } from '../core/errors.ts';
+
+/** Each time a switch was given. */
+function switches(name: string, args: readonly string[]): readonly string[] {
+  const end = args.indexOf('--');
+  const before = end < 0 ? args : args.slice(0, end);
+  const forms = [`--${name}`, `--no-${name}`];
+  return before.filter((arg) => forms.includes(arg) || arg.startsWith(`--${name}=`));
+}
+
+/**
+ * Only options that are lists may be repeated: of the others, which one was meant is unknown.
+ *
+ * @throws AgentRlError `CONFIG_INVALID`
+ */
+export function refuseRepeats(
+  options: Readonly<Record<string, Options>>,
+  parsed: Readonly<Record<string, unknown>>,
+  args: readonly string[],
+): void {
+  for (const [name, option] of Object.entries(options)) {
+    if (option.array === true) continue;
+    const value = parsed[name];
+    // yargs lists the values of a repeated option, but keeps only the last of a switch.
+    const all: readonly unknown[] = Array.isArray(value) ? value : [];
+    const times = option.type === 'boolean' ? switches(name, args) : all;
+    if (times.length < 2) continue;
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `--${name} was given ${times.length} times (${times.join(', ')}). Give it once.`,
+    );
+  }
+}

@@ -1,0 +1,146 @@
+import { Ajv } from 'ajv';
+
+import { messageOf } from './errors.ts';
+
+/** What a field of a plugin's spec may hold. */
+export interface FieldRule {
+  /** For the message: what is allowed. */
+  readonly allowed: string;
+  readonly optional?: boolean;
+  /** What is wrong with a value besides not being of the kind that is allowed, or `undefined`. */
+  readonly problem?: (value: unknown) => string | undefined;
+  readonly fits: (value: unknown) => boolean;
+}
+
+/** What plugins of one kind must be. */
+export interface PluginRules {
+  /** Fields of the spec by name; others are refused. */
+  readonly fields: Readonly<Record<string, FieldRule>>;
+  /** Methods that a class of this kind has. */
+  readonly methods: readonly string[];
+  /** Whether a plain function will do as well. */
+  readonly orFunction?: boolean;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const named = (pattern: RegExp, allowed: string): FieldRule => ({
+  allowed,
+  fits: (value) => typeof value === 'string' && pattern.test(value),
+});
+
+/** What specs are made of. Names of tools and their parameters become text of the prompt, so they are narrow. */
+export const fieldRules = {
+  toolName: named(/^[a-z][a-z0-9_]*$/, 'a name like word_count, [a-z][a-z0-9_]*'),
+  name: named(/^[A-Za-z][A-Za-z0-9_.-]*$/, 'a name like exact-sum, [A-Za-z][A-Za-z0-9_.-]*'),
+  text: {
+    allowed: 'text that is not empty',
+    fits: (value) => typeof value === 'string' && value.trim() !== '',
+  },
+  names: {
+    allowed: 'a list of names',
+    fits: (value) => Array.isArray(value) && value.every((item) => typeof item === 'string'),
+  },
+  seconds: {
+    allowed: 'a number of seconds above 0',
+    fits: (value) => typeof value === 'number' && Number.isFinite(value) && value > 0,
+  },
+  characters: {
+    allowed: 'a whole number of characters above 0',
+    fits: (value) => Number.isSafeInteger(value) && (value as number) > 0,
+  },
+  method: { allowed: 'a function', fits: (value) => typeof value === 'function' },
+  fileUrl: {
+    allowed: 'import.meta.url of the file that exports the class',
+    fits: (value) => typeof value === 'string' && value.startsWith('file:'),
+  },
+  objectSchema: {
+    allowed: 'a JSON Schema of type object, such as Type.Object({ text: Type.String() })',
+    fits: (value) => isFields(value) && value['type'] === 'object',
+    problem: schemaProblem,
+  },
+  parameters: {
+    allowed: 'a JSON Schema of type object, such as Type.Object({ text: Type.String() })',
+    fits: (value) => isFields(value) && value['type'] === 'object',
+    problem: (value) => schemaProblem(value) ?? parameterNameProblem(value as Fields),
+  },
+} as const satisfies Readonly<Record<string, FieldRule>>;
+
+/** The same, of a field that may be left out. */
+export const optional = (rule: FieldRule): FieldRule => ({ ...rule, optional: true });
+
+function schemaProblem(schema: unknown): string | undefined {
+  try {
+    // As text first: what the prompt and `agent-rl plugins` show must be able to be written down.
+    const plain = JSON.parse(JSON.stringify(schema)) as object;
+    new Ajv({ strict: false, logger: false, validateFormats: false }).compile(plain);
+    return undefined;
+  } catch (cause) {
+    return `is no JSON Schema that can be used: ${messageOf(cause)}`;
+  }
+}
+
+function parameterNameProblem({ properties }: Fields): string | undefined {
+  const wrong = Object.keys(isFields(properties) ? properties : {}).find(
+    (name) => !/^[A-Za-z0-9_$.-]+$/.test(name),
+  );
+  return wrong === undefined
+    ? undefined
+    : `has a parameter named ${JSON.stringify(wrong)}; allowed: letters, digits and _ $ . -`;
+}
+
+const shown = (value: unknown): string => {
+  const text = typeof value === 'function' ? 'a function' : (tryJson(value) ?? String(value));
+  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+};
+
+function tryJson(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // A circle or a bigint: shown by what it is.
+    return Object.prototype.toString.call(value);
+  }
+}
+
+/** Everything that is wrong with a plugin and its spec, each as `field: value; allowed: what`. */
+export function pluginProblems(
+  plugin: unknown,
+  spec: unknown,
+  rules: PluginRules,
+): readonly string[] {
+  if (!isFields(spec)) return [`spec: got ${shown(spec)}; allowed: an object.`];
+  const fields = Object.entries(rules.fields).flatMap(([name, rule]) =>
+    fieldProblems(name, Object.hasOwn(spec, name) ? spec[name] : undefined, rule),
+  );
+  const known = Object.keys(rules.fields);
+  const unknown = Object.keys(spec)
+    .filter((name) => !known.includes(name))
+    .map((name) => `${name}: is not a known field of the spec; allowed: ${known.join(', ')}.`);
+  return [...fields, ...unknown, ...methodProblems(plugin, rules)];
+}
+
+function fieldProblems(name: string, value: unknown, rule: FieldRule): readonly string[] {
+  if (value === undefined && rule.optional === true) return [];
+  if (!rule.fits(value)) return [`${name}: got ${shown(value)}; allowed: ${rule.allowed}.`];
+  const problem = rule.problem?.(value);
+  return problem === undefined ? [] : [`${name}: ${problem}.`];
+}
+
+const isClass = (value: unknown): boolean =>
+  typeof value === 'function' && /^class\b/.test(Function.prototype.toString.call(value));
+
+function methodProblems(plugin: unknown, { methods, orFunction = false }: PluginRules) {
+  if (orFunction && typeof plugin === 'function' && !isClass(plugin)) return [];
+  const prototype: unknown = typeof plugin === 'function' ? plugin.prototype : undefined;
+  const missing = methods.filter(
+    (name) => typeof (prototype as Fields | undefined)?.[name] !== 'function',
+  );
+  return missing.map(
+    (name) =>
+      `${name}: the class has no method of this name; allowed: a class with ${methods.map((method) => `${method}(…)`).join(', ')}${orFunction ? ', or a function' : ''}. A function held in a property is not seen: write a method.`,
+  );
+}

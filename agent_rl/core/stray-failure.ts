@@ -1,0 +1,41 @@
+import { isNativeError } from 'node:util/types';
+
+import { messageOf } from './errors.ts';
+
+/** How a failure came to be nobody's. */
+export type StrayKind = 'rejection' | 'exception';
+
+const found: Readonly<Record<StrayKind, string>> = {
+  rejection: 'A promise was rejected and nothing awaited it',
+  exception: 'An error was thrown where nothing could catch it',
+};
+
+/**
+ * A failure that no part of a job could catch, most often of a plugin: a promise nobody awaits, a throw in a timer.
+ * The job goes on to its next safe place and then fails with it.
+ */
+export class StrayFailure extends Error {
+  override readonly name = 'StrayFailure';
+
+  constructor(kind: StrayKind, thrown: unknown) {
+    const message = `${found[kind]}: ${messageOf(thrown)}${placeOf(thrown)}`;
+    super(message.replaceAll(/\s*\n\s*/g, ' '), { cause: thrown });
+  }
+}
+
+/** First place in the stack that is not Node's own. */
+function placeOf(thrown: unknown): string {
+  const lines = isNativeError(thrown) ? (thrown.stack ?? '').split('\n') : [];
+  const place = lines.find((line) => /^\s+at /.test(line) && !line.includes('node:'));
+  return place === undefined ? '' : ` (${place.trim()})`;
+}
+
+/** The stray failure a job was stopped for, if that is why it was stopped. */
+export const strayFailureOf = ({ reason }: AbortSignal): StrayFailure | undefined =>
+  reason instanceof StrayFailure ? reason : undefined;
+
+/** @throws StrayFailure when the job was stopped for one: what it has done so far is no result. */
+export function throwIfFailed(signal: AbortSignal): void {
+  const failure = strayFailureOf(signal);
+  if (failure !== undefined) throw failure;
+}

@@ -1,0 +1,119 @@
+import { cpSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+
+import {
+  checkRunInputs,
+  rewriteRunConfig,
+  runInputs,
+  writeRunConfig,
+} from '../../../../agent_rl/compose/run-inputs.ts';
+import { loadConfig } from '../../../../agent_rl/config/index.ts';
+import { packageRoot } from '../../../../agent_rl/core/package-root.ts';
+import { runFolderAt } from '../../../../agent_rl/telemetry/index.ts';
+import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
+import { rejectionOf } from '../../../support/thrown.ts';
+
+const root = temporaryFolder();
+const project = join(root, 'project');
+const elsewhere = join(root, 'elsewhere');
+const started = process.cwd();
+const row = (task: string): string => `{"task_id": "${task}", "prompt": "Count."}\n`;
+const run = runFolderAt(join(project, 'runs', 'one'));
+const configFile = join(project, 'run.yaml');
+const load = (file: string, ...overrides: string[]) => loadConfig({ file, overrides }).config;
+
+function writeModel(folder: string, weights: string): void {
+  writeBelow(folder, 'config.json', '{}');
+  writeBelow(folder, 'model.safetensors', weights);
+  writeBelow(folder, 'README.md', weights);
+}
+
+beforeAll(() => {
+  mkdirSync(project);
+  mkdirSync(elsewhere);
+  writeBelow(
+    project,
+    'run.yaml',
+    'dataset: {dir: tasks}\nenvironment: {type: code_exec}\nmodel: {path: model}\n',
+  );
+});
+
+beforeEach(async () => {
+  process.chdir(project);
+  for (const split of ['train', 'eval']) writeBelow(project, `tasks/${split}.jsonl`, row(split));
+  writeModel(join(project, 'model'), 'first');
+  // Same names with other contents, where a relative path would find them.
+  cpSync(join(project, 'tasks'), join(elsewhere, 'tasks'), { recursive: true });
+  writeBelow(elsewhere, 'tasks/train.jsonl', row('other'));
+  writeModel(join(elsewhere, 'model'), 'other');
+  mkdirSync(run.path, { recursive: true });
+  const config = load(configFile);
+  writeRunConfig(run, config, await runInputs(config));
+  process.chdir(elsewhere);
+});
+
+afterEach(() => process.chdir(started));
+
+describe("a run's own config", () => {
+  test('names tasks, model and outputs by absolute paths, and is the same from anywhere', async () => {
+    const { dataset, model, run: names } = load(run.config);
+    expect([dataset.dir, model.path, names.outputDir]).toEqual(
+      ['tasks', 'model', 'runs'].map((name) => join(realpathSync(project), name)),
+    );
+    expect(await checkRunInputs(run, load(run.config))).toEqual([]);
+  });
+
+  test('names what ships with the package where it lies', () => {
+    const shipped = load(configFile, 'dataset.dir=dataset/code_tasks', 'model.path=model/starter');
+    writeRunConfig(run, shipped);
+    const { dataset, model } = load(run.config);
+    expect(dataset.dir).toBe(join(packageRoot(), 'dataset', 'code_tasks'));
+    expect(model.path).toBe(join(packageRoot(), 'model', 'starter'));
+    expect(isAbsolute(dataset.dir)).toBe(true);
+  });
+
+  test('is rewritten with what a resume overrides, and says what differs', () => {
+    const longer = load(run.config, 'train.iterations=77', 'rollout.workers=3');
+    expect(rewriteRunConfig(run, longer)).toEqual([
+      expect.stringMatching(/^rollout\.workers: \d+ -> 3$/),
+      expect.stringMatching(/^train\.iterations: \d+ -> 77$/),
+    ]);
+    expect(load(run.config).train.iterations).toBe(77);
+    expect(rewriteRunConfig(run, load(run.config))).toEqual([]);
+  });
+});
+
+describe('a run is not continued', () => {
+  const refused = (config = load(run.config)) => rejectionOf(checkRunInputs(run, config));
+
+  test('on the tasks that another working directory holds under the same name', async () => {
+    const { code, message } = await refused(load(configFile));
+    expect(code).toBe('CHECKPOINT_INVALID');
+    expect(message).toContain(join(realpathSync(elsewhere), 'tasks', 'train.jsonl'));
+    expect(message).toContain('the model it starts from');
+    expect(message).not.toContain('held-out');
+  });
+
+  test.each([
+    ['tasks to train on', 'tasks/train.jsonl'],
+    ['held-out tasks', 'tasks/eval.jsonl'],
+    ['model it starts from', 'model/model.safetensors'],
+  ])('on other %s', async (what, file) => {
+    writeFileSync(join(project, file), `${readFileSync(join(project, file), 'utf8')} `);
+    const { code, message } = await refused();
+    expect(code).toBe('CHECKPOINT_INVALID');
+    expect(message).toContain(`by SHA-256, is the ${what}, now `);
+  });
+
+  test('with another seed', async () => {
+    const { message } = await refused(load(run.config, 'run.seed=7'));
+    expect(message).toContain('with run.seed 7: it began with 42');
+  });
+});
+
+test('notes beside the model may change', async () => {
+  writeBelow(project, 'model/README.md', 'corrected');
+  expect(await checkRunInputs(run, load(run.config))).toEqual([]);
+});

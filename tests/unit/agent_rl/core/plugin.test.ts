@@ -1,0 +1,140 @@
+import { describe, expect, test } from '@jest/globals';
+import { Type } from 'typebox';
+
+import {
+  EnvironmentRegistry,
+  PolicyRegistry,
+  RewardRegistry,
+  ToolRegistry,
+} from '../../../../agent_rl/compose/registries.ts';
+import { environments } from '../../../../agent_rl/core/environment.ts';
+import { policies } from '../../../../agent_rl/core/policy.ts';
+import { rewards } from '../../../../agent_rl/core/reward.ts';
+import { tools } from '../../../../agent_rl/core/tool.ts';
+import { thrownBy } from '../../../support/thrown.ts';
+
+class Echo {
+  call() {
+    return Promise.resolve({ content: '' });
+  }
+}
+const good = { name: 'echo', description: 'Says it again.', parameters: Type.Object({}) };
+
+/** What registering a tool with these fields and this class throws. */
+function refusedTool(fields: object, plugin: new () => unknown = class extends Echo {}) {
+  tools.mark({ ...good, ...fields })(plugin);
+  return thrownBy(() => new ToolRegistry([{ plugin, source: './echo.ts' }]));
+}
+
+describe('a tool is refused when it is registered', () => {
+  test.each([
+    [
+      'whose schema is missing',
+      { parameters: undefined },
+      'parameters: got undefined; allowed: a JSON Schema of type object',
+    ],
+    [
+      'whose schema is of a list',
+      { parameters: { type: 'array' } },
+      'parameters: got {"type":"array"}; allowed:',
+    ],
+    [
+      'whose schema cannot be compiled',
+      { parameters: { type: 'object', properties: { a: { type: 'strng' } } } },
+      'parameters: is no JSON Schema that can be used: ',
+    ],
+    [
+      'whose schema cannot be written down',
+      { parameters: { type: 'object', default: 1n } },
+      'parameters: is no JSON Schema that can be used: ',
+    ],
+    [
+      'with a parameter that would break out of the prompt',
+      { parameters: Type.Object({ 'a"}}\n': Type.String() }) },
+      'parameters: has a parameter named "a\\"}}\\n"; allowed: letters, digits',
+    ],
+    [
+      'with a space in its name',
+      { name: 'echo it' },
+      'name: got "echo it"; allowed: a name like word_count, [a-z][a-z0-9_]*.',
+    ],
+    ['with a line break in its name', { name: 'echo\n' }, 'name: got "echo\\n"; allowed:'],
+    ['with braces in its name', { name: '{{x}}' }, 'name: got "{{x}}"; allowed:'],
+    [
+      'without a description',
+      { description: undefined },
+      'description: got undefined; allowed: text that is not empty.',
+    ],
+    [
+      'with a deadline of 0',
+      { deadlineS: 0 },
+      'deadlineS: got 0; allowed: a number of seconds above 0.',
+    ],
+    [
+      'with room for half a character',
+      { maxContentChars: 0.5 },
+      'maxContentChars: got 0.5; allowed:',
+    ],
+    [
+      'with a field that is not known',
+      { deadline: 3 },
+      'deadline: is not a known field of the spec; allowed: name, description, parameters, settings, deadlineS',
+    ],
+  ])('%s', (_, fields, problem) => {
+    const { code, message } = refusedTool(fields);
+    expect(code).toBe('PLUGIN_LOAD_FAILED');
+    expect(message).toMatch(/^The tool \w+ from \.\/echo\.ts cannot be used:\n/);
+    expect(message).toContain(problem);
+  });
+
+  test('without call, by name, with everything else that is wrong', () => {
+    class Mute {
+      readonly mute = true;
+    }
+    const { message } = refusedTool({ name: 'Mute' }, Mute);
+    expect(message).toMatch(/^The tool Mute from/);
+    expect(message).toContain('name: got "Mute"');
+    expect(message).toContain(
+      'call: the class has no method of this name; allowed: a class with call(…).',
+    );
+  });
+});
+
+test('a tool that inherits call and has every field is registered', () => {
+  class Whole extends Echo {}
+  tools.mark({ ...good, deadlineS: 0.5, maxContentChars: 10, isolated: import.meta.url })(Whole);
+  const registry = new ToolRegistry([{ plugin: Whole, source: './echo.ts' }]);
+  expect(registry.with([]).names()).toEqual(['echo']);
+});
+
+describe('classes of other kinds are refused without their methods', () => {
+  const description = 'For tests.';
+  class Bare {
+    readonly bare = true;
+  }
+  const bare = [{ plugin: Bare, source: './bare.ts' }];
+  environments.mark({ name: 'bare', description, settings: Type.Object({}), taskFormat: 'plain' })(
+    Bare,
+  );
+  policies.mark({ name: 'bare', description })(Bare);
+  rewards.mark({ name: 'bare', description })(Bare);
+
+  test.each([
+    ['environment', () => new EnvironmentRegistry(bare), ['start', 'step', 'finish']],
+    ['policy', () => new PolicyRegistry(bare), ['begin', 'act', 'observe', 'release']],
+    ['reward', () => new RewardRegistry(bare), ['score']],
+  ])('%s', (kind, register, methods) => {
+    const { code, message } = thrownBy(register);
+    expect(code).toBe('PLUGIN_LOAD_FAILED');
+    expect(message).toMatch(new RegExp(`^The ${kind} Bare from \\./bare\\.ts cannot be used:\n`));
+    expect(
+      methods.filter((name) => !message.includes(`  ${name}: the class has no method`)),
+    ).toEqual([]);
+  });
+
+  test('and a reward may be a function', () => {
+    const score = (): number => 1;
+    rewards.mark({ name: 'one', description })(score);
+    expect(new RewardRegistry([{ plugin: score, source: 'here' }]).names()).toEqual(['one']);
+  });
+});
