@@ -121,7 +121,16 @@ test('a run that --max-iterations ends is the beginning of the longer one, and g
   const start = (name: string, ...more: string[]) =>
     builtProgram(
       'agent-rl',
-      ['train', '--config', 'train.yaml', ...length, ...settings, '--set', `run.name=${name}`, ...more],
+      [
+        'train',
+        '--config',
+        'train.yaml',
+        ...length,
+        ...settings,
+        '--set',
+        `run.name=${name}`,
+        ...more,
+      ],
       project,
     );
   expect(start('longer').code).toBe(0);
