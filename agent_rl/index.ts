@@ -44,6 +44,7 @@ export {
   type Places,
   type PluginRequest,
   validateBlock,
+  type Problem,
 } from './config/index.ts';
 export type { MetricName, Metrics } from './telemetry/metric-names.ts';
 

@@ -59,7 +59,7 @@ describe.each(markdownFiles())('%s', (file) => {
 });
 
 /** Options of other programs that README mentions. */
-const foreign = new Set(['--onnxruntime-node-install']);
+const foreign = new Set(['--onnxruntime-node-install', '--experimental-vm-modules']);
 
 const helpOf = async (...args: string[]): Promise<string> =>
   (await commandLine([...args, '--help'])).stdout;
@@ -108,7 +108,7 @@ describe('README', () => {
     const dotted = codeSpans(readme).filter((span) => /^[a-z]+(?:\.[a-zA-Z]+)+$/.test(span));
     const ofPlugins = new Set(['environment.systemPrompt', 'policy.thinking']);
     // `eval` is also a key of summary.json.
-    const others = new Set(['eval.before', 'eval.after', 'run.log']);
+    const others = new Set(['eval.before', 'eval.after', 'run.log', 'run.lock']);
     const unknown = dotted.filter(
       (span) =>
         blocks.has(span.split('.')[0]) &&
