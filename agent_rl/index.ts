@@ -8,11 +8,16 @@ export { inject } from 'inversify';
 export { Type } from 'typebox';
 
 export { builtinPlugins } from './compose/builtin-plugins.ts';
-export { type Chosen, type ChosenPlugins, choosePlugins } from './compose/choose-plugins.ts';
+export {
+  type Chosen,
+  type ChosenPlugins,
+  type ChosenReward,
+  choosePlugins,
+} from './compose/choose-plugins.ts';
 export { EngineClient } from './compose/engine-client.ts';
 export type { EngineInfo, EngineServiceOptions } from './compose/engine-service.ts';
 export { jobs } from './compose/jobs.ts';
-export { loadPlugins } from './compose/plugin-loader.ts';
+export { loadPlugins, type LoadPluginsOptions } from './compose/plugin-loader.ts';
 export { type PreparedRun, prepareRun } from './compose/prepare-run.ts';
 export {
   EnvironmentRegistry,
@@ -25,12 +30,14 @@ export type {
   ChatOptions,
   CheckResult,
   EvaluationOptions,
+  IndexOptions,
   JobOptions,
   JobResult,
   Jobs,
   TrainingOptions,
   VerifyDatasetOptions,
 } from './compose/run-options.ts';
+export type { PrepareDataOptions } from './compose/prepare-data/prepare-data-options.ts';
 export { trainAgent, type TrainAgentOptions } from './compose/train-agent.ts';
 export {
   type BlockPlace,
@@ -44,10 +51,17 @@ export {
   type Places,
   type PluginRequest,
   validateBlock,
+  type Problem,
 } from './config/index.ts';
 export type { MetricName, Metrics } from './telemetry/metric-names.ts';
 
-export { CodeExecEnv, type CodeExecSettings, MixedEnv, SearchEnv } from './environments/index.ts';
+export {
+  CodeExecEnv,
+  type CodeExecSettings,
+  MixedEnv,
+  SearchEnv,
+  type SearchSettings,
+} from './environments/index.ts';
 export type { GenerationTotals } from './generation/local-generator.ts';
 export {
   HuggingFacePolicy,
@@ -55,7 +69,19 @@ export {
   type LanguageModelPolicySettings,
   MiniMindPolicy,
 } from './policies/index.ts';
-export { CalculatorTool, CodeExecTool, HttpTool, OpenPageTool, SearchTool } from './tools/index.ts';
+export {
+  CalculatorTool,
+  CodeExecTool,
+  type HttpSettings,
+  HttpTool,
+  OpenPageTool,
+  SearchTool,
+  type SearchToolSettings,
+  type SharedHttp,
+  type SharedReader,
+  type SharedSearch,
+} from './tools/index.ts';
+export type { RewardCombination } from './trainer/group-rewards.ts';
 
 export * from './rollout/index.ts';
 export * from './trainer/index.ts';

@@ -4,7 +4,7 @@ import type { Class } from './class.ts';
 import type { AssistantMessage, Message, ToolCall, UserMessage } from './message.ts';
 import type { Outcome } from './outcome.ts';
 import { PluginKind } from './plugin.ts';
-import { fieldRules, optional } from './plugin-rules.ts';
+import { fieldRules, optionalField } from './plugin-rules.ts';
 import type { ToolResult } from './tool.ts';
 
 /** One call of the policy's turn and what came of it. */
@@ -83,8 +83,8 @@ export const environments = new PluginKind<EnvironmentSpec, Environment>('enviro
   fields: {
     name: fieldRules.name,
     description: fieldRules.text,
-    settings: optional(fieldRules.objectSchema),
-    requires: optional(fieldRules.names),
+    settings: optionalField(fieldRules.objectSchema),
+    requires: optionalField(fieldRules.names),
     taskFormat: fieldRules.text,
   },
 });

@@ -11,6 +11,7 @@ export * from './learner.ts';
 export * from './message.ts';
 export * from './outcome.ts';
 export * from './plugin.ts';
+export type { FieldRule, PluginRules } from './plugin-rules.ts';
 export * from './policy.ts';
 export * from './python-value.ts';
 export * from './reward.ts';

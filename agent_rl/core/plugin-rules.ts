@@ -70,7 +70,7 @@ export const fieldRules = {
 } as const satisfies Readonly<Record<string, FieldRule>>;
 
 /** The same, of a field that may be left out. */
-export const optional = (rule: FieldRule): FieldRule => ({ ...rule, optional: true });
+export const optionalField = (rule: FieldRule): FieldRule => ({ ...rule, optional: true });
 
 function schemaProblem(schema: unknown): string | undefined {
   try {

@@ -4,7 +4,7 @@ import type { Class } from './class.ts';
 import type { RandomKey } from './generator.ts';
 import type { AssistantMessage, Message, ToolMessage, UserMessage } from './message.ts';
 import { PluginKind } from './plugin.ts';
-import { fieldRules, optional } from './plugin-rules.ts';
+import { fieldRules, optionalField } from './plugin-rules.ts';
 import type { Sampling } from './sampling.ts';
 import type { ToolSpec } from './tool.ts';
 import type { Transcript } from './transcript.ts';
@@ -50,7 +50,7 @@ export const policies = new PluginKind<PolicySpec, Policy>('policy', {
   fields: {
     name: fieldRules.name,
     description: fieldRules.text,
-    settings: optional(fieldRules.objectSchema),
+    settings: optionalField(fieldRules.objectSchema),
   },
 });
 

@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox';
 import type { Turn, Verdict } from './environment.ts';
 import type { Message } from './message.ts';
 import { PluginKind } from './plugin.ts';
-import { fieldRules, optional } from './plugin-rules.ts';
+import { fieldRules, optionalField } from './plugin-rules.ts';
 import type { Task } from './task.ts';
 import type { ToolHost, ToolShared } from './tool.ts';
 
@@ -51,8 +51,8 @@ export const rewards = new PluginKind<RewardSpec, RewardFunction>('reward', {
   fields: {
     name: fieldRules.name,
     description: fieldRules.text,
-    settings: optional(fieldRules.objectSchema),
-    open: optional(fieldRules.method),
+    settings: optionalField(fieldRules.objectSchema),
+    open: optionalField(fieldRules.method),
   },
 });
 

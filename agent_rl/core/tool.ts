@@ -3,7 +3,7 @@ import type { Static, TSchema } from 'typebox';
 import type { Class } from './class.ts';
 import type { KeyedRng } from './keyed-rng.ts';
 import { PluginKind } from './plugin.ts';
-import { fieldRules, optional } from './plugin-rules.ts';
+import { fieldRules, optionalField } from './plugin-rules.ts';
 
 /** What a tool is told about a call, besides the model's arguments. */
 export interface ToolContext {
@@ -96,12 +96,12 @@ export const tools = new PluginKind<ToolSpec, Tool>('tool', {
     name: fieldRules.toolName,
     description: fieldRules.text,
     parameters: fieldRules.parameters,
-    settings: optional(fieldRules.objectSchema),
-    deadlineS: optional(fieldRules.seconds),
-    maxContentChars: optional(fieldRules.characters),
-    isolated: optional(fieldRules.fileUrl),
-    configure: optional(fieldRules.method),
-    open: optional(fieldRules.method),
+    settings: optionalField(fieldRules.objectSchema),
+    deadlineS: optionalField(fieldRules.seconds),
+    maxContentChars: optionalField(fieldRules.characters),
+    isolated: optionalField(fieldRules.fileUrl),
+    configure: optionalField(fieldRules.method),
+    open: optionalField(fieldRules.method),
   },
 });
 

@@ -83,7 +83,11 @@ test('before anything runs, it is one line', () => {
 });
 
 test('Ctrl-C while everything is still being opened ends it, and leaves no run', async () => {
-  writeBelow(project, 'waits.ts', "console.log('Opening.');\nawait new Promise((resolve) => setTimeout(resolve, 20_000));\n");
+  writeBelow(
+    project,
+    'waits.ts',
+    "console.log('Opening.');\nawait new Promise((resolve) => setTimeout(resolve, 20_000));\n",
+  );
   const args = 'train --config train.yaml --plugin ./waits.ts --set run.name=early'.split(' ');
   const program = startProgram('agent-rl', args, project);
   await program.wrote(/Opening\./);

@@ -58,8 +58,8 @@ describe.each(markdownFiles())('%s', (file) => {
   });
 });
 
-/** Options of other programs that README mentions: an install script's, the bench's. */
-const foreign = new Set(['--onnxruntime-node-install', '--peers']);
+/** Options of other programs that README mentions: an install script's, Node's, the bench's. */
+const foreign = new Set(['--onnxruntime-node-install', '--experimental-vm-modules', '--peers']);
 
 const helpOf = async (...args: string[]): Promise<string> =>
   (await commandLine([...args, '--help'])).stdout;
@@ -108,7 +108,8 @@ describe('README', () => {
     const dotted = codeSpans(readme).filter((span) => /^[a-z]+(?:\.[a-zA-Z]+)+$/.test(span));
     const ofPlugins = new Set(['environment.systemPrompt', 'policy.thinking']);
     // `eval` is also a key of summary.json.
-    const others = new Set(['eval.before', 'eval.after', 'run.log', 'train.jsonl', 'eval.jsonl']);
+    const files = ['run.log', 'run.lock', 'train.jsonl', 'eval.jsonl'];
+    const others = new Set(['eval.before', 'eval.after', ...files]);
     const unknown = dotted.filter(
       (span) =>
         blocks.has(span.split('.')[0]) &&

@@ -17,6 +17,10 @@ const seenThrough = new Set([
   'CalculatorParameters',
   'CodeExecParameters',
   'CodeExecSettings',
+  'MixedSettings',
+  'OpenPageParameters',
+  'OpenPageSettings',
+  'SearchParameters',
   'ConfigSchema',
   // Helpers of exported types.
   'Frozen',
