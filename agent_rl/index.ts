@@ -37,7 +37,14 @@ export type {
   TrainingOptions,
   VerifyDatasetOptions,
 } from './compose/run-options.ts';
-export type { PrepareDataOptions } from './compose/prepare-data/prepare-data-options.ts';
+export type {
+  HubSettings,
+  PrepareDataOptions,
+} from './compose/prepare-data/prepare-data-options.ts';
+export type { CrawlSettings } from './search/crawl/index.ts';
+export type { ColumnMap } from '../dataset/prepare/readers/mapped-rows.ts';
+export type { SourceFormat } from '../dataset/prepare/readers/read-source.ts';
+export type { SplitBy } from '../dataset/prepare/split/split-questions.ts';
 export { trainAgent, type TrainAgentOptions } from './compose/train-agent.ts';
 export {
   type BlockPlace,
@@ -77,10 +84,8 @@ export {
   OpenPageTool,
   SearchTool,
   type SearchToolSettings,
-  type SharedHttp,
-  type SharedReader,
-  type SharedSearch,
 } from './tools/index.ts';
+export type { GroupScheme, RewardTerm } from './algorithms/combine-group-rewards.ts';
 export type { RewardCombination } from './trainer/group-rewards.ts';
 
 export * from './rollout/index.ts';

@@ -5,10 +5,7 @@ import { OpenPageTool } from './open-page/open-page-tool.ts';
 import { SearchTool } from './search/search-tool.ts';
 
 export { CalculatorTool, CodeExecTool, HttpTool, OpenPageTool, SearchTool };
-export type { SharedHttp } from './http/open-http.ts';
 export type { HttpSettings } from './http/settings.ts';
-export type { SharedReader } from './open-page/open-page-tool.ts';
-export type { SharedSearch } from './search/open-search.ts';
 export type { SearchSettings as SearchToolSettings } from './search/settings.ts';
 
 /** Tools that ship with the framework. */

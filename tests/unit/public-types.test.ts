@@ -22,12 +22,18 @@ const seenThrough = new Set([
   'OpenPageSettings',
   'SearchParameters',
   'ConfigSchema',
+  // What a tool's own `open` gives its instances.
+  'SharedHttp',
+  'SharedReader',
+  'SharedSearch',
   // Helpers of exported types.
   'Frozen',
   'Json',
   'Member',
   'Names',
   'fates',
+  'sourceFormats',
+  'splitBys',
 ]);
 
 /** What the signatures a file exports name and neither it nor the package's root exports, with who names it. */

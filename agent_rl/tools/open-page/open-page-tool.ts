@@ -41,7 +41,7 @@ const OpenPageSettings = Type.Object(
 type OpenPageSettings = Static<typeof OpenPageSettings>;
 
 /** The reader that all open_page tools of a run share. */
-export type SharedReader = ToolShared & Pick<PageReader, 'read'>;
+type SharedReader = ToolShared & Pick<PageReader, 'read'>;
 
 /** Beyond the request's own deadline: time to say that it passed. */
 const graceS = 5;
