@@ -36,10 +36,3 @@ export const relations: readonly Relation[] = [
 
 export const relationsOf = (type: EntityType): readonly Relation[] =>
   relations.filter(({ of }) => of === type);
-
-/** @throws RangeError for a name that is no relation. */
-function relationNamed(name: string): Relation {
-  const found = relations.find((one) => one.name === name);
-  if (found === undefined) throw new RangeError(`There is no relation "${name}".`);
-  return found;
-}
