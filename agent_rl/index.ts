@@ -13,6 +13,7 @@ export { EngineClient } from './compose/engine-client.ts';
 export type { EngineInfo, EngineServiceOptions } from './compose/engine-service.ts';
 export { jobs } from './compose/jobs.ts';
 export { loadPlugins } from './compose/plugin-loader.ts';
+export type { LoadPluginsOptions } from './compose/plugin-loader.ts';
 export { type PreparedRun, prepareRun } from './compose/prepare-run.ts';
 export {
   EnvironmentRegistry,

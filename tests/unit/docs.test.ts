@@ -59,7 +59,7 @@ describe.each(markdownFiles())('%s', (file) => {
 });
 
 /** Options of other programs that README mentions. */
-const foreign = new Set(['--onnxruntime-node-install', '--experimental-vm-modules']);
+const foreign = new Set(['--onnxruntime-node-install', '--experimental-vm-modules', '--peers']);
 
 const helpOf = async (...args: string[]): Promise<string> =>
   (await commandLine([...args, '--help'])).stdout;
