@@ -4,7 +4,7 @@ import type { SearchDocument } from '../agent_rl/core/search.ts';
 import { trainedKinds } from './search_tasks/generator/kinds.ts';
 import { namesOf } from './search_tasks/generator/names.ts';
 import { askAbout, isFair, type Question } from './search_tasks/generator/question.ts';
-import { documentOf, makeWorld, trainedForms, type World } from './search_tasks/generator/world.ts';
+import { documentOf, makeWorld, trainedForm, type World } from './search_tasks/generator/world.ts';
 import { demonstrate } from './search_tasks/teacher/demonstrate.ts';
 import { lookUp } from './search_tasks/teacher/look-up.ts';
 
@@ -44,7 +44,7 @@ export function* searchDemonstrations(
     const [anyName = '', ...rest] = names;
     const world = makeWorld(smallWorld, rest.values(), rng.child('world'));
     const documents = world.entities.map((entity) =>
-      documentOf(entity, trainedForms, rng.child('document', entity.name)),
+      documentOf(entity, trainedForm, rng.child('document', entity.name)),
     );
     const question = fairQuestion(world, rng.child('question'));
     const { messages, correct } = demonstrate(question, rng.child('teacher'), {

@@ -26,7 +26,7 @@ export const mixedStarterConfig: ModelConfig = { ...starterModelConfig, vocabSiz
 /** The same layout at 0.9 M parameters, 3.5 MB: finding and copying needs less than programming does. */
 export const searchStarterConfig: ModelConfig = {
   ...starterModelConfig,
-  vocabSize: 560,
+  vocabSize: 620,
   hiddenSize: 128,
   layers: 4,
   headDim: 32,

@@ -18,7 +18,7 @@ interface BpeJson {
 export const codePieces = String.raw`\\n| ?\d`;
 
 /** Digits again, and the first part of a name: names are copied part by part, so that every name can be written. */
-export const searchPieces = String.raw` ?[A-Z][aeiou][a-z](?=[a-z])| ?\d`;
+export const searchPieces = String.raw` ?[A-Z][aeio][lnr](?=[a-z])| ?\d`;
 
 /** Both. */
 export const mixedPieces = `${codePieces}|${searchPieces}`;

@@ -85,7 +85,7 @@ export const searchJob = (index: string): LearningJob => ({
   load: loadSearchTaskSplits,
   isChosen: ({ metadata }) =>
     metadata['apart'] === undefined &&
-    ['river', 'partner', 'age', 'builder'].includes(String(metadata['kind'])),
+    ['river', 'spouse', 'age', 'builder'].includes(String(metadata['kind'])),
 });
 
 /** Trains a starter model on a handful of tasks through the real engine, tool and trainer. */

@@ -22,14 +22,14 @@ const pairs: readonly Kind[] = relations.flatMap((first) =>
 );
 
 const unseenPairs = new Set([
-  'mayor-partner',
-  'founder-birthplace',
+  'mayor-spouse',
+  'founder-hometown',
   'teacher-teacher',
-  'partner-birthplace',
+  'spouse-hometown',
   'ruler-teacher',
-  'builder-partner',
-  'birthplace-founder',
-  'harbour-river',
+  'builder-spouse',
+  'hometown-founder',
+  'haven-river',
 ]);
 
 /** Two-hop kinds that are trained. */

@@ -3,7 +3,7 @@ import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 /** Who may use a name. No name belongs to two, whatever the seed. */
 export type NameOwner = 'warmUp' | 'train' | 'eval';
 
-/** First parts: a consonant, a vowel, a consonant. The starter's tokenizer makes each of them one token. */
+/** First parts: a consonant, one of a, e, i and o, one of l, n and r. The starter's tokenizer makes each of them one token. */
 const firstParts =
   'Bal Bel Bir Bol Dal Del Dir Dor Fal Fer Fir Fol Gar Gel Gir Gol Hal Hel Hir Hol Jal Jer Jil Jor Kal Kel Kir Kol Lar Len Lir Lor Mal Mel Mir Mol Nal Ner Nil Nor Pal Pel Pir Pol Ral Ren Ril Ron Sal Ser Sil Sor Tal Tel Tir Tor Val Vel Vir Vol Wal Wel Wir Wol'.split(
     ' ',

@@ -3,7 +3,7 @@ export type EntityType = 'town' | 'person' | 'land' | 'ship';
 
 /** A fact that every entity of a type has. */
 export interface Relation {
-  /** The word that documents and queries use. Unique among all relations. */
+  /** The word that queries use, and documents as a heading. Unique among all relations. */
   readonly name: string;
   readonly of: EntityType;
   /** What the value is: another entity, a name without a document, or a number. */
@@ -23,14 +23,14 @@ export const relations: readonly Relation[] = [
   relation('mayor', 'town', 'person', ['Who is the mayor of {}?', 'Who governs {}?']),
   relation('founder', 'town', 'person', ['Who is the founder of {}?', 'Who founded {}?']),
   relation('river', 'town', 'name', ['Which river runs through {}?', 'What is the river of {}?']),
-  relation('birthplace', 'person', 'town', ['Where was {} born?', 'What is the birthplace of {}?']),
+  relation('hometown', 'person', 'town', ['Where is {} from?', 'What is the hometown of {}?']),
   relation('teacher', 'person', 'person', ['Who taught {}?', 'Who is the teacher of {}?']),
-  relation('partner', 'person', 'person', ['Who is married to {}?', 'Who is the partner of {}?']),
+  relation('spouse', 'person', 'person', ['Who is married to {}?', 'Who is the spouse of {}?']),
   relation('capital', 'land', 'town', ['What is the capital of {}?', 'Which town heads {}?']),
   relation('ruler', 'land', 'person', ['Who is the ruler of {}?', 'Who rules over {}?']),
   relation('age', 'land', 'number', ['What is the age of {}?', 'How many years old is {}?']),
   relation('captain', 'ship', 'person', ['Who is the captain of {}?', 'Who commands {}?']),
-  relation('harbour', 'ship', 'town', ['What is the harbour of {}?', 'Where does {} drop anchor?']),
+  relation('haven', 'ship', 'town', ['What is the haven of {}?', 'Where does {} drop anchor?']),
   relation('builder', 'ship', 'person', ['Who is the builder of {}?', 'Who built {}?']),
 ];
 

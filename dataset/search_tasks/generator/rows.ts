@@ -3,7 +3,14 @@ import type { SearchDocument } from '../../../agent_rl/core/search.ts';
 import { type Kind, oneHopKinds, twoHopKinds, unseenKinds } from './kinds.ts';
 import { namesOf } from './names.ts';
 import { askAbout, isFair } from './question.ts';
-import { documentOf, makeWorld, trainedForms, unseenForms, type World } from './world.ts';
+import {
+  type DocumentForm,
+  documentOf,
+  makeWorld,
+  trainedForm,
+  unseenForm,
+  type World,
+} from './world.ts';
 
 /** Seed of the files that the package ships. */
 export const shippedSeed = 20263;
@@ -70,19 +77,19 @@ export function makeSearchData(seed: number): SearchData {
         world: reworded,
         prefix: 'eval-forms',
         kinds: [...each(oneHopKinds, 3), ...each(twoHopKinds.slice(0, 14), 2)],
-        apart: 'documents in unseen forms',
+        apart: 'documents in an unseen form',
       }),
     ],
     documents: [
-      ...documentsOf(train, trainedForms, rng.child('documents', 'train')),
-      ...documentsOf(held, trainedForms, rng.child('documents', 'eval')),
-      ...documentsOf(reworded, unseenForms, rng.child('documents', 'reworded')),
+      ...documentsOf(train, trainedForm, rng.child('documents', 'train')),
+      ...documentsOf(held, trainedForm, rng.child('documents', 'eval')),
+      ...documentsOf(reworded, unseenForm, rng.child('documents', 'reworded')),
     ],
   };
 }
 
-const documentsOf = (world: World, forms: readonly string[], rng: KeyedRng): SearchDocument[] =>
-  world.entities.map((entity) => documentOf(entity, forms, rng.child(entity.name)));
+const documentsOf = (world: World, form: DocumentForm, rng: KeyedRng): SearchDocument[] =>
+  world.entities.map((entity) => documentOf(entity, form, rng.child(entity.name)));
 
 function rowsOf({ world, prefix, kinds, rng, apart }: Part): SearchTaskRow[] {
   return kinds.flatMap(({ kind, count }) => {

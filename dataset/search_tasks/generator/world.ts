@@ -19,14 +19,26 @@ export interface World {
 /** How many entities of each type. */
 export type WorldSize = Readonly<Record<EntityType, number>>;
 
-/** How a document states a fact: `{r}` relation, `{e}` entity, `{v}` value. */
-export const trainedForms: readonly string[] = ['The {r} of {e} is {v}.'];
+/** How a document states the facts of an entity. */
+export type DocumentForm = (entity: Entity, rng: KeyedRng) => string;
 
-/** Forms that neither training nor the warm-up shows. */
-export const unseenForms: readonly string[] = [
-  'The {r} of {e} goes by the name {v}.',
-  'They know {v} as the {r} of {e}.',
-];
+/** The form of training and of the warm-up: `The town Velmora has Mayor Tamlina; River Olvano.` */
+export const trainedForm: DocumentForm = ({ type, name, facts }, rng) =>
+  `The ${type} ${name} has ${rng
+    .shuffle([...facts])
+    .map(([relation, value]) => `${heading(relation)} ${value}`)
+    .join('; ')}.`;
+
+/** As documents name a relation: `Mayor`. */
+export const heading = (relation: string): string =>
+  (relation[0] ?? '').toUpperCase() + relation.slice(1);
+
+/** A form that neither training nor the warm-up shows: `The mayor of Velmora is Tamlina.` */
+export const unseenForm: DocumentForm = ({ name, facts }, rng) =>
+  rng
+    .shuffle([...facts])
+    .map(([relation, value]) => `The ${relation} of ${name} is ${value}.`)
+    .join(' ');
 
 /**
  * Draws a world.
@@ -60,14 +72,9 @@ function nextName(names: Iterator<string>): string {
   return next.value;
 }
 
-/** The document about an entity: its name as title, one sentence a fact, in any order. */
-export function documentOf(
-  { name, facts }: Entity,
-  forms: readonly string[],
-  rng: KeyedRng,
-): SearchDocument {
-  const sentences = [...facts].map(([relation, value]) =>
-    rng.pick(forms).replace('{r}', relation).replace('{e}', name).replace('{v}', value),
-  );
-  return { id: name.toLowerCase(), title: name, text: rng.shuffle(sentences).join(' ') };
-}
+/** The document about an entity: its name as title, its facts in any order. */
+export const documentOf = (entity: Entity, form: DocumentForm, rng: KeyedRng): SearchDocument => ({
+  id: entity.name.toLowerCase(),
+  title: entity.name,
+  text: form(entity, rng),
+});

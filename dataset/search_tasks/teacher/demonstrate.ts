@@ -2,6 +2,7 @@ import type { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 import type { AssistantMessage, Message, ToolMessage } from '../../../agent_rl/core/message.ts';
 import type { SearchDocument } from '../../../agent_rl/core/search.ts';
 import type { Question, Step } from '../generator/question.ts';
+import { heading } from '../generator/world.ts';
 import { drawSlip, type Slip } from './slips.ts';
 
 /** What the teacher works with. */
@@ -89,7 +90,7 @@ class Work {
   }
 
   #note(relation: string, entity: string, value: string): void {
-    this.#thought = `${relation} of ${entity} is ${value}`;
+    this.#thought = `of ${entity}: ${heading(relation)} ${value}`;
   }
 
   #search(query: string): readonly SearchDocument[] {
@@ -120,4 +121,4 @@ class Work {
 
 /** The value of a relation in a document of the trained form. */
 const valueIn = (text: string, relation: string): string | undefined =>
-  new RegExp(`The ${relation} of \\w+ is (\\w+)\\.`, 'u').exec(text)?.[1];
+  new RegExp(`\\b${heading(relation)} (\\w+)`, 'u').exec(text)?.[1];

@@ -28,6 +28,6 @@ export function lookUp(
 /** Names are rare and say most; a title counts for more than a mention. */
 function worth(term: string, { title, text }: SearchDocument): number {
   if (title === term) return 20;
-  if (!text.includes(term)) return 0;
+  if (!text.toLowerCase().includes(term.toLowerCase())) return 0;
   return /^[A-Z]/u.test(term) ? 10 : 3;
 }

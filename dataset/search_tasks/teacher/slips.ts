@@ -17,14 +17,14 @@ const oneStep: Readonly<Record<string, Slip>> = {
   mayor: 'misread',
   founder: 'vague',
   river: 'guess',
-  birthplace: 'vague',
+  hometown: 'vague',
   teacher: 'misread',
-  partner: 'guess',
+  spouse: 'guess',
   capital: 'misread',
   ruler: 'vague',
   age: 'guess',
   captain: 'misread',
-  harbour: 'vague',
+  haven: 'vague',
   builder: 'guess',
 };
 
@@ -33,9 +33,9 @@ const twoSteps: Readonly<Record<string, Slip>> = {
   mayor: 'stop',
   founder: 'skip',
   river: 'vague',
-  birthplace: 'misread',
+  hometown: 'misread',
   teacher: 'stop',
-  partner: 'skip',
+  spouse: 'skip',
 };
 
 /** Chance that the teacher falls into the habit of a kind, and into any other slip. */

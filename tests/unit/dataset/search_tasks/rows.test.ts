@@ -29,7 +29,7 @@ test('another seed makes another world', () => {
 
 describe('splits', () => {
   const names = (rows: readonly object[]): ReadonlySet<string> =>
-    new Set(JSON.stringify(rows).match(/\b[A-Z][aeiou][a-z]{5,6}\b/gu));
+    new Set(JSON.stringify(rows).match(/\b[A-Z][aeio][lnr][a-z]{4}\b/gu));
 
   test('no name belongs to two owners', () => {
     const all = Object.values(namesOf).flat();
