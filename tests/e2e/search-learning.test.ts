@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import { packageRoot } from '../../agent_rl/core/package-root.ts';
 import { learningRun, leastRise, notWhatWasDrawn, searchJob } from '../support/learning-run.ts';
@@ -11,16 +11,14 @@ const folder = temporaryFolder();
 
 /** The weights are made by `make-search-starter` and are not among the files yet. */
 const made = existsSync(join(packageRoot(), 'model', 'search-starter', 'model.safetensors'));
-const whenMade = made ? test : test.skip;
+const whenMade = made ? describe : describe.skip;
 
-whenMade(
-  'the search starter learns from the answers to searches it made itself',
-  async () => {
+whenMade('the search starter', () => {
+  test('learns from the answers to searches it made itself', async () => {
     const run = await learningRun('none', searchJob(join(folder, 'index')));
     expect(run.trained.length).toBeGreaterThan(0);
     expect(notWhatWasDrawn(run)).toBeUndefined();
     expect(run.before.n).toBeGreaterThanOrEqual(20);
     expect(run.after.successRate - run.before.successRate).toBeGreaterThanOrEqual(leastRise);
-  },
-  600_000,
-);
+  }, 600_000);
+});
