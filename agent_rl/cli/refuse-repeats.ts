@@ -6,8 +6,8 @@ import { AgentRlError } from '../core/errors.ts';
 function switches(name: string, args: readonly string[]): readonly string[] {
   const end = args.indexOf('--');
   const before = end < 0 ? args : args.slice(0, end);
-  const forms = [`--${name}`, `--no-${name}`];
-  return before.filter((arg) => forms.includes(arg) || arg.startsWith(`--${name}=`));
+  const forms = new Set([`--${name}`, `--no-${name}`]);
+  return before.filter((arg) => forms.has(arg) || arg.startsWith(`--${name}=`));
 }
 
 /**

@@ -65,7 +65,7 @@ function datasetFolder({ dataset: { dir, trainSplit } }: Config): string {
 }
 
 /** The config with paths that mean the same from any working directory. */
-export function withAbsolutePaths(config: Config): Config {
+function withAbsolutePaths(config: Config): Config {
   const model = modelFolder(config);
   return {
     ...config,
