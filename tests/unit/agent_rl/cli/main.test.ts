@@ -274,7 +274,10 @@ describe('what is printed', () => {
     expect([code, stdout]).toEqual([2, expect.stringContaining('  maze  (')]);
     expect(stderr).toMatch(/CONFIG_INVALID: [^]*environment\.each/);
     const other = await commandLine(['plugins', '--set', 'run.seed=1']);
-    expect([other.code, other.stderr]).toEqual([2, expect.stringMatching(/run\.seed=1 .*--config/)]);
+    expect([other.code, other.stderr]).toEqual([
+      2,
+      expect.stringMatching(/run\.seed=1 .*--config/),
+    ]);
   });
 
   test('hides the secrets of the environment, as text and as JSON', async () => {
