@@ -87,7 +87,7 @@ class Episode {
   async #play(signal: AbortSignal): Promise<EpisodeEnd> {
     const { policy, environment, toolRunner, limits } = this.parts;
     const { log } = this;
-    log.messages.push(...withoutSecrets(await unlessAborted(environment.start(), signal)));
+    log.messages.push(...redactedMessages(await unlessAborted(environment.start(), signal)));
     log.transcript = policy.begin(log.messages, toolRunner.specs);
     checkPromptFits(log.transcript.length, limits.maxEpisodeTokens);
     for (let index = 0; index < limits.maxTurns; index++) {
@@ -119,7 +119,7 @@ class Episode {
     log.calls.push(...answered.calls);
     const step = await unlessAborted(environment.step(turn, signal), signal);
     const said = step.done ? [] : (step.messages ?? []);
-    const observed = withoutSecrets([...answered.messages, ...said]);
+    const observed = redactedMessages([...answered.messages, ...said]);
     log.messages.push(...observed);
     if (step.done) return 'done';
     if (log.invalidCalls >= limits.invalidCallLimit) return 'invalid-calls';
@@ -172,7 +172,7 @@ class Episode {
 }
 
 /** What the model is shown is written down as tokens, in which a secret could no longer be found. */
-function withoutSecrets<One extends Message>(messages: readonly One[]): readonly One[] {
+function redactedMessages<One extends Message>(messages: readonly One[]): readonly One[] {
   const redact = redactor();
   return messages.map((message) => ({ ...message, content: redact(message.content) }));
 }

@@ -17,7 +17,7 @@ export type Redact = (text: string) => string;
 export function secretValues(environment: NodeJS.ProcessEnv): readonly string[] {
   const values = Object.entries(environment)
     .flatMap(([name, value = '']) =>
-      secretName.test(name) ? [value.trim(), ...urlPasswords(value)] : urlPasswords(value),
+      secretName.test(name) ? [value.trim()].concat(urlPasswords(value)) : urlPasswords(value),
     )
     .filter((value) => value.length >= shortestSecret);
   return [...new Set(values)].toSorted((a, b) => b.length - a.length);

@@ -1,14 +1,31 @@
 import type { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 
-import type { Family } from '../code_tasks/generator/families.ts';
-import { type Choice, partsOf } from '../code_tasks/generator/program.ts';
+import { isTricky } from '../code_tasks/generator/atom.ts';
+import { type Family, trainFamilies } from '../code_tasks/generator/families.ts';
+import { type Choice, type Part, partsOf } from '../code_tasks/generator/program.ts';
 
 /** Of the wrong variants of an atom, the share of the first; the others split what is left evenly. */
 const mainHabit = 0.79;
 
+/**
+ * One family in so many is one the teacher knows: there the likeliest program is the right one. Without them the most
+ * likely program would be wrong everywhere, and any drift of the weights, learned or not, would count as a gain.
+ */
+const knownEvery = 5;
+/** How often the tricky parts are right in families the teacher knows, and in the others. */
+const trickyShare = { known: 0.62, others: 0.2 };
+
+const isKnown = (family: Family): boolean => trainFamilies.indexOf(family) % knownEvery === 2;
+
+function rightShareOf(part: Part, family: Family): number {
+  if (!isTricky(part)) return part.rightShare;
+  return isKnown(family) ? trickyShare.known : trickyShare.others;
+}
+
 /** The variants the teacher writes a program in: each part is right or slips, independently of the others. */
 export const drawSlips = (family: Family, rng: KeyedRng): Choice =>
-  partsOf(family).map(({ rightShare, wrong }) => {
-    if (wrong.length === 0 || rng.uniform() < rightShare) return 0;
+  partsOf(family).map((part) => {
+    const { wrong } = part;
+    if (wrong.length === 0 || rng.uniform() < rightShareOf(part, family)) return 0;
     return wrong.length === 1 || rng.uniform() < mainHabit ? 1 : 2 + rng.integer(wrong.length - 1);
   });

@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 
 import { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
-import { unbiased } from '../../../../agent_rl/core/sampling.ts';
 import { collectGroups } from '../../../../agent_rl/trainer/collect-groups.ts';
 import { shuffledRewards } from '../../../../agent_rl/trainer/shuffled-rewards.ts';
+import { options } from '../../../support/grpo-trainer-setup.ts';
 import { ScriptedRollouts } from '../../../support/scripted-rollouts.ts';
 import { trajectory } from '../../../support/trajectories.ts';
 
@@ -32,15 +32,7 @@ describe('Shuffled rewards', () => {
       const { groups } = await collectGroups({
         rollouts,
         draw: () => ['easy', 'hard'].map((taskId) => ({ taskId, prompt: '', metadata: {} })),
-        rollout: {
-          tasksPerStep: 2,
-          groupSize: 2,
-          maxTurns: 1,
-          maxTurnTokens: 8,
-          maxEpisodeTokens: 50,
-          resampleZeroVariance: { enabled: false, cap: 1 },
-          sampling: unbiased,
-        },
+        rollout: options.rollout,
         algorithm: { advantageStd: 'none', advantageEps: 0 },
         control,
         seed,

@@ -1,0 +1,107 @@
+import { unbiased } from '../../agent_rl/core/sampling.ts';
+import type { Task } from '../../agent_rl/core/task.ts';
+import type { Trajectory } from '../../agent_rl/core/trajectory.ts';
+import type { EpisodeRequest } from '../../agent_rl/rollout/episode-parts.ts';
+import { type Metrics } from '../../agent_rl/telemetry/metric-names.ts';
+import { GRPOTrainer } from '../../agent_rl/trainer/grpo-trainer.ts';
+import type { TaskSource, TrainerObserver } from '../../agent_rl/trainer/trainer-contracts.ts';
+import type { GrpoOptions } from '../../agent_rl/trainer/training-options.ts';
+import { FakeLearner } from './fake-learner.ts';
+import { ScriptedRollouts } from './scripted-rollouts.ts';
+import { trajectory } from './trajectories.ts';
+
+export const options: GrpoOptions = {
+  seed: 1,
+  rollout: {
+    tasksPerStep: 2,
+    groupSize: 2,
+    maxTurns: 1,
+    maxTurnTokens: 8,
+    maxEpisodeTokens: 50,
+    resampleZeroVariance: { enabled: false, cap: 2 },
+    sampling: { ...unbiased, temperature: 0.8 },
+  },
+  algorithm: {
+    advantageStd: 'none',
+    advantageEps: 0,
+    clipLow: 0.2,
+    clipHigh: 0.3,
+    kl: { kind: 'none', weight: 0 },
+    aggregation: 'token-mean',
+    epochs: 1,
+    microBatchTokens: 10,
+    truncated: 'train',
+  },
+  train: {
+    iterations: 2,
+    learningRate: 1,
+    warmupSteps: 0,
+    schedule: 'constant',
+    finalRatio: 0,
+    beta1: 0.9,
+    beta2: 0.95,
+    eps: 1e-8,
+    weightDecay: 0,
+    maxGradNorm: 0,
+    parityBound: { max: 1e-3, mean: 1e-4 },
+  },
+  eval: { before: false, after: false, every: 0, samples: 1, temperature: 0 },
+  checkpoint: { every: 0, keepBest: false },
+};
+
+/** Tasks t0, t1, t2, … for ever. */
+export class Counter implements TaskSource {
+  next = 0;
+  draw(count: number): Task[] {
+    return Array.from({ length: count }, () => ({
+      taskId: `t${this.next++}`,
+      prompt: '',
+      metadata: {},
+    }));
+  }
+  state(): unknown {
+    return this.next;
+  }
+  restore(state: unknown): void {
+    this.next = Number(state);
+  }
+}
+
+export type Script = (request: EpisodeRequest) => Trajectory;
+
+/** The first of each pair succeeds. */
+export const mixed: Script = ({ sample }) => trajectory({ reward: sample === 0 ? 1 : 0 });
+export const always =
+  (reward: number): Script =>
+  () =>
+    trajectory({ reward });
+
+export const setUp = (
+  script: Script,
+  changes: Partial<GrpoOptions> = {},
+  observer: TrainerObserver = {},
+) => {
+  const learner = new FakeLearner();
+  const rollouts = new ScriptedRollouts(script);
+  const tasks = new Counter();
+  const metrics: Metrics[] = [];
+  const checkpoints: string[] = [];
+  const trainer = new GRPOTrainer(
+    {
+      learner,
+      rollouts,
+      tasks,
+      evalTasks: [{ taskId: 'e', prompt: '', metadata: { family: 'sums' } }],
+      observer: {
+        onIteration: (_, values) => metrics.push(values),
+        onCheckpoint: async (reason, { iteration }) =>
+          void checkpoints.push(`${reason} ${iteration}`),
+        ...observer,
+      },
+    },
+    { ...options, ...changes },
+  );
+  return { trainer, learner, rollouts, tasks, metrics, checkpoints };
+};
+
+export const never: AbortSignal = new AbortController().signal;
