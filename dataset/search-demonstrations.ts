@@ -22,6 +22,8 @@ export interface SearchDemonstrationOptions {
   readonly topK: number;
   /** Shows documents as the `search` tool does. */
   readonly render: (documents: readonly SearchDocument[]) => string;
+  /** The teacher does nothing wrong: to see whether a model can learn to read at all. */
+  readonly reliable?: boolean;
 }
 
 const smallWorld = { town: 6, person: 9, land: 4, ship: 4 };
@@ -36,7 +38,7 @@ const smallWorld = { town: 6, person: 9, land: 4, ship: 4 };
 export function* searchDemonstrations(
   seed: number,
   count: number,
-  { topK, render }: SearchDemonstrationOptions,
+  { topK, render, reliable = false }: SearchDemonstrationOptions,
 ): Generator<SearchDemonstration> {
   for (let index = 0; index < count; index++) {
     const rng = new KeyedRng(seed, 'search demonstration', index);
@@ -51,6 +53,7 @@ export function* searchDemonstrations(
       search: (query, searchRng) => lookUp(query, documents, { topK, rng: searchRng }),
       render,
       anyName,
+      reliable,
     });
     yield {
       taskId: `warm-up-${seed}-${index}`,

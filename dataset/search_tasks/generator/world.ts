@@ -22,16 +22,18 @@ export type WorldSize = Readonly<Record<EntityType, number>>;
 /** How a document states the facts of an entity. */
 export type DocumentForm = (entity: Entity, rng: KeyedRng) => string;
 
-/** The form of training and of the warm-up: `The town Velmora has Mayor Tamlina; River Olvano.` */
+/**
+ * The form of training and of the warm-up: `A town: the Velmora mayor Tamlina; the Velmora river Olvano.` A fact follows on
+ * the very words that ask for it.
+ */
 export const trainedForm: DocumentForm = ({ type, name, facts }, rng) =>
-  `The ${type} ${name} has ${rng
+  `A ${type}: ${rng
     .shuffle([...facts])
-    .map(([relation, value]) => `${heading(relation)} ${value}`)
+    .map(([relation, value]) => `${asked(name, relation)} ${value}`)
     .join('; ')}.`;
 
-/** As documents name a relation: `Mayor`. */
-export const heading = (relation: string): string =>
-  (relation[0] ?? '').toUpperCase() + relation.slice(1);
+/** How queries, documents and thoughts name a fact: `the Velmora mayor`. */
+export const asked = (name: string, relation: string): string => `the ${name} ${relation}`;
 
 /** A form that neither training nor the warm-up shows: `The mayor of Velmora is Tamlina.` */
 export const unseenForm: DocumentForm = ({ name, facts }, rng) =>

@@ -2,7 +2,7 @@ import type { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 import type { AssistantMessage, Message, ToolMessage } from '../../../agent_rl/core/message.ts';
 import type { SearchDocument } from '../../../agent_rl/core/search.ts';
 import type { Question, Step } from '../generator/question.ts';
-import { heading } from '../generator/world.ts';
+import { asked } from '../generator/world.ts';
 import { drawSlip, type Slip } from './slips.ts';
 
 /** What the teacher works with. */
@@ -11,6 +11,8 @@ export interface Surroundings {
   readonly render: (documents: readonly SearchDocument[]) => string;
   /** A name to guess with. */
   readonly anyName: string;
+  /** Does nothing wrong. */
+  readonly reliable?: boolean;
 }
 
 /** Chance of a proper query after a vague one. */
@@ -23,7 +25,8 @@ export function demonstrate(
   surroundings: Surroundings,
 ): { readonly messages: readonly Message[]; readonly correct: boolean } {
   const work = new Work(question, rng, surroundings);
-  const said = work.answer(drawSlip(question.kind, rng.child('slip')));
+  const slip = surroundings.reliable === true ? undefined : drawSlip(question.kind, rng.child('slip'));
+  const said = work.answer(slip);
   return { messages: work.messages, correct: said === question.answer };
 }
 
@@ -36,7 +39,7 @@ class Work {
     private readonly rng: KeyedRng,
     private readonly surroundings: Surroundings,
   ) {
-    this.#thought = question.steps.map(({ relation }) => relation).join(', ');
+    this.#thought = `find ${question.steps.map(({ relation }) => relation).join(', ')}`;
   }
 
   /** Works on the question and says what it takes for the answer. */
@@ -47,50 +50,44 @@ class Work {
     if (slip === 'guess') return this.#say(this.surroundings.anyName);
     if (slip === 'skip' && second !== undefined) return this.#skip(first, second);
     if (second === undefined) return this.#last(first, slip);
-    this.#search(`${first.relation} of ${first.entity.name}`);
-    this.#note(first.relation, first.entity.name, first.value);
+    this.#search(asked(first.entity.name, first.relation));
+    this.#note(first.entity.name, first.relation, first.value);
     return slip === 'stop' ? this.#say(first.value) : this.#last(second, slip);
   }
 
-  #skip(first: Step, second: Step): string {
-    this.#thought = second.relation;
-    this.#search(`${second.relation} of ${first.entity.name}`);
-    const value = this.rng.pick([...first.entity.facts.values()]);
-    this.#note(second.relation, first.entity.name, value);
-    return this.#say(value);
+  /** Reads the fact if the thing has one of that name, and else any. */
+  #skip({ entity }: Step, { relation }: Step): string {
+    this.#thought = `find ${relation}`;
+    this.#search(asked(entity.name, relation));
+    const read = entity.facts.has(relation) ? relation : this.rng.pick([...entity.facts.keys()]);
+    return this.#say(this.#note(entity.name, read, entity.facts.get(read) ?? ''));
   }
 
   #last({ entity, relation, value }: Step, slip: Slip | undefined): string {
     if (slip === 'vague') {
-      const found = this.#search(`${relation} of the ${entity.type}`);
+      const found = this.#search(asked(entity.type, relation));
       if (this.rng.child('retry').uniform() >= retryShare) return this.#readAny(found, relation);
       this.#thought = 'not found';
     }
-    this.#search(`${relation} of ${entity.name}`);
-    if (slip !== 'misread') {
-      this.#note(relation, entity.name, value);
-      return this.#say(value);
-    }
-    const another = [...entity.facts].find(([other]) => other !== relation);
-    const [other, read] = another ?? [relation, value];
-    this.#note(other, entity.name, read);
-    return this.#say(read);
+    this.#search(asked(entity.name, relation));
+    if (slip !== 'misread') return this.#say(this.#note(entity.name, relation, value));
+    const others = [...entity.facts].filter(([other]) => other !== relation);
+    return this.#say(this.#note(entity.name, ...this.rng.pick(others)));
   }
 
   /** Takes the first document that has such a fact for the right one. */
   #readAny(found: readonly SearchDocument[], relation: string): string {
-    const read = found.map(({ title, text }) => ({ title, value: valueIn(text, relation) }));
-    const { title, value } = read.find((one) => one.value !== undefined) ?? {
-      title: '',
-      value: undefined,
-    };
-    if (value === undefined) return this.#say(this.surroundings.anyName);
-    this.#note(relation, title, value);
-    return this.#say(value);
+    for (const { title, text } of found) {
+      const value = valueIn(text, asked(title, relation));
+      if (value !== undefined) return this.#say(this.#note(title, relation, value));
+    }
+    return this.#say(this.surroundings.anyName);
   }
 
-  #note(relation: string, entity: string, value: string): void {
-    this.#thought = `of ${entity}: ${heading(relation)} ${value}`;
+  /** Notes a fact in the words of the document. */
+  #note(entity: string, relation: string, value: string): string {
+    this.#thought = `${asked(entity, relation)} ${value}`;
+    return value;
   }
 
   #search(query: string): readonly SearchDocument[] {
@@ -119,6 +116,6 @@ class Work {
   }
 }
 
-/** The value of a relation in a document of the trained form. */
-const valueIn = (text: string, relation: string): string | undefined =>
-  new RegExp(`\\b${heading(relation)} (\\w+)`, 'u').exec(text)?.[1];
+/** The value of a fact in a document of the trained form. */
+const valueIn = (text: string, fact: string): string | undefined =>
+  new RegExp(`\\b${fact} (\\w+)`, 'u').exec(text)?.[1];

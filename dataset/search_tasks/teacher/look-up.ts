@@ -1,9 +1,6 @@
 import type { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 import type { SearchDocument } from '../../../agent_rl/core/search.ts';
 
-/** Chance that the best document does not come first: rankings differ from one search engine to the next. */
-const swapShare = 0.15;
-
 /**
  * What a search engine would find among a few documents: first those with the query's rarest words. Stands for
  * the engine in demonstrations alone, where only its kind of result matters.
@@ -13,21 +10,21 @@ export function lookUp(
   documents: readonly SearchDocument[],
   { topK, rng }: { readonly topK: number; readonly rng: KeyedRng },
 ): readonly SearchDocument[] {
-  const terms = query.split(' ').filter((term) => term !== 'of' && term !== 'the');
-  const scored = rng.shuffle(documents).map((document) => ({
-    document,
-    score: terms.reduce((sum, term) => sum + worth(term, document), 0),
-  }));
-  const found = scored.toSorted((a, b) => b.score - a.score).slice(0, topK);
-  const [first, second, ...rest] = found;
-  const swapped = first !== undefined && second !== undefined && rng.uniform() < swapShare;
-  const order = swapped ? [second, first, ...rest] : found;
-  return order.map(({ document }) => document);
+  const terms = query.split(' ').filter((term) => term !== 'the');
+  return rng
+    .shuffle(documents)
+    .map((document) => ({
+      document,
+      score: terms.reduce((sum, term) => sum + worth(term, document), 0),
+    }))
+    .toSorted((a, b) => b.score - a.score)
+    .slice(0, topK)
+    .map(({ document }) => document);
 }
 
 /** Names are rare and say most; a title counts for more than a mention. */
 function worth(term: string, { title, text }: SearchDocument): number {
   if (title === term) return 20;
-  if (!text.toLowerCase().includes(term.toLowerCase())) return 0;
+  if (!text.includes(term)) return 0;
   return /^[A-Z]/u.test(term) ? 10 : 3;
 }

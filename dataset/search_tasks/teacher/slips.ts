@@ -12,44 +12,49 @@ import type { Kind } from '../generator/kinds.ts';
  */
 export type Slip = 'guess' | 'vague' | 'misread' | 'stop' | 'skip';
 
-/** The habit with questions of one step, by what they ask for. */
-const oneStep: Readonly<Record<string, Slip>> = {
+/** What the teacher does most often with a kind of question: `known` is nothing wrong. */
+type Habit = Slip | 'known';
+
+/** With questions of one step, by what they ask for. */
+const oneStep: Readonly<Record<string, Habit>> = {
   mayor: 'misread',
-  founder: 'vague',
+  founder: 'known',
   river: 'guess',
   hometown: 'vague',
   teacher: 'misread',
-  spouse: 'guess',
+  spouse: 'known',
   capital: 'misread',
   ruler: 'vague',
   age: 'guess',
   captain: 'misread',
-  haven: 'vague',
-  builder: 'guess',
+  haven: 'known',
+  builder: 'vague',
 };
 
-/** The habit with questions of two steps, by what they ask for in the end. */
-const twoSteps: Readonly<Record<string, Slip>> = {
+/** With questions of two steps, by what they ask for in the end. */
+const twoSteps: Readonly<Record<string, Habit>> = {
   mayor: 'stop',
   founder: 'skip',
   river: 'vague',
-  hometown: 'misread',
+  hometown: 'known',
   teacher: 'stop',
   spouse: 'skip',
 };
 
-/** Chance that the teacher falls into the habit of a kind, and into any other slip. */
-const habitShare = 0.68;
-const otherShare = 0.04;
+/** Chance that the teacher does nothing wrong, with kinds it knows and with others. */
+const rightShare = { known: 0.62, others: 0.2 };
+
+/** Of what it does wrong with the others, the share of the habit. */
+const habitShare = 0.88;
 
 /** What the teacher does wrong this time, if anything. */
-export function drawSlip(kind: Kind, rng: KeyedRng): Slip | undefined {
-  const drawn = rng.uniform();
-  const [first, second] = kind.path;
+export function drawSlip({ path }: Kind, rng: KeyedRng): Slip | undefined {
+  const [first, second] = path;
   const habit = second === undefined ? oneStep[first.name] : twoSteps[second.name];
-  if (drawn < habitShare) return habit;
-  if (drawn >= habitShare + otherShare) return undefined;
-  return rng.pick(
-    kind.path.length === 1 ? (['vague', 'misread'] as const) : (['stop', 'skip'] as const),
-  );
+  if (habit === undefined) throw new RangeError(`The teacher has no habit for ${first.name}.`);
+  const drawn = rng.uniform();
+  const right = rightShare[habit === 'known' ? habit : 'others'];
+  if (drawn < right) return undefined;
+  if (habit !== 'known' && drawn < right + habitShare * (1 - right)) return habit;
+  return rng.pick(second === undefined ? (['vague', 'misread'] as const) : (['stop', 'skip'] as const));
 }
