@@ -87,7 +87,10 @@ class Wiring {
   notePrevious(): void {
     const { hiddenSize: width, headDim, heads, ropeTheta } = this.config;
     const half = headDim / 2;
-    const [queries, keys] = [this.#layer(0, 'self_attn.q_proj'), this.#layer(0, 'self_attn.k_proj')];
+    const [queries, keys] = [
+      this.#layer(0, 'self_attn.q_proj'),
+      this.#layer(0, 'self_attn.k_proj'),
+    ];
     queries.fill(0, 0, 2 * headDim * width);
     keys.fill(0, 0, headDim * width);
     for (const [pair, radians] of inverseFrequencies(headDim, ropeTheta).entries()) {
@@ -122,7 +125,10 @@ class Wiring {
     const slow = [...inverseFrequencies(headDim, ropeTheta).entries()]
       .filter(([, radians]) => radians < slowRadians)
       .flatMap(([pair]) => [pair, pair + half]);
-    const [queries, keys] = [this.#layer(1, 'self_attn.q_proj'), this.#layer(1, 'self_attn.k_proj')];
+    const [queries, keys] = [
+      this.#layer(1, 'self_attn.q_proj'),
+      this.#layer(1, 'self_attn.k_proj'),
+    ];
     queries.fill(0, 0, headDim * width);
     keys.fill(0, 0, headDim * width);
     for (const back of [1, 2]) {

@@ -18,7 +18,8 @@ export function* teacherConversations(
   { reliable = false }: { readonly reliable?: boolean } = {},
 ): Generator<readonly Message[]> {
   const { name } = chosen.environment.entry.spec;
-  const search = () => searchDemonstrations(seed, count, { topK: topKOf(chosen), render, reliable });
+  const search = () =>
+    searchDemonstrations(seed, count, { topK: topKOf(chosen), render, reliable });
   const code = () => codeDemonstrations(seed, count);
   const teachers = name === 'mixed' ? [search(), code()] : [name === 'search' ? search() : code()];
   for (let index = 0; index < count; index++) {
