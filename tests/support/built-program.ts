@@ -41,8 +41,17 @@ export function builtProgram(
 }
 
 /** Starts a program of `dist/` and leaves it running. */
-export function startProgram(name: string, args: readonly string[], cwd: string): StartedProgram {
-  const child = spawn(process.execPath, [programFile(name), ...args], { cwd, timeout: 120_000 });
+export function startProgram(
+  name: string,
+  args: readonly string[],
+  cwd: string,
+  env: NodeJS.ProcessEnv = process.env,
+): StartedProgram {
+  const child = spawn(process.execPath, [programFile(name), ...args], {
+    cwd,
+    env,
+    timeout: 120_000,
+  });
   const written = { stdout: '', stderr: '' };
   const look = new Set<() => void>();
   for (const stream of ['stdout', 'stderr'] as const) {
