@@ -25,13 +25,20 @@ function programFile(name: string): string {
 }
 
 /** Runs a program of `dist/`, as an installed user does. `npm test` builds it first. */
-export function builtProgram(
+export const builtProgram = (
   name: string,
+  args: readonly string[],
+  cwd: string,
+  env?: NodeJS.ProcessEnv,
+): Ended => nodeProgram([programFile(name), ...args], cwd, env);
+
+/** Runs Node on a file and its arguments. */
+export function nodeProgram(
   args: readonly string[],
   cwd: string,
   env: NodeJS.ProcessEnv = process.env,
 ): Ended {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [programFile(name), ...args], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
     cwd,
     env,
     encoding: 'utf8',

@@ -153,6 +153,8 @@ describe('GRPOTrainer', () => {
     await trainer.train(never);
     expect(learner.steps).toHaveLength(2);
     expect([...(learner.batches[0]?.[0]?.refLogProbs ?? [])]).toEqual(Array<number>(5).fill(-0.25));
+    const asked = { temperature: 0.8, which: 'reference' };
+    expect(learner.forwards).toEqual([asked, asked]);
   });
 
   test('draws other tasks for groups that teach nothing, up to the cap', async () => {
@@ -240,6 +242,10 @@ describe('GRPOTrainer', () => {
       message:
         'None of 4 episodes has a reward. The first (task t0) ended as grader-error: it broke',
     });
+    const unjudged = setUp(() => ({ ...trajectory(), reward: undefined }));
+    await expect(unjudged.trainer.train(never)).rejects.toThrow(
+      'The first (task t0) ended as completed: its environment gave it none',
+    );
   });
 
   test('drops an interrupted collection, gives its tasks back and writes a checkpoint', async () => {
