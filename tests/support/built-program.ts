@@ -47,17 +47,23 @@ export function nodeProgram(
   return { code: status, stdout, stderr };
 }
 
+interface StartOptions {
+  readonly env?: NodeJS.ProcessEnv;
+  /** Then it is ended. */
+  readonly timeoutMs?: number;
+}
+
 /** Starts a program of `dist/` and leaves it running. */
 export function startProgram(
   name: string,
   args: readonly string[],
   cwd: string,
-  env: NodeJS.ProcessEnv = process.env,
+  { env = process.env, timeoutMs = 120_000 }: StartOptions = {},
 ): StartedProgram {
   const child = spawn(process.execPath, [programFile(name), ...args], {
     cwd,
     env,
-    timeout: 120_000,
+    timeout: timeoutMs,
   });
   const written = { stdout: '', stderr: '' };
   const look = new Set<() => void>();
