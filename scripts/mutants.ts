@@ -109,7 +109,8 @@ function main(filters: readonly string[]): number {
       return 1;
     }
     // A busy machine slows both down.
-    const limitMs = Math.max(hungAfterMs, timesUnmutated * Math.ceil(performance.now() - started));
+    const unmutatedMs = performance.now() - started;
+    const limitMs = Math.ceil(Math.max(hungAfterMs, timesUnmutated * unmutatedMs));
     const verdicts = mutants.map((mutant) => {
       const verdict = tryMutant(copy, mutant, limitMs);
       console.log(`${verdict.padEnd(11)} ${mutant.file}: ${mutant.name}`);
