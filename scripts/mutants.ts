@@ -15,7 +15,7 @@ import { packageRoot } from '../agent_rl/core/package-root.ts';
 
 /*
  * Shows that the tests notice faults: each hand-made one is put into a copy of the sources, its tests are run, and
- * at least one must fail. Arguments filter mutants by a part of their file or name.
+ * at least one must fail or hang. Arguments filter mutants by a part of their file or name.
  */
 
 interface Mutant {
@@ -29,10 +29,11 @@ interface Mutant {
   readonly tests: readonly string[];
 }
 
-type Verdict = 'killed' | 'survived' | 'did not run';
+type Verdict = 'killed' | 'hung' | 'survived' | 'did not run';
 
-/** A run that takes longer hangs because of its mutant, and has noticed it. */
+/** A run that takes longer than this, and than many times what all the tests took, hangs because of its mutant. */
 const hungAfterMs = 120_000;
+const timesUnmutated = 5;
 
 const copied = ['agent_rl', 'dataset', 'model', 'tests', 'jest.config.js', 'package.json'];
 const linked = ['dist', 'node_modules'];
@@ -51,7 +52,7 @@ function copyOf(root: string): string {
 }
 
 /** Runs tests in the copy; a run that fails without a failing test is a mutant that does not even load. */
-function judge(copy: string, tests: readonly string[]): Verdict {
+function judge(copy: string, tests: readonly string[], limitMs: number | undefined): Verdict {
   const report = join(copy, 'report.json');
   rmSync(report, { force: true });
   const jest = join('node_modules', 'jest', 'bin', 'jest.js');
@@ -60,12 +61,12 @@ function judge(copy: string, tests: readonly string[]): Verdict {
   const { error } = spawnSync(process.execPath, [...flags, jest, ...options, ...tests], {
     cwd: copy,
     stdio: 'ignore',
-    timeout: hungAfterMs,
+    timeout: limitMs,
     killSignal: 'SIGKILL',
     env: { PATH: process.env['PATH'] },
   });
   if (error !== undefined) {
-    if ('code' in error && error.code === 'ETIMEDOUT') return 'killed';
+    if ('code' in error && error.code === 'ETIMEDOUT') return 'hung';
     throw error;
   }
   const { numFailedTests, success } = JSON.parse(readFileSync(report, 'utf8')) as {
@@ -76,7 +77,7 @@ function judge(copy: string, tests: readonly string[]): Verdict {
   return numFailedTests > 0 ? 'killed' : 'did not run';
 }
 
-function tryMutant(copy: string, { file, find, replace, tests }: Mutant): Verdict {
+function tryMutant(copy: string, { file, find, replace, tests }: Mutant, limitMs: number): Verdict {
   const path = join(copy, file);
   const source = readFileSync(path, 'utf8');
   const places = source.split(find).length - 1;
@@ -87,7 +88,7 @@ function tryMutant(copy: string, { file, find, replace, tests }: Mutant): Verdic
     source.replace(find, () => replace),
   );
   try {
-    return judge(copy, tests);
+    return judge(copy, tests, limitMs);
   } finally {
     writeFileSync(path, source);
   }
@@ -102,16 +103,20 @@ function main(filters: readonly string[]): number {
   const copy = copyOf(root);
   try {
     const tests = [...new Set(mutants.flatMap((mutant) => mutant.tests))];
-    if (judge(copy, tests) !== 'survived') {
+    const started = performance.now();
+    if (judge(copy, tests, undefined) !== 'survived') {
       console.error('The tests fail without a mutant; mend them first.');
       return 1;
     }
+    // A busy machine slows both down.
+    const unmutatedMs = performance.now() - started;
+    const limitMs = Math.ceil(Math.max(hungAfterMs, timesUnmutated * unmutatedMs));
     const verdicts = mutants.map((mutant) => {
-      const verdict = tryMutant(copy, mutant);
+      const verdict = tryMutant(copy, mutant, limitMs);
       console.log(`${verdict.padEnd(11)} ${mutant.file}: ${mutant.name}`);
       return verdict;
     });
-    const killed = verdicts.filter((verdict) => verdict === 'killed').length;
+    const killed = verdicts.filter((verdict) => ['killed', 'hung'].includes(verdict)).length;
     console.log(`${killed} of ${mutants.length} mutants killed.`);
     return killed === mutants.length ? 0 : 1;
   } finally {

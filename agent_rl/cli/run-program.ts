@@ -42,7 +42,7 @@ export async function runProgram(programName: string, only?: Command): Promise<v
   process.on('beforeExit', () => {
     if (over) return;
     process.stderr.write(
-      'UNEXPECTED: The job waits for something that can no longer happen, most often a promise of a plugin that nothing settles.\n',
+      'UNEXPECTED: The job waits for something that can no longer happen, most often a promise of a plugin that nothing settles. Give what the plugin awaits a deadline, or reject it where it fails.\n',
     );
     process.exit(runFailed);
   });

@@ -28,6 +28,7 @@ import { modelFolder } from './model-folder.ts';
 import { pluginHooks } from './plugin-loader.ts';
 import { isolatedSettings, needsSandbox } from './plugin-needs.ts';
 import type { JobOptions } from './run-options.ts';
+import { reportsOf, type RunReports } from './run-reports.ts';
 import { unlessStopped } from './unless-stopped.ts';
 
 export interface AgentOptions extends Pick<JobOptions, 'loaded' | 'plugins'> {
@@ -43,8 +44,6 @@ export interface AgentOptions extends Pick<JobOptions, 'loaded' | 'plugins'> {
   readonly tasks?: readonly Task[];
 }
 
-type Reports = Readonly<Record<string, Readonly<Record<string, number>>>>;
-
 /** Everything that plays episodes: engine, sandbox, policy, tools, environments, rewards. */
 export interface Agent {
   readonly chosen: ChosenPlugins;
@@ -57,8 +56,8 @@ export interface Agent {
   readonly modelFolder: string;
   readonly make: EpisodeMaker;
   readonly rollouts: Rollouts;
-  /** What tools and rewards report of the run so far, by their names. */
-  reports(): { readonly tools: Reports; readonly rewards: Reports };
+  /** What tools and rewards report of the run so far, its earlier sessions included. */
+  reports(earlier?: RunReports): RunReports;
   close(): Promise<void>;
 }
 
@@ -113,7 +112,10 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
       modelFolder: folder,
       make: maker,
       rollouts: workers === 1 ? new RolloutWorker(maker) : new AsyncRolloutWorker(maker, workers),
-      reports: () => ({ tools: reportsOf(shared), rewards: reportsOf(rewardsShared) }),
+      reports: (earlier) => ({
+        tools: reportsOf(shared, earlier?.tools),
+        rewards: reportsOf(rewardsShared, earlier?.rewards),
+      }),
       close: () => closeAll(opened),
     };
   } catch (thrown) {
@@ -137,11 +139,6 @@ async function openTools(
   }
   return shared;
 }
-
-const reportsOf = (shared: ReadonlyMap<string, ToolShared>): Reports =>
-  Object.fromEntries(
-    [...shared].flatMap(([name, one]) => (one.report === undefined ? [] : [[name, one.report()]])),
-  );
 
 /** What the instances of each reward share, by the reward's name; each is added to `opened` at once. */
 async function openRewards(

@@ -30,6 +30,7 @@ import { defaultRunName, resumePoint, type ResumePoint } from './resume-point.ts
 import type { JobResult, TrainingOptions } from './run-options.ts';
 import { rewriteRunConfig, runInputs, writeRunConfig } from './run-inputs.ts';
 import { RunRecords } from './run-records.ts';
+import type { RunReports } from './run-reports.ts';
 import { addUsage, type RunUsage } from './run-usage.ts';
 import { beforeAfterTable, summaryOf } from './summary.ts';
 import { previewText } from './task-preview.ts';
@@ -200,12 +201,14 @@ interface RunParts {
 interface SavedState extends TrainerState {
   /** Up to this checkpoint; absent in checkpoints of before it was kept. */
   readonly usage?: RunUsage;
+  readonly reports?: RunReports;
 }
 
 /** One run with everything open. */
 class TrainingRun {
   readonly #started = performance.now();
   #earlier: RunUsage | undefined;
+  #reported: RunReports | undefined;
   #saved = { path: '', weightsSha256: '' };
 
   constructor(private readonly parts: RunParts) {}
@@ -250,8 +253,9 @@ class TrainingRun {
     try {
       if (resume !== undefined) {
         await agent.engine.loadState(resume.checkpoint);
-        const { usage, ...state } = readTrainerState(resume.checkpoint) as SavedState;
+        const { usage, reports, ...state } = readTrainerState(resume.checkpoint) as SavedState;
         this.#earlier = usage;
+        this.#reported = reports;
         if (usage === undefined)
           log.warn(
             'The checkpoint holds no times: the totals of summary.json begin at this resume.',
@@ -291,7 +295,11 @@ class TrainingRun {
       folder: folder.checkpoints,
       name,
       step: state.iteration,
-      state: { ...state, usage: await this.#usage() } satisfies SavedState,
+      state: {
+        ...state,
+        usage: await this.#usage(),
+        reports: agent.reports(this.#reported),
+      } satisfies SavedState,
       learner: agent.engine,
       modelFolder: agent.modelFolder,
     });
@@ -323,7 +331,7 @@ class TrainingRun {
       weightsSha256: this.#saved.weightsSha256,
       checkpoint: this.#saved.path,
       sandboxLevel: agent.sandbox?.capabilities().level,
-      ...agent.reports(),
+      ...agent.reports(this.#reported),
     });
     writeFileAtomic(folder.summary, `${JSON.stringify(summary, null, 1)}\n`);
     if (result.before ?? result.after) options.print(beforeAfterTable(result));

@@ -1,18 +1,15 @@
 import type { Evaluation } from '../trainer/evaluate.ts';
 import type { TrainingResult } from '../trainer/trainer-contracts.ts';
 import { rateText } from './run-records.ts';
+import type { RunReports } from './run-reports.ts';
 import type { RunUsage } from './run-usage.ts';
 
-export interface SummaryFacts {
+export interface SummaryFacts extends RunReports {
   readonly seed: number;
   readonly usage: RunUsage;
   readonly weightsSha256: string;
   readonly checkpoint: string;
   readonly sandboxLevel: string | undefined;
-  /** What tools report, by the tool's name. */
-  readonly tools: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  /** What rewards report, by the reward's name. */
-  readonly rewards: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
 /** What is kept of an evaluation. */

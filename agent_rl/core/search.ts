@@ -1,3 +1,5 @@
+import type { ToolResult } from './tool.ts';
+
 /** A text that can be searched. `id` is unique in its collection. */
 export interface SearchDocument {
   readonly id: string;
@@ -18,6 +20,19 @@ export interface SearchHit {
   /** The backend's own scale, higher is better; hits come best first in fused order. */
   readonly score: number;
 }
+
+/**
+ * The hits of a search, best first and as the policy was shown them: a list of them is what a tool that searches gives
+ * as the `data` of its result. `undefined` for any other call, a search that failed included.
+ */
+export function hitsOf({ data }: ToolResult): readonly SearchHit[] | undefined {
+  return Array.isArray(data) && data.every(isHit) ? data : undefined;
+}
+
+const isHit = (value: unknown): value is SearchHit =>
+  typeof value === 'object' &&
+  value !== null &&
+  typeof (value as Partial<SearchHit>).documentId === 'string';
 
 export interface SearchRequest {
   readonly query: string;

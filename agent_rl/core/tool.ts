@@ -83,10 +83,18 @@ export interface ToolHost {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
+/** Counts and shares, by name. */
+export type PluginReport = Readonly<Record<string, number>>;
+
 /** What all instances of a tool share in a run. */
 export interface ToolShared {
-  /** Counts and shares of the run so far, for the log and the summary. */
-  report?(): Readonly<Record<string, number>>;
+  /** Of the session so far, for the summary. */
+  report?(): PluginReport;
+  /**
+   * What the earlier sessions of a resumed run reported and what this one does, as one. Without it numbers are added,
+   * as is right for counts and wrong for shares.
+   */
+  joinReports?(earlier: PluginReport, session: PluginReport): PluginReport;
   close(): Promise<void>;
 }
 

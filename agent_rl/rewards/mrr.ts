@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
 
-import type { ExecutedCall } from '../core/environment.ts';
 import { type EpisodeView, reward } from '../core/reward.ts';
-import type { SearchHit } from '../core/search.ts';
+import { hitsOf, type SearchHit } from '../core/search.ts';
 import type { Task } from '../core/task.ts';
 
 const Settings = Type.Object(
@@ -28,7 +27,8 @@ export const mrr = reward({
   if (relevant.size === 0) return undefined;
   const ranks = turns
     .flatMap(({ calls }) => calls)
-    .flatMap((call) => hitsOf(call) ?? [])
+    .map(({ result }) => hitsOf(result))
+    .filter((hits) => hits !== undefined)
     .map((hits) => reciprocalRank(hits, relevant));
   return over === 'best' ? Math.max(0, ...ranks) : (ranks.at(-1) ?? 0);
 });
@@ -53,15 +53,3 @@ function relevantDocuments(task: Task): ReadonlySet<string> {
   const listed: readonly unknown[] = Array.isArray(ids) ? ids : [];
   return new Set(listed.filter((id) => typeof id === 'string'));
 }
-
-/**
- * The hits of a call, in a list of their own; nothing for a call that was no search or found no answer. They are the
- * call's data, or `hits` in them.
- */
-function hitsOf({ result: { data } }: ExecutedCall): readonly [readonly SearchHit[]] | undefined {
-  const hits: unknown = Array.isArray(data) ? data : (data as { hits?: unknown } | undefined)?.hits;
-  return Array.isArray(hits) && hits.every(isHit) ? [hits] : undefined;
-}
-
-const isHit = (value: unknown): value is SearchHit =>
-  typeof value === 'object' && value !== null && 'documentId' in value;

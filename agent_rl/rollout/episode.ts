@@ -79,8 +79,11 @@ class Episode {
       return failure(outcome, [messageOf(thrown), ...told].join('; then finish failed: '));
     } finally {
       clearTimeout(timer);
-      policy.release(this.#name);
-      await this.parts.close?.();
+      try {
+        policy.release(this.#name);
+      } finally {
+        await this.parts.close?.();
+      }
     }
   }
 

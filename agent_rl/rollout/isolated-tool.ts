@@ -105,15 +105,17 @@ export class IsolatedTool {
     worker.unref();
     // Also while idle: a stray failure of the tool ends its thread and not the run.
     worker.on('error', () => this.#drop(worker)).on('exit', () => this.#drop(worker));
-    const started = await withDeadline(async () => nextAnswer(worker), {
-      seconds: startUpS,
-      signal,
-    });
-    if (started !== 'timeout' && started.value.kind === 'ready') return worker;
-    await worker.terminate();
-    const why =
-      started === 'timeout' ? `it did not load in ${startUpS} s` : describe(started.value);
-    throw new Error(`The thread of the isolated tool "${this.name}" could not start: ${why}.`);
+    try {
+      const within = { seconds: startUpS, signal };
+      const started = await withDeadline(async () => nextAnswer(worker), within);
+      if (started !== 'timeout' && started.value.kind === 'ready') return worker;
+      const why =
+        started === 'timeout' ? `it did not load in ${startUpS} s` : describe(started.value);
+      throw new Error(`The thread of the isolated tool "${this.name}" could not start: ${why}.`);
+    } catch (thrown) {
+      await worker.terminate();
+      throw thrown;
+    }
   }
 }
 

@@ -1,11 +1,11 @@
 import { type GroupAdvantages, groupAdvantages } from '../algorithms/group-advantages.ts';
-import { AgentRlError } from '../core/errors.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
 import type { Task } from '../core/task.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import { planGroups } from '../rollout/rollout-plan.ts';
 import type { Rollouts } from '../rollout/rollout-worker.ts';
 import { groupRewards, type GroupRewards, type RewardCombination } from './group-rewards.ts';
+import { requireRewards } from './require-rewards.ts';
 import { shuffledRewards } from './shuffled-rewards.ts';
 import type { AlgorithmOptions, RolloutOptions, TrainOptions } from './training-options.ts';
 
@@ -23,6 +23,10 @@ export interface Collection {
   /** Groups whose place another task took because their rewards were all equal. */
   readonly discarded: readonly Group[];
 }
+
+/** All episodes of a collection, those to be learned from first. */
+export const trajectoriesOf = ({ groups, discarded }: Collection): Trajectory[] =>
+  [...groups, ...discarded].flatMap(({ trajectories }) => trajectories);
 
 export interface CollectGroupsOptions {
   readonly rollouts: Rollouts;
@@ -57,7 +61,7 @@ export async function collectGroups(options: CollectGroupsOptions): Promise<Coll
     discarded.push(...flat);
     groups = groups.map((group) => (group.zeroVariance ? (drawn.next().value ?? group) : group));
   }
-  if (!signal.aborted) requireRewards([...groups, ...discarded]);
+  if (!signal.aborted) requireRewards(trajectoriesOf({ groups, discarded }));
   return { groups, discarded };
 }
 
@@ -98,14 +102,4 @@ function dealtOut(played: readonly Trajectory[], random: KeyedRng): Trajectory[]
     trajectory.reward === undefined ? undefined : trajectory,
   );
   return shuffledRewards(scored, random).map((dealt, i) => dealt ?? (played[i] as Trajectory));
-}
-
-function requireRewards(groups: readonly Group[]): void {
-  const trajectories = groups.flatMap((group) => group.trajectories);
-  if (trajectories.some(({ reward }) => reward !== undefined)) return;
-  const first = trajectories.find(({ problem }) => problem !== undefined);
-  throw new AgentRlError(
-    'ROLLOUTS_FAILED',
-    `None of ${trajectories.length} episodes has a reward. The first (task ${first?.taskId}) ended as ${first?.outcome}: ${first?.problem}`,
-  );
 }

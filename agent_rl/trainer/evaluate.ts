@@ -7,6 +7,7 @@ import type { Trajectory } from '../core/trajectory.ts';
 import { planGroups } from '../rollout/rollout-plan.ts';
 import type { Rollouts } from '../rollout/rollout-worker.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
+import { requireRewards } from './require-rewards.ts';
 
 /** Successes among attempts that have a verdict, with the Wilson 95 % interval of the rate. */
 export interface SuccessRate {
@@ -47,7 +48,11 @@ export interface EvaluateOptions {
   readonly onEpisode?: (trajectory: Trajectory) => void;
 }
 
-/** Attempts every task. The draws depend on the seed and not on the step: two evaluations differ by the weights alone. */
+/**
+ * Attempts every task. The draws depend on the seed and not on the step: two evaluations differ by the weights alone.
+ *
+ * @throws AgentRlError `ROLLOUTS_FAILED` when no attempt has a reward: that is no success rate of 0.
+ */
 export async function evaluate(
   rollouts: Rollouts,
   tasks: readonly Task[],
@@ -64,6 +69,7 @@ export async function evaluate(
     signal,
     ...(onEpisode && { onEpisode }),
   });
+  if (tasks.length > 0 && !signal.aborted) requireRewards(trajectories);
   const attempts = tasks.map((task, i) => ({
     groups: groupsOf(task),
     judged: trajectories

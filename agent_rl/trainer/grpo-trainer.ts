@@ -4,14 +4,9 @@ import { keepLedger } from '../rollout/ledger.ts';
 import type { Rollouts } from '../rollout/rollout-worker.ts';
 import { Stopwatch } from '../telemetry/stopwatch.ts';
 import { buildData, type TracedDatum } from './build-data.ts';
-import { collectGroups } from './collect-groups.ts';
+import { collectGroups, trajectoriesOf } from './collect-groups.ts';
 import { type Evaluation, evaluate, evaluationMetrics } from './evaluate.ts';
-import {
-  addToTotals,
-  iterationMetrics,
-  type IterationReport,
-  trajectoriesOf,
-} from './iteration-report.ts';
+import { addToTotals, iterationMetrics, type IterationReport } from './iteration-report.ts';
 import { optimOptionsAt, plannedIterations } from './optim-options.ts';
 import { type ParityGap, requireParity } from './parity.ts';
 import {
@@ -118,14 +113,14 @@ export class GRPOTrainer {
 
   /** One iteration; false when it was interrupted and left no trace. */
   async #iterate(signal: AbortSignal): Promise<boolean> {
-    const { learner, tasks } = this.#parts;
+    const { learner, rollouts, tasks } = this.#parts;
     const { algorithm, combination, rollout, seed, train, eval: evaluation } = this.#options;
     const { iteration, optimizerSteps } = this.#state;
     const watch = new Stopwatch<'collect' | 'update' | 'publish'>();
 
     const collection = await watch.time('collect', () =>
       collectGroups({
-        ...this.#parts,
+        rollouts,
         draw: (count) => tasks.draw(count),
         rollout,
         algorithm,

@@ -1,8 +1,7 @@
-import type { Trajectory } from '../core/trajectory.ts';
 import type { Ledger } from '../rollout/ledger.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import type { TracedDatum, TrainingData } from './build-data.ts';
-import type { Collection } from './collect-groups.ts';
+import { type Collection, trajectoriesOf } from './collect-groups.ts';
 import { meanGap, noGap, type ParityGap } from './parity.ts';
 import { rolloutMetrics } from './rollout-metrics.ts';
 import type { TrainerTotals } from './trainer-contracts.ts';
@@ -29,9 +28,6 @@ export interface IterationReport {
   readonly optimizerSteps: number;
   readonly seconds: IterationSeconds;
 }
-
-export const trajectoriesOf = ({ groups, discarded }: Collection): Trajectory[] =>
-  [...groups, ...discarded].flatMap(({ trajectories }) => trajectories);
 
 /** An iteration as metrics. What was not measured is absent. */
 export function iterationMetrics(report: IterationReport): Metrics {

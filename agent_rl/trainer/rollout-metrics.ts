@@ -2,15 +2,16 @@ import { outcomes } from '../core/outcome.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import { sampledTokens } from '../rollout/ledger.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
-import type { Collection } from './collect-groups.ts';
+import { type Collection, trajectoriesOf } from './collect-groups.ts';
 
 const sum = (values: readonly number[]): number =>
   values.reduce((total, value) => total + value, 0);
 const mean = (values: readonly number[]): number => sum(values) / values.length;
 
 /** Numbers of one collection. Means over episodes leave out those the system failed; a mean of none is absent. */
-export function rolloutMetrics({ groups, discarded }: Collection): Metrics {
-  const all = [...groups, ...discarded].flatMap(({ trajectories }) => trajectories);
+export function rolloutMetrics(collection: Collection): Metrics {
+  const { groups, discarded } = collection;
+  const all = trajectoriesOf(collection);
   const scored = all.filter(({ reward }) => reward !== undefined);
   const statuses = all.flatMap(({ calls }) => calls.map(({ status }) => status));
   const withStatus = (wanted: string): number =>

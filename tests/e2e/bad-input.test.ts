@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 
 import { jobs } from '../../agent_rl/compose/jobs.ts';
 import { makeAcmeProject } from '../support/acme-project.ts';
@@ -184,6 +184,21 @@ describe('a device', () => {
     if (command === 'sft') writeBelow(project, 'code/train.jsonl', conversation);
     const message = await refusedBy(command, runFile(), '--device', 'cuda:99');
     expect(message).toMatch(/DEVICE_UNAVAILABLE: Device "cuda:99" cannot be used/);
+  });
+});
+
+describe('a sandbox', () => {
+  const { XDG_CACHE_HOME } = process.env;
+  afterEach(() => {
+    if (XDG_CACHE_HOME === undefined) delete process.env['XDG_CACHE_HOME'];
+    else process.env['XDG_CACHE_HOME'] = XDG_CACHE_HOME;
+  });
+
+  test('that cannot be prepared is refused, and where its files go is named', async () => {
+    process.env['XDG_CACHE_HOME'] = writeBelow(project, 'no-cache', 'a file');
+    const message = await refused(runFile());
+    expect(message).toMatch(/SANDBOX_UNAVAILABLE: .*no-cache.*XDG_CACHE_HOME/);
+    expect(existsSync(join(project, 'runs'))).toBe(false);
   });
 });
 

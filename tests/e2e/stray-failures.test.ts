@@ -70,6 +70,7 @@ describe('in a run', () => {
       expect(readLines(run(name), 'metrics.jsonl').length).toBeGreaterThanOrEqual(2);
       expect(whatIsTorn(join(run(name), 'checkpoints', 'step-2'))).toBeUndefined();
       expect(existsSync(join(run(name), 'summary.json'))).toBe(false);
+      expect(existsSync(join(run(name), 'run.lock'))).toBe(false);
     },
     60_000,
   );

@@ -25,13 +25,20 @@ function programFile(name: string): string {
 }
 
 /** Runs a program of `dist/`, as an installed user does. `npm test` builds it first. */
-export function builtProgram(
+export const builtProgram = (
   name: string,
+  args: readonly string[],
+  cwd: string,
+  env?: NodeJS.ProcessEnv,
+): Ended => nodeProgram([programFile(name), ...args], cwd, env);
+
+/** Runs Node on a file and its arguments. */
+export function nodeProgram(
   args: readonly string[],
   cwd: string,
   env: NodeJS.ProcessEnv = process.env,
 ): Ended {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [programFile(name), ...args], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
     cwd,
     env,
     encoding: 'utf8',
@@ -40,9 +47,24 @@ export function builtProgram(
   return { code: status, stdout, stderr };
 }
 
+interface StartOptions {
+  readonly env?: NodeJS.ProcessEnv;
+  /** Then it is ended. */
+  readonly timeoutMs?: number;
+}
+
 /** Starts a program of `dist/` and leaves it running. */
-export function startProgram(name: string, args: readonly string[], cwd: string): StartedProgram {
-  const child = spawn(process.execPath, [programFile(name), ...args], { cwd, timeout: 120_000 });
+export function startProgram(
+  name: string,
+  args: readonly string[],
+  cwd: string,
+  { env = process.env, timeoutMs = 120_000 }: StartOptions = {},
+): StartedProgram {
+  const child = spawn(process.execPath, [programFile(name), ...args], {
+    cwd,
+    env,
+    timeout: timeoutMs,
+  });
   const written = { stdout: '', stderr: '' };
   const look = new Set<() => void>();
   for (const stream of ['stdout', 'stderr'] as const) {

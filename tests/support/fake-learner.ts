@@ -15,7 +15,13 @@ export class FakeLearner implements Learner {
   published = 0;
   gap = 0;
 
-  async forward(tokens: readonly Int32Array[]): Promise<readonly Float32Array[]> {
+  readonly forwards: Parameters<Learner['forward']>[1][] = [];
+
+  async forward(
+    tokens: readonly Int32Array[],
+    options: Parameters<Learner['forward']>[1],
+  ): Promise<readonly Float32Array[]> {
+    this.forwards.push(options);
     return tokens.map((sequence) => new Float32Array(sequence.length).fill(-0.25));
   }
 

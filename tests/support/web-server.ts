@@ -20,11 +20,22 @@ export interface WebServer {
   readonly received: Received[];
   /** What the next requests are answered with. */
   answer: Answer;
+  /** From then on nobody listens. */
+  shut(): Promise<void>;
 }
 
 /** A server of this machine alone, open while the tests of the file run. */
 export function webServer(): WebServer {
-  const running: Mutable<WebServer> = { origin: '', received: [], answer: (_, r) => r.end() };
+  const running: Mutable<WebServer> = {
+    origin: '',
+    received: [],
+    answer: (_, r) => r.end(),
+    shut: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
   const server = createServer((incoming, response) => {
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -13,7 +13,7 @@ import type {
 } from '../../core/environment.ts';
 import { system, user } from '../../core/message.ts';
 import type { Message, ToolCall } from '../../core/message.ts';
-import type { SearchHit } from '../../core/search.ts';
+import { hitsOf } from '../../core/search.ts';
 import type { SearchTask } from '../../core/search-task.ts';
 import { TASK } from '../../core/task.ts';
 import { SETTINGS } from '../../core/tool.ts';
@@ -91,7 +91,7 @@ export class SearchEnv implements Environment {
     this.#searches.push({
       query,
       status,
-      documentIds: documentIdsOf(result.data),
+      documentIds: (hitsOf(result) ?? []).map(({ documentId }) => documentId),
       quotedAnswer: !this.#answerShown && mentionsAnswer(query, this.#accepted),
       repeated: this.#searches.some((earlier) => answerKey(earlier.query) === key),
       foundAnswer: this.#shows(executed),
@@ -101,13 +101,4 @@ export class SearchEnv implements Environment {
   #shows({ result, status }: ExecutedCall): boolean {
     return status === 'ok' && mentionsAnswer(result.content, this.#accepted);
   }
-}
-
-/** Ids of the documents behind a result: of its hits, which are the data themselves or `hits` in them. */
-function documentIdsOf(data: unknown): readonly string[] {
-  const hits: unknown = Array.isArray(data) ? data : (data as { hits?: unknown } | null)?.hits;
-  if (!Array.isArray(hits)) return [];
-  return hits
-    .map((hit: Partial<SearchHit> | null) => hit?.documentId)
-    .filter((id) => typeof id === 'string');
 }

@@ -4,7 +4,7 @@ import { acceptedAnswers } from '../../core/accepted-answers.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { type EpisodeView, reward, type RewardHost, type RewardShared } from '../../core/reward.ts';
 import type { Embedder } from '../../core/search.ts';
-import { SHARED } from '../../core/tool.ts';
+import { type PluginReport, SHARED } from '../../core/tool.ts';
 import { openEmbedder } from '../../search/corpus/open-embedder.ts';
 import { finalAnswer } from '../final-answer.ts';
 import { AnswerSimilaritySettings } from './settings.ts';
@@ -34,8 +34,13 @@ export class SimilarityScale implements RewardShared {
     return calibrated(nearest, this.floor);
   }
 
-  report(): Readonly<Record<string, number>> {
+  report(): PluginReport {
     return { floor: this.floor };
+  }
+
+  /** The floor in use; the tasks it was measured on are those of the earlier sessions. */
+  joinReports(_earlier: PluginReport, session: PluginReport): PluginReport {
+    return session;
   }
 
   close(): Promise<void> {

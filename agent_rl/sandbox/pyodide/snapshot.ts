@@ -18,14 +18,15 @@ import { startRestricted } from './restricted-node.ts';
 
 const files = ['glue.js', 'loader.js', 'snapshot.bin'] as const;
 
-/** Where programs of this user keep what can be made again. */
+/** Where programs of this user keep what can be made again: below `XDG_CACHE_HOME`, or where the system has it. */
 export function userCacheFolder(): string {
   const { XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
+  if (XDG_CACHE_HOME) return join(XDG_CACHE_HOME, 'agent_rl');
   if (process.platform === 'win32') {
     return join(LOCALAPPDATA ?? join(homedir(), 'AppData', 'Local'), 'agent_rl', 'cache');
   }
   if (process.platform === 'darwin') return join(homedir(), 'Library', 'Caches', 'agent_rl');
-  return join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'agent_rl');
+  return join(homedir(), '.cache', 'agent_rl');
 }
 
 const sizes = (folder: string): Record<string, number> =>
@@ -112,6 +113,6 @@ export async function ensureSnapshot(
 const unprepared = (cacheFolder: string, cause: unknown): AgentRlError =>
   new AgentRlError(
     'SANDBOX_UNAVAILABLE',
-    `The Python sandbox could not be prepared in ${cacheFolder}: ${messageOf(cause)}. Check that the folder can be written to, or name another one.`,
+    `The Python sandbox could not be prepared in ${cacheFolder}: ${messageOf(cause)}. Make the folder one that can be written to, or name another in the environment variable XDG_CACHE_HOME.`,
     { cause },
   );

@@ -1,10 +1,11 @@
+import type { PluginReport } from '../../core/tool.ts';
 import { type DecodedText, decodeText } from './decode-text.ts';
 import { isAllowedHost, publicAddresses, type Resolve, systemResolve } from './address-guard.ts';
 import { guardedConnector } from './guarded-connector.ts';
 import { openDispatcher, proxiesOf } from './open-dispatcher.ts';
 import { readablePage } from './readable-page.ts';
 import type { CommonWebSettings } from './settings.ts';
-import { WebAccess } from './web-access.ts';
+import { joinWebReports, WebAccess } from './web-access.ts';
 import type { WebClient, WebResponse } from './web-client.ts';
 import { WebFailure } from './web-failure.ts';
 
@@ -60,8 +61,12 @@ export class PageReader {
     );
   }
 
-  report(): Readonly<Record<string, number>> {
+  report(): PluginReport {
     return this.#access.report();
+  }
+
+  joinReports(earlier: PluginReport, session: PluginReport): PluginReport {
+    return joinWebReports(earlier, session);
   }
 
   async close(): Promise<void> {

@@ -75,11 +75,14 @@ export const webProperties = {
         maxCalls: Type.Optional(
           Type.Integer({
             minimum: 0,
-            description: 'Most calls a run makes, repeated ones counted',
+            description: 'Most calls one session of a run makes, repeated ones counted',
           }),
         ),
         maxCost: Type.Optional(
-          Type.Number({ minimum: 0, description: 'Most a run spends; needs costPerCall' }),
+          Type.Number({
+            minimum: 0,
+            description: 'Most one session of a run spends; needs costPerCall',
+          }),
         ),
         costPerCall: Type.Number({
           minimum: 0,
@@ -92,7 +95,11 @@ export const webProperties = {
           description: 'Of maxCost and costPerCall',
         }),
       },
-      { additionalProperties: false, description: 'What a run may spend on calls to the network' },
+      {
+        additionalProperties: false,
+        description:
+          'What a session of a run, up to its end or an interrupt, may spend on calls to the network',
+      },
     ),
   ),
 };

@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 
 import { AgentRlError } from '../../core/errors.ts';
+import type { PluginReport } from '../../core/tool.ts';
 import { Budget } from './budget.ts';
 import { Cassette, type RecordableCall } from './cassette.ts';
 import { hideSecrets } from './hide-secrets.ts';
@@ -20,6 +21,33 @@ export interface WebAccessOptions {
   readonly secrets: readonly string[];
   /** Not called in a replay. */
   readonly dispatcher: () => Dispatcher;
+}
+
+/** What a tool used the web for. */
+interface WebReport extends PluginReport {
+  readonly requests: number;
+  /** Attempts, repeated ones too. */
+  readonly networkCalls: number;
+  readonly cassetteHits: number;
+  /** Share of the requests. */
+  readonly cassetteHitRate: number;
+  readonly cost: number;
+}
+
+const shareOf = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole);
+
+/** `ToolShared.joinReports` of every tool that reports what `WebAccess` does. */
+export function joinWebReports(earlier: PluginReport, session: PluginReport): WebReport {
+  const sum = (name: keyof WebReport & string): number =>
+    (earlier[name] ?? 0) + (session[name] ?? 0);
+  const [requests, cassetteHits] = [sum('requests'), sum('cassetteHits')];
+  return {
+    requests,
+    networkCalls: sum('networkCalls'),
+    cassetteHits,
+    cassetteHitRate: shareOf(cassetteHits, requests),
+    cost: sum('cost'),
+  };
 }
 
 /** The one way of a tool to the web: cassette, budget, rate limit, retries, deadline. Shared by all its instances. */
@@ -74,13 +102,13 @@ export class WebAccess {
     return (await untilAborted(answer, signal)) as Answer;
   }
 
-  report(): Readonly<Record<string, number>> {
+  report(): WebReport {
     const { calls, hits } = this.#cassette?.counts ?? { calls: this.#requests, hits: 0 };
     return {
       requests: calls,
       networkCalls: this.#budget.calls,
       cassetteHits: hits,
-      cassetteHitRate: calls === 0 ? 0 : hits / calls,
+      cassetteHitRate: shareOf(hits, calls),
       cost: this.#budget.cost,
     };
   }

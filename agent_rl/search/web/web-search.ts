@@ -1,5 +1,6 @@
 import type { SearchBackend, SearchHit, SearchRequest } from '../../core/search.ts';
 import { AgentRlError } from '../../core/errors.ts';
+import type { PluginReport } from '../../core/tool.ts';
 import { openDispatcher } from './open-dispatcher.ts';
 import type { FoundPage, Provider } from './providers/index.ts';
 import { providerOf } from './providers/index.ts';
@@ -18,7 +19,7 @@ export interface OpenWebSearchOptions {
 
 /** A web search with what it reports. */
 export interface WebSearchBackend extends SearchBackend {
-  report(): Readonly<Record<string, number>>;
+  report(): PluginReport;
 }
 
 /**
@@ -106,7 +107,7 @@ class WebSearch implements WebSearchBackend {
     return hits.slice(0, topK);
   }
 
-  report(): Readonly<Record<string, number>> {
+  report(): PluginReport {
     return this.parts.access.report();
   }
 

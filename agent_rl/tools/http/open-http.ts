@@ -2,6 +2,7 @@ import { AgentRlError } from '../../core/errors.ts';
 import type { ToolHost, ToolShared } from '../../core/tool.ts';
 import {
   decodeText,
+  joinWebReports,
   openDispatcher,
   secretOf,
   WebAccess,
@@ -49,6 +50,7 @@ export async function openHttp(
       );
     },
     report: () => access.report(),
+    joinReports: joinWebReports,
     close: () => access.close(),
   };
 }

@@ -1,7 +1,7 @@
 import type { SearchBackend } from '../../core/search.ts';
 import type { ToolHost, ToolShared } from '../../core/tool.ts';
 import { openCorpusBackend } from '../../search/corpus/index.ts';
-import { openWebSearch } from '../../search/web/index.ts';
+import { joinWebReports, openWebSearch } from '../../search/web/index.ts';
 import { buildMissingIndex } from './build-missing-index.ts';
 import type { SearchSettings } from './settings.ts';
 
@@ -18,7 +18,12 @@ export async function openSearch(
 ): Promise<SharedSearch> {
   if (settings.web !== undefined) {
     const web = openWebSearch({ settings: settings.web, scope: 'search', environment });
-    return { backend: web, report: () => web.report(), close: () => web.close() };
+    return {
+      backend: web,
+      report: () => web.report(),
+      joinReports: joinWebReports,
+      close: () => web.close(),
+    };
   }
   if (settings.corpus !== undefined) {
     await buildMissingIndex(settings.corpus);

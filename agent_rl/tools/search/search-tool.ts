@@ -22,7 +22,7 @@ export interface SearchInputs {
   readonly documents?: readonly SearchDocument[];
 }
 
-/** `ToolResult.data` of a search that failed; of one that did not, the hits as shown. */
+/** `ToolResult.data` of a search that failed; of one that did not, the hits as shown (`hitsOf`). */
 export interface SearchProblem {
   readonly failure: WebFailureKind | 'bad-query' | 'unavailable';
 }

@@ -112,7 +112,12 @@ interface Summary {
 
 async function trainedRun(options: SeedOptions): Promise<TrainedRun> {
   const prepared = await prepareSeed(options, {});
-  const found = findRun(options.runs, prepared.loaded);
+  const found = await findRun(options.runs, prepared.loaded);
+  options.print(
+    found === undefined
+      ? `Seed ${options.seed}: no finished run of this config under ${options.runs}; it is trained now`
+      : `Seed ${options.seed}: ${String(found['run'])} is read`,
+  );
   const summary = (found ?? (await training(options, 'none'))) as unknown as Summary;
   const { run, wallSeconds, cpuSeconds } = summary;
   return { run, wallSeconds, cpuSeconds, ...summary.eval };

@@ -1,33 +1,42 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
+import { runInputs } from '../../../agent_rl/compose/run-inputs.ts';
 import { loadConfig, resolvedYaml, type LoadedConfig } from '../../../agent_rl/config/index.ts';
 
+type Config = LoadedConfig['config'];
+
 /**
- * The summary of a finished run of exactly this config under `runs`, its folder as `run`. Where the run was written and
- * what it logged may differ: nothing it learned depends on those.
+ * The summary of a finished run under `runs` of exactly this config, tasks and starting weights, its folder as `run`.
+ * Where these were read from, where the run was written and what it logged may differ: nothing it learned depends on
+ * those.
  */
-export function findRun(
+export async function findRun(
   runs: string,
-  { config }: LoadedConfig,
-): Readonly<Record<string, unknown>> | undefined {
+  { config }: Pick<LoadedConfig, 'config'>,
+): Promise<Readonly<Record<string, unknown>> | undefined> {
   if (!existsSync(runs)) return undefined;
+  const wanted = { config: essence(config), inputs: JSON.stringify(await runInputs(config)) };
   for (const name of readdirSync(runs).toSorted()) {
     const folder = path.join(runs, name);
-    const [summaryFile, configFile] = ['summary.json', 'config.yaml'].map((file) =>
-      path.join(folder, file),
-    ) as [string, string];
-    if (!existsSync(summaryFile) || !existsSync(configFile)) continue;
-    const theirs = loadConfig({ file: configFile }).config;
-    if (essence(theirs) !== essence(config)) continue;
-    const summary = JSON.parse(readFileSync(summaryFile, 'utf8')) as Record<string, unknown>;
+    const fileOf = (file: string): string => path.join(folder, file);
+    const files = ['summary.json', 'config.yaml', 'inputs.json'].map(fileOf);
+    if (!files.every((file) => existsSync(file))) continue;
+    const inputs: unknown = JSON.parse(readFileSync(fileOf('inputs.json'), 'utf8'));
+    if (JSON.stringify(inputs) !== wanted.inputs) continue;
+    if (essence(loadConfig({ file: fileOf('config.yaml') }).config) !== wanted.config) continue;
+    const text = readFileSync(fileOf('summary.json'), 'utf8');
+    const summary = JSON.parse(text) as Record<string, unknown>;
     if (summary['interrupted'] !== true) return { ...summary, run: folder };
   }
   return undefined;
 }
 
-function essence(config: LoadedConfig['config']): string {
+/** All settings that what is learned depends on, but those that name files: their contents are compared. */
+function essence(config: Config): string {
   const { seed, device } = config.run;
   const { checkpoint: _, ...rest } = config;
-  return resolvedYaml({ ...rest, run: { seed, device } } as unknown as LoadedConfig['config']);
+  const { path: _path, hfModelName: _name, ...model } = config.model;
+  const { dir: _dir, ...dataset } = config.dataset;
+  return resolvedYaml({ ...rest, model, dataset, run: { seed, device } } as unknown as Config);
 }

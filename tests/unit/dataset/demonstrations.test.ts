@@ -11,14 +11,14 @@ import { codeDemonstrations, demonstrationStats } from '../../../dataset/demonst
 const all = [...codeDemonstrations(7, 1500)];
 const stats = demonstrationStats(all);
 
-test('about one program in four or five of the teacher is right', () => {
-  expect(stats.programsRight).toBeGreaterThan(0.2);
-  expect(stats.programsRight).toBeLessThan(0.26);
+test('about one program in four of the teacher is right', () => {
+  expect(stats.programsRight).toBeGreaterThan(0.22);
+  expect(stats.programsRight).toBeLessThan(0.29);
 });
 
 test('a conversation ends well more often, because the teacher may try again', () => {
   expect(stats.correct).toBeGreaterThan(stats.programsRight);
-  // 28 to 31 % over seeds: an imitator that retries as the teacher does starts below 35 %.
+  // 29 to 34 % over seeds: an imitator that retries as the teacher does starts below 35 %.
   expect(stats.correct).toBeLessThan(0.35);
 });
 

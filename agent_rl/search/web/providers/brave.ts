@@ -1,4 +1,4 @@
-import { fields, listOf, type Provider, textOf } from './provider.ts';
+import { listOf, objectOf, type Provider, textOf } from './provider.ts';
 
 /** https://api-dashboard.search.brave.com/app/documentation/web-search */
 export const brave: Provider = {
@@ -15,7 +15,7 @@ export const brave: Provider = {
   }),
   authorise: (key) => ({ 'x-subscription-token': key }),
   pages: (answer) =>
-    listOf(fields(answer)['web'] ?? {}, 'results').map((item) => ({
+    listOf(objectOf(answer)['web'] ?? {}, 'results').map((item) => ({
       title: textOf(item, 'title'),
       url: textOf(item, 'url'),
       text: textOf(item, 'description'),

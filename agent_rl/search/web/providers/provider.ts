@@ -41,6 +41,12 @@ const isFields = (value: unknown): value is Fields => typeof value === 'object' 
 /** A field of an answer as an object; empty when it is none. */
 export const fields = (value: unknown): Fields => (isFields(value) ? value : {});
 
+/** An answer, which must be an object. @throws WebFailure `bad-response` */
+export function objectOf(answer: unknown): Fields {
+  if (!isFields(answer)) throw new WebFailure('bad-response', 'the answer is no object');
+  return answer;
+}
+
 /** The first of several fields that holds text, without white space around it. */
 export function textOf(item: Fields, ...names: readonly string[]): string {
   const values = names.map((name) => item[name]);

@@ -15,7 +15,9 @@ describe('a format that is not known is refused, also when every object has some
       readTaskFile({ dir, split: 'train', format }, warn),
     );
     expect(code).toBe('CONFIG_INVALID');
-    expect(message).toBe(`dataset.format "${format}" is not known. Known: code, mbpp, plain.`);
+    expect(message).toBe(
+      `dataset.format "${format}" is not known. Known: code, mbpp, plain, mixed, search.`,
+    );
     const read = CodeTaskDataset.fromPath('none.jsonl', { format: format as CodeTaskFormat });
     expect((await rejectionOf(read)).message).toBe(
       `The format "${format}" is not known. Known: agent_rl, mbpp.`,

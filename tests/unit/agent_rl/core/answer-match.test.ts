@@ -69,6 +69,7 @@ describe('an answer within a text', () => {
     ...['120', '1.12', '12:30', '1/12', 'x = -12', '12th', '12,000'].map((text) => [text, '12']),
     ['vitamin B', 'vitamin A'],
     ['anything', '...'],
+    ['', '...'],
   ])('%j does not mention %j', (text, answer) => {
     expect(mentionsAnswer(text, [answer])).toBe(false);
   });

@@ -1,8 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 
+import type { Message } from '../../../../agent_rl/core/message.ts';
 import { exactMatch } from '../../../../agent_rl/rewards/exact-match.ts';
 import { f1, wordF1 } from '../../../../agent_rl/rewards/f1.ts';
+import { finalAnswer } from '../../../../agent_rl/rewards/final-answer.ts';
 import { length } from '../../../../agent_rl/rewards/length.ts';
 import { episodeOf } from '../../../support/episodes.ts';
 
@@ -31,6 +33,16 @@ describe('exact_match', () => {
     expect(exactMatch(episodeOf(task, [{ thought: 'Oslo', said: 'Bergen' }]), whole)).toBe(0);
     expect(exactMatch(episodeOf(task, [{ said: 'Oslo', calls: [call] }]), whole)).toBe(0);
     expect(exactMatch(episodeOf(task, [{ said: 'Oslo' }, { calls: [call] }]), whole)).toBe(0);
+  });
+
+  test('does not read what stands beside a call that was cut off before it ran', () => {
+    const [question] = episodeOf({}, []).messages;
+    const said = { role: 'assistant', content: 'Oslo' } as const;
+    const call = { id: 'call_0_0', name: 'search', arguments: {} };
+    const final = (last: Message) => finalAnswer(question === undefined ? [] : [question, last]);
+    expect(final(said)).toBe('Oslo');
+    expect(final({ ...said, toolCalls: [call] })).toBeUndefined();
+    expect(final({ ...said, malformedCalls: [{ text: '{', problem: 'no JSON' }] })).toBeUndefined();
   });
 
   test('reads the answer in the metadata of a plain task, a number too', () => {

@@ -322,6 +322,11 @@ describe('runEpisode', () => {
     await play({ script: calling(), parts: { close } });
     await play({ script: fails, parts: { close } });
     expect(closed).toBe(2);
+    const policy = new ScriptedPolicy(calling());
+    policy.release = fails;
+    const { trajectory } = await play({ script: calling(), parts: { policy, close } });
+    expect(closed).toBe(3);
+    expect(trajectory).toMatchObject({ outcome: 'infrastructure-error', problem: 'out of order' });
   });
 
   test('keeps a secret of the environment out of the problem', async () => {

@@ -1,3 +1,7 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import type { Worker } from 'node:worker_threads';
+
 import { describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 
@@ -123,15 +127,11 @@ describe('an isolated tool', () => {
     parameters: Type.Object({ do: Type.String() }),
     deadlineS: 1,
   };
-  const call = async (runner: ToolRunner, what: string) =>
+  const never = new AbortController().signal;
+  const call = async (runner: ToolRunner, what: string, signal = never) =>
     runner.run(
       { id: 'call_0_0', name: 'patient', arguments: { do: what } },
-      {
-        tools: new Map(),
-        inputs: { secret: 7 },
-        randomPath: [3],
-        signal: new AbortController().signal,
-      },
+      { tools: new Map(), inputs: { secret: 7 }, randomPath: [3], signal },
     );
 
   test('answers from its thread, is ended while it loops, and answers again', async () => {
@@ -140,11 +140,17 @@ describe('an isolated tool', () => {
     expect((await call(runner, 'hello')).result.content).toBe(expected);
     expect(await call(runner, 'loop')).toMatchObject({ status: 'timeout' });
     expect((await call(runner, 'hello')).result.content).toBe(expected);
+    await expect(call(runner, 'throw')).rejects.toThrow('Tool "patient" failed: broken inside');
+    expect((await call(runner, 'environment')).result.content).toBe('{}');
+    await runner.close();
+  });
+
+  test('may answer with more than is shown', async () => {
+    // Time enough for a busy machine to copy it.
+    const runner = new ToolRunner([{ ...isolated, deadlineS: 60, isolated: url }]);
     expect((await call(runner, 'flood')).result.content).toMatch(
       /^x{4000}\n\[cut: 4,000 of 104,857,600/,
     );
-    await expect(call(runner, 'throw')).rejects.toThrow('Tool "patient" failed: broken inside');
-    expect((await call(runner, 'environment')).result.content).toBe('{}');
     await runner.close();
   });
 
@@ -167,11 +173,26 @@ describe('an isolated tool', () => {
     await runner.close();
   });
 
+  test('whose call is cancelled while its thread starts leaves no thread', async () => {
+    const cancelled = new AbortController();
+    let ended: Promise<unknown> | undefined;
+    const watch = (message: unknown): void => {
+      ended = once((message as { readonly worker: Worker }).worker, 'exit');
+      cancelled.abort(new Error('Ctrl-C'));
+    };
+    subscribe('worker_threads', watch);
+    const runner = new ToolRunner([{ ...isolated, isolated: url }]);
+    await expect(call(runner, 'hello', cancelled.signal)).rejects.toThrow('Ctrl-C');
+    unsubscribe('worker_threads', watch);
+    expect(ended).toBeDefined();
+    await ended;
+  });
+
   test('says so when the module does not export it', async () => {
     const runner = new ToolRunner([{ ...isolated, name: 'patience', isolated: url }]);
     const wrong = runner.run(
       { id: 'call_0_0', name: 'patience', arguments: { do: 'x' } },
-      { tools: new Map(), inputs: {}, randomPath: [3], signal: new AbortController().signal },
+      { tools: new Map(), inputs: {}, randomPath: [3], signal: never },
     );
     await expect(wrong).rejects.toThrow('exports no class marked @tool({ name: "patience" })');
   });

@@ -63,13 +63,33 @@ describe('evaluate', () => {
     ]);
   });
 
-  test('knows nothing when everything failed', async () => {
+  test('is no success rate of 0 when everything failed, unless it was cancelled', async () => {
     const rollouts = new ScriptedRollouts(() => trajectory({ outcome: 'aborted' }));
-    expect(await evaluate(rollouts, tasks, options)).toMatchObject({
+    await expect(evaluate(rollouts, tasks, options)).rejects.toMatchObject({
+      code: 'ROLLOUTS_FAILED',
+      message: 'None of 6 episodes has a reward. The first (task a) ended as aborted: it broke',
+    });
+    const cancelled = { ...options, signal: AbortSignal.abort() };
+    expect(await evaluate(rollouts, tasks, cancelled)).toMatchObject({
       n: 0,
       successRate: 0,
       wilson95: [0, 1],
       passAtK: {},
+    });
+  });
+
+  test('reports tasks that are apart in their group and in no total', async () => {
+    const apart = { ...task('d', 'held out'), metadata: { family: 'new', apart: 'held out' } };
+    const rollouts = new ScriptedRollouts(({ task: { taskId } }) =>
+      trajectory({ reward: taskId === 'd' ? 1 : 0 }),
+    );
+    expect(await evaluate(rollouts, [...tasks, apart], options)).toMatchObject({
+      tasks: 3,
+      n: 6,
+      successes: 0,
+      rewardMean: 0,
+      passAtK: { 1: 0, 2: 0 },
+      groups: { new: { n: 2, successes: 2 } },
     });
   });
 });

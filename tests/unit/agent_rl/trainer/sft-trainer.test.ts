@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { Transcript, type TranscriptRecord } from '../../../../agent_rl/core/transcript.ts';
-import { SFTTrainer } from '../../../../agent_rl/trainer/sft-trainer.ts';
+import { type SftObserver, SFTTrainer } from '../../../../agent_rl/trainer/sft-trainer.ts';
 import { FakeLearner } from '../../../support/fake-learner.ts';
 
 /** One user token, `said` assistant tokens marked by `id`, one tool token. */
@@ -50,8 +50,15 @@ describe('SFTTrainer', () => {
   test('splits a step by its token budget without changing the weights', async () => {
     const learner = new FakeLearner();
     const examples = [conversation(10, 1), conversation(11, 3)];
-    await new SFTTrainer({ learner, examples }, { ...options, microBatchTokens: 5 }).train(never);
+    const losses: unknown[] = [];
+    const observer: SftObserver = {
+      onIteration: (_, metrics) => losses.push(metrics['train/loss']),
+    };
+    const parts = { learner, examples, observer };
+    await new SFTTrainer(parts, { ...options, microBatchTokens: 5 }).train(never);
     expect(learner.batches[0]).toHaveLength(1);
+    // The loss of this learner is the weight it was sent: all of a step's is 1.
+    expect(losses).toEqual([1, 1, 1]);
     expect(learner.batches[1]?.[0]?.weights[1]).toBe(0.25);
     expect(learner.steps).toHaveLength(3);
   });

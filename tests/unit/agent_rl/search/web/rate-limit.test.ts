@@ -88,10 +88,10 @@ describe('a budget', () => {
   });
 
   test('of money pays for the calls it is worth, to the last bit', async () => {
-    // 0.008 x 125 = 1, though not in binary.
-    const budget = new Budget(open, { ...limits, maxCost: 1 });
-    for (let call = 0; call < 125; call++) await budget.start(() => {}, never);
-    expect(budget.cost).toBeCloseTo(1, 12);
+    // 3 x 0.1 is 0.30000000000000004 in binary.
+    const budget = new Budget(open, { costPerCall: 0.1, currency: 'USD', maxCost: 0.3 });
+    for (let call = 0; call < 3; call++) await budget.start(() => {}, never);
+    expect(budget.cost).toBeCloseTo(0.3, 12);
     expect((await rejectionOf(budget.start(() => {}, never))).code).toBe('WEB_BUDGET_SPENT');
   });
 

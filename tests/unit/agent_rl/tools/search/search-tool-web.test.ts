@@ -1,11 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { validateBlock } from '../../../../../agent_rl/config/index.ts';
-import { KeyedRng } from '../../../../../agent_rl/core/keyed-rng.ts';
-import type { ToolResult } from '../../../../../agent_rl/core/tool.ts';
 import { openSearch } from '../../../../../agent_rl/tools/search/open-search.ts';
 import { SearchTool } from '../../../../../agent_rl/tools/search/search-tool.ts';
-import { SearchSettings } from '../../../../../agent_rl/tools/search/settings.ts';
+import { callOf, searching } from '../../../../support/searching.ts';
 import { rejectionOf } from '../../../../support/thrown.ts';
 import {
   type Answer,
@@ -22,41 +19,7 @@ const environment = { KEY_OF_TEST: secret };
 
 const server = webServer();
 
-const settingsOf = (web: object, more: object = {}): SearchSettings =>
-  validateBlock(
-    SearchSettings,
-    { mode: 'web', web: { endpoint: `${server.origin}/search`, ...web }, ...more },
-    { path: 'tools.0', places: new Map() },
-  );
-
-const contextOf = (call: number) => ({
-  signal: new AbortController().signal,
-  inputs: {},
-  random: new KeyedRng(1, 'tool', 'task', 0, call),
-});
-
-interface Searched {
-  readonly result: ToolResult;
-  readonly seconds: number;
-}
-
-/** One search by a tool of its own. */
-async function searched(web: object, answer: Answer, more: object = {}): Promise<Searched> {
-  server.answer = answer;
-  server.received.length = 0;
-  const settings = settingsOf(web, more);
-  const shared = await openSearch(settings, { environment });
-  try {
-    const started = performance.now();
-    const result = await new SearchTool(shared, settings).call(
-      { query: ' who  built\nit? ' },
-      contextOf(0),
-    );
-    return { result, seconds: (performance.now() - started) / 1000 };
-  } finally {
-    await shared.close();
-  }
-}
+const { settingsOf, searched } = searching(server, environment);
 
 const page = { title: 'Aurel Bridge', url: 'https://a.example/1', text: 'Built by Ina Kost.' };
 const shown = '[1] Aurel Bridge (https://a.example/1)\nBuilt by Ina Kost.';
@@ -268,7 +231,7 @@ describe('the query', () => {
     server.received.length = 0;
     const settings = settingsOf(tavily);
     const shared = await openSearch(settings, { environment });
-    const result = await new SearchTool(shared, settings).call({ query }, contextOf(0));
+    const result = await new SearchTool(shared, settings).call({ query }, callOf(0));
     await shared.close();
     expect(result).toMatchObject({ content, isError: true, data: { failure: 'bad-query' } });
     expect(server.received).toHaveLength(0);
@@ -280,7 +243,7 @@ describe('the query', () => {
     const settings = settingsOf(tavily);
     const shared = await openSearch(settings, { environment });
     const invented = { query: 'q', max_results: 99, api_key: 'mine' };
-    await new SearchTool(shared, settings).call(invented, contextOf(0));
+    await new SearchTool(shared, settings).call(invented, callOf(0));
     await shared.close();
     expect(JSON.parse(server.received[0]?.body ?? '')).toEqual({
       query: 'q',

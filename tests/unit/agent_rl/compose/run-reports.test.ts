@@ -1,0 +1,63 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { reportsOf } from '../../../../agent_rl/compose/run-reports.ts';
+import type { PluginReport, ToolShared } from '../../../../agent_rl/core/tool.ts';
+import { joinWebReports } from '../../../../agent_rl/search/web/index.ts';
+
+const reporting = (session: PluginReport, more: Partial<ToolShared> = {}) =>
+  new Map([['search', { report: () => session, ...more }]]);
+
+describe('what tools report of a run', () => {
+  test('is what they report of its only session', () => {
+    expect(reportsOf(reporting({ calls: 2 }))).toEqual({ search: { calls: 2 } });
+    expect(reportsOf(new Map([['quiet', {}]]))).toEqual({});
+  });
+
+  test('adds up over sessions, also what only one of them counted', () => {
+    const earlier = { search: { calls: 5, late: 1 } };
+    expect(reportsOf(reporting({ calls: 2, lost: 3 }), earlier)).toEqual({
+      search: { calls: 7, late: 1, lost: 3 },
+    });
+  });
+
+  test('is put together as the tool says, where it says how', () => {
+    const joinReports = (_earlier: PluginReport, session: PluginReport) => session;
+    const scale = reporting({ floor: 0.5 }, { joinReports });
+    expect(reportsOf(scale, { search: { floor: 0.4 } })).toEqual({ search: { floor: 0.5 } });
+  });
+
+  test('keeps what a tool reported that is there no more, and begins with one that is new', () => {
+    const earlier = { open_page: { requests: 1 } };
+    expect(reportsOf(reporting({ calls: 2 }), earlier)).toEqual({
+      open_page: { requests: 1 },
+      search: { calls: 2 },
+    });
+  });
+});
+
+test('of the web, counts and money add up, and shares are of all requests together', () => {
+  const earlier = {
+    requests: 30,
+    networkCalls: 25,
+    cassetteHits: 6,
+    cassetteHitRate: 0.2,
+    cost: 0.5,
+  };
+  const session = {
+    requests: 10,
+    networkCalls: 1,
+    cassetteHits: 9,
+    cassetteHitRate: 0.9,
+    cost: 0.25,
+  };
+  expect(joinWebReports(earlier, session)).toEqual({
+    requests: 40,
+    networkCalls: 26,
+    cassetteHits: 15,
+    // 15 of 40, and neither 1.1 nor the mean of the two shares.
+    cassetteHitRate: 0.375,
+    cost: 0.75,
+  });
+  const none = { requests: 0, networkCalls: 0, cassetteHits: 0, cassetteHitRate: 0, cost: 0 };
+  expect(joinWebReports(none, none)).toEqual(none);
+});

@@ -1,0 +1,42 @@
+import { describe, expect, test } from '@jest/globals';
+
+import type { Trajectory } from '../../../../agent_rl/core/trajectory.ts';
+import { buildData } from '../../../../agent_rl/trainer/build-data.ts';
+import { options } from '../../../support/grpo-trainer-setup.ts';
+import { trajectory } from '../../../support/trajectories.ts';
+
+const group = (...trajectories: Trajectory[]) => ({
+  task: { taskId: 't', prompt: '', metadata: {} },
+  trajectories,
+  advantages: trajectories.map(({ reward }) => reward),
+  mean: 0,
+  std: 1,
+  zeroVariance: false,
+});
+
+describe('buildData', () => {
+  test.each([
+    // 2 sequences, at most 3 turns of 8 tokens each; or the 20 tokens an episode may have.
+    [{ maxTurns: 3, maxTurnTokens: 8, maxEpisodeTokens: 50 }, 1 / 48],
+    [{ maxTurns: 3, maxTurnTokens: 8, maxEpisodeTokens: 20 }, 1 / 40],
+  ])(
+    'with %o lets the aggregation "constant" divide by the most an episode may sample',
+    (limits, weight) => {
+      const { data } = buildData(
+        { groups: [group(trajectory({ reward: 1 }), trajectory({ reward: -1 }))], discarded: [] },
+        { ...options.algorithm, aggregation: 'constant' },
+        limits,
+      );
+      expect(data.map(({ datum }) => datum.weights[2])).toEqual([
+        Math.fround(weight),
+        Math.fround(weight),
+      ]);
+    },
+  );
+
+  test('books what the system failed as that, also in a group whose place another took', () => {
+    const discarded = [group(trajectory(), trajectory({ outcome: 'grader-error' }))];
+    const { fates } = buildData({ groups: [], discarded }, options.algorithm, options.rollout);
+    expect(fates.map(({ fate }) => fate)).toEqual(['resampled', 'grader']);
+  });
+});

@@ -1,0 +1,46 @@
+import { expect, test } from '@jest/globals';
+
+import { mixed, never, options, setUp } from '../../../support/grpo-trainer-setup.ts';
+
+test('the totals are those of all iterations and epochs', async () => {
+  const { trainer, learner } = setUp(
+    mixed,
+    {
+      algorithm: { ...options.algorithm, epochs: 3 },
+      train: { ...options.train, parityBound: { max: 1, mean: 1 } },
+    },
+    // The second iteration agrees better than the first.
+    { onIteration: () => (learner.gap = 0.125) },
+  );
+  learner.gap = 0.25;
+  const { state } = await trainer.train(never);
+  // 2 iterations of 4 episodes of 2 tokens and 3 sampled ones.
+  expect(state.totals).toMatchObject({
+    outcomes: { completed: 8 },
+    ledger: { trained: 24, resampled: 0 },
+    sampledTokens: 24,
+    updatedTokens: 2 * 3 * 20,
+    parityTokens: 24,
+    maxAbsLogProbGap: 0.25,
+    sumAbsLogProbGap: 12 * 0.25 + 12 * 0.125,
+  });
+});
+
+test('an iteration tells its update as means over the tokens trained, and the rate of its last step', async () => {
+  const { trainer, metrics } = setUp(mixed, {
+    // Its weights do not sum to 1.
+    algorithm: { ...options.algorithm, epochs: 2, aggregation: 'constant' },
+    train: { ...options.train, iterations: 1, schedule: 'cosine' },
+  });
+  await trainer.train(never);
+  expect(metrics[0]).toMatchObject({
+    'train/microBatches': 4,
+    'train/advantageMean': 0,
+    'train/advantageStd': 0.5,
+    'train/optimizerSteps': 2,
+  });
+  // Two micro-batches, each of half the weight, at a ratio of 1.
+  expect(metrics[0]?.['train/ratio']).toBeCloseTo(1, 6);
+  // Half a cosine over 2 steps: (1 + cos 90°) / 2.
+  expect(metrics[0]?.['train/learningRate']).toBeCloseTo(0.5, 12);
+});

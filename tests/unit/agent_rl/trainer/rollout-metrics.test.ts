@@ -1,0 +1,69 @@
+import { expect, test } from '@jest/globals';
+
+import type { ExecutedCall } from '../../../../agent_rl/core/environment.ts';
+import type { Trajectory } from '../../../../agent_rl/core/trajectory.ts';
+import { rolloutMetrics } from '../../../../agent_rl/trainer/rollout-metrics.ts';
+import { trajectory } from '../../../support/trajectories.ts';
+
+const task = { taskId: 't', prompt: '', metadata: {} };
+const group = (trajectories: readonly Trajectory[], zeroVariance = false) => ({
+  task,
+  trajectories,
+  advantages: [],
+  mean: 0,
+  std: 0,
+  zeroVariance,
+});
+const calls = (...statuses: ExecutedCall['status'][]): { readonly calls: ExecutedCall[] } => ({
+  calls: statuses.map((status, index) => ({
+    call: { id: `call_0_${index}`, name: 'echo', arguments: {} },
+    result: { content: '' },
+    status,
+    wallMs: 1,
+  })),
+});
+
+test('means are over the episodes that have a reward, counts over all', () => {
+  const solved = { ...trajectory({ reward: 2 }), ...calls('ok', 'error'), turns: 3 };
+  const failed = { ...trajectory({ reward: 0, sampled: 5 }), ...calls('rejected'), turns: 1 };
+  const broken = { ...trajectory({ outcome: 'infrastructure-error', sampled: 7 }), turns: 9 };
+  const late = { ...broken, ...calls('timeout') };
+  expect(
+    rolloutMetrics({ groups: [group([solved, failed])], discarded: [group([broken, late], true)] }),
+  ).toMatchObject({
+    'rollout/episodes': 4,
+    'rollout/scored': 2,
+    'rollout/successRate': 0.5,
+    'rollout/rewardMean': 1,
+    // ±1 about the mean.
+    'rollout/rewardStd': 1,
+    'rollout/turnsMean': 2,
+    // A rejected call never ran: 2 and 0.
+    'rollout/callsMean': 1,
+    'rollout/toolCallRate': 0.5,
+    'rollout/lengthMean': 4,
+    'rollout/lengthMax': 7,
+    'rollout/sampledTokens': 22,
+    'rollout/contextTokens': 30,
+    'rollout/rejectedCalls': 1,
+    'rollout/failedCalls': 1,
+    'rollout/timedOutCalls': 1,
+    'outcome/completed': 2,
+    'outcome/infrastructure-error': 2,
+    'group/count': 1,
+    'group/zeroVariance': 0,
+    'group/allRight': 0,
+    'group/allWrong': 0,
+    'group/resampled': 1,
+  });
+});
+
+test('a part of the reward that an episode lacks is 0 in its mean', () => {
+  const both = { ...trajectory(), components: { tests: 1, brevity: 0.5 }, metrics: { errors: 4 } };
+  const one = { ...trajectory(), components: { tests: 0 } };
+  expect(rolloutMetrics({ groups: [group([both, one])], discarded: [] })).toMatchObject({
+    'reward/tests': 0.5,
+    'reward/brevity': 0.25,
+    'environment/errors': 2,
+  });
+});

@@ -1,0 +1,72 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+
+import { runInputs, writeRunConfig } from '../../../../../agent_rl/compose/run-inputs.ts';
+import { loadConfig } from '../../../../../agent_rl/config/index.ts';
+import { runFolderAt } from '../../../../../agent_rl/telemetry/index.ts';
+import { findRun } from '../../../../../scripts/bench/controls/find-run.ts';
+import { temporaryFolder, writeBelow } from '../../../../support/temporary-folder.ts';
+
+const started = process.cwd();
+const project = temporaryFolder();
+const load = (...overrides: string[]) =>
+  loadConfig({ file: join(project, 'run.yaml'), overrides }).config;
+const find = (...overrides: string[]) => findRun('runs', { config: load(...overrides) });
+
+beforeEach(async () => {
+  process.chdir(project);
+  writeBelow(
+    project,
+    'run.yaml',
+    'dataset: {dir: tasks}\nenvironment: {type: code_exec}\nmodel: {path: model}\n',
+  );
+  for (const split of ['train', 'eval'])
+    writeBelow(project, `tasks/${split}.jsonl`, `{"task_id": "${split}", "prompt": "Count."}\n`);
+  writeBelow(project, 'model/config.json', '{}');
+  writeBelow(project, 'model/model.safetensors', 'first');
+  writeBelow(project, 'runs/one/summary.json', '{"seed": 7, "interrupted": false}');
+  const config = load('run.seed=7');
+  writeRunConfig(runFolderAt(join(project, 'runs/one')), config, await runInputs(config));
+});
+
+afterEach(() => {
+  process.chdir(started);
+});
+
+describe('A finished run of the same config', () => {
+  test('is found though its config holds absolute paths', async () => {
+    expect(await find('run.seed=7')).toEqual({
+      seed: 7,
+      interrupted: false,
+      run: join('runs', 'one'),
+    });
+  });
+
+  test('is found wherever it was written, whatever it logged and where its tasks lie', async () => {
+    cpSync('tasks', 'same-tasks', { recursive: true });
+    const found = await find('run.seed=7', 'run.outputDir=other', 'dataset.dir=same-tasks');
+    expect(found).toBeDefined();
+    expect(await find('run.seed=7', 'run.logRollouts=true')).toBeDefined();
+  });
+
+  test('is not one of another seed or another setting', async () => {
+    expect(await find('run.seed=8')).toBeUndefined();
+    expect(await find('run.seed=7', 'train.learningRate=0.5')).toBeUndefined();
+  });
+
+  test('is not one of other tasks or other weights under the same names', async () => {
+    writeBelow(project, 'tasks/train.jsonl', '{"task_id": "train", "prompt": "Add."}\n');
+    expect(await find('run.seed=7')).toBeUndefined();
+    writeBelow(project, 'tasks/train.jsonl', '{"task_id": "train", "prompt": "Count."}\n');
+    expect(await find('run.seed=7')).toBeDefined();
+    writeBelow(project, 'model/model.safetensors', 'second');
+    expect(await find('run.seed=7')).toBeUndefined();
+  });
+
+  test('is not one that was interrupted or has no summary yet', async () => {
+    writeBelow(project, 'runs/one/summary.json', '{"seed": 7, "interrupted": true}');
+    expect(await find('run.seed=7')).toBeUndefined();
+  });
+});
