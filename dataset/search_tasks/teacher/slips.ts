@@ -56,5 +56,7 @@ export function drawSlip({ path }: Kind, rng: KeyedRng): Slip | undefined {
   const right = rightShare[habit === 'known' ? habit : 'others'];
   if (drawn < right) return undefined;
   if (habit !== 'known' && drawn < right + habitShare * (1 - right)) return habit;
-  return rng.pick(second === undefined ? (['vague', 'misread'] as const) : (['stop', 'skip'] as const));
+  return rng.pick(
+    second === undefined ? (['vague', 'misread'] as const) : (['stop', 'skip'] as const),
+  );
 }
