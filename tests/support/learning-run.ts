@@ -73,7 +73,7 @@ const codeExec: LearningJob = {
     ['["count"]', '["times"]'].includes(JSON.stringify(metadata['tricky'])),
 };
 
-/** Questions that the search starter mostly answers without a search, in an index built for this run. */
+/** Questions that the search starter mostly answers with another fact of the right document, in an index built for this run. */
 export const searchJob = (index: string): LearningJob => ({
   config: 'search_qa_grpo.yaml',
   model: 'search-starter',
@@ -85,7 +85,7 @@ export const searchJob = (index: string): LearningJob => ({
   load: loadSearchTaskSplits,
   isChosen: ({ metadata }) =>
     metadata['apart'] === undefined &&
-    ['river', 'spouse', 'age', 'builder'].includes(String(metadata['kind'])),
+    ['mayor', 'teacher', 'capital', 'captain'].includes(String(metadata['kind'])),
 });
 
 /** Trains a starter model on a handful of tasks through the real engine, tool and trainer. */
