@@ -10,6 +10,8 @@ import { loadConfig } from '../../agent_rl/config/index.ts';
 import { outcomes } from '../../agent_rl/core/outcome.ts';
 import { packageRoot } from '../../agent_rl/core/package-root.ts';
 import { keepLedger } from '../../agent_rl/rollout/ledger.ts';
+import { ChunkingSettings } from '../../agent_rl/search/corpus/settings.ts';
+import { WebSearchSettings } from '../../agent_rl/search/web/index.ts';
 import { metricDefinition } from '../../agent_rl/telemetry/metric-names.ts';
 import { noTotals } from '../../agent_rl/trainer/trainer-contracts.ts';
 import { commandLine } from '../support/command-line.ts';
@@ -59,7 +61,13 @@ describe.each(markdownFiles())('%s', (file) => {
 });
 
 /** Options of other programs that README mentions: an install script's, Node's, the bench's. */
-const foreign = new Set(['--onnxruntime-node-install', '--experimental-vm-modules', '--peers']);
+const foreign = new Set([
+  '--onnxruntime-node-install',
+  '--experimental-vm-modules',
+  '--peers',
+  '--medquad',
+  '--sizes',
+]);
 
 const helpOf = async (...args: string[]): Promise<string> =>
   (await commandLine([...args, '--help'])).stdout;
@@ -98,8 +106,11 @@ describe('README', () => {
   });
 
   test('names files and scripts that exist', () => {
-    const named = readme.match(/\b(?:configs|scripts|dataset|tests)\/[\w./-]+\.\w+/g) ?? [];
-    expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+    const named =
+      readme.match(/\b(?:dist\/)?(?:configs|scripts|dataset|tests)\/[\w./-]+\.\w+/g) ?? [];
+    // What is built has a source.
+    const sources = named.map((file) => file.replace(/^dist\/(.*)\.js$/, '$1.ts'));
+    expect(sources.filter((file) => !existsSync(join(root, file)))).toEqual([]);
   });
 
   test('names settings and metrics that exist', () => {
@@ -173,6 +184,8 @@ describe('design.md', () => {
       ...Object.keys(propertiesOf(plugins.policies.get('minimind').spec.settings)).map(
         (name) => `policy.${name}`,
       ),
+      ...Object.keys(WebSearchSettings.properties).map((name) => `web.${name}`),
+      ...Object.keys(ChunkingSettings.properties).map((name) => `chunking.${name}`),
     ];
     const headings = [...design.matchAll(/^\*\*System \d+\*\* .*$/gm)].map(([line]) => line);
     const rows = headings.flatMap((heading) => tableBelow(design, heading));

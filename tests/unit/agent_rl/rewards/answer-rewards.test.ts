@@ -42,7 +42,8 @@ describe('exact_match', () => {
     const final = (last: Message) => finalAnswer(question === undefined ? [] : [question, last]);
     expect(final(said)).toBe('Oslo');
     expect(final({ ...said, toolCalls: [call] })).toBeUndefined();
-    expect(final({ ...said, malformedCalls: [{ text: '{', problem: 'no JSON' }] })).toBeUndefined();
+    const broken = { id: 'call_0_0', text: '{', problem: 'no JSON' };
+    expect(final({ ...said, malformedCalls: [broken] })).toBeUndefined();
   });
 
   test('reads the answer in the metadata of a plain task, a number too', () => {
