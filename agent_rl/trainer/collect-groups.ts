@@ -32,6 +32,9 @@ export interface CollectGroupsOptions {
   readonly algorithm: Pick<AlgorithmOptions, 'advantageStd' | 'advantageEps'>;
   readonly control?: TrainOptions['control'];
   readonly seed: number;
+  /** Counts from 0. It keys all randomness: after an iteration that taught nothing, other episodes are played. */
+  readonly iteration: number;
+  /** Optimiser steps taken: the version of the weights. */
   readonly step: number;
   readonly signal: AbortSignal;
   readonly onEpisode?: (trajectory: Trajectory) => void;
@@ -63,19 +66,21 @@ export async function collectGroups(options: CollectGroupsOptions): Promise<Coll
 async function playGroups(
   tasks: readonly Task[],
   round: number,
-  { rollouts, rollout, algorithm, control, seed, step, signal, onEpisode }: CollectGroupsOptions,
+  options: CollectGroupsOptions,
 ): Promise<Group[]> {
+  const { rollouts, rollout, algorithm, control, seed, iteration, step, signal, onEpisode } =
+    options;
   const plan = planGroups(tasks, {
     groupSize: rollout.groupSize,
     sampling: rollout.sampling,
     step,
-    seedPath: [seed, 'rollout', step, round],
+    seedPath: [seed, 'rollout', iteration, round],
   });
   const played = await rollouts.collect(plan.flat(), { signal, ...(onEpisode && { onEpisode }) });
   const own = played.map(({ reward }) => reward);
   const rewards =
     control === 'shuffled-rewards'
-      ? shuffledRewards(own, new KeyedRng(seed, control, step, round))
+      ? shuffledRewards(own, new KeyedRng(seed, control, iteration, round))
       : own;
   return tasks.map((task, index) => {
     const [start, end] = [index * rollout.groupSize, (index + 1) * rollout.groupSize];

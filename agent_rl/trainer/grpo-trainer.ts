@@ -126,6 +126,7 @@ export class GRPOTrainer {
         algorithm,
         control: train.control ?? 'none',
         seed,
+        iteration,
         step: optimizerSteps,
         signal,
         onEpisode: (trajectory) => this.#observer.onEpisode?.(trajectory),
