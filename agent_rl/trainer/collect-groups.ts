@@ -37,6 +37,9 @@ export interface CollectGroupsOptions {
   readonly combination?: RewardCombination | undefined;
   readonly control?: TrainOptions['control'];
   readonly seed: number;
+  /** Counts from 0. It keys all randomness: after an iteration that taught nothing, other episodes are played. */
+  readonly iteration: number;
+  /** Optimiser steps taken: the version of the weights. */
   readonly step: number;
   readonly signal: AbortSignal;
   readonly onEpisode?: (trajectory: Trajectory) => void;
@@ -70,18 +73,18 @@ async function playGroups(
   round: number,
   options: CollectGroupsOptions,
 ): Promise<Group[]> {
-  const { rollouts, rollout, algorithm, combination, control, seed, step, signal, onEpisode } =
-    options;
+  const { rollouts, rollout, algorithm, combination, control, seed, iteration, step } = options;
+  const { signal, onEpisode } = options;
   const plan = planGroups(tasks, {
     groupSize: rollout.groupSize,
     sampling: rollout.sampling,
     step,
-    seedPath: [seed, 'rollout', step, round],
+    seedPath: [seed, 'rollout', iteration, round],
   });
   const played = await rollouts.collect(plan.flat(), { signal, ...(onEpisode && { onEpisode }) });
   const judged =
     control === 'shuffled-rewards'
-      ? dealtOut(played, new KeyedRng(seed, control, step, round))
+      ? dealtOut(played, new KeyedRng(seed, control, iteration, round))
       : played;
   return tasks.map((task, index) => {
     const [start, end] = [index * rollout.groupSize, (index + 1) * rollout.groupSize];

@@ -127,6 +127,7 @@ export class GRPOTrainer {
         combination,
         control: train.control ?? 'none',
         seed,
+        iteration,
         step: optimizerSteps,
         signal,
         onEpisode: (trajectory) => this.#observer.onEpisode?.(trajectory),

@@ -15,3 +15,11 @@ test('every group is played with a seed of its own, also one that takes the plac
   expect(new Set(played).size).toBe(6);
   expect(new Set(rollouts.requests.map(({ seed }) => seed)).size).toBe(6);
 });
+
+test('an iteration that taught nothing is followed by one with other seeds, by the same weights', async () => {
+  const { trainer, rollouts } = setUp(() => trajectory({ reward: 0 }));
+  await trainer.train(never);
+  const ofGroups = rollouts.requests.filter(({ sample }) => sample === 0);
+  expect(ofGroups.map(({ step }) => step)).toEqual([0, 0, 0, 0]);
+  expect(new Set(ofGroups.map(({ seed }) => seed)).size).toBe(4);
+});

@@ -36,6 +36,7 @@ describe('Shuffled rewards', () => {
         algorithm: { advantageStd: 'none', advantageEps: 0 },
         control,
         seed,
+        iteration: 0,
         step: 0,
         signal: new AbortController().signal,
       });
