@@ -140,7 +140,7 @@ async function existing(output: string, identity: Identity): Promise<CorpusManif
   if (differs !== false) {
     throw new AgentRlError(
       'CORPUS_MISMATCH',
-      `${output} holds an index of ${differs}. Name another folder, or give --rebuild to replace it.`,
+      `${output} holds an index of ${differs}. Name another folder, delete this one, or replace it with agent-rl index --rebuild.`,
     );
   }
   await checkFiles(output, manifest);

@@ -7,13 +7,14 @@ import { buildCorpus, type CorpusSettings } from '../../search/corpus/index.ts';
 import { readDocuments } from '../../../dataset/search-documents.ts';
 
 /**
- * Builds the index from `corpus.documents` when its folder is not there yet. A folder that is there is left alone,
- * whatever it holds.
+ * Builds the index from `corpus.documents` when its folder is not there yet. One that is there must be of these very
+ * documents and settings.
  *
- * @throws AgentRlError `DATASET_INVALID` when the documents are missing or wrong, and as `buildCorpus` does
+ * @throws AgentRlError `DATASET_INVALID` when the documents are missing or wrong, `CORPUS_MISMATCH` when the index is
+ *   of others, and as `buildCorpus` does
  */
 export async function buildMissingIndex({ path, documents, dense }: CorpusSettings): Promise<void> {
-  if (documents === undefined || existsSync(path)) return;
+  if (documents === undefined) return;
   const file = documentsFile(documents);
   const read = await readDocuments(file);
   await buildCorpus({
