@@ -28,6 +28,7 @@ export const RunBlock = block(
     engineThreads: Type.Optional(
       Type.Integer({
         minimum: 1,
+        maximum: 256,
         unit: 'threads',
         description: 'Threads of matrix products; by default as many as there are processors',
       }),
