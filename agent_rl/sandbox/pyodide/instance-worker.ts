@@ -5,7 +5,7 @@ import { shared } from './protocol.ts';
 import type { ChildRequest, ChildResult, WorkerMessage, WorkerSettings } from './protocol.ts';
 
 /** After the interrupt, Python has this long to end by KeyboardInterrupt and show the line it was at. */
-const graceMs = 300;
+const graceMs = 1000;
 const pollMs = 20;
 /** A restore is a copy of some 40 MiB; one that takes this long never ends. */
 const restoreMs = 5000;
