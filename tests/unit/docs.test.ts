@@ -67,6 +67,7 @@ const foreign = new Set([
   '--peers',
   '--medquad',
   '--sizes',
+  '--sft-config',
 ]);
 
 const helpOf = async (...args: string[]): Promise<string> =>
