@@ -67,6 +67,8 @@ const foreign = new Set([
   '--peers',
   '--medquad',
   '--sizes',
+  '--only',
+  '--hnsw',
   '--sft-config',
 ]);
 

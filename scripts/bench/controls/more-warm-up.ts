@@ -14,16 +14,25 @@ export interface MoreWarmUp {
   readonly conversations: number;
 }
 
-/** Optimiser steps that show how many processor seconds one takes. */
-const trialSteps = 12;
+/** Optimiser steps of two runs that show what starting costs and what a step does. */
+const trialSteps = [12, 48] as const;
 
 /**
  * Supervised training that goes on from the run's starting weights, on conversations of the teacher nobody has seen,
  * for as many processor seconds as given.
  */
 export async function moreWarmUp(options: SeedOptions, cpuSeconds: number): Promise<MoreWarmUp> {
-  const trial = await warmUp(options, 'trial', trialSteps);
-  const steps = Math.max(1, Math.round((trialSteps * cpuSeconds) / trial.cpuSeconds));
+  const [few, more] = trialSteps;
+  const short = await warmUp(options, 'trial-short', few);
+  const long = await warmUp(options, 'trial-long', more);
+  const perStep = (long.cpuSeconds - short.cpuSeconds) / (more - few);
+  const start = short.cpuSeconds - few * perStep;
+  const steps = Math.round((cpuSeconds - start) / perStep);
+  if (!(perStep > 0 && steps > 0)) {
+    throw new Error(
+      `${few} steps took ${short.cpuSeconds} s of processor time and ${more} took ${long.cpuSeconds}: no number of steps takes ${cpuSeconds} s.`,
+    );
+  }
   return warmUp(options, 'whole', steps);
 }
 
@@ -49,7 +58,7 @@ async function warmUp(
   });
   const { batchSize } = prepared.loaded.config.train;
   const conversations = iterations * batchSize;
-  const fresh = freshSeed + seed * 2 + (name === 'trial' ? 1 : 0);
+  const fresh = freshSeed + seed * 2 + (name === 'whole' ? 0 : 1);
   const lines = [...teacherConversations(prepared, fresh, conversations)].map(conversationLine);
   await mkdir(own, { recursive: true });
   await writeFile(path.join(own, 'train.jsonl'), `${lines.join('\n')}\n`);
