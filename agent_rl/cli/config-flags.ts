@@ -1,6 +1,7 @@
 import type { Options } from 'yargs';
 
 import type { Override } from '../config/index.ts';
+import { AgentRlError } from '../core/errors.ts';
 
 interface ConfigFlag {
   /** Without the dashes. */
@@ -88,6 +89,24 @@ export const configOptions: Readonly<Record<string, Options>> = {
     ]),
   ),
 };
+
+/** `configOptions` of a command in which some would do nothing: there they are unknown. */
+export const optionsWithout = (names: readonly string[]): Readonly<Record<string, Options>> =>
+  Object.fromEntries(Object.entries(configOptions).filter(([name]) => !names.includes(name)));
+
+/**
+ * At most one of two options that say the same thing.
+ *
+ * @throws AgentRlError `CONFIG_INVALID` when both were given.
+ */
+export function refuseBoth(parsed: Parsed, one: string, other: string): void {
+  if (parsed[one] === undefined || parsed[other] === undefined) return;
+  const given = [one, other].map((name) => `${name} ${String(parsed[name])}`).join(' and ');
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `${given} were both given, and only one of them could have an effect. Give one.`,
+  );
+}
 
 /** What yargs parsed. */
 export type Parsed = Readonly<Record<string, unknown>>;

@@ -9,6 +9,7 @@ import { LocalLearner } from '../learner/local-learner.ts';
 import { loadModel } from '../../model/load-model.ts';
 import { parameterCount } from '../../model/parameters.ts';
 import { weightsSha256 } from '../../model/weights-sha256.ts';
+import { checkCacheFits } from './check-cache-fits.ts';
 
 export interface EngineServiceOptions {
   /** A Hugging Face model folder. */
@@ -72,6 +73,7 @@ export class EngineService {
 
   static async open(options: EngineServiceOptions): Promise<EngineService> {
     const { config, parameters } = await loadModel(options.modelFolder);
+    checkCacheFits(config, { workers: options.rows, maxContextTokens: options.maxContextTokens });
     const engine = await openEngine({ device: options.device, threads: options.threads });
     const programs = new DecoderPrograms(engine, config, options.maxContextTokens, true);
     const generator = new LocalGenerator(programs, options);

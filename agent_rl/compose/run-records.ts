@@ -118,14 +118,16 @@ export class RunRecords implements TrainerObserver {
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
-/** `41 of 260 = 15.8 % [11.8, 20.7]` */
+/** `41 of 260 = 15.8 % [11.8, 20.7]`, or that nothing was judged. */
 export const rateText = ({
   n,
   successes,
   successRate,
   wilson95,
 }: Pick<Evaluation, 'n' | 'successes' | 'successRate' | 'wilson95'>): string =>
-  `${successes} of ${n} = ${percent(successRate)} [${wilson95.map((end) => (100 * end).toFixed(1)).join(', ')}]`;
+  successRate === null || wilson95 === null
+    ? 'none judged'
+    : `${successes} of ${n} = ${percent(successRate)} [${wilson95.map((end) => (100 * end).toFixed(1)).join(', ')}]`;
 
 /** As `rateText`, and how many attempts are missing from it. */
 export const evaluationText = (

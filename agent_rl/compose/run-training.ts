@@ -35,6 +35,7 @@ import { addUsage, type RunUsage } from './run-usage.ts';
 import { beforeAfterTable, summaryOf } from './summary.ts';
 import { previewText } from './task-preview.ts';
 import { readTaskSets, samplerOf, type TaskSet } from './task-sets.ts';
+import { cacheBytes, checkCacheFits } from './check-cache-fits.ts';
 import { reportGroups } from './report-groups.ts';
 import { type PlanFacts, planText, trainingPlan } from './training-plan.ts';
 import { trainerOptions } from './trainer-options.ts';
@@ -60,6 +61,12 @@ export async function runTraining(options: TrainingOptions): Promise<JobResult> 
   const tasks = await readTasks(options);
   const facts = await planFacts(config, tasks);
   print(previewText(tasks.train, config.run.previewTasks));
+  const { maxSamples } = config.dataset;
+  if (maxSamples !== undefined && maxSamples > tasks.train.length) {
+    print(
+      `dataset.maxSamples is ${maxSamples} and there are ${tasks.train.length} tasks: all are trained on.`,
+    );
+  }
   if (options.dryRun) return dryRun(options, facts);
 
   throwIfStopped(options.signal);
@@ -159,19 +166,15 @@ async function planFacts(config: Config, tasks: RunTasks): Promise<PlanFacts> {
   // Only looked at: a folder that cannot be spoken with is refused before a run is begun.
   await openLanguageModelFolder(modelFolder(config));
   const sizes = [...parameters.values()].map(({ length }) => length);
-  const cacheBytes =
-    8 *
-    config.rollout.workers *
-    model.layers *
-    model.kvHeads *
-    config.policy.maxContextTokens *
-    model.headDim;
+  const { maxContextTokens } = config.policy;
+  const request = { workers: config.rollout.workers, maxContextTokens };
+  checkCacheFits(model, request);
   return {
     ...model,
     trainTasks: Math.min(tasks.train.length, config.dataset.maxSamples ?? Infinity),
     evalTasks: tasks.evaluation.length,
     parameters: sizes.reduce((sum, size) => sum + size, 0),
-    cacheBytes,
+    cacheBytes: cacheBytes(model, request),
   };
 }
 

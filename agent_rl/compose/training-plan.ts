@@ -1,3 +1,5 @@
+import { totalmem } from 'node:os';
+
 import { type Config, runLength } from '../config/index.ts';
 
 export interface PlanFacts {
@@ -66,6 +68,14 @@ export function trainingPlan(config: Config, facts: PlanFacts): TrainingPlan {
   };
 }
 
+/** What a plan needs beyond the memory of the machine is said, not refused: activations and sandboxes are estimates. */
+const beyondMemory = (bytes: number): string[] =>
+  bytes <= totalmem()
+    ? []
+    : [
+        `  warning       that is more than the ${mebibytes(totalmem())} of this machine: lower algorithm.microBatchTokens, rollout.workers or sandbox.workers`,
+      ];
+
 const mebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;
 
 /** The plan as the user reads it. */
@@ -88,6 +98,7 @@ export function planText(
     `  evaluations   ${plan.evaluations} x ${plan.evalEpisodes} episodes, temperature ${config.eval.temperature}`,
     `  model         ${(facts.parameters / 1e6).toFixed(2)} M parameters on ${config.run.device}`,
     `  memory        about ${mebibytes(total)} and Node itself: weights and optimiser ${mebibytes(weightsAndOptimizer)}, cache ${mebibytes(cache)}, activations ${mebibytes(activations)}, sandboxes ${mebibytes(sandboxes)}`,
+    ...beyondMemory(total),
     `  time          about ${Math.round(expectedS)} s`,
   ].join('\n');
 }

@@ -1,6 +1,12 @@
+import { RolloutBlock } from './blocks/rollout-block.ts';
+import { TrainBlock } from './blocks/train-block.ts';
 import type { Config } from './config-schema.ts';
 import { placeOf, type Places, pointerStep, type Problem } from './problem.ts';
 import { runLength } from './run-length.ts';
+
+/** A run's own file spells out every default, so only another value is one that somebody asked for. */
+const isDefault = (schema: object, value: unknown): boolean =>
+  'default' in schema && value === schema.default;
 
 interface Combination {
   /** Setting whose place is shown. */
@@ -87,6 +93,24 @@ const combinations: readonly Combination[] = [
         : undefined,
   },
   {
+    path: 'train.batchSize',
+    problem: ({ train }) =>
+      train.mode === 'rl' && !isDefault(TrainBlock.properties.batchSize, train.batchSize)
+        ? `${train.batchSize} has no effect in reinforcement learning, which trains on rollout.tasksPerStep x rollout.groupSize episodes. Leave it out.`
+        : undefined,
+  },
+  {
+    path: 'rollout.resampleZeroVariance.cap',
+    problem: ({ rollout: { resampleZeroVariance } }) =>
+      !resampleZeroVariance.enabled &&
+      !isDefault(
+        RolloutBlock.properties.resampleZeroVariance.properties.cap,
+        resampleZeroVariance.cap,
+      )
+        ? `${resampleZeroVariance.cap} has no effect while rollout.resampleZeroVariance.enabled is false. Leave it out, or enable it.`
+        : undefined,
+  },
+  {
     path: 'train.warmupSteps',
     problem: ({ algorithm, train }) => {
       const steps = runLength({ train }).planned * (train.mode === 'rl' ? algorithm.epochs : 1);
@@ -128,9 +152,9 @@ const combinations: readonly Combination[] = [
 /** Problems of a config whose every block is valid by itself. */
 export function checkCombinations(config: Config, places: Places): readonly Problem[] {
   return combinations.flatMap(({ path, problem }) => {
+    const pointer = path.split('.').map(pointerStep).join('');
     const text = problem(config);
     if (text === undefined) return [];
-    const pointer = path.split('.').map(pointerStep).join('');
     return [{ location: placeOf(places, pointer).value, path, text }];
   });
 }

@@ -75,6 +75,8 @@ export function configInvalid(
 
 /** A value as a reader would write it, cut to a line. */
 export function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
+  // JSON has neither infinities nor what is no number, and would show null.
+  const plain = typeof value === 'number' && !Number.isFinite(value);
+  const text = plain ? String(value) : (JSON.stringify(value) ?? String(value));
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }

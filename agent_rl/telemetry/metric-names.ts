@@ -73,7 +73,10 @@ export const metricNames = {
   'eval/environment/*': metric('1', 'Mean of what the environment counts in one attempt'),
   'seconds/*': metric('s', 'Wall-clock seconds spent on one activity in this iteration'),
   'busy/*': metric('1', 'Share of the iteration spent on one activity'),
-  'speed/decodeTokensPerSecond': metric('tokens/s', 'Sampled tokens by seconds of generation'),
+  'speed/decodeTokensPerSecond': metric(
+    'tokens/s',
+    'Sampled tokens by seconds of collection, tools and judging included',
+  ),
   'speed/trainTokensPerSecond': metric('tokens/s', 'Tokens through the update by its seconds'),
   'speed/episodesPerSecond': metric('episodes/s', 'Episodes by seconds of collection'),
   'system/rssBytes': metric('B', 'Resident memory of the process tree'),

@@ -13,8 +13,10 @@ import { requireRewards } from './require-rewards.ts';
 export interface SuccessRate {
   readonly n: number;
   readonly successes: number;
-  readonly successRate: number;
-  readonly wilson95: readonly [low: number, high: number];
+  /** `null` when nothing was judged. */
+  readonly successRate: number | null;
+  /** `null` when nothing was judged. */
+  readonly wilson95: readonly [low: number, high: number] | null;
 }
 
 /** Totals leave out tasks that are reported apart, see `metadata.apart` of a task. */
@@ -22,7 +24,8 @@ export interface Evaluation extends SuccessRate {
   readonly tasks: number;
   /** Attempts the system failed; not among `n`. */
   readonly systemFailures: number;
-  readonly rewardMean: number;
+  /** `null` when nothing was judged. */
+  readonly rewardMean: number | null;
   /** By group of tasks, such as the family, or all families held out. */
   readonly groups: Readonly<Record<string, SuccessRate>>;
   /** What the environment counts, by name: means over the attempts of the total. */
@@ -86,7 +89,9 @@ export async function evaluate(
     tasks: counted.length,
     systemFailures: trajectories.filter(({ reward }) => reward === undefined).length,
     rewardMean:
-      judged.reduce((sum, { reward = 0 }) => sum + reward, 0) / Math.max(1, judged.length),
+      judged.length === 0
+        ? null
+        : judged.reduce((sum, { reward = 0 }) => sum + reward, 0) / judged.length,
     groups: Object.fromEntries(
       [...names].toSorted().map((name) => [name, successRateOf(inGroup(name))]),
     ),
@@ -115,19 +120,20 @@ export function chooseTasks(
 
 /** An evaluation as metrics. */
 export function evaluationMetrics(evaluation: Evaluation): Metrics {
-  const [low, high] = evaluation.wilson95;
   const groups = Object.entries(evaluation.groups);
   return {
     'eval/tasks': evaluation.tasks,
     'eval/attempts': evaluation.n,
     'eval/successes': evaluation.successes,
-    'eval/successRate': evaluation.successRate,
-    'eval/wilsonLow': low,
-    'eval/wilsonHigh': high,
-    'eval/rewardMean': evaluation.rewardMean,
-    ...Object.fromEntries(
-      groups.map(([name, { successRate }]) => [`eval/group/${name}`, successRate]),
-    ),
+    ...measured({
+      'eval/successRate': evaluation.successRate,
+      'eval/wilsonLow': evaluation.wilson95?.[0],
+      'eval/wilsonHigh': evaluation.wilson95?.[1],
+      'eval/rewardMean': evaluation.rewardMean,
+      ...Object.fromEntries(
+        groups.map(([name, { successRate }]) => [`eval/group/${name}`, successRate]),
+      ),
+    }),
     ...Object.fromEntries(
       Object.entries(evaluation.environment).map(([name, mean]) => [
         `eval/environment/${name}`,
@@ -161,6 +167,14 @@ function environmentMeans(judged: readonly Trajectory[]): Record<string, number>
   );
 }
 
+/** What has a value: a metric that was not measured is absent, never 0. */
+const measured = (values: Readonly<Record<string, number | null | undefined>>): Metrics =>
+  Object.fromEntries(
+    Object.entries(values).filter(
+      (entry): entry is [string, number] => typeof entry[1] === 'number',
+    ),
+  );
+
 /** A task whose `metadata.apart` names a group is reported there and in no total. */
 const isApart = ({ metadata }: Task): boolean => typeof metadata['apart'] === 'string';
 
@@ -175,8 +189,8 @@ function successRateOf(judged: readonly Trajectory[]): SuccessRate {
   return {
     n,
     successes,
-    successRate: n === 0 ? 0 : successes / n,
-    wilson95: wilson95(successes, n),
+    successRate: n === 0 ? null : successes / n,
+    wilson95: n === 0 ? null : wilson95(successes, n),
   };
 }
 

@@ -241,7 +241,7 @@ export class GRPOTrainer {
   }
 
   async #keepBest({ successRate }: Evaluation): Promise<void> {
-    if (!this.#options.checkpoint.keepBest) return;
+    if (!this.#options.checkpoint.keepBest || successRate === null) return;
     if (this.#state.best !== null && successRate <= this.#state.best.successRate) return;
     this.#state = { ...this.#state, best: { iteration: this.#state.iteration, successRate } };
     await this.#observer.onCheckpoint?.('best', this.#state);

@@ -13,7 +13,9 @@ onDemand('a run that must not pass for one that learns', () => {
     'with %s does not rise',
     async (fault) => {
       const { before, after } = await learningRun(fault);
-      expect(after.successRate - before.successRate).toBeLessThan(leastRise);
+      expect((after.successRate ?? Number.NaN) - (before.successRate ?? Number.NaN)).toBeLessThan(
+        leastRise,
+      );
     },
     600_000,
   );

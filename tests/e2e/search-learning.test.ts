@@ -19,6 +19,8 @@ whenMade('the search starter', () => {
     expect(run.trained.length).toBeGreaterThan(0);
     expect(notWhatWasDrawn(run)).toBeUndefined();
     expect(run.before.n).toBeGreaterThanOrEqual(20);
-    expect(run.after.successRate - run.before.successRate).toBeGreaterThanOrEqual(leastRise);
+    expect(
+      (run.after.successRate ?? Number.NaN) - (run.before.successRate ?? Number.NaN),
+    ).toBeGreaterThanOrEqual(leastRise);
   }, 600_000);
 });

@@ -1,7 +1,18 @@
 import type { Command } from '../command.ts';
-import { configOptions } from '../config-flags.ts';
+import { optionsWithout, refuseBoth } from '../config-flags.ts';
 import { writeJson } from '../io.ts';
 import { configFor, prepare } from '../prepare.ts';
+
+const unused = [
+  'dataset-dir',
+  'train-split',
+  'eval-split',
+  'preview-tasks',
+  'async-rollout-workers',
+  'output-dir',
+  'max-iterations',
+  'log-rollouts',
+];
 
 export const chat: Command = {
   name: 'chat <prompt> [checkpoint]',
@@ -11,11 +22,12 @@ export const chat: Command = {
     checkpoint: { type: 'string', describe: 'Run folder or checkpoint; model.path otherwise' },
   },
   options: {
-    ...configOptions,
+    ...optionsWithout(unused),
     color: { type: 'boolean', describe: 'Colours; by default when stdout is a terminal' },
   },
   run: async (parsed, { io, jobs }) => {
     const { checkpoint, color, prompt } = parsed;
+    refuseBoth(parsed, 'checkpoint', 'model-path');
     const job = await prepare(parsed, io, { otherwise: configFor(checkpoint, parsed) });
     const result = await jobs.chat({
       ...job,

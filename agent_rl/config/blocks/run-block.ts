@@ -9,8 +9,11 @@ export const RunBlock = block(
   {
     name: Type.Optional(
       Type.String({
-        pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$',
-        description: 'Folder under outputDir; by default the config file and the seed name it',
+        // No name that Windows keeps for a device, and no full stop at the end, which it drops.
+        pattern:
+          '^(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:[.]|$))[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?$',
+        description:
+          'Folder under outputDir: letters, digits, full stops, hyphens, underscores, no device of Windows; by default the config file and the seed name it',
       }),
     ),
     seed: Type.Integer({

@@ -38,6 +38,27 @@ async function trained(...args: string[]): Promise<TrainingOptions> {
   return options;
 }
 
+describe('options that would do nothing', () => {
+  test.each([
+    ['eval', '--max-iterations', '3'],
+    ['eval', '--train-split', 'other'],
+    ['eval', '--log-rollouts'],
+    ['chat', 'Hello.', '--async-rollout-workers', '4'],
+    ['chat', 'Hello.', '--eval-split', 'other'],
+  ])('are unknown to %s: %s %s', async (...args) => {
+    const { code, stderr } = await commandLine([...args, '--config', config]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/Unknown argument/);
+  });
+
+  test('are refused where only one of two can have an effect', async () => {
+    const both = ['eval', 'runs/one', '--model-path', 'model/other', '--config', config];
+    const { code, stderr } = await commandLine(both);
+    expect(code).toBe(2);
+    expect(stderr).toContain('checkpoint runs/one and model-path model/other were both given');
+  });
+});
+
 describe('agent-rl train', () => {
   test('gives the job the config with flags over --set over the file, and its plugins', async () => {
     const flags = ['--seed', '7', '--async-rollout-workers', '1', '--dataset-dir', 'mine'];

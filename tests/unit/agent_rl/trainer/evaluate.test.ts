@@ -37,7 +37,7 @@ describe('evaluate', () => {
     });
     // Over a and b alone: pass@1 (1 + 1/2) / 2, pass@2 (1 + 1) / 2.
     expect(result.passAtK).toEqual({ 1: 0.75, 2: 1 });
-    expect(result.wilson95[0]).toBeLessThan(0.6);
+    expect(result.wilson95?.[0]).toBeLessThan(0.6);
     expect(rollouts.requests[0]?.sampling).toEqual({ temperature: 0.7, topK: 0, topP: 1, minP: 0 });
   });
 
@@ -72,8 +72,9 @@ describe('evaluate', () => {
     const cancelled = { ...options, signal: AbortSignal.abort() };
     expect(await evaluate(rollouts, tasks, cancelled)).toMatchObject({
       n: 0,
-      successRate: 0,
-      wilson95: [0, 1],
+      successRate: null,
+      wilson95: null,
+      rewardMean: null,
       passAtK: {},
     });
   });
