@@ -5,6 +5,7 @@ import { AgentRlError, messageOf } from '../core/errors.ts';
 import type { Generation, GenerationRequest, Generator } from '../core/generator.ts';
 import type { Learner } from '../core/learner.ts';
 import { packageRoot } from '../core/package-root.ts';
+import { keepFullFloat32 } from '../engine/full-float32.ts';
 import { fromSentError, type EngineAnswer } from './engine-messages.ts';
 import type { EngineInfo, EngineServiceOptions } from './engine-service.ts';
 
@@ -36,6 +37,7 @@ export class EngineClient implements Learner, Generator {
 
   /** @throws AgentRlError of whatever kept the engine or the model from opening. */
   static async open(options: EngineServiceOptions): Promise<EngineClient> {
+    keepFullFloat32(options.device);
     const file = join(packageRoot(), 'dist/agent_rl/compose/engine-worker.js');
     const worker = new Worker(file, { workerData: options, env: {} });
     const first = await firstAnswer(worker);

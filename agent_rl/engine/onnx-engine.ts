@@ -39,7 +39,11 @@ const sessionOptions = (
     ...(keepRecomputation && {
       optimization: { disable_specified_optimizers: 'CommonSubexpressionElimination' },
     }),
-    ...(sharesProcessors && { session: { intra_op: { allow_spinning: '0' } } }),
+    session: {
+      // ONNX Runtime computes on the CPU, and says nothing, what CUDA has no kernel for.
+      ...(device.startsWith('cuda') && { disable_cpu_ep_fallback: '1' }),
+      ...(sharesProcessors && { intra_op: { allow_spinning: '0' } }),
+    },
   },
 });
 

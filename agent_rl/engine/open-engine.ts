@@ -1,5 +1,6 @@
 import { AgentRlError } from '../core/errors.ts';
 import type { Engine } from './engine.ts';
+import { keepFullFloat32 } from './full-float32.ts';
 import type { OnnxEngineOptions } from './onnx-engine.ts';
 
 export interface EngineOptions {
@@ -35,6 +36,7 @@ export async function openEngine({ device, threads }: EngineOptions): Promise<En
       `Unknown device "${device}"; use cpu, cuda, cuda:n, webgpu or tensorflow.`,
     );
   }
+  keepFullFloat32(device);
   const { OnnxEngine } = await import('./onnx-engine.ts');
   const engine = new OnnxEngine({ device, threads });
   await assertRuns(engine);
@@ -42,7 +44,7 @@ export async function openEngine({ device, threads }: EngineOptions): Promise<En
 }
 
 const missing: Readonly<Record<string, string>> = {
-  cuda: 'CUDA needs an NVIDIA driver, CUDA 12 or 13 and the CUDA provider of onnxruntime-node',
+  cuda: 'CUDA needs an NVIDIA driver, the CUDA provider of ONNX Runtime and the CUDA libraries it was built for (README, Devices)',
   webgpu: 'WebGPU needs a graphics adapter with a Vulkan, Metal or D3D12 driver',
   cpu: 'the CPU provider is part of onnxruntime-node',
 };
