@@ -60,6 +60,20 @@ export class AgentRlError extends Error {
   }
 }
 
+/** What no later episode will do better: these end the run, instead of taking its episodes one by one. */
+const endingRuns: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'WEB_BUDGET_SPENT',
+  'CASSETTE_MISS',
+]);
+
+/** The error that ends the whole run, if that is what was thrown or what caused it. */
+export function runEndingError(thrown: unknown): AgentRlError | undefined {
+  if (AgentRlError.is(thrown) && endingRuns.has(thrown.code)) return thrown;
+  return isNativeError(thrown) && thrown.cause !== undefined
+    ? runEndingError(thrown.cause)
+    : undefined;
+}
+
 /** The message of anything that was thrown. */
 export function messageOf(thrown: unknown): string {
   // Not `instanceof`: errors of another realm, such as a worker's or a test's, are errors too.

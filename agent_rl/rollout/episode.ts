@@ -1,5 +1,5 @@
 import type { EpisodeEnd } from '../core/environment.ts';
-import { messageOf } from '../core/errors.ts';
+import { messageOf, runEndingError } from '../core/errors.ts';
 import type { Message, ToolCall } from '../core/message.ts';
 import { isSystemFailure, type Outcome } from '../core/outcome.ts';
 import type { Trajectory } from '../core/trajectory.ts';
@@ -18,7 +18,7 @@ import { unlessAborted } from './with-deadline.ts';
  *   episode alone: its outcome says so, its reward is absent and `problem` says why.
  * - A cancelled episode, or one past its wall-clock limit, is `aborted` and has no reward: how long it took is no
  *   doing of the policy's.
- * - Nothing is thrown.
+ * - Nothing is thrown but what ends the run: a spent budget, or a recording that does not hold what is replayed.
  */
 
 type Judged = Pick<
@@ -26,7 +26,11 @@ type Judged = Pick<
   'outcome' | 'success' | 'reward' | 'components' | 'scores' | 'metrics' | 'record' | 'problem'
 >;
 
-/** Plays one episode to its end. Never throws: what fails is on the trajectory. */
+/**
+ * Plays one episode to its end. What fails is on the trajectory.
+ *
+ * @throws AgentRlError only what ends the whole run, see `runEndingError`
+ */
 export async function runEpisode(
   make: EpisodeMaker,
   request: EpisodeRequest,
@@ -40,6 +44,8 @@ export async function runEpisode(
     parts = await make(request);
     judged = await new Episode(parts, request, log).run(cancelled);
   } catch (thrown) {
+    const ending = runEndingError(thrown);
+    if (ending !== undefined) throw ending;
     judged = failure(cancelled.aborted ? 'aborted' : 'infrastructure-error', messageOf(thrown));
   }
   return Object.freeze({
@@ -76,6 +82,8 @@ class Episode {
       const outcome = signal.aborted ? 'aborted' : 'infrastructure-error';
       // The environment is told once, so that it can let go; its verdict on half an episode means nothing.
       const told = await problemOf(environment.finish.bind(environment, 'aborted', signal), signal);
+      const ending = runEndingError(thrown);
+      if (ending !== undefined) throw ending;
       return failure(outcome, [messageOf(thrown), ...told].join('; then finish failed: '));
     } finally {
       clearTimeout(timer);
@@ -169,6 +177,7 @@ class Episode {
         return { outcome, success, metrics, ...kept, ...combined };
       });
     } catch (thrown) {
+      if (runEndingError(thrown) !== undefined) throw thrown;
       return failure(signal.aborted ? 'aborted' : 'grader-error', messageOf(thrown));
     }
   }

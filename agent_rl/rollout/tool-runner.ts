@@ -71,7 +71,8 @@ export class ToolRunner {
   /**
    * Runs one call, or says why it cannot be run.
    *
-   * @throws ToolFailure when the tool itself is broken; the signal's reason when it is aborted.
+   * @throws ToolFailure when the tool itself is broken, or says what ends the run as its cause; the signal's reason when it is
+   * aborted.
    */
   async run(call: ToolCall, options: CallOptions): Promise<ExecutedCall> {
     const known = this.#known.get(call.name);

@@ -1,3 +1,4 @@
+import { runEndingError } from '../core/errors.ts';
 import type { Learner, LossSpec } from '../core/learner.ts';
 import type { Task } from '../core/task.ts';
 import { keepLedger } from '../rollout/ledger.ts';
@@ -72,14 +73,15 @@ export class GRPOTrainer {
    * Trains until the last iteration, or until `signal` is aborted: then the iteration under way is dropped unless its
    * update has begun, a checkpoint is written, and the result says `interrupted`.
    *
-   * @throws AgentRlError `ROLLOUTS_FAILED`, `PARITY_BROKEN`, and what the learner throws.
+   * @throws AgentRlError `ROLLOUTS_FAILED`, `PARITY_BROKEN`, what the learner throws, and what ends a run from outside, such
+   * as `WEB_BUDGET_SPENT`: then a checkpoint of the last whole iteration is written first.
    */
   async train(signal: AbortSignal): Promise<TrainingResult> {
     const { train, eval: evaluation, checkpoint } = this.#options;
     await this.#parts.learner.publishWeights();
     const before = evaluation.before ? await this.#baseline(signal) : undefined;
     while (this.#state.iteration < train.iterations && !signal.aborted) {
-      if (!(await this.#iterate(signal))) break;
+      if (!(await this.#iterateOrKeep(signal))) break;
       const { iteration } = this.#state;
       const last = iteration === train.iterations;
       if (!last && checkpoint.every > 0 && iteration % checkpoint.every === 0) {
@@ -109,6 +111,18 @@ export class GRPOTrainer {
     const { trajectories: _, ...kept } = made;
     this.#state = { ...this.#state, before: kept };
     return made;
+  }
+
+  /** An iteration; what ends the run from outside leaves the ones before it in a checkpoint. */
+  async #iterateOrKeep(signal: AbortSignal): Promise<boolean> {
+    try {
+      return await this.#iterate(signal);
+    } catch (thrown) {
+      if (runEndingError(thrown) !== undefined) {
+        await this.#observer.onCheckpoint?.('interrupted', this.#state);
+      }
+      throw thrown;
+    }
   }
 
   /** One iteration; false when it was interrupted and left no trace. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 
+import { AgentRlError } from '../../../../agent_rl/core/errors.ts';
 import type { Environment } from '../../../../agent_rl/core/environment.ts';
 import { user } from '../../../../agent_rl/core/message.ts';
 import { unbiased } from '../../../../agent_rl/core/sampling.ts';
@@ -254,6 +255,23 @@ describe('runEpisode', () => {
       reward: undefined,
     });
     expect(trajectory.problem).toContain(problem);
+    expect(environment.ends).toEqual(['aborted']);
+    expect(policy.released).toHaveLength(1);
+  });
+
+  test('ends the run with what no later episode would do better, after letting go', async () => {
+    const spent = new AgentRlError('WEB_BUDGET_SPENT', 'Nothing is left.');
+    const policy = new ScriptedPolicy(calling(['echo', { text: 'x' }]));
+    const environment = new ScriptedEnvironment();
+    const tool = (): never => {
+      throw spent;
+    };
+    const playing = play({
+      script: calling(['echo', { text: 'x' }]),
+      tool,
+      parts: { policy, environment },
+    });
+    await expect(playing).rejects.toBe(spent);
     expect(environment.ends).toEqual(['aborted']);
     expect(policy.released).toHaveLength(1);
   });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
+import { AgentRlError } from '../../../../agent_rl/core/errors.ts';
 import { unbiased } from '../../../../agent_rl/core/sampling.ts';
 import type { EpisodeRequest } from '../../../../agent_rl/rollout/episode-parts.ts';
 import { metricDefinition } from '../../../../agent_rl/telemetry/metric-names.ts';
@@ -246,6 +247,17 @@ describe('GRPOTrainer', () => {
     await expect(unjudged.trainer.train(never)).rejects.toThrow(
       'The first (task t0) ended as completed: its environment gave it none',
     );
+  });
+
+  test('writes a checkpoint of the iterations before a spent budget, and fails with it', async () => {
+    const spent = new AgentRlError('WEB_BUDGET_SPENT', 'Nothing is left.');
+    const { trainer, learner, checkpoints } = setUp((request) => {
+      if (request.task.taskId === 't3') throw spent;
+      return mixed(request);
+    });
+    await expect(trainer.train(never)).rejects.toBe(spent);
+    expect([learner.steps.length, checkpoints]).toEqual([1, ['interrupted 1']]);
+    expect(trainer.state()).toMatchObject({ iteration: 1, tasks: 2 });
   });
 
   test('drops an interrupted collection, gives its tasks back and writes a checkpoint', async () => {
