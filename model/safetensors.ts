@@ -33,7 +33,9 @@ export class SafetensorsFile {
       throw invalid(path, `it cannot be read (${messageOf(cause)})`, cause);
     });
     try {
-      const { size } = await handle.stat();
+      const stat = await handle.stat();
+      if (!stat.isFile()) throw invalid(path, 'it is no file');
+      const { size } = stat;
       const length = await headerLength(handle, size, path);
       const header = Buffer.from(await readBytes(handle, 8, length)).toString('utf8');
       const dataStart = 8 + length;

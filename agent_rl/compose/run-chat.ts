@@ -1,6 +1,7 @@
 import { throwIfFailed } from '../core/stray-failure.ts';
 import type { Span } from '../core/transcript.ts';
 import { runEpisode } from '../rollout/episode.ts';
+import { visibleControls } from '../telemetry/index.ts';
 import { checkpointAt } from './checkpoints.ts';
 import { openAgent } from './agent.ts';
 import { chatTask } from './chat-task.ts';
@@ -43,7 +44,7 @@ export async function runChat(options: ChatOptions): Promise<JobResult> {
     print(`Colours: ${legend.join(' ')}`);
     const parts = trajectory.spans.map(({ start, end, source }) =>
       paint(
-        agent.languageModel.tokenizer.decode(trajectory.tokens.slice(start, end)),
+        visibleControls(agent.languageModel.tokenizer.decode(trajectory.tokens.slice(start, end))),
         source,
         color,
       ),

@@ -34,7 +34,7 @@ import type { RunReports } from './run-reports.ts';
 import { addUsage, type RunUsage } from './run-usage.ts';
 import { beforeAfterTable, summaryOf } from './summary.ts';
 import { previewText } from './task-preview.ts';
-import { readTaskSets, samplerOf, type TaskSet } from './task-sets.ts';
+import { readTaskSets, refuseLeaks, samplerOf, type TaskSet } from './task-sets.ts';
 import { cacheBytes, checkCacheFits } from './check-cache-fits.ts';
 import { reportGroups } from './report-groups.ts';
 import { type PlanFacts, planText, trainingPlan } from './training-plan.ts';
@@ -154,9 +154,11 @@ async function readTasks({ loaded, plugins, print }: TrainingOptions): Promise<R
   const read = (split: string) => readTaskSets(dataset, { split, format }, print);
   const sets = await read(dataset.trainSplit);
   const held = (await read(dataset.evalSplit)).flatMap(({ tasks }) => tasks);
+  const train = sets.flatMap(({ tasks }) => tasks);
+  refuseLeaks(train, held);
   return {
     sets,
-    train: sets.flatMap(({ tasks }) => tasks),
+    train,
     evaluation: chooseTasks(held, evaluation.maxTasks, run.seed),
   };
 }

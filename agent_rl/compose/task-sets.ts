@@ -57,6 +57,31 @@ function refuseTwins(sets: readonly TaskSet[], split: string): void {
   }
 }
 
+/**
+ * Refuses held-out tasks that are also trained on: their score would say nothing.
+ *
+ * @throws AgentRlError `DATASET_INVALID` when a task of both has the same id or the same prompt.
+ */
+export function refuseLeaks(trained: readonly Task[], held: readonly Task[]): void {
+  const ids = new Set(trained.map(({ taskId }) => taskId));
+  const byPrompt = new Map(trained.map(({ prompt, taskId }) => [prompt.trim(), taskId]));
+  const leaks = held.flatMap(({ taskId, prompt }) => {
+    if (ids.has(taskId)) return [`${JSON.stringify(taskId)} by its id`];
+    const twin = byPrompt.get(prompt.trim());
+    return twin === undefined
+      ? []
+      : [`${JSON.stringify(taskId)} by the prompt of ${JSON.stringify(twin)}`];
+  });
+  if (leaks.length === 0) return;
+  const more = leaks.length > mostLeaksShown ? ', …' : '';
+  throw new AgentRlError(
+    'DATASET_INVALID',
+    `${leaks.length} of ${held.length} held-out tasks are also trained on: ${leaks.slice(0, mostLeaksShown).join(', ')}${more}. Take them out of one split.`,
+  );
+}
+
+const mostLeaksShown = 5;
+
 /** Deals the tasks of one set, or of several in the ratio of their weights. */
 export function samplerOf(
   sets: readonly TaskSet[],

@@ -45,8 +45,9 @@ export const fieldRules = {
     fits: (value) => Array.isArray(value) && value.every((item) => typeof item === 'string'),
   },
   seconds: {
-    allowed: 'a number of seconds above 0',
-    fits: (value) => typeof value === 'number' && Number.isFinite(value) && value > 0,
+    // A timer of more than 24.8 days fires at once.
+    allowed: 'a number of seconds above 0 and up to 86400',
+    fits: (value) => typeof value === 'number' && value > 0 && value <= 86_400,
   },
   characters: {
     allowed: 'a whole number of characters above 0',

@@ -17,3 +17,4 @@ export { redactDeep, redactor } from './redact.ts';
 export { createRunFolder, type RunFolder, runFolderAt } from './run-folder.ts';
 export { lockRun, type RunLock } from './run-lock.ts';
 export { Stopwatch } from './stopwatch.ts';
+export { visibleControls } from './visible-controls.ts';

@@ -64,6 +64,7 @@ export const RolloutBlock = block(
     }),
     episodeTimeoutS: Type.Number({
       exclusiveMinimum: 0,
+      maximum: 86_400,
       default: 120,
       unit: 's',
       description: 'Wall-clock limit of one episode; past it, it is aborted and has no reward',

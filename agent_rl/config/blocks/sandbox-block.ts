@@ -12,18 +12,22 @@ export const SandboxBlock = block(
     workers: Type.Optional(
       Type.Integer({
         minimum: 1,
+        maximum: 256,
         unit: 'processes',
         description: 'Programs run at once; by default as many as there are processors',
       }),
     ),
     wallS: Type.Number({
       exclusiveMinimum: 0,
+      // Below the deadline of the tool, which would otherwise come first.
+      maximum: 240,
       default: 5,
       unit: 's',
       description: 'Wall-clock limit of one program',
     }),
     memoryMiB: Type.Integer({
       minimum: 64,
+      maximum: 1024,
       default: 256,
       unit: 'MiB',
       description: 'Memory limit of one program',

@@ -61,6 +61,7 @@ const OpenAiDense = Type.Object(
     timeoutS: Type.Optional(
       Type.Number({
         exclusiveMinimum: 0,
+        maximum: 3600,
         description: 'Seconds a request may take; 60 by default',
       }),
     ),

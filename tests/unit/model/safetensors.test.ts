@@ -151,6 +151,13 @@ describe('a damaged file', () => {
     await expect(SafetensorsFile.open(file)).rejects.toThrow(message);
   });
 
+  test('that is a folder is refused', async () => {
+    await expect(SafetensorsFile.open(folder)).rejects.toMatchObject({
+      code: 'MODEL_INVALID',
+      message: expect.stringContaining('it is no file'),
+    });
+  });
+
   test('that is not there is named', async () => {
     await expect(SafetensorsFile.open(file)).rejects.toMatchObject({ code: 'MODEL_INVALID' });
   });

@@ -68,7 +68,7 @@ describe('a tool is refused when it is registered', () => {
     [
       'with a deadline of 0',
       { deadlineS: 0 },
-      'deadlineS: got 0; allowed: a number of seconds above 0.',
+      'deadlineS: got 0; allowed: a number of seconds above 0 and up to 86400.',
     ],
     [
       'with room for half a character',

@@ -1,0 +1,29 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { refuseLeaks } from '../../../../agent_rl/compose/task-sets.ts';
+import { previewText } from '../../../../agent_rl/compose/task-preview.ts';
+
+const task = (taskId: string, prompt: string) => ({ taskId, prompt, metadata: {} });
+
+describe('held-out tasks', () => {
+  const trained = [task('a', 'Add.'), task('b', 'Subtract.')];
+
+  test('may not be trained on under the same id', () => {
+    expect(() => refuseLeaks(trained, [task('b', 'Divide.'), task('c', 'Double.')])).toThrow(
+      '1 of 2 held-out tasks are also trained on: "b" by its id. Take them out of one split.',
+    );
+  });
+
+  test('may not be trained on under another id', () => {
+    expect(() => refuseLeaks(trained, [task('c', ' Add.\n')])).toThrow('"c" by the prompt of "a"');
+  });
+
+  test('pass when none is trained on', () => {
+    expect(() => refuseLeaks(trained, [task('c', 'Double.')])).not.toThrow();
+  });
+});
+
+test('a preview shows what would command a terminal instead of sending it', () => {
+  const text = previewText([task('x\u0007', 'Red \u001B[31m\nand\ttabbed')], 1);
+  expect(text).toBe('Tasks (1 of 1)\n  x\\x07\n    Red \\x1b[31m\n    and\ttabbed');
+});
