@@ -1,5 +1,6 @@
 import ort from 'onnxruntime-node';
 import { messageOf } from '../core/errors.ts';
+import { assertComputes } from './assert-computes.ts';
 import { EagerEngine, tensorflowPackage } from './eager-engine.ts';
 import { OnnxEngine, type OnnxEngineOptions } from './onnx-engine.ts';
 
@@ -10,13 +11,10 @@ export interface DeviceReport {
   readonly detail: string;
 }
 
-/** Compiles and runs one addition there: a provider may be listed and still have no device. */
 async function probe(device: OnnxEngineOptions['device']): Promise<DeviceReport> {
   const engine = new OnnxEngine({ device, threads: 1 });
   try {
-    const spec = { name: 'x', shape: [2], dtype: 'float32' } as const;
-    const program = await engine.compile([spec], ({ x }) => ({ y: x!.add(x!) }));
-    await program.run({ x: Float32Array.of(1, 2) });
+    await assertComputes(engine);
     return { device, available: true, detail: `ONNX Runtime, ${device} execution provider` };
   } catch (thrown) {
     return { device, available: false, detail: messageOf(thrown) };

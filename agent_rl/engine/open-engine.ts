@@ -1,4 +1,5 @@
 import { AgentRlError } from '../core/errors.ts';
+import { assertComputes } from './assert-computes.ts';
 import type { Engine } from './engine.ts';
 import { keepFullFloat32 } from './full-float32.ts';
 import type { OnnxEngineOptions } from './onnx-engine.ts';
@@ -14,10 +15,10 @@ const isOnnxDevice = (device: string): device is OnnxEngineOptions['device'] =>
   /^(?:cpu|webgpu|cuda(?::\d+)?)$/.test(device);
 
 /**
- * Opens the engine of a device, after running one addition on it.
+ * Opens the engine of a device, after running one gradient on it whose value is known.
  *
  * @throws AgentRlError `CONFIG_INVALID` for an unknown name or thread count, `DEVICE_UNAVAILABLE` when the device
- * is not there.
+ * is not there or computes wrongly.
  */
 export async function openEngine({ device, threads }: EngineOptions): Promise<Engine> {
   if (!Number.isInteger(threads) || threads < 1) {
@@ -50,11 +51,8 @@ const missing: Readonly<Record<string, string>> = {
 };
 
 async function assertRuns(engine: Engine): Promise<void> {
-  const spec = { name: 'x', shape: [2], dtype: 'float32' } as const;
   try {
-    const program = await engine.compile([spec], ({ x }) => ({ y: x!.add(x!) }));
-    await program.run({ x: Float32Array.of(1, 2) });
-    await program.dispose();
+    await assertComputes(engine);
   } catch (cause) {
     const kind = engine.device.split(':')[0]!;
     const detail = AgentRlError.is(cause) ? cause.message : String(cause);
