@@ -60,8 +60,9 @@ describe.each(markdownFiles())('%s', (file) => {
   });
 });
 
-/** Options of other programs that README mentions: an install script's, Node's, the bench's. */
+/** Options of other programs that README mentions: an install script's, pip's, Node's, the bench's. */
 const foreign = new Set([
+  '--no-deps',
   '--onnxruntime-node-install',
   '--experimental-vm-modules',
   '--peers',
