@@ -30,6 +30,12 @@ const ConversationRow = Type.Object(
   { additionalProperties: false },
 );
 
+const taskInstead =
+  'is a task. Supervised training imitates conversations, {"messages": [...]}; reinforcement learning (train.mode: rl) learns from tasks.';
+
+const isTask = (row: unknown): boolean =>
+  typeof row === 'object' && row !== null && 'task_id' in row;
+
 /**
  * Conversations to imitate, one `{"messages": [{"role", "content", "reasoning"?, "tool_calls"?}]}` a line.
  *
@@ -47,7 +53,9 @@ export async function readConversations(file: string): Promise<readonly (readonl
     } else {
       for (const { instancePath, message = '', params } of validate.errors ?? []) {
         const path = instancePath.replaceAll('/', '.').slice(1);
-        problems.push({ line: row.line, path, text: `${message} ${shownValue(params)}.` });
+        const text = isTask(row.value) ? taskInstead : `${message} ${shownValue(params)}.`;
+        problems.push({ line: row.line, path, text });
+        if (isTask(row.value)) break;
       }
     }
   }

@@ -10,6 +10,7 @@ import { withDeadline } from '../rollout/with-deadline.ts';
 import { packageScheme } from './plugin-package-scheme.ts';
 import { isPlugin, type Plugins, withExports } from './registries.ts';
 import { throwIfStopped } from './unless-stopped.ts';
+import { watchImport } from './watch-import.ts';
 
 let hooksAreRegistered = false;
 
@@ -36,10 +37,13 @@ function registerHooks(): void {
 
 const isFile = ({ specifier }: PluginRequest): boolean => isAbsolute(specifier);
 
-const failed = ({ specifier, namedBy }: PluginRequest, problem: string, cause?: unknown) =>
+const nameOf = ({ specifier, namedBy }: PluginRequest): string =>
+  `Plugin ${specifier} (named by ${namedBy})`;
+
+const failed = (request: PluginRequest, problem: string, cause?: unknown) =>
   new AgentRlError(
     'PLUGIN_LOAD_FAILED',
-    `Plugin ${specifier} (named by ${namedBy}) ${problem}`,
+    `${nameOf(request)} ${problem}`,
     cause === undefined ? undefined : { cause },
   );
 
@@ -63,10 +67,12 @@ async function exportsOf(
     throw failed(request, `does not exist. A name with ./ is looked for in ${folder}, ${place}.`);
   }
   try {
-    const loaded = await withDeadline(
-      async () => import(addressOf(request)) as Promise<Record<string, unknown>>,
-      { seconds, signal },
-    );
+    const load = async () =>
+      withDeadline(async () => import(addressOf(request)) as Promise<Record<string, unknown>>, {
+        seconds,
+        signal,
+      });
+    const loaded = await watchImport(load, { what: nameOf(request), seconds });
     if (loaded !== 'timeout') return Object.values(loaded.value);
   } catch (cause) {
     throwIfStopped(signal);

@@ -51,7 +51,7 @@ export async function resumePoint({
   if (!existsSync(folder.checkpoints)) {
     throw new AgentRlError(
       'CHECKPOINT_INVALID',
-      `${path} is no run with checkpoints. Give the folder of a run, or leave the folder out for the newest run of ${loaded.config.run.outputDir}.`,
+      `${path} is no run with checkpoints: a run that ended before its first (checkpoint.every) starts anew, without --resume. Give the folder of a run, or leave the folder out for the newest run of ${loaded.config.run.outputDir}.`,
     );
   }
   const lock = lockRun(folder.path);

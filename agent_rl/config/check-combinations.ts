@@ -8,6 +8,9 @@ import { runLength } from './run-length.ts';
 const isDefault = (schema: object, value: unknown): boolean =>
   'default' in schema && value === schema.default;
 
+/** Below it the likeliest token is all but certain. */
+const leastTemperature = 0.01;
+
 interface Combination {
   /** Setting whose place is shown. */
   readonly path: string;
@@ -27,8 +30,8 @@ const combinations: readonly Combination[] = [
   {
     path: 'policy.sampling.temperature',
     problem: ({ policy, train }) =>
-      train.mode === 'rl' && policy.sampling.temperature === 0
-        ? '0 makes all episodes of a group alike, so every advantage is 0. Use a temperature above 0.'
+      train.mode === 'rl' && policy.sampling.temperature < leastTemperature
+        ? `${policy.sampling.temperature} makes all episodes of a group alike, so every advantage is 0. Use a temperature from ${leastTemperature}.`
         : undefined,
   },
   {
