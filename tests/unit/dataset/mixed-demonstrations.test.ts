@@ -45,39 +45,41 @@ test('the wrong tool is taken with some kinds only, and there more often than no
   }
 });
 
-test('the wrong tool is used in earnest, and nothing comes of it', () => {
-  const wrong = demonstrations.filter(({ wrongTool }) => wrongTool);
-  for (const one of wrong) {
-    const [task, first, seen, last, ...rest] = one.messages as AssistantMessage[];
-    const isQuestion = questions.includes(one);
-    expect([firstTool(one), one.correct, rest]).toEqual([
-      isQuestion ? 'code_exec' : 'search',
-      false,
-      [],
-    ]);
-    const args = first?.toolCalls?.[0]?.arguments;
-    if (isQuestion) {
-      expect(task?.content).toContain(seen?.content ?? '-');
-      expect([args, last?.content]).toEqual([
-        { code: `print('${seen?.content}')` },
-        `It is ${seen?.content}.`,
-      ]);
-    } else {
-      expect([args, seen?.content, last?.content]).toEqual([
-        { query: first?.reasoning },
-        'No results.',
-        'Done.',
-      ]);
-    }
+const wrongOnes = (of: readonly MixedDemonstration[]) =>
+  of
+    .filter(({ wrongTool }) => wrongTool)
+    .map(({ messages, correct }) => {
+      const [task, first, seen, last, ...rest] = messages as AssistantMessage[];
+      const plan = first?.reasoning;
+      const call = first?.toolCalls?.[0];
+      return { task: task?.content, plan, call, seen: seen?.content, last, rest, correct };
+    });
+
+test('a question taken for a program has the name it is about printed, and that for an answer', () => {
+  const wrong = wrongOnes(questions);
+  expect(wrong.length).toBeGreaterThan(20);
+  for (const { task, plan, call, seen = '-', last, rest, correct } of wrong) {
+    expect(task).toContain(seen);
+    expect(call).toMatchObject({ name: 'code_exec', arguments: { code: `print('${seen}')` } });
+    expect(last).toEqual({ role: 'assistant', content: `It is ${seen}.`, reasoning: plan });
+    expect([rest, correct]).toEqual([[], false]);
+  }
+});
+
+test('a program taken for a question is searched for, and nothing is found', () => {
+  const wrong = wrongOnes(programs);
+  expect(wrong.length).toBeGreaterThan(20);
+  for (const { plan, call, seen, last, rest, correct } of wrong) {
+    expect(call).toMatchObject({ name: 'search', arguments: { query: plan } });
+    expect([seen, last?.content, rest, correct]).toEqual(['No results.', 'Done.', [], false]);
   }
 });
 
 test('else the right tool is called, or none', () => {
-  const right = (of: readonly MixedDemonstration[]) => [
-    ...new Set(of.filter(({ wrongTool }) => !wrongTool).map(firstTool)),
-  ];
-  expect(right(questions).toSorted()).toEqual(['search', undefined]);
-  expect(right(programs)).toEqual(['code_exec']);
+  const right = (of: readonly MixedDemonstration[]) =>
+    new Set(of.filter(({ wrongTool }) => !wrongTool).map(firstTool));
+  expect(right(questions)).toEqual(new Set(['search', undefined]));
+  expect(right(programs)).toEqual(new Set(['code_exec']));
 });
 
 test('a reliable teacher never takes the wrong tool', () => {
