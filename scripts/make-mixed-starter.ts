@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
 import { prepareRun } from '../agent_rl/compose/prepare-run.ts';
-import { copyingParameters } from './starter-model/copying-weights.ts';
+import { inductionParameters } from './starter-model/induction-weights.ts';
 import { makeStarter } from './starter-model/make-starter.ts';
 import { mixedStarterConfig } from './starter-model/starter-model-config.ts';
 import { teacherConversations } from './starter-model/teacher-conversations.ts';
@@ -14,7 +14,7 @@ import { mixedPieces } from './starter-model/train-tokenizer.ts';
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
-    out: { type: 'string', default: '.cache/mixed-starter/model' },
+    out: { type: 'string', default: 'model/mixed-starter' },
     config: { type: 'string', default: 'configs/mixed_sft.yaml' },
   },
 });
@@ -29,7 +29,7 @@ await makeStarter({
   prepared,
   conversations: [...teacherConversations(prepared, seed, iterations * batchSize)],
   model: mixedStarterConfig,
-  weights: copyingParameters,
+  weights: inductionParameters,
   apart: mixedPieces,
   between: '\n',
   out: values.out,

@@ -23,6 +23,7 @@ export const evaluationSummary = (evaluation: Evaluation) => ({
   passAtK: evaluation.passAtK,
   groups: evaluation.groups,
   environment: evaluation.environment,
+  environmentByGroup: evaluation.environmentByGroup,
   scores: evaluation.scores,
 });
 

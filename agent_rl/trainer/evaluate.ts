@@ -30,6 +30,8 @@ export interface Evaluation extends SuccessRate {
   readonly groups: Readonly<Record<string, SuccessRate>>;
   /** What the environment counts, by name: means over the attempts of the total. */
   readonly environment: Readonly<Record<string, number>>;
+  /** The same by group: means over the attempts of the group. */
+  readonly environmentByGroup: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** What each reward gives before any weight, by name: means over the attempts of the total it applies to. */
   readonly scores: Readonly<Record<string, number>>;
   /** Mean over tasks of the chance that one of k attempts succeeds, for k = 1, 2, 4, … up to the samples. */
@@ -81,7 +83,7 @@ export async function evaluate(
   }));
   const counted = attempts.filter((_, i) => !isApart(tasks[i] as Task));
   const judged = counted.flatMap((attempt) => attempt.judged);
-  const names = new Set(attempts.flatMap(({ groups }) => groups));
+  const names = [...new Set(attempts.flatMap(({ groups }) => groups))].toSorted();
   const inGroup = (name: string): Trajectory[] =>
     attempts.filter(({ groups }) => groups.includes(name)).flatMap((attempt) => attempt.judged);
   return {
@@ -92,10 +94,11 @@ export async function evaluate(
       judged.length === 0
         ? null
         : judged.reduce((sum, { reward = 0 }) => sum + reward, 0) / judged.length,
-    groups: Object.fromEntries(
-      [...names].toSorted().map((name) => [name, successRateOf(inGroup(name))]),
-    ),
+    groups: Object.fromEntries(names.map((name) => [name, successRateOf(inGroup(name))])),
     environment: environmentMeans(judged),
+    environmentByGroup: Object.fromEntries(
+      names.map((name) => [name, environmentMeans(inGroup(name))]),
+    ),
     scores: scoreMeans(judged),
     passAtK: passRates(
       counted.map((attempt) => attempt.judged),

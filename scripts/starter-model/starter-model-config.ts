@@ -20,9 +20,6 @@ export const starterModelConfig: ModelConfig = {
   eosTokenIds: [2],
 };
 
-/** The layout of the code starter with room for the words of search. */
-export const mixedStarterConfig: ModelConfig = { ...starterModelConfig, vocabSize: 1280 };
-
 /** The same layout at 0.8 M parameters, 3.3 MB: finding and copying needs less than programming does. */
 export const searchStarterConfig: ModelConfig = {
   ...starterModelConfig,
@@ -32,4 +29,13 @@ export const searchStarterConfig: ModelConfig = {
   headDim: 64,
   ropeTheta: 1_000_000,
   intermediateSize: 384,
+};
+
+/** Between the two, at 1.6 M parameters, 6.2 MB: short programs and names that are read. */
+export const mixedStarterConfig: ModelConfig = {
+  ...searchStarterConfig,
+  vocabSize: 1280,
+  hiddenSize: 160,
+  layers: 4,
+  intermediateSize: 448,
 };

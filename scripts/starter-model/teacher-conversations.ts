@@ -3,11 +3,11 @@ import type { Message } from '../../agent_rl/core/message.ts';
 import type { SearchDocument } from '../../agent_rl/core/search.ts';
 import { formatHits } from '../../agent_rl/tools/search/format-hits.ts';
 import { codeDemonstrations } from '../../dataset/demonstrations.ts';
+import { mixedDemonstrations } from '../../dataset/mixed-demonstrations.ts';
 import { searchDemonstrations } from '../../dataset/search-demonstrations.ts';
 
 /**
- * Conversations of the unreliable teacher of the environment that a warm-up's run file names; of both in turn where it is
- * `mixed`.
+ * Conversations of the unreliable teacher of the environment that a warm-up's run file names.
  *
  * @yields Messages of one conversation after another, `count` in all.
  */
@@ -18,14 +18,16 @@ export function* teacherConversations(
   { reliable = false }: { readonly reliable?: boolean } = {},
 ): Generator<readonly Message[]> {
   const { name } = chosen.environment.entry.spec;
-  const search = () =>
-    searchDemonstrations(seed, count, { topK: topKOf(chosen), render, reliable });
-  const code = () => codeDemonstrations(seed, count);
-  const teachers = name === 'mixed' ? [search(), code()] : [name === 'search' ? search() : code()];
-  for (let index = 0; index < count; index++) {
-    const next = teachers[index % teachers.length]?.next();
-    if (next?.done === false) yield next.value.messages;
-  }
+  const searching = () => ({ topK: topKOf(chosen), render, reliable });
+  if (name === 'mixed') yield* messagesOf(mixedDemonstrations(seed, count, searching()));
+  else if (name === 'search') yield* messagesOf(searchDemonstrations(seed, count, searching()));
+  else yield* messagesOf(codeDemonstrations(seed, count));
+}
+
+function* messagesOf(
+  demonstrations: Iterable<{ readonly messages: readonly Message[] }>,
+): Generator<readonly Message[]> {
+  for (const { messages } of demonstrations) yield messages;
 }
 
 const topKOf = ({ tools }: PreparedRun['chosen']): number =>

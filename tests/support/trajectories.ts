@@ -11,6 +11,7 @@ interface Sketch {
   readonly success?: boolean;
   readonly taskId?: string;
   readonly sample?: number;
+  readonly metrics?: Readonly<Record<string, number>>;
 }
 
 /** A finished episode of one turn: `prompt` tokens, then `sampled` ones of log-probability -0.5. */
@@ -40,7 +41,7 @@ export function trajectory(sketch: Sketch = {}): Trajectory {
     success: sketch.success ?? (reward ?? 0) > 0,
     reward,
     components: {},
-    metrics: {},
+    metrics: sketch.metrics ?? {},
     seconds: { generation: 0, tools: 0, grading: 0 },
     ...(isSystemFailure(outcome) && { problem: 'it broke' }),
   };

@@ -13,6 +13,7 @@ const evaluation = (systemFailures: number): Evaluation => ({
   groups: { sums: rate },
   passAtK: {},
   environment: {},
+  environmentByGroup: {},
   scores: {},
   trajectories: [],
 });

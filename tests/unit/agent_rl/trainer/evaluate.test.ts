@@ -79,6 +79,18 @@ describe('evaluate', () => {
     });
   });
 
+  test('means of what the environment counts, in all and by group', async () => {
+    // Of the four attempts at sums three choose rightly, of the two at words none.
+    const rollouts = new ScriptedRollouts(({ task: { taskId }, sample }) =>
+      trajectory({
+        metrics: { chosen: taskId === 'a' || (taskId === 'b' && sample === 0) ? 1 : 0 },
+      }),
+    );
+    const { environment, environmentByGroup } = await evaluate(rollouts, tasks, options);
+    expect(environment).toEqual({ chosen: 0.5 });
+    expect(environmentByGroup).toEqual({ sums: { chosen: 0.75 }, words: { chosen: 0 } });
+  });
+
   test('reports tasks that are apart in their group and in no total', async () => {
     const apart = { ...task('d', 'held out'), metadata: { family: 'new', apart: 'held out' } };
     const rollouts = new ScriptedRollouts(({ task: { taskId } }) =>
