@@ -4,6 +4,7 @@ import type { PluginReport } from '../../core/tool.ts';
 import { openDispatcher } from './open-dispatcher.ts';
 import type { FoundPage, Provider } from './providers/index.ts';
 import { providerOf } from './providers/index.ts';
+import { refusesKey } from './refuses-key.ts';
 import { secretOf } from './secret-of.ts';
 import { checkBudget, type WebSearchSettings } from './settings.ts';
 import { WebAccess } from './web-access.ts';
@@ -91,6 +92,11 @@ interface WebSearchParts {
   readonly access: WebAccess;
 }
 
+interface Asked {
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly query: string;
+}
+
 class WebSearch implements WebSearchBackend {
   constructor(private readonly parts: WebSearchParts) {}
 
@@ -101,7 +107,7 @@ class WebSearch implements WebSearchBackend {
     const canonical = { provider: provider.name, endpoint: endpoint.href, parameters };
     const hits = await access.answer(
       { request: canonical, call },
-      (client, until) => this.#ask(client, parameters, until),
+      (client, until) => this.#ask(client, { parameters, query: request.query }, until),
       signal,
     );
     return hits.slice(0, topK);
@@ -117,14 +123,18 @@ class WebSearch implements WebSearchBackend {
 
   async #ask(
     client: WebClient,
-    parameters: Readonly<Record<string, unknown>>,
+    { parameters, query }: Asked,
     signal: AbortSignal,
   ): Promise<readonly SearchHit[]> {
     const { provider, endpoint, access } = this.parts;
     const { status, body } = await client.send(this.#request(parameters), signal);
-    if (status >= 300) throw refusal(provider, endpoint, status);
     // A server may repeat the key it was sent.
-    const answer = parseJson(access.hide(body.toString('utf8')), endpoint);
+    const text = access.hide(body.toString('utf8'));
+    if (status >= 300) {
+      const keyRefused = status >= 400 && refusesKey(text, query);
+      throw refusal(provider, endpoint, { status, keyRefused });
+    }
+    const answer = parseJson(text, endpoint);
     return provider.pages(answer).map(hitOf);
   }
 
@@ -169,13 +179,17 @@ function parseJson(text: string, { host }: URL): unknown {
 }
 
 /** Another try, or another query, would not help: the run should not go on as if there were no results. */
-function refusal(provider: Provider, { host }: URL, status: number): Error {
+function refusal(
+  provider: Provider,
+  { host }: URL,
+  { status, keyRefused }: { readonly status: number; readonly keyRefused: boolean },
+): Error {
   if (status < 400) {
     return new WebFailure('redirect', `${host} answers with a redirect, which is not followed`);
   }
-  const hint =
-    provider.hints?.[status] ?? (status === 401 || status === 403 ? 'the key may be wrong' : '');
-  const denied = [401, 402, 403, 404, 405, 432, 433].includes(status);
+  const guess = status === 401 || status === 403 ? 'the key may be wrong' : '';
+  const hint = keyRefused ? 'the key is refused' : (provider.hints?.[status] ?? guess);
+  const denied = keyRefused || [401, 402, 403, 404, 405, 432, 433].includes(status);
   const text = `${provider.name} at ${host} answers ${status}${hint === '' ? '' : `: ${hint}`}`;
   return denied
     ? new AgentRlError(

@@ -199,6 +199,25 @@ describe('what the user has to mend stops the search', () => {
     expect(error.message).toContain(String(code));
   });
 
+  test.each<[string, object, number]>([
+    ['brave', { error: { status: 422, code: 'SUBSCRIPTION_TOKEN_INVALID' } }, 422],
+    ['exa', { error: 'x', tag: 'INVALID_API_KEY' }, 400],
+    ['custom', { error: { message: 'API key not valid. Please pass a valid API key.' } }, 400],
+  ])('a key that %s refuses by the body alone', async (provider, body, code) => {
+    const web = { ...tavily, provider };
+    const error = await rejectionOf(searched(web, json(body, code)));
+    expect(error.code).toBe('WEB_REQUEST_DENIED');
+    expect(error.message).toContain(`answers ${code}: the key is refused. Check web.apiKeyEnv`);
+  });
+
+  test.each<object>([
+    { error: { status: 422, code: 'VALIDATION', detail: 'count must be at most 20' } },
+    { error: 'no results for who built it?' },
+  ])('but not another mistake %j', async (body) => {
+    const { result } = await searched(tavily, json(body, 422));
+    expect(result.data).toEqual({ failure: 'client-error' });
+  });
+
   test('a key that is not set', async () => {
     const error = await rejectionOf(searched({ ...tavily, apiKeyEnv: 'NOT_SET' }, good));
     expect(error.code).toBe('CONFIG_INVALID');

@@ -1,0 +1,20 @@
+import { expect, test } from '@jest/globals';
+
+import { refusesKey } from '../../../../../agent_rl/search/web/refuses-key.ts';
+
+test('the words of providers for a key that they do not accept are known', () => {
+  const bodies = [
+    '{"error":{"code":"SUBSCRIPTION_TOKEN_INVALID","detail":"The provided subscription token is invalid."}}',
+    '{"tag":"INVALID_API_KEY"}',
+    '{"detail":{"error":"Unauthorized: missing or invalid API key."}}',
+    '{"error":{"status":"INVALID_ARGUMENT","message":"API key expired. Renew it."}}',
+    '{"message":"Invalid authentication credentials"}',
+  ];
+  expect(bodies.filter((body) => !refusesKey(body, 'a query'))).toEqual([]);
+});
+
+test('what the policy wrote is not taken for them, nor are other mistakes', () => {
+  expect(refusesKey('{"error":"no hits for invalid api key"}', 'invalid api key')).toBe(false);
+  expect(refusesKey('{"error":"Unexpected token } in JSON, invalid body"}', '')).toBe(false);
+  expect(refusesKey('{"code":"VALIDATION","loc":["query","count"]}', 'q')).toBe(false);
+});
