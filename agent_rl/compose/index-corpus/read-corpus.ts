@@ -38,6 +38,7 @@ const ChunkLine = Type.Object(
     documentIds: Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }),
     title: Type.Optional(Type.String()),
     text: Type.String(),
+    url: Type.Optional(Type.String()),
     start: Type.Integer({ minimum: 0 }),
     end: Type.Integer({ minimum: 0 }),
   },
@@ -102,9 +103,18 @@ function checked<Schema extends TSchema>(
   throw invalid(file, line, text);
 }
 
-function passageOfChunk({ documentIds, title = '', text, start, end }: Static<typeof ChunkLine>) {
+function passageOfChunk(line: Static<typeof ChunkLine>) {
+  const { documentIds, title = '', text, url, start, end } = line;
   const [documentId = '', ...alsoIn] = documentIds;
-  return { documentId, title, text, start, end, ...(alsoIn.length === 0 ? {} : { alsoIn }) };
+  return {
+    documentId,
+    title,
+    text,
+    start,
+    end,
+    ...(alsoIn.length === 0 ? {} : { alsoIn }),
+    ...(url === undefined ? {} : { url }),
+  };
 }
 
 const documentOf = ({ id, title = '', text, url }: Static<typeof DocumentLine>) => ({

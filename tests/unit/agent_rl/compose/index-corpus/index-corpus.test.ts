@@ -63,7 +63,14 @@ describe('agent-rl index', () => {
       'chunks.jsonl',
       lines(
         { document_id: 'a', title: 'Oss', text: 'The mayor is Ada.', start: 0, end: 17 },
-        { documentIds: ['a', 'b'], title: 'Oss', text: 'The harbour is old.', start: 18, end: 37 },
+        {
+          documentIds: ['a', 'b'],
+          title: 'Oss',
+          text: 'The harbour is old.',
+          url: 'https://e.org/harbour',
+          start: 18,
+          end: 37,
+        },
       ),
     );
     const output = join(folder, 'index-of-passages');
@@ -72,6 +79,7 @@ describe('agent-rl index', () => {
       documentId: 'a',
       alsoIn: ['b'],
       text: 'The harbour is old.',
+      url: 'https://e.org/harbour',
       start: 18,
       end: 37,
     });
