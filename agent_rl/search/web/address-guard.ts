@@ -54,17 +54,35 @@ export type Resolve = (hostname: string) => Promise<readonly string[]>;
 export const systemResolve: Resolve = async (hostname) =>
   (await lookup(hostname, { all: true })).map(({ address }) => address);
 
-/** Hosts that need no check: a name, or a name and a port. */
+/**
+ * Hosts that need no check: a name, or a name and a port. Names are compared as URLs hold them, so that `bücher.example`,
+ * `127.1` and upper case are the host they stand for.
+ */
 export function isAllowedHost(
   allowHosts: readonly string[],
   { hostname, port }: { readonly hostname: string; readonly port: string | number },
 ): boolean {
-  const name = hostname.toLowerCase();
+  const name = plainName(hostname);
   return allowHosts.some((host) => {
-    const allowed = host.toLowerCase();
-    return allowed === name || allowed === `${name}:${port}`;
+    const [, given = host, givenPort] = isIP(host) === 6 ? [] : (/^(.*):(\d+)$/.exec(host) ?? []);
+    const fits = givenPort === undefined || Number(givenPort) === Number(port);
+    return fits && plainName(given) === name;
   });
 }
+
+/** A host as a URL normalises it, an IPv6 address without its brackets. */
+function plainName(host: string): string {
+  const written = isIP(host) === 6 ? `[${host}]` : host;
+  const url = URL.canParse(`http://${written}/`) ? new URL(`http://${written}/`) : undefined;
+  return bareHost(url?.hostname ?? host.toLowerCase());
+}
+
+/** Without the brackets of an IPv6 address. */
+export const bareHost = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
+
+/** The port of an http or https URL. */
+export const portOf = ({ port, protocol }: URL): string =>
+  port || (protocol === 'https:' ? '443' : '80');
 
 /**
  * The addresses of a host that a model or a page chose, all of them public.
@@ -75,7 +93,7 @@ export async function publicAddresses(
   hostname: string,
   resolve: Resolve,
 ): Promise<readonly string[]> {
-  const literal = hostname.replace(/^\[(.*)\]$/, '$1');
+  const literal = bareHost(hostname);
   const addresses = isIP(literal) > 0 ? [literal] : await resolved(hostname, resolve);
   // All, since which of them is connected to is not settled yet.
   if (!addresses.every(isPublicAddress)) throw addressRefused(hostname);

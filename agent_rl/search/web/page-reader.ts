@@ -1,6 +1,12 @@
 import type { PluginReport } from '../../core/tool.ts';
 import { type DecodedText, decodeText } from './decode-text.ts';
-import { isAllowedHost, publicAddresses, type Resolve, systemResolve } from './address-guard.ts';
+import {
+  isAllowedHost,
+  portOf,
+  publicAddresses,
+  type Resolve,
+  systemResolve,
+} from './address-guard.ts';
 import { guardedConnector } from './guarded-connector.ts';
 import { openDispatcher, proxiesOf } from './open-dispatcher.ts';
 import { readablePage } from './readable-page.ts';
@@ -89,7 +95,7 @@ export class PageReader {
   /** Before each hop; the connection checks again what it connects to. */
   async #requirePublic(url: URL): Promise<void> {
     const { settings, environment, resolve = systemResolve } = this.options;
-    if (isAllowedHost(settings.allowHosts, { hostname: bare(url), port: portOf(url) })) return;
+    if (isAllowedHost(settings.allowHosts, { hostname: url.hostname, port: portOf(url) })) return;
     const { http, https } = proxiesOf(environment);
     try {
       await publicAddresses(url.hostname, resolve);
@@ -101,9 +107,6 @@ export class PageReader {
     }
   }
 }
-
-const bare = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1');
-const portOf = ({ port, protocol }: URL): string => port || (protocol === 'https:' ? '443' : '80');
 
 /** @throws WebFailure `address-refused` for what is no address of a page. */
 function pageUrl(address: string, base?: URL): URL {

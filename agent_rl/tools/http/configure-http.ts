@@ -3,7 +3,7 @@ import { Type, type TSchema } from 'typebox';
 
 import { messageOf } from '../../core/errors.ts';
 import type { ToolFace } from '../../core/tool.ts';
-import { checkBudget } from '../../search/web/index.ts';
+import { checkBudget, requireHeaderValue } from '../../search/web/index.ts';
 import { placeholdersOf } from './fill-template.ts';
 import type { HttpSettings } from './settings.ts';
 
@@ -19,6 +19,7 @@ export function configureHttp(settings: HttpSettings): ToolFace {
   const { name, description, parameters, deadlineS, maxContentChars } = settings;
   checkUrl(settings);
   checkPlaceholders(settings);
+  checkHeaders(settings);
   checkBudget(settings.budget);
   if (settings.method === 'GET' && settings.body !== undefined) {
     throw new Error('body: is sent by POST only. Use method: POST, or query:.');
@@ -59,6 +60,17 @@ function checkUrl({ url, allowHosts }: HttpSettings): void {
   }
   const sample = url.replaceAll(/\{[^}]*\}/g, 'x');
   if (!URL.canParse(sample)) throw new Error(`url: ${JSON.stringify(url)} is no URL.`);
+}
+
+/** Values of variables are looked at when they are read. */
+function checkHeaders({ headers }: HttpSettings): void {
+  for (const [name, value] of Object.entries(headers)) {
+    try {
+      requireHeaderValue(name, value);
+    } catch (cause) {
+      throw new Error(`headers: ${messageOf(cause)}`, { cause });
+    }
+  }
 }
 
 function checkPlaceholders({ url, query, body, parameters, optional }: HttpSettings): void {

@@ -2,13 +2,16 @@ import { AgentRlError } from '../../core/errors.ts';
 import type { ToolHost, ToolShared } from '../../core/tool.ts';
 import {
   decodeText,
+  isAllowedHost,
   joinWebReports,
   openDispatcher,
+  portOf,
   secretOf,
   WebAccess,
   WebFailure,
 } from '../../search/web/index.ts';
 import type { WebClient, WebRequest } from '../../search/web/index.ts';
+import { placeholdersOf } from './fill-template.ts';
 import type { HttpSettings } from './settings.ts';
 
 /** What a server said. */
@@ -55,8 +58,8 @@ export async function openHttp(
   };
 }
 
-const hostOf = ({ url }: HttpSettings): string =>
-  /^https?:\/\/([^/?#]*)/.exec(url)?.[1]?.toLowerCase() ?? '';
+/** The host as the settings write it; a template where the model chooses it. */
+const hostOf = ({ url }: HttpSettings): string => /^https?:\/\/([^/?#]*)/.exec(url)?.[1] ?? '';
 
 const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
@@ -89,7 +92,9 @@ async function follow(
   for (let hop = 0; hop <= settings.maxRedirects; hop++) {
     requireAllowed(url, settings);
     const sent =
-      hop === 0 ? request : { url, method: 'GET' as const, headers: headersFor(url, request) };
+      hop === 0
+        ? { ...request, headers: { ...bodyHeaders(request), ...request.headers } }
+        : { url, method: 'GET' as const, headers: headersFor(url, request) };
     const { status, headers, body } = await client.send(sent, signal);
     const target = headers['location'];
     if (status < 300 || status >= 400 || target === undefined) {
@@ -104,15 +109,19 @@ async function follow(
   throw new WebFailure('redirect', `${request.url.host} redirects too often`);
 }
 
+/** Many servers leave a body unread whose type is not named. */
+const bodyHeaders = ({ body }: WebRequest): Readonly<Record<string, string>> =>
+  body === undefined ? {} : { 'content-type': 'application/json' };
+
 const headersFor = (url: URL, request: WebRequest) =>
   url.origin === request.url.origin ? (request.headers ?? {}) : {};
 
 /** @throws WebFailure `redirect`, `address-refused` */
 function requireAllowed(url: URL, settings: HttpSettings): void {
-  const configured = [hostOf(settings), ...settings.allowHosts];
-  const allowed = new Set(configured.map((host) => host.toLowerCase()));
+  const own = hostOf(settings);
+  const allowed = [...(placeholdersOf(own).length > 0 ? [] : [own]), ...settings.allowHosts];
   const http = url.protocol === 'http:' || url.protocol === 'https:';
-  if (http && (allowed.has(url.host) || allowed.has(url.hostname))) return;
+  if (http && isAllowedHost(allowed, { hostname: url.hostname, port: portOf(url) })) return;
   throw new WebFailure('address-refused', `${url.host || url.protocol} is not among allowHosts`);
 }
 

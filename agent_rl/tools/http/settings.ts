@@ -33,7 +33,8 @@ export const HttpSettings = Type.Object(
     }),
     body: Type.Optional(
       Type.Unknown({
-        description: 'JSON sent by POST; a text that is only {parameter} becomes its value',
+        description:
+          'JSON sent by POST, as application/json; a text that is only {parameter} becomes its value',
       }),
     ),
     headers: Type.Record(Type.String({ pattern: '^[A-Za-z0-9-]+$' }), Type.String(), {

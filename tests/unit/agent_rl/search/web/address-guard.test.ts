@@ -62,4 +62,18 @@ describe('names', () => {
     expect(isAllowedHost(['localhost:80'], host)).toBe(false);
     expect(isAllowedHost(['host'], host)).toBe(false);
   });
+
+  test.each([
+    ['bücher.example', 'xn--bcher-kva.example', 80, true],
+    ['127.1', '127.0.0.1', 80, true],
+    ['127.0.0.1:80', '127.0.0.1', 80, true],
+    ['127.0.0.1:80', '127.0.0.1', 443, false],
+    ['[::1]', '::1', 80, true],
+    ['::1', '[::1]', 80, true],
+    ['[0::1]:8080', '::1', 8080, true],
+    ['[::1]:8080', '::1', 80, false],
+    ['not a host', 'a.example', 80, false],
+  ])('%s stands for %s, port %i: %s', (allowed, hostname, port, expected) => {
+    expect(isAllowedHost([allowed], { hostname, port })).toBe(expected);
+  });
 });

@@ -80,6 +80,39 @@ describe('an http tool asks as its template says', () => {
     });
   });
 
+  test('with the type of its body, which its headers may name otherwise', async () => {
+    const post = { method: 'POST', url: 'SERVER/v1', query: {}, body: ['{city}', '{days}'] };
+    await asked({ city: 'Bern' }, json({}), post);
+    expect(server.received[0]?.headers['content-type']).toBe('application/json');
+    const headers = { 'Content-Type': 'application/vnd.api+json' };
+    await asked({ city: 'Bern' }, json({}), { ...post, headers });
+    expect(server.received[0]?.headers['content-type']).toBe('application/vnd.api+json');
+  });
+
+  test('and without a type where there is no body, as after a redirect', async () => {
+    const post = { method: 'POST', url: 'SERVER/v1', query: {}, body: ['{city}', '{days}'] };
+    await asked({ city: 'Bern' }, json({}));
+    expect(server.received[0]?.headers).not.toHaveProperty('content-type');
+    const away: Answer = ({ path }, response) => {
+      if (path === '/there') response.end('there');
+      else response.writeHead(303, { location: '/there' }).end();
+    };
+    expect((await asked({ city: 'Bern' }, away, post)).content).toBe('there');
+    expect(server.received[1]?.headers).not.toHaveProperty('content-type');
+  });
+
+  test('whatever way its own host is written', async () => {
+    const { port } = new URL(server.origin);
+    const url = `http://127.1:${port}/{city}`;
+    expect((await asked({ city: 'Bern' }, json('there'), { url })).content).toBe('"there"');
+  });
+
+  test('and its default port, though nobody may be there', async () => {
+    const more = { url: 'http://127.0.0.1:80/{city}', timeoutS: 5, maxRetries: 0 };
+    const { data } = await asked({ city: 'Bern' }, json({}), more);
+    expect(data).not.toEqual({ failure: 'address-refused' });
+  });
+
   test.each(['..', '.', ''])('and refuses %j, which leads elsewhere', async (city) => {
     const result = await asked({ city }, json({}));
     expect(result).toMatchObject({
@@ -169,6 +202,16 @@ describe('what is described wrongly', () => {
     ],
     ['a host of the model’s', { url: 'http://{city}/' }, /List allowHosts/],
     ['a password', { url: 'http://me:pw@a.example/{city}' }, /may hold no password/],
+    [
+      'a value that no header may hold',
+      { headers: { 'X-A': 'grüße ✓' } },
+      /headers: the header X-A holds "✓", which no header may hold/,
+    ],
+    [
+      'a header of the connection’s own',
+      { headers: { 'Content-Length': '3' } },
+      /headers: the header Content-Length is set by the connection itself/,
+    ],
     ['a body without POST', { body: {} }, /Use method: POST/],
     ['money without a price', { budget: { maxCost: 1 } }, /needs budget\.costPerCall/],
   ])('%s is refused at the start', (_name, more, message) => {
