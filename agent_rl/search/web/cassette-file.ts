@@ -2,8 +2,8 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync } fro
 import { dirname } from 'node:path';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
-import type { CanonicalRequest } from './canonical.ts';
-import type { WebFailureKind } from './web-failure.ts';
+import { type CanonicalRequest, requestKey } from './canonical.ts';
+import { type WebFailureKind, webFailureKinds } from './web-failure.ts';
 
 /** An answer, by what was asked. */
 export interface RecordedAnswer {
@@ -37,24 +37,39 @@ export type CassetteLine = RecordedAnswer | RecordedFailure | RecordedStart;
 const invalid = (path: string, problem: string): AgentRlError =>
   new AgentRlError('CASSETTE_INVALID', `The cassette ${path} ${problem}`);
 
+export interface ReadCassetteOptions {
+  /** Whether the file is written to afterwards. */
+  readonly writable: boolean;
+  /** Whose answers are known. */
+  readonly scope: string;
+  readonly isAnswer: (value: unknown) => boolean;
+}
+
 /**
  * Lines of a cassette; none when there is no file. A last line that was cut short, as by a crash, is left out and,
  * where the file is written to, cut off.
  *
  * @throws AgentRlError `CASSETTE_INVALID`
  */
-export function readCassette(
-  path: string,
-  { writable }: { readonly writable: boolean },
-): readonly CassetteLine[] {
+export function readCassette(path: string, options: ReadCassetteOptions): readonly CassetteLine[] {
   if (!existsSync(path)) return [];
   const text = readText(path);
   const end = text.lastIndexOf('\n') + 1;
-  if (writable && end < text.length) truncateSync(path, Buffer.byteLength(text.slice(0, end)));
+  if (options.writable && end < text.length)
+    truncateSync(path, Buffer.byteLength(text.slice(0, end)));
   return text
     .slice(0, end)
     .split('\n')
-    .flatMap((line, index) => (line.trim() === '' ? [] : [parse(path, line, index + 1)]));
+    .flatMap((line, index) => {
+      if (line.trim() === '') return [];
+      const value = parse(line);
+      const problem = problemOf(value, options);
+      if (problem === undefined) return [value as CassetteLine];
+      throw invalid(
+        path,
+        `holds a line ${index + 1} that is no record: ${problem}. Delete that line, or record anew into another file.`,
+      );
+    });
 }
 
 /** @throws AgentRlError `CASSETTE_INVALID` when it cannot be written. */
@@ -75,27 +90,47 @@ function readText(path: string): string {
   }
 }
 
-function parse(path: string, line: string, number: number): CassetteLine {
-  const problem = `holds a line ${number} that is no record. Delete that line, or record anew into another file.`;
-  let value: unknown;
+type Fields = Readonly<Record<string, unknown>>;
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function parse(line: string): unknown {
   try {
-    value = JSON.parse(line);
+    return JSON.parse(line);
   } catch {
-    throw invalid(path, problem);
+    return undefined;
   }
-  if (!isLine(value)) throw invalid(path, problem);
-  return value;
 }
 
-function isLine(value: unknown): value is CassetteLine {
-  if (typeof value !== 'object' || value === null) return false;
-  const line = value as Partial<Record<string, unknown>>;
-  if (typeof line['scope'] !== 'string') return false;
-  if (line['cassette'] === 1) return true;
-  if (typeof line['key'] !== 'string') return false;
-  const failed = line['failure'] as Partial<RecordedFailure['failure']> | undefined;
-  return (
-    ('answer' in line && typeof line['at'] === 'string') ||
-    (typeof failed?.kind === 'string' && typeof failed.message === 'string')
-  );
+/** What keeps a line from being one that was written here. */
+function problemOf(line: unknown, { scope, isAnswer }: ReadCassetteOptions): string | undefined {
+  if (!isFields(line)) return 'it is no JSON object';
+  if (typeof line['scope'] !== 'string') return '"scope" is missing';
+  if (line['cassette'] === 1) return undefined;
+  if (typeof line['key'] !== 'string') return '"key" is missing';
+  if ('failure' in line) return failureProblem(line);
+  if (Number.isNaN(Date.parse(String(line['at'])))) return '"at" is no time';
+  if (!('answer' in line)) return '"answer" is missing';
+  if (line['scope'] === scope && !isAnswer(line['answer'])) {
+    return `"answer" is nothing that ${scope} answers`;
+  }
+  return requestProblem(line);
+}
+
+function failureProblem({ failure, call, repeat }: Fields): string | undefined {
+  const { kind, message } = isFields(failure) ? failure : {};
+  const known = webFailureKinds.some((one) => one === kind) && typeof message === 'string';
+  if (!known) return '"failure" has no known kind and message';
+  const placed = typeof call === 'string' && Number.isInteger(repeat);
+  return placed ? undefined : '"call" or "repeat" is missing';
+}
+
+function requestProblem({ request, key }: Fields): string | undefined {
+  if (!isFields(request)) return '"request" is missing';
+  // The key is that of the request as it was made; what was taken out of it is not known here.
+  if (JSON.stringify(request).includes('[redacted]') || requestKey(request) === key) {
+    return undefined;
+  }
+  return '"key" is not that of its "request"';
 }

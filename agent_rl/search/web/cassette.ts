@@ -1,6 +1,7 @@
 import { AgentRlError } from '../../core/errors.ts';
 import { type CanonicalRequest, canonicalJson, requestKey } from './canonical.ts';
 import { appendToCassette, readCassette } from './cassette-file.ts';
+import { parseHiding } from './hide-secrets.ts';
 import { WebFailure } from './web-failure.ts';
 
 export interface CassetteOptions {
@@ -13,6 +14,8 @@ export interface CassetteOptions {
   readonly ttlHours?: number | undefined;
   /** Takes secrets out of what is written. */
   readonly hide: (text: string) => string;
+  /** Whether a value in the file is one that `live` may give. */
+  readonly isAnswer: (value: unknown) => boolean;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
@@ -42,10 +45,10 @@ export class Cassette {
 
   /** @throws AgentRlError `CASSETTE_INVALID`; `CASSETTE_MISS` when there is no file to replay. */
   constructor(private readonly options: CassetteOptions) {
-    const { mode, path, scope } = options;
+    const { mode, path, scope, isAnswer } = options;
     const now = options.now ?? Date.now;
     const oldest = now() - (options.ttlHours ?? Infinity) * 3_600_000;
-    for (const line of readCassette(path, { writable: mode === 'record' })) {
+    for (const line of readCassette(path, { writable: mode === 'record', scope, isAnswer })) {
       if (line.scope !== scope) continue;
       if ('cassette' in line) this.#failures.clear();
       else if ('failure' in line) {
@@ -122,8 +125,8 @@ export class Cassette {
   async #askAndRecord(key: string, request: CanonicalRequest, live: () => Promise<unknown>) {
     const { path, scope, hide, now = Date.now } = this.options;
     // What a replay will give is given now, too: without secrets, and as JSON keeps it.
-    const answer: unknown = JSON.parse(hide(JSON.stringify(await live())));
-    const asked = JSON.parse(hide(canonicalJson(request))) as CanonicalRequest;
+    const answer: unknown = parseHiding(JSON.stringify(await live()), hide);
+    const asked = parseHiding(canonicalJson(request), hide) as CanonicalRequest;
     appendToCassette(path, {
       scope,
       key,

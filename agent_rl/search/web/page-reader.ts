@@ -35,6 +35,12 @@ export interface ReadPage {
   readonly text: string;
 }
 
+function isReadPage(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { url, title, text } = value as Record<keyof ReadPage, unknown>;
+  return [url, title, text].every((part) => typeof part === 'string');
+}
+
 /** Reads pages whose addresses a model or another page chose. */
 export class PageReader {
   readonly #access: WebAccess;
@@ -48,6 +54,7 @@ export class PageReader {
       scope,
       origin: scope,
       secrets: [],
+      isAnswer: isReadPage,
       dispatcher: () => openDispatcher({ ...settings, environment, connector }),
     });
   }

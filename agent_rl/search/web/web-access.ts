@@ -19,6 +19,8 @@ export interface WebAccessOptions {
   readonly origin: string;
   /** Values that may appear nowhere but in requests. */
   readonly secrets: readonly string[];
+  /** Whether a recorded value is what the tool makes of the web. */
+  readonly isAnswer: (value: unknown) => boolean;
   /** Not called in a replay. */
   readonly dispatcher: () => Dispatcher;
 }
@@ -62,7 +64,7 @@ export class WebAccess {
   #requests = 0;
 
   /** @throws AgentRlError `CONFIG_INVALID`, `CASSETTE_INVALID`, `CASSETTE_MISS` */
-  constructor({ settings, scope, origin, secrets, dispatcher }: WebAccessOptions) {
+  constructor({ settings, scope, origin, secrets, isAnswer, dispatcher }: WebAccessOptions) {
     const { budget, cassette, rateLimitPerMin, maxKiB } = settings;
     this.hide = hideSecrets(secrets);
     this.#deadlineS = settings.deadlineS;
@@ -72,7 +74,7 @@ export class WebAccess {
     this.#budget = new Budget(gate, { costPerCall: 0, currency: 'USD', ...budget });
     if (cassette !== undefined && cassette.mode !== 'off') {
       const { mode, path, ttlHours } = cassette;
-      this.#cassette = new Cassette({ mode, path, scope, ttlHours, hide: this.hide });
+      this.#cassette = new Cassette({ mode, path, scope, ttlHours, isAnswer, hide: this.hide });
     }
     const patience = { ...settings, maxBytes: maxKiB * 1024 };
     this.#client =

@@ -1,6 +1,7 @@
 import type { SearchBackend, SearchHit, SearchRequest } from '../../core/search.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type { PluginReport } from '../../core/tool.ts';
+import { parseHiding } from './hide-secrets.ts';
 import { openDispatcher } from './open-dispatcher.ts';
 import type { FoundPage, Provider } from './providers/index.ts';
 import { providerOf } from './providers/index.ts';
@@ -79,6 +80,7 @@ export function openWebSearch(options: OpenWebSearchOptions): WebSearchBackend {
     scope,
     origin: endpoint.origin,
     secrets: key === undefined ? [] : [key],
+    isAnswer: isHits,
     dispatcher: () => openDispatcher({ ...settings, environment }),
   });
   return new WebSearch({ provider, endpoint, key, settings, access });
@@ -128,13 +130,13 @@ class WebSearch implements WebSearchBackend {
   ): Promise<readonly SearchHit[]> {
     const { provider, endpoint, access } = this.parts;
     const { status, body } = await client.send(this.#request(parameters), signal);
-    // A server may repeat the key it was sent.
-    const text = access.hide(body.toString('utf8'));
+    const text = body.toString('utf8');
     if (status >= 300) {
       const keyRefused = status >= 400 && refusesKey(text, query);
       throw refusal(provider, endpoint, { status, keyRefused });
     }
-    const answer = parseJson(text, endpoint);
+    // A server may repeat the key it was sent.
+    const answer = parseJson(text, endpoint, access.hide);
     return provider.pages(answer).map(hitOf);
   }
 
@@ -167,12 +169,21 @@ const hitOf = (page: FoundPage, index: number): SearchHit => ({
   score: page.score ?? 1 / (index + 1),
 });
 
+const isHits = (value: unknown): boolean => Array.isArray(value) && value.every(isHit);
+
+function isHit(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { documentId, title, text, url = '', score } = value as Record<keyof SearchHit, unknown>;
+  const texts = [documentId, title, text, url].every((part) => typeof part === 'string');
+  return texts && typeof score === 'number';
+}
+
 /** One line, without control characters. */
 const tidy = (text: string): string => text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
 
-function parseJson(text: string, { host }: URL): unknown {
+function parseJson(text: string, { host }: URL, hide: (text: string) => string): unknown {
   try {
-    return JSON.parse(text);
+    return parseHiding(text, hide);
   } catch {
     throw new WebFailure('bad-response', `the answer of ${host} is not JSON`);
   }

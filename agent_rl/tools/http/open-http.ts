@@ -20,6 +20,12 @@ export interface HttpAnswer {
   readonly text: string;
 }
 
+function isHttpAnswer(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { status, text } = value as Record<keyof HttpAnswer, unknown>;
+  return Number.isInteger(status) && typeof text === 'string';
+}
+
 /** The way of an http tool to its server, shared by all its instances in a run. */
 export interface SharedHttp extends ToolShared {
   /** @throws WebFailure; AgentRlError as `WebAccess.answer` does */
@@ -37,6 +43,7 @@ export async function openHttp(
     scope: settings.name,
     origin: hostOf(settings),
     secrets,
+    isAnswer: isHttpAnswer,
     dispatcher: () => openDispatcher({ ...settings, environment }),
   });
   return {

@@ -5,6 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { Cassette } from '../../../../../agent_rl/search/web/cassette.ts';
 import { canonicalJson, requestKey } from '../../../../../agent_rl/search/web/canonical.ts';
+import { hideSecrets } from '../../../../../agent_rl/search/web/hide-secrets.ts';
 import { WebFailure } from '../../../../../agent_rl/search/web/web-failure.ts';
 import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 import { rejectionOf, thrownBy } from '../../../../support/thrown.ts';
@@ -20,6 +21,7 @@ const opened = (path: string, mode: 'record' | 'replay', more: object = {}): Cas
     path,
     scope: 'search',
     hide: (text) => text.replaceAll('s3cret', '[redacted]'),
+    isAnswer: (value) => value !== null,
     ...more,
   });
 
@@ -61,6 +63,15 @@ describe('recording', () => {
     const answer = await cassette.answer(ask('s3cret'), async () => ['my s3cret']);
     expect(answer).toEqual(['my [redacted]']);
     expect(readFileSync(path, 'utf8')).not.toContain('s3cret');
+  });
+
+  test('never breaks what it writes, though a secret looks like a part of JSON', async () => {
+    const path = newPath();
+    const hide = hideSecrets(['status', '123456', '2']);
+    const recorded = { status: 1234567, text: 'v2 of 123456' };
+    const answer = await opened(path, 'record', { hide }).answer(ask('q'), async () => recorded);
+    expect(answer).toEqual({ status: 1234567, text: 'v2 of [redacted]' });
+    expect(await opened(path, 'replay').answer(ask('q'), noNetwork)).toEqual(answer);
   });
 
   test('asks anew what is older than its time to live', async () => {
@@ -136,6 +147,40 @@ describe('a cassette that is damaged', () => {
     const replay = opened(path, 'replay');
     expect(await replay.answer(ask('q'), noNetwork)).toBe('ä');
     expect(await replay.answer(ask('r'), noNetwork)).toBe(2);
+  });
+
+  test.each<[string, object, string]>([
+    ['an answer of another shape', { answer: null }, '"answer" is nothing that search answers'],
+    ['another request', { request: { query: 'r' } }, '"key" is not that of its "request"'],
+    ['no time', { at: 'yesterday' }, '"at" is no time'],
+    ['a failure of no known kind', { failure: { kind: 'late', message: '' } }, 'no known kind'],
+    [
+      'a failure of nobody’s',
+      { failure: { kind: 'timeout', message: '' } },
+      '"call" or "repeat" is missing',
+    ],
+  ])('by a line edited to hold %s is refused with its place', async (_name, edit, problem) => {
+    const path = newPath();
+    await opened(path, 'record').answer(ask('q'), async () => 1);
+    const [start = '', line = ''] = readFileSync(path, 'utf8').split('\n');
+    const edited = { ...(JSON.parse(line) as object), ...edit };
+    writeFileSync(path, `${start}\n${JSON.stringify(edited)}\n`);
+    for (const mode of ['replay', 'record'] as const) {
+      const { code, message } = thrownBy(() => opened(path, mode));
+      expect(code).toBe('CASSETTE_INVALID');
+      expect(message).toContain('line 2 that is no record: ');
+      expect(message).toContain(problem);
+    }
+  });
+
+  test('by nothing is one whose request held a secret, or that another tool recorded', async () => {
+    const path = newPath();
+    await opened(path, 'record').answer(ask('my s3cret'), async () => 1);
+    await opened(path, 'record', { scope: 'other', isAnswer: () => true }).answer(
+      ask('q'),
+      async () => null,
+    );
+    expect(await opened(path, 'replay').answer(ask('my s3cret'), noNetwork)).toBe(1);
   });
 
   test.each(['no json', '[]', '{"scope":"search"}', '{"scope":"search","key":"k"}', '7'])(

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+
 import { describe, expect, test } from '@jest/globals';
 
 import { builtinPlugins } from '../../../../../agent_rl/compose/builtin-plugins.ts';
@@ -15,7 +17,8 @@ import { type Answer, flood, json, webServer } from '../../../../support/web-ser
 
 const server = webServer();
 const secret = 'w-secret-987654321';
-const environment = { WEATHER_KEY: secret };
+const folder = temporaryFolder();
+const environment = { WEATHER_KEY: secret, VERSION: '2' };
 
 const described = {
   name: 'weather',
@@ -172,6 +175,14 @@ describe('an http tool says what went wrong', () => {
     expect(content).toBe('Error: the server answers 400: Bearer [redacted]');
   });
 
+  test('with whole numbers, though a header holds a value too short to be a secret', async () => {
+    const cassette = { mode: 'record', path: join(folder, 'http.jsonl') };
+    const headers = { 'X-Version': '${VERSION}' };
+    const { content } = await asked({ city: 'Bern' }, json({ n: 2 }), { headers, cassette });
+    expect(content).toBe('{"n":2}');
+    expect(server.received[0]?.headers['x-version']).toBe('2');
+  });
+
   test('a redirect takes no secret to another origin', async () => {
     const { port } = new URL(server.origin);
     const result = await asked(
@@ -219,7 +230,6 @@ describe('what is described wrongly', () => {
   });
 });
 
-const folder = temporaryFolder();
 const runFile = (tools: string): string =>
   writeBelow(
     folder,
