@@ -62,7 +62,12 @@ function itemsOf(
     return [{ problem: { where: `${file}:${line}`, text: `is not XML: ${msg}` } }];
   }
   const lineOf = lineFinder(xml);
-  const root: unknown = (parser().parse(xml) as Element)['Document'];
+  const parsed = parse(xml);
+  if ('refused' in parsed) {
+    const line = xml.slice(0, Math.max(0, xml.indexOf('<!DOCTYPE'))).split('\n').length;
+    return [{ problem: { where: `${file}:${line}`, text: `cannot be read: ${parsed.refused}` } }];
+  }
+  const root: unknown = parsed.tree['Document'];
   const wrong = (element: unknown, text: string): SourceItem => ({
     problem: { where: `${file}:${lineOf(element)}`, text },
   });
@@ -78,6 +83,15 @@ function itemsOf(
       ? recordOfPair(pair, { root, url, where: `${file}:${lineOf(pair)}`, fetched })
       : wrong(root, `has a <QAPair> that is ${shownValue(pair)}; expected Question and Answer.`),
   );
+}
+
+/** The tree, or why the parser refuses well-formed XML: external, too many or too long entities. */
+function parse(xml: string): { readonly tree: Element } | { readonly refused: string } {
+  try {
+    return { tree: parser().parse(xml) as Element };
+  } catch (error) {
+    return { refused: messageOf(error) };
+  }
 }
 
 interface PairContext {

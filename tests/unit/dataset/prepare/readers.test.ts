@@ -62,6 +62,21 @@ describe('MedQuAD', () => {
     ]);
   });
 
+  test.each([
+    ['an external entity', '<!ENTITY d SYSTEM "file:///etc/passwd">', /External entities/],
+    [
+      'too many entities',
+      Array.from({ length: 1200 }, (_, index) => `<!ENTITY e${index} "x">`).join(''),
+      /[Ee]ntit(y|ies)/,
+    ],
+  ])('with %s is a problem of its file, and the next file is read', async (_, entities, text) => {
+    const file = xml('entities.xml', `<!-- a -->\n<!DOCTYPE x [${entities}]><Document url="u"/>`);
+    expect(await read([file, join(fixture, '5_NIDDK_QA/0000064.xml')])).toMatchObject([
+      { problem: { where: `${file}:2`, text: expect.stringMatching(text) } },
+      { dropped: { reason: 'no-pairs' } },
+    ]);
+  });
+
   test('pairs without an answer are dropped with their lines; entities are read', async () => {
     const file = xml(
       'pairs.xml',
