@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 
 import { acceptedAnswers } from '../core/accepted-answers.ts';
 import { answerKey, mentionsAnswer } from '../core/answer-match.ts';
@@ -9,6 +9,7 @@ import type { SearchTask } from '../core/search-task.ts';
 import { openTaskDocuments } from '../search/corpus/index.ts';
 import { readDocuments } from '../../dataset/search-documents.ts';
 import { SearchTaskDataset } from '../../dataset/search-task-dataset.ts';
+import { besideSplits } from './prepare-data/write-outputs.ts';
 import type { CheckResult, VerifyDatasetOptions } from './run-options.ts';
 
 /** A document that no query finds among this many is out of a policy's reach. */
@@ -17,7 +18,8 @@ const queryChars = 200;
 
 /**
  * Checks questions for search: each answer stands in the task's documents, queries that do not quote the answer find
- * each of these documents, and no question or document of this split is in another `*.jsonl` of its folder.
+ * each of these documents, and no question or document of this split is in another `*.jsonl` of its folder. Of these
+ * the file of documents and what `prepare-data` writes beside the splits are no splits.
  *
  * @throws AgentRlError `CONFIG_INVALID` without `--documents` where tasks name documents by id, `DATASET_INVALID`
  */
@@ -32,7 +34,8 @@ export async function verifySearchTasks(options: VerifyDatasetOptions): Promise<
       `Tasks of ${dataset} name documents by their ids. Say which file has them: --documents FILE.`,
     );
   }
-  const crossing = await crossings(dataset, tasks, byId);
+  const others = await otherSplits(dataset, options.documents);
+  const crossing = await crossings(others, tasks, byId);
   const shared = corpus.length === 0 ? undefined : await openTaskDocuments(corpus);
   const failed: { readonly taskId: string; readonly problem: string }[] = [];
   let byQuestion = 0;
@@ -129,7 +132,7 @@ async function find(query: string, backend: SearchBackend): Promise<ReadonlySet<
 
 /** What each task shares with another split of its folder. */
 async function crossings(
-  dataset: string,
+  files: readonly string[],
   tasks: readonly SearchTask[],
   byId: ReadonlyMap<string, SearchDocument>,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
@@ -142,7 +145,7 @@ async function crossings(
       return document === undefined ? [] : [`text ${answerKey(document.text)}`];
     }),
   ];
-  for (const file of await otherSplits(dataset)) {
+  for (const file of files) {
     const { tasks: others } = await SearchTaskDataset.fromPath(file);
     const taken = new Map(others.flatMap((task) => keysOf(task).map((key) => [key, task.taskId])));
     for (const task of tasks) {
@@ -155,11 +158,14 @@ async function crossings(
   return problems;
 }
 
-async function otherSplits(dataset: string): Promise<string[]> {
-  const folder = dirname(dataset);
+async function otherSplits(dataset: string, documents: string | undefined): Promise<string[]> {
+  const folder = resolve(dirname(dataset));
+  const known = documents === undefined ? [dataset] : [dataset, documents];
+  const noSplits = new Set(known.map((file) => resolve(file)));
   const names = await readdir(folder);
   return names
-    .filter((name) => name.endsWith('.jsonl') && name !== basename(dataset))
+    .filter((name) => name.endsWith('.jsonl') && !besideSplits.has(name))
     .toSorted()
-    .map((name) => join(folder, name));
+    .map((name) => join(folder, name))
+    .filter((file) => !noSplits.has(file));
 }

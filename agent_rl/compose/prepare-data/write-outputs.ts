@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { AgentRlError } from '../../core/errors.ts';
@@ -15,12 +15,26 @@ import type { PrepareDataReport } from './report.ts';
  * @throws AgentRlError `OUTPUT_UNWRITABLE`
  */
 export function checkOutputFolder(folder: string, overwrite: boolean): void {
-  if (overwrite || !existsSync(folder) || readdirSync(folder).length === 0) return;
+  if (!existsSync(folder)) return;
+  if (!statSync(folder).isDirectory()) {
+    throw new AgentRlError(
+      'OUTPUT_UNWRITABLE',
+      `${folder} is a file. Choose a folder with --output-dir.`,
+    );
+  }
+  if (overwrite || readdirSync(folder).length === 0) return;
   throw new AgentRlError(
     'OUTPUT_UNWRITABLE',
     `${folder} is not empty. Choose another folder with --output-dir, or replace what prepare-data wrote there with --overwrite.`,
   );
 }
+
+/** What stands beside the splits: JSONL files of the output folder that hold no tasks. */
+export const besideSplits: ReadonlySet<string> = new Set([
+  'documents.jsonl',
+  'chunks.jsonl',
+  'dropped.jsonl',
+]);
 
 export interface Outputs {
   readonly documents: readonly SearchDocument[];

@@ -95,6 +95,27 @@ describe('what is found', () => {
   });
 });
 
+test('of what prepare-data writes only the tasks are read as tasks', async () => {
+  const prepared = `${folders++}`;
+  const write = (name: string, rows: readonly object[]): string =>
+    writeBelow(folder, `${prepared}/${name}`, rows.map((one) => JSON.stringify(one)).join('\n'));
+  const dataset = write('train.jsonl', [row()]);
+  write('eval.jsonl', [row({ task_id: 'e' })]);
+  write('chunks.jsonl', [{ id: 'c', documentIds: ['velmora'], text: 'x', start: 0, end: 1 }]);
+  write('documents.jsonl', corpus);
+  write('dropped.jsonl', [{ reason: 'no-pairs', where: 'a.xml:1', detail: '' }]);
+  const lines: string[] = [];
+  const result = await verifyDataset({
+    dataset,
+    format: 'search',
+    documents: write('pages.jsonl', corpus),
+    signal: new AbortController().signal,
+    print: (line) => lines.push(line),
+  });
+  expect(result).toMatchObject({ ok: false, tasks: 1 });
+  expect(lines.join('\n')).toContain('is also in eval.jsonl, task e');
+});
+
 test('ids without a file of documents are refused with the flag to give', async () => {
   const error = await rejectionOf(verify({ eval: [row()] }));
   expect([error.code, error.message.includes('--documents FILE')]).toEqual([

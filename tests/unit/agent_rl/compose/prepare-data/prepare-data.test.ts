@@ -73,6 +73,19 @@ describe('prepare-data', () => {
     expect((await commandLine([...again, '--overwrite'], { jobs })).code).toBe(0);
   });
 
+  test.each([[[]], [['--overwrite']]])(
+    'refuses an output that is a file, with %j',
+    async (flags) => {
+      const file = writeBelow(folder, 'a-file', 'hi');
+      const args = ['prepare-data', fixture, '--output-dir', file, ...flags];
+      const { code, stderr } = await commandLine(args, { jobs });
+      expect({ code, stderr }).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/OUTPUT_UNWRITABLE.*a-file is a file/s),
+      });
+    },
+  );
+
   test('fetches the pages that a table names, and drops questions whose page is not to be had', async () => {
     server.answer = ({ path }, response) => {
       const there = path === '/beans';
