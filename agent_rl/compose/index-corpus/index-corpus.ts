@@ -8,8 +8,8 @@ import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { packageRoot } from '../../core/package-root.ts';
 import { buildCorpus, BuildSettings } from '../../search/corpus/index.ts';
 import { Stopwatch } from '../../telemetry/index.ts';
+import { readCorpus } from '../../tools/search/read-corpus.ts';
 import type { IndexOptions, JobResult } from '../run-options.ts';
-import { readCorpus } from './read-corpus.ts';
 
 /**
  * Builds the index of a corpus, or finds that it is there.

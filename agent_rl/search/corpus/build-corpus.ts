@@ -1,10 +1,11 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { AgentRlError } from '../../core/errors.ts';
 import type { Embedder, SearchDocument } from '../../core/search.ts';
 import { writeFileAtomic, writeFolderAtomic } from '../../telemetry/index.ts';
+import { checkSettings } from './check-settings.ts';
 import { type Chunker, makeChunker } from './chunk-document.ts';
 import {
   checkFiles,
@@ -42,6 +43,8 @@ export interface BuildCorpusOptions {
   readonly settings?: BuildSettings;
   /** Replaces an index that is there, whole or damaged. */
   readonly rebuild?: boolean;
+  /** What to do about an index of other input or settings, where it is not `agent-rl index` that met it. */
+  readonly advice?: string;
   /** Used instead of opening the one that `dense` names. */
   readonly embedder?: Embedder;
   readonly version: string;
@@ -66,15 +69,17 @@ const batchPassages = 2048;
  * settings, and replaced only by `rebuild`.
  *
  * @throws AgentRlError `CORPUS_MISMATCH` when an index of something else is there, `CORPUS_INVALID` when a damaged
- *   one is, `OUTPUT_UNWRITABLE` when the folder holds other things, `DATASET_INVALID`, `EMBEDDER_UNAVAILABLE`
+ *   one is, `OUTPUT_UNWRITABLE` when the folder holds other things or is a file, `CONFIG_INVALID`,
+ *   `DATASET_INVALID`, `EMBEDDER_UNAVAILABLE`
  */
 export async function buildCorpus(options: BuildCorpusOptions): Promise<CorpusBuild> {
-  const { output, settings = {}, rebuild = false } = options;
+  const { output, settings = {}, rebuild = false, advice } = options;
+  checkSettings(settings);
   const identity = identityOf(options);
-  const there = existsSync(output) ? await readdir(output) : [];
+  const there = await namesIn(output);
   refuseForeign(output, there);
   if (there.length > 0 && !rebuild) {
-    return { manifest: await existing(output, identity), built: false };
+    return { manifest: await existing(output, identity, advice), built: false };
   }
   const held = await embedderFor(settings.dense, options);
   try {
@@ -119,6 +124,18 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+/** What stands in the folder; nothing where there is none. */
+async function namesIn(output: string): Promise<string[]> {
+  if (!existsSync(output)) return [];
+  if (!statSync(output).isDirectory()) {
+    throw new AgentRlError(
+      'OUTPUT_UNWRITABLE',
+      `${output} is a file, and an index is a folder. Name an empty or a new folder.`,
+    );
+  }
+  return readdir(output);
+}
+
 /** Only what this program writes is ever replaced. */
 function refuseForeign(output: string, there: readonly string[]): void {
   const foreign = there.find((name) => name !== manifestName && name !== tableFolder);
@@ -130,7 +147,11 @@ function refuseForeign(output: string, there: readonly string[]): void {
 }
 
 /** The manifest of an index that is there, when it is the one that was asked for. */
-async function existing(output: string, identity: Identity): Promise<CorpusManifest> {
+async function existing(
+  output: string,
+  identity: Identity,
+  advice = 'Name another folder, delete this one, or replace it with agent-rl index --rebuild.',
+): Promise<CorpusManifest> {
   const manifest = await readManifest(output);
   checkVersions(output, manifest);
   const differs =
@@ -138,10 +159,7 @@ async function existing(output: string, identity: Identity): Promise<CorpusManif
       ? 'other input'
       : manifest.settings !== identity.settings && `other settings (${manifest.settings})`;
   if (differs !== false) {
-    throw new AgentRlError(
-      'CORPUS_MISMATCH',
-      `${output} holds an index of ${differs}. Name another folder, delete this one, or replace it with agent-rl index --rebuild.`,
-    );
+    throw new AgentRlError('CORPUS_MISMATCH', `${output} holds an index of ${differs}. ${advice}`);
   }
   await checkFiles(output, manifest);
   return manifest;

@@ -58,6 +58,15 @@ function trimmed(text: string, start: number, end: number): { start: number; end
   return { start: start + lead, end: start + lead + piece.trim().length };
 }
 
+/** What is wrong when passages share as much as they hold. */
+export const overlapProblem = ({
+  tokens = defaultTokens,
+  overlap = 0,
+}: ChunkingSettings): string | undefined =>
+  overlap < tokens
+    ? undefined
+    : `chunking.overlap is ${overlap}, and passages have ${tokens} tokens. It must be smaller.`;
+
 /**
  * Makes the chunker that settings describe: passages of so many tokens, paragraphs kept whole where they fit.
  * Tokens are a tokenizer's, counted word by word, or words where none is named. A word that a border cuts goes
@@ -67,12 +76,8 @@ function trimmed(text: string, start: number, end: number): { start: number; end
  */
 export async function makeChunker(settings: ChunkingSettings = {}): Promise<Chunker> {
   const { tokens: chunkSize = defaultTokens, overlap: chunkOverlap = 0, tokenizer } = settings;
-  if (chunkOverlap >= chunkSize) {
-    throw new AgentRlError(
-      'CONFIG_INVALID',
-      `chunking.overlap is ${chunkOverlap}, and passages have ${chunkSize} tokens. It must be smaller.`,
-    );
-  }
+  const problem = overlapProblem(settings);
+  if (problem !== undefined) throw new AgentRlError('CONFIG_INVALID', problem);
   const tokensOf = tokenizer === undefined ? () => 1 : await tokenCounter(tokenizer);
   const splitter = (text: string): Part[] => partsOf(text, tokensOf);
   return (document) => {

@@ -1,6 +1,7 @@
 import { AgentRlError } from '../../core/errors.ts';
 import type { SearchBackend, SearchDocument } from '../../core/search.ts';
 import { makeChunker } from './chunk-document.ts';
+import { checkSettings } from './check-settings.ts';
 import { CorpusBackend } from './corpus-backend.ts';
 import { inLance } from './lance.ts';
 import type { OpenCorpusOptions } from './open-corpus.ts';
@@ -14,7 +15,7 @@ import type { TaskDocumentsSettings } from './settings.ts';
 /**
  * Searches the documents of one task, in memory and alone: nobody else sees them, and `close` lets go of them.
  *
- * @throws AgentRlError `DATASET_INVALID` for two documents of one id, `EMBEDDER_UNAVAILABLE`
+ * @throws AgentRlError `DATASET_INVALID` for two documents of one id, `CONFIG_INVALID`, `EMBEDDER_UNAVAILABLE`
  */
 export async function openTaskDocuments(
   documents: readonly SearchDocument[],
@@ -22,6 +23,7 @@ export async function openTaskDocuments(
   options: OpenCorpusOptions = {},
 ): Promise<SearchBackend> {
   refuseTwins(documents);
+  checkSettings(settings.text === undefined ? {} : { text: settings.text });
   const chunk = await makeChunker(settings.chunking);
   const passages = documents.flatMap((document) => chunk(document));
   if (passages.length === 0) return { search: async () => [], close: async () => {} };

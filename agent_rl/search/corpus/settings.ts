@@ -141,7 +141,7 @@ export const CorpusSettings = Type.Object(
       Type.String({
         minLength: 1,
         description:
-          'JSONL file of documents that the index is built from while the folder is not there; a folder that is there is never changed',
+          'What the index is built from while the folder is not there, as `agent-rl index` takes it; a folder that is there is never changed',
       }),
     ),
     ...queryProperties,
@@ -170,11 +170,33 @@ export const ChunkingSettings = Type.Object(
 );
 export type ChunkingSettings = Static<typeof ChunkingSettings>;
 
+// Another name ends the process: LanceDB's native part panics.
+const languages = [
+  'Arabic',
+  'Danish',
+  'Dutch',
+  'English',
+  'Finnish',
+  'French',
+  'German',
+  'Greek',
+  'Hungarian',
+  'Italian',
+  'Norwegian',
+  'Portuguese',
+  'Romanian',
+  'Russian',
+  'Spanish',
+  'Swedish',
+  'Tamil',
+  'Turkish',
+] as const;
+
 /** `text:` how words are made comparable. */
 export const TextSettings = Type.Object(
   {
     language: Type.Optional(
-      Type.String({ minLength: 1, description: 'Of stems and stop words; English by default' }),
+      Type.Enum([...languages], { description: 'Of stems and stop words; English by default' }),
     ),
     stem: Type.Optional(Type.Boolean({ description: 'Words by their stems; true by default' })),
     removeStopWords: Type.Optional(

@@ -1,38 +1,35 @@
-import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 import { packageRoot } from '../../core/package-root.ts';
 import { buildCorpus, type CorpusSettings } from '../../search/corpus/index.ts';
-import { readDocuments } from '../../../dataset/search-documents.ts';
+import { readCorpus } from './read-corpus.ts';
 
 /**
- * Builds the index from `corpus.documents` when its folder is not there yet. One that is there must be of these very
- * documents and settings.
+ * Builds the index from `corpus.documents` when its folder is not there yet, as `agent-rl index` does. One that is
+ * there must be of these very documents and settings.
  *
  * @throws AgentRlError `DATASET_INVALID` when the documents are missing or wrong, `CORPUS_MISMATCH` when the index is
  *   of others, and as `buildCorpus` does
  */
 export async function buildMissingIndex({ path, documents, dense }: CorpusSettings): Promise<void> {
   if (documents === undefined) return;
-  const file = documentsFile(documents);
-  const read = await readDocuments(file);
+  const input = inputOf(documents);
+  const vectors =
+    dense === undefined || dense === 'none' ? '' : ` --set 'dense=${JSON.stringify(dense)}'`;
   await buildCorpus({
-    source: {
-      sha256: createHash('sha256').update(JSON.stringify(read)).digest('hex'),
-      files: [documents],
-      read: () => read.map((document) => ({ document })),
-    },
+    source: await readCorpus(input),
     output: path,
     settings: dense === undefined ? {} : { dense },
     version: ownVersion(),
+    advice: `To search it as it is, leave corpus.documents out. To have one of these documents, delete it and run again, or replace it: agent-rl index ${input} --output ${path} --rebuild${vectors}`,
   });
 }
 
 /** Relative to the working directory; what the package ships is found from anywhere. */
-function documentsFile(named: string): string {
+function inputOf(named: string): string {
   const shipped = join(packageRoot(), named);
-  return !existsSync(resolve(named)) && existsSync(shipped) ? shipped : resolve(named);
+  return !existsSync(resolve(named)) && existsSync(shipped) ? shipped : named;
 }
 
 function ownVersion(): string {

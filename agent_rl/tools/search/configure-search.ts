@@ -1,4 +1,5 @@
 import type { ToolFace } from '../../core/tool.ts';
+import { settingsProblem } from '../../search/corpus/index.ts';
 import { checkWebSearch } from '../../search/web/index.ts';
 import type { SearchSettings } from './settings.ts';
 
@@ -28,6 +29,10 @@ export function configureSearch(settings: SearchSettings): Partial<ToolFace> {
   }
   if (mode === 'web' && web === undefined) {
     throw new Error('mode: web needs web.provider, and what that provider needs.');
+  }
+  for (const block of ['corpus', 'documents'] as const) {
+    const problem = settingsProblem(settings[block] ?? {});
+    if (problem !== undefined) throw new Error(`${block}.${problem}`);
   }
   if (web !== undefined) checkWebSearch(web);
   return {

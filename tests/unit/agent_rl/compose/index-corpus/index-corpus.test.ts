@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
@@ -101,6 +101,7 @@ describe('agent-rl index', () => {
     ['an empty id', '{"id": "", "text": "a"}', 'id'],
     ['a passage without its place', '{"document_id": "a", "text": "a"}', 'start'],
     ['a list', '[1]', 'bad.jsonl:1'],
+    ['a place beyond all texts', '{"document_id": "a", "text": "a", "start": 5000000000}', 'start'],
   ])('says which line has %s', async (_, line, message) => {
     const bad = writeBelow(folder, 'bad.jsonl', line);
     const { code, stderr } = await index(bad, '--output', join(folder, 'never'));
@@ -111,11 +112,38 @@ describe('agent-rl index', () => {
     expect(existsSync(join(folder, 'never'))).toBe(false);
   });
 
+  test('refuses an output that is a file', async () => {
+    const output = writeBelow(folder, 'a-file', 'hi');
+    for (const flags of [[], ['--rebuild']]) {
+      const { code, stderr } = await index(documents, '--output', output, ...flags);
+      expect({ code, stderr }).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/OUTPUT_UNWRITABLE.*a-file is a file/s),
+      });
+    }
+    expect(readFileSync(output, 'utf8')).toBe('hi');
+  });
+
   test.each([
     ['an input that is not there', [join(folder, 'nowhere.jsonl')], 'DATASET_INVALID'],
     ['a folder without data', [join(folder, 'index')], 'DATASET_INVALID'],
     ['a setting that is none', [documents, '--set', 'chunks=3'], 'CONFIG_INVALID'],
     ['a set that is none', [documents, '--set', 'chunks'], 'CONFIG_INVALID'],
+    [
+      'a language nobody knows',
+      [documents, '--set', 'text.language=Klingon'],
+      'expected one of Arabic, Danish',
+    ],
+    [
+      'a language without stop words',
+      [documents, '--set', 'text.language=Tamil'],
+      'text.removeStopWords',
+    ],
+    [
+      'passages that share more than they hold',
+      [documents, '--set', 'chunking={tokens: 8, overlap: 9}'],
+      'chunking.overlap is 9',
+    ],
     ['a config that is not there', [documents, '--config', 'nowhere.yaml'], 'CONFIG_INVALID'],
     [
       'an embedding model that is not there',

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 
 import { buildMissingIndex } from '../../../../../agent_rl/tools/search/build-missing-index.ts';
+import { jobs } from '../../../../../agent_rl/compose/jobs.ts';
+import { commandLine } from '../../../../support/command-line.ts';
 import { temporaryFolder, writeBelow } from '../../../../support/temporary-folder.ts';
 import { rejectionOf } from '../../../../support/thrown.ts';
 
@@ -17,7 +19,33 @@ test('an index made of the same documents is used again, and one made of others 
   writeBelow(root, 'documents.jsonl', document('The bridge is new.'));
   const { code, message } = await rejectionOf(buildMissingIndex(settings));
   expect(code).toBe('CORPUS_MISMATCH');
-  expect(message).toMatch(/other input.*delete this one/);
+  expect(message).toMatch(/other input.*delete/);
+});
+
+const index = (...args: readonly string[]) => commandLine(['index', ...args], { jobs });
+
+test.each([
+  ['documents', { id: 'a', text: 'The bridge is old.', note: 1 }],
+  ['passages', { document_id: 'a', text: 'The bridge is old.', start: 0 }],
+])('what agent-rl index made of the same %s is taken as it is', async (name, line) => {
+  const documents = writeBelow(root, `${name}/chunks.jsonl`, `${JSON.stringify(line)}\n\n`);
+  const path = join(root, `${name}-index`);
+  expect(await index(documents, '--output', path)).toMatchObject({ code: 0 });
+  await expect(buildMissingIndex({ path, documents })).resolves.toBeUndefined();
+  await expect(buildMissingIndex({ path, documents: join(root, name) })).resolves.toBeUndefined();
+});
+
+test('the advice for an index of other settings makes one that is taken', async () => {
+  const documents = writeBelow(root, 'other.jsonl', document('The bridge is old.'));
+  const path = join(root, 'other-index');
+  await index(documents, '--output', path, '--set', 'text.stem=false');
+  const { code, message } = await rejectionOf(buildMissingIndex({ path, documents }));
+  expect(code).toBe('CORPUS_MISMATCH');
+  expect(message).toContain('leave corpus.documents out');
+  const command = /agent-rl index (\S+) --output (\S+) --rebuild/.exec(message) ?? [];
+  const [, input = '', output = ''] = command;
+  expect(await index(input, '--output', output, '--rebuild')).toMatchObject({ code: 0 });
+  await expect(buildMissingIndex({ path, documents })).resolves.toBeUndefined();
 });
 
 test('an index that no documents are named for is left to whoever opens it', async () => {

@@ -42,6 +42,43 @@ describe('settings of search are refused at the start', () => {
     ['no web', { mode: 'web' }, /mode: web needs web\.provider/],
     ['no corpus', { mode: 'corpus' }, /needs corpus\.path/],
     [
+      'a fusion without vectors, of a corpus',
+      { mode: 'corpus', corpus: { path: 'i', dense: 'none', fusion: { type: 'reciprocal_rank' } } },
+      /corpus\.fusion: has no effect without vectors/,
+    ],
+    [
+      'a fusion without vectors, of documents',
+      { mode: 'task', documents: { fusion: { type: 'reciprocal_rank' } } },
+      /documents\.fusion: has no effect without vectors/,
+    ],
+    [
+      'a fusion that weighs nothing',
+      {
+        mode: 'corpus',
+        corpus: {
+          path: 'i',
+          dense: { type: 'transformers', model: 'm' },
+          fusion: { type: 'weighted', denseWeight: 0, textWeight: 0 },
+        },
+      },
+      /corpus\.fusion: denseWeight and textWeight are both 0/,
+    ],
+    [
+      'a language that the index does not know',
+      { mode: 'task', documents: { text: { language: 'german' } } },
+      /documents\.text\.language.*Did you mean "German"/s,
+    ],
+    [
+      'stop words of a language that has none',
+      { mode: 'task', documents: { text: { language: 'Greek' } } },
+      /documents\.text\.removeStopWords.*false/,
+    ],
+    [
+      'passages that share more than they hold',
+      { mode: 'task', documents: { chunking: { tokens: 8, overlap: 8 } } },
+      /documents\.chunking\.overlap is 8/,
+    ],
+    [
       'what the mode does not read',
       { mode: 'task', web: tavily },
       /web: has no effect in mode task/,

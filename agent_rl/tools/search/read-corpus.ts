@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
@@ -7,8 +8,10 @@ import { Value } from 'typebox/value';
 import { checkBlock } from '../../config/index.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type { CorpusItem, CorpusSource } from '../../search/corpus/index.ts';
-import { fileSha256 } from '../../search/corpus/manifest.ts';
 import { readJsonLines } from '../../../dataset/json-lines.ts';
+
+// What a column of the table holds.
+const place = Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 });
 
 const DocumentLine = Type.Object(
   {
@@ -26,8 +29,8 @@ const PassageLine = Type.Object(
     title: Type.Optional(Type.String()),
     text: Type.String(),
     url: Type.Optional(Type.String()),
-    start: Type.Integer({ minimum: 0 }),
-    end: Type.Optional(Type.Integer({ minimum: 0 })),
+    start: place,
+    end: Type.Optional(place),
   },
   { additionalProperties: true },
 );
@@ -39,8 +42,8 @@ const ChunkLine = Type.Object(
     title: Type.Optional(Type.String()),
     text: Type.String(),
     url: Type.Optional(Type.String()),
-    start: Type.Integer({ minimum: 0 }),
-    end: Type.Integer({ minimum: 0 }),
+    start: place,
+    end: place,
   },
   { additionalProperties: true },
 );
@@ -52,11 +55,23 @@ const folderFiles = ['chunks.jsonl', 'documents.jsonl'];
  * What an index is built from: a JSONL file, or a folder of prepared data, whose passages are taken if there are any
  * and its documents otherwise. A line with `document_id` or `documentIds` is a passage, any other one a document.
  *
- * @throws AgentRlError `DATASET_INVALID` when there is no such file; while reading, for the first line that is neither
+ * @throws AgentRlError `DATASET_INVALID` when there is no such file, and for the first line that is neither
  */
 export async function readCorpus(input: string): Promise<CorpusSource> {
   const file = fileOf(input);
-  return { sha256: await fileSha256(file), files: [basename(file)], read: () => itemsOf(file) };
+  const read = () => itemsOf(file);
+  return { sha256: await fingerprint(read()), files: [basename(file)], read };
+}
+
+/** SHA-256 of what is indexed, as one JSON list: spaces, the order of keys and other keys do not count. */
+async function fingerprint(items: AsyncIterable<CorpusItem>): Promise<string> {
+  const hash = createHash('sha256').update('[');
+  let separator = '';
+  for await (const item of items) {
+    hash.update(separator + JSON.stringify('document' in item ? item.document : item.passage));
+    separator = ',';
+  }
+  return hash.update(']').digest('hex');
 }
 
 function fileOf(input: string): string {

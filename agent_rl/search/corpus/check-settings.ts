@@ -1,0 +1,63 @@
+import { validateBlock } from '../../config/index.ts';
+import { AgentRlError } from '../../core/errors.ts';
+import { overlapProblem } from './chunk-document.ts';
+import {
+  type ChunkingSettings,
+  type DenseSettings,
+  type FusionSettings,
+  TextSettings,
+} from './settings.ts';
+
+/** What is checked together, of an index, a search in one, or the documents of a task. */
+interface Settings {
+  readonly dense?: DenseSettings;
+  readonly fusion?: FusionSettings;
+  readonly chunking?: ChunkingSettings;
+  readonly text?: TextSettings;
+}
+
+// LanceDB 0.27 has stems of these and no list of their stop words.
+const withoutStopWords: ReadonlySet<string> = new Set([
+  'Arabic',
+  'Greek',
+  'Romanian',
+  'Tamil',
+  'Turkish',
+]);
+
+/** What settings have wrong that each fit their schema, `key: …`; nothing when they go together. */
+export function settingsProblem(settings: Settings): string | undefined {
+  const { dense = 'none', fusion, chunking = {}, text = {} } = settings;
+  return fusionProblem(fusion, dense) ?? overlapProblem(chunking) ?? stopWordsProblem(text);
+}
+
+function fusionProblem(
+  fusion: FusionSettings | undefined,
+  dense: DenseSettings,
+): string | undefined {
+  if (fusion === undefined) return undefined;
+  if (dense === 'none') {
+    return 'fusion: has no effect without vectors. Name what makes them in dense, or leave fusion out.';
+  }
+  if (fusion.type === 'weighted' && fusion.denseWeight === 0 && fusion.textWeight === 0) {
+    return 'fusion: denseWeight and textWeight are both 0, so that no list counts. Give at least one above 0.';
+  }
+  return undefined;
+}
+
+function stopWordsProblem({ language, removeStopWords = true }: TextSettings): string | undefined {
+  if (language === undefined || !removeStopWords || !withoutStopWords.has(language))
+    return undefined;
+  return `text.removeStopWords: there is no list of stop words for ${language}. Set it to false.`;
+}
+
+/**
+ * Checks what is about to reach LanceDB, which ends the process over a language it does not know.
+ *
+ * @throws AgentRlError `CONFIG_INVALID`
+ */
+export function checkSettings(settings: Settings): void {
+  validateBlock(TextSettings, settings.text ?? {}, { path: 'text', places: new Map() });
+  const problem = settingsProblem(settings);
+  if (problem !== undefined) throw new AgentRlError('CONFIG_INVALID', problem);
+}
