@@ -49,12 +49,58 @@ export function isAnswer(text: string, accepted: readonly string[]): boolean {
   return key !== '' && accepted.some((answer) => answerKey(answer) === key);
 }
 
+/** As `isAnswer`, with one of some openings, such as `It is`, before the answer or nothing. */
+export function isAnswerAfter(
+  openings: readonly string[],
+  text: string,
+  accepted: readonly string[],
+): boolean {
+  if (isAnswer(text, accepted)) return true;
+  const said = answerWords(text).join(' ');
+  return openings.some((opening) => {
+    const lead = `${answerWords(opening).join(' ')} `;
+    return lead !== ' ' && said.startsWith(lead) && isAnswer(said.slice(lead.length), accepted);
+  });
+}
+
 /** Whether one of the accepted answers stands in a text as a run of whole words. */
 export function mentionsAnswer(text: string, accepted: readonly string[]): boolean {
   const words = ` ${answerWords(text).join(' ')} `;
   return accepted.some((answer) => {
     const key = answerKey(answer);
     return key !== '' && words.includes(` ${key} `);
+  });
+}
+
+/** Letters that a word and its inflection may differ by at the end, and the fewest they must share. */
+const mostEnding = 3;
+const leastStem = 4;
+
+const isWordForm = (word: string, other: string): boolean => {
+  if (word === other) return true;
+  const [shorter, longer] = word.length < other.length ? [word, other] : [other, word];
+  return (
+    shorter.length >= leastStem &&
+    longer.length - shorter.length <= mostEnding &&
+    longer.startsWith(shorter) &&
+    !/\p{N}/u.test(longer)
+  );
+};
+
+/**
+ * Whether a text holds an accepted answer as a run of whole words or of their forms: an index of stems finds the same
+ * by `Pelrinas` and `Pelrina's` as by `Pelrina`. Wider than `mentionsAnswer`, and for guards alone.
+ */
+export function hintsAtAnswer(text: string, accepted: readonly string[]): boolean {
+  const words = answerWords(text);
+  return accepted.some((answer) => {
+    const wanted = answerKey(answer)
+      .split(' ')
+      .filter((word) => word !== '');
+    return (
+      wanted.length > 0 &&
+      words.some((_, start) => wanted.every((word, i) => isWordForm(word, words[start + i] ?? '')))
+    );
   });
 }
 

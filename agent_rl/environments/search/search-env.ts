@@ -1,7 +1,13 @@
 import { inject } from 'inversify';
 
 import { acceptedAnswers } from '../../core/accepted-answers.ts';
-import { answerKey, answerWords, mentionsAnswer } from '../../core/answer-match.ts';
+import {
+  answerKey,
+  answerWords,
+  hintsAtAnswer,
+  isAnswerAfter,
+  mentionsAnswer,
+} from '../../core/answer-match.ts';
 import { environment } from '../../core/environment.ts';
 import type {
   Environment,
@@ -46,7 +52,7 @@ export class SearchEnv implements Environment {
     @inject(SETTINGS) private readonly settings: SearchSettings,
   ) {
     this.#accepted = acceptedAnswers(task);
-    this.#answerShown = mentionsAnswer(task.prompt, this.#accepted);
+    this.#answerShown = hintsAtAnswer(task.prompt, this.#accepted);
   }
 
   async start(): Promise<readonly Message[]> {
@@ -76,11 +82,18 @@ export class SearchEnv implements Environment {
         end,
         searches: this.#searches,
         answer,
-        right: answer !== undefined && mentionsAnswer(answer, this.#accepted),
+        right: answer !== undefined && this.#isRight(answer),
         wordy: answer !== undefined && answerWords(answer).length > this.settings.maxAnswerWords,
       },
       this.settings,
     );
+  }
+
+  #isRight(answer: string): boolean {
+    const { match, openings } = this.settings;
+    return match === 'whole'
+      ? isAnswerAfter(openings, answer, this.#accepted)
+      : mentionsAnswer(answer, this.#accepted);
   }
 
   #look(executed: ExecutedCall): void {
@@ -92,7 +105,7 @@ export class SearchEnv implements Environment {
       query,
       status,
       documentIds: (hitsOf(result) ?? []).map(({ documentId }) => documentId),
-      quotedAnswer: !this.#answerShown && mentionsAnswer(query, this.#accepted),
+      quotedAnswer: !this.#answerShown && hintsAtAnswer(query, this.#accepted),
       repeated: this.#searches.some((earlier) => answerKey(earlier.query) === key),
       foundAnswer: this.#shows(executed),
     });

@@ -9,6 +9,15 @@ export const SearchSettings = Type.Object(
     systemPrompt: Type.Optional(
       Type.String({ minLength: 1, description: 'Said before the question; none by default' }),
     ),
+    match: Type.Enum(['contains', 'whole'], {
+      default: 'contains',
+      description:
+        'contains: the answer stands in the final message. whole: the message is the answer, so that listing candidates earns nothing',
+    }),
+    openings: Type.Array(Type.String({ minLength: 1 }), {
+      default: ['it is', 'the answer is', 'answer'],
+      description: 'What may stand before an answer that must be whole',
+    }),
     maxAnswerWords: Type.Integer({
       minimum: 1,
       default: 40,

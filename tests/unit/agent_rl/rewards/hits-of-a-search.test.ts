@@ -31,6 +31,8 @@ const task: SearchTask = {
 };
 
 const environmentSettings = {
+  match: 'contains' as const,
+  openings: ['it is'],
   maxAnswerWords: 40,
   successReward: 1,
   requireSearch: true,

@@ -38,6 +38,8 @@ const codeExec: CodeExecSettings = {
 };
 
 const search: SearchSettings = {
+  match: 'contains',
+  openings: ['it is'],
   maxAnswerWords: 40,
   successReward: 1,
   requireSearch: true,

@@ -17,6 +17,8 @@ const task: SearchTask = {
 };
 
 const defaults: SearchSettings = {
+  match: 'contains',
+  openings: ['it is'],
   maxAnswerWords: 40,
   successReward: 1,
   requireSearch: true,
@@ -68,6 +70,40 @@ describeEnvironmentContract('SearchEnv', {
   plugin: SearchEnv,
   create: () => make(),
   winningTurns: [turnOf(0, [found]), turnOf(1, [], 'It is 5895.')],
+});
+
+describe('an answer that must be whole', () => {
+  const whole = { match: 'whole' } as const;
+
+  test.each([
+    ['5895', true],
+    ['It is 5,895.', true],
+    ['5.9 kilometres', true],
+    ['4810 5895 3776', false],
+    ['not 5895', false],
+    ['It is 4810 or 5895.', false],
+    ['It is', false],
+  ])('%s is right: %s', async (answer, right) => {
+    expect((await play(make(whole), [[found]], answer)).success).toBe(right);
+  });
+
+  test('may stand in a sentence otherwise', async () => {
+    expect((await play(make(), [[found]], 'I think it is 5895 metres.')).success).toBe(true);
+  });
+});
+
+describe('a query that holds a form of the answer', () => {
+  const who = { ...task, prompt: 'Who is mayor?', answer: 'Pelrina', aliases: [] };
+
+  test.each(['Pelrina', 'Pelrinas', "Pelrina's town", 'mayor PELRINAN'])('%s', async (query) => {
+    const verdict = await play(make({}, who), [[{ query, found: 'Mayor: Pelrina' }]], 'Pelrina');
+    expect(verdict).toMatchObject({ success: false, metrics: { quotedAnswer: 1 } });
+  });
+
+  test.each(['mayor of Pel', 'Velrina', 'Pelrinaburgh'])('%s is none', async (query) => {
+    const verdict = await play(make({}, who), [[{ query, found: 'Mayor: Pelrina' }]], 'Pelrina');
+    expect(verdict).toMatchObject({ success: true, metrics: { quotedAnswer: 0 } });
+  });
 });
 
 describe('what is shown', () => {
