@@ -20,6 +20,12 @@ export async function indexCorpus(options: IndexOptions): Promise<JobResult> {
   const { input, output, config, sets = [], rebuild = false, print, signal } = options;
   const settings = buildSettings(config, sets);
   const source = await readCorpus(input);
+  if (settings.chunking !== undefined && !source.hasDocuments) {
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `chunking: has no effect on ${source.files.join(', ')} of ${input}, which holds passages that were cut before. Leave it out, or index a file of documents.`,
+    );
+  }
   const watch = new Stopwatch();
   const { manifest, built } = await buildCorpus({
     source,

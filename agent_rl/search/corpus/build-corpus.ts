@@ -243,6 +243,7 @@ const twice = (what: string): AgentRlError =>
 /** Turns items into passages and refuses those that come twice. */
 function itemReader(chunk: Chunker) {
   const documents = new Set<string>();
+  const holders = new Set<string>();
   const places = new Set<string>();
   const whole = new Set<string>();
   const read = (item: CorpusItem): readonly Passage[] => {
@@ -254,6 +255,7 @@ function itemReader(chunk: Chunker) {
       return chunk(item.document);
     }
     const { documentId: id, start, text } = item.passage;
+    for (const holder of item.passage.alsoIn ?? []) holders.add(holder);
     const place = JSON.stringify([id, start]);
     if (whole.has(id)) throw twice(`The document ${JSON.stringify(id)}, whole and in passages,`);
     if (places.has(place)) throw twice(`The passage of ${JSON.stringify(id)} at ${start}`);
@@ -264,7 +266,7 @@ function itemReader(chunk: Chunker) {
   return {
     read,
     get documents() {
-      return documents.size;
+      return new Set([...documents, ...holders]).size;
     },
   };
 }

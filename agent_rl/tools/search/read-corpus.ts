@@ -51,27 +51,37 @@ const ChunkLine = Type.Object(
 /** Files that a folder may hold, the first of them that is there being read. */
 const folderFiles = ['chunks.jsonl', 'documents.jsonl'];
 
+export interface ReadCorpus extends CorpusSource {
+  /** False when all of it was cut into passages before. */
+  readonly hasDocuments: boolean;
+}
+
 /**
  * What an index is built from: a JSONL file, or a folder of prepared data, whose passages are taken if there are any
  * and its documents otherwise. A line with `document_id` or `documentIds` is a passage, any other one a document.
  *
  * @throws AgentRlError `DATASET_INVALID` when there is no such file, and for the first line that is neither
  */
-export async function readCorpus(input: string): Promise<CorpusSource> {
+export async function readCorpus(input: string): Promise<ReadCorpus> {
   const file = fileOf(input);
   const read = () => itemsOf(file);
-  return { sha256: await fingerprint(read()), files: [basename(file)], read };
+  return { ...(await lookedThrough(read())), files: [basename(file)], read };
 }
 
-/** SHA-256 of what is indexed, as one JSON list: spaces, the order of keys and other keys do not count. */
-async function fingerprint(items: AsyncIterable<CorpusItem>): Promise<string> {
+/**
+ * SHA-256 of what is indexed, as one JSON list: spaces, the order of keys and other keys do not count. And whether
+ * there is a document in it.
+ */
+async function lookedThrough(items: AsyncIterable<CorpusItem>) {
   const hash = createHash('sha256').update('[');
   let separator = '';
+  let hasDocuments = false;
   for await (const item of items) {
+    hasDocuments ||= 'document' in item;
     hash.update(separator + JSON.stringify('document' in item ? item.document : item.passage));
     separator = ',';
   }
-  return hash.update(']').digest('hex');
+  return { sha256: hash.update(']').digest('hex'), hasDocuments };
 }
 
 function fileOf(input: string): string {

@@ -74,7 +74,14 @@ describe('agent-rl index', () => {
       ),
     );
     const output = join(folder, 'index-of-passages');
-    expect(await index(prepared, '--output', output)).toMatchObject({ code: 0 });
+    const { code, stdout } = await index(prepared, '--output', output);
+    expect({ code, stdout }).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('2 documents in 2 passages'),
+    });
+    const cut = await index(prepared, '--output', `${output}-cut`, '--set', 'chunking.tokens=8');
+    expect(cut.code).toBe(2);
+    expect(cut.stderr).toMatch(/CONFIG_INVALID.*chunking: has no effect on .*chunks\.jsonl/s);
     expect(await firstHit(output, 'old harbour')).toMatchObject({
       documentId: 'a',
       alsoIn: ['b'],
