@@ -3,6 +3,7 @@ import { type Dispatcher, EnvHttpProxyAgent, interceptors } from 'undici';
 import { AgentRlError, messageOf } from '../../../core/errors.ts';
 import type { EmbeddedAs, Embedder } from '../../../core/search.ts';
 import { redactor } from '../../../telemetry/index.ts';
+import { hideSecrets } from '../../web/hide-secrets.ts';
 import type { OpenAiSettings } from '../settings.ts';
 import { unitVector } from './unit-vector.ts';
 
@@ -36,12 +37,14 @@ class OpenAiEmbedder implements Embedder {
   readonly #settings: OpenAiSettings;
   readonly #url: string;
   readonly #key: string | undefined;
+  readonly #hide: (text: string) => string;
   readonly #pool: EnvHttpProxyAgent;
   readonly #dispatcher: Dispatcher;
 
   constructor(settings: OpenAiSettings, key: string | undefined) {
     this.#settings = settings;
     this.#key = key;
+    this.#hide = hideSecrets(key === undefined ? [] : [key]);
     this.#url = `${settings.baseUrl.replace(/\/+$/, '')}/embeddings`;
     const { model, dimensions = 'own', queryPrefix = '', passagePrefix = '' } = settings;
     // Without the address: the same model elsewhere gives the same vectors.
@@ -79,7 +82,7 @@ class OpenAiEmbedder implements Embedder {
 
   async #batch(input: readonly string[], signal: AbortSignal | undefined) {
     const { status, text } = await this.#post(input, signal);
-    if (status !== 200) throw this.#failed(`answered ${status}: ${text.slice(0, shownOfAnswer)}`);
+    if (status !== 200) throw this.#failed(`answered ${status}: ${this.#shown(text)}`);
     return this.#vectorsOf(text, input.length);
   }
 
@@ -117,14 +120,19 @@ class OpenAiEmbedder implements Embedder {
     const width = wanted[0]?.length ?? 0;
     if (rows.size !== count || wanted.some((row) => row === undefined || row.length !== width)) {
       throw this.#failed(
-        `gave no ${count} vectors of one width for ${count} texts: ${text.slice(0, shownOfAnswer)}`,
+        `gave no ${count} vectors of one width for ${count} texts: ${this.#shown(text)}`,
       );
     }
     return wanted.map((row) => unitVector(row ?? [], this.#url));
   }
 
+  /** Hidden before it is cut: half a key is told as well. */
+  #shown(answer: string): string {
+    return this.#hide(redactor()(answer)).slice(0, shownOfAnswer);
+  }
+
   #failed(what: string, cause?: unknown): AgentRlError {
-    const message = `The embeddings server ${this.#url} ${redactor()(what)}`;
+    const message = `The embeddings server ${this.#url} ${this.#hide(redactor()(what))}`;
     return new AgentRlError('EMBEDDING_FAILED', message, { cause });
   }
 }

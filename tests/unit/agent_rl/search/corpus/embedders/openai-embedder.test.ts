@@ -87,6 +87,21 @@ describe('a server of embeddings', () => {
     expect(error.code).toBe('EMBEDDER_UNAVAILABLE');
   });
 
+  test('that repeats the key has it hidden, whatever its variable is called', async () => {
+    const { settings } = await serve(({ key }, response) => {
+      response.statusCode = 401;
+      // The key stands across the place where an answer is cut.
+      response.end(`bad ${key} ${'.'.repeat(262)} ${key}`);
+    });
+    process.env['S2_TEST_EMB'] = 'emb-secret-123';
+    const embedder = openOpenAiEmbedder(settings({ apiKeyEnv: 'S2_TEST_EMB' }));
+    const { message } = await rejectionOf(embedder.embed(['a'], 'passage'));
+    await embedder.close();
+    delete process.env['S2_TEST_EMB'];
+    expect(message).toContain('answered 401: bad Bearer [redacted] ...');
+    expect(message).not.toContain('emb-');
+  });
+
   test('is asked again after 503 and 429, but not after 400', async () => {
     const { asked, settings } = await serve((one, response, count) => {
       if (count > 2) return wellBehaved(one, response, count);
