@@ -45,6 +45,8 @@ export interface Verdict {
   readonly metrics?: Readonly<Record<string, number>>;
   /** What the environment adds to the episode's line in the journal, by key. */
   readonly record?: Readonly<Record<string, unknown>>;
+  /** The episode broke a rule under which it may earn nothing: what other rewards would pay is 0, what they cost stays. */
+  readonly forfeited?: boolean;
   /** Whether the task was solved; drives the success rate. */
   readonly success: boolean;
 }

@@ -37,7 +37,7 @@ export interface CombinedReward {
 
 /**
  * The reward of an episode: the environment's and each other that applies, times their weights, minus the penalty of
- * each invalid call.
+ * each invalid call. In a forfeited episode other rewards can cost and cannot pay.
  *
  * @throws RangeError when a part is not a finite number.
  */
@@ -57,8 +57,9 @@ export async function combineRewards(
     reward += value;
   };
   for (const { name, weight, tool, score } of rewards) {
-    const value = await score(tool === undefined ? episode : viewOfTool(episode, tool));
-    if (value === undefined) continue;
+    const given = await score(tool === undefined ? episode : viewOfTool(episode, tool));
+    if (given === undefined) continue;
+    const value = verdict.forfeited === true ? withoutGain(given, weight) : given;
     scores[name] = finite(name, value);
     add(name, weight * value);
   }
@@ -67,6 +68,9 @@ export async function combineRewards(
   }
   return { reward, components, scores };
 }
+
+/** A score without what would raise the reward; one that is only logged has no say and stays. */
+const withoutGain = (score: number, weight: number): number => (score * weight > 0 ? 0 : score);
 
 /** Parts of a reward that is weighed; none of one that is only logged. */
 function timesWeight(parts: Verdict['components'], weight: number): Record<string, number> {

@@ -77,11 +77,23 @@ export class GRPOTrainer {
    * as `WEB_BUDGET_SPENT`: then a checkpoint of the last whole iteration is written first.
    */
   async train(signal: AbortSignal): Promise<TrainingResult> {
+    try {
+      return await this.#train(signal);
+    } catch (thrown) {
+      const unfinished = this.#state.iteration < this.#options.train.iterations;
+      if (unfinished && runEndingError(thrown) !== undefined) {
+        await this.#observer.onCheckpoint?.('interrupted', this.#state);
+      }
+      throw thrown;
+    }
+  }
+
+  async #train(signal: AbortSignal): Promise<TrainingResult> {
     const { train, eval: evaluation, checkpoint } = this.#options;
     await this.#parts.learner.publishWeights();
     const before = evaluation.before ? await this.#baseline(signal) : undefined;
     while (this.#state.iteration < train.iterations && !signal.aborted) {
-      if (!(await this.#iterateOrKeep(signal))) break;
+      if (!(await this.#iterate(signal))) break;
       const { iteration } = this.#state;
       const last = iteration === train.iterations;
       if (!last && checkpoint.every > 0 && iteration % checkpoint.every === 0) {
@@ -111,18 +123,6 @@ export class GRPOTrainer {
     const { trajectories: _, ...kept } = made;
     this.#state = { ...this.#state, before: kept };
     return made;
-  }
-
-  /** An iteration; what ends the run from outside leaves the ones before it in a checkpoint. */
-  async #iterateOrKeep(signal: AbortSignal): Promise<boolean> {
-    try {
-      return await this.#iterate(signal);
-    } catch (thrown) {
-      if (runEndingError(thrown) !== undefined) {
-        await this.#observer.onCheckpoint?.('interrupted', this.#state);
-      }
-      throw thrown;
-    }
   }
 
   /** One iteration; false when it was interrupted and left no trace. */

@@ -69,7 +69,7 @@ export class SearchEnv implements Environment {
   async step({ message, calls }: Turn): Promise<EnvironmentStep> {
     // All calls of a turn were written before any of their results was seen.
     for (const call of calls) this.#look(call);
-    this.#answerShown ||= calls.some((call) => this.#shows(call));
+    this.#answerShown ||= calls.some((call) => this.#reveals(call));
     if (calls.length > 0 || (message.malformedCalls ?? []).length > 0) return { done: false };
     this.#answer = message.content;
     return { done: true };
@@ -109,6 +109,12 @@ export class SearchEnv implements Environment {
       repeated: this.#searches.some((earlier) => answerKey(earlier.query) === key),
       foundAnswer: this.#shows(executed),
     });
+  }
+
+  /** A result that repeats what the call itself said, as a calculator's does, reveals nothing. */
+  #reveals(executed: ExecutedCall): boolean {
+    const said = JSON.stringify(executed.call.arguments);
+    return this.#shows(executed) && !hintsAtAnswer(said, this.#accepted);
   }
 
   #shows({ result, status }: ExecutedCall): boolean {

@@ -59,6 +59,7 @@ export function verdictOf(episode: SearchEpisode, settings: SearchSettings): Ver
     success,
     metrics,
     record,
+    ...(quoted && { forfeited: true }),
   };
 }
 

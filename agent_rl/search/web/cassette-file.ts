@@ -25,14 +25,23 @@ export interface RecordedFailure {
   readonly failure: { readonly kind: WebFailureKind; readonly message: string };
 }
 
-/** Where a recording begins. Failures before the last one belong to other runs. */
+/** A call that failed when it was recorded before, and does no more. */
+export interface RecordedRecovery {
+  readonly scope: string;
+  readonly key: string;
+  readonly call: string;
+  readonly repeat: number;
+  readonly recovered: true;
+}
+
+/** Where a session of recording begins. */
 export interface RecordedStart {
   readonly scope: string;
   readonly cassette: 1;
   readonly at: string;
 }
 
-export type CassetteLine = RecordedAnswer | RecordedFailure | RecordedStart;
+export type CassetteLine = RecordedAnswer | RecordedFailure | RecordedRecovery | RecordedStart;
 
 const invalid = (path: string, problem: string): AgentRlError =>
   new AgentRlError('CASSETTE_INVALID', `The cassette ${path} ${problem}`);
@@ -110,6 +119,7 @@ function problemOf(line: unknown, { scope, isAnswer }: ReadCassetteOptions): str
   if (line['cassette'] === 1) return undefined;
   if (typeof line['key'] !== 'string') return '"key" is missing';
   if ('failure' in line) return failureProblem(line);
+  if (line['recovered'] === true) return placeProblem(line);
   if (Number.isNaN(Date.parse(String(line['at'])))) return '"at" is no time';
   if (!('answer' in line)) return '"answer" is missing';
   if (line['scope'] === scope && !isAnswer(line['answer'])) {
@@ -118,13 +128,18 @@ function problemOf(line: unknown, { scope, isAnswer }: ReadCassetteOptions): str
   return requestProblem(line);
 }
 
-function failureProblem({ failure, call, repeat }: Fields): string | undefined {
+function failureProblem(line: Fields): string | undefined {
+  const { failure } = line;
   const { kind, message } = isFields(failure) ? failure : {};
   const known = webFailureKinds.some((one) => one === kind) && typeof message === 'string';
   if (!known) return '"failure" has no known kind and message';
-  const placed = typeof call === 'string' && Number.isInteger(repeat);
-  return placed ? undefined : '"call" or "repeat" is missing';
+  return placeProblem(line);
 }
+
+const placeProblem = ({ call, repeat }: Fields): string | undefined =>
+  typeof call === 'string' && Number.isInteger(repeat)
+    ? undefined
+    : '"call" or "repeat" is missing';
 
 function requestProblem({ request, key }: Fields): string | undefined {
   if (!isFields(request)) return '"request" is missing';

@@ -33,11 +33,13 @@ export interface RecordableCall {
  * - An answer is kept by the request alone, and the first of a run is the answer of the run: who asks the same later
  *   or at the same time gets it, and the network is asked once.
  * - A failure is kept by request and call, so that in a replay the same calls fail in the same way and the others do
- *   not.
+ *   not. It holds until the same call is recorded anew: a run may be recorded in several sessions.
  */
 export class Cassette {
   readonly #answers = new Map<string, unknown>();
   readonly #failures = new Map<string, WebFailure>();
+  /** In record mode: places where an earlier session failed and this one may not. */
+  readonly #failedBefore = new Set<string>();
   readonly #asked = new Map<string, number>();
   readonly #inFlight = new Map<string, Promise<unknown>>();
   #calls = 0;
@@ -50,7 +52,8 @@ export class Cassette {
     const oldest = now() - (options.ttlHours ?? Infinity) * 3_600_000;
     for (const line of readCassette(path, { writable: mode === 'record', scope, isAnswer })) {
       if (line.scope !== scope) continue;
-      if ('cassette' in line) this.#failures.clear();
+      if ('cassette' in line) continue;
+      if ('recovered' in line) this.#failures.delete(failureKey(line));
       else if ('failure' in line) {
         const { kind, message } = line.failure;
         this.#failures.set(failureKey(line), new WebFailure(kind, message));
@@ -59,7 +62,8 @@ export class Cassette {
       }
     }
     if (mode === 'record') {
-      // Those of earlier runs; this one meets its own.
+      for (const place of this.#failures.keys()) this.#failedBefore.add(place);
+      // A call that is made again meets its own.
       this.#failures.clear();
       appendToCassette(path, { scope, cassette: 1, at: new Date(now()).toISOString() });
     } else if (this.#answers.size + this.#failures.size === 0) {
@@ -92,11 +96,14 @@ export class Cassette {
     }
     if (this.#answers.has(key)) {
       this.#hits += 1;
+      this.#recordRecovery({ key, call: call.call, repeat });
       return this.#answers.get(key);
     }
     if (this.options.mode === 'replay') throw missing(call.request, this.options.path);
     try {
-      return await this.#ask(key, call.request, live);
+      const answer = await this.#ask(key, call.request, live);
+      this.#recordRecovery({ key, call: call.call, repeat });
+      return answer;
     } catch (error) {
       if (error instanceof WebFailure) this.#recordFailure({ key, call: call.call, repeat }, error);
       throw error;
@@ -136,6 +143,11 @@ export class Cassette {
     });
     this.#answers.set(key, answer);
     return answer;
+  }
+
+  #recordRecovery(at: FailurePlace): void {
+    if (!this.#failedBefore.delete(failureKey(at))) return;
+    appendToCassette(this.options.path, { scope: this.options.scope, ...at, recovered: true });
   }
 
   #recordFailure(at: FailurePlace, { kind, message }: WebFailure): void {

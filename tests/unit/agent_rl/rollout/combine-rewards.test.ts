@@ -56,6 +56,17 @@ describe('the reward of an episode', () => {
     });
   });
 
+  test('of a forfeited episode has what other rewards cost and nothing that they pay', async () => {
+    const rewards = [gives('a', 2, 0.5), gives('b', 1, -0.25), gives('c', -1, 1), gives('d', 0, 7)];
+    const view = judged(0);
+    const forfeited = { ...view, verdict: { ...view.verdict, components: {}, forfeited: true } };
+    expect(await combineRewards(forfeited, { ...plain, rewards })).toEqual({
+      reward: -1.25,
+      components: { a: 0, b: -0.25, c: -1, d: 0 },
+      scores: { environment: 0, a: 0, b: -0.25, c: 1, d: 7 },
+    });
+  });
+
   test('is absent where the system failed, and nothing is scored', async () => {
     const rewards: WeightedReward[] = [
       { name: 'a', weight: 1, score: () => Promise.reject(new Error('never asked')) },

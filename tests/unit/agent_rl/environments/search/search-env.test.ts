@@ -106,6 +106,12 @@ describe('a query that holds a form of the answer', () => {
   });
 });
 
+test('a result that repeats the call is no find: the answer may not be searched after it', async () => {
+  const echo: Search = { query: '5895', found: '5895', name: 'calculator' };
+  const verdict = await play(make(), [[echo], [{ ...found, query: '5895' }]], '5895');
+  expect(verdict).toMatchObject({ success: false, forfeited: true, metrics: { quotedAnswer: 1 } });
+});
+
 describe('what is shown', () => {
   test('the policy is given the question alone', async () => {
     expect(await make().start()).toEqual([{ role: 'user', content: task.prompt }]);

@@ -114,6 +114,29 @@ describe('a replay', () => {
     expect(replay.counts).toEqual({ calls: 3, hits: 3 });
   });
 
+  test('gives a run that was recorded in two sessions the failures of both', async () => {
+    const path = newPath();
+    const fails = (text: string) => async () => {
+      throw new WebFailure('network', text);
+    };
+    const first = opened(path, 'record');
+    await rejectionOf(first.answer(ask('one', 'a'), fails('first')));
+    await rejectionOf(first.answer(ask('two', 'a'), fails('first')));
+    // The second session goes on with other calls, and makes one of the first again.
+    const second = opened(path, 'record');
+    await rejectionOf(second.answer(ask('one', 'b'), fails('second')));
+    await second.answer(ask('two', 'a'), async () => 'found');
+    const replay = opened(path, 'replay');
+    const messages = await Promise.all(
+      ['a', 'b'].map(async (call) => {
+        const { message } = await rejectionOf(replay.answer(ask('one', call), noNetwork));
+        return message;
+      }),
+    );
+    expect(messages).toEqual(['first', 'second']);
+    expect(await replay.answer(ask('two', 'a'), noNetwork)).toBe('found');
+  });
+
   test('says clearly what was never recorded', async () => {
     const path = newPath();
     await opened(path, 'record').answer(ask('q'), async () => 1);
