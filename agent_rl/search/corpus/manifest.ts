@@ -94,13 +94,6 @@ function parsed(text: string, file: string): unknown {
   }
 }
 
-/** SHA-256 of a file's bytes, in hexadecimal. */
-export async function fileSha256(file: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(file), hash);
-  return hash.digest('hex');
-}
-
 /** Every file below a folder, with size and SHA-256, in the order of their paths. */
 export async function filesBelow(folder: string): Promise<CorpusManifest['files']> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });

@@ -60,6 +60,11 @@ describe('prepare-data', () => {
     expect(held.flatMap(({ documents: ids }) => ids).filter((id) => trained.has(id))).toEqual([]);
     expect(linesOf(output, 'dropped.jsonl')).toMatchObject([{ reason: 'no-pairs' }]);
     expect(stdout).toContain('1  no-pairs');
+    const files = ['--dataset', join(output, 'train.jsonl'), '--documents'];
+    const verify = ['verify-dataset', '--format', 'search', ...files];
+    const verified = await commandLine([...verify, join(output, 'documents.jsonl')], { jobs });
+    expect(verified).toMatchObject({ code: 0, stderr: '' });
+    expect(verified.stdout).toContain(`${train.length} of ${train.length} tasks are sound`);
   });
 
   test('writes a report as JSON, and does not write over an earlier output', async () => {
