@@ -1,9 +1,7 @@
-import { existsSync } from 'node:fs';
-import { extname, relative, resolve } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
-import { packageRoot } from '../core/package-root.ts';
+import { compiledTwin } from '../core/compiled-twin.ts';
 import type { ToolResult, ToolSettings } from '../core/tool.ts';
 import { type Timed, withDeadline } from './with-deadline.ts';
 
@@ -89,12 +87,12 @@ export class IsolatedTool {
 
   async #start(signal: AbortSignal): Promise<Worker> {
     const worker = new Worker(
-      compiled(new URL(`./isolated-tool-thread${extname(import.meta.url)}`, import.meta.url)),
+      compiledTwin(new URL(`./isolated-tool-thread${extname(import.meta.url)}`, import.meta.url)),
       {
         workerData: {
           name: this.name,
           settings: this.settings,
-          url: compiled(new URL(this.url)).href,
+          url: compiledTwin(new URL(this.url)).href,
           hooks: this.hooks,
         } satisfies IsolatedStart,
         env: {},
@@ -149,15 +147,3 @@ async function nextAnswer(worker: Worker): Promise<IsolatedAnswer> {
 
 const isOutOfMemory = (thrown: unknown): boolean =>
   thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_WORKER_OUT_OF_MEMORY';
-
-/**
- * The compiled twin of a source file of this package: a thread runs JavaScript only, while tests run from sources.
- * Anything that is not a source file of this package is left as it is.
- */
-function compiled(url: URL): URL {
-  if (!url.pathname.endsWith('.ts')) return url;
-  const root = packageRoot();
-  const path = relative(root, fileURLToPath(url));
-  const twin = resolve(root, 'dist', path.replace(/\.ts$/, '.js'));
-  return existsSync(twin) ? pathToFileURL(twin) : url;
-}

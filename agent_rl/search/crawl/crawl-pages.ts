@@ -1,9 +1,10 @@
 import PQueue from 'p-queue';
 
+import { closePageThread } from '../web/read-in-thread.ts';
 import { isLasting } from './crawl-failure.ts';
 import type { CrawlSettings } from './crawl-settings.ts';
 import { PageFetcher, type PageFetcherOptions } from './page-fetcher.ts';
-import { type PageContent, PageStore } from './page-store.ts';
+import { type PageContent, PageStore, type RawPage } from './page-store.ts';
 import { readPage } from './read-page.ts';
 
 /** A page to fetch, and the name it is stored under. */
@@ -49,7 +50,7 @@ export async function crawlPages(
   const pages = new Map<string, PageContent>();
   const counts = { fetched: 0, known: 0, failed: 0 };
   const take = async (target: CrawlTarget): Promise<void> => {
-    const stored = settings.skipExisting ? await storedPage(store, target) : undefined;
+    const stored = settings.skipExisting ? await storedPage(target, { store, signal }) : undefined;
     const content = stored ?? (await fetchPage(target, { store, fetcher, signal }));
     counts[stored === undefined ? 'fetched' : 'known'] += 1;
     if ('failure' in content) counts.failed += 1;
@@ -76,18 +77,20 @@ export async function crawlPages(
   } finally {
     hosts.clear();
     await fetcher.close();
+    await closePageThread();
   }
 }
 
 /** What is on disk of a page: its text, or the page itself, which is then read. */
-async function storedPage(store: PageStore, { id }: CrawlTarget): Promise<PageContent | undefined> {
+async function storedPage(
+  { id }: CrawlTarget,
+  { store, signal }: Omit<Fetching, 'fetcher'>,
+): Promise<PageContent | undefined> {
   const content = store.content(id);
   if (content !== undefined) return content;
   const raw = store.raw(id);
   if (raw === undefined) return undefined;
-  const read = await readPage(raw);
-  store.saveContent(id, read);
-  return read;
+  return readAndSave(id, raw, { store, signal });
 }
 
 interface Fetching {
@@ -107,8 +110,17 @@ async function fetchPage(
     return content;
   }
   store.saveRaw(id, fetched);
-  const content = await readPage(fetched);
-  store.saveContent(id, content);
+  return readAndSave(id, fetched, { store, signal });
+}
+
+/** What another attempt might read is kept as it came only. */
+async function readAndSave(
+  id: string,
+  raw: RawPage,
+  { store, signal }: Omit<Fetching, 'fetcher'>,
+): Promise<PageContent> {
+  const content = await readPage(raw, signal);
+  if (!('failure' in content) || isLasting(content.failure)) store.saveContent(id, content);
   return content;
 }
 

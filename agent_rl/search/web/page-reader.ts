@@ -9,7 +9,7 @@ import {
 } from './address-guard.ts';
 import { guardedConnector } from './guarded-connector.ts';
 import { openDispatcher, proxiesOf } from './open-dispatcher.ts';
-import { readablePage } from './readable-page.ts';
+import { closePageThread, readInThread } from './read-in-thread.ts';
 import type { CommonWebSettings } from './settings.ts';
 import { joinWebReports, WebAccess } from './web-access.ts';
 import type { WebClient, WebResponse } from './web-client.ts';
@@ -84,6 +84,7 @@ export class PageReader {
 
   async close(): Promise<void> {
     await this.#access.close();
+    await closePageThread();
   }
 
   async #read(client: WebClient, first: URL, signal: AbortSignal): Promise<ReadPage> {
@@ -93,7 +94,7 @@ export class PageReader {
       const headers = { accept: 'text/html, text/plain;q=0.9, */*;q=0.1' };
       const response = await client.send({ url, method: 'GET', headers }, signal);
       const next = redirectOf(response, url);
-      if (next === undefined) return pageOf(response, url);
+      if (next === undefined) return pageOf(response, url, signal);
       url = next;
     }
     throw new WebFailure('redirect', `${first.host} redirects too often`);
@@ -138,13 +139,15 @@ function redirectOf({ status, headers }: WebResponse, from: URL): URL | undefine
   return pageUrl(target, from);
 }
 
-async function pageOf(response: WebResponse, url: URL): Promise<ReadPage> {
+async function pageOf(response: WebResponse, url: URL, signal: AbortSignal): Promise<ReadPage> {
   const { status, headers, body } = response;
   if (status >= 300) throw new WebFailure('client-error', `${url.host} answers ${status}`);
   const type = headers['content-type'] ?? '';
   requireText(type);
   const { text } = decodeText(body, type);
-  const page = isHtml(type, text) ? await readablePage(text) : { title: '', text: text.trim() };
+  const page = isHtml(type, text)
+    ? await readInThread(text, { signal })
+    : { title: '', text: text.trim() };
   return { url: url.href, ...page };
 }
 

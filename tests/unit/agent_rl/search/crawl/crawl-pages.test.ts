@@ -169,6 +169,19 @@ describe('robots.txt', () => {
   });
 });
 
+test('a page that breaks the parser is one without a text, and the others are read', async () => {
+  site({
+    '/cut': html('<!doctype html><html lang="en" '),
+    '/deep': html('<div>'.repeat(600)),
+    '/a': html(article('A')),
+  });
+  const { pages, counts } = await crawl(['/cut', '/deep', '/a']);
+  expect(counts).toEqual({ fetched: 3, known: 0, failed: 2 });
+  expect(pages.get('page-cut')).toMatchObject({ failure: { kind: 'no-readable-text' } });
+  expect(pages.get('page-deep')).toMatchObject({ failure: { kind: 'bad-response' } });
+  expect(pages.get('page-a')).toMatchObject({ title: 'A' });
+});
+
 test('no host is asked more often than it may be, retries included', async () => {
   const times: number[] = [];
   const answers = inTurn(status(500), html(article('A')));

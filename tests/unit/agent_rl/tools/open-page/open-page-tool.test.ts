@@ -83,6 +83,12 @@ describe('open_page reads', () => {
     ['plain text', 'SERVER/a', html('one\ntwo', 'text/plain'), 'one\ntwo'],
     ['JSON', 'SERVER/a', html('{"a":1}', 'application/json'), '{"a":1}'],
     [
+      'a page cut off in its first tag',
+      'SERVER/a',
+      html('<!doctype html><html lang="en" '),
+      '[no readable text]',
+    ],
+    [
       'windows-1252 that says nothing of itself',
       'SERVER/a',
       html(Buffer.from('caf\xe9', 'latin1'), 'text/plain'),
@@ -163,6 +169,24 @@ describe('open_page says what went wrong, in time', () => {
     expect(result.content).toMatch(/^Error: the page cannot be opened: \S.*\.$/);
     // Before the 100 s of an attempt.
     expect(performance.now() - started).toBeLessThan(90_000);
+  });
+});
+
+describe.each(['&nbsp;', '&', '<'])('2 MB of %s', (part) => {
+  test('stops nothing else and ends by the deadline', async () => {
+    let beats = 0;
+    const heart = setInterval(() => (beats += 1), 50);
+    const body = `<p>${part.repeat((2 << 20) / part.length - 4)}`;
+    const settings = { maxKiB: 2048, deadlineS: 4 };
+    const result = await opened('SERVER/a', html(body), { settings });
+    clearInterval(heart);
+    // Some are read in time, and the others say so.
+    const outcome = result.isError === true ? result.data : 'read';
+    expect(['read', { failure: 'timeout' }]).toContainEqual(outcome);
+    // 80 in 4 s; a thread that stood still would hear few of them.
+    expect(beats).toBeGreaterThan(5);
+    const { content } = await opened('SERVER/a', html(article));
+    expect(content).toContain('The bridge was built by Ina Kost');
   });
 });
 
