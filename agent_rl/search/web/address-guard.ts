@@ -78,7 +78,7 @@ function plainName(host: string): string {
 }
 
 /** Without the brackets of an IPv6 address. */
-export const bareHost = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
+const bareHost = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
 
 /** The port of an http or https URL. */
 export const portOf = ({ port, protocol }: URL): string =>
