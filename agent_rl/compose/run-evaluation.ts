@@ -7,7 +7,7 @@ import { reportGroups } from './report-groups.ts';
 import type { EvaluationOptions, JobResult } from './run-options.ts';
 import { rateText } from './run-records.ts';
 import { evaluationSummary } from './summary.ts';
-import { readTaskSets } from './task-sets.ts';
+import { readTaskSets, sayIfFewer } from './task-sets.ts';
 import { choosePlugins } from './choose-plugins.ts';
 
 /** Attempts the tasks of a split with a checkpoint, or with the config's model. */
@@ -19,6 +19,7 @@ export async function runEvaluation(options: EvaluationOptions): Promise<JobResu
   const split = options.split ?? dataset.evalSplit;
   const sets = await readTaskSets(dataset, { split, format }, print);
   const all = sets.flatMap(({ tasks: one }) => one);
+  sayIfFewer('eval.maxTasks', evaluation.maxTasks, all.length, print);
   const tasks = chooseTasks(all, evaluation.maxTasks, run.seed);
   const model = checkpoint === undefined ? undefined : checkpointAt(checkpoint, print);
   const agent = await openAgent({ loaded, plugins, signal, model, reference: false, tasks });

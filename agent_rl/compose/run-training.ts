@@ -34,7 +34,7 @@ import type { RunReports } from './run-reports.ts';
 import { addUsage, type RunUsage } from './run-usage.ts';
 import { beforeAfterTable, summaryOf } from './summary.ts';
 import { previewText } from './task-preview.ts';
-import { readTaskSets, refuseLeaks, samplerOf, type TaskSet } from './task-sets.ts';
+import { readTaskSets, refuseLeaks, sayIfFewer, samplerOf, type TaskSet } from './task-sets.ts';
 import { cacheBytes, checkCacheFits } from './check-cache-fits.ts';
 import { reportGroups } from './report-groups.ts';
 import { type PlanFacts, planText, trainingPlan } from './training-plan.ts';
@@ -62,11 +62,7 @@ export async function runTraining(options: TrainingOptions): Promise<JobResult> 
   const facts = await planFacts(config, tasks);
   print(previewText(tasks.train, config.run.previewTasks));
   const { maxSamples } = config.dataset;
-  if (maxSamples !== undefined && maxSamples > tasks.train.length) {
-    print(
-      `dataset.maxSamples is ${maxSamples} and there are ${tasks.train.length} tasks: all are trained on.`,
-    );
-  }
+  sayIfFewer('dataset.maxSamples', maxSamples, tasks.train.length, print);
   if (options.dryRun) return dryRun(options, facts);
 
   throwIfStopped(options.signal);
@@ -156,6 +152,7 @@ async function readTasks({ loaded, plugins, print }: TrainingOptions): Promise<R
   const held = (await read(dataset.evalSplit)).flatMap(({ tasks }) => tasks);
   const train = sets.flatMap(({ tasks }) => tasks);
   refuseLeaks(train, held);
+  sayIfFewer('eval.maxTasks', evaluation.maxTasks, held.length, print);
   return {
     sets,
     train,

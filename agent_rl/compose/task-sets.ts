@@ -82,6 +82,17 @@ export function refuseLeaks(trained: readonly Task[], held: readonly Task[]): vo
 
 const mostLeaksShown = 5;
 
+/** Says that a setting asks for more tasks than there are. */
+export function sayIfFewer(
+  setting: string,
+  wanted: number | undefined,
+  there: number,
+  say: (text: string) => void,
+): void {
+  if (wanted === undefined || wanted <= there) return;
+  say(`${setting} is ${wanted} and there are ${there} tasks: all are taken.`);
+}
+
 /** Deals the tasks of one set, or of several in the ratio of their weights. */
 export function samplerOf(
   sets: readonly TaskSet[],

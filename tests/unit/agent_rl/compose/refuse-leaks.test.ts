@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { refuseLeaks } from '../../../../agent_rl/compose/task-sets.ts';
+import { refuseLeaks, sayIfFewer } from '../../../../agent_rl/compose/task-sets.ts';
 import { previewText } from '../../../../agent_rl/compose/task-preview.ts';
 
 const task = (taskId: string, prompt: string) => ({ taskId, prompt, metadata: {} });
@@ -26,4 +26,13 @@ describe('held-out tasks', () => {
 test('a preview shows what would command a terminal instead of sending it', () => {
   const text = previewText([task('x\u0007', 'Red \u001B[31m\nand\ttabbed')], 1);
   expect(text).toBe('Tasks (1 of 1)\n  x\\x07\n    Red \\x1b[31m\n    and\ttabbed');
+});
+
+test('a setting that asks for more tasks than there are is told so', () => {
+  const said: string[] = [];
+  const say = (text: string) => void said.push(text);
+  sayIfFewer('eval.maxTasks', 9, 8, say);
+  sayIfFewer('eval.maxTasks', 8, 8, say);
+  sayIfFewer('eval.maxTasks', undefined, 8, say);
+  expect(said).toEqual(['eval.maxTasks is 9 and there are 8 tasks: all are taken.']);
 });
