@@ -43,7 +43,7 @@ const tasks = (split: string, count: number): string =>
   Array.from({ length: count }, (_, index) =>
     JSON.stringify({
       task_id: `${split}-${index}`,
-      question: `Who built bridge ${index}?`,
+      question: `Who built the ${split} bridge ${index}?`,
       answer: 'Ina Kost',
       aliases: [],
       documents: [],
