@@ -191,10 +191,14 @@ const closeAll = async (opened: readonly { close(): Promise<void> }[]): Promise<
   if (failures.length > 0) throw failures[0];
 };
 
-const sandboxOptions = ({ sandbox }: Config) => ({
-  type: sandbox.type,
-  workers: sandbox.workers ?? availableParallelism(),
-  limits: { wallS: sandbox.wallS, memoryMiB: sandbox.memoryMiB },
+/** Sandbox processes that a config asks for. */
+export const sandboxWorkers = ({ sandbox }: Config): number =>
+  sandbox.workers ?? availableParallelism();
+
+const sandboxOptions = (config: Config) => ({
+  type: config.sandbox.type,
+  workers: sandboxWorkers(config),
+  limits: { wallS: config.sandbox.wallS, memoryMiB: config.sandbox.memoryMiB },
 });
 
 interface MakerParts {

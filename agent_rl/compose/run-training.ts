@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 
-import type { Config } from '../config/index.ts';
 import { runLength } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { throwIfFailed } from '../core/stray-failure.ts';
@@ -20,9 +19,10 @@ import type { CheckpointReason, TrainerState } from '../trainer/trainer-contract
 import { paddedLength } from '../learner/train-batch.ts';
 import { openLanguageModelFolder } from '../../model/language-model.ts';
 import { loadModel } from '../../model/load-model.ts';
-import { type Agent, openAgent, openEngine } from './agent.ts';
+import { type Agent, openAgent, openEngine, sandboxWorkers } from './agent.ts';
 import { pruneCheckpoints, readTrainerState, saveCheckpoint } from './checkpoints.ts';
 import { choosePlugins } from './choose-plugins.ts';
+import { needsSandbox } from './plugin-needs.ts';
 import { forgetAfter } from './forget-after.ts';
 import { expectedSeconds } from './measure-speed.ts';
 import { modelFolder } from './model-folder.ts';
@@ -59,7 +59,7 @@ export async function runTraining(options: TrainingOptions): Promise<JobResult> 
   const { loaded, plugins, print } = options;
   const { config } = loaded;
   const tasks = await readTasks(options);
-  const facts = await planFacts(config, tasks);
+  const facts = await planFacts(options, tasks);
   print(previewText(tasks.train, config.run.previewTasks));
   const { maxSamples } = config.dataset;
   sayIfFewer('dataset.maxSamples', maxSamples, tasks.train.length, print);
@@ -160,7 +160,11 @@ async function readTasks({ loaded, plugins, print }: TrainingOptions): Promise<R
   };
 }
 
-async function planFacts(config: Config, tasks: RunTasks): Promise<PlanFacts> {
+async function planFacts(
+  { loaded, plugins }: TrainingOptions,
+  tasks: RunTasks,
+): Promise<PlanFacts> {
+  const { config } = loaded;
   const { config: model, parameters } = await loadModel(modelFolder(config));
   // Only looked at: a folder that cannot be spoken with is refused before a run is begun.
   await openLanguageModelFolder(modelFolder(config));
@@ -174,6 +178,7 @@ async function planFacts(config: Config, tasks: RunTasks): Promise<PlanFacts> {
     evalTasks: tasks.evaluation.length,
     parameters: sizes.reduce((sum, size) => sum + size, 0),
     cacheBytes: cacheBytes(model, request),
+    sandboxes: needsSandbox(choosePlugins(loaded, plugins)) ? sandboxWorkers(config) : 0,
   };
 }
 

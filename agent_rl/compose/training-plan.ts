@@ -8,6 +8,8 @@ export interface PlanFacts {
   readonly parameters: number;
   /** Bytes of the key-value cache. */
   readonly cacheBytes: number;
+  /** Sandbox processes; 0 where nothing asks for one. */
+  readonly sandboxes: number;
   readonly layers: number;
   readonly heads: number;
   readonly hiddenSize: number;
@@ -61,7 +63,7 @@ export function trainingPlan(config: Config, facts: PlanFacts): TrainingPlan {
       weightsAndOptimizer: copiesOfParameters * bytesPerFloat * facts.parameters,
       cache: facts.cacheBytes,
       activations: bytesPerFloat * tokens * perToken * facts.layers,
-      sandboxes: (config.sandbox.workers ?? 1) * sandboxBytes,
+      sandboxes: facts.sandboxes * sandboxBytes,
     },
     evaluations: during + Number(config.eval.before) + Number(config.eval.after),
     evalEpisodes: facts.evalTasks * config.eval.samples,
