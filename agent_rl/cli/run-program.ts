@@ -7,6 +7,8 @@ import { onStrayFailure } from './stray-failures.ts';
 
 /** A job that a stray failure stops has this long to reach a safe place: an update and a checkpoint. */
 const longestStopS = 300;
+/** One Ctrl-C may come twice: from the terminal, and handed on by what started the program, such as npx or timeout. */
+const samePressMs = 1000;
 /** What a plugin left running has this long to end by itself. */
 const longestEndS = 5;
 
@@ -20,8 +22,13 @@ export async function runProgram(programName: string, only?: Command): Promise<v
   const controller = new AbortController();
   const { signal } = controller;
   let over = false;
-  const stop = (): void => {
-    if (signal.aborted) process.exit(interrupted);
+  let askedMs = 0;
+  const stop = (name: NodeJS.Signals): void => {
+    if (signal.aborted) {
+      if (performance.now() - askedMs > samePressMs) endBy(name);
+      return;
+    }
+    askedMs = performance.now();
     process.stderr.write(
       '\nStopping at the next safe place. Press Ctrl-C again to stop at once.\n',
     );
@@ -59,6 +66,12 @@ export async function runProgram(programName: string, only?: Command): Promise<v
   // Whoever stops a job does not wait for what it had begun to open.
   if (code === interrupted) process.exit();
   setTimeout(leave, 1000 * longestEndS).unref();
+}
+
+/** Ends as the signal itself would: an orderly exit takes threads down in the middle of native work, which aborts. */
+function endBy(name: NodeJS.Signals): void {
+  process.removeAllListeners(name);
+  process.kill(process.pid, name);
 }
 
 function leave(): void {

@@ -78,6 +78,9 @@ describe('a run that is interrupted', () => {
     const run = startProgram('agent-rl', args('cut', '--async-rollout-workers', '1'), project);
     await run.wrote(/Checkpoint \(periodic\): .*step-2/);
     run.interrupt();
+    // As npx hands it on: one press that comes twice.
+    await run.wrote(/Stopping at the next safe place/);
+    run.interrupt();
     const { code, stdout, stderr } = await run.ended;
     expect({ code, stderr: code === 130 ? '' : stderr }).toEqual({ code: 130, stderr: '' });
     expect(stdout).toContain(`Interrupted. Continue with --resume ${folderOf('cut')}`);
