@@ -1,33 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { packageRoot } from '../agent_rl/core/package-root.ts';
+import { type Mutant, readMutants } from './mutants/read-mutants.ts';
 
 /*
  * Shows that the tests notice faults: each hand-made one is put into a copy of the sources, its tests are run, and
  * at least one must fail or hang. Arguments filter mutants by a part of their file or name.
  */
-
-interface Mutant {
-  /** What is wrong with it, in words. */
-  readonly name: string;
-  readonly file: string;
-  /** Occurs exactly once in the file. */
-  readonly find: string;
-  readonly replace: string;
-  /** Paths of the tests that must notice. */
-  readonly tests: readonly string[];
-}
 
 type Verdict = 'killed' | 'hung' | 'survived' | 'did not run';
 
@@ -37,12 +19,6 @@ const timesUnmutated = 5;
 
 const copied = ['agent_rl', 'dataset', 'model', 'tests', 'jest.config.js', 'package.json'];
 const linked = ['dist', 'node_modules'];
-
-function readMutants(root: string): Mutant[] {
-  const folder = join(root, 'tests', 'support', 'mutants');
-  const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
-  return files.flatMap((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Mutant[]);
-}
 
 function copyOf(root: string): string {
   const copy = mkdtempSync(join(tmpdir(), 'agent_rl-mutants-'));

@@ -2,6 +2,7 @@ import { totalmem } from 'node:os';
 
 import { AgentRlError } from '../core/errors.ts';
 import type { ModelConfig } from '../../model/model-config.ts';
+import { mebibytes } from './mebibytes.ts';
 
 export interface CacheRequest {
   /** `rollout.workers`: episodes in flight. */
@@ -11,7 +12,6 @@ export interface CacheRequest {
 }
 
 const bytesPerFloat = 4;
-const mebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;
 
 /** Keys and values of all episodes in flight, each at its longest. */
 export const cacheBytes = (

@@ -35,7 +35,7 @@ import { addUsage, type RunUsage } from './run-usage.ts';
 import { beforeAfterTable, summaryOf } from './summary.ts';
 import { previewText } from './task-preview.ts';
 import { readTaskSets, refuseLeaks, sayIfFewer, samplerOf, type TaskSet } from './task-sets.ts';
-import { cacheBytes, checkCacheFits } from './check-cache-fits.ts';
+import { cacheBytes } from './check-cache-fits.ts';
 import { reportGroups } from './report-groups.ts';
 import { type PlanFacts, planText, trainingPlan } from './training-plan.ts';
 import { trainerOptions } from './trainer-options.ts';
@@ -171,7 +171,6 @@ async function planFacts(
   const sizes = [...parameters.values()].map(({ length }) => length);
   const { maxContextTokens } = config.policy;
   const request = { workers: config.rollout.workers, maxContextTokens };
-  checkCacheFits(model, request);
   return {
     ...model,
     trainTasks: Math.min(tasks.train.length, config.dataset.maxSamples ?? Infinity),

@@ -1,6 +1,7 @@
 import { totalmem } from 'node:os';
 
 import { type Config, runLength } from '../config/index.ts';
+import { mebibytes } from './mebibytes.ts';
 
 export interface PlanFacts {
   readonly trainTasks: number;
@@ -77,8 +78,6 @@ const beyondMemory = (bytes: number): string[] =>
     : [
         `  warning       that is more than the ${mebibytes(totalmem())} of this machine: lower algorithm.microBatchTokens, rollout.workers or sandbox.workers`,
       ];
-
-const mebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;
 
 /** The plan as the user reads it. */
 export function planText(

@@ -2,6 +2,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 import { compiledTwin } from '../core/compiled-twin.ts';
+import { nextMessage } from '../core/next-message.ts';
 import type { ToolResult, ToolSettings } from '../core/tool.ts';
 import { type Timed, withDeadline } from './with-deadline.ts';
 
@@ -105,7 +106,7 @@ export class IsolatedTool {
     worker.on('error', () => this.#drop(worker)).on('exit', () => this.#drop(worker));
     try {
       const within = { seconds: startUpS, signal };
-      const started = await withDeadline(async () => nextAnswer(worker), within);
+      const started = await withDeadline(async () => nextMessage<IsolatedAnswer>(worker), within);
       if (started !== 'timeout' && started.value.kind === 'ready') return worker;
       const why =
         started === 'timeout' ? `it did not load in ${startUpS} s` : describe(started.value);
@@ -121,28 +122,12 @@ const describe = (answer: IsolatedAnswer): string =>
   'message' in answer ? answer.message : answer.kind;
 
 async function ask(worker: Worker, call: IsolatedCall): Promise<ToolResult> {
-  const answer = nextAnswer(worker);
+  const answer = nextMessage<IsolatedAnswer>(worker);
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
   worker.postMessage(call);
   const received = await answer;
   if (received.kind === 'result') return received.result;
   throw new Error(describe(received));
-}
-
-async function nextAnswer(worker: Worker): Promise<IsolatedAnswer> {
-  return new Promise((answer, reject) => {
-    const exited = (code: number): void => reject(new Error(`its thread exited with code ${code}`));
-    // An error is followed by an exit; whichever listener is left over must not outlive this answer.
-    const settle =
-      <Value>(finish: (value: Value) => void) =>
-      (value: Value): void => {
-        worker.off('message', answered).off('error', failed).off('exit', exited);
-        finish(value);
-      };
-    const answered = settle<IsolatedAnswer>(answer);
-    const failed = settle<Error>(reject);
-    worker.once('message', answered).once('error', failed).once('exit', exited);
-  });
 }
 
 const isOutOfMemory = (thrown: unknown): boolean =>

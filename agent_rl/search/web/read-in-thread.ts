@@ -2,6 +2,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 import { compiledTwin } from '../../core/compiled-twin.ts';
+import { nextMessage } from '../../core/next-message.ts';
 import type { PageAnswer } from './page-thread.ts';
 import type { ReadablePage } from './readable-page.ts';
 import { untilAborted } from './until-aborted.ts';
@@ -53,7 +54,7 @@ async function readNow(html: string, { signal, seconds }: Limits): Promise<Reada
   const late = new WebFailure('timeout', `the page could not be taken apart within ${seconds} s`);
   let answer: PageAnswer;
   try {
-    const answered = nextAnswer(worker);
+    const answered = nextMessage<PageAnswer>(worker);
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
     worker.postMessage(html);
     answer = await within(answered, { signal, seconds, late });
@@ -90,7 +91,7 @@ async function started(signal: AbortSignal): Promise<Worker> {
   worker.on('error', forget).on('exit', forget);
   const late = new Error(`The thread that takes pages apart did not start in ${startUpSeconds} s.`);
   try {
-    await within(nextAnswer(worker), { signal, seconds: startUpSeconds, late });
+    await within(nextMessage<PageAnswer>(worker), { signal, seconds: startUpSeconds, late });
     return worker;
   } catch (thrown) {
     await worker.terminate();
@@ -113,20 +114,4 @@ async function within<Value>(
   } finally {
     clearTimeout(timer);
   }
-}
-
-async function nextAnswer(worker: Worker): Promise<PageAnswer> {
-  return new Promise((answer, reject) => {
-    // An error is followed by an exit; no listener may outlive this answer.
-    const settle =
-      <Value>(finish: (value: Value) => void) =>
-      (value: Value): void => {
-        worker.off('message', answered).off('error', failed).off('exit', exited);
-        finish(value);
-      };
-    const answered = settle<PageAnswer>(answer);
-    const failed = settle<Error>(reject);
-    const exited = settle<number>((code) => reject(new Error(`its thread exited with ${code}`)));
-    worker.once('message', answered).once('error', failed).once('exit', exited);
-  });
 }
