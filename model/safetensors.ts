@@ -17,9 +17,10 @@ import {
   type StoredDtype,
   type TensorEntry,
 } from './safetensors-header.ts';
+import type { WeightsFile } from './weights-file.ts';
 
 /** An open file whose header has been checked. Close it, or hold it with `await using`. */
-export class SafetensorsFile {
+export class SafetensorsFile implements WeightsFile {
   private constructor(
     readonly path: string,
     readonly entries: readonly TensorEntry[],
