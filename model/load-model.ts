@@ -53,7 +53,7 @@ const torchNames: Readonly<Record<StoredDtype, string>> = {
 };
 
 /**
- * Loads a Hugging Face model folder: config.json with model.safetensors, or with shards and their index.
+ * Loads a Hugging Face model folder: config.json with model.safetensors, with shards and their index, or with a .pth.
  *
  * @throws AgentRlError `MODEL_INVALID`, naming every missing, extra and misshapen tensor at once, or the first weight
  *   that is no number.
@@ -187,7 +187,8 @@ function shapeProblem({ name, shape }: ParameterSpec, entry: TensorEntry | undef
 /** Tensors some exports store though they follow from the rest. */
 function isDerived(name: string, config: ModelConfig): boolean {
   return (
-    name.endsWith('.rotary_emb.inv_freq') || (config.tiedEmbeddings && name === 'lm_head.weight')
+    /(^|\.)(rotary_emb\.inv_freq|freqs_cos|freqs_sin|mask)$/.test(name) ||
+    (config.tiedEmbeddings && name === 'lm_head.weight')
   );
 }
 

@@ -1,8 +1,9 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { AgentRlError } from '../agent_rl/core/errors.ts';
 import { isRecord } from './is-record.ts';
+import { TorchFile } from './pickle/torch-file.ts';
 import { readJson } from './read-json.ts';
 import { invalid, type TensorEntry } from './safetensors-header.ts';
 import { SafetensorsFile } from './safetensors.ts';
@@ -21,8 +22,8 @@ export interface Weights {
 }
 
 /**
- * Opens the weights of a model folder: model.safetensors, or model.safetensors.index.json with its shards. Close
- * them with `closeWeights`.
+ * Opens the weights of a model folder: model.safetensors, model.safetensors.index.json with its shards, or else the
+ * one .pth file there is, as MiniMind has them. Close them with `closeWeights`.
  *
  * @throws AgentRlError `MODEL_INVALID`
  */
@@ -31,9 +32,18 @@ export async function openWeights(folder: string): Promise<Weights> {
   const index = path.join(folder, 'model.safetensors.index.json');
   if (existsSync(single)) return opened([single]);
   if (existsSync(index)) return openShards(index);
+  return opened([path.join(folder, thePth(folder))]);
+}
+
+/** The name of the one .pth file. */
+function thePth(folder: string): string {
+  const names = readdirSync(folder).filter((name) => name.endsWith('.pth'));
+  if (names.length === 1) return names[0]!;
   throw new AgentRlError(
     'MODEL_INVALID',
-    `${folder} holds no weights: expected model.safetensors, or model.safetensors.index.json with its shards.`,
+    names.length === 0
+      ? `${folder} holds no weights: expected model.safetensors, model.safetensors.index.json with its shards, or a .pth file of MiniMind.`
+      : `${folder} holds several models: ${names.toSorted().join(', ')}. Leave one of them there.`,
   );
 }
 
@@ -48,7 +58,10 @@ async function opened(
 ): Promise<Weights> {
   const files: WeightsFile[] = [];
   try {
-    for (const file of paths) files.push(await SafetensorsFile.open(file));
+    for (const file of paths) {
+      const kind = file.endsWith('.pth') ? TorchFile : SafetensorsFile;
+      files.push(await kind.open(file));
+    }
     const weights = { files, tensors: tensorsOf(files) };
     check(weights);
     return weights;
