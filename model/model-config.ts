@@ -1,4 +1,5 @@
 import { AgentRlError } from '../agent_rl/core/errors.ts';
+import type { Adapter } from './adapter.ts';
 import { isRecord } from './is-record.ts';
 import { JsonFields } from './json-fields.ts';
 import { readRope, type RopeScaling, writtenRopeScaling } from './rope-scaling.ts';
@@ -32,6 +33,8 @@ export interface ModelConfig {
   readonly bosTokenId?: number;
   /** Tokens that end a turn; may be empty when only the tokenizer knows. */
   readonly eosTokenIds: readonly number[];
+  /** Adapters over the weights; they come from files of their own and are not part of config.json. */
+  readonly adapters?: readonly Adapter[];
 }
 
 type Json = Readonly<Record<string, unknown>>;

@@ -19,13 +19,14 @@ import type { CheckpointReason, TrainerState } from '../trainer/trainer-contract
 import { paddedLength } from '../learner/train-batch.ts';
 import { openLanguageModelFolder } from '../../model/language-model.ts';
 import { inspectModel } from '../../model/load-model.ts';
+import { modelLayers } from '../../model/open-model.ts';
 import { type Agent, openAgent, openEngine, sandboxWorkers } from './agent.ts';
 import { pruneCheckpoints, readTrainerState, saveCheckpoint } from './checkpoints.ts';
 import { choosePlugins } from './choose-plugins.ts';
 import { needsSandbox } from './plugin-needs.ts';
 import { forgetAfter } from './forget-after.ts';
 import { expectedSeconds } from './measure-speed.ts';
-import { modelFolder } from './model-folder.ts';
+import { modelFolder, textFolder } from './model-folder.ts';
 import { defaultRunName, resumePoint, type ResumePoint } from './resume-point.ts';
 import type { JobResult, TrainingOptions } from './run-options.ts';
 import { rewriteRunConfig, runInputs, writeRunConfig } from './run-inputs.ts';
@@ -165,9 +166,10 @@ async function planFacts(
   tasks: RunTasks,
 ): Promise<PlanFacts> {
   const { config } = loaded;
-  const { config: model, parameterCount } = await inspectModel(modelFolder(config));
+  const { base } = await modelLayers({ folder: modelFolder(config) });
+  const { config: model, parameterCount } = await inspectModel(base);
   // Only looked at: a folder that cannot be spoken with is refused before a run is begun.
-  await openLanguageModelFolder(modelFolder(config));
+  await openLanguageModelFolder(await textFolder(modelFolder(config)));
   const { maxContextTokens } = config.policy;
   const request = { workers: config.rollout.workers, maxContextTokens };
   return {
@@ -306,7 +308,7 @@ class TrainingRun {
         reports: agent.reports(this.#reported),
       } satisfies SavedState,
       learner: agent.engine,
-      modelFolder: agent.modelFolder,
+      textFolder: agent.textFolder,
     });
     if (reason !== 'best')
       pruneCheckpoints(folder.checkpoints, options.loaded.config.checkpoint.keepLast);
