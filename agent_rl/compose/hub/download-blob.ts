@@ -59,6 +59,7 @@ export async function downloadBlob(blob: Blob, to: string, options: BlobOptions)
       reached = Math.max(reached, atStart);
       if (AgentRlError.is(failure) || options.signal.aborted || part.length <= reached)
         throw failure;
+      reached = part.length;
       continue;
     }
     await part.handle.close();
