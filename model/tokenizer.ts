@@ -91,6 +91,11 @@ export class Tokenizer {
     return text;
   }
 
+  /** Whether there is a control token of this text. */
+  hasControl(content: string): boolean {
+    return [...this.#added.values()].some((token) => token.content === content);
+  }
+
   /** Id of a control token. @throws AgentRlError `TOKENIZER_INVALID` when there is no such token. */
   idOf(content: string): number {
     for (const token of this.#added.values()) if (token.content === content) return token.id;

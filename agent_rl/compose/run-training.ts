@@ -84,6 +84,7 @@ export async function runTraining(options: TrainingOptions): Promise<JobResult> 
     try {
       // Only now: a run whose device or sandbox is not there leaves no folder behind.
       const folder = resume?.folder ?? (await newRunFolder(options));
+      for (const note of agent.policy.notes ?? []) print(`Note: ${note}`);
       lock ??= lockRun(folder.path);
       return await logged({
         options,
