@@ -7,13 +7,13 @@
  * template trims that content; the content is then trimmed alike. So what a role says cannot change what
  * surrounds it, whatever it is.
  */
-import { Template } from '@huggingface/jinja';
+import type { Template } from '@huggingface/jinja';
 
 import { AgentRlError, messageOf } from '../agent_rl/core/errors.ts';
 import type { AssistantMessage, Message } from '../agent_rl/core/message.ts';
 import type { ToolSpec } from '../agent_rl/core/tool.ts';
 import type { TokenSource } from '../agent_rl/core/transcript.ts';
-import { strftime } from './strftime.ts';
+import { pythonFunctions, pythonTemplate } from './python-jinja.ts';
 
 /** Text of one source. Everything but `template` is to be encoded without control tokens. */
 export interface PromptPiece {
@@ -26,8 +26,8 @@ export interface RenderOptions {
   readonly addGenerationPrompt?: boolean;
   /** Whether the cue leaves room for thoughts; nothing is said about it when absent. */
   readonly thinking?: boolean;
-  /** There are tools: a template that a model keeps for that is used. */
-  readonly withTools?: boolean;
+  /** What the conversation's tools are, where only what follows its beginning is asked for. */
+  readonly tools?: readonly ToolDefinition[];
   /** Whose messages results of tools are shown as, for templates that know no role `tool`. Default `tool`. */
   readonly resultsAs?: 'tool' | 'user';
   /** The day, YYYY-MM-DD, told to a template that asks for today's. Default `defaultTemplateDate`. */
@@ -71,8 +71,8 @@ export class ChatTemplate {
   }
 
   /** The text of the template in use. */
-  source({ withTools = false }: Pick<RenderOptions, 'withTools'> = {}): string {
-    return (withTools ? this.#sources.tool_use : undefined) ?? this.#sources.default;
+  source({ tools = [] }: Pick<RenderOptions, 'tools'> = {}): string {
+    return (tools.length > 0 ? this.#sources.tool_use : undefined) ?? this.#sources.default;
   }
 
   /** The template applied to messages already in its own form, as `transformers` does it. */
@@ -82,8 +82,7 @@ export class ChatTemplate {
     options: RenderOptions = {},
   ): string {
     const { addGenerationPrompt = false, thinking, date = defaultTemplateDate } = options;
-    const withTools = options.withTools === true || tools !== undefined;
-    const template = withTools ? this.#toolTemplate : this.#template;
+    const template = tools === undefined ? this.#template : this.#toolTemplate;
     // Qwen3 asks for `enable_thinking`, MiniMind for `open_thinking`.
     const thought =
       thinking === undefined ? {} : { enable_thinking: thinking, open_thinking: thinking };
@@ -93,7 +92,7 @@ export class ChatTemplate {
         messages,
         tools: tools ?? null,
         documents: null,
-        [pinnedClock]: (format: string) => strftime(format, date),
+        ...pythonFunctions(date),
         add_generation_prompt: addGenerationPrompt,
         ...thought,
       });
@@ -142,20 +141,22 @@ export class ChatTemplate {
    * that can be continued it is the same whatever came before.
    */
   textAfterTurn(messages: readonly SaidMessage[], after: AfterTurn): string {
-    const { endOfTurn, options, earlier = this.#opening, tools = [] } = after;
+    const { endOfTurn, options, earlier = this.#opening } = after;
     const conversation = [
       ...earlier,
       { role: 'assistant', content: turnMark } as const,
       ...messages.map(holdPlace),
     ];
-    const text = this.renderChat(conversation, tools, { ...options, addGenerationPrompt: true });
+    const asked = { ...options, addGenerationPrompt: true };
+    const text = this.renderChat(conversation, options.tools ?? [], asked);
     return this.#afterTurn(text, endOfTurn);
   }
 
   /** What a given turn would have been, had the model said it: the text after the cue, end-of-turn included. */
   turnText(message: AssistantMessage, endOfTurn: string, options: RenderOptions): string {
-    const prompt = this.renderChat(this.#opening, [], { ...options, addGenerationPrompt: true });
-    const whole = this.renderChat([...this.#opening, message], [], options);
+    const { tools = [] } = options;
+    const prompt = this.renderChat(this.#opening, tools, { ...options, addGenerationPrompt: true });
+    const whole = this.renderChat([...this.#opening, message], tools, options);
     const end = whole.lastIndexOf(endOfTurn);
     if (!whole.startsWith(prompt) || end < prompt.length) {
       throw invalid(
@@ -168,7 +169,8 @@ export class ChatTemplate {
 
   /** The cue after which the assistant speaks, with what comes before it. */
   cue(options: RenderOptions): string {
-    const prompt = this.renderChat(this.#opening, [], { ...options, addGenerationPrompt: true });
+    const asked = { ...options, addGenerationPrompt: true };
+    const prompt = this.renderChat(this.#opening, options.tools ?? [], asked);
     return prompt.slice(prompt.lastIndexOf(openingText) + openingText.length);
   }
 
@@ -199,22 +201,17 @@ export class ChatTemplate {
   }
 }
 
-/** Under what name a template finds the clock that stands still. */
-const pinnedClock = 'pinned_strftime_now';
-
 /** Where a turn stands whose continuation is asked for. */
 export interface AfterTurn {
   readonly endOfTurn: string;
   readonly options: RenderOptions;
   /** What came before it; one message of the user by default. */
   readonly earlier?: readonly Message[];
-  readonly tools?: readonly ToolDefinition[];
 }
 
 function parsed(source: string): Template {
   try {
-    // The library's own clock cannot be replaced from outside; blocks swallow the line break after them.
-    return new Template(`{% set strftime_now = ${pinnedClock} %}\n${source}`);
+    return pythonTemplate(source);
   } catch (cause) {
     throw invalid(`The chat template cannot be parsed (${messageOf(cause)}).`, cause);
   }

@@ -32,7 +32,7 @@ const sampleTool: ToolSpec = {
     type: 'object',
     properties: { code: { type: 'string' } },
     required: ['code'],
-  } as ToolSpec['parameters'],
+  },
 };
 const sampleCall: BareCall = { name: sampleTool.name, arguments: { code } };
 const callTurn: AssistantMessage = {
@@ -49,7 +49,7 @@ const result = (content: string, index = 0): SaidMessage => ({
 
 /** What a template writes for one call of a tool, for the formats to say whether it is theirs. */
 export function templateSample(model: LanguageModel, render: RenderOptions): TemplateSample {
-  const options = { ...render, withTools: true };
+  const options = { ...render, tools: [sampleTool] };
   const shared = { source: model.template.source(options), call: sampleCall };
   try {
     const { endOfTurn, template } = model;
@@ -86,7 +86,7 @@ class Examination {
     private readonly format: ToolCallFormat,
     render: RenderOptions,
   ) {
-    this.#render = { ...render, withTools: true };
+    this.#render = { ...render, tools: [sampleTool] };
     this.#render = { ...this.#render, resultsAs: this.#resultsAs() };
     this.#opening = this.#takesSystem() ? [system('Be brief.'), user('What is 2 + 2?')] : [asking];
   }
@@ -186,11 +186,9 @@ class Examination {
     const { endOfTurn, template } = this.model;
     const options = this.#render;
     template.deltaPieces(said, endOfTurn, options);
-    const tools = earlier === undefined ? [] : [sampleTool];
     return template.textAfterTurn(said, {
       endOfTurn,
       options,
-      tools,
       ...(earlier !== undefined && { earlier }),
     });
   }

@@ -156,7 +156,7 @@ export class LanguageModelPolicy implements Policy {
   }
 
   #renderWith(tools: readonly ToolSpec[]): RenderOptions {
-    return { ...this.#render, withTools: tools.length > 0 };
+    return { ...this.#render, tools };
   }
 
   #toolsOf(transcript: Transcript): readonly ToolSpec[] {

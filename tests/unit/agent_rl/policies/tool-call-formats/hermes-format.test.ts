@@ -131,7 +131,7 @@ test('printed calls read back as they were', () => {
     fc.property(calls, (printed) => {
       // Through JSON, which knows no -0.
       const expected: unknown = JSON.parse(JSON.stringify(printed));
-      const message = parse(printed.map((call) => format.print(call)).join('\n'));
+      const message = parse(printed.map((one) => format.print(one)).join('\n'));
       const read = (message.toolCalls ?? []).map(({ name, arguments: args }) => ({
         name,
         arguments: args,
