@@ -30,8 +30,8 @@ export const pythonFunctions = (date: string): Readonly<Record<string, unknown>>
 
 /** Python's `text.strip(characters)`, `lstrip` and `rstrip`. */
 function stripped(side: string, text: string, characters: string): string {
-  const among = new Set(characters);
-  const symbols = [...text];
+  const among = new Set(Array.from(characters));
+  const symbols = Array.from(text);
   let [start, end] = [0, symbols.length];
   if (side !== 'rstrip') while (start < end && among.has(symbols[start] ?? '')) start++;
   if (side !== 'lstrip') while (end > start && among.has(symbols[end - 1] ?? '')) end--;

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 import { AgentRlError, messageOf } from '../core/errors.ts';
 import type { Learner } from '../core/learner.ts';
 import { writeFileAtomic, writeFolderAtomic } from '../telemetry/index.ts';
+import { holdsModel } from '../../model/open-model.ts';
 import { copyLanguageModelFiles } from '../../model/language-model.ts';
 
 /*
@@ -33,7 +34,7 @@ export interface SaveCheckpointOptions<State> {
   readonly state: State;
   readonly learner: Learner;
   /** Where tokenizer and template are copied from. */
-  readonly modelFolder: string;
+  readonly textFolder: string;
 }
 
 export interface SavedCheckpoint {
@@ -44,6 +45,12 @@ export interface SavedCheckpoint {
 const sha256Of = (file: string): string =>
   createHash('sha256').update(readFileSync(file)).digest('hex');
 
+/** Files of a folder and of those in it, relative to it. */
+const filesBelow = (folder: string): readonly string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    statSync(join(folder, name)).isFile(),
+  );
+
 /** Writes a checkpoint, whole or not at all. @throws AgentRlError `OUTPUT_UNWRITABLE` */
 export async function saveCheckpoint<State>(
   options: SaveCheckpointOptions<State>,
@@ -53,10 +60,10 @@ export async function saveCheckpoint<State>(
   let weightsSha256 = '';
   await writeFolderAtomic(path, async (partial) => {
     ({ weightsSha256 } = await learner.saveState(partial));
-    await copyLanguageModelFiles(options.modelFolder, partial);
+    await copyLanguageModelFiles(options.textFolder, partial);
     writeFileAtomic(join(partial, stateFile), `${JSON.stringify(state, null, 1)}\n`);
     const files = Object.fromEntries(
-      readdirSync(partial).map((file) => [file, sha256Of(join(partial, file))]),
+      filesBelow(partial).map((file) => [file, sha256Of(join(partial, file))]),
     );
     const manifest: Manifest = { schema, step, weightsSha256, files };
     writeFileAtomic(join(partial, manifestFile), `${JSON.stringify(manifest, null, 1)}\n`);
@@ -125,7 +132,7 @@ export function readTrainerState(checkpoint: string): unknown {
  */
 export function checkpointAt(path: string, warn: (text: string) => void): string {
   const whole = resolve(path);
-  if (existsSync(join(whole, 'config.json'))) return whole;
+  if (holdsModel(whole)) return whole;
   const folder = join(whole, 'checkpoints');
   if (existsSync(folder)) return newestCheckpoint(folder, warn);
   throw new AgentRlError(
