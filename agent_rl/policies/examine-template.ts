@@ -248,7 +248,8 @@ class Examination {
     const whole = template.renderChat(conversation, [sampleTool], asked);
     if (ours === whole) return undefined;
     const { left, right, at } = difference(ours, whole);
-    const where = at < prompt.length ? 'the prompt' : 'an earlier turn of the model';
+    const turnsFrom = prompt.length - template.cue(options).length;
+    const where = at < turnsFrom ? 'the prompt' : 'an earlier turn of the model';
     return (
       `After ${after} this chat template writes ${where} otherwise than it was sampled: ${excerpt(left)} becomes ${excerpt(right)}. ` +
       'Episodes keep the tokens as they were sampled, and the model is trained on those. A server that renders the whole conversation ' +
@@ -289,11 +290,27 @@ function difference(left: string, right: string) {
   while (at < shorter && left[at] === right[at]) at++;
   let end = 0;
   while (end < shorter - at && left.at(-1 - end) === right.at(-1 - end)) end++;
+  const moved =
+    at + end === shorter ? stepsToMark(left.length > right.length ? left : right, at, end) : 0;
+  at -= moved;
+  end += moved;
   return {
     at,
     left: left.slice(at, left.length - end),
     right: right.slice(at, right.length - end),
   };
+}
+
+/**
+ * What stands between `at` and `end` from the end was put in. It can be read to begin earlier, as long as what comes
+ * before it is also its own end: "a<t>b" may have got "t>b<" or "<t>b". The steps back to where it begins with a mark.
+ */
+function stepsToMark(text: string, at: number, end: number): number {
+  for (let steps = 0; steps <= at; steps++) {
+    if (text[at - steps] === '<') return steps;
+    if (text[at - steps - 1] !== text.at(-1 - end - steps)) return 0;
+  }
+  return 0;
 }
 
 function dependent(
