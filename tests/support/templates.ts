@@ -22,7 +22,7 @@ function byteCharacters(): readonly string[] {
 }
 
 /** A tokenizer with a token for each byte, and control tokens from 256 on. */
-export function byteTokenizer(controls: readonly string[]): Tokenizer {
+function byteTokenizer(controls: readonly string[]): Tokenizer {
   const level = { type: 'ByteLevel', add_prefix_space: false, use_regex: false };
   const vocab = Object.fromEntries(byteCharacters().map((character, id) => [character, id]));
   const json = {
