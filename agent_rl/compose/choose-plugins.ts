@@ -56,6 +56,8 @@ interface Block<Spec extends { readonly name: string; readonly settings?: TSchem
   readonly registry: Registry<Spec>;
   /** What every block of this kind may hold. */
   readonly own: TProperties;
+  /** Where the name stands, when the block is nothing but a name. */
+  readonly namedAt?: string;
 }
 
 /**
@@ -159,11 +161,12 @@ class Choice {
     value,
     registry,
     own,
+    namedAt = `${path}.type`,
   }: Block<Spec>): Attempt<Spec> {
     if (!namesPlugin(value)) return { entry: undefined, settings: {} };
     if (!registry.has(value.type)) {
       this.#unknown = true;
-      this.#report(`${path}.type`, unknownType(registry, value.type));
+      this.#report(namedAt, unknownType(registry, value.type));
       return { entry: undefined, settings: {} };
     }
     const entry = registry.get(value.type);
@@ -200,7 +203,9 @@ class Choice {
         this.#report(path, `"${automatic}" takes no settings: name the format.`);
       return undefined;
     }
-    return this.of({ path, value: block, registry, own: ToolCallFormatBlock.properties });
+    const namedAt = typeof value === 'string' ? path : `${path}.type`;
+    const own = ToolCallFormatBlock.properties;
+    return this.of({ path, value: block, registry, own, namedAt });
   }
 
   /** A tool with what of its spec follows from its settings. */

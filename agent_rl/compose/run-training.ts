@@ -22,7 +22,8 @@ import { loadModel } from '../../model/load-model.ts';
 import { type Agent, openAgent, openEngine, sandboxWorkers } from './agent.ts';
 import { pruneCheckpoints, readTrainerState, saveCheckpoint } from './checkpoints.ts';
 import { choosePlugins } from './choose-plugins.ts';
-import { needsSandbox } from './plugin-needs.ts';
+import { openToolCallFormat } from './open-tool-call-format.ts';
+import { asksForFormat, needsSandbox } from './plugin-needs.ts';
 import { forgetAfter } from './forget-after.ts';
 import { expectedSeconds } from './measure-speed.ts';
 import { modelFolder, textFolder } from './model-folder.ts';
@@ -167,8 +168,10 @@ async function planFacts(
 ): Promise<PlanFacts> {
   const { config } = loaded;
   const { config: model, parameters } = await loadModel(modelFolder(config));
+  const chosen = choosePlugins(loaded, plugins);
   // Only looked at: a folder that cannot be spoken with is refused before a run is begun.
-  await openLanguageModelFolder(await textFolder(modelFolder(config)));
+  const text = await openLanguageModelFolder(await textFolder(modelFolder(config)));
+  if (asksForFormat(chosen)) openToolCallFormat({ chosen, plugins, model: text });
   const sizes = [...parameters.values()].map(({ length }) => length);
   const { maxContextTokens } = config.policy;
   const request = { workers: config.rollout.workers, maxContextTokens };
@@ -178,7 +181,7 @@ async function planFacts(
     evalTasks: tasks.evaluation.length,
     parameters: sizes.reduce((sum, size) => sum + size, 0),
     cacheBytes: cacheBytes(model, request),
-    sandboxes: needsSandbox(choosePlugins(loaded, plugins)) ? sandboxWorkers(config) : 0,
+    sandboxes: needsSandbox(chosen) ? sandboxWorkers(config) : 0,
   };
 }
 

@@ -66,7 +66,7 @@ export function codeTarget(
 ): CodeTarget | string {
   const named = tool === undefined ? tools : tools.filter(({ name }) => name === tool);
   const known = tools.map(({ name }) => name).join(', ') || 'none';
-  const hint = 'Set tool and argument of policy.toolCallFormat.';
+  const hint = 'Set tool and argument of policy.toolCallFormat';
   if (named.length === 0) {
     return tool === undefined
       ? 'the run has no tools, so nothing can be given the code'

@@ -216,7 +216,7 @@ describe('policy.toolCallFormat', () => {
   test.each([
     [
       'shoutd',
-      /no tool-call format is named "shoutd". Did you mean "shouted"\? Known: hermes, shouted/,
+      /policy.toolCallFormat: no tool-call format is named "shoutd". Did you mean "shouted"\? Known: hermes, shouted/,
     ],
     [
       '{type: shouted, limt: 3}',
