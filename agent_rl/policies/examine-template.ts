@@ -79,6 +79,8 @@ type Said = readonly SaidMessage[];
 class Examination {
   readonly #notes: string[] = [];
   readonly #opening: Said;
+  /** What the samples' conversations have for tools. */
+  readonly #tools: readonly ToolSpec[];
   #render: RenderOptions;
 
   constructor(
@@ -86,7 +88,9 @@ class Examination {
     private readonly format: ToolCallFormat,
     render: RenderOptions,
   ) {
-    this.#render = { ...render, tools: [sampleTool] };
+    this.#render = render;
+    this.#tools = this.#takesTools() ? [sampleTool] : [];
+    this.#render = { ...render, tools: this.#tools };
     this.#render = { ...this.#render, resultsAs: this.#resultsAs() };
     this.#opening = this.#takesSystem() ? [system('Be brief.'), user('What is 2 + 2?')] : [asking];
   }
@@ -105,6 +109,18 @@ class Examination {
       break;
     }
     return { resultsAs, writesCalls, notes: this.#notes };
+  }
+
+  #takesTools(): boolean {
+    const ask = (tools: readonly ToolSpec[]): unknown =>
+      this.model.template.promptPieces([asking], tools, this.#render);
+    ask([]);
+    const refusal = this.#failure(() => ask([sampleTool]));
+    if (refusal === undefined) return true;
+    this.#notes.push(
+      `This chat template takes no tools (${refusal}): a run that has some cannot be played.`,
+    );
+    return false;
   }
 
   #resultsAs(): 'tool' | 'user' {
@@ -133,7 +149,8 @@ class Examination {
   }
 
   #noteHiddenTools(): void {
-    const text = this.model.template.renderChat(this.#opening, [sampleTool], this.#render);
+    if (this.#tools.length === 0) return;
+    const text = this.model.template.renderChat(this.#opening, this.#tools, this.#render);
     if (text.includes(sampleTool.name)) return;
     this.#notes.push(
       'This chat template does not show the model its tools: say in environment.systemPrompt which there are and how they are called.',
@@ -143,7 +160,7 @@ class Examination {
   #noteDate(): void {
     const { template } = this.model;
     const on = (date: string): string =>
-      template.renderChat(this.#opening, [sampleTool], { ...this.#render, date });
+      template.renderChat(this.#opening, this.#tools, { ...this.#render, date });
     if (on('2000-01-01') === on('2001-02-03')) return;
     const { date } = this.#render;
     this.#notes.push(
@@ -238,14 +255,14 @@ class Examination {
     if (given !== undefined) {
       return `This chat template writes given turns otherwise than the model writes them after its cue (${given}) Sampled turns are kept as they are; conversations with given turns, as agent-rl sft takes them, cannot be rendered.`;
     }
-    const prompt = textOf(template.promptPieces(this.#opening, [sampleTool], options));
+    const prompt = textOf(template.promptPieces(this.#opening, this.#tools, options));
     const ours = turns.reduce((text, { turn, said }) => {
       const written = template.turnText(turn, endOfTurn, options);
       return text + written + textOf(template.deltaPieces(said, endOfTurn, options));
     }, prompt);
     const conversation = [...this.#opening, ...turns.flatMap(({ turn, said }) => [turn, ...said])];
     const asked = { ...options, addGenerationPrompt: true };
-    const whole = template.renderChat(conversation, [sampleTool], asked);
+    const whole = template.renderChat(conversation, this.#tools, asked);
     if (ours === whole) return undefined;
     const { left, right, at } = difference(ours, whole);
     const turnsFrom = prompt.length - template.cue(options).length;

@@ -104,7 +104,7 @@ describe('a template after whose turns no text is right', () => {
       `(message.content if message.role == 'assistant' else ${shown} '') +`,
     );
     expect(() => examined(modelWithTemplate(template), new PlainFormat())).toThrow(
-      /does not show the content of message 1 \(tool\) exactly once and in order/,
+      /does not show the content of message 1 \(user\) exactly once and in order/,
     );
   });
 });
@@ -119,6 +119,12 @@ describe('a template without a role for results, for tools or for the system', (
       ),
       expect.stringMatching(/does not show the model its tools/),
     ]);
+  });
+
+  test('says that it takes no tools, which leaves runs without any', () => {
+    const refusing = `{%- if tools %}{{- raise_exception('no tools here') }}{%- endif %}${plainTemplate}`;
+    const { notes } = examined(modelWithTemplate(refusing), new PlainFormat());
+    expect(notes[0]).toMatch(/takes no tools \(.*no tools here.*\): a run that has some cannot/);
   });
 
   test('says that it takes no message of the system', () => {
