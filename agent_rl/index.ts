@@ -24,6 +24,7 @@ export {
   type Plugins,
   PolicyRegistry,
   RewardRegistry,
+  ToolCallFormatRegistry,
   ToolRegistry,
 } from './compose/registries.ts';
 export type {
@@ -71,10 +72,15 @@ export {
 } from './environments/index.ts';
 export type { GenerationTotals } from './generation/local-generator.ts';
 export {
+  type CodeTargetSettings,
+  HermesFormat,
   HuggingFacePolicy,
   LanguageModelPolicy,
   type LanguageModelPolicySettings,
+  Llama3Format,
   MiniMindPolicy,
+  PlainFormat,
+  PythonBlockFormat,
 } from './policies/index.ts';
 export {
   CalculatorTool,
@@ -92,10 +98,12 @@ export * from './rollout/index.ts';
 export * from './trainer/index.ts';
 export * from '../dataset/index.ts';
 export type {
+  AfterTurn,
   ChatTemplate,
   PromptPiece,
   RenderOptions,
   SaidMessage,
+  TemplateSources,
   ToolDefinition,
 } from '../model/chat-template.ts';
 export { LANGUAGE_MODEL, type LanguageModel } from '../model/language-model.ts';
