@@ -1,3 +1,4 @@
+import type { ModelChoice } from './open-model.ts';
 import type { PrepareDataOptions } from './prepare-data/prepare-data-options.ts';
 import type { PreparedRun } from './prepare-run.ts';
 
@@ -58,6 +59,22 @@ export interface IndexOptions {
   readonly print: (text: string) => void;
 }
 
+/** A model that a job runs by itself, without an agent. */
+export interface ModelJobOptions extends ModelChoice {
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal;
+  readonly print: (text: string) => void;
+}
+
+export interface ScoreOptions extends ModelJobOptions {
+  /** JSONL file of `{"ids": [...], "id"?: ...}`. */
+  readonly input: string;
+  /** File to write, which must not be there. */
+  readonly output: string;
+  /** Most tokens, padding included, in one forward pass. */
+  readonly batchTokens: number;
+}
+
 /** What a job found, as `--json` prints it. */
 export type JobResult = Readonly<Record<string, unknown>>;
 
@@ -75,5 +92,6 @@ export interface Jobs {
   verifyDataset(options: VerifyDatasetOptions): Promise<CheckResult>;
   index(options: IndexOptions): Promise<JobResult>;
   prepareData(options: PrepareDataOptions): Promise<object>;
+  score(options: ScoreOptions): Promise<JobResult>;
   doctor(options: { readonly print: (text: string) => void }): Promise<CheckResult>;
 }

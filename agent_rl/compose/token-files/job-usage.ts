@@ -1,0 +1,30 @@
+import { AgentRlError } from '../../core/errors.ts';
+import { throwIfFailed } from '../../core/stray-failure.ts';
+
+/** What a job over a file used. Plain JSON. */
+export interface JobUsage {
+  /** Without opening the model. */
+  readonly seconds: number;
+  readonly tokensPerSecond: number;
+  /** Highest resident memory of this process. */
+  readonly peakRssBytes: number;
+}
+
+/** @param startedMs of `performance.now()` */
+export function usageSince(startedMs: number, tokens: number): JobUsage {
+  const seconds = (performance.now() - startedMs) / 1000;
+  return {
+    seconds,
+    tokensPerSecond: tokens / seconds,
+    // Node gives kibibytes, whatever the system.
+    peakRssBytes: process.resourceUsage().maxRSS * 1024,
+  };
+}
+
+/** @throws StrayFailure or AgentRlError `INTERRUPTED` when a job is stopped whose output is whole or not there. */
+export function throwIfInterrupted(signal: AbortSignal, output: string | undefined): void {
+  throwIfFailed(signal);
+  if (!signal.aborted) return;
+  const left = output === undefined ? '' : ` ${output} was not written.`;
+  throw new AgentRlError('INTERRUPTED', `Stopped before the last line was done.${left}`);
+}
