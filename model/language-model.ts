@@ -134,8 +134,11 @@ async function templateSource(folder: string): Promise<string> {
   );
 }
 
-/** What the folder calls the end of text: generation_config.json, config.json and the tokenizer's `eos_token`. */
-async function endsOfText(folder: string, tokenizer: Tokenizer): Promise<readonly number[]> {
+/** What the folder calls the end of text: generation_config.json, config.json and, where it has a tokenizer, its `eos_token`. */
+export async function endsOfText(
+  folder: string,
+  tokenizer: Tokenizer | undefined,
+): Promise<readonly number[]> {
   const ids: number[] = [];
   for (const name of ['generation_config.json', 'config.json']) {
     const file = path.join(folder, name);
@@ -144,6 +147,7 @@ async function endsOfText(folder: string, tokenizer: Tokenizer): Promise<readonl
     const eos = isRecord(json) ? json['eos_token_id'] : undefined;
     for (const id of Array.isArray(eos) ? eos : [eos]) if (typeof id === 'number') ids.push(id);
   }
-  const eosToken = tokenizer.namedTokens['eos_token'];
-  return eosToken === undefined ? ids : [...ids, tokenizer.idOf(eosToken)];
+  const eosToken = tokenizer?.namedTokens['eos_token'];
+  if (tokenizer === undefined || eosToken === undefined) return ids;
+  return [...ids, tokenizer.idOf(eosToken)];
 }

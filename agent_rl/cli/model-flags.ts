@@ -33,7 +33,10 @@ export function modelJob(parsed: Parsed, io: Io): ModelJobOptions {
 export interface NumberRange {
   readonly from: number;
   readonly to?: number;
+  /** Only integers. */
   readonly whole?: boolean;
+  /** Without `from` itself. */
+  readonly above?: boolean;
 }
 
 /**
@@ -41,19 +44,17 @@ export interface NumberRange {
  *
  * @throws AgentRlError `CONFIG_INVALID` when it is not in the range.
  */
-export function numberFlag(
-  parsed: Parsed,
-  flag: string,
-  { from, to = Infinity, whole = false }: NumberRange,
-): number | undefined {
+export function numberFlag(parsed: Parsed, flag: string, range: NumberRange): number | undefined {
   const given = parsed[flag];
   if (typeof given !== 'string') return undefined;
+  const { from, to = Infinity, whole = false, above = false } = range;
   const value = given.trim() === '' ? Number.NaN : Number(given);
   const counts = whole ? Number.isSafeInteger(value) : Number.isFinite(value);
-  if (counts && value >= from && value <= to) return value;
-  const range = to === Infinity ? `from ${from}` : `from ${from} to ${to}`;
+  if (counts && value <= to && (above ? value > from : value >= from)) return value;
+  const lowest = `${above ? 'above' : 'from'} ${from}`;
+  const allowed = to === Infinity ? lowest : `${lowest} to ${to}`;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `--${flag} is "${given}"; expected a ${whole ? 'whole ' : ''}number ${range}.`,
+    `--${flag} is "${given}"; expected a ${whole ? 'whole ' : ''}number ${allowed}.`,
   );
 }

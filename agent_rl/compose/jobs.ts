@@ -12,6 +12,7 @@ export const jobs: Jobs = {
   prepareData: async (options) =>
     (await import('./prepare-data/prepare-data.ts')).prepareData(options),
   score: async (options) => (await import('./score.ts')).score(options),
+  generate: async (options) => (await import('./generate.ts')).generate(options),
   doctor: async (options) => (await import('./doctor.ts')).doctor(options),
 };
 

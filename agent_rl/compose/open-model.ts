@@ -38,19 +38,20 @@ export interface OpenedModel extends FoundModel {
 }
 
 /**
- * Opens the engine, and then loads the weights. Close the engine.
+ * Opens the engine, loads the weights, runs what uses them and closes the engine.
  *
- * @throws AgentRlError as `openEngine` and `loadModel` do; nothing is left open then.
+ * @throws AgentRlError as `openEngine` and `loadModel` do, and what the action throws.
  */
-export async function openModel(found: FoundModel, choice: ModelChoice): Promise<OpenedModel> {
-  const { device, engineThreads: threads = availableParallelism() } = choice;
+export async function usingModel<Result>(
+  found: FoundModel,
+  { device, engineThreads: threads = availableParallelism() }: ModelChoice,
+  action: (model: OpenedModel) => Promise<Result>,
+): Promise<Result> {
   const engine = await openEngine({ device, threads });
   try {
     const { config, parameters } = await loadModel(found.folder);
-    return { folder: found.folder, config, engine, parameters };
-  } catch (thrown) {
-    // What is wrong with the weights matters more than an engine that does not close.
-    await engine.close().catch(() => undefined);
-    throw thrown;
+    return await action({ folder: found.folder, config, engine, parameters });
+  } finally {
+    await engine.close();
   }
 }

@@ -1,3 +1,4 @@
+import type { Sampling } from '../core/sampling.ts';
 import type { ModelChoice } from './open-model.ts';
 import type { PrepareDataOptions } from './prepare-data/prepare-data-options.ts';
 import type { PreparedRun } from './prepare-run.ts';
@@ -75,6 +76,25 @@ export interface ScoreOptions extends ModelJobOptions {
   readonly batchTokens: number;
 }
 
+export interface GenerateOptions extends ModelJobOptions {
+  /** JSONL file of `{"messages": [...]}` and `{"ids": [...]}`; or `prompt`. */
+  readonly input?: string;
+  /** What a user says. */
+  readonly prompt?: string;
+  /** File to write, which must not be there; without one the result holds what was generated. */
+  readonly output?: string;
+  /** JSON file of the tools that conversations without their own are told of. */
+  readonly tools?: string;
+  readonly thinking: boolean;
+  readonly maxTokens: number;
+  readonly sampling: Sampling;
+  readonly seed: number;
+  /** Of each line. */
+  readonly samples: number;
+  /** Most samples in flight. */
+  readonly batch: number;
+}
+
 /** What a job found, as `--json` prints it. */
 export type JobResult = Readonly<Record<string, unknown>>;
 
@@ -93,5 +113,6 @@ export interface Jobs {
   index(options: IndexOptions): Promise<JobResult>;
   prepareData(options: PrepareDataOptions): Promise<object>;
   score(options: ScoreOptions): Promise<JobResult>;
+  generate(options: GenerateOptions): Promise<JobResult>;
   doctor(options: { readonly print: (text: string) => void }): Promise<CheckResult>;
 }

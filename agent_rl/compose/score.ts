@@ -1,12 +1,11 @@
 import { LocalLearner } from '../learner/local-learner.ts';
 import { withProgress } from '../telemetry/index.ts';
-import { mebibytes } from './mebibytes.ts';
-import { findModel, openModel, type OpenedModel } from './open-model.ts';
+import { findModel, usingModel, type OpenedModel } from './open-model.ts';
 import type { JobResult, ScoreOptions } from './run-options.ts';
 import { float32Numbers } from './token-files/float32-numbers.ts';
-import { FreshLines, refuseExisting } from './token-files/fresh-lines.ts';
+import { refuseExisting, writingFresh, type FreshLines } from './token-files/fresh-lines.ts';
 import { InputRows, type InputRow } from './token-files/input-rows.ts';
-import { throwIfInterrupted, usageSince } from './token-files/job-usage.ts';
+import { throwIfInterrupted, usageSince, usageText } from './token-files/job-usage.ts';
 import { readScoreRow, windowsOf, type ScoreRow } from './token-files/score-rows.ts';
 
 /** Batches that are made of one stretch of the file: sequences of like length then share one. */
@@ -27,32 +26,21 @@ export async function score(options: ScoreOptions): Promise<JobResult> {
     total.lines += 1;
     total.tokens += ids.length;
   });
-  const output = new FreshLines(options.output);
-  try {
-    const model = await openModel(found, options);
-    try {
+  return writingFresh(options.output, (output) =>
+    usingModel(found, options, async (model) => {
       const started = performance.now();
       await withProgress({ label: 'score', total: total.lines }, (bar) =>
         scoreRows(rows, { model, output, options, onLines: (done) => bar.update(done) }),
       );
-      output.commit();
       const usage = usageSince(started, total.tokens);
+      const { file } = output;
       options.print(
-        `Scored ${total.lines} lines of ${total.tokens} tokens, ${usage.tokensPerSecond.toFixed(0)} a second, in ${mebibytes(usage.peakRssBytes)}: ${output.file}`,
+        `${total.lines} lines of ${total.tokens} tokens scored, ${usageText(usage)}: ${file}`,
       );
-      return {
-        output: output.file,
-        model: found.folder,
-        device: model.engine.device,
-        ...total,
-        ...usage,
-      };
-    } finally {
-      await model.engine.close();
-    }
-  } finally {
-    output.discard();
-  }
+      const { device } = model.engine;
+      return { output: file, model: found.folder, device, ...total, ...usage };
+    }),
+  );
 }
 
 interface Scoring {
@@ -75,7 +63,7 @@ async function scoreRows(
   let done = 0;
   try {
     for await (const window of windowsOf(rows, batchesAhead * batchTokens)) {
-      throwIfInterrupted(signal, output.file);
+      throwIfInterrupted(signal);
       const logProbs = await learner.forward(
         window.map(({ row }) => row.ids),
         { temperature: 1, which: 'policy' },
@@ -87,7 +75,7 @@ async function scoreRows(
       }
       onLines((done += window.length));
     }
-    throwIfInterrupted(signal, output.file);
+    throwIfInterrupted(signal);
   } finally {
     await learner.close();
   }

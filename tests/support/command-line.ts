@@ -20,6 +20,7 @@ const jobsWith = (some: Partial<Jobs>): Jobs => ({
   index: unexpected,
   prepareData: unexpected,
   score: unexpected,
+  generate: unexpected,
   doctor: unexpected,
   ...some,
 });

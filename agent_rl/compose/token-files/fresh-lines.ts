@@ -73,3 +73,22 @@ export function refuseExisting(file: string): void {
     `${file} exists, and nothing is written over. Give another --output, or move it away.`,
   );
 }
+
+/**
+ * Runs what writes a new file: it appears when that ends well.
+ *
+ * @throws AgentRlError `OUTPUT_UNWRITABLE`, and what the action throws; there is no file then.
+ */
+export async function writingFresh<Result>(
+  file: string,
+  action: (lines: FreshLines) => Promise<Result>,
+): Promise<Result> {
+  const lines = new FreshLines(file);
+  try {
+    const result = await action(lines);
+    lines.commit();
+    return result;
+  } finally {
+    lines.discard();
+  }
+}

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { datasetError, type DatasetProblem } from '../../../dataset/dataset-problem.ts';
-import { readJsonLines } from '../../../dataset/json-lines.ts';
+import { type JsonLine, readJsonLines } from '../../../dataset/json-lines.ts';
 
 /** Says that something is wrong with a row: where in it, and what. */
 export type Report = (path: string, text: string) => void;
@@ -18,9 +18,11 @@ export interface InputRow<Row> {
 
 /** The rows of a JSONL file of any size: it is read as a stream, once to check it and once to work on it. */
 export class InputRows<Row> {
+  /** @param value stands for the only line, where there is no file; the name is then said of what is wrong with it. */
   constructor(
     readonly file: string,
     private readonly readRow: ReadRow<Row>,
+    private readonly value?: unknown,
   ) {}
 
   /**
@@ -29,7 +31,7 @@ export class InputRows<Row> {
    * @throws AgentRlError `DATASET_INVALID`, every problem of every line at once, or when the file holds no row.
    */
   async check(see: (row: Row) => void): Promise<void> {
-    this.#requireFile();
+    if (this.value === undefined) this.#requireFile();
     const problems: DatasetProblem[] = [];
     let rows = 0;
     for await (const read of this.#lines()) {
@@ -55,7 +57,7 @@ export class InputRows<Row> {
   async *#lines(): AsyncGenerator<
     InputRow<Row> | { readonly problems: readonly DatasetProblem[] }
   > {
-    for await (const json of readJsonLines(this.file)) {
+    for await (const json of this.#jsonLines()) {
       if ('problem' in json) {
         yield { problems: [json.problem] };
         continue;
@@ -66,6 +68,10 @@ export class InputRows<Row> {
       if (problems.length > 0 || row === undefined) yield { problems };
       else yield { line, row };
     }
+  }
+
+  #jsonLines(): AsyncIterable<JsonLine> | Iterable<JsonLine> {
+    return this.value === undefined ? readJsonLines(this.file) : [{ line: 1, value: this.value }];
   }
 
   #requireFile(): void {

@@ -1,5 +1,6 @@
 import { AgentRlError } from '../../core/errors.ts';
 import { throwIfFailed } from '../../core/stray-failure.ts';
+import { mebibytes } from '../mebibytes.ts';
 
 /** What a job over a file used. Plain JSON. */
 export interface JobUsage {
@@ -21,10 +22,16 @@ export function usageSince(startedMs: number, tokens: number): JobUsage {
   };
 }
 
+/** `1840 a second, 230 MiB`. */
+export const usageText = ({ tokensPerSecond, peakRssBytes }: JobUsage): string =>
+  `${tokensPerSecond.toFixed(0)} a second, ${mebibytes(peakRssBytes)}`;
+
 /** @throws StrayFailure or AgentRlError `INTERRUPTED` when a job is stopped whose output is whole or not there. */
-export function throwIfInterrupted(signal: AbortSignal, output: string | undefined): void {
+export function throwIfInterrupted(signal: AbortSignal): void {
   throwIfFailed(signal);
   if (!signal.aborted) return;
-  const left = output === undefined ? '' : ` ${output} was not written.`;
-  throw new AgentRlError('INTERRUPTED', `Stopped before the last line was done.${left}`);
+  throw new AgentRlError(
+    'INTERRUPTED',
+    'Stopped before the last line was done: nothing was written.',
+  );
 }
