@@ -30,13 +30,17 @@ export type {
   ChatOptions,
   CheckResult,
   EvaluationOptions,
+  GenerateOptions,
   IndexOptions,
   JobOptions,
   JobResult,
   Jobs,
+  ModelJobOptions,
+  ScoreOptions,
   TrainingOptions,
   VerifyDatasetOptions,
 } from './compose/run-options.ts';
+export type { ModelChoice } from './compose/using-model.ts';
 export type {
   HubSettings,
   PrepareDataOptions,

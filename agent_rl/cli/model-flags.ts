@@ -2,12 +2,18 @@ import type { Options } from 'yargs';
 
 import type { ModelJobOptions } from '../compose/run-options.ts';
 import { AgentRlError } from '../core/errors.ts';
-import type { Parsed } from './config-flags.ts';
+import { texts, type Parsed } from './config-flags.ts';
 import { type Io, printer } from './io.ts';
 
 /** Flags of the commands that run a model by itself. */
 export const modelOptions: Readonly<Record<string, Options>> = {
   model: { type: 'string', demandOption: true, requiresArg: true, describe: 'Model folder' },
+  adapter: {
+    type: 'string',
+    array: true,
+    nargs: 1,
+    describe: 'Folder of an adapter over the model; several add up',
+  },
   device: {
     type: 'string',
     default: 'cpu',
@@ -24,6 +30,7 @@ export function modelJob(parsed: Parsed, io: Io): ModelJobOptions {
   return {
     model: String(parsed['model']),
     device: String(parsed['device']),
+    adapters: texts(parsed['adapter']),
     ...(engineThreads !== undefined && { engineThreads }),
     signal: io.signal,
     print: printer(io, parsed['json'] === true),

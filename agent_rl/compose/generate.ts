@@ -11,7 +11,14 @@ import { visibleControls, withProgress } from '../telemetry/index.ts';
 import type { ModelConfig } from '../../model/model-config.ts';
 import { cacheBytes, type CacheRequest } from './check-cache-fits.ts';
 import { mebibytes } from './mebibytes.ts';
-import { findModel, usingModel, type FoundModel, type OpenedModel } from './open-model.ts';
+import { textFolder } from './model-folder.ts';
+import {
+  findModel,
+  namesOf,
+  usingModel,
+  type FoundModel,
+  type RunningModel,
+} from './using-model.ts';
 import type { GenerateOptions, JobResult } from './run-options.ts';
 import { continuationLine } from './token-files/continuation-line.ts';
 import { continueRows, type Continuation } from './token-files/continue-rows.ts';
@@ -60,7 +67,7 @@ async function plan(options: GenerateOptions): Promise<Planned> {
   const { input, prompt, output, maxTokens, samples, batch } = options;
   const found = await findModel(options);
   if (output !== undefined) refuseExisting(output);
-  const texts = await openModelTexts(found.folder);
+  const texts = await openModelTexts(await textFolder(found.folder));
   const policy = policyOf(texts, { options, generator: notYet });
   const readRow = readGenerationRow({
     model: found.config,
@@ -86,7 +93,7 @@ async function plan(options: GenerateOptions): Promise<Planned> {
 }
 
 interface Running {
-  readonly model: OpenedModel;
+  readonly model: RunningModel;
   readonly options: GenerateOptions;
   readonly write: (line: object) => void;
 }
@@ -123,7 +130,8 @@ async function continueAll(
   });
   await programs.dispose();
   const usage = usageSince(started, tokens);
-  return { model: found.folder, device: engine.device, lines, samples, tokens, ...usage };
+  const { device } = engine;
+  return { ...namesOf(found), device, lines, samples, tokens, ...usage };
 }
 
 /** Stands for the generator while prompts are only read. */

@@ -1,5 +1,5 @@
 import type { Sampling } from '../core/sampling.ts';
-import type { ModelChoice } from './open-model.ts';
+import type { ModelChoice } from './using-model.ts';
 import type { PrepareDataOptions } from './prepare-data/prepare-data-options.ts';
 import type { PreparedRun } from './prepare-run.ts';
 

@@ -1,6 +1,6 @@
 import { LocalLearner } from '../learner/local-learner.ts';
 import { withProgress } from '../telemetry/index.ts';
-import { findModel, usingModel, type OpenedModel } from './open-model.ts';
+import { findModel, namesOf, usingModel, type RunningModel } from './using-model.ts';
 import type { JobResult, ScoreOptions } from './run-options.ts';
 import { float32Numbers } from './token-files/float32-numbers.ts';
 import { refuseExisting, writingFresh, type FreshLines } from './token-files/fresh-lines.ts';
@@ -38,13 +38,13 @@ export async function score(options: ScoreOptions): Promise<JobResult> {
         `${total.lines} lines of ${total.tokens} tokens scored, ${usageText(usage)}: ${file}`,
       );
       const { device } = model.engine;
-      return { output: file, model: found.folder, device, ...total, ...usage };
+      return { output: file, ...namesOf(found), device, ...total, ...usage };
     }),
   );
 }
 
 interface Scoring {
-  readonly model: OpenedModel;
+  readonly model: RunningModel;
   readonly output: FreshLines;
   readonly options: Pick<ScoreOptions, 'input' | 'batchTokens' | 'signal'>;
   readonly onLines: (done: number) => void;
@@ -58,6 +58,8 @@ async function scoreRows(
   // Of the learner only the forward pass: it is the one that training compares with what was sampled.
   const learner = new LocalLearner(engine, config, parameters, {
     microBatchTokens: batchTokens,
+    // Nothing is trained, so nothing of it is dropped or saved.
+    adapter: { baseModel: '', seed: 0 },
     publish: () => Promise.resolve(),
   });
   let done = 0;

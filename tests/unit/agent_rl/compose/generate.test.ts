@@ -12,6 +12,11 @@ import { saveModel } from '../../../../model/load-model.ts';
 import { plainLogits } from '../../../support/plain-decoder.ts';
 import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
 import { rejectionOf } from '../../../support/thrown.ts';
+import {
+  mergedInLoops,
+  saveTinyAdapter,
+  tinyAdapterWeights,
+} from '../../../support/tiny-adapter.ts';
 import { tinyModelConfig } from '../../../support/tiny-model.ts';
 import { tinyWeights } from '../../../support/tiny-models.ts';
 
@@ -101,6 +106,19 @@ describe('generating from ids', () => {
     const [first] = rows;
     expect(await generated([first!], { ...options, batch: 2 })).toEqual(many.slice(0, 3));
     expect(await generated(rows, { ...options, seed: 2 })).not.toEqual(many);
+  });
+
+  test('greedily takes the likeliest tokens of the model with its adapter', async () => {
+    const adapter = join(folder, 'adapter');
+    await saveTinyAdapter(adapter, tinyModelConfig);
+    const merged = mergedInLoops(parameters, tinyAdapterWeights(tinyModelConfig), tinyModelConfig);
+    const lines = await generated(rows, { adapters: [adapter], maxTokens: 5 });
+    expect(lines).not.toEqual(await generated(rows, { maxTokens: 5 }));
+    for (const [index, { ids }] of lines.entries()) {
+      const context = [...prompts[index]!, ...ids];
+      const logits = plainLogits(tinyModelConfig, merged, context).slice(-1 - ids.length, -1);
+      expect(ids).toEqual(logits.map((one) => one.indexOf(Math.max(...one))));
+    }
   });
 
   test("ends at the model's last position", async () => {

@@ -10,6 +10,12 @@ import { saveModel } from '../../../../model/load-model.ts';
 import { plainLogProbs } from '../../../support/plain-decoder.ts';
 import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
 import { rejectionOf } from '../../../support/thrown.ts';
+import {
+  mergedInLoops,
+  saveTinyAdapter,
+  tinyAdapter,
+  tinyAdapterWeights,
+} from '../../../support/tiny-adapter.ts';
 import { tinyModelConfig } from '../../../support/tiny-model.ts';
 import { tinyWeights } from '../../../support/tiny-models.ts';
 
@@ -77,6 +83,46 @@ describe('scoring', () => {
       );
       expect(Math.max(...differences)).toBeLessThan(1e-6);
     }
+  });
+
+  test('counts in adapters over the model, given apart or found by the folder of one', async () => {
+    const [one, two] = [join(folder, 'one'), join(folder, 'two')];
+    const second = { ...tinyAdapter, name: 'second', rank: 2, alpha: 1 };
+    await saveTinyAdapter(one, tinyModelConfig, { baseModel: model });
+    await saveTinyAdapter(two, tinyModelConfig, { adapter: second });
+    const merged = mergedInLoops(parameters, tinyAdapterWeights(tinyModelConfig), tinyModelConfig);
+    const both = mergedInLoops(
+      merged,
+      tinyAdapterWeights(tinyModelConfig, second),
+      tinyModelConfig,
+      second,
+    );
+    const ids = sequences[1]!;
+    const input = fileOf('adapted.jsonl', [ids]);
+    const expected = [merged, merged, both].map((weights) =>
+      plainLogProbs(tinyModelConfig, weights, ids),
+    );
+    const lines = [
+      await scored({ input, adapters: [one] }),
+      await scored({ input, model: one }),
+      await scored({ input, adapters: [one, two] }),
+    ].flat();
+    for (const [i, { logprobs }] of lines.entries()) {
+      const differences = logprobs.map((value, t) => Math.abs(Number(value) - expected[i]![t]!));
+      expect(Math.max(...differences)).toBeLessThan(1e-4);
+    }
+    const [plain] = await scored({ input });
+    expect(plain).not.toEqual(lines[0]);
+  });
+
+  test.each([
+    ['not-there', 'is not there'],
+    ['model', 'holds no adapter_config.json'],
+  ])('refuses the adapter %s, which %s', async (name, why) => {
+    const input = fileOf('one.jsonl', [[1]]);
+    const error = await rejectionOf(scored({ input, adapters: [join(folder, name)] }));
+    expect(error.code).toBe('MODEL_INVALID');
+    expect(error.message).toContain(why);
   });
 
   test('gives a name back with what it names', async () => {
