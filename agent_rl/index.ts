@@ -35,6 +35,7 @@ export type {
   JobOptions,
   JobResult,
   Jobs,
+  MergeLoraOptions,
   ModelJobOptions,
   ScoreOptions,
   TrainingOptions,

@@ -14,6 +14,7 @@ import { doctor } from './commands/doctor.ts';
 import { evaluate } from './commands/eval.ts';
 import { generate } from './commands/generate.ts';
 import { indexCorpus } from './commands/index-corpus.ts';
+import { mergeLora } from './commands/merge-lora.ts';
 import { plugins } from './commands/plugins.ts';
 import { prepareDataCommand } from './commands/prepare-data.ts';
 import { score } from './commands/score.ts';
@@ -34,6 +35,7 @@ const commands: readonly Command[] = [
   indexCorpus,
   score,
   generate,
+  mergeLora,
   doctor,
 ];
 

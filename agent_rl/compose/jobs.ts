@@ -13,6 +13,7 @@ export const jobs: Jobs = {
     (await import('./prepare-data/prepare-data.ts')).prepareData(options),
   score: async (options) => (await import('./score.ts')).score(options),
   generate: async (options) => (await import('./generate.ts')).generate(options),
+  mergeLora: async (options) => (await import('./merge-lora.ts')).mergeLora(options),
   doctor: async (options) => (await import('./doctor.ts')).doctor(options),
 };
 

@@ -95,6 +95,17 @@ export interface GenerateOptions extends ModelJobOptions {
   readonly batch: number;
 }
 
+export interface MergeLoraOptions {
+  readonly baseModel: string;
+  /** Folders of adapters, in order; those that one of them was trained over are found. */
+  readonly loraModels: readonly string[];
+  /** Folder to write, which must not be there. */
+  readonly outputPath: string;
+  /** `F32` by default, `BF16` or `F16`. */
+  readonly dtype?: string;
+  readonly print: (text: string) => void;
+}
+
 /** What a job found, as `--json` prints it. */
 export type JobResult = Readonly<Record<string, unknown>>;
 
@@ -114,5 +125,6 @@ export interface Jobs {
   prepareData(options: PrepareDataOptions): Promise<object>;
   score(options: ScoreOptions): Promise<JobResult>;
   generate(options: GenerateOptions): Promise<JobResult>;
+  mergeLora(options: MergeLoraOptions): Promise<JobResult>;
   doctor(options: { readonly print: (text: string) => void }): Promise<CheckResult>;
 }

@@ -1,21 +1,19 @@
-import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 
-import { AgentRlError } from '../core/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import { openEngine } from '../engine/open-engine.ts';
-import { holdsAdapter } from '../../model/adapter-files.ts';
 import { readModelConfig, type ModelConfig } from '../../model/model-config.ts';
 import { modelLayers, openModel, type OpenedModel } from '../../model/open-model.ts';
 import { readJson } from '../../model/read-json.ts';
+import { adapterFolders } from './adapter-folders.ts';
 import { modelFolder } from './model-folder.ts';
 
 /** A model, and what it is to run on. */
 export interface ModelChoice {
   /** Folder of a model, or of an adapter that says which model it is over. */
   readonly model: string;
-  /** Folders of adapters over it, in order. */
+  /** Folders of adapters over it, in order; those that one of them was trained over are found. */
   readonly adapters?: readonly string[];
   /** `cpu`, `cuda`, `cuda:n`, `webgpu` or `tensorflow`. */
   readonly device: string;
@@ -38,7 +36,7 @@ export async function findModel({
   adapters = [],
 }: Pick<ModelChoice, 'model' | 'adapters'>): Promise<FoundModel> {
   const folder = modelFolder({ model: { path: model } });
-  const over = adapters.map(adapterFolder);
+  const over = await adapterFolders(adapters);
   const { base } = await modelLayers({ folder, adapters: over });
   const file = join(base, 'config.json');
   const config = readModelConfig(await readJson(file, 'MODEL_INVALID'), file);
@@ -50,13 +48,6 @@ export const namesOf = ({ folder, adapters }: FoundModel) => ({
   model: folder,
   ...(adapters.length > 0 && { adapters }),
 });
-
-function adapterFolder(name: string): string {
-  const folder = resolve(name);
-  if (holdsAdapter(folder)) return folder;
-  const why = existsSync(folder) ? 'holds no adapter_config.json' : 'is not there';
-  throw new AgentRlError('MODEL_INVALID', `--adapter ${name}: ${folder} ${why}.`);
-}
 
 /** A model with its weights, in this thread. */
 export interface RunningModel extends Pick<OpenedModel, 'config' | 'parameters'> {

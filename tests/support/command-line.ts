@@ -21,6 +21,7 @@ const jobsWith = (some: Partial<Jobs>): Jobs => ({
   prepareData: unexpected,
   score: unexpected,
   generate: unexpected,
+  mergeLora: unexpected,
   doctor: unexpected,
   ...some,
 });

@@ -66,11 +66,11 @@ export class FreshLines {
 }
 
 /** @throws AgentRlError `OUTPUT_UNWRITABLE` when there is something of this name. */
-export function refuseExisting(file: string): void {
+export function refuseExisting(file: string, flag = '--output'): void {
   if (!existsSync(file)) return;
   throw new AgentRlError(
     'OUTPUT_UNWRITABLE',
-    `${file} exists, and nothing is written over. Give another --output, or move it away.`,
+    `${file} exists, and nothing is written over. Give another ${flag}, or move it away.`,
   );
 }
 
