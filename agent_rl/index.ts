@@ -31,13 +31,18 @@ export type {
   ChatOptions,
   CheckResult,
   EvaluationOptions,
+  GenerateOptions,
   IndexOptions,
   JobOptions,
   JobResult,
   Jobs,
+  MergeLoraOptions,
+  ModelJobOptions,
+  ScoreOptions,
   TrainingOptions,
   VerifyDatasetOptions,
 } from './compose/run-options.ts';
+export type { ModelChoice } from './compose/using-model.ts';
 export type {
   HubSettings,
   PrepareDataOptions,
@@ -94,9 +99,11 @@ export {
 export type { GroupScheme, RewardTerm } from './algorithms/combine-group-rewards.ts';
 export type { RewardCombination } from './trainer/group-rewards.ts';
 
+export type { ProgramMemory } from './learner/train-program.ts';
 export * from './rollout/index.ts';
 export * from './trainer/index.ts';
 export * from '../dataset/index.ts';
+export type { Adapter, ParameterCounts } from '../model/adapter.ts';
 export type {
   AfterTurn,
   ChatTemplate,
@@ -108,6 +115,7 @@ export type {
 } from '../model/chat-template.ts';
 export { LANGUAGE_MODEL, type LanguageModel } from '../model/language-model.ts';
 export type { ModelConfig, ModelFamily } from '../model/model-config.ts';
+export type { NewAdapter } from '../model/open-model.ts';
 export type {
   LinearScaling,
   Llama3Scaling,

@@ -131,10 +131,13 @@ export async function copyLanguageModelFiles(from: string, to: string): Promise<
 }
 
 /**
- * What the folder calls the end of text: generation_config.json, config.json and the tokenizer's `eos_token`. How to
- * sample, which generation_config.json advises on too, is the run's to say.
+ * What the folder calls the end of text: generation_config.json, config.json and, where it has a tokenizer, its
+ * `eos_token`. How to sample, which generation_config.json advises on too, is the run's to say.
  */
-async function endsOfText(folder: string, tokenizer: Tokenizer): Promise<readonly number[]> {
+export async function endsOfText(
+  folder: string,
+  tokenizer: Tokenizer | undefined,
+): Promise<readonly number[]> {
   const ids: number[] = [];
   for (const name of ['generation_config.json', 'config.json']) {
     const file = path.join(folder, name);
@@ -156,6 +159,7 @@ async function endsOfText(folder: string, tokenizer: Tokenizer): Promise<readonl
       ids.push(id);
     }
   }
-  const eosToken = tokenizer.namedTokens['eos_token'];
-  return eosToken === undefined ? ids : [...ids, tokenizer.idOf(eosToken)];
+  const eosToken = tokenizer?.namedTokens['eos_token'];
+  if (tokenizer === undefined || eosToken === undefined) return ids;
+  return [...ids, tokenizer.idOf(eosToken)];
 }

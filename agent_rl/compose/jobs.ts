@@ -14,6 +14,9 @@ export const jobs: Jobs = {
   index: async (options) => (await import('./index-corpus/index-corpus.ts')).indexCorpus(options),
   prepareData: async (options) =>
     (await import('./prepare-data/prepare-data.ts')).prepareData(options),
+  score: async (options) => (await import('./score.ts')).score(options),
+  generate: async (options) => (await import('./generate.ts')).generate(options),
+  mergeLora: async (options) => (await import('./merge-lora.ts')).mergeLora(options),
   doctor: async (options) => (await import('./doctor.ts')).doctor(options),
 };
 

@@ -19,6 +19,9 @@ const jobsWith = (some: Partial<Jobs>): Jobs => ({
   verifyDataset: unexpected,
   index: unexpected,
   prepareData: unexpected,
+  score: unexpected,
+  generate: unexpected,
+  mergeLora: unexpected,
   doctor: unexpected,
   ...some,
 });

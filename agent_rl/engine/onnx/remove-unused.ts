@@ -11,7 +11,7 @@ export function removeUnused({ graph, outputNames }: TracedProgram): void {
     for (const name of inputs) used.add(name);
     return true;
   });
-  graph.nodes.splice(0, graph.nodes.length, ...kept.reverse());
+  graph.nodes.splice(0, graph.nodes.length, ...kept.toReversed());
   const initializers = graph.initializers.filter(({ name }) => used.has(name));
   graph.initializers.splice(0, graph.initializers.length, ...initializers);
 }
