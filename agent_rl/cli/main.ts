@@ -12,6 +12,7 @@ import type { Command, CommandContext } from './command.ts';
 import { chat } from './commands/chat.ts';
 import { doctor } from './commands/doctor.ts';
 import { evaluate } from './commands/eval.ts';
+import { exportModel } from './commands/export.ts';
 import { indexCorpus } from './commands/index-corpus.ts';
 import { plugins } from './commands/plugins.ts';
 import { prepareDataCommand } from './commands/prepare-data.ts';
@@ -30,6 +31,7 @@ const commands: readonly Command[] = [
   verifyDataset,
   prepareDataCommand,
   indexCorpus,
+  exportModel,
   doctor,
 ];
 

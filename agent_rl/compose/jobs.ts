@@ -11,6 +11,7 @@ export const jobs: Jobs = {
   index: async (options) => (await import('./index-corpus/index-corpus.ts')).indexCorpus(options),
   prepareData: async (options) =>
     (await import('./prepare-data/prepare-data.ts')).prepareData(options),
+  exportModel: async (options) => (await import('./export-model.ts')).exportModel(options),
   doctor: async (options) => (await import('./doctor.ts')).doctor(options),
 };
 

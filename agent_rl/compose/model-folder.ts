@@ -5,12 +5,15 @@ import type { Config } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { packageRoot } from '../core/package-root.ts';
 
+/** How a model is named. */
+type NamedModel = Pick<Config['model'], 'path' | 'hfModelName'>;
+
 /**
  * The folder a config's model is in: relative to the working directory, or among what the package ships.
  *
  * @throws AgentRlError `MODEL_INVALID` when it is in neither, or a model is named by hub id.
  */
-export function modelFolder({ model }: Config): string {
+export function modelFolder({ model }: { readonly model: NamedModel }): string {
   const name = model.hfModelName ?? model.path;
   const places = [resolve(name), join(packageRoot(), name)];
   const found = places.find((place) => existsSync(join(place, 'config.json')));

@@ -58,6 +58,14 @@ export interface IndexOptions {
   readonly print: (text: string) => void;
 }
 
+export interface ExportOptions {
+  /** Model folder, run folder or checkpoint. */
+  readonly model: string;
+  /** Folder to write, which is not there or empty. */
+  readonly onnx: string;
+  readonly print: (text: string) => void;
+}
+
 /** What a job found, as `--json` prints it. */
 export type JobResult = Readonly<Record<string, unknown>>;
 
@@ -75,5 +83,6 @@ export interface Jobs {
   verifyDataset(options: VerifyDatasetOptions): Promise<CheckResult>;
   index(options: IndexOptions): Promise<JobResult>;
   prepareData(options: PrepareDataOptions): Promise<object>;
+  exportModel(options: ExportOptions): Promise<JobResult>;
   doctor(options: { readonly print: (text: string) => void }): Promise<CheckResult>;
 }

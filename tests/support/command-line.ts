@@ -19,6 +19,7 @@ const jobsWith = (some: Partial<Jobs>): Jobs => ({
   verifyDataset: unexpected,
   index: unexpected,
   prepareData: unexpected,
+  exportModel: unexpected,
   doctor: unexpected,
   ...some,
 });
