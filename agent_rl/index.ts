@@ -75,6 +75,7 @@ export {
   LanguageModelPolicy,
   type LanguageModelPolicySettings,
   MiniMindPolicy,
+  TransformersJsPolicy,
 } from './policies/index.ts';
 export {
   CalculatorTool,

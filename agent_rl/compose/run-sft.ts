@@ -24,6 +24,7 @@ import { saveCheckpoint } from './checkpoints.ts';
 import { choosePlugins } from './choose-plugins.ts';
 import { EngineClient } from './engine-client.ts';
 import { modelFolder } from './model-folder.ts';
+import { requireTrainable } from './require-trainable.ts';
 import { defaultRunName } from './resume-point.ts';
 import { writeRunConfig } from './run-inputs.ts';
 import type { JobResult, TrainingOptions } from './run-options.ts';
@@ -44,6 +45,7 @@ export async function runSft(options: TrainingOptions): Promise<JobResult> {
       '--resume continues reinforcement learning; a supervised run cannot be continued. Start it anew, or give its checkpoint with --model-path.',
     );
   }
+  requireTrainable(loaded, plugins);
   const chosen = choosePlugins(loaded, plugins);
   const folderOfModel = modelFolder(config);
   const model = await openLanguageModelFolder(folderOfModel);

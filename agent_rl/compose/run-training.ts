@@ -19,13 +19,14 @@ import type { CheckpointReason, TrainerState } from '../trainer/trainer-contract
 import { paddedLength } from '../learner/train-batch.ts';
 import { openLanguageModelFolder } from '../../model/language-model.ts';
 import { loadModel } from '../../model/load-model.ts';
-import { type Agent, openAgent, openEngine, sandboxWorkers } from './agent.ts';
+import { openEngine, openTrainableAgent, sandboxWorkers, type TrainableAgent } from './agent.ts';
 import { pruneCheckpoints, readTrainerState, saveCheckpoint } from './checkpoints.ts';
 import { choosePlugins } from './choose-plugins.ts';
 import { needsSandbox } from './plugin-needs.ts';
 import { forgetAfter } from './forget-after.ts';
 import { expectedSeconds } from './measure-speed.ts';
 import { modelFolder } from './model-folder.ts';
+import { requireTrainable } from './require-trainable.ts';
 import { defaultRunName, resumePoint, type ResumePoint } from './resume-point.ts';
 import type { JobResult, TrainingOptions } from './run-options.ts';
 import { rewriteRunConfig, runInputs, writeRunConfig } from './run-inputs.ts';
@@ -58,6 +59,7 @@ interface RunTasks {
 export async function runTraining(options: TrainingOptions): Promise<JobResult> {
   const { loaded, plugins, print } = options;
   const { config } = loaded;
+  requireTrainable(loaded, plugins);
   const tasks = await readTasks(options);
   const facts = await planFacts(options, tasks);
   print(previewText(tasks.train, config.run.previewTasks));
@@ -73,7 +75,7 @@ export async function runTraining(options: TrainingOptions): Promise<JobResult> 
   try {
     const { cpuSeconds: cpuSecondsBefore } = await memory.sample();
     const kl = config.algorithm.kl.kind !== 'none';
-    const agent = await openAgent({
+    const agent = await openTrainableAgent({
       loaded,
       plugins,
       signal: options.signal,
@@ -192,7 +194,7 @@ async function newRunFolder({ loaded: { config, file } }: TrainingOptions): Prom
 
 interface RunParts {
   readonly options: TrainingOptions;
-  readonly agent: Agent;
+  readonly agent: TrainableAgent;
   readonly tasks: RunTasks;
   readonly facts: PlanFacts;
   readonly folder: RunFolder;
