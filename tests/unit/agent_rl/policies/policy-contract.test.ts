@@ -4,7 +4,11 @@ import { packageRoot } from '../../../../agent_rl/core/package-root.ts';
 import { OnnxEngine } from '../../../../agent_rl/engine/onnx-engine.ts';
 import { DecoderPrograms } from '../../../../agent_rl/generation/decoder-programs.ts';
 import { LocalGenerator } from '../../../../agent_rl/generation/local-generator.ts';
-import { HuggingFacePolicy, MiniMindPolicy } from '../../../../agent_rl/policies/index.ts';
+import {
+  HuggingFacePolicy,
+  MiniMindPolicy,
+  TransformersJsPolicy,
+} from '../../../../agent_rl/policies/index.ts';
 import { openLanguageModelFolder } from '../../../../model/language-model.ts';
 import { loadModel } from '../../../../model/load-model.ts';
 import { describePolicyContract } from '../../../contracts/policy-contract.ts';
@@ -48,4 +52,14 @@ describe.each([
     isControl: (token) => tokenizer.isControl(token),
     forged,
   });
+});
+
+describePolicyContract('transformers-js with the tokenizer and template of MiniMind-3', {
+  plugin: TransformersJsPolicy,
+  create: () => {
+    const scripted = new ScriptedGenerator(() => tokenizer.encodeTemplate(said));
+    return new TransformersJsPolicy(model, scripted, { thinking: false });
+  },
+  isControl: (token) => tokenizer.isControl(token),
+  forged,
 });
