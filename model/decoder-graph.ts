@@ -6,16 +6,11 @@
  * sequences padded at the right only, and transformers.js pads at the left.
  */
 import { Graph, type EmitOptions } from '../agent_rl/engine/trace/graph.ts';
+import type { LinearModule } from '../agent_rl/core/linear-module.ts';
 import type { OpenGraph, Port } from '../agent_rl/engine/onnx/model-parts.ts';
+import { adapterParameter, adapterScale, allSpecs, type Adapter } from './adapter.ts';
 import type { ModelConfig } from './model-config.ts';
-import {
-  embeddingName,
-  finalNormName,
-  headName,
-  layerParameter,
-  parameter,
-  parameterSpecs,
-} from './parameters.ts';
+import { embeddingName, finalNormName, headName, layerParameter, parameter } from './parameters.ts';
 import { ropeTablesUpTo } from './rope.ts';
 
 const onnxBool = 9;
@@ -70,7 +65,7 @@ class DecoderGraph {
 
   #addWeights(): void {
     const byName = Object.fromEntries(this.parameters);
-    for (const { name, shape } of parameterSpecs(this.config)) {
+    for (const { name, shape } of allSpecs(this.config)) {
       this.#graph.constant(name, { shape, dtype: 'float32' }, parameter(byName, name));
     }
   }
@@ -186,11 +181,21 @@ class DecoderGraph {
     this.#op('Reshape', [logits, this.#shape(batch, [-1, vocabSize])], { as: 'logits' });
   }
 
-  /** Rows times a stored matrix [out, in], plus its bias where it has one. */
-  #linear(layer: number, name: string, rows: string): string {
+  /** Rows times a stored matrix [out, in], plus its bias where it has one and what adapters add. */
+  #linear(layer: number, name: LinearModule, rows: string): string {
     const bias = layerParameter(layer, `${name}.bias`);
     const inputs = [rows, layerParameter(layer, `${name}.weight`)];
-    return this.#op('Gemm', this.parameters.has(bias) ? [...inputs, bias] : inputs, transposedB);
+    const sum = this.#op(
+      'Gemm',
+      this.parameters.has(bias) ? [...inputs, bias] : inputs,
+      transposedB,
+    );
+    const adapters = (this.config.adapters ?? []).filter(({ targets }) => targets.includes(name));
+    return adapters.reduce((before, adapter) => {
+      const matrix = (which: 'A' | 'B'): string => adapterParameter(adapter, layer, name, which);
+      const low = this.#op('Gemm', [rows, matrix('A')], scaledBy(adapter));
+      return this.#op('Gemm', [low, matrix('B'), before], transposedB);
+    }, sum);
   }
 
   #norm(x: string, weight: string): string {
@@ -263,6 +268,10 @@ class DecoderGraph {
 const int64 = (name: string, shape: readonly string[]): Port => ({ name, shape, dtype: 'int64' });
 
 const transposedB: EmitOptions = { attributes: { transB: { int: 1 } } };
+
+const scaledBy = (adapter: Adapter): EmitOptions => ({
+  attributes: { ...transposedB.attributes, alpha: { float: adapterScale(adapter) } },
+});
 
 const permutation = (...axes: number[]): EmitOptions => ({ attributes: { perm: { ints: axes } } });
 

@@ -7,8 +7,8 @@ import { modelParts } from '../agent_rl/engine/onnx/model-parts.ts';
 import { decoderGraph } from './decoder-graph.ts';
 import { isRecord } from './is-record.ts';
 import { copyLanguageModelFiles, openLanguageModelFolder } from './language-model.ts';
-import { loadModel, type LoadedModel } from './load-model.ts';
 import { writeModelConfig, type ModelConfig } from './model-config.ts';
+import { modelLayers, openModel, type OpenedModel } from './open-model.ts';
 import { readJson } from './read-json.ts';
 import { writeAside } from './safetensors.ts';
 
@@ -21,6 +21,8 @@ const dataFile = `${modelFile}_data`;
 export interface ExportOptions {
   /** Weights of more bytes than this lie beside the model. */
   readonly mostBytesInside?: number;
+  /** Folders of adapters over the model; what they add is computed beside it. */
+  readonly adapters?: readonly string[];
 }
 
 export interface ExportedModel {
@@ -32,7 +34,7 @@ export interface ExportedModel {
 }
 
 /**
- * Writes a model as a folder that transformers.js generates from: config.json, generation_config.json, the
+ * Writes a model, or one under an adapter, as a folder that transformers.js generates from: config.json, generation_config.json, the
  * tokenizer's files and `onnx/model.onnx` in float32. The folder appears whole or not at all.
  *
  * generation_config.json says what ends a text and that the likeliest token is taken; what the model's own says of
@@ -44,17 +46,19 @@ export interface ExportedModel {
 export async function exportOnnx(
   from: string,
   to: string,
-  { mostBytesInside: most = mostBytesInside }: ExportOptions = {},
+  { mostBytesInside: most = mostBytesInside, adapters = [] }: ExportOptions = {},
 ): Promise<ExportedModel> {
   await refuseIfTaken(to);
-  const { stopTokens } = await openLanguageModelFolder(from);
-  const model = await loadModel(from);
+  const { base } = await modelLayers({ folder: from });
+  const text = existsSync(path.join(from, 'tokenizer.json')) ? from : base;
+  const { stopTokens } = await openLanguageModelFolder(text);
+  const model = await openModel({ folder: from, adapters });
   const aside = `${to}.${process.pid}.partial`;
   try {
     await mkdir(path.join(aside, 'onnx'), { recursive: true });
     const exported = await writeOnnx(path.join(aside, 'onnx'), model, most);
-    await copyLanguageModelFiles(from, aside);
-    await writeTokenizerConfig(from, aside);
+    await copyLanguageModelFiles(text, aside);
+    await writeTokenizerConfig(text, aside);
     await writeJson(path.join(aside, 'config.json'), {
       ...writeModelConfig(model.config, 'float32'),
       'transformers.js_config': {
@@ -86,7 +90,7 @@ async function refuseIfTaken(folder: string): Promise<void> {
 
 async function writeOnnx(
   folder: string,
-  { config, parameters }: LoadedModel,
+  { config, parameters }: OpenedModel,
   most: number,
 ): Promise<ExportedModel> {
   const graph = decoderGraph(config, parameters);

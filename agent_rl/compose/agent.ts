@@ -5,6 +5,7 @@ import type { Container } from 'inversify';
 
 import type { Config } from '../config/index.ts';
 import type { Environment } from '../core/environment.ts';
+import { AgentRlError } from '../core/errors.ts';
 import { GENERATOR } from '../core/generator.ts';
 import type { OwnGenerator, Policy } from '../core/policy.ts';
 import type { RewardShared } from '../core/reward.ts';
@@ -198,6 +199,12 @@ async function openOwnGenerator(
 ): Promise<OwnGenerator | undefined> {
   const open = entry.spec.openGenerator;
   if (open === undefined) return undefined;
+  if (config.model.adapters.length > 0 || config.model.lora !== undefined) {
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `policy ${entry.spec.name} brings its own generator, which knows nothing of model.adapters and model.lora. Leave them out; agent-rl export --adapter writes a model with its adapters.`,
+    );
+  }
   const { maxContextTokens } = config.policy;
   const file = join(folder, 'config.json');
   const model = readModelConfig(await readJson(file, 'MODEL_INVALID'), file);

@@ -12,11 +12,18 @@ import type { ExportOptions, JobResult } from './run-options.ts';
  *
  * @throws AgentRlError as `exportOnnx` does; `CHECKPOINT_INVALID` for a run without a whole checkpoint
  */
-export async function exportModel({ model, onnx, print }: ExportOptions): Promise<JobResult> {
+export async function exportModel({
+  model,
+  adapters = [],
+  onnx,
+  print,
+}: ExportOptions): Promise<JobResult> {
   const isRun = existsSync(join(resolve(model), 'checkpoints'));
   const from = isRun ? checkpointAt(model, print) : modelFolder({ model: { path: model } });
   const to = resolve(onnx);
-  const exported = await exportOnnx(from, to);
+  const exported = await exportOnnx(from, to, {
+    adapters: adapters.map((folder) => resolve(folder)),
+  });
   const apart = exported.weightsApart ? ', the weights in onnx/model.onnx_data' : '';
   print(`Exported ${from} to ${to}: ${mebibytes(exported.bytes)}${apart}`);
   return { model: from, onnx: to, ...exported };

@@ -61,6 +61,8 @@ export interface IndexOptions {
 export interface ExportOptions {
   /** Model folder, run folder or checkpoint. */
   readonly model: string;
+  /** Folders of adapters over it. */
+  readonly adapters?: readonly string[];
   /** Folder to write, which is not there or empty. */
   readonly onnx: string;
   readonly print: (text: string) => void;

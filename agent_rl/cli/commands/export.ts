@@ -1,4 +1,5 @@
 import type { Command } from '../command.ts';
+import { textsOf } from '../config-flags.ts';
 import { printer, writeJson } from '../io.ts';
 
 /** `agent-rl export` is named after what it does; `export` itself is not a name to export. */
@@ -12,6 +13,12 @@ export const exportModel: Command = {
       requiresArg: true,
       describe: 'Model folder, run folder or checkpoint',
     },
+    adapter: {
+      type: 'string',
+      array: true,
+      nargs: 1,
+      describe: 'Folder of an adapter over the model',
+    },
     onnx: {
       type: 'string',
       demandOption: true,
@@ -24,6 +31,7 @@ export const exportModel: Command = {
     const json = parsed['json'] === true;
     const result = await jobs.exportModel({
       model: String(parsed['model']),
+      adapters: textsOf(parsed['adapter']),
       onnx: String(parsed['onnx']),
       print: printer(io, json),
     });

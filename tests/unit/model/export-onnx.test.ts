@@ -3,11 +3,20 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
+import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
+import type { LinearModule } from '../../../agent_rl/core/linear-module.ts';
 import { packageRoot } from '../../../agent_rl/core/package-root.ts';
 import { greedy } from '../../../agent_rl/core/sampling.ts';
 import { OnnxEngine } from '../../../agent_rl/engine/onnx-engine.ts';
 import { DecoderPrograms } from '../../../agent_rl/generation/decoder-programs.ts';
 import { LocalGenerator } from '../../../agent_rl/generation/local-generator.ts';
+import {
+  adapterParameter,
+  adapterTargets,
+  initialAdapter,
+  type Adapter,
+} from '../../../model/adapter.ts';
+import { writeAdapter } from '../../../model/adapter-files.ts';
 import { exportOnnx } from '../../../model/export-onnx.ts';
 import { copyLanguageModelFiles, openLanguageModelFolder } from '../../../model/language-model.ts';
 import { loadModel, saveModel } from '../../../model/load-model.ts';
@@ -166,6 +175,65 @@ describe('the starter model, exported', () => {
     const said = [{ role: 'user', content: 'Hello' }] as const;
     expect(text).toBe(template.renderChat(said, [], { addGenerationPrompt: true }));
   });
+});
+
+describe('a model under an adapter, exported', () => {
+  const tiny = tinyModels['Qwen2 with biases, four query heads per key head and its own LM head']!;
+  const config = { ...tiny, vocabSize: 1024, maxPositions: 128 };
+  const adapter: Adapter = {
+    name: 'own',
+    rank: 3,
+    alpha: 6,
+    dropout: 0,
+    rankStabilised: false,
+    targets: adapterTargets(['q_proj', 'mlp']),
+  };
+
+  test.each([
+    ['beside the model', false],
+    ['alone, naming the model under it', true],
+  ])('has the logits of the merged weights: %s', async (name, alone) => {
+    const base = await tinyFolder(`under ${name}`, tiny);
+    const parameters = initialAdapter(config, adapter, new KeyedRng(4));
+    for (const values of parameters.values())
+      values.forEach((value, i) => (values[i] = value + 0.1 * Math.sin(i)));
+    const own = join(folder, `adapter ${name}`);
+    await writeAdapter(own, config, { adapter, parameters, baseModel: base });
+    const to = join(folder, `adapted ${name}`);
+    await (alone ? exportOnnx(own, to) : exportOnnx(base, to, { adapters: [own] }));
+
+    const model = await openInTransformersJs(to);
+    const [logits] = await logitsBy(model, {
+      input_ids: idTensor([prompt]),
+      attention_mask: idTensor([prompt.map(() => 1)]),
+    });
+    await model.dispose();
+    const merged = tinyWeights(config);
+    for (let layer = 0; layer < config.layers; layer++)
+      for (const module of adapter.targets) merge(merged, parameters, layer, module);
+    expect(greatestDifference(logits!, plainLogits(config, merged, prompt))).toBeLessThan(1e-4);
+    const plain = plainLogits(config, tinyWeights(config), prompt);
+    expect(greatestDifference(logits!, plain)).toBeGreaterThan(0.1);
+  });
+
+  /** W + alpha / rank B A, entry by entry. */
+  function merge(
+    weights: ReadonlyMap<string, Float32Array>,
+    parameters: ReadonlyMap<string, Float32Array>,
+    layer: number,
+    module: LinearModule,
+  ): void {
+    const weight = weights.get(`model.layers.${layer}.${module}.weight`)!;
+    const a = parameters.get(adapterParameter(adapter, layer, module, 'A'))!;
+    const b = parameters.get(adapterParameter(adapter, layer, module, 'B'))!;
+    const width = a.length / adapter.rank;
+    for (const [at, value] of weight.entries()) {
+      const [row, column] = [Math.floor(at / width), at % width];
+      let sum = 0;
+      for (let r = 0; r < 3; r++) sum += b[row * 3 + r]! * a[r * width + column]!;
+      weight[at] = value + 2 * sum;
+    }
+  }
 });
 
 describe('what goes wrong', () => {
