@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 import { openAgent } from '../../agent_rl/compose/agent.ts';
 import { prepareRun } from '../../agent_rl/compose/prepare-run.ts';
@@ -17,12 +17,15 @@ const folder = temporaryFolder();
 const exported = join(folder, 'starter-onnx');
 const policy = ['--policy-type', 'transformers-js', '--hf-model-name', exported];
 
-beforeAll(() => {
-  const args = ['export', '--model', join(root, 'model', 'starter'), '--onnx', exported];
-  const { code, stdout, stderr } = builtProgram('agent-rl', args, folder);
-  expect(stderr).toBe('');
-  expect(code).toBe(0);
-  expect(stdout).toContain(`to ${exported}: 10 MiB`);
+const exporting = builtProgram(
+  'agent-rl',
+  ['export', '--model', join(root, 'model', 'starter'), '--onnx', exported],
+  folder,
+);
+
+test('agent-rl export says what it wrote', () => {
+  expect(exporting).toMatchObject({ code: 0, stderr: '' });
+  expect(exporting.stdout).toContain(`to ${exported}: 10 MiB`);
 });
 
 /** The first tasks of the eval split, each attempted once at temperature 0. */

@@ -5,7 +5,6 @@ import type * as Transformers from '@huggingface/transformers';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import type { GeneratorHost } from '../../core/policy.ts';
-import { keepFullFloat32 } from '../../engine/full-float32.ts';
 import { TransformersJsGenerator } from './transformers-js-generator.ts';
 
 /** Which of a folder's ONNX files is run, as transformers.js names them: `onnx/model<suffix>.onnx`. */
@@ -29,7 +28,7 @@ export type LoadTransformers = () => Promise<
 const load: LoadTransformers = () => import('@huggingface/transformers');
 
 /**
- * Opens an ONNX model folder with `@huggingface/transformers`. Nothing is downloaded.
+ * Opens an ONNX model folder with `@huggingface/transformers` in this thread. Nothing is downloaded.
  *
  * @throws AgentRlError `MODEL_INVALID` when the folder holds no such model, `CONFIG_INVALID` for a device the package
  *   does not know, `PLUGIN_LOAD_FAILED` when the package is not installed
@@ -41,7 +40,6 @@ export async function openTransformersJs(
   const { modelFolder, dtype, device, threads, maxContextTokens } = options;
   requireFile(modelFolder, dtype);
   requireDevice(device);
-  keepFullFloat32(device);
   const { AutoModelForCausalLM, Tensor } = await packageOf(loadPackage);
   try {
     const model = await AutoModelForCausalLM.from_pretrained(modelFolder, {

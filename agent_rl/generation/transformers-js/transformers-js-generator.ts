@@ -19,7 +19,7 @@ interface Kept {
   past: Past | undefined;
 }
 
-/** Most tokens fed at once: a run of the model blocks this thread, and what others wait for should come in between. */
+/** Most tokens fed at once: a run of the model blocks its thread, and an abort should not wait for a whole prompt. */
 const mostFed = 256;
 
 /**

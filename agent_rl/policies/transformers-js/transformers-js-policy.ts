@@ -4,10 +4,8 @@ import { Type } from 'typebox';
 import { GENERATOR, type Generator } from '../../core/generator.ts';
 import { policy } from '../../core/policy.ts';
 import { SETTINGS } from '../../core/tool.ts';
-import {
-  openTransformersJs,
-  type TransformersJsOptions,
-} from '../../generation/transformers-js/open-transformers-js.ts';
+import type { TransformersJsOptions } from '../../generation/transformers-js/open-transformers-js.ts';
+import { openInThread } from '../../generation/transformers-js/threaded-generator.ts';
 import { LANGUAGE_MODEL, type LanguageModel } from '../../../model/language-model.ts';
 import { LanguageModelPolicy, type LanguageModelPolicySettings } from '../language-model-policy.ts';
 
@@ -30,7 +28,7 @@ import { LanguageModelPolicy, type LanguageModelPolicySettings } from '../langua
     ),
   }),
   openGenerator: (settings, host) =>
-    openTransformersJs({ ...host, dtype: settings['dtype'] as TransformersJsOptions['dtype'] }),
+    openInThread({ ...host, dtype: settings['dtype'] as TransformersJsOptions['dtype'] }),
 })
 export class TransformersJsPolicy extends LanguageModelPolicy {
   constructor(
