@@ -30,6 +30,7 @@ export type {
   ChatOptions,
   CheckResult,
   EvaluationOptions,
+  ExportOptions,
   IndexOptions,
   JobOptions,
   JobResult,
