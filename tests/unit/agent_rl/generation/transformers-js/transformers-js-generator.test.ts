@@ -1,6 +1,7 @@
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { Tensor, type PreTrainedModel } from '@huggingface/transformers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 
 import type {
@@ -14,7 +15,7 @@ import { OnnxEngine } from '../../../../../agent_rl/engine/onnx-engine.ts';
 import { DecoderPrograms } from '../../../../../agent_rl/generation/decoder-programs.ts';
 import { LocalGenerator } from '../../../../../agent_rl/generation/local-generator.ts';
 import { openTransformersJs } from '../../../../../agent_rl/generation/transformers-js/open-transformers-js.ts';
-import type { TransformersJsGenerator } from '../../../../../agent_rl/generation/transformers-js/transformers-js-generator.ts';
+import { TransformersJsGenerator } from '../../../../../agent_rl/generation/transformers-js/transformers-js-generator.ts';
 import { exportOnnx } from '../../../../../model/export-onnx.ts';
 import { openLanguageModelFolder } from '../../../../../model/language-model.ts';
 import { loadModel } from '../../../../../model/load-model.ts';
@@ -154,6 +155,20 @@ describe('a generator on transformers.js', () => {
     expect((await generator.generate(request('second', [5, 6], { maxTokens: 1 }))).stop).toMatch(
       /max-tokens|stop-token/,
     );
+  });
+
+  test('forgets an episode that is released while the model runs', async () => {
+    const forward = (): Promise<Record<string, Tensor>> => {
+      released.release('gone');
+      const logits = new Tensor('float32', [0, 1], [1, 1, 2]);
+      return Promise.resolve({ logits, 'present.0.key': logits });
+    };
+    const model = { forward, dispose: () => Promise.resolve() } as unknown as PreTrainedModel;
+    const released = new TransformersJsGenerator(model, Tensor, 64);
+    const first = await released.generate(request('gone', [1, 2]));
+    expect(first).toMatchObject({ tokens: [], stop: 'aborted' });
+    // Were it kept, these would not continue it.
+    expect(await released.generate(request('gone', [5, 6]))).toEqual(first);
   });
 
   test('answers what leaves no room with no tokens', async () => {
