@@ -106,6 +106,16 @@ export interface MergeLoraOptions {
   readonly print: (text: string) => void;
 }
 
+export interface ExportOptions {
+  /** Model folder, run folder or checkpoint. */
+  readonly model: string;
+  /** Folders of adapters over it. */
+  readonly adapters?: readonly string[];
+  /** Folder to write, which is not there or empty. */
+  readonly onnx: string;
+  readonly print: (text: string) => void;
+}
+
 /** What a job found, as `--json` prints it. */
 export type JobResult = Readonly<Record<string, unknown>>;
 
@@ -126,5 +136,6 @@ export interface Jobs {
   score(options: ScoreOptions): Promise<JobResult>;
   generate(options: GenerateOptions): Promise<JobResult>;
   mergeLora(options: MergeLoraOptions): Promise<JobResult>;
+  exportModel(options: ExportOptions): Promise<JobResult>;
   doctor(options: { readonly print: (text: string) => void }): Promise<CheckResult>;
 }

@@ -22,6 +22,7 @@ const jobsWith = (some: Partial<Jobs>): Jobs => ({
   score: unexpected,
   generate: unexpected,
   mergeLora: unexpected,
+  exportModel: unexpected,
   doctor: unexpected,
   ...some,
 });
