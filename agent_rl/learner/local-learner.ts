@@ -60,7 +60,8 @@ export class LocalLearner implements Learner {
     const matrices = parameterSpecs(config).filter(({ shape }) => shape.length > 1);
     this.#optimizer = new AdamwState(parameters, new Set(matrices.map(({ name }) => name)));
     this.#feeds = Object.fromEntries(parameters);
-    this.#rope = ropeTablesUpTo(config, config.maxPositions);
+    // A sequence as long as the model allows is padded beyond that; what stands there is hidden by the mask.
+    this.#rope = ropeTablesUpTo(config, paddedLength(config.maxPositions));
   }
 
   /** Keeps a copy of the current weights as the frozen reference of KL terms. */
@@ -178,6 +179,13 @@ export class LocalLearner implements Learner {
 
   #pack(data: readonly TrainDatum[]): number[][] {
     const lengths = data.map(({ tokens }) => tokens.length);
+    const longest = Math.max(0, ...lengths);
+    if (longest > this.config.maxPositions) {
+      throw new AgentRlError(
+        'SHAPE_MISMATCH',
+        `A sequence of ${longest} tokens is longer than the model's ${this.config.maxPositions} positions. Lower rollout.maxEpisodeTokens.`,
+      );
+    }
     return packMicroBatches(lengths, this.options.microBatchTokens, paddedLength);
   }
 
@@ -189,12 +197,6 @@ export class LocalLearner implements Learner {
 
   #inputs({ tokens, rows, targets, shape: { length } }: TrainBatch): Record<string, TensorData> {
     const size = length * this.config.headDim;
-    if (size > this.#rope.cos.length) {
-      throw new AgentRlError(
-        'SHAPE_MISMATCH',
-        `A sequence of ${length} tokens is longer than the model's ${this.config.maxPositions} positions. Lower rollout.maxEpisodeTokens.`,
-      );
-    }
     return {
       tokens,
       rows,
