@@ -66,7 +66,7 @@ export async function logProbDifference(
   stored: Float32Array,
 ): Promise<number> {
   const scored = await learner.forward(scoredSequences(), { temperature: 1, which: 'policy' });
-  const own = scored.flatMap((values) => [...values.subarray(1)]);
+  const own = scored.flatMap((values) => Array.from(values.subarray(1)));
   return largestDifference(Float32Array.from(own), stored);
 }
 
