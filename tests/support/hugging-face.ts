@@ -29,7 +29,7 @@ export async function storedTensors(...place: string[]): Promise<Map<string, Flo
 }
 
 /** The sequences that every stored model has scored. */
-export const scoredSequences = (): Int32Array[] =>
+const scoredSequences = (): Int32Array[] =>
   (storedJson('sequences.json') as number[][]).map((ids) => Int32Array.from(ids));
 
 /** The micro-batch that the stored gradients are of. */
@@ -60,17 +60,13 @@ export const storedLoss = (stored: {
   temperature: stored.temperature,
 });
 
-/** Largest |difference| of the log-probabilities of all sequences from the stored ones. */
-export async function logProbDifference(
-  learner: LocalLearner,
-  stored: Float32Array,
-): Promise<number> {
+/** Of all sequences one after the other, each without its first token, which nothing predicts. */
+export async function logProbsOf(learner: LocalLearner): Promise<Float32Array> {
   const scored = await learner.forward(scoredSequences(), { temperature: 1, which: 'policy' });
-  const own = scored.flatMap((values) => Array.from(values.subarray(1)));
-  return largestDifference(Float32Array.from(own), stored);
+  return Float32Array.from(scored.flatMap((values) => Array.from(values.subarray(1))));
 }
 
-/** NaN when any difference is. */
+/** Largest |difference|; NaN when any difference is, or the lengths differ. */
 export function largestDifference(own: ArrayLike<number>, stored: ArrayLike<number>): number {
   if (own.length !== stored.length) return Number.NaN;
   return Array.from(own).reduce((most, value, i) => {
