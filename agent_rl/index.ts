@@ -100,4 +100,10 @@ export type {
 } from '../model/chat-template.ts';
 export { LANGUAGE_MODEL, type LanguageModel } from '../model/language-model.ts';
 export type { ModelConfig, ModelFamily } from '../model/model-config.ts';
+export type {
+  LinearScaling,
+  Llama3Scaling,
+  RopeScaling,
+  YarnScaling,
+} from '../model/rope-scaling.ts';
 export type { Tokenizer } from '../model/tokenizer.ts';

@@ -101,7 +101,7 @@ export async function readAdapterWeights(
         );
         continue;
       }
-      parameters.set(name, await file.read(entry));
+      parameters.set(name, await file.readFloats(entry));
     }
     for (const name of stored.keys()) problems.push(`"${name}" is not part of this adapter.`);
     if (problems.length > 0) throw invalid(file.path, problems);
