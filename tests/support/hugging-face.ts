@@ -21,7 +21,7 @@ export async function storedTensors(...place: string[]): Promise<Map<string, Flo
   const file = await SafetensorsFile.open(path.join(huggingFaceFolder, ...place));
   try {
     const tensors = new Map<string, Float32Array>();
-    for (const entry of file.entries) tensors.set(entry.name, await file.read(entry));
+    for (const entry of file.entries) tensors.set(entry.name, await file.readFloats(entry));
     return tensors;
   } finally {
     await file.close();

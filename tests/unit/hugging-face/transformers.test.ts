@@ -35,9 +35,7 @@ beforeAll(() => {
 });
 afterAll(() => engine.close());
 
-const names = readdirSync(path.join(huggingFaceFolder, 'models'))
-  .filter((name) => !/-(linear|llama3|yarn)$/.test(name))
-  .toSorted();
+const names = readdirSync(path.join(huggingFaceFolder, 'models')).toSorted();
 
 async function open(name: string) {
   const model = await loadModel(path.join(huggingFaceFolder, 'models', name));
@@ -49,8 +47,24 @@ async function open(name: string) {
 }
 
 test('models of every family are stored, of each type of rotary embedding', () => {
-  expect(names).toHaveLength(6);
+  expect(names).toHaveLength(12);
 });
+
+test.each(names.filter((name) => /-(linear|llama3|yarn)$/.test(name)))(
+  'the numbers of %s tell the scaling of its angles from none',
+  async (name) => {
+    const { model, stored } = await open(name);
+    const { ropeScaling, ...config } = model.config;
+    expect(ropeScaling).toBeDefined();
+    const learner = new LocalLearner(engine, config, model.parameters, {
+      microBatchTokens: 2048,
+      publish: async () => undefined,
+    });
+    const difference = largestDifference(await logProbsOf(learner), stored.get('logProbs')!);
+    await learner.close();
+    expect(difference).toBeGreaterThan(0.01);
+  },
+);
 
 describe.each(names)('the model %s gives what transformers gives:', (name) => {
   const reference = storedJson('models', name, 'reference.json') as Reference;
