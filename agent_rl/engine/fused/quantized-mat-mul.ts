@@ -50,9 +50,9 @@ export function quantizedMatMul(
 }
 
 function assertFits(x: Tensor, { packed, scales, blockSize }: QuantizedMatrix): void {
-  const [rows, blocks] = [packed.shape[0]!, packed.shape[1]!];
+  const [rows, blocks = 0] = packed.shape;
   const expected = [
-    [x.shape, [x.shape[0]!, blocks * blockSize]],
+    [x.shape, [x.shape[0], blocks * blockSize]],
     [packed.shape, [rows, blocks, blockSize / 2]],
     [scales.shape, [rows, blocks]],
   ] as const;
@@ -84,7 +84,7 @@ const dequantized = (matrix: QuantizedMatrix): Tensor =>
 
 /** W by tfjs's own operations, to which the bytes are int32. */
 function unpacked({ packed, scales, blockSize }: QuantizedMatrix): Tensor {
-  const [rows, blocks] = [scales.shape[0]!, scales.shape[1]!];
+  const [rows, blocks = 0] = scales.shape;
   const high = tf.floorDiv(packed, tf.scalar(16, 'int32'));
   const low = tf.sub(packed, tf.mul(high, tf.scalar(16, 'int32')));
   const values = tf.reshape(tf.stack([low, high], -1), [rows, blocks, blockSize]);

@@ -32,16 +32,18 @@ const identity = Float32Array.from({ length: 32 * 32 }, (_, i) => Number(i % 33 
 const known = {
   x: identity,
   // Byte 0x1f holds 15, then 1; 0x80 holds 0, then 8; the second block counts up.
-  packed: Uint8Array.of(
-    ...[0x1f, 0x80, 0x88, 0x88, 0x88, 0x88, 0x88, 0x88],
-    ...[0x10, 0x32, 0x54, 0x76, 0x98, 0xba, 0xdc, 0xfe],
+  packed: Uint8Array.from(
+    [
+      [0x1f, 0x80, 0x88, 0x88, 0x88, 0x88, 0x88, 0x88],
+      [0x10, 0x32, 0x54, 0x76, 0x98, 0xba, 0xdc, 0xfe],
+    ].flat(),
   ),
   scales: Float32Array.of(0.5, -2),
 };
 const weights = [
-  ...[3.5, -3.5, -4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-  ...[16, 14, 12, 10, 8, 6, 4, 2, 0, -2, -4, -6, -8, -10, -12, -14],
-];
+  [3.5, -3.5, -4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+  [16, 14, 12, 10, 8, 6, 4, 2, 0, -2, -4, -6, -8, -10, -12, -14],
+].flat();
 
 describe('quantizedMatMul', () => {
   test('reads the low half of a byte first, 8 as zero and one scale a block', async () => {
