@@ -3,6 +3,13 @@
  * N is the number of tokens laid out as rows, D the width, H and kv the query and key heads, hd a head's width.
  */
 import { rmsNorm, swiglu, tf, type Tensor } from '../agent_rl/engine/ops.ts';
+import {
+  adapterParameter,
+  adapterScale,
+  dropoutParameter,
+  type Adapter,
+  type LinearModule,
+} from './adapter.ts';
 import type { ModelConfig } from './model-config.ts';
 import { embeddingName, finalNormName, headName, layerParameter, parameter } from './parameters.ts';
 
@@ -40,13 +47,13 @@ export function lmHead({ config, parameters }: Decoder): Tensor {
 export function projectHeads(decoder: Decoder, layer: number, hidden: Tensor): Heads {
   const { config } = decoder;
   const normed = layerNorm(decoder, layer, 'input_layernorm', hidden);
-  const heads = (name: string, count: number): Tensor =>
+  const heads = (name: 'q' | 'k' | 'v', count: number): Tensor =>
     tf.reshape(linear(decoder, layer, `self_attn.${name}_proj`, normed), [
       -1,
       count,
       config.headDim,
     ]);
-  const normedHeads = (name: string, count: number): Tensor => {
+  const normedHeads = (name: 'q' | 'k', count: number): Tensor => {
     const projected = heads(name, count);
     if (!config.qkNorm) return projected;
     const weight = parameter(
@@ -89,14 +96,36 @@ function layerNorm(
   );
 }
 
-/** x [N, in] times a stored matrix [out, in], and its bias where it has one. */
-function linear({ config, parameters }: Decoder, layer: number, name: string, x: Tensor): Tensor {
-  const product = tf.matMul(
-    x,
-    parameter(parameters, layerParameter(layer, `${name}.weight`)),
-    false,
-    true,
-  );
-  if (!config.qkvBias || !/[qkv]_proj$/.test(name)) return product;
-  return tf.add(product, parameter(parameters, layerParameter(layer, `${name}.bias`)));
+/** x [N, in] times a stored matrix [out, in], its bias where it has one, and what adapters add. */
+function linear(
+  { config, parameters }: Decoder,
+  layer: number,
+  name: LinearModule,
+  x: Tensor,
+): Tensor {
+  const weight = parameter(parameters, layerParameter(layer, `${name}.weight`));
+  let sum = tf.matMul(x, weight, false, true);
+  if (config.qkvBias && /[qkv]_proj$/.test(name))
+    sum = tf.add(sum, parameter(parameters, layerParameter(layer, `${name}.bias`)));
+  for (const adapter of config.adapters ?? []) {
+    if (adapter.targets.includes(name))
+      sum = tf.add(sum, adapted({ adapter, parameters, layer, name }, x));
+  }
+  return sum;
+}
+
+interface AdaptedLayer {
+  readonly adapter: Adapter;
+  readonly parameters: Parameters;
+  readonly layer: number;
+  readonly name: LinearModule;
+}
+
+/** x [N, in] -> [N, out], what one adapter adds. */
+function adapted({ adapter, parameters, layer, name }: AdaptedLayer, x: Tensor): Tensor {
+  const matrix = (which: 'A' | 'B'): Tensor =>
+    parameter(parameters, adapterParameter(adapter, layer, name, which));
+  const kept = parameters[dropoutParameter(adapter, layer, name)];
+  const low = tf.matMul(kept === undefined ? x : tf.mul(x, kept), matrix('A'), false, true);
+  return tf.matMul(tf.mul(low, adapterScale(adapter)), matrix('B'), false, true);
 }

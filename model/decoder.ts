@@ -1,4 +1,10 @@
-import { causalAttention, ropeRotate, tf, type Tensor } from '../agent_rl/engine/ops.ts';
+import {
+  causalAttention,
+  recomputed,
+  ropeRotate,
+  tf,
+  type Tensor,
+} from '../agent_rl/engine/ops.ts';
 import {
   embed,
   finalNorm,
@@ -8,6 +14,7 @@ import {
   type Parameters,
 } from './decoder-block.ts';
 import type { ModelConfig } from './model-config.ts';
+import { layerParameter, parameter } from './parameters.ts';
 
 /** Whole sequences, padded at the right to one length T: no token sees the padding that follows it. */
 export interface SequenceInputs {
@@ -36,19 +43,38 @@ export function causalMask(length: number): Float32Array {
   return mask;
 }
 
-/** Hidden states after the final norm, [B * T, D]; row b * T + t predicts token t + 1 of sequence b. */
+/**
+ * Hidden states after the final norm, [B * T, D]; row b * T + t predicts token t + 1 of sequence b.
+ *
+ * @param recompute Names of the tensors that are trained, when a layer is to be computed again going back instead
+ * of being kept (Chen et al. 2016, https://arxiv.org/abs/1604.06174).
+ */
 export function decoderHidden(
   config: ModelConfig,
   parameters: Parameters,
   inputs: SequenceInputs,
+  recompute?: ReadonlySet<string>,
 ): Tensor {
-  const decoder: Decoder = { config, parameters };
-  let hidden = embedSequences(decoder, inputs);
+  let hidden = embedSequences({ config, parameters }, inputs);
   for (let layer = 0; layer < config.layers; layer++) {
-    const heads = sequenceHeads(decoder, layer, hidden, inputs);
-    hidden = finishLayer(decoder, layer, hidden, attend(config, heads, inputs));
+    const block = (before: Tensor, own: Parameters): Tensor => {
+      const decoder: Decoder = { config, parameters: own };
+      const heads = sequenceHeads(decoder, layer, before, inputs);
+      return finishLayer(decoder, layer, before, attend(config, heads, inputs));
+    };
+    if (recompute === undefined) {
+      hidden = block(hidden, parameters);
+      continue;
+    }
+    const prefix = layerParameter(layer, '');
+    const names = [...recompute].filter((name) => name.startsWith(prefix));
+    const trained = names.map((name) => parameter(parameters, name));
+    hidden = recomputed([hidden, ...trained], ([before, ...values]) => {
+      const changed = Object.fromEntries(names.map((name, i) => [name, values[i]!]));
+      return block(before!, { ...parameters, ...changed });
+    });
   }
-  return finalNorm(decoder, hidden);
+  return finalNorm({ config, parameters }, hidden);
 }
 
 /** tokens [B, T] -> [B * T, D] */

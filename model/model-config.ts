@@ -1,4 +1,5 @@
 import { AgentRlError } from '../agent_rl/core/errors.ts';
+import type { Adapter } from './adapter.ts';
 import { isRecord } from './is-record.ts';
 
 /** Whose layout of names and biases a model follows. */
@@ -28,6 +29,8 @@ export interface ModelConfig {
   readonly bosTokenId?: number;
   /** Tokens that end a turn; may be empty when only the tokenizer knows. */
   readonly eosTokenIds: readonly number[];
+  /** Adapters over the weights; they come from files of their own and are not part of config.json. */
+  readonly adapters?: readonly Adapter[];
 }
 
 type Json = Readonly<Record<string, unknown>>;

@@ -21,7 +21,26 @@ export function layerParameter(layer: number, name: string): string {
   return `model.layers.${layer}.${name}`;
 }
 
-/** Every tensor of a model, in the order of the forward pass. */
+/** [out, in] of the linear layers of a block, by their names below `model.layers.N`. */
+export function linearShapes({
+  hiddenSize: width,
+  heads,
+  kvHeads,
+  headDim,
+  intermediateSize: inner,
+}: ModelConfig) {
+  return {
+    'self_attn.q_proj': [heads * headDim, width],
+    'self_attn.k_proj': [kvHeads * headDim, width],
+    'self_attn.v_proj': [kvHeads * headDim, width],
+    'self_attn.o_proj': [width, heads * headDim],
+    'mlp.gate_proj': [inner, width],
+    'mlp.up_proj': [inner, width],
+    'mlp.down_proj': [width, inner],
+  } as const;
+}
+
+/** Every tensor of a model, adapters left out, in the order of the forward pass. */
 export function parameterSpecs(config: ModelConfig): readonly ParameterSpec[] {
   const { vocabSize, hiddenSize } = config;
   const specs: ParameterSpec[] = [{ name: embeddingName, shape: [vocabSize, hiddenSize] }];

@@ -4,7 +4,7 @@ import { bucketSize, ProgramCache } from '../engine/program-cache.ts';
 import { decodeStep } from '../../model/decode-step.ts';
 import { causalMask } from '../../model/decoder.ts';
 import type { ModelConfig } from '../../model/model-config.ts';
-import { parameterSpecs } from '../../model/parameters.ts';
+import { allSpecs } from '../../model/adapter.ts';
 import { prefill } from '../../model/prefill.ts';
 import { ropeTablesUpTo, type RopeTables } from '../../model/rope.ts';
 import { drawTokens } from './draw-tokens.ts';
@@ -58,7 +58,7 @@ export class DecoderPrograms {
     /** Whether tools and sandboxes want the processors while tokens are drawn. */
     private readonly sharesProcessors = false,
   ) {
-    this.#weightSpecs = parameterSpecs(config).map(({ name, shape }) => ({
+    this.#weightSpecs = allSpecs(config).map(({ name, shape }) => ({
       name,
       shape,
       dtype: 'float32' as const,

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 
 import { AgentRlError } from '../core/errors.ts';
+import { trainedAdapter, trainedSpecs } from '../../model/adapter.ts';
+import { readAdapterWeights, writeAdapter } from '../../model/adapter-files.ts';
 import { loadModel, saveModel } from '../../model/load-model.ts';
 import type { ModelConfig } from '../../model/model-config.ts';
 import { parameterSpecs } from '../../model/parameters.ts';
@@ -8,24 +10,36 @@ import { SafetensorsFile, writeSafetensors, type TensorToWrite } from '../../mod
 import type { AdamwState, Parameters } from './adamw-state.ts';
 
 interface LearnerState {
+  /** What is trained. */
   readonly parameters: Parameters;
   readonly optimizer: AdamwState;
+}
+
+interface StateToWrite extends LearnerState {
+  /** Where the model under a trained adapter is. */
+  readonly baseModel: string;
 }
 
 const optimizerFile = 'optimizer.safetensors';
 const stepsTensor = 'steps';
 const moments = ['m', 'v'] as const;
 
-/** Writes the model as a Hugging Face folder and, beside it, the optimiser's moments. Everything in float32: nothing is lost. */
+/**
+ * Writes what is trained, the model as a Hugging Face folder or its adapter as PEFT's, and beside it the optimiser's
+ * moments. Everything in float32: nothing is lost.
+ */
 export async function writeLearnerState(
   folder: string,
   config: ModelConfig,
-  { parameters, optimizer }: LearnerState,
+  { parameters, optimizer, baseModel }: StateToWrite,
 ): Promise<void> {
-  await saveModel(folder, { config, parameters: new Map(parameters), storedDtype: 'F32' });
+  const adapter = trainedAdapter(config);
+  await (adapter === undefined
+    ? saveModel(folder, { config, parameters: new Map(parameters), storedDtype: 'F32' })
+    : writeAdapter(folder, config, { adapter, parameters, baseModel }));
   const tensors = new Map<string, TensorToWrite>();
   for (const moment of moments) {
-    for (const { name, shape } of parameterSpecs(config)) {
+    for (const { name, shape } of trainedSpecs(config)) {
       tensors.set(`${moment}.${name}`, {
         shape,
         values: optimizer[moment].get(name) as Float32Array,
@@ -36,12 +50,10 @@ export async function writeLearnerState(
   await writeSafetensors(join(folder, optimizerFile), tensors, { dtype: 'F32' });
 }
 
-/** Reads what `writeLearnerState` wrote into the given arrays. @throws AgentRlError `CHECKPOINT_INVALID` when it is of another model. */
-export async function readLearnerState(
-  folder: string,
-  config: ModelConfig,
-  { parameters, optimizer }: LearnerState,
-): Promise<void> {
+/** The tensors a checkpoint holds of what is trained. */
+async function storedWeights(folder: string, config: ModelConfig): Promise<Parameters> {
+  const adapter = trainedAdapter(config);
+  if (adapter !== undefined) return readAdapterWeights(folder, config, adapter);
   const stored = await loadModel(folder);
   if (JSON.stringify(parameterSpecs(stored.config)) !== JSON.stringify(parameterSpecs(config))) {
     throw new AgentRlError(
@@ -49,7 +61,17 @@ export async function readLearnerState(
       `The checkpoint ${folder} is of a model with other tensors than the one being trained. Resume with the run's own model.`,
     );
   }
-  for (const [name, values] of stored.parameters) parameters.get(name)?.set(values);
+  return stored.parameters;
+}
+
+/** Reads what `writeLearnerState` wrote into the given arrays. @throws AgentRlError `CHECKPOINT_INVALID` when it is of another model. */
+export async function readLearnerState(
+  folder: string,
+  config: ModelConfig,
+  { parameters, optimizer }: LearnerState,
+): Promise<void> {
+  for (const [name, values] of await storedWeights(folder, config))
+    parameters.get(name)?.set(values);
   const file = await SafetensorsFile.open(join(folder, optimizerFile));
   try {
     const entries = new Map(file.entries.map((entry) => [entry.name, entry]));

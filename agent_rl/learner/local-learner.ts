@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 
 import { packMicroBatches } from '../algorithms/pack-micro-batches.ts';
 import { AgentRlError } from '../core/errors.ts';
+import { KeyedRng } from '../core/keyed-rng.ts';
 import type {
   Learner,
   LossMetrics,
@@ -15,89 +15,115 @@ import type { Engine, Program, TensorData } from '../engine/engine.ts';
 import { ProgramCache } from '../engine/program-cache.ts';
 import { causalMask } from '../../model/decoder.ts';
 import type { ModelConfig } from '../../model/model-config.ts';
-import { parameterSpecs } from '../../model/parameters.ts';
+import {
+  allSpecs,
+  trainedAdapter,
+  trainedSpecs,
+  withoutTrainedAdapter,
+} from '../../model/adapter.ts';
 import { ropeTablesUpTo, type RopeTables } from '../../model/rope.ts';
 import { weightsSha256 } from '../../model/weights-sha256.ts';
 import { AdamwState, type Parameters } from './adamw-state.ts';
 import { readLearnerState, writeLearnerState } from './learner-state.ts';
-import { byDatum, paddedLength, trainBatch, type TrainBatch } from './train-batch.ts';
+import { dropoutFactors } from './dropout-factors.ts';
+import {
+  byDatum,
+  paddedLength,
+  trainBatch,
+  type BatchShape,
+  type TrainBatch,
+} from './train-batch.ts';
 import {
   compileScoreProgram,
   compileTrainProgram,
+  dropoutSpecs,
   gradientPrefix,
+  keepingLayers,
   sumPrefix,
   usesReference,
+  type ProgramMemory,
 } from './train-program.ts';
 
 export interface LocalLearnerOptions {
   /** Tokens of one micro-batch, padding counted; bounds the memory of activations. */
   readonly microBatchTokens: number;
+  /** Layers kept whole and 256 MiB of logits by default. */
+  readonly memory?: ProgramMemory;
+  /** Needed where an adapter is trained. */
+  readonly adapter?: {
+    /** Where the model under it is, for its own file. */
+    readonly baseModel: string;
+    /** Keys what dropout drops. */
+    readonly seed: number;
+  };
   /** Hands the current weights to whatever generates with them. */
   readonly publish: (parameters: Parameters, version: number) => Promise<void>;
 }
 
 const programsKept = 24;
 
+/** Whose log-probabilities a program computes. */
+type Which = 'policy' | 'reference';
+
 /**
  * Learning on the local engine.
  *
  * Weights, moments and gradient sums live in JavaScript and are program inputs, which the binding passes without
- * copying; programs are compiled once per padded shape. The weights are updated in place.
+ * copying; programs are compiled once per padded shape. What is trained is updated in place: the whole model, or its
+ * last adapter, under which the frozen rest is the reference and needs no copy.
  */
 export class LocalLearner implements Learner {
   readonly #programs = new ProgramCache(programsKept);
   readonly #optimizer: AdamwState;
-  readonly #rope: RopeTables;
-  readonly #feeds: Record<string, TensorData>;
-  #reference: Record<string, TensorData> | undefined;
+  readonly #trained: Parameters;
+  readonly #feeds: Readonly<Record<string, Float32Array>>;
+  readonly #memory: ProgramMemory;
+  #rope: RopeTables = { cos: new Float32Array(), sin: new Float32Array() };
+  #reference: Reference | undefined;
 
   constructor(
     private readonly engine: Engine,
     private readonly config: ModelConfig,
-    private readonly parameters: Parameters,
+    parameters: Parameters,
     private readonly options: LocalLearnerOptions,
   ) {
-    const matrices = parameterSpecs(config).filter(({ shape }) => shape.length > 1);
-    this.#optimizer = new AdamwState(parameters, new Set(matrices.map(({ name }) => name)));
+    if (trainedAdapter(config) !== undefined && options.adapter === undefined) {
+      throw new AgentRlError(
+        'MODEL_INVALID',
+        'An adapter is to be trained, and the learner was not told over which model and with which seed.',
+      );
+    }
+    this.#memory = options.memory ?? keepingLayers;
+    const specs = trainedSpecs(config);
+    this.#trained = new Map(specs.map(({ name }) => [name, required(parameters, name)]));
+    const matrices = specs.filter(({ shape }) => shape.length > 1);
+    this.#optimizer = new AdamwState(this.#trained, new Set(matrices.map(({ name }) => name)));
     this.#feeds = Object.fromEntries(parameters);
-    this.#rope = ropeTablesUpTo(config, config.maxPositions);
   }
 
-  /** Keeps a copy of the current weights as the frozen reference of KL terms. */
+  /** Keeps the current weights as the frozen reference of KL terms: a copy, or the model under the adapter. */
   freezeReference(): void {
-    this.#reference = Object.fromEntries(
-      [...this.parameters].map(([name, values]) => [name, Float32Array.from(values)]),
-    );
+    if (trainedAdapter(this.config) !== undefined) {
+      const under = withoutTrainedAdapter(this.config);
+      const names = allSpecs(under).map(({ name }) => name);
+      this.#reference = { config: under, feeds: pick(this.#feeds, names) };
+      return;
+    }
+    const copies = [...this.#trained].map(([name, values]) => [name, Float32Array.from(values)]);
+    this.#reference = { config: this.config, feeds: Object.fromEntries(copies) };
   }
 
   async forward(
     tokens: readonly Int32Array[],
-    {
-      temperature,
-      which,
-    }: { readonly temperature: number; readonly which: 'policy' | 'reference' },
+    { temperature, which }: { readonly temperature: number; readonly which: Which },
   ): Promise<readonly Float32Array[]> {
-    const feeds = which === 'policy' ? this.#feeds : this.#reference;
-    if (feeds === undefined) {
-      throw new AgentRlError(
-        'MODEL_INVALID',
-        'Log-probabilities of the reference were asked for, but no reference was frozen. Freeze one before training.',
-      );
-    }
     const data = tokens.map(allTrained);
     const result: Float32Array[] = data.map(() => new Float32Array());
     for (const indices of this.#pack(data)) {
       const part = indices.map((index) => data[index] as TrainDatum);
       const batch = trainBatch(part, this.options.microBatchTokens);
-      const program = await this.#programs.get(`score ${shapeKey(batch)} ${temperature}`, () =>
-        compileScoreProgram(this.engine, this.config, batch.shape, temperature),
-      );
-      const outputs = await program.run({ ...feeds, ...this.#inputs(batch) });
-      for (const [i, values] of byDatum(
-        outputs['logProbs'] as Float32Array,
-        batch,
-        part,
-      ).entries()) {
+      const logProbs = await this.#score(batch, temperature, which);
+      for (const [i, values] of byDatum(logProbs, batch, part).entries()) {
         result[indices[i] as number] = values;
       }
     }
@@ -112,18 +138,20 @@ export class LocalLearner implements Learner {
       const part = indices.map((index) => data[index] as TrainDatum);
       const batch = trainBatch(part, this.options.microBatchTokens);
       if (batch.origins.length === 0) continue;
-      const outputs = await (
-        await this.#trainProgram(batch, loss)
-      ).run({
+      const dropout = this.#dropout(batch, part);
+      const program = await this.#trainProgram(batch, loss);
+      const outputs = await program.run({
         ...this.#feeds,
+        ...dropout,
         ...this.#inputs(batch),
         ...lossInputs(batch, loss),
       });
-      for (const [i, values] of byDatum(
-        outputs['logProbs'] as Float32Array,
-        batch,
-        part,
-      ).entries()) {
+      // What was dropped is no part of the policy: its own log-probabilities are computed apart.
+      const computed =
+        Object.keys(dropout).length === 0
+          ? (outputs['logProbs'] as Float32Array)
+          : await this.#score(batch, loss.name === 'ppo' ? loss.temperature : 1, 'policy');
+      for (const [i, values] of byDatum(computed, batch, part).entries()) {
         logProbs[indices[i] as number] = values;
       }
       total += outputs['loss']?.[0] ?? Number.NaN;
@@ -148,19 +176,25 @@ export class LocalLearner implements Learner {
     return this.#optimizer.gradientOf(name);
   }
 
+  /** Of what is trained. */
+  weightsSha256(): string {
+    return weightsSha256(this.#trained);
+  }
+
   async saveState(folder: string): Promise<{ readonly weightsSha256: string }> {
     await mkdir(folder, { recursive: true });
     await writeLearnerState(folder, this.config, {
-      parameters: this.parameters,
+      parameters: this.#trained,
       optimizer: this.#optimizer,
+      baseModel: this.options.adapter?.baseModel ?? '',
     });
-    return { weightsSha256: weightsSha256(this.parameters) };
+    return { weightsSha256: this.weightsSha256() };
   }
 
   /** @throws AgentRlError `CHECKPOINT_INVALID`, `MODEL_INVALID` when the folder does not fit this model. */
   async loadState(folder: string): Promise<void> {
-    await readLearnerState(join(folder), this.config, {
-      parameters: this.parameters,
+    await readLearnerState(folder, this.config, {
+      parameters: this.#trained,
       optimizer: this.#optimizer,
     });
   }
@@ -168,7 +202,7 @@ export class LocalLearner implements Learner {
   async publishWeights(): Promise<number> {
     // Counted by steps and not by calls, so that a run that is resumed goes on with the same versions.
     const version = this.#optimizer.steps;
-    await this.options.publish(this.parameters, version);
+    await this.options.publish(new Map(Object.entries(this.#feeds)), version);
     return version;
   }
 
@@ -181,15 +215,61 @@ export class LocalLearner implements Learner {
     return packMicroBatches(lengths, this.options.microBatchTokens, paddedLength);
   }
 
-  #trainProgram(batch: TrainBatch, loss: LossSpec): Promise<Program> {
-    return this.#programs.get(`train ${shapeKey(batch)} ${JSON.stringify(loss)}`, () =>
-      compileTrainProgram(this.engine, this.config, batch.shape, loss),
+  #trainProgram({ shape }: TrainBatch, loss: LossSpec): Promise<Program> {
+    const memory = this.#memory;
+    return this.#programs.get(`train ${shapeKey(shape)} ${JSON.stringify(loss)}`, () =>
+      compileTrainProgram(this.engine, this.config, { shape, loss, memory }),
     );
   }
 
-  #inputs({ tokens, rows, targets, shape: { length } }: TrainBatch): Record<string, TensorData> {
+  async #score(batch: TrainBatch, temperature: number, which: Which): Promise<Float32Array> {
+    const model =
+      which === 'policy' ? { config: this.config, feeds: this.#feeds } : this.#reference;
+    if (model === undefined) {
+      throw new AgentRlError(
+        'MODEL_INVALID',
+        'Log-probabilities of the reference were asked for, but no reference was frozen. Freeze one before training.',
+      );
+    }
+    const { shape } = batch;
+    // A reference of the same layout runs the same program.
+    const layout = model.config === this.config ? 'whole' : 'under';
+    const key = `score ${layout} ${shapeKey(shape)} ${temperature}`;
+    const program = await this.#programs.get(key, () =>
+      compileScoreProgram(this.engine, model.config, {
+        shape,
+        temperature,
+        memory: this.#memory,
+      }),
+    );
+    const { logProbs } = await program.run({ ...model.feeds, ...this.#inputs(batch) });
+    return logProbs as Float32Array;
+  }
+
+  /** What is dropped of each sequence, a function of the sequence, the step and the seed alone. */
+  #dropout(
+    { shape: { sequences, length } }: TrainBatch,
+    data: readonly TrainDatum[],
+  ): Record<string, Float32Array> {
+    const rate = trainedAdapter(this.config)?.dropout ?? 0;
+    const rng = new KeyedRng(this.options.adapter?.seed ?? 0, 'dropout', this.#optimizer.steps);
+    const specs = dropoutSpecs(this.config, { sequences, length });
+    return Object.fromEntries(
+      specs.map(({ name, shape }) => [
+        name,
+        dropoutFactors(data, { rate, length, shape, rng: rng.child(name) }),
+      ]),
+    );
+  }
+
+  #ropeUpTo(length: number): RopeTables {
     const size = length * this.config.headDim;
-    if (size > this.#rope.cos.length) {
+    if (this.#rope.cos.length < size) this.#rope = ropeTablesUpTo(this.config, length);
+    return { cos: this.#rope.cos.subarray(0, size), sin: this.#rope.sin.subarray(0, size) };
+  }
+
+  #inputs({ tokens, rows, targets, shape: { length } }: TrainBatch): Record<string, TensorData> {
+    if (length > this.config.maxPositions) {
       throw new AgentRlError(
         'SHAPE_MISMATCH',
         `A sequence of ${length} tokens is longer than the model's ${this.config.maxPositions} positions. Lower rollout.maxEpisodeTokens.`,
@@ -199,14 +279,28 @@ export class LocalLearner implements Learner {
       tokens,
       rows,
       targets,
-      cos: this.#rope.cos.subarray(0, size),
-      sin: this.#rope.sin.subarray(0, size),
+      ...this.#ropeUpTo(length),
       mask: causalMask(length),
     };
   }
 }
 
-const shapeKey = ({ shape: { sequences, length, trained } }: TrainBatch): string =>
+/** A frozen model and its weights. */
+interface Reference {
+  readonly config: ModelConfig;
+  readonly feeds: Readonly<Record<string, TensorData>>;
+}
+
+function required(parameters: Parameters, name: string): Float32Array {
+  const values = parameters.get(name);
+  if (values !== undefined) return values;
+  throw new AgentRlError('MODEL_INVALID', `The learner was given no tensor named "${name}".`);
+}
+
+const pick = <Value>(all: Readonly<Record<string, Value>>, names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, all[name] as Value]));
+
+const shapeKey = ({ sequences, length, trained }: BatchShape): string =>
   `${sequences} x ${length}, ${trained}`;
 
 function lossInputs(batch: TrainBatch, loss: LossSpec): Record<string, TensorData> {

@@ -5,7 +5,14 @@ import type { Engine, Program, TensorSpec } from '../engine/engine.ts';
 import { tf, tokenLogProbs, type Tensor } from '../engine/ops.ts';
 import { decoderHidden } from '../../model/decoder.ts';
 import type { ModelConfig } from '../../model/model-config.ts';
-import { headName, parameter, parameterSpecs } from '../../model/parameters.ts';
+import {
+  allSpecs,
+  dropoutParameter,
+  trainedAdapter,
+  trainedSpecs,
+  type LinearModule,
+} from '../../model/adapter.ts';
+import { headName, linearShapes, parameter } from '../../model/parameters.ts';
 import type { BatchShape } from './train-batch.ts';
 
 /** Prefix of the outputs that are gradients, followed by the parameter's name. */
@@ -15,22 +22,40 @@ export const sumPrefix = 'sum:';
 
 type Tensors = Readonly<Record<string, Tensor>>;
 
+/** How a program trades time for memory. */
+export interface ProgramMemory {
+  /** `blocks` computes each layer a second time going back, instead of keeping what its gradient needs. */
+  readonly recompute: 'none' | 'blocks';
+  /** Most bytes of logits held at once. */
+  readonly logitBytes: number;
+}
+
+/** Layers kept whole, and a quarter of a gibibyte of logits. */
+export const keepingLayers: ProgramMemory = { recompute: 'none', logitBytes: 2 ** 28 };
+
 /** Log-probabilities and entropies of the trained tokens only: the head is never applied to the rest. */
 function trainedLogProbs(
   config: ModelConfig,
   parameters: Tensors,
   inputs: Tensors,
-  temperature: number,
+  { temperature, memory }: { readonly temperature: number; readonly memory: ProgramMemory },
 ) {
-  const hidden = decoderHidden(config, parameters, {
+  const sequences = {
     tokens: inputs['tokens'] as Tensor,
     cos: inputs['cos'] as Tensor,
     sin: inputs['sin'] as Tensor,
     mask: inputs['mask'] as Tensor,
-  });
+  };
+  const trained = trainedSpecs(config).map(({ name }) => name);
+  const recompute = memory.recompute === 'blocks' ? new Set(trained) : undefined;
+  const hidden = decoderHidden(config, parameters, sequences, recompute);
   const rows = tf.gather(hidden, inputs['rows'] as Tensor); // [N, D]
   const head = parameter(parameters, headName(config));
-  return tokenLogProbs(rows, head, inputs['targets'] as Tensor, temperature);
+  return tokenLogProbs(rows, head, inputs['targets'] as Tensor, {
+    temperature,
+    rowsAtOnce: Math.floor(memory.logitBytes / (4 * config.vocabSize)),
+    frozenHead: trainedAdapter(config) !== undefined,
+  });
 }
 
 const float = (name: string, shape: readonly number[]): TensorSpec => ({
@@ -52,50 +77,89 @@ function batchSpecs(config: ModelConfig, { sequences, length, trained }: BatchSh
 }
 
 const weightSpecs = (config: ModelConfig): TensorSpec[] =>
-  parameterSpecs(config).map(({ name, shape }) => ({ name, shape, dtype: 'float32' as const }));
+  allSpecs(config).map(({ name, shape }) => float(name, shape));
 
-/** Forward, loss and the gradient of every parameter. */
+/** The inputs of the trained adapter's layers that are kept, and by what factor; none without dropout. */
+export function dropoutSpecs(
+  config: ModelConfig,
+  { sequences, length }: Pick<BatchShape, 'sequences' | 'length'>,
+): readonly TensorSpec[] {
+  const adapter = trainedAdapter(config);
+  if (adapter === undefined || adapter.dropout === 0) return [];
+  const shapes = linearShapes(config);
+  const ofLayer = (layer: number) =>
+    adapter.targets.map((module: LinearModule) =>
+      float(dropoutParameter(adapter, layer, module), [sequences * length, shapes[module][1]]),
+    );
+  return Array.from({ length: config.layers }, (_, layer) => ofLayer(layer)).flat();
+}
+
+export interface TrainProgramOptions {
+  readonly shape: BatchShape;
+  readonly loss: LossSpec;
+  readonly memory: ProgramMemory;
+}
+
+/** Forward, loss and the gradient of everything that is trained. */
 export function compileTrainProgram(
   engine: Engine,
   config: ModelConfig,
-  shape: BatchShape,
-  loss: LossSpec,
+  { shape, loss, memory }: TrainProgramOptions,
 ): Promise<Program> {
-  const weights = weightSpecs(config);
-  const perToken = ['weights', 'advantages', 'oldLogProbs', 'refLogProbs'].map(
-    (name): TensorSpec => ({ name, shape: [shape.trained], dtype: 'float32' }),
+  const trained = trainedSpecs(config);
+  const perToken = ['weights', 'advantages', 'oldLogProbs', 'refLogProbs'].map((name) =>
+    float(name, [shape.trained]),
   );
   const used =
     loss.name === 'cross_entropy'
       ? perToken.slice(0, 1)
       : perToken.slice(0, usesReference(loss) ? 4 : 3);
-  const specs = [...weights, ...batchSpecs(config, shape), ...used];
-  return engine.compile(specs, (inputs) => {
-    const outputs: Record<string, Tensor> = {};
-    const lossOf = (...values: Tensor[]): Tensor => {
-      const parameters = Object.fromEntries(
-        weights.map(({ name }, i) => [name, values[i] as Tensor]),
-      );
-      const { total, logProbs, sums } = tokenLoss(config, parameters, inputs, loss);
-      // What leaves the differentiated function besides its value would be disposed with its scope.
-      outputs['logProbs'] = tf.keep(logProbs);
-      outputs['loss'] = tf.keep(total);
-      for (const [name, sum] of Object.entries(sums)) outputs[`${sumPrefix}${name}`] = tf.keep(sum);
-      return total;
-    };
-    const gradients = tf.grads(lossOf)(weights.map(({ name }) => inputs[name] as Tensor));
-    for (const [i, { name }] of weights.entries())
-      outputs[`${gradientPrefix}${name}`] = gradients[i] as Tensor;
-    return outputs;
-  });
+  const specs = [
+    ...weightSpecs(config),
+    ...dropoutSpecs(config, shape),
+    ...batchSpecs(config, shape),
+    ...used,
+  ];
+  return engine.compile(
+    specs,
+    (inputs) => {
+      const outputs: Record<string, Tensor> = {};
+      const lossOf = (...values: Tensor[]): Tensor => {
+        const changed = Object.fromEntries(
+          trained.map(({ name }, i) => [name, values[i] as Tensor]),
+        );
+        const parameters = { ...inputs, ...changed };
+        const { total, logProbs, sums } = tokenLoss(config, parameters, inputs, { loss, memory });
+        // What leaves the differentiated function besides its value would be disposed with its scope.
+        outputs['logProbs'] = tf.keep(logProbs);
+        outputs['loss'] = tf.keep(total);
+        for (const [name, sum] of Object.entries(sums))
+          outputs[`${sumPrefix}${name}`] = tf.keep(sum);
+        return total;
+      };
+      const gradients = tf.grads(lossOf)(trained.map(({ name }) => inputs[name] as Tensor));
+      for (const [i, { name }] of trained.entries())
+        outputs[`${gradientPrefix}${name}`] = gradients[i] as Tensor;
+      return outputs;
+    },
+    { keepRecomputation: memory.recompute === 'blocks' },
+  );
 }
 
 export const usesReference = (loss: LossSpec): boolean =>
   loss.name === 'ppo' && loss.kl.kind !== 'none';
 
-function tokenLoss(config: ModelConfig, parameters: Tensors, inputs: Tensors, loss: LossSpec) {
+function tokenLoss(
+  config: ModelConfig,
+  parameters: Tensors,
+  inputs: Tensors,
+  { loss, memory }: Pick<TrainProgramOptions, 'loss' | 'memory'>,
+) {
   const temperature = loss.name === 'ppo' ? loss.temperature : 1;
-  const { logProbs, entropy } = trainedLogProbs(config, parameters, inputs, temperature);
+  const { logProbs, entropy } = trainedLogProbs(config, parameters, inputs, {
+    temperature,
+    memory,
+  });
   const weights = inputs['weights'] as Tensor;
   const sums: Record<string, Tensor> = { entropy: tf.sum(tf.mul(entropy, weights)) };
   if (loss.name === 'cross_entropy') {
@@ -114,16 +178,22 @@ function tokenLoss(config: ModelConfig, parameters: Tensors, inputs: Tensors, lo
   return { total: result.loss, logProbs, sums: { ...sums, ...result.sums } };
 }
 
+export interface ScoreProgramOptions {
+  readonly shape: BatchShape;
+  readonly temperature: number;
+  readonly memory: ProgramMemory;
+}
+
 /** Log-probabilities of given tokens, no gradient. */
 export function compileScoreProgram(
   engine: Engine,
   config: ModelConfig,
-  shape: BatchShape,
-  temperature: number,
+  { shape, temperature, memory }: ScoreProgramOptions,
 ): Promise<Program> {
   const specs = [...weightSpecs(config), ...batchSpecs(config, shape)];
+  const forward = { temperature, memory: { ...memory, recompute: 'none' as const } };
   return engine.compile(specs, (inputs) => {
-    const { logProbs } = trainedLogProbs(config, inputs, inputs, temperature);
+    const { logProbs } = trainedLogProbs(config, inputs, inputs, forward);
     return { logProbs };
   });
 }

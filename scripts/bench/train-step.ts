@@ -2,7 +2,11 @@ import type { OptimStepOptions } from '../../agent_rl/core/learner.ts';
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 import type { Engine, Program, TensorData } from '../../agent_rl/engine/engine.ts';
 import { AdamwState } from '../../agent_rl/learner/adamw-state.ts';
-import { compileTrainProgram, gradientPrefix } from '../../agent_rl/learner/train-program.ts';
+import {
+  compileTrainProgram,
+  gradientPrefix,
+  keepingLayers,
+} from '../../agent_rl/learner/train-program.ts';
 import { causalMask } from '../../model/decoder.ts';
 import type { ModelConfig } from '../../model/model-config.ts';
 import { initialParameters, parameterCount, parameterSpecs } from '../../model/parameters.ts';
@@ -55,7 +59,11 @@ export class TrainStep {
 
   static async open(engine: Engine, config: ModelConfig, size: BatchSize): Promise<TrainStep> {
     const shape = { ...size, trained: size.sequences * size.length };
-    const program = await compileTrainProgram(engine, config, shape, { name: 'cross_entropy' });
+    const program = await compileTrainProgram(engine, config, {
+      shape,
+      loss: { name: 'cross_entropy' },
+      memory: keepingLayers,
+    });
     return new TrainStep(program, config, size);
   }
 

@@ -4,6 +4,7 @@ import { fused } from '../trace/emit-fused.ts';
 import { computed } from '../trace/kernel.ts';
 import { reshaped } from '../trace/kernels/shape.ts';
 import { uniform } from '../trace/value.ts';
+import { computedAfter } from './computed-after.ts';
 import { withCustomGradient } from './custom-gradient.ts';
 
 export interface TokenLogProbs {
@@ -13,40 +14,13 @@ export interface TokenLogProbs {
   readonly entropy: Tensor;
 }
 
-interface Distribution {
-  /** [rows, vocabulary] */
-  readonly probabilities: Tensor;
-  /** [rows, 1] */
-  readonly targetLogits: Tensor;
-  readonly logNormaliser: Tensor;
-  readonly meanLogit: Tensor;
-}
-
-/** Nothing of [rows, vocabulary] but the logits and their softmax is made. */
-function distributionOf(hidden: Tensor, head: Tensor, inputs: TargetInputs): Distribution {
-  const { targets, temperature } = inputs;
-  const rows = hidden.shape[0];
-  const vocabulary = head.shape[0];
-  const scaled = tf.div(hidden, temperature);
-  const logits = tf.matMul(scaled, head, false, true);
-  const probabilities = tf.softmax(logits);
-  // The largest probability is exp(largest logit - log normaliser), and never below 1 / vocabulary.
-  const largest = tf.max(logits, -1, true);
-  const logNormaliser = tf.sub(largest, tf.log(tf.max(probabilities, -1, true)));
-  const asRows = (x: Tensor): Tensor => tf.reshape(x, [rows, 1, vocabulary]);
-  const meanLogit = tf.matMul(asRows(probabilities), asRows(logits), false, true);
-  return {
-    probabilities,
-    targetLogits: tf.sum(tf.mul(scaled, tf.gather(head, targets)), -1, true),
-    logNormaliser,
-    meanLogit: tf.reshape(meanLogit, [rows, 1]),
-  };
-}
-
-interface TargetInputs {
-  /** [rows] int32 */
-  readonly targets: Tensor;
+export interface TokenLogProbsOptions {
+  /** Logits are divided by it. */
   readonly temperature: number;
+  /** Most rows whose logits are held at once; all of them by default. */
+  readonly rowsAtOnce?: number;
+  /** No gradient of the head is wanted: what the other gradient needs then fits in [rows, width]. */
+  readonly frozenHead?: boolean;
 }
 
 /**
@@ -60,24 +34,72 @@ export function tokenLogProbs(
   hidden: Tensor,
   head: Tensor,
   targets: Tensor,
-  temperature: number,
+  options: TokenLogProbsOptions,
 ): TokenLogProbs {
+  const sizes = evenSizes(hidden.shape[0], options.rowsAtOnce ?? hidden.shape[0]);
+  const inputs = { head, temperature: options.temperature, inPieces: sizes.length > 1 };
+  const columns = options.frozenHead === true ? overFrozenHead : overTrainedHead;
+  const rows = split(hidden, sizes);
+  const picked = split(targets, sizes);
+  const parts: Tensor[] = [];
+  for (const [i, piece] of rows.entries()) {
+    parts.push(columns({ ...inputs, hidden: piece, targets: picked[i]! }));
+  }
   // Both results leave the function together; the entropy's column has no gradient.
-  const columns = withCustomGradient([hidden, head], {
-    forward: () => {
-      const parts = distributionOf(hidden, head, { targets, temperature });
-      const { probabilities, targetLogits, logNormaliser, meanLogit } = parts;
-      const logProbs = tf.sub(targetLogits, logNormaliser);
-      const value = tf.concat([logProbs, tf.sub(logNormaliser, meanLogit)], 1);
-      return { value, saved: [hidden, head, targets, probabilities] };
-    },
-    backward: (dy, saved) => gradients(dy, saved, temperature),
-  });
-  const [logProbs, entropy] = tf.split(columns, 2, 1);
+  const [logProbs, entropy] = tf.split(parts.length === 1 ? parts[0]! : tf.concat(parts, 0), 2, 1);
   return {
     logProbs: tf.reshape(logProbs!, [-1]),
     entropy: tf.reshape(entropy!, [-1]),
   };
+}
+
+const split = (x: Tensor, sizes: readonly number[]): Tensor[] =>
+  sizes.length === 1 ? [x] : tf.split(x, [...sizes]);
+
+/** `count` as sizes of at most `most` that differ by one at most: a piece of one row would be computed differently. */
+function evenSizes(count: number, most: number): readonly number[] {
+  const pieces = Math.max(1, Math.ceil(count / Math.max(2, most)));
+  return Array.from(
+    { length: pieces },
+    (_, i) => Math.floor((count * (i + 1)) / pieces) - Math.floor((count * i) / pieces),
+  );
+}
+
+interface Piece {
+  /** [rows, width] */
+  readonly hidden: Tensor;
+  /** [vocabulary, width] */
+  readonly head: Tensor;
+  /** [rows] int32 */
+  readonly targets: Tensor;
+  readonly temperature: number;
+  /** One of several: nothing as wide as the vocabulary may outlive it. */
+  readonly inPieces: boolean;
+}
+
+interface Distribution {
+  /** [rows, vocabulary] */
+  readonly probabilities: Tensor;
+  /** Log-probability of the target, then the entropy. [rows, 2] */
+  readonly columns: Tensor;
+}
+
+/** Nothing of [rows, vocabulary] but the logits and their softmax is made. */
+function distributionOf({ hidden, head, targets, temperature }: Piece): Distribution {
+  const rows = hidden.shape[0];
+  const vocabulary = head.shape[0];
+  const scaled = tf.div(hidden, temperature);
+  const logits = tf.matMul(scaled, head, false, true);
+  const probabilities = tf.softmax(logits);
+  // The largest probability is exp(largest logit - log normaliser), and never below 1 / vocabulary.
+  const largest = tf.max(logits, -1, true);
+  const logNormaliser = tf.sub(largest, tf.log(tf.max(probabilities, -1, true)));
+  const asRows = (x: Tensor): Tensor => tf.reshape(x, [rows, 1, vocabulary]);
+  const meanLogit = tf.matMul(asRows(probabilities), asRows(logits), false, true);
+  const targetLogits = tf.sum(tf.mul(scaled, tf.gather(head, targets)), -1, true);
+  const logProbs = tf.sub(targetLogits, logNormaliser);
+  const entropy = tf.sub(logNormaliser, tf.reshape(meanLogit, [rows, 1]));
+  return { probabilities, columns: tf.concat([logProbs, entropy], 1) };
 }
 
 /** P less the one-hot of the targets; where programs are recorded, one element of each row is changed. */
@@ -99,9 +121,39 @@ const residual = (probabilities: Tensor, targets: Tensor): Tensor =>
  * The gradient of the logits is -d (P - onehot), d that of the log-probabilities. The factor of each row is
  * applied to the narrow sides of both products, so the logits' gradient itself is never made.
  */
-function gradients(dy: Tensor, saved: readonly Tensor[], temperature: number): Tensor[] {
-  const [hidden, head] = [saved[0]!, saved[1]!];
-  const scale = tf.div(tf.slice(dy, [0, 0], [-1, 1]), -temperature); // [rows, 1]
-  const rest = residual(saved[3]!, saved[2]!);
-  return [tf.mul(tf.matMul(rest, head), scale), tf.matMul(rest, tf.mul(hidden, scale), true)];
+const rowFactor = (dy: Tensor, temperature: number): Tensor =>
+  tf.div(tf.slice(dy, [0, 0], [-1, 1]), -temperature); // [rows, 1]
+
+/** What many pieces would hold of the vocabulary's width, they compute again instead. */
+function overTrainedHead(piece: Piece): Tensor {
+  const { hidden, head, targets, temperature, inPieces } = piece;
+  return withCustomGradient([hidden, head], {
+    forward: () => {
+      const { columns, probabilities } = distributionOf(piece);
+      return {
+        value: columns,
+        saved: [hidden, head, targets, ...(inPieces ? [] : [probabilities])],
+      };
+    },
+    backward: (dy, [rows, matrix, picked, kept]) => {
+      const again = (): Tensor =>
+        distributionOf({ ...piece, hidden: computedAfter(rows!, dy) }).probabilities;
+      const scale = rowFactor(dy, temperature);
+      const rest = residual(kept ?? again(), picked!);
+      return [tf.mul(tf.matMul(rest, matrix!), scale), tf.matMul(rest, tf.mul(rows!, scale), true)];
+    },
+  });
+}
+
+/** (P - onehot) head is known before the gradient of the value is: going forward, it is all that is kept. */
+function overFrozenHead(piece: Piece): Tensor {
+  const { hidden, head, targets, temperature } = piece;
+  return withCustomGradient([hidden], {
+    forward: () => {
+      const { columns, probabilities } = distributionOf(piece);
+      const rest = tf.matMul(residual(probabilities, targets), head); // [rows, width]
+      return { value: computedAfter(columns, rest), saved: [rest] };
+    },
+    backward: (dy, [rest]) => [tf.mul(rest!, rowFactor(dy, temperature))],
+  });
 }

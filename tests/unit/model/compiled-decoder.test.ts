@@ -98,7 +98,9 @@ describe.each(Object.entries(tinyModels))('%s, compiled', (_, config) => {
         const parameters = Object.fromEntries(names.map((name, i) => [name, weights[i]!]));
         const hidden = decoderHidden(config, parameters, sequenceInputs(given));
         return tf.sum(
-          tokenLogProbs(hidden, lmHead({ config, parameters }), given['targets']!, 1).logProbs,
+          tokenLogProbs(hidden, lmHead({ config, parameters }), given['targets']!, {
+            temperature: 1,
+          }).logProbs,
         );
       };
       const found = tf.grads(loss)(names.map((name) => given[name]!));

@@ -58,7 +58,9 @@ async function trainingLogProbs(
     Array.from({ length }, (_, t) => tokens[t + 1] ?? 0),
   );
   const head = lmHead({ config, parameters });
-  const { logProbs } = tokenLogProbs(hidden, head, tf.tensor1d(targets, 'int32'), 1);
+  const { logProbs } = tokenLogProbs(hidden, head, tf.tensor1d(targets, 'int32'), {
+    temperature: 1,
+  });
   const flat = [...(await logProbs.data())];
   return [first, second].map((tokens, b) =>
     [0].concat(flat.slice(b * length, b * length + tokens.length - 1)),

@@ -16,7 +16,7 @@ const inputs: RandomInputs = {
 const differentiated = ['hidden', 'head'];
 
 const operation: Operation = ({ hidden, head, targets }) =>
-  tokenLogProbs(hidden!, head!, targets!, 0.7).logProbs;
+  tokenLogProbs(hidden!, head!, targets!, { temperature: 0.7 }).logProbs;
 const composed: Operation = ({ hidden, head, targets }) => {
   const logits = tf.div(tf.matMul(hidden!, head!, false, true), 0.7);
   return tf.sum(tf.mul(tf.logSoftmax(logits), tf.oneHot(targets!, 7)), -1);
@@ -38,7 +38,7 @@ describe('tokenLogProbs', () => {
       tf.tensor2d([0, 1], [2, 1]),
       tf.tensor2d([0, Math.log(3)], [2, 1]),
       tf.tensor1d([0, 1], 'int32'),
-      1,
+      { temperature: 1 },
     );
     const [even, uneven] = await entropy.data();
     expect(even).toBeCloseTo(Math.LN2, 5);
@@ -48,7 +48,7 @@ describe('tokenLogProbs', () => {
   test('sends no gradient through the entropy', async () => {
     const head = tf.tensor2d([1, 2], [2, 1]);
     const gradient = tf.grad((hidden: Tensor) =>
-      tf.sum(tokenLogProbs(hidden, head, tf.tensor1d([0], 'int32'), 1).entropy),
+      tf.sum(tokenLogProbs(hidden, head, tf.tensor1d([0], 'int32'), { temperature: 1 }).entropy),
     )(tf.tensor2d([0.5], [1, 1]));
     expect((await gradient.data())[0]).toBeCloseTo(0, 12);
   });
@@ -59,7 +59,7 @@ describe('tokenLogProbs', () => {
       tf.tensor2d([1], [1, 1]),
       tf.tensor2d(logits, [2, 1]),
       tf.tensor1d([0], 'int32'),
-      1,
+      { temperature: 1 },
     );
     expect([...(await logProbs.data())]).toEqual([-200]);
   });
