@@ -2,7 +2,7 @@
  * What training, prefill and decode share of a layer: everything but how attention reaches the past.
  * N is the number of tokens laid out as rows, D the width, H and kv the query and key heads, hd a head's width.
  */
-import { rmsNorm, swiglu, tf, type Tensor } from '../agent_rl/engine/ops.ts';
+import { quantizedMatMul, rmsNorm, swiglu, tf, type Tensor } from '../agent_rl/engine/ops.ts';
 import {
   adapterParameter,
   adapterScale,
@@ -11,7 +11,14 @@ import {
   type LinearModule,
 } from './adapter.ts';
 import type { ModelConfig } from './model-config.ts';
-import { embeddingName, finalNormName, headName, layerParameter, parameter } from './parameters.ts';
+import {
+  embeddingName,
+  finalNormName,
+  headName,
+  layerParameter,
+  parameter,
+  scaleName,
+} from './parameters.ts';
 
 export type Parameters = Readonly<Record<string, Tensor>>;
 
@@ -104,7 +111,15 @@ function linear(
   x: Tensor,
 ): Tensor {
   const weight = parameter(parameters, layerParameter(layer, `${name}.weight`));
-  let sum = tf.matMul(x, weight, false, true);
+  let sum =
+    config.quantization === undefined
+      ? tf.matMul(x, weight, false, true)
+      : quantizedMatMul(
+          x,
+          weight,
+          parameter(parameters, scaleName(layerParameter(layer, `${name}.weight`))),
+          config.quantization,
+        );
   if (config.qkvBias && /[qkv]_proj$/.test(name))
     sum = tf.add(sum, parameter(parameters, layerParameter(layer, `${name}.bias`)));
   for (const adapter of config.adapters ?? []) {

@@ -5,7 +5,16 @@ import path from 'node:path';
 import { AgentRlError } from '../agent_rl/core/errors.ts';
 import { isRecord } from './is-record.ts';
 import { readModelConfig, writeModelConfig, type ModelConfig } from './model-config.ts';
-import { embeddingName, headName, parameterSpecs, type ParameterSpec } from './parameters.ts';
+import {
+  embeddingName,
+  headName,
+  parameterSpecs,
+  scaleName,
+  type ParameterSpec,
+  type Weights,
+} from './parameters.ts';
+import type { Quantization } from './quantization.ts';
+import { quantizeWeights } from './quantize-weights.ts';
 import { readJson } from './read-json.ts';
 import {
   SafetensorsFile,
@@ -18,8 +27,8 @@ import type { StoredDtype, TensorEntry } from './safetensors-header.ts';
 export interface LoadedModel {
   readonly config: ModelConfig;
   /** By Hugging Face name, in the order of `parameterSpecs`. */
-  readonly parameters: Map<string, Float32Array>;
-  /** How the embedding is stored; other tensors may be stored otherwise. In memory all are float32. */
+  readonly parameters: Map<string, Float32Array | Uint8Array>;
+  /** How the embedding is stored; other tensors may be stored otherwise. In memory all are float32, or packed bytes. */
   readonly storedDtype: StoredDtype;
 }
 
@@ -34,13 +43,21 @@ const torchNames: Readonly<Record<StoredDtype, string>> = {
   BF16: 'bfloat16',
 };
 
+export interface LoadOptions {
+  /** Quantise a float model while it is read, so that no more than one of its matrices is ever held in float32. */
+  readonly quantize?: Quantization | undefined;
+}
+
 /**
  * Loads a Hugging Face model folder: config.json with model.safetensors, or with shards and their index.
  *
  * @throws AgentRlError `MODEL_INVALID`, naming every missing, extra and misshapen tensor at once, or the first weight
  *   that is no number.
  */
-export async function loadModel(folder: string): Promise<LoadedModel> {
+export async function loadModel(
+  folder: string,
+  { quantize }: LoadOptions = {},
+): Promise<LoadedModel> {
   const configFile = path.join(folder, 'config.json');
   const json = await readJson(configFile, 'MODEL_INVALID');
   const files = await openWeights(folder);
@@ -48,15 +65,18 @@ export async function loadModel(folder: string): Promise<LoadedModel> {
     const stored = tensorsOf(files);
     const config = readModelConfig(json, configFile, stored.keys());
     checkTensors(folder, config, stored);
-    const parameters = new Map<string, Float32Array>();
-    for (const { name } of parameterSpecs(config)) {
+    const finite = async ({ name }: ParameterSpec): Promise<Float32Array> => {
       const values = await read(stored, name);
       requireFinite(folder, name, values);
-      parameters.set(name, values);
-    }
+      return values;
+    };
+    const parameters =
+      quantize === undefined
+        ? await readAll(parameterSpecs(config), stored, finite)
+        : await quantizeWeights(config, quantize, finite);
     await checkTiedHead(folder, config, stored, parameters);
     return {
-      config,
+      config: quantize === undefined ? config : { ...config, quantization: quantize },
       parameters,
       storedDtype: storedDtypeOf(stored.get(embeddingName)!),
     };
@@ -76,7 +96,9 @@ export async function saveModel(
     const values = parameters.get(name);
     if (values === undefined)
       throw new AgentRlError('MODEL_INVALID', `Cannot save ${folder}: no tensor "${name}".`);
-    tensors.set(name, { shape, values });
+    // A scale rounded as the other floats are would change every weight of its block.
+    const isScale = config.quantization !== undefined && name.endsWith(scaleName(''));
+    tensors.set(name, { shape, values, ...(isScale && { dtype: 'F32' }) });
   }
   await mkdir(folder, { recursive: true });
   const json = JSON.stringify(writeModelConfig(config, torchNames[storedDtype]), null, 2);
@@ -85,6 +107,19 @@ export async function saveModel(
     dtype: storedDtype,
     metadata,
   });
+}
+
+async function readAll(
+  specs: readonly ParameterSpec[],
+  stored: ReadonlyMap<string, StoredTensor>,
+  finite: (spec: ParameterSpec) => Promise<Float32Array>,
+): Promise<Map<string, Float32Array | Uint8Array>> {
+  const parameters = new Map<string, Float32Array | Uint8Array>();
+  for (const spec of specs) {
+    const { file, entry } = stored.get(spec.name)!;
+    parameters.set(spec.name, spec.dtype === 'uint8' ? await file.read(entry) : await finite(spec));
+  }
+  return parameters;
 }
 
 async function openWeights(folder: string): Promise<SafetensorsFile[]> {
@@ -176,10 +211,13 @@ function requireFinite(folder: string, name: string, values: Float32Array): void
   );
 }
 
-function shapeProblem({ name, shape }: ParameterSpec, entry: TensorEntry | undefined): string[] {
-  if (entry === undefined) return [`"${name}" is missing; expected [${shape.join(', ')}].`];
-  if (entry.shape.join() === shape.join()) return [];
-  return [`"${name}" is [${entry.shape.join(', ')}]; expected [${shape.join(', ')}].`];
+function shapeProblem(spec: ParameterSpec, entry: TensorEntry | undefined): string[] {
+  const { name, shape, dtype } = spec;
+  const expected = `expected ${dtype === 'uint8' ? 'U8 ' : ''}[${shape.join(', ')}]`;
+  if (entry === undefined) return [`"${name}" is missing; ${expected}.`];
+  const isBytes = entry.dtype === 'U8';
+  if (isBytes === (dtype === 'uint8') && entry.shape.join() === shape.join()) return [];
+  return [`"${name}" is ${isBytes ? 'U8 ' : ''}[${entry.shape.join(', ')}]; ${expected}.`];
 }
 
 function storedDtypeOf({ file, entry: { name, dtype } }: StoredTensor): StoredDtype {
@@ -202,7 +240,7 @@ async function checkTiedHead(
   folder: string,
   config: ModelConfig,
   stored: ReadonlyMap<string, StoredTensor>,
-  parameters: ReadonlyMap<string, Float32Array>,
+  parameters: Weights,
 ): Promise<void> {
   if (!config.tiedEmbeddings || !stored.has('lm_head.weight')) return;
   const head = await read(stored, 'lm_head.weight');

@@ -7,7 +7,7 @@ import { DecoderPrograms } from '../generation/decoder-programs.ts';
 import { LocalGenerator, type GenerationTotals } from '../generation/local-generator.ts';
 import { LocalLearner } from '../learner/local-learner.ts';
 import { loadModel } from '../../model/load-model.ts';
-import { parameterCount } from '../../model/parameters.ts';
+import { parameterCount, type Weights } from '../../model/parameters.ts';
 import { weightsSha256 } from '../../model/weights-sha256.ts';
 import { checkCacheFits } from './check-cache-fits.ts';
 
@@ -48,7 +48,7 @@ export class EngineService {
     private readonly generator: LocalGenerator,
     private readonly model: {
       readonly parameterCount: number;
-      readonly weights: ReadonlyMap<string, Float32Array>;
+      readonly weights: Weights;
     },
   ) {
     this.learner = {

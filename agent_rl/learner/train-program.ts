@@ -12,7 +12,7 @@ import {
   trainedSpecs,
   type LinearModule,
 } from '../../model/adapter.ts';
-import { headName, linearShapes, parameter } from '../../model/parameters.ts';
+import { headName, inputSpec, linearShapes, parameter } from '../../model/parameters.ts';
 import type { BatchShape } from './train-batch.ts';
 
 /** Prefix of the outputs that are gradients, followed by the parameter's name. */
@@ -76,8 +76,7 @@ function batchSpecs(config: ModelConfig, { sequences, length, trained }: BatchSh
   ];
 }
 
-const weightSpecs = (config: ModelConfig): TensorSpec[] =>
-  allSpecs(config).map(({ name, shape }) => float(name, shape));
+const weightSpecs = (config: ModelConfig): TensorSpec[] => allSpecs(config).map(inputSpec);
 
 /** The inputs of the trained adapter's layers that are kept, and by what factor; none without dropout. */
 export function dropoutSpecs(
