@@ -7,13 +7,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { AgentRlError } from '../agent_rl/core/errors.ts';
-import {
-  adapterSpecs,
-  linearModules,
-  shortName,
-  type Adapter,
-  type LinearModule,
-} from './adapter.ts';
+import { linearModules, shortName, type LinearModule } from '../agent_rl/core/linear-module.ts';
+import { adapterSpecs, type Adapter } from './adapter.ts';
 import { isRecord } from './is-record.ts';
 import type { ModelConfig } from './model-config.ts';
 import { readJson } from './read-json.ts';
@@ -21,6 +16,8 @@ import { SafetensorsFile, writeSafetensors, type TensorToWrite } from './safeten
 
 const configFile = 'adapter_config.json';
 const weightsFile = 'adapter_model.safetensors';
+/** PEFT knows no adapters under an adapter; it leaves a key that it does not know alone. */
+const underKey = 'agent_rl_under';
 const prefix = 'base_model.model.';
 
 /** What an adapter's folder says of it. */
@@ -28,6 +25,8 @@ export interface StoredAdapter {
   readonly adapter: Adapter;
   /** Where the model under it is: a folder, or an id on the hub. Absent when nobody said. */
   readonly baseModel: string | undefined;
+  /** Folders of other adapters it was trained over, in order. */
+  readonly under: readonly string[];
 }
 
 /** Whether a folder holds an adapter. */
@@ -64,7 +63,12 @@ export async function readAdapterConfig(folder: string, name: string): Promise<S
   };
   if (problems.length > 0) throw invalid(file, problems);
   const base = json['base_model_name_or_path'];
-  return { adapter, baseModel: typeof base === 'string' && base !== '' ? base : undefined };
+  const under = json[underKey];
+  return {
+    adapter,
+    baseModel: typeof base === 'string' && base !== '' ? base : undefined,
+    under: Array.isArray(under) ? under.map(String) : [],
+  };
 }
 
 /**
@@ -113,13 +117,15 @@ export interface AdapterToWrite {
   readonly parameters: ReadonlyMap<string, Float32Array>;
   /** Where the model under it is. */
   readonly baseModel: string;
+  /** Folders of adapters between the two. */
+  readonly under?: readonly string[];
 }
 
 /** Writes a folder that PEFT's `PeftModel.from_pretrained` takes. @throws AgentRlError `OUTPUT_UNWRITABLE` */
 export async function writeAdapter(
   folder: string,
   config: ModelConfig,
-  { adapter, parameters, baseModel }: AdapterToWrite,
+  { adapter, parameters, baseModel, under = [] }: AdapterToWrite,
 ): Promise<void> {
   const tensors = new Map<string, TensorToWrite>();
   for (const { name, shape } of adapterSpecs(config, adapter)) {
@@ -144,6 +150,7 @@ export async function writeAdapter(
     inference_mode: true,
     init_lora_weights: true,
     modules_to_save: null,
+    ...(under.length > 0 && { [underKey]: under }),
   };
   await writeFile(path.join(folder, configFile), `${JSON.stringify(json, null, 2)}\n`);
 }

@@ -4,12 +4,20 @@
  */
 import { AgentRlError } from '../agent_rl/core/errors.ts';
 import type { KeyedRng } from '../agent_rl/core/keyed-rng.ts';
+import {
+  adapterTargetNames,
+  linearModules,
+  linearPresets,
+  shortName,
+  type LinearModule,
+} from '../agent_rl/core/linear-module.ts';
 import type { ModelConfig } from './model-config.ts';
 import {
   elementCount,
   layerParameter,
   linearShapes,
   parameterSpecs,
+  unquantized,
   type ParameterSpec,
 } from './parameters.ts';
 
@@ -27,31 +35,6 @@ export interface Adapter {
   readonly targets: readonly LinearModule[];
 }
 
-/** The linear layers of a block, by their names below `model.layers.N`. */
-export const linearModules = [
-  'self_attn.q_proj',
-  'self_attn.k_proj',
-  'self_attn.v_proj',
-  'self_attn.o_proj',
-  'mlp.gate_proj',
-  'mlp.up_proj',
-  'mlp.down_proj',
-] as const;
-
-export type LinearModule = (typeof linearModules)[number];
-
-const presets: Readonly<Record<string, readonly LinearModule[]>> = {
-  attention: linearModules.slice(0, 4),
-  mlp: linearModules.slice(4),
-  'all-linear': linearModules,
-};
-
-/** Names that `adapterTargets` takes. */
-export const adapterTargetNames: readonly string[] = [
-  ...Object.keys(presets),
-  ...linearModules.map((module) => shortName(module)),
-];
-
 /**
  * The linear layers that names stand for: a preset (`attention`, `mlp`, `all-linear`), or a layer's own name, with or
  * without the part of the block it is in (`q_proj`, `self_attn.q_proj`).
@@ -62,7 +45,7 @@ export function adapterTargets(names: readonly string[]): readonly LinearModule[
   const chosen = new Set<LinearModule>();
   for (const name of names) {
     const found =
-      presets[name] ??
+      linearPresets[name] ??
       linearModules.filter((module) => module === name || shortName(module) === name);
     if (found.length === 0) {
       throw new AgentRlError(
@@ -79,11 +62,6 @@ export function adapterTargets(names: readonly string[]): readonly LinearModule[
     );
   }
   return linearModules.filter((module) => chosen.has(module));
-}
-
-/** The last part of a layer's name, as PEFT's `target_modules` has it. */
-export function shortName(module: LinearModule): string {
-  return module.slice(module.indexOf('.') + 1);
 }
 
 /** Factor of an adapter's product. */
@@ -140,6 +118,22 @@ export function requireTrainable(config: ModelConfig): void {
     'CONFIG_INVALID',
     'The model is quantised to four bits, and such weights cannot be trained. Train an adapter over them (model.lora, --lora-rank), or start from the float weights.',
   );
+}
+
+export interface ParameterCounts {
+  /** Of the model and its adapters. */
+  readonly parameters: number;
+  readonly trainedParameters: number;
+}
+
+/** How many numbers a model has, and how many of them are trained. */
+export function countParameters(config: ModelConfig): ParameterCounts {
+  const count = (specs: readonly ParameterSpec[]): number =>
+    specs.reduce((sum, { shape }) => sum + elementCount(shape), 0);
+  return {
+    parameters: count(allSpecs(unquantized(config))),
+    trainedParameters: count(trainedSpecs(config)),
+  };
 }
 
 /** The model under the adapter that is trained. */

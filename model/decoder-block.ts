@@ -2,14 +2,9 @@
  * What training, prefill and decode share of a layer: everything but how attention reaches the past.
  * N is the number of tokens laid out as rows, D the width, H and kv the query and key heads, hd a head's width.
  */
+import type { LinearModule } from '../agent_rl/core/linear-module.ts';
 import { quantizedMatMul, rmsNorm, swiglu, tf, type Tensor } from '../agent_rl/engine/ops.ts';
-import {
-  adapterParameter,
-  adapterScale,
-  dropoutParameter,
-  type Adapter,
-  type LinearModule,
-} from './adapter.ts';
+import { adapterParameter, adapterScale, dropoutParameter, type Adapter } from './adapter.ts';
 import type { ModelConfig } from './model-config.ts';
 import {
   embeddingName,

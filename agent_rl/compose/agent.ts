@@ -24,7 +24,8 @@ import {
 import { choosePlugins, type Chosen, type ChosenPlugins } from './choose-plugins.ts';
 import { construct, episodeContainer, rewardFunction, runContainer } from './container.ts';
 import { EngineClient } from './engine-client.ts';
-import { modelFolder } from './model-folder.ts';
+import { engineOptions } from './engine-options.ts';
+import { modelFolder, textFolder } from './model-folder.ts';
 import { pluginHooks } from './plugin-loader.ts';
 import { isolatedSettings, needsSandbox } from './plugin-needs.ts';
 import type { JobOptions } from './run-options.ts';
@@ -52,8 +53,10 @@ export interface Agent {
   readonly policy: Policy;
   readonly sandbox: RememberingSandbox | undefined;
   readonly toolSpecs: readonly ToolSpec[];
-  /** Folder the weights and the tokenizer came from. */
+  /** Folder the weights came from, of a model or of an adapter over one. */
   readonly modelFolder: string;
+  /** Folder the tokenizer came from. */
+  readonly textFolder: string;
   readonly make: EpisodeMaker;
   readonly rollouts: Rollouts;
   /** What tools and rewards report of the run so far, its earlier sessions included. */
@@ -70,7 +73,8 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   const isolated = isolatedSettings(chosen.tools);
   const folder = options.model ?? modelFolder(config);
   const workers = options.workers ?? config.rollout.workers;
-  const languageModel = await openLanguageModelFolder(folder);
+  const text = await textFolder(folder);
+  const languageModel = await openLanguageModelFolder(text);
   const opened: { close(): Promise<void> }[] = [];
   try {
     // First: what is wrong with a tool's settings shows before anything slow is started.
@@ -110,6 +114,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
       sandbox,
       toolSpecs,
       modelFolder: folder,
+      textFolder: text,
       make: maker,
       rollouts: workers === 1 ? new RolloutWorker(maker) : new AsyncRolloutWorker(maker, workers),
       reports: (earlier) => ({
@@ -169,15 +174,14 @@ export const openEngine = (
   { folder, workers, reference, signal }: EngineParts,
 ): Promise<EngineClient> =>
   unlessStopped(
-    EngineClient.open({
-      modelFolder: folder,
-      device: config.run.device,
-      threads: config.run.engineThreads ?? availableParallelism(),
-      rows: workers,
-      maxContextTokens: config.policy.maxContextTokens,
-      microBatchTokens: config.algorithm.microBatchTokens,
-      reference,
-    }),
+    EngineClient.open(
+      engineOptions(config, {
+        modelFolder: folder,
+        rows: workers,
+        maxContextTokens: config.policy.maxContextTokens,
+        reference,
+      }),
+    ),
     signal,
     (late) => late.close(),
   );

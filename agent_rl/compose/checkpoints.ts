@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { AgentRlError, messageOf } from '../core/errors.ts';
 import type { Learner } from '../core/learner.ts';
 import { writeFileAtomic, writeFolderAtomic } from '../telemetry/index.ts';
+import { holdsModel } from '../../model/open-model.ts';
 import { copyLanguageModelFiles } from '../../model/language-model.ts';
 
 /*
@@ -33,7 +34,7 @@ export interface SaveCheckpointOptions<State> {
   readonly state: State;
   readonly learner: Learner;
   /** Where tokenizer and template are copied from. */
-  readonly modelFolder: string;
+  readonly textFolder: string;
 }
 
 export interface SavedCheckpoint {
@@ -53,7 +54,7 @@ export async function saveCheckpoint<State>(
   let weightsSha256 = '';
   await writeFolderAtomic(path, async (partial) => {
     ({ weightsSha256 } = await learner.saveState(partial));
-    await copyLanguageModelFiles(options.modelFolder, partial);
+    await copyLanguageModelFiles(options.textFolder, partial);
     writeFileAtomic(join(partial, stateFile), `${JSON.stringify(state, null, 1)}\n`);
     const files = Object.fromEntries(
       readdirSync(partial).map((file) => [file, sha256Of(join(partial, file))]),
@@ -125,7 +126,7 @@ export function readTrainerState(checkpoint: string): unknown {
  */
 export function checkpointAt(path: string, warn: (text: string) => void): string {
   const whole = resolve(path);
-  if (existsSync(join(whole, 'config.json'))) return whole;
+  if (holdsModel(whole)) return whole;
   const folder = join(whole, 'checkpoints');
   if (existsSync(folder)) return newestCheckpoint(folder, warn);
   throw new AgentRlError(

@@ -6,14 +6,24 @@ import type { Learner } from '../core/learner.ts';
 import { DecoderPrograms } from '../generation/decoder-programs.ts';
 import { LocalGenerator, type GenerationTotals } from '../generation/local-generator.ts';
 import { LocalLearner } from '../learner/local-learner.ts';
-import { loadModel } from '../../model/load-model.ts';
-import { parameterCount, type Weights } from '../../model/parameters.ts';
-import { weightsSha256 } from '../../model/weights-sha256.ts';
+import { keepingLayers, type ProgramMemory } from '../learner/train-program.ts';
+import { countParameters, type ParameterCounts } from '../../model/adapter.ts';
+import { type ModelLayers, type NewAdapter, openModel } from '../../model/open-model.ts';
+import type { Quantization } from '../../model/quantization.ts';
 import { checkCacheFits } from './check-cache-fits.ts';
 
 export interface EngineServiceOptions {
-  /** A Hugging Face model folder. */
+  /** Folder of a model or an adapter. */
   readonly modelFolder: string;
+  /** Folders of adapters over it. */
+  readonly adapters?: readonly string[];
+  /** One more adapter, to be trained. */
+  readonly newAdapter?: NewAdapter | undefined;
+  /** Quantise float weights while they are read. */
+  readonly quantize?: Quantization | undefined;
+  readonly recompute?: ProgramMemory['recompute'];
+  /** Keys what is random in learning. */
+  readonly seed: number;
   readonly device: string;
   readonly threads: number;
   /** Most episodes generated at once. */
@@ -24,11 +34,11 @@ export interface EngineServiceOptions {
   readonly reference: boolean;
 }
 
-export interface EngineInfo {
+export interface EngineInfo extends ParameterCounts {
   readonly device: string;
-  readonly parameters: number;
   readonly cacheBytes: number;
   readonly totals: GenerationTotals;
+  /** Of what is trained. */
   readonly weightsSha256: string;
 }
 
@@ -46,10 +56,7 @@ export class EngineService {
     private readonly engine: Engine,
     private readonly local: LocalLearner,
     private readonly generator: LocalGenerator,
-    private readonly model: {
-      readonly parameterCount: number;
-      readonly weights: Weights;
-    },
+    private readonly counts: ParameterCounts,
   ) {
     this.learner = {
       forward: (tokens, options) => local.forward(tokens, options),
@@ -72,7 +79,12 @@ export class EngineService {
   }
 
   static async open(options: EngineServiceOptions): Promise<EngineService> {
-    const { config, parameters } = await loadModel(options.modelFolder);
+    const { config, parameters, layers } = await openModel({
+      folder: options.modelFolder,
+      adapters: options.adapters ?? [],
+      newAdapter: options.newAdapter,
+      quantize: options.quantize,
+    });
     checkCacheFits(config, { workers: options.rows, maxContextTokens: options.maxContextTokens });
     const engine = await openEngine({ device: options.device, threads: options.threads });
     const programs = new DecoderPrograms(engine, config, options.maxContextTokens, true);
@@ -80,11 +92,12 @@ export class EngineService {
     await generator.setWeights(parameters, 0);
     const learner = new LocalLearner(engine, config, parameters, {
       microBatchTokens: options.microBatchTokens,
+      memory: { ...keepingLayers, recompute: options.recompute ?? 'none' },
+      adapter: { seed: options.seed, baseModel: layers.base, under: under(layers, options) },
       publish: (weights, version) => generator.setWeights(weights, version),
     });
     if (options.reference) learner.freezeReference();
-    const model = { parameterCount: parameterCount(config), weights: parameters };
-    return new EngineService(engine, learner, generator, model);
+    return new EngineService(engine, learner, generator, countParameters(config));
   }
 
   get maxContextTokens(): number {
@@ -106,10 +119,10 @@ export class EngineService {
   info(): EngineInfo {
     return {
       device: this.engine.device,
-      parameters: this.model.parameterCount,
+      ...this.counts,
       cacheBytes: this.generator.cacheBytes,
       totals: this.generator.totals,
-      weightsSha256: weightsSha256(this.model.weights),
+      weightsSha256: this.local.weightsSha256(),
     };
   }
 
@@ -118,3 +131,7 @@ export class EngineService {
     await this.engine.close();
   }
 }
+
+/** Folders of the adapters that stay as they are. The last is trained where no new one is. */
+const under = ({ adapters }: ModelLayers, { newAdapter }: EngineServiceOptions) =>
+  newAdapter === undefined ? adapters.slice(0, -1) : adapters;

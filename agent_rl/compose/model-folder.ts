@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import type { Config } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { packageRoot } from '../core/package-root.ts';
+import { holdsModel, modelLayers } from '../../model/open-model.ts';
 
 /**
  * The folder a config's model is in: relative to the working directory, or among what the package ships.
@@ -13,7 +14,7 @@ import { packageRoot } from '../core/package-root.ts';
 export function modelFolder({ model }: Config): string {
   const name = model.hfModelName ?? model.path;
   const places = [resolve(name), join(packageRoot(), name)];
-  const found = places.find((place) => existsSync(join(place, 'config.json')));
+  const found = places.find(holdsModel);
   if (found !== undefined) return found;
   const hub =
     model.hfModelName === undefined
@@ -21,6 +22,12 @@ export function modelFolder({ model }: Config): string {
       : ' Names on the hub are not downloaded: fetch the folder and give its path.';
   throw new AgentRlError(
     'MODEL_INVALID',
-    `No model is in "${name}": neither ${places.join(' nor ')} holds a config.json.${hub} Give a Hugging Face model folder with --model-path.`,
+    `No model is in "${name}": neither ${places.join(' nor ')} holds a config.json or an adapter_config.json.${hub} Give a Hugging Face model folder with --model-path.`,
   );
+}
+
+/** Where tokenizer and template are: an adapter may come without, and then speaks as the model under it. */
+export async function textFolder(folder: string): Promise<string> {
+  if (existsSync(join(folder, 'tokenizer.json'))) return folder;
+  return (await modelLayers({ folder })).base;
 }

@@ -1,5 +1,3 @@
-import { availableParallelism } from 'node:os';
-
 import { runLength } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { throwIfFailed } from '../core/stray-failure.ts';
@@ -23,7 +21,8 @@ import { LanguageModelPolicy } from '../policies/language-model-policy.ts';
 import { saveCheckpoint } from './checkpoints.ts';
 import { choosePlugins } from './choose-plugins.ts';
 import { EngineClient } from './engine-client.ts';
-import { modelFolder } from './model-folder.ts';
+import { engineOptions } from './engine-options.ts';
+import { modelFolder, textFolder } from './model-folder.ts';
 import { defaultRunName } from './resume-point.ts';
 import { writeRunConfig } from './run-inputs.ts';
 import type { JobResult, TrainingOptions } from './run-options.ts';
@@ -46,7 +45,7 @@ export async function runSft(options: TrainingOptions): Promise<JobResult> {
   }
   const chosen = choosePlugins(loaded, plugins);
   const folderOfModel = modelFolder(config);
-  const model = await openLanguageModelFolder(folderOfModel);
+  const model = await openLanguageModelFolder(await textFolder(folderOfModel));
   const policy = new LanguageModelPolicy(model, noGenerator, {
     thinking: chosen.policy.settings['thinking'] === true,
   });
@@ -69,15 +68,14 @@ export async function runSft(options: TrainingOptions): Promise<JobResult> {
   memory.start();
   const started = performance.now();
   try {
-    const opening = EngineClient.open({
-      modelFolder: folderOfModel,
-      device: config.run.device,
-      threads: config.run.engineThreads ?? availableParallelism(),
-      rows: 1,
-      maxContextTokens: 16,
-      microBatchTokens: config.algorithm.microBatchTokens,
-      reference: false,
-    });
+    const opening = EngineClient.open(
+      engineOptions(config, {
+        modelFolder: folderOfModel,
+        rows: 1,
+        maxContextTokens: 16,
+        reference: false,
+      }),
+    );
     const engine = await unlessStopped(opening, options.signal, (late) => late.close());
     try {
       // Only now: a run whose device is not there leaves no folder behind.
@@ -123,7 +121,7 @@ async function train(run: SftRun): Promise<JobResult> {
       step,
       state: trainer.state(),
       learner: engine,
-      modelFolder: modelFolder(config),
+      textFolder: await textFolder(modelFolder(config)),
     });
     throwIfFailed(options.signal);
     const usage = await memory.sample();

@@ -25,7 +25,7 @@ import { choosePlugins } from './choose-plugins.ts';
 import { needsSandbox } from './plugin-needs.ts';
 import { forgetAfter } from './forget-after.ts';
 import { expectedSeconds } from './measure-speed.ts';
-import { modelFolder } from './model-folder.ts';
+import { modelFolder, textFolder } from './model-folder.ts';
 import { defaultRunName, resumePoint, type ResumePoint } from './resume-point.ts';
 import type { JobResult, TrainingOptions } from './run-options.ts';
 import { rewriteRunConfig, runInputs, writeRunConfig } from './run-inputs.ts';
@@ -167,7 +167,7 @@ async function planFacts(
   const { config } = loaded;
   const { config: model, parameters } = await loadModel(modelFolder(config));
   // Only looked at: a folder that cannot be spoken with is refused before a run is begun.
-  await openLanguageModelFolder(modelFolder(config));
+  await openLanguageModelFolder(await textFolder(modelFolder(config)));
   const sizes = [...parameters.values()].map(({ length }) => length);
   const { maxContextTokens } = config.policy;
   const request = { workers: config.rollout.workers, maxContextTokens };
@@ -307,7 +307,7 @@ class TrainingRun {
         reports: agent.reports(this.#reported),
       } satisfies SavedState,
       learner: agent.engine,
-      modelFolder: agent.modelFolder,
+      textFolder: agent.textFolder,
     });
     if (reason !== 'best')
       pruneCheckpoints(folder.checkpoints, options.loaded.config.checkpoint.keepLast);

@@ -2,7 +2,11 @@ import { join } from 'node:path';
 
 import { AgentRlError } from '../core/errors.ts';
 import { trainedAdapter, trainedSpecs } from '../../model/adapter.ts';
-import { readAdapterWeights, writeAdapter } from '../../model/adapter-files.ts';
+import {
+  readAdapterWeights,
+  writeAdapter,
+  type AdapterToWrite,
+} from '../../model/adapter-files.ts';
 import { loadModel, saveModel } from '../../model/load-model.ts';
 import type { ModelConfig } from '../../model/model-config.ts';
 import { parameterSpecs, requireFloats } from '../../model/parameters.ts';
@@ -16,8 +20,8 @@ interface LearnerState {
 }
 
 interface StateToWrite extends LearnerState {
-  /** Where the model under a trained adapter is. */
-  readonly baseModel: string;
+  /** Where the model under a trained adapter is, and adapters between the two. */
+  readonly base: Pick<AdapterToWrite, 'baseModel' | 'under'> | undefined;
 }
 
 const optimizerFile = 'optimizer.safetensors';
@@ -31,12 +35,12 @@ const moments = ['m', 'v'] as const;
 export async function writeLearnerState(
   folder: string,
   config: ModelConfig,
-  { parameters, optimizer, baseModel }: StateToWrite,
+  { parameters, optimizer, base }: StateToWrite,
 ): Promise<void> {
   const adapter = trainedAdapter(config);
   await (adapter === undefined
     ? saveModel(folder, { config, parameters: new Map(parameters), storedDtype: 'F32' })
-    : writeAdapter(folder, config, { adapter, parameters, baseModel }));
+    : writeAdapter(folder, config, { adapter, parameters, baseModel: '', ...base }));
   const tensors = new Map<string, TensorToWrite>();
   for (const moment of moments) {
     for (const { name, shape } of trainedSpecs(config)) {

@@ -53,8 +53,9 @@ export interface LocalLearnerOptions {
   readonly memory?: ProgramMemory;
   /** Needed where an adapter is trained. */
   readonly adapter?: {
-    /** Where the model under it is, for its own file. */
+    /** Where the model under it is, and the adapters between the two, for its own file. */
     readonly baseModel: string;
+    readonly under?: readonly string[];
     /** Keys what dropout drops. */
     readonly seed: number;
   };
@@ -190,7 +191,7 @@ export class LocalLearner implements Learner {
     await writeLearnerState(folder, this.config, {
       parameters: this.#trained,
       optimizer: this.#optimizer,
-      baseModel: this.options.adapter?.baseModel ?? '',
+      base: this.options.adapter,
     });
     return { weightsSha256: this.weightsSha256() };
   }

@@ -1,17 +1,12 @@
 import { crossEntropyLoss } from '../algorithms/cross-entropy-loss.ts';
 import { policyLoss } from '../algorithms/policy-loss.ts';
 import type { LossSpec } from '../core/learner.ts';
+import type { LinearModule } from '../core/linear-module.ts';
 import type { Engine, Program, TensorSpec } from '../engine/engine.ts';
 import { tf, tokenLogProbs, type Tensor } from '../engine/ops.ts';
 import { decoderHidden } from '../../model/decoder.ts';
 import type { ModelConfig } from '../../model/model-config.ts';
-import {
-  allSpecs,
-  dropoutParameter,
-  trainedAdapter,
-  trainedSpecs,
-  type LinearModule,
-} from '../../model/adapter.ts';
+import { allSpecs, dropoutParameter, trainedAdapter, trainedSpecs } from '../../model/adapter.ts';
 import { headName, inputSpec, linearShapes, parameter } from '../../model/parameters.ts';
 import type { BatchShape } from './train-batch.ts';
 

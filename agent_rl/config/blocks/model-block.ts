@@ -1,6 +1,36 @@
 import { Type } from 'typebox';
 
+import { adapterTargetNames } from '../../core/linear-module.ts';
 import { block } from './block.ts';
+
+/** `model.lora:` an adapter that is trained instead of the model. */
+const LoraBlock = Type.Object(
+  {
+    rank: Type.Integer({ minimum: 1, default: 8, description: 'Rank of the two matrices' }),
+    alpha: Type.Number({
+      exclusiveMinimum: 0,
+      default: 16,
+      description: 'What the adapter adds is scaled by alpha / rank',
+    }),
+    dropout: Type.Number({
+      minimum: 0,
+      exclusiveMaximum: 1,
+      default: 0,
+      description: "Share of a layer's inputs the adapter does not see in training",
+    }),
+    targets: Type.Array(Type.Enum([...adapterTargetNames]), {
+      default: ['all-linear'],
+      minItems: 1,
+      description:
+        'Linear layers that get one: a preset (attention, mlp, all-linear) or their names',
+    }),
+    rankStabilised: Type.Boolean({
+      default: false,
+      description: 'Scale by alpha / sqrt(rank) instead',
+    }),
+  },
+  { additionalProperties: false, description: 'An adapter over frozen weights (LoRA); no default' },
+);
 
 /** `model:` the weights a run starts from. */
 export const ModelBlock = block(
@@ -16,6 +46,12 @@ export const ModelBlock = block(
         description: 'Name of a model on the hub, for policy type huggingface',
       }),
     ),
+    adapters: Type.Array(Type.String({ minLength: 1 }), {
+      default: [],
+      description:
+        'Folders of adapters over the model, in the layout of PEFT; without lora the last is trained on',
+    }),
+    lora: Type.Optional(LoraBlock),
   },
   'The weights a run starts from',
 );

@@ -87,6 +87,11 @@ export const TrainBlock = block(
       description:
         'shuffled-rewards deals the rewards of an iteration out at random among its episodes: nothing can be learned from them',
     }),
+    recompute: Type.Enum(['none', 'blocks'], {
+      default: 'none',
+      description:
+        'blocks keeps one hidden state of each layer and computes the layer again going back: less memory, more time',
+    }),
     parityBound: ParityBlock,
   },
   'The optimiser and how long it runs',

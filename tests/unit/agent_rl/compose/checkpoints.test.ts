@@ -40,7 +40,7 @@ const save = (step: number, { name = `step-${step}`, fails = false } = {}) =>
     step,
     state: { iteration: step, note: 'ü' },
     learner: new WritingLearner(fails),
-    modelFolder: miniMind3Folder,
+    textFolder: miniMind3Folder,
   });
 
 const warnings: string[] = [];

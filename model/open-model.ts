@@ -1,0 +1,93 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+
+import { AgentRlError } from '../agent_rl/core/errors.ts';
+import { KeyedRng } from '../agent_rl/core/keyed-rng.ts';
+import { initialAdapter, type Adapter } from './adapter.ts';
+import { holdsAdapter, readAdapterConfig, readAdapterWeights } from './adapter-files.ts';
+import { loadModel } from './load-model.ts';
+import type { ModelConfig } from './model-config.ts';
+import type { Quantization } from './quantization.ts';
+
+/** An adapter to begin with. */
+export interface NewAdapter extends Omit<Adapter, 'name'> {
+  /** Keys its first values. */
+  readonly seed: number;
+}
+
+export interface ModelRequest {
+  /** A model folder, or the folder of an adapter, which names the model under it. */
+  readonly folder: string;
+  /** Folders of adapters over it, in order. */
+  readonly adapters?: readonly string[];
+  /** One more over all of them, which changes nothing yet. */
+  readonly newAdapter?: NewAdapter | undefined;
+  /** Quantise the model's float weights while they are read. */
+  readonly quantize?: Quantization | undefined;
+}
+
+/** Where the weights of a request are: one model and adapters over it. */
+export interface ModelLayers {
+  readonly base: string;
+  readonly adapters: readonly string[];
+}
+
+export interface OpenedModel {
+  /** Its adapters included. */
+  readonly config: ModelConfig;
+  /** Of the model and its adapters, by their names in memory. */
+  readonly parameters: Map<string, Float32Array | Uint8Array>;
+  readonly layers: ModelLayers;
+}
+
+/** Whether a folder is a model's or an adapter's. */
+export function holdsModel(folder: string): boolean {
+  return existsSync(path.join(folder, 'config.json')) || holdsAdapter(folder);
+}
+
+/**
+ * Finds the model under adapters: the folder of an adapter says what it was trained over.
+ *
+ * @throws AgentRlError `MODEL_INVALID` when the model under an adapter is not where its folder says.
+ */
+export async function modelLayers({ folder, adapters = [] }: ModelRequest): Promise<ModelLayers> {
+  if (existsSync(path.join(folder, 'config.json'))) return { base: folder, adapters };
+  if (!holdsAdapter(folder)) {
+    throw new AgentRlError(
+      'MODEL_INVALID',
+      `${folder} holds neither a model (config.json) nor an adapter (adapter_config.json).`,
+    );
+  }
+  const { baseModel, under } = await readAdapterConfig(folder, 'any');
+  const base = [baseModel ?? '', path.join(folder, baseModel ?? '')].find(
+    (place) => place !== '' && existsSync(path.join(place, 'config.json')),
+  );
+  if (base === undefined) {
+    throw new AgentRlError(
+      'MODEL_INVALID',
+      `The adapter in ${folder} was trained over ${JSON.stringify(baseModel ?? 'an unnamed model')} (base_model_name_or_path), which is no model folder here. Give that model, and the adapter beside it with model.adapters or --adapter.`,
+    );
+  }
+  return { base, adapters: [...under, folder, ...adapters] };
+}
+
+/** Loads a model and its adapters. @throws AgentRlError `MODEL_INVALID` */
+export async function openModel(request: ModelRequest): Promise<OpenedModel> {
+  const layers = await modelLayers(request);
+  const { config, parameters } = await loadModel(layers.base, { quantize: request.quantize });
+  const over: Adapter[] = [];
+  for (const [index, folder] of layers.adapters.entries()) {
+    const { adapter } = await readAdapterConfig(folder, `adapter_${index}`);
+    for (const [name, values] of await readAdapterWeights(folder, config, adapter))
+      parameters.set(name, values);
+    over.push(adapter);
+  }
+  if (request.newAdapter !== undefined) {
+    const { seed, ...rest } = request.newAdapter;
+    const adapter: Adapter = { ...rest, name: `adapter_${over.length}` };
+    const first = initialAdapter(config, adapter, new KeyedRng(seed, 'new adapter'));
+    for (const [name, values] of first) parameters.set(name, values);
+    over.push(adapter);
+  }
+  return { config: over.length === 0 ? config : { ...config, adapters: over }, parameters, layers };
+}
