@@ -63,10 +63,23 @@ export class LanguageModel {
     );
   }
 
-  /** @throws AgentRlError `TOKENIZER_INVALID` when the tokenizer has ids the model has no embedding for. */
+  /**
+   * A model may have more embeddings than its tokenizer has ids, as Qwen's have: such an id, if it is ever drawn, stays
+   * in the record as it is and reads as U+FFFD.
+   *
+   * @throws AgentRlError `TOKENIZER_INVALID` when the tokenizer or the list of stop tokens has ids the model has no
+   * embedding for.
+   */
   checkFits(config: ModelConfig): void {
     const size = this.tokenizer.vocabularySize;
-    if (size <= config.vocabSize) return;
+    const beyond = this.stopTokens.find((id) => id >= config.vocabSize);
+    if (size <= config.vocabSize && beyond === undefined) return;
+    if (size <= config.vocabSize) {
+      throw new AgentRlError(
+        'TOKENIZER_INVALID',
+        `Token ${beyond} ends texts by generation_config.json or config.json, and the model has embeddings for ${config.vocabSize} tokens: they do not belong together.`,
+      );
+    }
     throw new AgentRlError(
       'TOKENIZER_INVALID',
       `The tokenizer has ids up to ${size - 1}, the model embeddings for ${config.vocabSize} tokens: they do not belong together.`,
@@ -134,7 +147,10 @@ async function templateSource(folder: string): Promise<string> {
   );
 }
 
-/** What the folder calls the end of text: generation_config.json, config.json and the tokenizer's `eos_token`. */
+/**
+ * What the folder calls the end of text: generation_config.json, config.json and the tokenizer's `eos_token`. How to
+ * sample, which generation_config.json advises on too, is the run's to say.
+ */
 async function endsOfText(folder: string, tokenizer: Tokenizer): Promise<readonly number[]> {
   const ids: number[] = [];
   for (const name of ['generation_config.json', 'config.json']) {
@@ -142,7 +158,20 @@ async function endsOfText(folder: string, tokenizer: Tokenizer): Promise<readonl
     if (!existsSync(file)) continue;
     const json = await readJson(file, 'MODEL_INVALID');
     const eos = isRecord(json) ? json['eos_token_id'] : undefined;
-    for (const id of Array.isArray(eos) ? eos : [eos]) if (typeof id === 'number') ids.push(id);
+    const listed: readonly unknown[] = Array.isArray(eos)
+      ? eos
+      : eos === undefined || eos === null
+        ? []
+        : [eos];
+    for (const id of listed) {
+      if (typeof id !== 'number' || !Number.isInteger(id) || id < 0) {
+        throw new AgentRlError(
+          'MODEL_INVALID',
+          `${file}: eos_token_id must be a token id or a list of them; got ${JSON.stringify(eos)}.`,
+        );
+      }
+      ids.push(id);
+    }
   }
   const eosToken = tokenizer.namedTokens['eos_token'];
   return eosToken === undefined ? ids : [...ids, tokenizer.idOf(eosToken)];

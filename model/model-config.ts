@@ -164,11 +164,11 @@ function modelTypeOf(raw: Json, file: string): string {
     if (family !== undefined) return family;
     if (architectures.some((name) => name.startsWith('MiniMind'))) return 'minimind';
   }
-  const mixture = /moe|mixtral/i.test([String(type), ...architectures].join(' '));
+  const mixture = [...architectures, String(type)].find((name) => /moe|mixtral/i.test(name));
   throw new AgentRlError(
     'MODEL_INVALID',
     `${file}: model_type ${JSON.stringify(type)} (architectures ${JSON.stringify(architectures)}) is not supported` +
-      `${mixture ? ': mixtures of experts cannot be run' : ''}. ${supported}`,
+      `${mixture === undefined ? '' : `: ${mixture} is a mixture of experts, only dense models are`}. ${supported}`,
   );
 }
 
@@ -203,7 +203,8 @@ function unsupportedFeatures(raw: Json, { family, layers }: ModelConfig): string
   const problems: string[] = [];
   const seen = (name: string): string => `${name} is ${JSON.stringify(raw[name])}`;
   if (raw['use_moe'] === true || Number(raw['num_local_experts'] ?? 0) > 1) {
-    problems.push('it is a mixture of experts; only dense models are supported.');
+    const flag = raw['use_moe'] === true ? 'use_moe' : 'num_local_experts';
+    problems.push(`${seen(flag)}: it is a mixture of experts; only dense models are supported.`);
   }
   if (hasSlidingWindow(raw, layers)) {
     problems.push('it uses sliding-window attention; only full attention is supported.');

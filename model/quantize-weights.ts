@@ -106,30 +106,48 @@ export function requireQuantizable(config: ModelConfig, quantization: Quantizati
   );
 }
 
+export interface QuantizeOptions {
+  readonly quantization: Quantization;
+  /** The tensor of the float model of this name and shape. */
+  readonly read: (spec: ParameterSpec) => Promise<Float32Array> | Float32Array;
+  /** Looks at each tensor once it was read: its floats, which may be kept, and what is held of it by name. */
+  readonly each?:
+    ((spec: ParameterSpec, values: Float32Array, held: Weights) => unknown) | undefined;
+}
+
 /**
  * The tensors of a quantised model, made one at a time: no more than one tensor of `read` is held beside them.
  *
  * @param config - of the model in float32
- * @param read - the tensor of that model of this name and shape
  * @throws AgentRlError `MODEL_INVALID`, naming every layer that cannot be quantised so.
  */
 export async function quantizeWeights(
   config: ModelConfig,
-  quantization: Quantization,
-  read: (spec: ParameterSpec) => Promise<Float32Array> | Float32Array,
+  { quantization, read, each }: QuantizeOptions,
 ): Promise<Map<string, Float32Array | Uint8Array>> {
   requireQuantizable(config, quantization);
   const weights = new Map<string, Float32Array | Uint8Array>();
   for (const spec of parameterSpecs(unquantized(config))) {
     const values = await read(spec);
-    if (!isLinear(config, spec.name)) {
-      weights.set(spec.name, values);
-      continue;
-    }
-    const { packed, scales } = quantizeMatrix(values, quantization.blockSize);
-    weights.set(spec.name, packed).set(scaleName(spec.name), scales);
+    const held = heldOf(spec.name, values, { config, quantization });
+    for (const [name, of] of held) weights.set(name, of);
+    await each?.(spec, values, held);
   }
   return weights;
+}
+
+/** What is held of a tensor: the matrix of a linear layer in four bits, anything else as it is. */
+function heldOf(
+  name: string,
+  values: Float32Array,
+  { config, quantization }: { readonly config: ModelConfig; readonly quantization: Quantization },
+): Weights {
+  if (!isLinear(config, name)) return new Map([[name, values]]);
+  const { packed, scales } = quantizeMatrix(values, quantization.blockSize);
+  return new Map<string, Float32Array | Uint8Array>([
+    [name, packed],
+    [scaleName(name), scales],
+  ]);
 }
 
 /** The tensors of the same model in float32, as far as they are asked for. */

@@ -1,14 +1,9 @@
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 
 import { AgentRlError, messageOf } from '../agent_rl/core/errors.ts';
-import {
-  largestFloat16,
-  narrowBFloat16,
-  narrowFloat16,
-  widenBFloat16,
-  widenFloat16,
-} from './half-precision.ts';
+import { largestFloat16, narrowBFloat16, narrowFloat16 } from './half-precision.ts';
 import { elementCount } from './parameters.ts';
+import { pieceBytes, readFloatsAt, readInto } from './read-values.ts';
 import {
   bytesOf,
   invalid,
@@ -18,9 +13,10 @@ import {
   type TensorDtype,
   type TensorEntry,
 } from './safetensors-header.ts';
+import type { WeightsFile } from './weights-file.ts';
 
 /** An open file whose header has been checked. Close it, or hold it with `await using`. */
-export class SafetensorsFile {
+export class SafetensorsFile implements WeightsFile {
   private constructor(
     readonly path: string,
     readonly entries: readonly TensorEntry[],
@@ -53,31 +49,19 @@ export class SafetensorsFile {
     }
   }
 
-  /**
-   * A tensor's values: floats widened to float32, bytes as they are.
-   *
-   * What is stored narrower is widened piece by piece, so that no second copy of the tensor is ever held.
-   */
+  /** A tensor's values: floats widened to float32, bytes as they are. */
   async read(entry: TensorEntry): Promise<Float32Array | Uint8Array> {
     const { dtype, start, end } = entry;
+    const position = this.dataStart + start;
     if (dtype === 'U8') {
       const bytes = new Uint8Array(end - start);
-      await this.#fill(entry, 0, bytes);
-      return bytes;
+      if ((await readInto(this.handle, position, bytes)) === bytes.length) return bytes;
+    } else {
+      const count = (end - start) / bytesOf[dtype];
+      const values = await readFloatsAt(this.handle, position, { count, dtype });
+      if (values !== undefined) return values;
     }
-    const values = new Float32Array((end - start) / bytesOf[dtype]);
-    if (dtype === 'F32') {
-      await this.#fill(entry, 0, new Uint8Array(values.buffer));
-      return values;
-    }
-    const widen = dtype === 'F16' ? widenFloat16 : widenBFloat16;
-    const piece = new Uint16Array(Math.min(values.length, pieceBytes / 2));
-    for (let at = 0; at < values.length; at += piece.length) {
-      const halves = piece.subarray(0, Math.min(piece.length, values.length - at));
-      await this.#fill(entry, 2 * at, bytesUnder(halves));
-      widen(halves, values.subarray(at, at + halves.length));
-    }
-    return values;
+    throw invalid(this.path, `tensor "${entry.name}" ends before its ${end - start} bytes do`);
   }
 
   /** A tensor of weights. @throws AgentRlError `MODEL_INVALID` when it holds bytes. */
@@ -87,16 +71,6 @@ export class SafetensorsFile {
     throw invalid(
       this.path,
       `tensor "${entry.name}" has dtype "${entry.dtype}"; F32, F16 or BF16 is needed`,
-    );
-  }
-
-  /** Fills `bytes` from the tensor's byte `from` on. */
-  async #fill(entry: TensorEntry, from: number, bytes: Uint8Array): Promise<void> {
-    const filled = await readInto(this.handle, this.dataStart + entry.start + from, bytes);
-    if (filled === bytes.length) return;
-    throw invalid(
-      this.path,
-      `tensor "${entry.name}" ends before its ${entry.end - entry.start} bytes do`,
     );
   }
 
@@ -118,9 +92,6 @@ export interface WriteSafetensorsOptions {
   /** Free text kept in the header. */
   readonly metadata?: Readonly<Record<string, string>>;
 }
-
-/** What is read or narrowed at once. */
-const pieceBytes = 2 ** 26;
 
 /**
  * Writes wide elements before narrow ones and each in the order of their names, so that the same tensors always give
@@ -206,18 +177,6 @@ async function headerLength(handle: FileHandle, size: number, path: string): Pro
     );
   }
   return Number(length);
-}
-
-/** @returns how many bytes came: fewer than asked for when the file ends. One read call moves at most 2 GiB. */
-async function readInto(handle: FileHandle, position: number, bytes: Uint8Array): Promise<number> {
-  let filled = 0;
-  while (filled < bytes.length) {
-    const most = Math.min(bytes.length - filled, 2 ** 30);
-    const { bytesRead } = await handle.read(bytes, filled, most, position + filled);
-    if (bytesRead === 0) break;
-    filled += bytesRead;
-  }
-  return filled;
 }
 
 function headerBytes(header: Readonly<Record<string, unknown>>): Uint8Array {

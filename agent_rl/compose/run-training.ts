@@ -18,7 +18,7 @@ import { GRPOTrainer } from '../trainer/grpo-trainer.ts';
 import type { CheckpointReason, TrainerState } from '../trainer/trainer-contracts.ts';
 import { paddedLength } from '../learner/train-batch.ts';
 import { openLanguageModelFolder } from '../../model/language-model.ts';
-import { loadModel } from '../../model/load-model.ts';
+import { inspectModel } from '../../model/load-model.ts';
 import { type Agent, openAgent, openEngine, sandboxWorkers } from './agent.ts';
 import { pruneCheckpoints, readTrainerState, saveCheckpoint } from './checkpoints.ts';
 import { choosePlugins } from './choose-plugins.ts';
@@ -165,17 +165,16 @@ async function planFacts(
   tasks: RunTasks,
 ): Promise<PlanFacts> {
   const { config } = loaded;
-  const { config: model, parameters } = await loadModel(modelFolder(config));
+  const { config: model, parameterCount } = await inspectModel(modelFolder(config));
   // Only looked at: a folder that cannot be spoken with is refused before a run is begun.
   await openLanguageModelFolder(await textFolder(modelFolder(config)));
-  const sizes = [...parameters.values()].map(({ length }) => length);
   const { maxContextTokens } = config.policy;
   const request = { workers: config.rollout.workers, maxContextTokens };
   return {
     ...model,
     trainTasks: Math.min(tasks.train.length, config.dataset.maxSamples ?? Infinity),
     evalTasks: tasks.evaluation.length,
-    parameters: sizes.reduce((sum, size) => sum + size, 0),
+    parameters: parameterCount,
     cacheBytes: cacheBytes(model, request),
     sandboxes: needsSandbox(choosePlugins(loaded, plugins)) ? sandboxWorkers(config) : 0,
   };

@@ -12,7 +12,10 @@ export async function tinyQuantizedModel(base: ModelConfig = tinyModelConfig) {
     if (values.length > 64) for (let i = 0; i < values.length; i++) values[i]! *= 10;
   }
   const quantization = { bits: 4, blockSize: 16 } as const;
-  const weights = await quantizeWeights(base, quantization, ({ name }) => floats.get(name)!);
+  const weights = await quantizeWeights(base, {
+    quantization,
+    read: ({ name }) => floats.get(name)!,
+  });
   const config: ModelConfig = { ...base, quantization };
   const meant = new Map(
     parameterSpecs(unquantized(config)).map(({ name }) => [

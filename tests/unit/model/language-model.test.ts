@@ -91,6 +91,28 @@ describe('a folder that cannot be spoken with', () => {
     );
   });
 
+  test.each(['2', ['<|im_end|>'], [2.5], -1])(
+    'names %j as its end of text, which is no token id',
+    async (eos) => {
+      const file = path.join(folder, 'generation_config.json');
+      await writeFile(file, JSON.stringify({ eos_token_id: eos }));
+      await expect(openLanguageModelFolder(folder)).rejects.toMatchObject({
+        code: 'MODEL_INVALID',
+        message: `${file}: eos_token_id must be a token id or a list of them; got ${JSON.stringify(eos)}.`,
+      });
+    },
+  );
+
+  test('ends texts with a token the model has no embedding for', async () => {
+    await writeFile(path.join(folder, 'generation_config.json'), '{"eos_token_id": [2, 6400]}');
+    const model = await openLanguageModelFolder(folder);
+    expect(() => model.checkFits({ ...tiny, vocabSize: 6400 })).toThrow(
+      /Token 6400 ends texts by generation_config.json.*embeddings for 6400 tokens/,
+    );
+    // A model with more embeddings than its tokenizer has ids is as Qwen's are.
+    model.checkFits({ ...tiny, vocabSize: 6401 });
+  });
+
   test('has a tokenizer larger than the model', async () => {
     const model = await openLanguageModelFolder(folder);
     expect(() => model.checkFits(tiny)).toThrow(

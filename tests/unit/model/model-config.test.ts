@@ -142,8 +142,16 @@ describe('a model it cannot run', () => {
       { model_type: 'mamba', architectures: ['MambaForCausalLM'] },
       /"mamba".*Supported: qwen3/,
     ],
-    ['experts, by its type', { model_type: 'qwen3_moe' }, /mixtures of experts/],
-    ['experts, by its flag', { model_type: 'minimind', use_moe: true }, /mixture of experts/],
+    [
+      'experts, by its type',
+      { model_type: 'qwen3_moe', architectures: ['Qwen3MoeForCausalLM'] },
+      /Qwen3MoeForCausalLM is a mixture of experts, only dense models are\. Supported: qwen3/,
+    ],
+    [
+      'experts, by its flag',
+      { model_type: 'minimind', use_moe: true },
+      /use_moe is true: it is a mixture of experts/,
+    ],
     ['a sliding window', { use_sliding_window: true, max_window_layers: 4 }, /sliding-window/],
     ['layers of another type', { layer_types: ['sliding_attention'] }, /sliding-window/],
     [

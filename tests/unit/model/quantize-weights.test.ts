@@ -90,7 +90,7 @@ describe('quantizeWeights', () => {
 
   test('makes the tensors that the quantised configuration names, linear layers alone as bytes', async () => {
     const quantization = { bits: 4, blockSize: 16 } as const;
-    const weights = await quantizeWeights(tinyModelConfig, quantization, read);
+    const weights = await quantizeWeights(tinyModelConfig, { quantization, read });
     const config = { ...tinyModelConfig, quantization };
     const specs = parameterSpecs(config);
     expect([...weights.keys()]).toEqual(specs.map(({ name }) => name));
@@ -115,7 +115,7 @@ describe('quantizeWeights', () => {
 
   test('names the layers whose inputs the block does not divide', async () => {
     await expect(
-      quantizeWeights(tinyModelConfig, { bits: 4, blockSize: 32 }, read),
+      quantizeWeights(tinyModelConfig, { quantization: { bits: 4, blockSize: 32 }, read }),
     ).rejects.toMatchObject({
       code: 'MODEL_INVALID',
       message: expect.stringMatching(
@@ -123,14 +123,14 @@ describe('quantizeWeights', () => {
       ),
     });
     await expect(
-      quantizeWeights(tinyModelConfig, { bits: 4, blockSize: 24 }, read),
+      quantizeWeights(tinyModelConfig, { quantization: { bits: 4, blockSize: 24 }, read }),
     ).rejects.toThrow('A block must be a power of two from 16, got 24.');
   });
 
   test('refuses a model that is quantised already', async () => {
     const quantization = { bits: 4, blockSize: 16 } as const;
     await expect(
-      quantizeWeights({ ...tinyModelConfig, quantization }, quantization, read),
+      quantizeWeights({ ...tinyModelConfig, quantization }, { quantization, read }),
     ).rejects.toThrow('quantised already');
   });
 });
