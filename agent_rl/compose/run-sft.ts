@@ -28,6 +28,7 @@ import { writeRunConfig } from './run-inputs.ts';
 import type { JobResult, TrainingOptions } from './run-options.ts';
 import { trainOptions } from './trainer-options.ts';
 import { unlessStopped } from './unless-stopped.ts';
+import { requireTrainableModel } from './quantization.ts';
 import { splitFile } from './task-files.ts';
 
 /**
@@ -45,6 +46,7 @@ export async function runSft(options: TrainingOptions): Promise<JobResult> {
   }
   const chosen = choosePlugins(loaded, plugins);
   const folderOfModel = modelFolder(config);
+  await requireTrainableModel(config);
   const model = await openLanguageModelFolder(await textFolder(folderOfModel));
   const policy = new LanguageModelPolicy(model, noGenerator, {
     thinking: chosen.policy.settings['thinking'] === true,

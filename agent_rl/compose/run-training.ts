@@ -19,6 +19,7 @@ import type { CheckpointReason, TrainerState } from '../trainer/trainer-contract
 import { paddedLength } from '../learner/train-batch.ts';
 import { openLanguageModelFolder } from '../../model/language-model.ts';
 import { inspectModel } from '../../model/load-model.ts';
+import { modelLayers } from '../../model/open-model.ts';
 import { type Agent, openAgent, openEngine, sandboxWorkers } from './agent.ts';
 import { pruneCheckpoints, readTrainerState, saveCheckpoint } from './checkpoints.ts';
 import { choosePlugins } from './choose-plugins.ts';
@@ -36,6 +37,7 @@ import { beforeAfterTable, summaryOf } from './summary.ts';
 import { previewText } from './task-preview.ts';
 import { readTaskSets, refuseLeaks, sayIfFewer, samplerOf, type TaskSet } from './task-sets.ts';
 import { cacheBytes } from './check-cache-fits.ts';
+import { requireTrainableModel } from './quantization.ts';
 import { reportGroups } from './report-groups.ts';
 import { type PlanFacts, planText, trainingPlan } from './training-plan.ts';
 import { trainerOptions } from './trainer-options.ts';
@@ -165,7 +167,9 @@ async function planFacts(
   tasks: RunTasks,
 ): Promise<PlanFacts> {
   const { config } = loaded;
-  const { config: model, parameterCount } = await inspectModel(modelFolder(config));
+  await requireTrainableModel(config);
+  const { base } = await modelLayers({ folder: modelFolder(config) });
+  const { config: model, parameterCount } = await inspectModel(base);
   // Only looked at: a folder that cannot be spoken with is refused before a run is begun.
   await openLanguageModelFolder(await textFolder(modelFolder(config)));
   const { maxContextTokens } = config.policy;
