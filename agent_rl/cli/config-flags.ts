@@ -111,7 +111,8 @@ export function refuseBoth(parsed: Parsed, one: string, other: string): void {
 /** What yargs parsed. */
 export type Parsed = Readonly<Record<string, unknown>>;
 
-const texts = (value: unknown): readonly string[] =>
+/** The values of a flag that may be repeated. */
+export const texts = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 
 /** The values of `--set`. */

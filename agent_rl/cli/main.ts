@@ -15,6 +15,7 @@ import { evaluate } from './commands/eval.ts';
 import { indexCorpus } from './commands/index-corpus.ts';
 import { plugins } from './commands/plugins.ts';
 import { prepareDataCommand } from './commands/prepare-data.ts';
+import { quantize } from './commands/quantize.ts';
 import { sft, train } from './commands/train.ts';
 import { verifyDataset } from './commands/verify-dataset.ts';
 import { done, errorText, exitCodeOf, interrupted, runFailed, usersMistake } from './exit-code.ts';
@@ -30,6 +31,7 @@ const commands: readonly Command[] = [
   verifyDataset,
   prepareDataCommand,
   indexCorpus,
+  quantize,
   doctor,
 ];
 

@@ -9,6 +9,8 @@ export const jobs: Jobs = {
   chat: async (options) => (await import('./run-chat.ts')).runChat(options),
   verifyDataset: async (options) => (await import('./verify-dataset.ts')).verifyDataset(options),
   index: async (options) => (await import('./index-corpus/index-corpus.ts')).indexCorpus(options),
+  quantize: async (options) =>
+    (await import('./quantize/quantize-model.ts')).quantizeModel(options),
   prepareData: async (options) =>
     (await import('./prepare-data/prepare-data.ts')).prepareData(options),
   doctor: async (options) => (await import('./doctor.ts')).doctor(options),

@@ -19,6 +19,7 @@ const jobsWith = (some: Partial<Jobs>): Jobs => ({
   verifyDataset: unexpected,
   index: unexpected,
   prepareData: unexpected,
+  quantize: unexpected,
   doctor: unexpected,
   ...some,
 });

@@ -91,8 +91,14 @@ describe('an engine over four-bit weights', () => {
       scored,
     );
     const plain = await EngineService.open({
-      ...{ modelFolder: floats, seed: 1, device: 'cpu', threads: 1, rows: 1 },
-      ...{ maxContextTokens: 64, microBatchTokens: 64, reference: false },
+      modelFolder: floats,
+      seed: 1,
+      device: 'cpu',
+      threads: 1,
+      rows: 1,
+      maxContextTokens: 64,
+      microBatchTokens: 64,
+      reference: false,
     });
     const { parameters } = plain.info();
     const adapter = 2 * 2 * (16 + 32);
@@ -112,7 +118,11 @@ describe('an engine over four-bit weights', () => {
       { name: 'cross_entropy' },
     );
     await own.learner.optimStep({
-      ...{ learningRate: 0.1, beta1: 0.9, beta2: 0.99, eps: 1e-8, weightDecay: 0 },
+      learningRate: 0.1,
+      beta1: 0.9,
+      beta2: 0.99,
+      eps: 1e-8,
+      weightDecay: 0,
       maxGradNorm: 1,
     });
     await own.learner.publishWeights();
