@@ -17,6 +17,7 @@ import {
   layerParameter,
   linearShapes,
   parameterSpecs,
+  unquantized,
   type ParameterSpec,
 } from './parameters.ts';
 
@@ -103,10 +104,20 @@ export function trainedAdapter({ adapters }: ModelConfig): Adapter | undefined {
   return adapters?.at(-1);
 }
 
-/** What is trained: the last adapter, or the whole model where there is none. */
+/** What is trained: the last adapter; where there is none the whole model, of which nothing can be when it is quantised. */
 export function trainedSpecs(config: ModelConfig): readonly ParameterSpec[] {
   const adapter = trainedAdapter(config);
-  return adapter === undefined ? parameterSpecs(config) : adapterSpecs(config, adapter);
+  if (adapter !== undefined) return adapterSpecs(config, adapter);
+  return config.quantization === undefined ? parameterSpecs(config) : [];
+}
+
+/** @throws AgentRlError `CONFIG_INVALID` when nothing of a model can be trained. */
+export function requireTrainable(config: ModelConfig): void {
+  if (trainedSpecs(config).length > 0) return;
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    'The model is quantised to four bits, and such weights cannot be trained. Train an adapter over them (model.lora, --lora-rank), or start from the float weights.',
+  );
 }
 
 export interface ParameterCounts {
@@ -120,7 +131,10 @@ const count = (specs: readonly ParameterSpec[]): number =>
 
 /** How many numbers a model has, and how many of them are trained. */
 export function countParameters(config: ModelConfig): ParameterCounts {
-  return { parameters: count(allSpecs(config)), trainedParameters: count(trainedSpecs(config)) };
+  return {
+    parameters: count(allSpecs(unquantized(config))),
+    trainedParameters: count(trainedSpecs(config)),
+  };
 }
 
 /** The model under the adapter that is trained. */

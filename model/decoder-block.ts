@@ -3,10 +3,24 @@
  * N is the number of tokens laid out as rows, D the width, H and kv the query and key heads, hd a head's width.
  */
 import type { LinearModule } from '../agent_rl/core/linear-module.ts';
-import { lowRankProduct, rmsNorm, swiglu, tf, type Tensor } from '../agent_rl/engine/ops.ts';
+import {
+  lowRankProduct,
+  quantizedMatMul,
+  rmsNorm,
+  swiglu,
+  tf,
+  type Tensor,
+} from '../agent_rl/engine/ops.ts';
 import { adapterParameter, adapterScale, dropoutParameter, type Adapter } from './adapter.ts';
 import type { ModelConfig } from './model-config.ts';
-import { embeddingName, finalNormName, headName, layerParameter, parameter } from './parameters.ts';
+import {
+  embeddingName,
+  finalNormName,
+  headName,
+  layerParameter,
+  parameter,
+  scaleName,
+} from './parameters.ts';
 
 export type Parameters = Readonly<Record<string, Tensor>>;
 
@@ -99,7 +113,15 @@ function linear(
   x: Tensor,
 ): Tensor {
   const weight = parameter(parameters, layerParameter(layer, `${name}.weight`));
-  let sum = tf.matMul(x, weight, false, true);
+  let sum =
+    config.quantization === undefined
+      ? tf.matMul(x, weight, false, true)
+      : quantizedMatMul(
+          x,
+          weight,
+          parameter(parameters, scaleName(layerParameter(layer, `${name}.weight`))),
+          config.quantization,
+        );
   if (config.qkvBias && /[qkv]_proj$/.test(name))
     sum = tf.add(sum, parameter(parameters, layerParameter(layer, `${name}.bias`)));
   for (const adapter of config.adapters ?? []) {

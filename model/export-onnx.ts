@@ -8,7 +8,8 @@ import { decoderGraph } from './decoder-graph.ts';
 import { isRecord } from './is-record.ts';
 import { copyLanguageModelFiles, openLanguageModelFolder } from './language-model.ts';
 import { writeModelConfig, type ModelConfig } from './model-config.ts';
-import { modelLayers, openModel, type OpenedModel } from './open-model.ts';
+import { openFloatModel, type FloatModel } from './open-float-model.ts';
+import { modelLayers } from './open-model.ts';
 import { readJson } from './read-json.ts';
 import { writeAside } from './safetensors.ts';
 
@@ -52,7 +53,7 @@ export async function exportOnnx(
   const { base } = await modelLayers({ folder: from });
   const text = existsSync(path.join(from, 'tokenizer.json')) ? from : base;
   const { stopTokens } = await openLanguageModelFolder(text);
-  const model = await openModel({ folder: from, adapters });
+  const model = await openFloatModel({ folder: from, adapters });
   const aside = `${to}.${process.pid}.partial`;
   try {
     await mkdir(path.join(aside, 'onnx'), { recursive: true });
@@ -90,7 +91,7 @@ async function refuseIfTaken(folder: string): Promise<void> {
 
 async function writeOnnx(
   folder: string,
-  { config, parameters }: OpenedModel,
+  { config, parameters }: FloatModel,
   most: number,
 ): Promise<ExportedModel> {
   const graph = decoderGraph(config, parameters);

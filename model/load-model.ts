@@ -8,8 +8,12 @@ import {
   headName,
   parameterCount,
   parameterSpecs,
+  scaleName,
   type ParameterSpec,
+  type Weights,
 } from './parameters.ts';
+import type { Quantization } from './quantization.ts';
+import { quantizeWeights, type QuantizeOptions } from './quantize-weights.ts';
 import { closeWeights, openWeights, type StoredTensor } from './open-weights.ts';
 import { readJson } from './read-json.ts';
 import { writeAside, writeSafetensors, type TensorToWrite } from './safetensors.ts';
@@ -19,8 +23,8 @@ import type { WeightsFile } from './weights-file.ts';
 export interface LoadedModel {
   readonly config: ModelConfig;
   /** By Hugging Face name, in the order of `parameterSpecs`. */
-  readonly parameters: Map<string, Float32Array>;
-  /** How the embedding is stored; other tensors may be stored otherwise. In memory all are float32. */
+  readonly parameters: Map<string, Float32Array | Uint8Array>;
+  /** How the embedding is stored; other tensors may be stored otherwise. In memory all are float32, or packed bytes. */
   readonly storedDtype: StoredDtype;
 }
 
@@ -52,22 +56,39 @@ const torchNames: Readonly<Record<StoredDtype, string>> = {
   BF16: 'bfloat16',
 };
 
+export interface LoadOptions {
+  /** Quantise a float model while it is read, so that no more than one of its matrices is ever held in float32. */
+  readonly quantize?: Quantization | undefined;
+  /** Looks at every tensor while it is quantised. */
+  readonly each?: QuantizeOptions['each'];
+}
+
 /**
  * Loads a Hugging Face model folder: config.json with model.safetensors, with shards and their index, or with a .pth.
  *
  * @throws AgentRlError `MODEL_INVALID`, naming every missing, extra and misshapen tensor at once, or the first weight
  *   that is no number.
  */
-export async function loadModel(folder: string): Promise<LoadedModel> {
+export async function loadModel(
+  folder: string,
+  { quantize, each }: LoadOptions = {},
+): Promise<LoadedModel> {
   return withModel(folder, async ({ config, stored, storedDtype }) => {
-    const parameters = new Map<string, Float32Array>();
-    for (const { name } of parameterSpecs(config)) {
+    const finite = async ({ name }: ParameterSpec): Promise<Float32Array> => {
       const values = await read(stored, name);
       requireFinite(folder, name, values);
-      parameters.set(name, values);
-    }
+      return values;
+    };
+    const parameters =
+      quantize === undefined
+        ? await readAll(parameterSpecs(config), stored, finite)
+        : await quantizeWeights(config, { quantization: quantize, read: finite, each });
     await checkTiedHead(folder, config, stored, parameters);
-    return { config, parameters, storedDtype };
+    return {
+      config: quantize === undefined ? config : { ...config, quantization: quantize },
+      parameters,
+      storedDtype,
+    };
   });
 }
 
@@ -124,7 +145,9 @@ export async function saveModel(
     const values = parameters.get(name);
     if (values === undefined)
       throw new AgentRlError('MODEL_INVALID', `Cannot save ${folder}: no tensor "${name}".`);
-    tensors.set(name, { shape, values });
+    // A scale rounded as the other floats are would change every weight of its block.
+    const isScale = config.quantization !== undefined && name.endsWith(scaleName(''));
+    tensors.set(name, { shape, values, ...(isScale && { dtype: 'F32' }) });
   }
   await mkdir(folder, { recursive: true });
   const json = JSON.stringify(writeModelConfig(config, torchNames[storedDtype]), null, 2);
@@ -133,6 +156,19 @@ export async function saveModel(
     dtype: storedDtype,
     metadata,
   });
+}
+
+async function readAll(
+  specs: readonly ParameterSpec[],
+  stored: ReadonlyMap<string, StoredTensor>,
+  finite: (spec: ParameterSpec) => Promise<Float32Array>,
+): Promise<Map<string, Float32Array | Uint8Array>> {
+  const parameters = new Map<string, Float32Array | Uint8Array>();
+  for (const spec of specs) {
+    const { file, entry } = stored.get(spec.name)!;
+    parameters.set(spec.name, spec.dtype === 'uint8' ? await file.read(entry) : await finite(spec));
+  }
+  return parameters;
 }
 
 function checkTensors(
@@ -177,11 +213,18 @@ function requireFinite(folder: string, name: string, values: Float32Array): void
   );
 }
 
-function shapeProblem({ name, shape }: ParameterSpec, entry: TensorEntry | undefined): string[] {
-  if (entry === undefined) return [`"${name}" is missing; expected [${shape.join(', ')}].`];
-  if (entry.dtype === 'U8') return [`"${name}" holds bytes (U8); expected F32, F16 or BF16.`];
+function shapeProblem(
+  { name, shape, dtype }: ParameterSpec,
+  entry: TensorEntry | undefined,
+): string[] {
+  const expected = `expected ${dtype === 'uint8' ? 'U8 ' : ''}[${shape.join(', ')}]`;
+  if (entry === undefined) return [`"${name}" is missing; ${expected}.`];
+  if (entry.dtype === 'U8' && dtype !== 'uint8')
+    return [`"${name}" holds bytes (U8); expected F32, F16 or BF16.`];
+  if (entry.dtype !== 'U8' && dtype === 'uint8')
+    return [`"${name}" is ${entry.dtype} [${entry.shape.join(', ')}]; ${expected}.`];
   if (entry.shape.join() === shape.join()) return [];
-  return [`"${name}" is [${entry.shape.join(', ')}]; expected [${shape.join(', ')}].`];
+  return [`"${name}" is [${entry.shape.join(', ')}]; ${expected}.`];
 }
 
 /** Tensors some exports store though they follow from the rest. */
@@ -197,7 +240,7 @@ async function checkTiedHead(
   folder: string,
   config: ModelConfig,
   stored: ReadonlyMap<string, StoredTensor>,
-  parameters: ReadonlyMap<string, Float32Array>,
+  parameters: Weights,
 ): Promise<void> {
   if (!config.tiedEmbeddings || !stored.has('lm_head.weight')) return;
   const head = await read(stored, 'lm_head.weight');

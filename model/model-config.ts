@@ -1,6 +1,7 @@
 import { AgentRlError } from '../agent_rl/core/errors.ts';
 import type { Adapter } from './adapter.ts';
 import { isRecord } from './is-record.ts';
+import { readQuantization, writeQuantization, type Quantization } from './quantization.ts';
 import { JsonFields } from './json-fields.ts';
 import { readRope, type RopeScaling, writtenRopeScaling } from './rope-scaling.ts';
 
@@ -33,6 +34,8 @@ export interface ModelConfig {
   readonly bosTokenId?: number;
   /** Tokens that end a turn; may be empty when only the tokenizer knows. */
   readonly eosTokenIds: readonly number[];
+  /** How the weights of linear layers are held; absent where they are float32. */
+  readonly quantization?: Quantization | undefined;
   /** Adapters over the weights; they come from files of their own and are not part of config.json. */
   readonly adapters?: readonly Adapter[];
 }
@@ -108,13 +111,14 @@ export function readModelConfig(
     ...shapeProblems(config),
     ...unsupportedFeatures(raw, config),
   ];
+  const quantization = readQuantization(raw['quantization_config'], config, problems);
   if (problems.length > 0) {
     throw new AgentRlError(
       'MODEL_INVALID',
       `${file} describes a model this decoder cannot run:\n- ${problems.join('\n- ')}`,
     );
   }
-  return config;
+  return quantization === undefined ? config : { ...config, quantization };
 }
 
 /** The Hugging Face config.json of a model, as `transformers` reads it. */
@@ -135,6 +139,9 @@ export function writeModelConfig(config: ModelConfig, torchDtype: string): Recor
     num_attention_heads: config.heads,
     num_hidden_layers: config.layers,
     num_key_value_heads: config.kvHeads,
+    ...(config.quantization !== undefined && {
+      quantization_config: writeQuantization(config, config.quantization),
+    }),
     rms_norm_eps: config.rmsNormEps,
     rope_scaling: config.ropeScaling === undefined ? null : writtenRopeScaling(config.ropeScaling),
     rope_theta: config.ropeTheta,

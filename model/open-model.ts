@@ -7,6 +7,7 @@ import { initialAdapter, type Adapter } from './adapter.ts';
 import { holdsAdapter, readAdapterConfig, readAdapterWeights } from './adapter-files.ts';
 import { loadModel } from './load-model.ts';
 import type { ModelConfig } from './model-config.ts';
+import type { Quantization } from './quantization.ts';
 
 /** An adapter to begin with. */
 export interface NewAdapter extends Omit<Adapter, 'name'> {
@@ -21,6 +22,8 @@ export interface ModelRequest {
   readonly adapters?: readonly string[];
   /** One more over all of them, which changes nothing yet. */
   readonly newAdapter?: NewAdapter | undefined;
+  /** Quantise the model's float weights while they are read. */
+  readonly quantize?: Quantization | undefined;
 }
 
 /** Where the weights of a request are: one model and adapters over it. */
@@ -33,7 +36,7 @@ export interface OpenedModel {
   /** Its adapters included. */
   readonly config: ModelConfig;
   /** Of the model and its adapters, by their names in memory. */
-  readonly parameters: Map<string, Float32Array>;
+  readonly parameters: Map<string, Float32Array | Uint8Array>;
   readonly layers: ModelLayers;
 }
 
@@ -71,7 +74,7 @@ export async function modelLayers({ folder, adapters = [] }: ModelRequest): Prom
 /** Loads a model and its adapters. @throws AgentRlError `MODEL_INVALID` */
 export async function openModel(request: ModelRequest): Promise<OpenedModel> {
   const layers = await modelLayers(request);
-  const { config, parameters } = await loadModel(layers.base);
+  const { config, parameters } = await loadModel(layers.base, { quantize: request.quantize });
   const over: Adapter[] = [];
   for (const [index, folder] of layers.adapters.entries()) {
     const { adapter } = await readAdapterConfig(folder, `adapter_${index}`);

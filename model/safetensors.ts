@@ -10,6 +10,7 @@ import {
   longestHeader,
   parseHeader,
   type StoredDtype,
+  type TensorDtype,
   type TensorEntry,
 } from './safetensors-header.ts';
 import type { WeightsFile } from './weights-file.ts';
@@ -82,6 +83,8 @@ export interface TensorToWrite {
   readonly shape: readonly number[];
   /** Floats are stored as the file's `dtype`, bytes as U8 whatever that is. */
   readonly values: Float32Array | Uint8Array;
+  /** Width of these floats, where it is not the file's. */
+  readonly dtype?: StoredDtype;
 }
 
 export interface WriteSafetensorsOptions {
@@ -91,8 +94,9 @@ export interface WriteSafetensorsOptions {
 }
 
 /**
- * Writes floats and then bytes, each in the order of their names, so that the same tensors always give the same
- * bytes and every float lies at a multiple of its width. The file appears whole or not at all: it is written beside its place and renamed.
+ * Writes wide elements before narrow ones and each in the order of their names, so that the same tensors always give
+ * the same bytes and every element lies at a multiple of its width. The file appears whole or not at all: it is
+ * written beside its place and renamed.
  *
  * @throws AgentRlError `OUTPUT_UNWRITABLE`; `MODEL_INVALID` for a value that does not fit the width.
  */
@@ -101,26 +105,32 @@ export async function writeSafetensors(
   tensors: ReadonlyMap<string, TensorToWrite>,
   { dtype = 'F32', metadata = { format: 'pt' } }: WriteSafetensorsOptions = {},
 ): Promise<void> {
-  const ordered = [...tensors].toSorted(byKindThenName);
+  const storedAs = ({ values, dtype: own = dtype }: TensorToWrite): TensorDtype =>
+    isBytes(values) ? 'U8' : own;
+  const ordered = [...tensors].toSorted(
+    ([a, one], [b, other]) =>
+      bytesOf[storedAs(other)] - bytesOf[storedAs(one)] || (a < b ? -1 : Number(a > b)),
+  );
   const header: Record<string, unknown> = { __metadata__: metadata };
   let end = 0;
-  for (const [name, { shape, values }] of ordered) {
+  for (const [name, tensor] of ordered) {
+    const { shape, values } = tensor;
     if (values.length !== elementCount(shape)) {
       throw invalid(
         path,
         `tensor "${name}" has ${values.length} values for shape [${shape.join(', ')}]`,
       );
     }
-    const stored = isBytes(values) ? 'U8' : dtype;
+    const stored = storedAs(tensor);
     const start = end;
     end += values.length * bytesOf[stored];
     header[name] = { dtype: stored, shape, data_offsets: [start, end] };
   }
   const chunks = function* (): Generator<Uint8Array> {
     yield headerBytes(header);
-    for (const [name, { values }] of ordered) {
+    for (const [name, { values, dtype: own = dtype }] of ordered) {
       if (isBytes(values)) yield values;
-      else yield* narrowed(values, dtype, `${path}: tensor "${name}"`);
+      else yield* narrowed(values, own, `${path}: tensor "${name}"`);
     }
   };
   await writeAside(path, chunks());
@@ -183,15 +193,6 @@ const isBytes = (values: TensorToWrite['values']): values is Uint8Array =>
 
 const bytesUnder = ({ buffer, byteOffset, byteLength }: Uint16Array | Float32Array): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength);
-
-function byKindThenName(
-  [a, { values: ofA }]: readonly [string, TensorToWrite],
-  [b, { values: ofB }]: readonly [string, TensorToWrite],
-): number {
-  const kinds = Number(isBytes(ofA)) - Number(isBytes(ofB));
-  if (kinds !== 0) return kinds;
-  return a < b ? -1 : Number(a > b);
-}
 
 function* narrowed(values: Float32Array, dtype: StoredDtype, where: string): Generator<Uint8Array> {
   const step = pieceBytes / 4;

@@ -18,6 +18,7 @@ import { indexCorpus } from './commands/index-corpus.ts';
 import { mergeLora } from './commands/merge-lora.ts';
 import { plugins } from './commands/plugins.ts';
 import { prepareDataCommand } from './commands/prepare-data.ts';
+import { quantize } from './commands/quantize.ts';
 import { score } from './commands/score.ts';
 import { sft, train } from './commands/train.ts';
 import { verifyDataset } from './commands/verify-dataset.ts';
@@ -34,6 +35,7 @@ const commands: readonly Command[] = [
   verifyDataset,
   prepareDataCommand,
   indexCorpus,
+  quantize,
   score,
   generate,
   mergeLora,

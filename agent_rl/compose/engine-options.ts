@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import type { Config } from '../config/index.ts';
 import type { EngineServiceOptions } from './engine-service.ts';
 import { newAdapter } from './new-adapter.ts';
+import { quantization } from './quantization.ts';
 
 /** What a run file does not say of an engine. */
 type OfTheJob = Pick<
@@ -20,6 +21,7 @@ export function engineOptions(config: Config, job: OfTheJob): EngineServiceOptio
     threads: run.engineThreads ?? availableParallelism(),
     adapters: model.adapters.map((folder) => resolve(folder)),
     newAdapter: newAdapter(config),
+    quantize: quantization(config),
     recompute: train.recompute,
     seed: run.seed,
     microBatchTokens: algorithm.microBatchTokens,

@@ -9,6 +9,7 @@ import { LocalLearner } from '../learner/local-learner.ts';
 import { keepingLayers, type ProgramMemory } from '../learner/train-program.ts';
 import { countParameters, type ParameterCounts } from '../../model/adapter.ts';
 import { type ModelLayers, type NewAdapter, openModel } from '../../model/open-model.ts';
+import type { Quantization } from '../../model/quantization.ts';
 import { checkCacheFits } from './check-cache-fits.ts';
 
 export interface EngineServiceOptions {
@@ -18,6 +19,8 @@ export interface EngineServiceOptions {
   readonly adapters?: readonly string[];
   /** One more adapter, to be trained. */
   readonly newAdapter?: NewAdapter | undefined;
+  /** Quantise float weights while they are read. */
+  readonly quantize?: Quantization | undefined;
   readonly recompute?: ProgramMemory['recompute'];
   /** Keys what is random in learning. */
   readonly seed: number;
@@ -80,6 +83,7 @@ export class EngineService {
       folder: options.modelFolder,
       adapters: options.adapters ?? [],
       newAdapter: options.newAdapter,
+      quantize: options.quantize,
     });
     checkCacheFits(config, { workers: options.rows, maxContextTokens: options.maxContextTokens });
     const engine = await openEngine({ device: options.device, threads: options.threads });

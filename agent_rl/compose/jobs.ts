@@ -12,6 +12,8 @@ export const jobs: Jobs = {
   chat: async (options) => (await import('./run-chat.ts')).runChat(await ownModel(options)),
   verifyDataset: async (options) => (await import('./verify-dataset.ts')).verifyDataset(options),
   index: async (options) => (await import('./index-corpus/index-corpus.ts')).indexCorpus(options),
+  quantize: async (options) =>
+    (await import('./quantize/quantize-model.ts')).quantizeModel(options),
   prepareData: async (options) =>
     (await import('./prepare-data/prepare-data.ts')).prepareData(options),
   score: async (options) => (await import('./score.ts')).score(options),

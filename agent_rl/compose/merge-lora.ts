@@ -6,7 +6,7 @@ import { writeFolderAtomic } from '../telemetry/index.ts';
 import { copyLanguageModelFiles } from '../../model/language-model.ts';
 import { saveModel } from '../../model/load-model.ts';
 import { mergeAdapters } from '../../model/merge-adapters.ts';
-import { openModel } from '../../model/open-model.ts';
+import { openFloatModel } from '../../model/open-float-model.ts';
 import type { StoredDtype } from '../../model/safetensors-header.ts';
 import { adapterFolders } from './adapter-folders.ts';
 import { modelFolder, textFolder } from './model-folder.ts';
@@ -34,7 +34,8 @@ export async function mergeLora(options: MergeLoraOptions): Promise<JobResult> {
   refuseExisting(outputPath, '--output-path');
   const base = modelFolder({ model: { path: baseModel } });
   const adapters = await adapterFolders(loraModels);
-  const { config: adapted, parameters } = await openModel({ folder: base, adapters });
+  const opened = await openFloatModel({ folder: base, adapters });
+  const { config: adapted, parameters, dequantized } = opened;
   const { config, merged } = mergeAdapters(adapted, parameters);
   const texts =
     adapters.findLast((one) => existsSync(join(one, 'tokenizer.json'))) ?? (await textFolder(base));
@@ -42,8 +43,17 @@ export async function mergeLora(options: MergeLoraOptions): Promise<JobResult> {
     await saveModel(folder, { config, parameters, storedDtype: dtype });
     await copyLanguageModelFiles(texts, folder);
   });
+  if (dequantized)
+    print(`The weights of ${base} are in four bits: merged are the floats they stand for.`);
   print(
     `${merged} matrices of ${base} merged with ${adapters.join(', ')} as ${dtype}: ${outputPath}`,
   );
-  return { output: outputPath, baseModel: base, adapters, dtype, mergedMatrices: merged };
+  return {
+    output: outputPath,
+    baseModel: base,
+    adapters,
+    dtype,
+    dequantized,
+    mergedMatrices: merged,
+  };
 }

@@ -67,6 +67,29 @@ export interface ModelJobOptions extends ModelChoice {
   readonly print: (text: string) => void;
 }
 
+export interface QuantizeOptions {
+  /** Folder of a float model. */
+  readonly model: string;
+  /** Folder that is not there yet. */
+  readonly output: string;
+  readonly blockSize: number;
+  /** File of UTF-8 text to compare on; random tokens when absent. */
+  readonly text?: string;
+  /** Most tokens of the text that are used. */
+  readonly textTokens: number;
+  /** The adapter to write beside the model; none when absent. */
+  readonly lora?: {
+    readonly rank: number;
+    readonly alpha: number;
+    readonly targets: readonly string[];
+  };
+  readonly seed: number;
+  readonly device: string;
+  readonly engineThreads?: number;
+  readonly signal: AbortSignal;
+  readonly print: (text: string) => void;
+}
+
 export interface ScoreOptions extends ModelJobOptions {
   /** JSONL file of `{"ids": [...], "id"?: ...}`. */
   readonly input: string;
@@ -132,6 +155,7 @@ export interface Jobs {
   chat(options: ChatOptions): Promise<JobResult>;
   verifyDataset(options: VerifyDatasetOptions): Promise<CheckResult>;
   index(options: IndexOptions): Promise<JobResult>;
+  quantize(options: QuantizeOptions): Promise<JobResult>;
   prepareData(options: PrepareDataOptions): Promise<object>;
   score(options: ScoreOptions): Promise<JobResult>;
   generate(options: GenerateOptions): Promise<JobResult>;

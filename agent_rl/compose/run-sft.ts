@@ -30,6 +30,7 @@ import { writeRunConfig } from './run-inputs.ts';
 import type { JobResult, TrainingOptions } from './run-options.ts';
 import { trainOptions } from './trainer-options.ts';
 import { unlessStopped } from './unless-stopped.ts';
+import { requireTrainableModel } from './quantization.ts';
 import { splitFile } from './task-files.ts';
 
 /**
@@ -48,6 +49,7 @@ export async function runSft(options: TrainingOptions): Promise<JobResult> {
   requireTrainable(loaded, plugins);
   const chosen = choosePlugins(loaded, plugins);
   const folderOfModel = modelFolder(config);
+  await requireTrainableModel(config);
   const model = await openLanguageModelFolder(await textFolder(folderOfModel));
   const policy = new LanguageModelPolicy(
     model,

@@ -39,6 +39,7 @@ import { beforeAfterTable, summaryOf } from './summary.ts';
 import { previewText } from './task-preview.ts';
 import { readTaskSets, refuseLeaks, sayIfFewer, samplerOf, type TaskSet } from './task-sets.ts';
 import { cacheBytes } from './check-cache-fits.ts';
+import { requireTrainableModel } from './quantization.ts';
 import { reportGroups } from './report-groups.ts';
 import { type PlanFacts, planText, trainingPlan } from './training-plan.ts';
 import { trainerOptions } from './trainer-options.ts';
@@ -170,6 +171,7 @@ async function planFacts(
   tasks: RunTasks,
 ): Promise<PlanFacts> {
   const { config } = loaded;
+  await requireTrainableModel(config);
   const { base } = await modelLayers({ folder: modelFolder(config) });
   const { config: model, parameterCount } = await inspectModel(base);
   const chosen = choosePlugins(loaded, plugins);

@@ -1,8 +1,14 @@
 import { AgentRlError } from '../core/errors.ts';
-import type { TensorData, TensorSpec } from './engine.ts';
+import type { DType, TensorData, TensorSpec } from './engine.ts';
 
 /** Number of elements of a shape. */
 export const sizeOf = (shape: readonly number[]): number => shape.reduce((a, b) => a * b, 1);
+
+const arrayOf: Readonly<Record<DType, new (length: number) => TensorData>> = {
+  float32: Float32Array,
+  int32: Int32Array,
+  uint8: Uint8Array,
+};
 
 const describe = (spec: TensorSpec): string => `${spec.dtype} [${spec.shape.join(', ')}]`;
 
@@ -18,8 +24,7 @@ export function checkTensorData(spec: TensorSpec, data: TensorData | undefined):
       `Tensor "${spec.name}" is missing; give ${describe(spec)} under that name.`,
     );
   }
-  const fits = spec.dtype === 'float32' ? data instanceof Float32Array : data instanceof Int32Array;
-  if (!fits) {
+  if (!(data instanceof arrayOf[spec.dtype])) {
     throw new AgentRlError(
       'SHAPE_MISMATCH',
       `Tensor "${spec.name}" must be ${describe(spec)}, got a ${data.constructor.name}.`,

@@ -33,9 +33,11 @@ async function loadTensorflow(): Promise<void> {
   }
 }
 
-const tensorOf = (spec: TensorSpec, data: TensorData): Tensor =>
-  // A copy, because a backend may keep the array it is given.
-  tfjs.tensor(data.slice(), [...spec.shape], spec.dtype);
+const tensorOf = ({ shape, dtype }: TensorSpec, data: TensorData): Tensor =>
+  // A copy, because a backend may keep the array it is given. tfjs has no bytes.
+  dtype === 'uint8'
+    ? tfjs.tensor(Int32Array.from(data), [...shape], 'int32')
+    : tfjs.tensor(data.slice(), [...shape], dtype);
 
 class EagerProgram implements Program {
   readonly outputs: readonly TensorSpec[];

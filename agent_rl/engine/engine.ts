@@ -1,7 +1,10 @@
 import type { Tensor } from '@tensorflow/tfjs';
 
-/** Element type of what crosses an engine's border. Booleans exist only inside a program: cast them. */
-type DType = 'float32' | 'int32';
+/**
+ * Element type of what crosses an engine's border. Booleans exist only inside a program: cast them. Bytes only go
+ * in, as packed weights that `quantizedMatMul` alone reads.
+ */
+export type DType = 'float32' | 'int32' | 'uint8';
 
 /** Name, static shape and element type of one input or output. */
 export interface TensorSpec {
@@ -10,8 +13,8 @@ export interface TensorSpec {
   readonly dtype: DType;
 }
 
-/** Row-major elements: `Float32Array` for float32, `Int32Array` for int32. */
-export type TensorData = Float32Array | Int32Array;
+/** Row-major elements: `Float32Array` for float32, `Int32Array` for int32, `Uint8Array` for uint8. */
+export type TensorData = Float32Array | Int32Array | Uint8Array;
 
 /** A compiled function on plain typed arrays, for one set of static shapes. */
 export interface Program {

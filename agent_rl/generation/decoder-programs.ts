@@ -4,6 +4,7 @@ import { bucketSize, ProgramCache } from '../engine/program-cache.ts';
 import { decodeStep } from '../../model/decode-step.ts';
 import { causalMask } from '../../model/decoder.ts';
 import type { ModelConfig } from '../../model/model-config.ts';
+import { inputSpec, type Weights } from '../../model/parameters.ts';
 import { allSpecs } from '../../model/adapter.ts';
 import { prefill } from '../../model/prefill.ts';
 import { ropeTablesUpTo, type RopeTables } from '../../model/rope.ts';
@@ -58,11 +59,7 @@ export class DecoderPrograms {
     /** Whether tools and sandboxes want the processors while tokens are drawn. */
     private readonly sharesProcessors = false,
   ) {
-    this.#weightSpecs = allSpecs(config).map(({ name, shape }) => ({
-      name,
-      shape,
-      dtype: 'float32' as const,
-    }));
+    this.#weightSpecs = allSpecs(config).map(inputSpec);
     this.#rope = ropeTablesUpTo(
       config,
       Math.ceil(maxPositions / prefillMultiple) * prefillMultiple * 2,
@@ -83,7 +80,7 @@ export class DecoderPrograms {
     return Math.max(smallestRows, 2 ** Math.ceil(Math.log2(Math.max(1, count))));
   }
 
-  async setWeights(parameters: ReadonlyMap<string, Float32Array>): Promise<void> {
+  async setWeights(parameters: Weights): Promise<void> {
     this.#weights = Object.fromEntries(parameters);
   }
 

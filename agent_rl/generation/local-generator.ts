@@ -1,6 +1,7 @@
 import { AgentRlError } from '../core/errors.ts';
 import type { Generation, GenerationRequest, Generator } from '../core/generator.ts';
 import { bucketSize } from '../engine/program-cache.ts';
+import type { Weights } from '../../model/parameters.ts';
 import { drawTruncated, truncates } from './draw-token.ts';
 import type { DecoderPrograms, StepInputs } from './decoder-programs.ts';
 import { KvCache } from './kv-cache.ts';
@@ -118,7 +119,7 @@ export class LocalGenerator implements Generator {
    *
    * @throws AgentRlError `GENERATION_FAILED` while requests are in flight: a turn never mixes two versions.
    */
-  async setWeights(parameters: ReadonlyMap<string, Float32Array>, version: number): Promise<void> {
+  async setWeights(parameters: Weights, version: number): Promise<void> {
     if (this.#unsettled > 0) {
       throw new AgentRlError(
         'GENERATION_FAILED',

@@ -9,7 +9,7 @@ import {
 } from '../../model/adapter-files.ts';
 import { loadModel, saveModel } from '../../model/load-model.ts';
 import type { ModelConfig } from '../../model/model-config.ts';
-import { parameterSpecs } from '../../model/parameters.ts';
+import { parameterSpecs, requireFloats } from '../../model/parameters.ts';
 import { SafetensorsFile, writeSafetensors, type TensorToWrite } from '../../model/safetensors.ts';
 import type { AdamwState, Parameters } from './adamw-state.ts';
 
@@ -65,7 +65,7 @@ async function storedWeights(folder: string, config: ModelConfig): Promise<Param
       `The checkpoint ${folder} is of a model with other tensors than the one being trained. Resume with the run's own model.`,
     );
   }
-  return stored.parameters;
+  return requireFloats(stored.parameters);
 }
 
 /** Reads what `writeLearnerState` wrote into the given arrays. @throws AgentRlError `CHECKPOINT_INVALID` when it is of another model. */

@@ -17,11 +17,13 @@ import { causalMask } from '../../model/decoder.ts';
 import type { ModelConfig } from '../../model/model-config.ts';
 import {
   allSpecs,
+  requireTrainable,
   trainedAdapter,
   trainedSpecs,
   withoutTrainedAdapter,
 } from '../../model/adapter.ts';
 import { ropeTablesUpTo, type RopeTables } from '../../model/rope.ts';
+import type { Weights } from '../../model/parameters.ts';
 import { weightsSha256 } from '../../model/weights-sha256.ts';
 import { AdamwState, type Parameters } from './adamw-state.ts';
 import { readLearnerState, writeLearnerState } from './learner-state.ts';
@@ -58,7 +60,7 @@ export interface LocalLearnerOptions {
     readonly seed: number;
   };
   /** Hands the current weights to whatever generates with them. */
-  readonly publish: (parameters: Parameters, version: number) => Promise<void>;
+  readonly publish: (parameters: Weights, version: number) => Promise<void>;
 }
 
 const programsKept = 24;
@@ -77,7 +79,7 @@ export class LocalLearner implements Learner {
   readonly #programs = new ProgramCache(programsKept);
   readonly #optimizer: AdamwState;
   readonly #trained: Parameters;
-  readonly #feeds: Readonly<Record<string, Float32Array>>;
+  readonly #feeds: Readonly<Record<string, Float32Array | Uint8Array>>;
   readonly #memory: ProgramMemory;
   #rope: RopeTables = { cos: new Float32Array(), sin: new Float32Array() };
   #reference: Reference | undefined;
@@ -85,7 +87,7 @@ export class LocalLearner implements Learner {
   constructor(
     private readonly engine: Engine,
     private readonly config: ModelConfig,
-    parameters: Parameters,
+    parameters: Weights,
     private readonly options: LocalLearnerOptions,
   ) {
     if (trainedAdapter(config) !== undefined && options.adapter === undefined) {
@@ -110,6 +112,7 @@ export class LocalLearner implements Learner {
       this.#reference = { config: under, feeds: pick(this.#feeds, names) };
       return;
     }
+    requireTrainable(this.config);
     const copies = [...this.#trained].map(([name, values]) => [name, Float32Array.from(values)]);
     this.#reference = { config: this.config, feeds: Object.fromEntries(copies) };
   }
@@ -132,6 +135,7 @@ export class LocalLearner implements Learner {
   }
 
   async forwardBackward(data: readonly TrainDatum[], loss: LossSpec): Promise<LossMetrics> {
+    requireTrainable(this.config);
     const logProbs: Float32Array[] = data.map(({ tokens }) => new Float32Array(tokens.length));
     const sums: Record<string, number> = {};
     let total = 0;
@@ -293,9 +297,9 @@ interface Reference {
   readonly feeds: Readonly<Record<string, TensorData>>;
 }
 
-function required(parameters: Parameters, name: string): Float32Array {
+function required(parameters: Weights, name: string): Float32Array {
   const values = parameters.get(name);
-  if (values !== undefined) return values;
+  if (values instanceof Float32Array) return values;
   throw new AgentRlError('MODEL_INVALID', `The learner was given no tensor named "${name}".`);
 }
 

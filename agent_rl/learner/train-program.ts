@@ -7,7 +7,7 @@ import { tf, tokenLogProbs, type Tensor } from '../engine/ops.ts';
 import { decoderHidden } from '../../model/decoder.ts';
 import type { ModelConfig } from '../../model/model-config.ts';
 import { allSpecs, dropoutParameter, trainedAdapter, trainedSpecs } from '../../model/adapter.ts';
-import { headName, linearShapes, parameter } from '../../model/parameters.ts';
+import { headName, inputSpec, linearShapes, parameter } from '../../model/parameters.ts';
 import type { BatchShape } from './train-batch.ts';
 
 /** Prefix of the outputs that are gradients, followed by the parameter's name. */
@@ -71,8 +71,7 @@ function batchSpecs(config: ModelConfig, { sequences, length, trained }: BatchSh
   ];
 }
 
-const weightSpecs = (config: ModelConfig): TensorSpec[] =>
-  allSpecs(config).map(({ name, shape }) => float(name, shape));
+const weightSpecs = (config: ModelConfig): TensorSpec[] => allSpecs(config).map(inputSpec);
 
 /** The inputs of the trained adapter's layers that are kept, and by what factor; none without dropout. */
 export function dropoutSpecs(

@@ -23,6 +23,7 @@ const jobsWith = (some: Partial<Jobs>): Jobs => ({
   generate: unexpected,
   mergeLora: unexpected,
   exportModel: unexpected,
+  quantize: unexpected,
   doctor: unexpected,
   ...some,
 });

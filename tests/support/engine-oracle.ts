@@ -11,22 +11,30 @@ interface RandomInput {
   readonly high?: number;
   /** Whole numbers as float32. */
   readonly whole?: boolean;
+  /** Whole numbers from 0 to 255, as bytes. */
+  readonly bytes?: true;
   /** Added to the magnitude of normal numbers, to keep clear of zero; with `positive`, no sign. */
   readonly positive?: boolean;
 }
 
 export type RandomInputs = Readonly<Record<string, RandomInput>>;
 
-const isInteger = (input: RandomInput): boolean => input.high !== undefined && !input.whole;
+const dtypeOf = ({ bytes, high, whole }: RandomInput): TensorSpec['dtype'] => {
+  if (bytes) return 'uint8';
+  return high !== undefined && !whole ? 'int32' : 'float32';
+};
+
+const arrays = { float32: Float32Array, int32: Int32Array, uint8: Uint8Array };
 
 export const specsOf = (inputs: RandomInputs): TensorSpec[] =>
   Object.entries(inputs).map(([name, input]) => ({
     name,
     shape: input.shape,
-    dtype: isInteger(input) ? 'int32' : 'float32',
+    dtype: dtypeOf(input),
   }));
 
-const numberOf = ({ low = 0, high, positive }: RandomInput, rng: KeyedRng): number => {
+const numberOf = ({ low = 0, high, positive, bytes }: RandomInput, rng: KeyedRng): number => {
+  if (bytes) return rng.integer(256);
   if (high !== undefined) return low + rng.integer(high - low);
   const normal = rng.normal();
   return positive ? 0.1 + Math.abs(normal) : normal;
@@ -38,7 +46,7 @@ export function dataOf(inputs: RandomInputs, key: string): Record<string, Tensor
     Object.entries(inputs).map(([name, input]) => {
       const length = input.shape.reduce((a, b) => a * b, 1);
       const numbers = Array.from({ length }, () => numberOf(input, rng));
-      return [name, isInteger(input) ? Int32Array.from(numbers) : Float32Array.from(numbers)];
+      return [name, arrays[dtypeOf(input)].from(numbers)];
     }),
   );
 }

@@ -57,6 +57,17 @@ export const ModelBlock = block(
       description:
         'Folders of adapters over the model, in the layout of PEFT; without lora the last is trained on',
     }),
+    quantize: Type.Enum(['none', '4bit'], {
+      default: 'none',
+      description:
+        'Hold the weights of linear layers in four bits, quantised while they are loaded; only an adapter can be trained then',
+    }),
+    quantizeBlockSize: Type.Integer({
+      minimum: 16,
+      default: 64,
+      description:
+        'Weights that share a scale: a power of two that divides the inputs of every linear layer',
+    }),
     lora: Type.Optional(LoraBlock),
   },
   'The weights a run starts from',

@@ -11,6 +11,7 @@ export const elementTypes: Readonly<Record<GraphDType, number>> = {
   int32: onnx.TensorProto.DataType.INT32,
   int64: onnx.TensorProto.DataType.INT64,
   bool: onnx.TensorProto.DataType.BOOL,
+  uint8: onnx.TensorProto.DataType.UINT8,
 };
 
 const encodeAttribute = (name: string, value: AttributeValue): object => {

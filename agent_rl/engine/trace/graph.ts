@@ -41,7 +41,8 @@ export interface EmitOptions {
 }
 
 const bytesOf = (data: ArrayLike<number>, dtype: TraceDType): Uint8Array => {
-  if (dtype === 'bool') return Uint8Array.from(data);
+  if (dtype === 'uint8' && data instanceof Uint8Array) return data;
+  if (dtype === 'bool' || dtype === 'uint8') return Uint8Array.from(data);
   const Elements = dtype === 'float32' ? Float32Array : Int32Array;
   // Weights are large: an array that already has the right elements is not copied.
   const { buffer, byteOffset, byteLength } = data instanceof Elements ? data : Elements.from(data);

@@ -1,3 +1,4 @@
+import { AgentRlError } from '../../core/errors.ts';
 import { tfjs } from '../tfjs.ts';
 import type { KernelTable, TraceKernel } from './kernel.ts';
 import { elementwiseKernels } from './kernels/elementwise.ts';
@@ -6,6 +7,7 @@ import { matmulKernels } from './kernels/matmul.ts';
 import { reduceKernels } from './kernels/reduce.ts';
 import { shapeKernels } from './kernels/shape.ts';
 import { TraceBackend, traceBackendName } from './trace-backend.ts';
+import type { Value } from './value.ts';
 
 /** Every tfjs kernel the tracer can record, by tfjs's name. */
 export const traceKernels: KernelTable = {
@@ -14,6 +16,17 @@ export const traceKernels: KernelTable = {
   ...matmulKernels,
   ...reduceKernels,
   ...shapeKernels,
+};
+
+/** tfjs takes bytes for int32 and would compute with them; `Identity` is how it keeps a tensor. */
+const assertNoBytes = (kernelName: string, values: Readonly<Record<string, Value>>): void => {
+  if (kernelName === 'Identity') return;
+  const bytes = Object.entries(values).find(([, { dtype }]) => dtype === 'uint8');
+  if (bytes === undefined) return;
+  throw new AgentRlError(
+    'NOT_TRACEABLE',
+    `The tfjs kernel "${kernelName}" was given bytes [${bytes[1].shape.join(', ')}] as its input "${bytes[0]}"; only quantizedMatMul reads uint8 tensors.`,
+  );
 };
 
 const register = (backend: TraceBackend, kernelName: string, kernel: TraceKernel): void => {
@@ -26,6 +39,7 @@ const register = (backend: TraceBackend, kernelName: string, kernel: TraceKernel
           info === undefined ? [] : [[name, backend.lookUp(info)]],
         ),
       );
+      assertNoBytes(kernelName, values);
       const result = kernel(backend.graph, values, attrs ?? {});
       return Array.isArray(result)
         ? result.map((value) => backend.infoOf(value))

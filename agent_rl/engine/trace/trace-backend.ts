@@ -64,7 +64,8 @@ export class TraceBackend extends tfjs.KernelBackend {
   infoOf(value: Value): TensorInfo {
     const dataId = {};
     this.#values.set(dataId, value);
-    return { dataId, shape: [...value.shape], dtype: value.dtype };
+    const dtype = value.dtype === 'uint8' ? 'int32' : value.dtype;
+    return { dataId, shape: [...value.shape], dtype };
   }
 
   /** A tfjs tensor standing for `value`. */

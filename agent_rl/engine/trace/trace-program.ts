@@ -6,6 +6,7 @@ import { withBackend } from '../with-backend.ts';
 import { Graph } from './graph.ts';
 import { traceBackend } from './install.ts';
 import { traceBackendName } from './trace-backend.ts';
+import type { Value } from './value.ts';
 
 /** A program as recorded: its graph, and which of the graph's names are its outputs. */
 export interface TracedProgram {
@@ -16,8 +17,7 @@ export interface TracedProgram {
   readonly outputNames: readonly string[];
 }
 
-const outputSpec = (name: string, tensor: Tensor): TensorSpec => {
-  const { dtype, shape } = tensor;
+const outputSpec = (name: string, { dtype, shape }: Value): TensorSpec => {
   if (dtype === 'float32' || dtype === 'int32') return { name, shape: [...shape], dtype };
   throw new AgentRlError(
     'NOT_TRACEABLE',
@@ -62,10 +62,11 @@ export function traceProgram(
       tensors[spec.name] = backend.tensorOf(value);
     }
     const results = Object.entries(body(tensors));
+    const values = results.map(([name, tensor]) => [name, backend.lookUp(tensor)] as const);
     const traced = {
       inputs: specs.filter((spec) => constants[spec.name] === undefined),
-      outputs: results.map(([name, tensor]) => outputSpec(name, tensor)),
-      outputNames: results.map(([, tensor]) => graph.nameOf(backend.lookUp(tensor))),
+      outputs: values.map(([name, value]) => outputSpec(name, value)),
+      outputNames: values.map(([, value]) => graph.nameOf(value)),
     };
     // Bodies keep what leaves a gradient's scope.
     for (const [, tensor] of results) tensor.dispose();

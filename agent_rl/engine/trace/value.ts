@@ -1,7 +1,8 @@
-/** Element types a traced value can have: those of tfjs that have a meaning here. */
-export type TraceDType = 'float32' | 'int32' | 'bool';
+/** Element types a traced value can have: those of tfjs that have a meaning here, and bytes, which tfjs takes for int32. */
+export type TraceDType = 'float32' | 'int32' | 'bool' | 'uint8';
 
-export const isTraceDType = (dtype: unknown): dtype is TraceDType =>
+/** Whether `dtype` is one that tfjs has as well. */
+export const isTraceDType = (dtype: unknown): dtype is Exclude<TraceDType, 'uint8'> =>
   dtype === 'float32' || dtype === 'int32' || dtype === 'bool';
 
 /** Where a traced value comes from. */

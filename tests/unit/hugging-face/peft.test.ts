@@ -13,7 +13,7 @@ import {
   type Adapter,
 } from '../../../model/adapter.ts';
 import { loadModel, type LoadedModel } from '../../../model/load-model.ts';
-import { layerParameter, linearShapes } from '../../../model/parameters.ts';
+import { layerParameter, linearShapes, requireFloats } from '../../../model/parameters.ts';
 import {
   huggingFaceFolder,
   largestDifference,
@@ -74,7 +74,7 @@ function merged(
   adapter: Adapter,
   weights: ReadonlyMap<string, Float32Array>,
 ): Map<string, Float32Array> {
-  const whole = new Map(parameters);
+  const whole = requireFloats(parameters);
   const { rank } = adapter;
   for (let layer = 0; layer < config.layers; layer++) {
     for (const module of adapter.targets) {

@@ -208,7 +208,7 @@ export const elementwiseKernels: KernelTable = {
     const cast = truncates
       ? graph.emit('Not', [graph.emit('Equal', [name, graph.scalar(0)])])
       : graph.emit('Cast', [name], {
-          attributes: { to: { int: { float32: 1, int32: 6, bool: 9 }[to] } },
+          attributes: { to: { int: { float32: 1, uint8: 2, int32: 6, bool: 9 }[to] } },
         });
     return broadcast(computed(cast, small.shape, to), x.shape);
   },

@@ -8,6 +8,7 @@ import type { MergeLoraOptions } from '../../../../agent_rl/compose/run-options.
 import { score } from '../../../../agent_rl/compose/score.ts';
 import { writeAdapter } from '../../../../model/adapter-files.ts';
 import { loadModel, saveModel } from '../../../../model/load-model.ts';
+import { requireFloats } from '../../../../model/parameters.ts';
 import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
 import { rejectionOf } from '../../../support/thrown.ts';
 import {
@@ -75,9 +76,14 @@ async function logProbsOf(model: string, adapters: readonly string[] = []) {
   return logprobs.map(Number);
 }
 
+const floatModel = async (path: string) => {
+  const model = await loadModel(path);
+  return { ...model, parameters: requireFloats(model.parameters) };
+};
+
 describe('merge-lora', () => {
   test('writes W + scale B A, and leaves every other tensor as it is', async () => {
-    const model = await loadModel(await merged());
+    const model = await floatModel(await merged());
     const expected = mergedInLoops(parameters, tinyAdapterWeights(config), config);
     expect(largestDifference(model.parameters, expected)).toBeLessThan(1e-6);
     expect(largestDifference(parameters, expected)).toBeGreaterThan(0.1);
@@ -117,7 +123,7 @@ describe('merge-lora', () => {
     const one = mergedInLoops(parameters, tinyAdapterWeights(config), config);
     const both = mergedInLoops(one, weights, config, second);
     for (const loraModels of [[over], [lora, over]]) {
-      const model = await loadModel(await merged({ loraModels }));
+      const model = await floatModel(await merged({ loraModels }));
       expect(largestDifference(model.parameters, both)).toBeLessThan(1e-6);
     }
   });
@@ -126,7 +132,7 @@ describe('merge-lora', () => {
     const stabilised = join(folder, 'stabilised');
     const adapter = { ...tinyAdapter, rank: 4, alpha: 8, rankStabilised: true };
     await saveTinyAdapter(stabilised, config, { adapter });
-    const model = await loadModel(await merged({ loraModels: [stabilised] }));
+    const model = await floatModel(await merged({ loraModels: [stabilised] }));
     // 8 / sqrt(4) is 16 / 4.
     const same = { ...adapter, alpha: 16 };
     const expected = mergedInLoops(parameters, tinyAdapterWeights(config, adapter), config, same);
@@ -134,7 +140,9 @@ describe('merge-lora', () => {
   });
 
   test('stores what it is asked for', async () => {
-    const [whole, half] = [await merged(), await merged({ dtype: 'BF16' })].map(loadModel);
+    const [whole, half] = [await merged(), await merged({ dtype: 'BF16' })].map((path) =>
+      floatModel(path),
+    );
     const { parameters: rounded, storedDtype } = await half!;
     expect(storedDtype).toBe('BF16');
     // Half of the last of 8 bits of values up to 4.

@@ -1,0 +1,109 @@
+import { existsSync } from 'node:fs';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { join, resolve } from 'node:path';
+
+import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { KeyedRng } from '../../core/keyed-rng.ts';
+import { openEngine } from '../../engine/open-engine.ts';
+import { adapterTargets, initialAdapter, type Adapter } from '../../../model/adapter.ts';
+import { writeAdapter } from '../../../model/adapter-files.ts';
+import { copyLanguageModelFiles } from '../../../model/language-model.ts';
+import { inspectModel, loadModel, saveModel } from '../../../model/load-model.ts';
+import type { ModelConfig } from '../../../model/model-config.ts';
+import type { Quantization } from '../../../model/quantization.ts';
+import { requireQuantizable } from '../../../model/quantize-weights.ts';
+import type { JobResult, QuantizeOptions } from '../run-options.ts';
+import { throwIfStopped } from '../unless-stopped.ts';
+import { comparisonWindows } from './comparison-windows.ts';
+import { LayerComparison } from './layer-comparison.ts';
+import { adapterFolder, reportOf, tableOf } from './quantize-report.ts';
+
+/**
+ * Writes a model with its linear layers in four bits, and an adapter over it that changes nothing yet. Both models are
+ * compared while the one becomes the other, so that no more than one layer is held in float32.
+ *
+ * @throws AgentRlError `OUTPUT_UNWRITABLE` when the output exists or cannot be written; `MODEL_INVALID`,
+ * `CONFIG_INVALID`, `INTERRUPTED`. There is no output then.
+ */
+export async function quantizeModel(options: QuantizeOptions): Promise<JobResult> {
+  const { model, blockSize, signal, print } = options;
+  const output = resolve(options.output);
+  refuseExisting(output);
+  const facts = await inspectModel(model);
+  const quantization: Quantization = { bits: 4, blockSize };
+  requireQuantizable(facts.config, quantization);
+  const config: ModelConfig = { ...facts.config, quantization };
+  const adapter = newAdapter(options);
+  const windows = await comparisonWindows(options, config);
+  const engine = await openEngine({
+    device: options.device,
+    threads: options.engineThreads ?? availableParallelism(),
+  });
+  const partial = `${output}.${process.pid}.partial`;
+  try {
+    const comparison = await LayerComparison.open(engine, config, windows);
+    const loaded = await loadModel(model, {
+      quantize: quantization,
+      each: async (...tensor) => {
+        throwIfStopped(signal);
+        await comparison.take(...tensor);
+      },
+    });
+    const gaps = await comparison.result();
+    const report = reportOf({ options, output, facts, weights: loaded.parameters, gaps });
+    await written(partial, async () => {
+      await saveModel(partial, loaded);
+      await copyLanguageModelFiles(model, partial);
+      if (adapter !== undefined) {
+        await writeAdapter(join(partial, adapterFolder), config, {
+          adapter,
+          parameters: initialAdapter(config, adapter, new KeyedRng(options.seed, 'new adapter')),
+          baseModel: output,
+        });
+      }
+      await writeFile(join(partial, 'quantization.json'), `${JSON.stringify(report, null, 2)}\n`);
+      throwIfStopped(signal);
+      refuseExisting(output);
+      await rename(partial, output);
+    });
+    print(tableOf(report, { config, adapter }));
+    return report;
+  } finally {
+    await engine.close();
+    await rm(partial, { recursive: true, force: true });
+  }
+}
+
+function refuseExisting(output: string): void {
+  if (!existsSync(output)) return;
+  throw new AgentRlError(
+    'OUTPUT_UNWRITABLE',
+    `${output} exists, and nothing is written over. Name a new folder.`,
+  );
+}
+
+async function written(folder: string, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (cause) {
+    if (AgentRlError.is(cause)) throw cause;
+    throw new AgentRlError('OUTPUT_UNWRITABLE', `Cannot write ${folder}: ${messageOf(cause)}.`, {
+      cause,
+    });
+  }
+}
+
+/** @throws AgentRlError `CONFIG_INVALID` */
+function newAdapter({ lora }: QuantizeOptions): Adapter | undefined {
+  if (lora === undefined) return undefined;
+  const { rank, alpha, targets } = lora;
+  if (!Number.isInteger(rank) || rank < 1 || !(alpha > 0)) {
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `--lora-rank must be a whole number from 0 and --lora-alpha above 0, got ${rank} and ${alpha}.`,
+    );
+  }
+  const name = 'default';
+  return { name, rank, alpha, dropout: 0, rankStabilised: false, targets: adapterTargets(targets) };
+}

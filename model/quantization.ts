@@ -1,0 +1,75 @@
+import { isRecord } from './is-record.ts';
+import type { ModelConfig } from './model-config.ts';
+import { linearShapes } from './parameters.ts';
+
+/** How the linear layers of a model are held: four bits a weight, one float32 scale for each block of a row. */
+export interface Quantization {
+  readonly bits: 4;
+  /** Weights that share a scale: a power of two, 16 at least, that divides the inputs of every linear layer. */
+  readonly blockSize: number;
+}
+
+/** What `quantize` and `model.quantize` use when nothing is said: 4.5 bits a weight, its scale included. */
+export const defaultBlockSize = 64;
+
+/** `quant_method` of config.json for this layout. */
+const method = 'agent_rl';
+
+/** Why the layers of a model cannot be quantised so; none when they can. */
+export function quantizationProblems(
+  config: ModelConfig,
+  { blockSize }: Quantization,
+): readonly string[] {
+  if (blockSize < 16 || !Number.isInteger(Math.log2(blockSize))) {
+    return [`A block must be a power of two from 16, got ${blockSize}.`];
+  }
+  return Object.entries(linearShapes(config)).flatMap(([name, [out, width]]) =>
+    width % blockSize === 0
+      ? []
+      : [
+          `${name} [${out}, ${width}] has ${width} inputs, which blocks of ${blockSize} do not divide.`,
+        ],
+  );
+}
+
+/** The `quantization_config` of a config.json. What is wrong with it is added to `problems`. */
+export function readQuantization(
+  value: unknown,
+  config: ModelConfig,
+  problems: string[],
+): Quantization | undefined {
+  if (value === undefined || value === null) return undefined;
+  const stored = isRecord(value) ? value : {};
+  if (stored['quant_method'] !== method) {
+    problems.push(
+      `its weights are quantised by ${JSON.stringify(stored['quant_method'] ?? value)} (quantization_config); ` +
+        `only "${method}" can be read. Take the model's float weights and quantise them with agent-rl quantize.`,
+    );
+    return undefined;
+  }
+  const { bits, block_size: blockSize, modules } = stored;
+  if (bits !== 4 || typeof blockSize !== 'number') {
+    problems.push(
+      `quantization_config must say "bits": 4 and a "block_size", got ${JSON.stringify({ bits, block_size: blockSize })}.`,
+    );
+    return undefined;
+  }
+  const known = Object.keys(linearShapes(config));
+  if (modules !== undefined && JSON.stringify(modules) !== JSON.stringify(known)) {
+    problems.push(
+      `quantization_config.modules must be ${JSON.stringify(known)}, got ${JSON.stringify(modules)}.`,
+    );
+  }
+  const quantization: Quantization = { bits: 4, blockSize };
+  problems.push(...quantizationProblems(config, quantization));
+  return quantization;
+}
+
+/** What config.json says of a quantised model. */
+export function writeQuantization(
+  config: ModelConfig,
+  { bits, blockSize }: Quantization,
+): Record<string, unknown> {
+  const modules = Object.keys(linearShapes(config));
+  return { quant_method: method, bits, block_size: blockSize, modules };
+}

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
+import type { LossSpec, TrainDatum } from '../../../../agent_rl/core/learner.ts';
+import { OnnxEngine } from '../../../../agent_rl/engine/onnx-engine.ts';
+import { DecoderPrograms } from '../../../../agent_rl/generation/decoder-programs.ts';
+import { LocalGenerator } from '../../../../agent_rl/generation/local-generator.ts';
+import { LocalLearner } from '../../../../agent_rl/learner/local-learner.ts';
+import { keepingLayers } from '../../../../agent_rl/learner/train-program.ts';
+import { adapterSpecs, adapterTargets, type Adapter } from '../../../../model/adapter.ts';
+import type { ModelConfig } from '../../../../model/model-config.ts';
+import { elementCount, type Weights } from '../../../../model/parameters.ts';
+import { tinyQuantizedModel } from '../../../support/quantized-model.ts';
+import { tinyModelConfig } from '../../../support/tiny-model.ts';
+
+let engine: OnnxEngine;
+beforeAll(() => {
+  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
+});
+afterAll(() => engine.close());
+
+const adapter: Adapter = {
+  name: 'own',
+  rank: 2,
+  alpha: 4,
+  dropout: 0,
+  rankStabilised: false,
+  targets: adapterTargets(['all-linear']),
+};
+const adapterWeights = new Map(
+  adapterSpecs(tinyModelConfig, adapter).map(({ name, shape }) => {
+    const rng = new KeyedRng(5, name);
+    return [name, new Float32Array(elementCount(shape)).map(() => 0.3 * rng.normal())] as const;
+  }),
+);
+const adapted = (config: ModelConfig): ModelConfig => ({ ...config, adapters: [adapter] });
+
+function learnerOn(config: ModelConfig, weights: Weights, memory = keepingLayers): LocalLearner {
+  const own = config.adapters === undefined ? [] : adapterWeights;
+  return new LocalLearner(engine, config, new Map([...weights, ...own]), {
+    microBatchTokens: 256,
+    adapter: { baseModel: 'base', seed: 4 },
+    memory,
+    publish: async () => undefined,
+  });
+}
+
+const loss: LossSpec = { name: 'cross_entropy' };
+const data: readonly TrainDatum[] = [13, 7].map((length) => ({
+  tokens: Int32Array.from({ length }, (_, t) => (t * 5 + length) % 24),
+  weights: new Float32Array(length).fill(0.1, 3),
+  advantages: new Float32Array(length).fill(1),
+  oldLogProbs: new Float32Array(length).fill(-3),
+}));
+const policy = { temperature: 1, which: 'policy' } as const;
+const sequences = data.map(({ tokens }) => tokens);
+
+const largestGap = (a: ArrayLike<number>, b: ArrayLike<number>): number =>
+  Math.max(...Array.from(a, (value, i) => Math.abs(value - b[i]!)));
+
+describe('a quantised model', () => {
+  test('scores as the float32 weights it stands for, and not as those it was made from', async () => {
+    const { config, weights, meant, floats } = await tinyQuantizedModel();
+    const [own] = await learnerOn(config, weights).forward(sequences, policy);
+    const [same] = await learnerOn(tinyModelConfig, meant).forward(sequences, policy);
+    const [before] = await learnerOn(tinyModelConfig, floats).forward(sequences, policy);
+    expect(largestGap(own!, same!)).toBeLessThan(1e-5);
+    expect(largestGap(own!, before!)).toBeGreaterThan(1e-2);
+  });
+
+  test.each(['none', 'blocks'] as const)(
+    'gives an adapter the gradients that float32 weights give, recompute %s',
+    async (recompute) => {
+      const { config, weights, meant } = await tinyQuantizedModel();
+      const own = learnerOn(adapted(config), weights, { ...keepingLayers, recompute });
+      const float = learnerOn(adapted(tinyModelConfig), meant);
+      await own.forwardBackward(data, loss);
+      await float.forwardBackward(data, loss);
+      for (const name of adapterWeights.keys()) {
+        const expected = float.gradientOf(name)!;
+        expect(Math.max(...expected.map(Math.abs))).toBeGreaterThan(1e-5);
+        expect(largestGap(own.gradientOf(name)!, expected)).toBeLessThan(1e-5);
+      }
+    },
+  );
+
+  test('is the reference of its adapter, without a copy', async () => {
+    const { config, weights } = await tinyQuantizedModel();
+    const own = learnerOn(adapted(config), weights);
+    own.freezeReference();
+    const reference = await own.forward(sequences, { temperature: 1, which: 'reference' });
+    const [under] = await learnerOn(config, weights).forward(sequences, policy);
+    expect(reference[0]).toEqual(under);
+  });
+
+  test('samples with the log-probabilities that it scores', async () => {
+    const { config, weights } = await tinyQuantizedModel();
+    const programs = new DecoderPrograms(engine, config, 64);
+    const generator = new LocalGenerator(programs, { rows: 2, maxContextTokens: 64 });
+    await generator.setWeights(weights, 0);
+    const prompt = [1, 5, 9, 3, 7];
+    const { tokens, logProbs } = await generator.generate({
+      episode: 'one',
+      key: { seed: 1, taskId: 'task', sample: 0, turn: 0 },
+      tokens: prompt,
+      maxTokens: 12,
+      stopTokens: [],
+      sampling: { temperature: 1, topK: 0, topP: 1, minP: 0 },
+    });
+    const whole = Int32Array.from([...prompt, ...tokens]);
+    const [scored] = await learnerOn(config, weights).forward([whole], policy);
+    expect(tokens).toHaveLength(12);
+    expect(largestGap(logProbs, scored!.slice(prompt.length))).toBeLessThan(1e-4);
+    await programs.dispose();
+  });
+
+  test('cannot be trained without an adapter', async () => {
+    const { config, weights } = await tinyQuantizedModel();
+    const learner = learnerOn(config, weights);
+    const refused = {
+      code: 'CONFIG_INVALID',
+      message: expect.stringMatching(/quantised to four bits.*model\.lora/),
+    };
+    await expect(learner.forwardBackward(data, loss)).rejects.toMatchObject(refused);
+    expect(() => learner.freezeReference()).toThrow(expect.objectContaining(refused));
+  });
+});
