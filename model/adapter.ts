@@ -115,10 +115,11 @@ export interface ParameterCounts {
   readonly trainedParameters: number;
 }
 
+const count = (specs: readonly ParameterSpec[]): number =>
+  specs.reduce((sum, { shape }) => sum + elementCount(shape), 0);
+
 /** How many numbers a model has, and how many of them are trained. */
 export function countParameters(config: ModelConfig): ParameterCounts {
-  const count = (specs: readonly ParameterSpec[]): number =>
-    specs.reduce((sum, { shape }) => sum + elementCount(shape), 0);
   return { parameters: count(allSpecs(config)), trainedParameters: count(trainedSpecs(config)) };
 }
 

@@ -25,6 +25,26 @@ export function toBFloat16(value: number): number {
   return ((word + 0x7fff + ((word >>> 16) & 1)) >>> 16) & 0xffff;
 }
 
+/** `fromBFloat16` of every half, into as many places; the words need not pass through numbers. */
+export function widenBFloat16(halves: Uint16Array, into: Float32Array): void {
+  const words = new Uint32Array(into.buffer, into.byteOffset, into.length);
+  for (let i = 0; i < halves.length; i++) words[i] = halves[i]! << 16;
+}
+
+/** `toBFloat16` of every value. */
+export function narrowBFloat16(values: Float32Array): Uint16Array {
+  const words = new Uint32Array(values.buffer, values.byteOffset, values.length);
+  const halves = new Uint16Array(values.length);
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i]!;
+    halves[i] =
+      (word & 0x7fffffff) > 0x7f800000
+        ? (word >>> 16) | 0x40
+        : (word + 0x7fff + ((word >>> 16) & 1)) >>> 16;
+  }
+  return halves;
+}
+
 /** IEEE 754 binary16: 1 sign, 5 exponent, 10 fraction bits. */
 export function fromFloat16(half: number): number {
   const sign = (half & 0x8000) << 16;
@@ -36,18 +56,39 @@ export function fromFloat16(half: number): number {
   return floatOf(sign | (widened << 23) | (fraction << 13));
 }
 
+let everyFloat16: Uint32Array | undefined;
+
+/** `fromFloat16` of every half, into as many places. */
+export function widenFloat16(halves: Uint16Array, into: Float32Array): void {
+  everyFloat16 ??= Uint32Array.from({ length: 0x10000 }, (_, half) => bitsOf(fromFloat16(half)));
+  const words = new Uint32Array(into.buffer, into.byteOffset, into.length);
+  for (let i = 0; i < halves.length; i++) words[i] = everyFloat16[halves[i]!]!;
+}
+
 /** Values beyond 65,504 become infinite, as in every other converter: compare with `largestFloat16` first. */
 export function toFloat16(value: number): number {
-  const word = bitsOf(value);
+  return float16Of(bitsOf(value));
+}
+
+/** `toFloat16` of every value. */
+export function narrowFloat16(values: Float32Array): Uint16Array {
+  const words = new Uint32Array(values.buffer, values.byteOffset, values.length);
+  const halves = new Uint16Array(values.length);
+  for (let i = 0; i < words.length; i++) halves[i] = float16Of(words[i]!);
+  return halves;
+}
+
+function float16Of(word: number): number {
   const sign = (word >>> 16) & 0x8000;
-  if (Number.isNaN(value)) return sign | 0x7e00;
-  const size = Math.abs(floatOf(word));
-  if (size >= 65520) return sign | 0x7c00;
-  // Below 2^-14 the spacing is fixed; above it is 2^-10 of the power of two below the value.
-  const exponent = Math.max(-14, Math.floor(Math.log2(size)));
-  const steps = roundHalfToEven(size / 2 ** (exponent - 10));
-  // Steps run 1024 to 2047 in a binade; 2048 carries into the next by plain addition.
-  return sign | (size === 0 ? 0 : ((exponent + 14) << 10) + steps);
+  const size = word & 0x7fffffff;
+  if (size > 0x7f800000) return sign | 0x7e00;
+  // From 65,520 on, half a step beyond the largest.
+  if (size >= 0x477ff000) return sign | 0x7c00;
+  // Below 2^-14 the spacing is fixed.
+  if (size < 0x38800000) return sign | roundHalfToEven(floatOf(size) * 2 ** 24);
+  const biased = size - (112 << 23);
+  // A fraction that overflows carries into the exponent by plain addition.
+  return sign | ((biased + 0xfff + ((biased >>> 13) & 1)) >>> 13);
 }
 
 export const largestFloat16 = 65504;

@@ -1,19 +1,20 @@
 import { mkdir } from 'node:fs/promises';
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 import { AgentRlError } from '../agent_rl/core/errors.ts';
-import { isRecord } from './is-record.ts';
 import { readModelConfig, writeModelConfig, type ModelConfig } from './model-config.ts';
-import { embeddingName, headName, parameterSpecs, type ParameterSpec } from './parameters.ts';
-import { readJson } from './read-json.ts';
 import {
-  SafetensorsFile,
-  writeAside,
-  writeSafetensors,
-  type TensorToWrite,
-} from './safetensors.ts';
+  embeddingName,
+  headName,
+  parameterCount,
+  parameterSpecs,
+  type ParameterSpec,
+} from './parameters.ts';
+import { closeWeights, openWeights, type StoredTensor } from './open-weights.ts';
+import { readJson } from './read-json.ts';
+import { writeAside, writeSafetensors, type TensorToWrite } from './safetensors.ts';
 import type { StoredDtype, TensorEntry } from './safetensors-header.ts';
+import type { WeightsFile } from './weights-file.ts';
 
 export interface LoadedModel {
   readonly config: ModelConfig;
@@ -23,9 +24,26 @@ export interface LoadedModel {
   readonly storedDtype: StoredDtype;
 }
 
-interface StoredTensor {
-  readonly file: SafetensorsFile;
-  readonly entry: TensorEntry;
+/** A model folder by its headers alone. */
+export interface ModelFacts {
+  readonly config: ModelConfig;
+  /** Values in all its tensors; a tied head counts once. */
+  readonly parameterCount: number;
+  /** Of its tensors as they are stored. */
+  readonly bytes: number;
+  readonly storedDtype: StoredDtype;
+  /** Paths of the files that hold its weights. */
+  readonly files: readonly string[];
+  /** Its tensors, in the order of `parameterSpecs`. */
+  readonly tensors: readonly Pick<TensorEntry, 'name' | 'dtype' | 'shape'>[];
+}
+
+/** A model folder, opened and checked but for its values. */
+interface OpenModel {
+  readonly config: ModelConfig;
+  readonly stored: ReadonlyMap<string, StoredTensor>;
+  readonly storedDtype: StoredDtype;
+  readonly files: readonly WeightsFile[];
 }
 
 const torchNames: Readonly<Record<StoredDtype, string>> = {
@@ -35,19 +53,13 @@ const torchNames: Readonly<Record<StoredDtype, string>> = {
 };
 
 /**
- * Loads a Hugging Face model folder: config.json with model.safetensors, or with shards and their index.
+ * Loads a Hugging Face model folder: config.json with model.safetensors, with shards and their index, or with a .pth.
  *
  * @throws AgentRlError `MODEL_INVALID`, naming every missing, extra and misshapen tensor at once, or the first weight
  *   that is no number.
  */
 export async function loadModel(folder: string): Promise<LoadedModel> {
-  const configFile = path.join(folder, 'config.json');
-  const json = await readJson(configFile, 'MODEL_INVALID');
-  const files = await openWeights(folder);
-  try {
-    const stored = tensorsOf(files);
-    const config = readModelConfig(json, configFile, stored.keys());
-    checkTensors(folder, config, stored);
+  return withModel(folder, async ({ config, stored, storedDtype }) => {
     const parameters = new Map<string, Float32Array>();
     for (const { name } of parameterSpecs(config)) {
       const values = await read(stored, name);
@@ -55,13 +67,49 @@ export async function loadModel(folder: string): Promise<LoadedModel> {
       parameters.set(name, values);
     }
     await checkTiedHead(folder, config, stored, parameters);
+    return { config, parameters, storedDtype };
+  });
+}
+
+/**
+ * What can be known of a model folder without reading a single weight.
+ *
+ * @throws AgentRlError `MODEL_INVALID` for all that `loadModel` refuses, but for values.
+ */
+export async function inspectModel(folder: string): Promise<ModelFacts> {
+  return withModel(folder, ({ config, stored, storedDtype, files }) => {
+    const entries = parameterSpecs(config).map(({ name }) => stored.get(name)!.entry);
     return {
       config,
-      parameters,
-      storedDtype: stored.get(embeddingName)!.entry.dtype,
+      parameterCount: parameterCount(config),
+      bytes: entries.reduce((sum, { start, end }) => sum + end - start, 0),
+      storedDtype,
+      files: files.map((file) => file.path),
+      tensors: entries.map(({ name, dtype, shape }) => ({ name, dtype, shape })),
     };
+  });
+}
+
+async function withModel<Result>(
+  folder: string,
+  use: (model: OpenModel) => Result | Promise<Result>,
+): Promise<Result> {
+  const configFile = path.join(folder, 'config.json');
+  const json = await readJson(configFile, 'MODEL_INVALID');
+  const weights = await openWeights(folder);
+  const { files, tensors: stored } = weights;
+  try {
+    const config = readModelConfig(json, configFile, stored.keys());
+    checkTensors(folder, config, stored);
+    return await use({
+      config,
+      stored,
+      // Bytes were refused.
+      storedDtype: stored.get(embeddingName)!.entry.dtype as StoredDtype,
+      files,
+    });
   } finally {
-    await Promise.all(files.map((file) => file.close()));
+    await closeWeights(weights);
   }
 }
 
@@ -87,66 +135,19 @@ export async function saveModel(
   });
 }
 
-async function openWeights(folder: string): Promise<SafetensorsFile[]> {
-  const single = path.join(folder, 'model.safetensors');
-  const index = path.join(folder, 'model.safetensors.index.json');
-  if (existsSync(single)) return [await SafetensorsFile.open(single)];
-  if (!existsSync(index)) {
-    throw new AgentRlError(
-      'MODEL_INVALID',
-      `${folder} holds no weights: expected model.safetensors, or model.safetensors.index.json with its shards.`,
-    );
-  }
-  const shards = await shardNames(index);
-  const opened: SafetensorsFile[] = [];
-  try {
-    for (const shard of shards) opened.push(await SafetensorsFile.open(path.join(folder, shard)));
-  } catch (error) {
-    await Promise.all(opened.map((file) => file.close()));
-    throw error;
-  }
-  return opened;
-}
-
-async function shardNames(index: string): Promise<readonly string[]> {
-  const json = await readJson(index, 'MODEL_INVALID');
-  const map = isRecord(json) ? json['weight_map'] : undefined;
-  const names = isRecord(map) ? [...new Set(Object.values(map))] : [];
-  const plain = names.filter(
-    (name): name is string => typeof name === 'string' && path.basename(name) === name,
-  );
-  if (plain.length === 0 || plain.length !== names.length) {
-    throw new AgentRlError(
-      'MODEL_INVALID',
-      `${index}: weight_map must give each tensor the name of a file beside it.`,
-    );
-  }
-  return plain.toSorted();
-}
-
-function tensorsOf(files: readonly SafetensorsFile[]): Map<string, StoredTensor> {
-  const stored = new Map<string, StoredTensor>();
-  for (const file of files) {
-    for (const entry of file.entries) {
-      const before = stored.get(entry.name);
-      if (before !== undefined) {
-        throw new AgentRlError(
-          'MODEL_INVALID',
-          `Tensor "${entry.name}" is in ${before.file.path} and in ${file.path}.`,
-        );
-      }
-      stored.set(entry.name, { file, entry });
-    }
-  }
-  return stored;
-}
-
 function checkTensors(
   folder: string,
   config: ModelConfig,
   stored: ReadonlyMap<string, StoredTensor>,
 ): void {
   const specs = parameterSpecs(config);
+  const expert = [...stored.keys()].find((name) => /\.experts?\./.test(name));
+  if (expert !== undefined) {
+    throw new AgentRlError(
+      'MODEL_INVALID',
+      `The weights in ${folder} are of a mixture of experts ("${expert}"); only dense models are supported.`,
+    );
+  }
   const problems = specs.flatMap((spec) => shapeProblem(spec, stored.get(spec.name)?.entry));
   const known = new Set(specs.map(({ name }) => name));
   for (const [name, { entry }] of stored) {
@@ -166,8 +167,10 @@ function checkTensors(
 
 /** One weight that is no number makes every logit none. */
 function requireFinite(folder: string, name: string, values: Float32Array): void {
-  const place = values.findIndex((value) => !Number.isFinite(value));
-  if (place === -1) return;
+  let place = 0;
+  // Not `findIndex`, which takes a minute for a billion values.
+  while (place < values.length && Number.isFinite(values[place])) place += 1;
+  if (place === values.length) return;
   throw new AgentRlError(
     'MODEL_INVALID',
     `"${name}" in ${folder} holds ${values[place]} at place ${place}; weights must be finite. The file is corrupt or its training diverged: take another checkpoint.`,
@@ -176,6 +179,7 @@ function requireFinite(folder: string, name: string, values: Float32Array): void
 
 function shapeProblem({ name, shape }: ParameterSpec, entry: TensorEntry | undefined): string[] {
   if (entry === undefined) return [`"${name}" is missing; expected [${shape.join(', ')}].`];
+  if (entry.dtype === 'U8') return [`"${name}" holds bytes (U8); expected F32, F16 or BF16.`];
   if (entry.shape.join() === shape.join()) return [];
   return [`"${name}" is [${entry.shape.join(', ')}]; expected [${shape.join(', ')}].`];
 }
@@ -183,7 +187,8 @@ function shapeProblem({ name, shape }: ParameterSpec, entry: TensorEntry | undef
 /** Tensors some exports store though they follow from the rest. */
 function isDerived(name: string, config: ModelConfig): boolean {
   return (
-    name.endsWith('.rotary_emb.inv_freq') || (config.tiedEmbeddings && name === 'lm_head.weight')
+    /(^|\.)(rotary_emb\.inv_freq|freqs_cos|freqs_sin|mask)$/.test(name) ||
+    (config.tiedEmbeddings && name === 'lm_head.weight')
   );
 }
 
@@ -197,7 +202,9 @@ async function checkTiedHead(
   if (!config.tiedEmbeddings || !stored.has('lm_head.weight')) return;
   const head = await read(stored, 'lm_head.weight');
   const embedding = parameters.get(headName(config))!;
-  if (head.length === embedding.length && head.every((value, i) => value === embedding[i])) return;
+  let place = 0;
+  while (place < embedding.length && head[place] === embedding[place]) place += 1;
+  if (head.length === embedding.length && place === embedding.length) return;
   throw new AgentRlError(
     'MODEL_INVALID',
     `${folder}: config.json says tie_word_embeddings, but "lm_head.weight" differs from "${embeddingName}". Set it to false.`,
@@ -209,5 +216,5 @@ async function read(
   name: string,
 ): Promise<Float32Array> {
   const { file, entry } = stored.get(name)!;
-  return file.read(entry);
+  return file.readFloats(entry);
 }

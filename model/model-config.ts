@@ -1,6 +1,8 @@
 import { AgentRlError } from '../agent_rl/core/errors.ts';
 import type { Adapter } from './adapter.ts';
 import { isRecord } from './is-record.ts';
+import { JsonFields } from './json-fields.ts';
+import { readRope, type RopeScaling, writtenRopeScaling } from './rope-scaling.ts';
 
 /** Whose layout of names and biases a model follows. */
 export type ModelFamily = 'qwen3' | 'qwen2' | 'llama';
@@ -19,6 +21,8 @@ export interface ModelConfig {
   readonly intermediateSize: number;
   readonly rmsNormEps: number;
   readonly ropeTheta: number;
+  /** How the rotary embedding is stretched beyond the positions it was trained for; absent where it is not. */
+  readonly ropeScaling?: RopeScaling;
   readonly maxPositions: number;
   /** The LM head is the embedding matrix. */
   readonly tiedEmbeddings: boolean;
@@ -73,11 +77,12 @@ export function readModelConfig(
   }
   const raw: Json = json;
   const type = modelTypeOf(raw, file);
-  const fields = new Fields(raw);
+  const fields = new JsonFields(raw);
   const family = familyOf(type, tensorNames);
   const hiddenSize = fields.count('hidden_size');
   const heads = fields.count('num_attention_heads');
   const kvHeads = fields.count('num_key_value_heads', heads);
+  const maxPositions = fields.count('max_position_embeddings', type === 'llama' ? 2048 : 32768);
   const bosTokenId = fields.tokenIds('bos_token_id')[0];
   const config: ModelConfig = {
     family,
@@ -89,8 +94,8 @@ export function readModelConfig(
     headDim: fields.count('head_dim', hiddenSize / heads),
     intermediateSize: fields.count('intermediate_size'),
     rmsNormEps: fields.positive('rms_norm_eps', type === 'minimind' ? 1e-5 : 1e-6),
-    ropeTheta: ropeThetaOf(raw, fields),
-    maxPositions: fields.count('max_position_embeddings', 2048),
+    ...readRope(raw, fields, { theta: type === 'minimind' ? 1e6 : 1e4, maxPositions }),
+    maxPositions,
     // MiniMind always ties; the other families' own default is not to.
     tiedEmbeddings: fields.flag('tie_word_embeddings', type === 'minimind'),
     qkNorm: family === 'qwen3',
@@ -101,7 +106,7 @@ export function readModelConfig(
   const problems = [
     ...fields.problems,
     ...shapeProblems(config),
-    ...unsupportedFeatures(raw, config.layers),
+    ...unsupportedFeatures(raw, config),
   ];
   if (problems.length > 0) {
     throw new AgentRlError(
@@ -131,7 +136,7 @@ export function writeModelConfig(config: ModelConfig, torchDtype: string): Recor
     num_hidden_layers: config.layers,
     num_key_value_heads: config.kvHeads,
     rms_norm_eps: config.rmsNormEps,
-    rope_scaling: null,
+    rope_scaling: config.ropeScaling === undefined ? null : writtenRopeScaling(config.ropeScaling),
     rope_theta: config.ropeTheta,
     tie_word_embeddings: config.tiedEmbeddings,
     torch_dtype: torchDtype,
@@ -152,11 +157,11 @@ function modelTypeOf(raw: Json, file: string): string {
     if (family !== undefined) return family;
     if (architectures.some((name) => name.startsWith('MiniMind'))) return 'minimind';
   }
-  const mixture = /moe|mixtral/i.test([String(type), ...architectures].join(' '));
+  const mixture = [...architectures, String(type)].find((name) => /moe|mixtral/i.test(name));
   throw new AgentRlError(
     'MODEL_INVALID',
     `${file}: model_type ${JSON.stringify(type)} (architectures ${JSON.stringify(architectures)}) is not supported` +
-      `${mixture ? ': mixtures of experts cannot be run' : ''}. ${supported}`,
+      `${mixture === undefined ? '' : `: ${mixture} is a mixture of experts, only dense models are`}. ${supported}`,
   );
 }
 
@@ -165,14 +170,6 @@ function familyOf(type: string, tensorNames: Iterable<string> | undefined): Mode
     return [...tensorNames].some((name) => name.endsWith('.q_norm.weight')) ? 'qwen3' : 'llama';
   }
   return families[type]!;
-}
-
-function ropeThetaOf(raw: Json, fields: Fields): number {
-  const parameters = raw['rope_parameters'];
-  if (raw['rope_theta'] === undefined && isRecord(parameters)) {
-    return new Fields(parameters, fields.problems, 'rope_parameters.').positive('rope_theta');
-  }
-  return fields.positive('rope_theta', 10000);
 }
 
 function shapeProblems(config: ModelConfig): string[] {
@@ -195,79 +192,31 @@ function shapeProblems(config: ModelConfig): string[] {
   return problems;
 }
 
-function unsupportedFeatures(raw: Json, layers: number): string[] {
+function unsupportedFeatures(raw: Json, { family, layers }: ModelConfig): string[] {
   const problems: string[] = [];
   const seen = (name: string): string => `${name} is ${JSON.stringify(raw[name])}`;
   if (raw['use_moe'] === true || Number(raw['num_local_experts'] ?? 0) > 1) {
-    problems.push('it is a mixture of experts; only dense models are supported.');
+    const flag = raw['use_moe'] === true ? 'use_moe' : 'num_local_experts';
+    problems.push(`${seen(flag)}: it is a mixture of experts; only dense models are supported.`);
   }
-  const window =
-    raw['use_sliding_window'] === true && Number(raw['max_window_layers'] ?? 0) < layers;
-  const types = Array.isArray(raw['layer_types']) ? raw['layer_types'] : [];
-  if (window || types.some((type) => type !== 'full_attention')) {
+  if (hasSlidingWindow(raw, layers)) {
     problems.push('it uses sliding-window attention; only full attention is supported.');
-  }
-  for (const name of ['rope_scaling', 'rope_parameters']) {
-    const scaling = isRecord(raw[name]) ? raw[name] : {};
-    const kind = scaling['rope_type'] ?? scaling['type'] ?? 'default';
-    if (kind !== 'default')
-      problems.push(`${seen(name)}; no rotary scaling is supported: set it to null.`);
-  }
-  if (raw['inference_rope_scaling'] === true) {
-    problems.push(
-      `${seen('inference_rope_scaling')}; no rotary scaling is supported: set it to false.`,
-    );
   }
   if ((raw['hidden_act'] ?? 'silu') !== 'silu')
     problems.push(`${seen('hidden_act')}; only "silu" is supported.`);
-  for (const name of ['attention_bias', 'mlp_bias']) {
+  // Qwen2 has its biases whatever these say; Qwen3 knows no mlp_bias.
+  const biases = { qwen2: [], qwen3: ['attention_bias'], llama: ['attention_bias', 'mlp_bias'] };
+  for (const name of biases[family]) {
     if (raw[name] === true)
       problems.push(`${seen(name)}; only Qwen2's biases of q, k and v are supported.`);
   }
   return problems;
 }
 
-/** Reads numbers and flags, remembering what was wrong instead of stopping at the first. */
-class Fields {
-  constructor(
-    readonly raw: Json,
-    readonly problems: string[] = [],
-    readonly prefix = '',
-  ) {}
-
-  count(name: string, otherwise?: number): number {
-    const value = this.raw[name] ?? otherwise;
-    if (typeof value === 'number' && Number.isInteger(value) && value > 0) return value;
-    return this.#refuse(name, value, 'a positive integer');
-  }
-
-  positive(name: string, otherwise?: number): number {
-    const value = this.raw[name] ?? otherwise;
-    if (typeof value === 'number' && Number.isFinite(value) && value > 0) return value;
-    return this.#refuse(name, value, 'a positive number');
-  }
-
-  flag(name: string, otherwise: boolean): boolean {
-    const value = this.raw[name] ?? otherwise;
-    if (typeof value === 'boolean') return value;
-    this.#refuse(name, value, 'true or false');
-    return otherwise;
-  }
-
-  tokenIds(name: string): readonly number[] {
-    const value = this.raw[name] ?? [];
-    const ids: readonly unknown[] = Array.isArray(value) ? value : [value];
-    if (ids.every(isTokenId)) return ids;
-    this.#refuse(name, value, 'a token id or a list of them');
-    return [];
-  }
-
-  #refuse(name: string, value: unknown, expected: string): number {
-    const got = value === undefined ? 'it is missing' : `got ${JSON.stringify(value)}`;
-    this.problems.push(`${this.prefix}${name} must be ${expected}; ${got}.`);
-    return 1;
-  }
+/** Qwen's files name a window also where `use_sliding_window` says that there is none. */
+function hasSlidingWindow(raw: Json, layers: number): boolean {
+  const types = Array.isArray(raw['layer_types']) ? raw['layer_types'] : undefined;
+  if (types !== undefined) return types.some((type) => type !== 'full_attention');
+  if (raw['use_sliding_window'] !== true || raw['sliding_window'] === null) return false;
+  return Number(raw['max_window_layers'] ?? 28) < layers;
 }
-
-const isTokenId = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isInteger(value) && value >= 0;

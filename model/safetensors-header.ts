@@ -2,15 +2,18 @@ import { AgentRlError } from '../agent_rl/core/errors.ts';
 import { isRecord } from './is-record.ts';
 import { elementCount } from './parameters.ts';
 
-/** Widths a tensor may be stored in. In memory all are float32. */
+/** Widths a weight may be stored in. In memory all are float32. */
 export type StoredDtype = 'F32' | 'F16' | 'BF16';
 
-export const bytesOf: Readonly<Record<StoredDtype, number>> = { F32: 4, F16: 2, BF16: 2 };
+/** What a tensor may hold: weights, or bytes that stay bytes, such as quantised weights. */
+export type TensorDtype = StoredDtype | 'U8';
+
+export const bytesOf: Readonly<Record<TensorDtype, number>> = { F32: 4, F16: 2, BF16: 2, U8: 1 };
 
 /** Where one tensor lies; offsets count from the end of the header. */
 export interface TensorEntry {
   readonly name: string;
-  readonly dtype: StoredDtype;
+  readonly dtype: TensorDtype;
   readonly shape: readonly number[];
   readonly start: number;
   readonly end: number;
@@ -51,8 +54,11 @@ function entryOf(name: string, value: unknown, file: string): TensorEntry {
   if (!isRecord(value))
     throw invalid(file, `${of} is described by ${JSON.stringify(value)}, not an object`);
   const { dtype, shape, data_offsets: offsets } = value;
-  if (!isStoredDtype(dtype)) {
-    throw invalid(file, `${of} has dtype ${JSON.stringify(dtype)}; F32, F16 and BF16 can be read`);
+  if (!isTensorDtype(dtype)) {
+    throw invalid(
+      file,
+      `${of} has dtype ${JSON.stringify(dtype)}; F32, F16, BF16 and U8 can be read`,
+    );
   }
   if (!isSizes(shape))
     throw invalid(file, `${of} has shape ${JSON.stringify(shape)}, not a list of sizes`);
@@ -104,7 +110,7 @@ export function invalid(file: string, problem: string, cause?: unknown): AgentRl
   );
 }
 
-const isStoredDtype = (value: unknown): value is StoredDtype =>
+const isTensorDtype = (value: unknown): value is TensorDtype =>
   typeof value === 'string' && Object.hasOwn(bytesOf, value);
 
 const isSizes = (value: unknown): value is number[] =>

@@ -1,14 +1,9 @@
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 
 import { AgentRlError, messageOf } from '../agent_rl/core/errors.ts';
-import {
-  fromBFloat16,
-  fromFloat16,
-  largestFloat16,
-  toBFloat16,
-  toFloat16,
-} from './half-precision.ts';
+import { largestFloat16, narrowBFloat16, narrowFloat16 } from './half-precision.ts';
 import { elementCount } from './parameters.ts';
+import { pieceBytes, readFloatsAt, readInto } from './read-values.ts';
 import {
   bytesOf,
   invalid,
@@ -17,9 +12,10 @@ import {
   type StoredDtype,
   type TensorEntry,
 } from './safetensors-header.ts';
+import type { WeightsFile } from './weights-file.ts';
 
 /** An open file whose header has been checked. Close it, or hold it with `await using`. */
-export class SafetensorsFile {
+export class SafetensorsFile implements WeightsFile {
   private constructor(
     readonly path: string,
     readonly entries: readonly TensorEntry[],
@@ -37,11 +33,12 @@ export class SafetensorsFile {
       if (!stat.isFile()) throw invalid(path, 'it is no file');
       const { size } = stat;
       const length = await headerLength(handle, size, path);
-      const header = Buffer.from(await readBytes(handle, 8, length)).toString('utf8');
+      const header = Buffer.alloc(length);
+      await readInto(handle, 8, header);
       const dataStart = 8 + length;
       return new SafetensorsFile(
         path,
-        parseHeader(header, size - dataStart, path),
+        parseHeader(header.toString('utf8'), size - dataStart, path),
         handle,
         dataStart,
       );
@@ -51,20 +48,29 @@ export class SafetensorsFile {
     }
   }
 
-  /** A tensor's values, widened to float32. */
-  async read(entry: TensorEntry): Promise<Float32Array> {
-    const bytes = await readBytes(
-      this.handle,
-      this.dataStart + entry.start,
-      entry.end - entry.start,
-    );
-    if (bytes.byteLength !== entry.end - entry.start) {
-      throw invalid(
-        this.path,
-        `tensor "${entry.name}" ends before its ${entry.end - entry.start} bytes do`,
-      );
+  /** A tensor's values: floats widened to float32, bytes as they are. */
+  async read(entry: TensorEntry): Promise<Float32Array | Uint8Array> {
+    const { dtype, start, end } = entry;
+    const position = this.dataStart + start;
+    if (dtype === 'U8') {
+      const bytes = new Uint8Array(end - start);
+      if ((await readInto(this.handle, position, bytes)) === bytes.length) return bytes;
+    } else {
+      const count = (end - start) / bytesOf[dtype];
+      const values = await readFloatsAt(this.handle, position, { count, dtype });
+      if (values !== undefined) return values;
     }
-    return widen(bytes, entry.dtype);
+    throw invalid(this.path, `tensor "${entry.name}" ends before its ${end - start} bytes do`);
+  }
+
+  /** A tensor of weights. @throws AgentRlError `MODEL_INVALID` when it holds bytes. */
+  async readFloats(entry: TensorEntry): Promise<Float32Array> {
+    const values = await this.read(entry);
+    if (!isBytes(values)) return values;
+    throw invalid(
+      this.path,
+      `tensor "${entry.name}" has dtype "${entry.dtype}"; F32, F16 or BF16 is needed`,
+    );
   }
 
   async close(): Promise<void> {
@@ -74,7 +80,8 @@ export class SafetensorsFile {
 
 export interface TensorToWrite {
   readonly shape: readonly number[];
-  readonly values: Float32Array;
+  /** Floats are stored as the file's `dtype`, bytes as U8 whatever that is. */
+  readonly values: Float32Array | Uint8Array;
 }
 
 export interface WriteSafetensorsOptions {
@@ -84,8 +91,8 @@ export interface WriteSafetensorsOptions {
 }
 
 /**
- * Writes tensors in the order of their names, so that the same tensors always give the same bytes. The file
- * appears whole or not at all: it is written beside its place and renamed.
+ * Writes floats and then bytes, each in the order of their names, so that the same tensors always give the same
+ * bytes and every float lies at a multiple of its width. The file appears whole or not at all: it is written beside its place and renamed.
  *
  * @throws AgentRlError `OUTPUT_UNWRITABLE`; `MODEL_INVALID` for a value that does not fit the width.
  */
@@ -94,25 +101,27 @@ export async function writeSafetensors(
   tensors: ReadonlyMap<string, TensorToWrite>,
   { dtype = 'F32', metadata = { format: 'pt' } }: WriteSafetensorsOptions = {},
 ): Promise<void> {
-  const names = [...tensors.keys()].toSorted();
+  const ordered = [...tensors].toSorted(byKindThenName);
   const header: Record<string, unknown> = { __metadata__: metadata };
   let end = 0;
-  for (const name of names) {
-    const { shape, values } = tensors.get(name)!;
+  for (const [name, { shape, values }] of ordered) {
     if (values.length !== elementCount(shape)) {
       throw invalid(
         path,
         `tensor "${name}" has ${values.length} values for shape [${shape.join(', ')}]`,
       );
     }
+    const stored = isBytes(values) ? 'U8' : dtype;
     const start = end;
-    end += values.length * bytesOf[dtype];
-    header[name] = { dtype, shape, data_offsets: [start, end] };
+    end += values.length * bytesOf[stored];
+    header[name] = { dtype: stored, shape, data_offsets: [start, end] };
   }
   const chunks = function* (): Generator<Uint8Array> {
     yield headerBytes(header);
-    for (const name of names)
-      yield narrow(tensors.get(name)!.values, dtype, `${path}: tensor "${name}"`);
+    for (const [name, { values }] of ordered) {
+      if (isBytes(values)) yield values;
+      else yield* narrowed(values, dtype, `${path}: tensor "${name}"`);
+    }
   };
   await writeAside(path, chunks());
 }
@@ -148,7 +157,8 @@ async function headerLength(handle: FileHandle, size: number, path: string): Pro
       path,
       `it has ${size} bytes; a safetensors file starts with 8 that give its header's length`,
     );
-  const prefix = Buffer.from(await readBytes(handle, 0, 8));
+  const prefix = Buffer.alloc(8);
+  await readInto(handle, 0, prefix);
   const length = prefix.readBigUInt64LE();
   if (length > longestHeader || Number(length) > size - 8) {
     throw invalid(
@@ -157,23 +167,6 @@ async function headerLength(handle: FileHandle, size: number, path: string): Pro
     );
   }
   return Number(length);
-}
-
-/** Fewer bytes than asked for when the file ends. One read call moves at most 2 GiB. */
-async function readBytes(
-  handle: FileHandle,
-  position: number,
-  length: number,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = new Uint8Array(length);
-  let filled = 0;
-  while (filled < length) {
-    const most = Math.min(length - filled, 2 ** 30);
-    const { bytesRead } = await handle.read(bytes, filled, most, position + filled);
-    if (bytesRead === 0) return bytes.slice(0, filled);
-    filled += bytesRead;
-  }
-  return bytes;
 }
 
 function headerBytes(header: Readonly<Record<string, unknown>>): Uint8Array {
@@ -185,25 +178,44 @@ function headerBytes(header: Readonly<Record<string, unknown>>): Uint8Array {
   return bytes;
 }
 
-function widen(bytes: Uint8Array<ArrayBuffer>, dtype: StoredDtype): Float32Array {
-  if (dtype === 'F32') return new Float32Array(bytes.buffer);
-  return Float32Array.from(
-    new Uint16Array(bytes.buffer),
-    dtype === 'F16' ? fromFloat16 : fromBFloat16,
-  );
+const isBytes = (values: TensorToWrite['values']): values is Uint8Array =>
+  values.BYTES_PER_ELEMENT === 1;
+
+const bytesUnder = ({ buffer, byteOffset, byteLength }: Uint16Array | Float32Array): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength);
+
+function byKindThenName(
+  [a, { values: ofA }]: readonly [string, TensorToWrite],
+  [b, { values: ofB }]: readonly [string, TensorToWrite],
+): number {
+  const kinds = Number(isBytes(ofA)) - Number(isBytes(ofB));
+  if (kinds !== 0) return kinds;
+  return a < b ? -1 : Number(a > b);
+}
+
+function* narrowed(values: Float32Array, dtype: StoredDtype, where: string): Generator<Uint8Array> {
+  const step = pieceBytes / 4;
+  for (let at = 0; at < values.length; at += step) {
+    yield narrow(values.subarray(at, at + step), dtype, where);
+  }
 }
 
 function narrow(values: Float32Array, dtype: StoredDtype, where: string): Uint8Array {
-  if (dtype === 'F32') return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-  if (dtype === 'BF16') return new Uint8Array(Uint16Array.from(values, toBFloat16).buffer);
-  const tooLarge = values.find(
-    (value) => Number.isFinite(value) && Math.abs(value) > largestFloat16,
-  );
+  if (dtype === 'F32') return bytesUnder(values);
+  if (dtype === 'BF16') return bytesUnder(narrowBFloat16(values));
+  const tooLarge = beyondFloat16(values);
   if (tooLarge !== undefined) {
     throw new AgentRlError(
       'MODEL_INVALID',
       `${where} holds ${tooLarge}; F16 reaches ${largestFloat16}. Store as BF16 or F32.`,
     );
   }
-  return new Uint8Array(Uint16Array.from(values, toFloat16).buffer);
+  return bytesUnder(narrowFloat16(values));
+}
+
+function beyondFloat16(values: Float32Array): number | undefined {
+  for (const value of values) {
+    if (Math.abs(value) > largestFloat16 && Math.abs(value) !== Infinity) return value;
+  }
+  return undefined;
 }

@@ -36,7 +36,7 @@ async function sha256Of(files: readonly string[]): Promise<string> {
 /** What is read of a model folder: notes beside it may change. */
 const modelFiles = (folder: string): readonly string[] =>
   readdirSync(folder)
-    .filter((name) => /\.(safetensors|json|jinja)$/.test(name))
+    .filter((name) => /\.(safetensors|pth|json|jinja)$/.test(name))
     .toSorted()
     .map((name) => join(folder, name));
 

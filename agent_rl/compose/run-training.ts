@@ -18,11 +18,13 @@ import { GRPOTrainer } from '../trainer/grpo-trainer.ts';
 import type { CheckpointReason, TrainerState } from '../trainer/trainer-contracts.ts';
 import { paddedLength } from '../learner/train-batch.ts';
 import { openLanguageModelFolder } from '../../model/language-model.ts';
-import { loadModel } from '../../model/load-model.ts';
+import { inspectModel } from '../../model/load-model.ts';
+import { modelLayers } from '../../model/open-model.ts';
 import { openEngine, openTrainableAgent, sandboxWorkers, type TrainableAgent } from './agent.ts';
 import { pruneCheckpoints, readTrainerState, saveCheckpoint } from './checkpoints.ts';
 import { choosePlugins } from './choose-plugins.ts';
-import { needsSandbox } from './plugin-needs.ts';
+import { openToolCallFormat } from './open-tool-call-format.ts';
+import { asksForFormat, needsSandbox } from './plugin-needs.ts';
 import { forgetAfter } from './forget-after.ts';
 import { expectedSeconds } from './measure-speed.ts';
 import { modelFolder, textFolder } from './model-folder.ts';
@@ -86,6 +88,7 @@ export async function runTraining(options: TrainingOptions): Promise<JobResult> 
     try {
       // Only now: a run whose device or sandbox is not there leaves no folder behind.
       const folder = resume?.folder ?? (await newRunFolder(options));
+      for (const note of agent.policy.notes ?? []) print(`Note: ${note}`);
       lock ??= lockRun(folder.path);
       return await logged({
         options,
@@ -167,19 +170,21 @@ async function planFacts(
   tasks: RunTasks,
 ): Promise<PlanFacts> {
   const { config } = loaded;
-  const { config: model, parameters } = await loadModel(modelFolder(config));
+  const { base } = await modelLayers({ folder: modelFolder(config) });
+  const { config: model, parameterCount } = await inspectModel(base);
+  const chosen = choosePlugins(loaded, plugins);
   // Only looked at: a folder that cannot be spoken with is refused before a run is begun.
-  await openLanguageModelFolder(await textFolder(modelFolder(config)));
-  const sizes = [...parameters.values()].map(({ length }) => length);
+  const text = await openLanguageModelFolder(await textFolder(modelFolder(config)));
+  if (asksForFormat(chosen)) openToolCallFormat({ chosen, plugins, model: text });
   const { maxContextTokens } = config.policy;
   const request = { workers: config.rollout.workers, maxContextTokens };
   return {
     ...model,
     trainTasks: Math.min(tasks.train.length, config.dataset.maxSamples ?? Infinity),
     evalTasks: tasks.evaluation.length,
-    parameters: sizes.reduce((sum, size) => sum + size, 0),
+    parameters: parameterCount,
     cacheBytes: cacheBytes(model, request),
-    sandboxes: needsSandbox(choosePlugins(loaded, plugins)) ? sandboxWorkers(config) : 0,
+    sandboxes: needsSandbox(chosen) ? sandboxWorkers(config) : 0,
   };
 }
 

@@ -81,7 +81,7 @@ export async function readLearnerState(
     const entries = new Map(file.entries.map((entry) => [entry.name, entry]));
     const read = async (name: string, length: number): Promise<Float32Array> => {
       const entry = entries.get(name);
-      const values = entry && (await file.read(entry));
+      const values = entry && (await file.readFloats(entry));
       if (values?.length === length) return values;
       throw new AgentRlError(
         'CHECKPOINT_INVALID',

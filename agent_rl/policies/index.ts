@@ -5,6 +5,7 @@ import { TransformersJsPolicy } from './transformers-js/transformers-js-policy.t
 export { HuggingFacePolicy } from './hugging-face/hugging-face-policy.ts';
 export { LanguageModelPolicy, type LanguageModelPolicySettings } from './language-model-policy.ts';
 export { MiniMindPolicy } from './minimind/minimind-policy.ts';
+export * from './tool-call-formats/index.ts';
 export { TransformersJsPolicy } from './transformers-js/transformers-js-policy.ts';
 
 /** Every policy that ships with the framework. */

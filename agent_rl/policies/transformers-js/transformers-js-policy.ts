@@ -3,11 +3,16 @@ import { Type } from 'typebox';
 
 import { GENERATOR, type Generator } from '../../core/generator.ts';
 import { policy } from '../../core/policy.ts';
+import { TOOL_CALL_FORMAT, type ToolCallFormat } from '../../core/tool-call-format.ts';
 import { SETTINGS } from '../../core/tool.ts';
 import type { TransformersJsOptions } from '../../generation/transformers-js/open-transformers-js.ts';
 import { openInThread } from '../../generation/transformers-js/threaded-generator.ts';
 import { LANGUAGE_MODEL, type LanguageModel } from '../../../model/language-model.ts';
-import { LanguageModelPolicy, type LanguageModelPolicySettings } from '../language-model-policy.ts';
+import {
+  LanguageModelPolicy,
+  type LanguageModelPolicySettings,
+  languageModelPolicySettings,
+} from '../language-model-policy.ts';
 
 /** An ONNX model that transformers.js runs: a baseline to compare with, which cannot be trained. */
 @policy({
@@ -15,10 +20,7 @@ import { LanguageModelPolicy, type LanguageModelPolicySettings } from '../langua
   description:
     'An ONNX model folder, run by @huggingface/transformers: for evaluation and chat, not for training.',
   settings: Type.Object({
-    thinking: Type.Boolean({
-      description: 'Let the model think before it speaks.',
-      default: false,
-    }),
+    ...languageModelPolicySettings.properties,
     dtype: Type.Union(
       (['fp32', 'fp16', 'q8', 'q4', 'q4f16'] as const).map((name) => Type.Literal(name)),
       {
@@ -35,7 +37,8 @@ export class TransformersJsPolicy extends LanguageModelPolicy {
     @inject(LANGUAGE_MODEL) model: LanguageModel,
     @inject(GENERATOR) generator: Generator,
     @inject(SETTINGS) settings: LanguageModelPolicySettings,
+    @inject(TOOL_CALL_FORMAT) format: ToolCallFormat,
   ) {
-    super(model, generator, settings);
+    super(model, generator, settings, format);
   }
 }

@@ -1,7 +1,16 @@
 import { expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 
-import { fromBFloat16, fromFloat16, toBFloat16, toFloat16 } from '../../../model/half-precision.ts';
+import {
+  fromBFloat16,
+  fromFloat16,
+  narrowBFloat16,
+  narrowFloat16,
+  toBFloat16,
+  toFloat16,
+  widenBFloat16,
+  widenFloat16,
+} from '../../../model/half-precision.ts';
 
 test.each([
   [1, 0x3c00],
@@ -53,6 +62,26 @@ test('rounding never moves a value further than half a step', () => {
       expect(Math.abs(fromBFloat16(toBFloat16(value)) - value)).toBeLessThanOrEqual(
         Math.abs(value) / 256 + 2 ** -133,
       );
+    }),
+  );
+});
+
+test('in bulk every 16-bit pattern gives what it gives alone', () => {
+  const halves = Uint16Array.from({ length: 0x10000 }, (_, half) => half);
+  const [wide, brain] = [new Float32Array(0x10000), new Float32Array(0x10000)];
+  widenFloat16(halves, wide);
+  widenBFloat16(halves, brain);
+  for (const half of halves) {
+    if (!Object.is(wide[half], fromFloat16(half))) throw new Error(`float16 ${half}`);
+    if (!Object.is(brain[half], fromBFloat16(half))) throw new Error(`bfloat16 ${half}`);
+  }
+});
+
+test('in bulk values are narrowed as they are alone', () => {
+  fc.assert(
+    fc.property(fc.float32Array(), (values) => {
+      expect([...narrowBFloat16(values)]).toEqual([...values].map(toBFloat16));
+      expect([...narrowFloat16(values)]).toEqual([...values].map(toFloat16));
     }),
   );
 });

@@ -4,9 +4,9 @@ import path from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
-import { loadModel, saveModel } from '../../../model/load-model.ts';
+import { inspectModel, loadModel, saveModel } from '../../../model/load-model.ts';
 import type { ModelConfig } from '../../../model/model-config.ts';
-import { parameterSpecs } from '../../../model/parameters.ts';
+import { parameterCount, parameterSpecs } from '../../../model/parameters.ts';
 import { writeSafetensors, type TensorToWrite } from '../../../model/safetensors.ts';
 import { weightsSha256 } from '../../../model/weights-sha256.ts';
 import { tinyModels, tinyWeights } from '../../support/tiny-models.ts';
@@ -50,7 +50,8 @@ test('keeps the width the weights were stored in', async () => {
   );
 });
 
-test('loads a model in shards', async () => {
+/** The model in two shards, the first with its first five tensors. */
+async function saveShards(): Promise<void> {
   await save();
   const all = [...stored()];
   await rm(weights());
@@ -59,8 +60,35 @@ test('loads a model in shards', async () => {
   const map = Object.fromEntries(
     all.map(([name], i) => [name, `model-${i < 5 ? 1 : 2}.safetensors`]),
   );
-  await writeFile(weights('model.safetensors.index.json'), JSON.stringify({ weight_map: map }));
+  await writeIndex(map);
+}
+
+const writeIndex = (map: Readonly<Record<string, string>>) =>
+  writeFile(weights('model.safetensors.index.json'), JSON.stringify({ weight_map: map }));
+
+test('loads a model in shards', async () => {
+  await saveShards();
   expect((await loadModel(folder)).parameters).toEqual(parameters);
+});
+
+test('a folder is known by its headers, without a weight being read', async () => {
+  await saveShards();
+  const before = await readFile(weights('model-2.safetensors'));
+  // Weights that are no numbers: whoever read them would say so.
+  before.fill(0xff, before.length - 48);
+  await writeFile(weights('model-2.safetensors'), before);
+  await expect(loadModel(folder)).rejects.toThrow(/weights must be finite/);
+  const facts = await inspectModel(folder);
+  expect(facts).toMatchObject({
+    config,
+    parameterCount: parameterCount(config),
+    bytes: 4 * parameterCount(config),
+    storedDtype: 'F32',
+    files: [weights('model-1.safetensors'), weights('model-2.safetensors')],
+  });
+  expect(facts.tensors).toEqual(
+    parameterSpecs(config).map(({ name, shape }) => ({ name, shape, dtype: 'F32' })),
+  );
 });
 
 test('accepts an LM head that repeats the tied embedding, and refuses another', async () => {
@@ -105,6 +133,50 @@ describe('a folder that is no model', () => {
       'weights cut short',
       async () => writeFile(weights(), (await readFile(weights())).subarray(0, -8)),
       /cut short/,
+    ],
+    [
+      'a shard that is not there',
+      async () => {
+        await saveShards();
+        await rm(weights('model-2.safetensors'));
+      },
+      /index\.json: it names model-2\.safetensors, not there beside it; fetch that shard too/,
+    ],
+    [
+      'a tensor that is not in its shard',
+      async () => {
+        await saveShards();
+        await writeIndex({
+          'model.norm.weight': 'model-1.safetensors',
+          'model.layers.0.input_layernorm.weight': 'model-2.safetensors',
+        });
+      },
+      /it places tensor "model\.norm\.weight" in model-1\.safetensors, but model-2\.safetensors holds it/,
+    ],
+    [
+      'a tensor that is in no shard',
+      async () => {
+        await saveShards();
+        await writeIndex({ absent: 'model-1.safetensors', b: 'model-2.safetensors' });
+      },
+      /it places tensor "absent" in model-1\.safetensors, but no shard holds it/,
+    ],
+    [
+      'weights that are bytes',
+      async () => {
+        const bytes = { shape: [12], values: new Uint8Array(12) };
+        await writeSafetensors(weights(), stored().set('model.norm.weight', bytes));
+      },
+      /"model\.norm\.weight" holds bytes \(U8\); expected F32, F16 or BF16/,
+    ],
+    [
+      'experts',
+      async () => {
+        const expert = { shape: [1], values: new Float32Array(1) };
+        const name = 'model.layers.0.mlp.experts.0.up_proj.weight';
+        await writeSafetensors(weights(), stored().set(name, expert));
+      },
+      /mixture of experts \("model\.layers\.0\.mlp\.experts\.0\.up_proj\.weight"\)/,
     ],
     [
       'an index that points elsewhere',

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -62,6 +62,44 @@ test('writes the bytes of the format, tensors by name, header padded to eight', 
   expect([...bytes.subarray(8 + length)]).toEqual([0, 0, 0x80, 0x3f]);
 });
 
+test('bytes stay bytes whatever the dtype of the floats, and lie behind them', async () => {
+  const mixed = new Map<string, TensorToWrite>([
+    ['a', { shape: [1, 3], values: Uint8Array.of(0, 200, 255) }],
+    ['b', { shape: [2], values: Float32Array.of(1, -2) }],
+  ]);
+  await writeSafetensors(file, mixed, { dtype: 'BF16' });
+  const opened = await SafetensorsFile.open(file);
+  const read = await Promise.all(opened.entries.map((entry) => opened.read(entry)));
+  expect(opened.entries).toEqual([
+    { name: 'b', dtype: 'BF16', shape: [2], start: 0, end: 4 },
+    { name: 'a', dtype: 'U8', shape: [1, 3], start: 4, end: 7 },
+  ]);
+  expect(read).toEqual([Float32Array.of(1, -2), Uint8Array.of(0, 200, 255)]);
+  await expect(opened.readFloats(opened.entries[1]!)).rejects.toThrow(
+    /"a" has dtype "U8"; F32, F16 or BF16 is needed/,
+  );
+  await opened.close();
+});
+
+test('a tensor of more than one piece is put together without a seam', async () => {
+  // A piece is 2^25 halves; bfloat16 holds the values exactly.
+  const values = Float32Array.from({ length: 2 ** 25 + 3 }, (_, i) => i % 251);
+  const tensor = { shape: [values.length], values };
+  await writeSafetensors(file, new Map([['w', tensor]]), { dtype: 'BF16' });
+  const opened = await SafetensorsFile.open(file);
+  const read = await opened.readFloats(opened.entries[0]!);
+  await opened.close();
+  expect(Buffer.from(read.buffer).equals(Buffer.from(values.buffer))).toBe(true);
+});
+
+test('a file cut short after it was opened is found out', async () => {
+  await writeSafetensors(file, tensors);
+  const opened = await SafetensorsFile.open(file);
+  await truncate(file, (await stat(file)).size - 1);
+  await expect(opened.read(opened.entries[1]!)).rejects.toThrow(/"b" ends before its 16 bytes do/);
+  await opened.close();
+});
+
 test('the same tensors in another order give the same bytes', async () => {
   await writeSafetensors(file, tensors);
   const first = await readFile(file);
@@ -104,7 +142,12 @@ describe('a damaged file', () => {
   test.each([
     ['a header that is not JSON', '{"a": ', 0, /header is not JSON/],
     ['a header that is a list', [], 0, /not a JSON object/],
-    ['an unknown dtype', { a: f32([1], 0, 8, 'I64') }, 8, /"a" has dtype "I64"; F32, F16 and BF16/],
+    [
+      'an unknown dtype',
+      { a: f32([1], 0, 8, 'I64') },
+      8,
+      /"a" has dtype "I64"; F32, F16, BF16 and U8/,
+    ],
     ['a negative size', { a: f32([-1], 0, 4) }, 4, /"a" has shape \[-1\]/],
     ['offsets the wrong way round', { a: f32([1], 4, 0) }, 4, /"a" has data_offsets \[4,0\]/],
     [

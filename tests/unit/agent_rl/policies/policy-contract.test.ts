@@ -5,6 +5,7 @@ import { OnnxEngine } from '../../../../agent_rl/engine/onnx-engine.ts';
 import { DecoderPrograms } from '../../../../agent_rl/generation/decoder-programs.ts';
 import { LocalGenerator } from '../../../../agent_rl/generation/local-generator.ts';
 import {
+  HermesFormat,
   HuggingFacePolicy,
   MiniMindPolicy,
   TransformersJsPolicy,
@@ -30,7 +31,7 @@ await generator.setWeights(parameters, 0);
 
 describePolicyContract('minimind with the starter model', {
   plugin: MiniMindPolicy,
-  create: () => new MiniMindPolicy(starter, generator, { thinking: false }),
+  create: () => new MiniMindPolicy(starter, generator, { thinking: false }, new HermesFormat()),
   isControl: (token) => starter.tokenizer.isControl(token),
   forged,
 });
@@ -48,7 +49,13 @@ describe.each([
   const tokens = tokenizer.encodeTemplate(text);
   describePolicyContract('huggingface with the tokenizer and template of MiniMind-3', {
     plugin: HuggingFacePolicy,
-    create: () => new HuggingFacePolicy(model, new ScriptedGenerator(() => tokens), { thinking }),
+    create: () =>
+      new HuggingFacePolicy(
+        model,
+        new ScriptedGenerator(() => tokens),
+        { thinking },
+        new HermesFormat(),
+      ),
     isControl: (token) => tokenizer.isControl(token),
     forged,
   });
