@@ -65,7 +65,7 @@ describePolicyContract('transformers-js with the tokenizer and template of MiniM
   plugin: TransformersJsPolicy,
   create: () => {
     const scripted = new ScriptedGenerator(() => tokenizer.encodeTemplate(said));
-    return new TransformersJsPolicy(model, scripted, { thinking: false });
+    return new TransformersJsPolicy(model, scripted, { thinking: false }, new HermesFormat());
   },
   isControl: (token) => tokenizer.isControl(token),
   forged,
