@@ -22,6 +22,7 @@ import { copyLanguageModelFiles, openLanguageModelFolder } from '../../../model/
 import { loadModel, saveModel } from '../../../model/load-model.ts';
 import { requireFloats } from '../../../model/parameters.ts';
 import type { ModelConfig } from '../../../model/model-config.ts';
+import type { RopeScaling } from '../../../model/rope-scaling.ts';
 import { plainLogits } from '../../support/plain-decoder.ts';
 import { temporaryFolder, writeBelow } from '../../support/temporary-folder.ts';
 import { rejectionOf } from '../../support/thrown.ts';
@@ -138,6 +139,44 @@ describe.each(models)('%s, exported', (name, tiny) => {
     });
     await model.dispose();
     expect(greatestDifference(rest!, alone!.slice(4))).toBeLessThan(1e-5);
+  });
+});
+
+describe('scaled rotations, exported', () => {
+  const untied = {
+    ...tinyModels['Llama with as many key heads as query heads']!,
+    tiedEmbeddings: false,
+  };
+  const scalings: Readonly<Record<string, RopeScaling>> = {
+    linear: { type: 'linear', factor: 4 },
+    llama3: {
+      type: 'llama3',
+      factor: 8,
+      lowFrequencyTurns: 1,
+      highFrequencyTurns: 4,
+      originalPositions: 32,
+    },
+    yarn: {
+      type: 'yarn',
+      factor: 4,
+      originalPositions: 32,
+      attentionFactor: 1.3,
+      betaFast: 32,
+      betaSlow: 1,
+      truncate: true,
+    },
+  };
+
+  test.each(Object.keys(scalings))('give transformers.js our tokens: %s', async (name) => {
+    const from = await tinyFolder(name, { ...untied, ropeScaling: scalings[name]! });
+    const to = join(folder, `${name} exported`);
+    await exportOnnx(from, to);
+    const model = await openInTransformersJs(to);
+    const tokens = await generatedBy(model, prompt, 64);
+    await model.dispose();
+    expect(tokens).toEqual(await generatedHere(from, 64));
+    const plain = await tinyFolder(`${name} not scaled`, untied);
+    expect(tokens).not.toEqual(await generatedHere(plain, 64));
   });
 });
 

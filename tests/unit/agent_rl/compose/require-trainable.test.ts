@@ -3,9 +3,14 @@ import { expect, test } from '@jest/globals';
 import { builtinPlugins } from '../../../../agent_rl/compose/builtin-plugins.ts';
 import { requireTrainable } from '../../../../agent_rl/compose/require-trainable.ts';
 import { loadConfig } from '../../../../agent_rl/config/index.ts';
+import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
 import { thrownBy } from '../../../support/thrown.ts';
 
-const file = 'configs/code_exec_grpo.yaml';
+const file = writeBelow(
+  temporaryFolder(),
+  'run.yaml',
+  'environment: {type: code_exec}\ntools: [{type: code_exec}]\ndataset: {dir: tasks}\n',
+);
 const loaded = (type: string) => loadConfig({ file, overrides: [`policy.type=${type}`] });
 
 test('a policy with a generator of its own is refused where training would begin, with its place', () => {
