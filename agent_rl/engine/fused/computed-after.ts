@@ -14,9 +14,12 @@ export function computedAfter(x: Tensor, ...earlier: readonly Tensor[]): Tensor 
   return fused([x, ...earlier], {
     composed: () => [tf.clone(x)],
     traced: (graph, [value, ...first]) => {
-      const corners = first.map((matrix) =>
-        graph.emit('Slice', [graph.nameOf(matrix), graph.int64s([0, 0]), graph.int64s([1, 1])]),
-      );
+      const corners = first.map((matrix) => {
+        const from = [graph.nameOf(matrix), graph.int64s([0, 0]), graph.int64s([1, 1])];
+        const corner = computed(graph.emit('Slice', from), [1, 1]);
+        graph.noteSize(corner);
+        return graph.nameOf(corner);
+      });
       const corner = corners.reduce((sum, one) => graph.emit('Add', [sum, one]));
       // As a scalar, it fits whatever the rank of x is.
       const nothing = graph.emit('Mul', [graph.emit('Squeeze', [corner]), graph.scalar(0)]);

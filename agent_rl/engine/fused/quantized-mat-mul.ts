@@ -115,7 +115,9 @@ function nBitsProduct(graph: Graph, x: Value, { packed, scales }: QuantizedValue
       },
     },
   );
-  return computed(name, [x.shape[0]!, rows]);
+  const product = computed(name, [x.shape[0]!, rows]);
+  graph.noteSize(product);
+  return product;
 }
 
 /**
