@@ -24,19 +24,26 @@ export {
   type Plugins,
   PolicyRegistry,
   RewardRegistry,
+  ToolCallFormatRegistry,
   ToolRegistry,
 } from './compose/registries.ts';
 export type {
   ChatOptions,
   CheckResult,
   EvaluationOptions,
+  GenerateOptions,
   IndexOptions,
   JobOptions,
   JobResult,
   Jobs,
+  MergeLoraOptions,
+  ModelJobOptions,
+  QuantizeOptions,
+  ScoreOptions,
   TrainingOptions,
   VerifyDatasetOptions,
 } from './compose/run-options.ts';
+export type { ModelChoice } from './compose/using-model.ts';
 export type {
   HubSettings,
   PrepareDataOptions,
@@ -71,10 +78,15 @@ export {
 } from './environments/index.ts';
 export type { GenerationTotals } from './generation/local-generator.ts';
 export {
+  type CodeTargetSettings,
+  HermesFormat,
   HuggingFacePolicy,
   LanguageModelPolicy,
   type LanguageModelPolicySettings,
+  Llama3Format,
   MiniMindPolicy,
+  PlainFormat,
+  PythonBlockFormat,
 } from './policies/index.ts';
 export {
   CalculatorTool,
@@ -88,16 +100,29 @@ export {
 export type { GroupScheme, RewardTerm } from './algorithms/combine-group-rewards.ts';
 export type { RewardCombination } from './trainer/group-rewards.ts';
 
+export type { ProgramMemory } from './learner/train-program.ts';
 export * from './rollout/index.ts';
 export * from './trainer/index.ts';
 export * from '../dataset/index.ts';
+export { linearModules, type LinearModule } from './core/linear-module.ts';
+export type { Adapter, ParameterCounts } from '../model/adapter.ts';
 export type {
+  AfterTurn,
   ChatTemplate,
   PromptPiece,
   RenderOptions,
   SaidMessage,
+  TemplateSources,
   ToolDefinition,
 } from '../model/chat-template.ts';
 export { LANGUAGE_MODEL, type LanguageModel } from '../model/language-model.ts';
 export type { ModelConfig, ModelFamily } from '../model/model-config.ts';
+export type { Quantization } from '../model/quantization.ts';
+export type { NewAdapter } from '../model/open-model.ts';
+export type {
+  LinearScaling,
+  Llama3Scaling,
+  RopeScaling,
+  YarnScaling,
+} from '../model/rope-scaling.ts';
 export type { Tokenizer } from '../model/tokenizer.ts';

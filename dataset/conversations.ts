@@ -23,12 +23,36 @@ const MessageRow = Type.Object(
   },
   closed,
 );
-type MessageRow = Static<typeof MessageRow>;
+export type MessageRow = Static<typeof MessageRow>;
 
 const ConversationRow = Type.Object(
   { messages: Type.Array(MessageRow, { minItems: 1 }) },
   { additionalProperties: false },
 );
+
+/** Says that something is wrong with a value: where in it, and what. */
+type Report = (path: string, text: string) => void;
+
+/**
+ * Makes a reader of lists of messages, each `{"role", "content", "reasoning"?, "tool_calls"?, "name"?}`. It reports all
+ * that is wrong with a list, and then returns nothing.
+ */
+export function messagesReader(): (
+  value: unknown,
+  report: Report,
+) => readonly Message[] | undefined {
+  const validate = new Ajv({ allErrors: true, strict: false }).compile(ConversationRow);
+  return (value, report) => {
+    const row: unknown = { messages: value };
+    if (validate(row)) return messagesOf(row.messages);
+    for (const { instancePath, message = '', params } of validate.errors ?? []) {
+      report(pathOf(instancePath), `${message} ${shownValue(params)}.`);
+    }
+    return undefined;
+  };
+}
+
+const pathOf = (instancePath: string): string => instancePath.replaceAll('/', '.').slice(1);
 
 const taskInstead =
   'is a task. Supervised training imitates conversations, {"messages": [...]}; reinforcement learning (train.mode: rl) learns from tasks.';
@@ -52,7 +76,7 @@ export async function readConversations(file: string): Promise<readonly (readonl
       conversations.push(messagesOf(row.value.messages));
     } else {
       for (const { instancePath, message = '', params } of validate.errors ?? []) {
-        const path = instancePath.replaceAll('/', '.').slice(1);
+        const path = pathOf(instancePath);
         const text = isTask(row.value) ? taskInstead : `${message} ${shownValue(params)}.`;
         problems.push({ line: row.line, path, text });
         if (isTask(row.value)) break;
@@ -72,21 +96,23 @@ export async function readConversations(file: string): Promise<readonly (readonl
 
 /** The line of a conversation. */
 export function conversationLine(messages: readonly Message[]): string {
-  const rows = messages.map((message): MessageRow => {
-    const { role, content } = message;
-    if (message.role === 'tool') return { role, content, name: message.name };
-    if (message.role !== 'assistant') return { role, content };
-    const { reasoning, toolCalls } = message;
-    return {
-      role,
-      content,
-      ...(reasoning !== undefined && { reasoning }),
-      ...(toolCalls !== undefined && {
-        tool_calls: toolCalls.map(({ name, arguments: args }) => ({ name, arguments: args })),
-      }),
-    };
-  });
-  return JSON.stringify({ messages: rows });
+  return JSON.stringify({ messages: messages.map(messageRow) });
+}
+
+/** A message as it stands in the line of a conversation. */
+export function messageRow(message: Message): MessageRow {
+  const { role, content } = message;
+  if (message.role === 'tool') return { role, content, name: message.name };
+  if (message.role !== 'assistant') return { role, content };
+  const { reasoning, toolCalls } = message;
+  return {
+    role,
+    content,
+    ...(reasoning !== undefined && { reasoning }),
+    ...(toolCalls !== undefined && {
+      tool_calls: toolCalls.map(({ name, arguments: args }) => ({ name, arguments: args })),
+    }),
+  };
 }
 
 function messagesOf(rows: readonly MessageRow[]): Message[] {

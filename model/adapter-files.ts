@@ -158,14 +158,15 @@ export async function writeAdapter(
 const storedName = (name: string, adapter: Adapter): string =>
   `${prefix}${name.replace(`.${adapter.name}.weight`, '.weight')}`;
 
+const isSet = (value: unknown): boolean =>
+  Array.isArray(value)
+    ? value.length > 0
+    : isRecord(value)
+      ? Object.keys(value).length > 0
+      : value !== undefined && value !== null && value !== false;
+
 /** What an adapter may be that this decoder does not do. */
 function unsupported(json: Readonly<Record<string, unknown>>): string[] {
-  const isSet = (value: unknown): boolean =>
-    Array.isArray(value)
-      ? value.length > 0
-      : isRecord(value)
-        ? Object.keys(value).length > 0
-        : value !== undefined && value !== null && value !== false;
   const problems: string[] = [];
   if (json['peft_type'] !== 'LORA')
     problems.push(`peft_type is ${JSON.stringify(json['peft_type'])}; only "LORA" is supported.`);

@@ -7,12 +7,13 @@
  * template trims that content; the content is then trimmed alike. So what a role says cannot change what
  * surrounds it, whatever it is.
  */
-import { Template } from '@huggingface/jinja';
+import type { Template } from '@huggingface/jinja';
 
 import { AgentRlError, messageOf } from '../agent_rl/core/errors.ts';
 import type { AssistantMessage, Message } from '../agent_rl/core/message.ts';
 import type { ToolSpec } from '../agent_rl/core/tool.ts';
 import type { TokenSource } from '../agent_rl/core/transcript.ts';
+import { pythonFunctions, pythonTemplate } from './python-jinja.ts';
 
 /** Text of one source. Everything but `template` is to be encoded without control tokens. */
 export interface PromptPiece {
@@ -25,7 +26,23 @@ export interface RenderOptions {
   readonly addGenerationPrompt?: boolean;
   /** Whether the cue leaves room for thoughts; nothing is said about it when absent. */
   readonly thinking?: boolean;
+  /** What the conversation's tools are, where only what follows its beginning is asked for. */
+  readonly tools?: readonly ToolDefinition[];
+  /** Whose messages results of tools are shown as, for templates that know no role `tool`. Default `tool`. */
+  readonly resultsAs?: 'tool' | 'user';
+  /** The day, YYYY-MM-DD, told to a template that asks for today's. Default `defaultTemplateDate`. */
+  readonly date?: string;
 }
+
+/** A model's templates by what they are for, as Hugging Face names them. */
+export interface TemplateSources {
+  readonly default: string;
+  /** For conversations with tools, where the model keeps another template for these. */
+  readonly tool_use?: string;
+}
+
+/** What templates are told when they ask for the day: results must not depend on when they were made. */
+export const defaultTemplateDate = '2024-07-26';
 
 /** A tool as templates expect it. */
 export type ToolDefinition = Pick<ToolSpec, 'name' | 'description' | 'parameters'>;
@@ -37,19 +54,25 @@ type Json = Readonly<Record<string, unknown>>;
 
 export class ChatTemplate {
   readonly #template: Template;
+  readonly #toolTemplate: Template;
   readonly #names: Readonly<Record<string, string>>;
+  readonly #sources: TemplateSources;
 
   /**
    * @param names Values the template may use: `bos_token`, `eos_token` …
    * @throws AgentRlError `TOKENIZER_INVALID` when the template cannot be parsed.
    */
-  constructor(source: string, names: Readonly<Record<string, string>> = {}) {
+  constructor(source: string | TemplateSources, names: Readonly<Record<string, string>> = {}) {
     this.#names = names;
-    try {
-      this.#template = new Template(source);
-    } catch (cause) {
-      throw invalid(`The chat template cannot be parsed (${messageOf(cause)}).`, cause);
-    }
+    this.#sources = typeof source === 'string' ? { default: source } : source;
+    const { default: usual, tool_use: withTools } = this.#sources;
+    this.#template = parsed(usual);
+    this.#toolTemplate = withTools === undefined ? this.#template : parsed(withTools);
+  }
+
+  /** The text of the template in use. */
+  source({ tools = [] }: Pick<RenderOptions, 'tools'> = {}): string {
+    return (tools.length > 0 ? this.#sources.tool_use : undefined) ?? this.#sources.default;
   }
 
   /** The template applied to messages already in its own form, as `transformers` does it. */
@@ -58,15 +81,18 @@ export class ChatTemplate {
     tools: readonly Json[] | undefined,
     options: RenderOptions = {},
   ): string {
-    const { addGenerationPrompt = false, thinking } = options;
+    const { addGenerationPrompt = false, thinking, date = defaultTemplateDate } = options;
+    const template = tools === undefined ? this.#template : this.#toolTemplate;
     // Qwen3 asks for `enable_thinking`, MiniMind for `open_thinking`.
     const thought =
       thinking === undefined ? {} : { enable_thinking: thinking, open_thinking: thinking };
     try {
-      return this.#template.render({
+      return template.render({
         ...this.#names,
         messages,
-        ...(tools === undefined ? {} : { tools }),
+        tools: tools ?? null,
+        documents: null,
+        ...pythonFunctions(date),
         add_generation_prompt: addGenerationPrompt,
         ...thought,
       });
@@ -84,7 +110,8 @@ export class ChatTemplate {
     tools: readonly ToolDefinition[],
     options: RenderOptions = {},
   ): string {
-    return this.renderRaw(messages.map(templateMessage), templateTools(tools), options);
+    const shown = messages.map((message) => templateMessage(message, options));
+    return this.renderRaw(shown, templateTools(tools), options);
   }
 
   /** A prompt in pieces, the generation cue included. */
@@ -93,12 +120,8 @@ export class ChatTemplate {
     tools: readonly ToolDefinition[],
     options: RenderOptions,
   ): readonly PromptPiece[] {
-    const held = messages.map(holdPlace);
-    const text = this.renderRaw(held.map(templateMessage), templateTools(tools), {
-      ...options,
-      addGenerationPrompt: true,
-    });
-    return piecesOf(text, messages);
+    const asked = { ...options, addGenerationPrompt: true };
+    return piecesOf(this.renderChat(messages.map(holdPlace), tools, asked), messages);
   }
 
   /**
@@ -110,22 +133,30 @@ export class ChatTemplate {
     endOfTurn: string,
     options: RenderOptions,
   ): readonly PromptPiece[] {
-    const opening = [...this.#opening, { role: 'assistant', content: turnMark } as const];
-    const text = this.renderRaw(
-      [...opening, ...messages.map(holdPlace)].map(templateMessage),
-      undefined,
-      {
-        ...options,
-        addGenerationPrompt: true,
-      },
-    );
-    return piecesOf(this.#afterTurn(text, endOfTurn), messages);
+    return piecesOf(this.textAfterTurn(messages, { endOfTurn, options }), messages);
+  }
+
+  /**
+   * The text that follows a turn after given earlier ones, placeholders standing for contents. With a template
+   * that can be continued it is the same whatever came before.
+   */
+  textAfterTurn(messages: readonly SaidMessage[], after: AfterTurn): string {
+    const { endOfTurn, options, earlier = this.#opening } = after;
+    const conversation = [
+      ...earlier,
+      { role: 'assistant', content: turnMark } as const,
+      ...messages.map(holdPlace),
+    ];
+    const asked = { ...options, addGenerationPrompt: true };
+    const text = this.renderChat(conversation, options.tools ?? [], asked);
+    return this.#afterTurn(text, endOfTurn);
   }
 
   /** What a given turn would have been, had the model said it: the text after the cue, end-of-turn included. */
   turnText(message: AssistantMessage, endOfTurn: string, options: RenderOptions): string {
-    const prompt = this.renderChat(this.#opening, [], { ...options, addGenerationPrompt: true });
-    const whole = this.renderChat([...this.#opening, message], [], options);
+    const { tools = [] } = options;
+    const prompt = this.renderChat(this.#opening, tools, { ...options, addGenerationPrompt: true });
+    const whole = this.renderChat([...this.#opening, message], tools, options);
     const end = whole.lastIndexOf(endOfTurn);
     if (!whole.startsWith(prompt) || end < prompt.length) {
       throw invalid(
@@ -138,8 +169,15 @@ export class ChatTemplate {
 
   /** The cue after which the assistant speaks, with what comes before it. */
   cue(options: RenderOptions): string {
-    const prompt = this.renderChat(this.#opening, [], { ...options, addGenerationPrompt: true });
+    const asked = { ...options, addGenerationPrompt: true };
+    const prompt = this.renderChat(this.#opening, options.tools ?? [], asked);
     return prompt.slice(prompt.lastIndexOf(openingText) + openingText.length);
+  }
+
+  /** Whether the cue has already opened a thought, which the model only closes. */
+  cueOpensThought(options: RenderOptions): boolean {
+    const cue = this.cue(options);
+    return cue.lastIndexOf('<think>') > cue.lastIndexOf('</think>');
   }
 
   /** The text that follows what the assistant said, its end-of-turn first. */
@@ -160,6 +198,22 @@ export class ChatTemplate {
       );
     }
     return text.slice(said + endOfTurn.length);
+  }
+}
+
+/** Where a turn stands whose continuation is asked for. */
+export interface AfterTurn {
+  readonly endOfTurn: string;
+  readonly options: RenderOptions;
+  /** What came before it; one message of the user by default. */
+  readonly earlier?: readonly Message[];
+}
+
+function parsed(source: string): Template {
+  try {
+    return pythonTemplate(source);
+  } catch (cause) {
+    throw invalid(`The chat template cannot be parsed (${messageOf(cause)}).`, cause);
   }
 }
 
@@ -247,8 +301,9 @@ function insideJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-function templateMessage(message: Message): Json {
+function templateMessage(message: Message, { resultsAs = 'tool' }: RenderOptions): Json {
   if (message.role === 'tool') {
+    if (resultsAs === 'user') return { role: 'user', content: message.content };
     return {
       role: 'tool',
       content: message.content,

@@ -3,7 +3,14 @@
  * N is the number of tokens laid out as rows, D the width, H and kv the query and key heads, hd a head's width.
  */
 import type { LinearModule } from '../agent_rl/core/linear-module.ts';
-import { quantizedMatMul, rmsNorm, swiglu, tf, type Tensor } from '../agent_rl/engine/ops.ts';
+import {
+  lowRankProduct,
+  quantizedMatMul,
+  rmsNorm,
+  swiglu,
+  tf,
+  type Tensor,
+} from '../agent_rl/engine/ops.ts';
 import { adapterParameter, adapterScale, dropoutParameter, type Adapter } from './adapter.ts';
 import type { ModelConfig } from './model-config.ts';
 import {
@@ -135,7 +142,8 @@ interface AdaptedLayer {
 function adapted({ adapter, parameters, layer, name }: AdaptedLayer, x: Tensor): Tensor {
   const matrix = (which: 'A' | 'B'): Tensor =>
     parameter(parameters, adapterParameter(adapter, layer, name, which));
-  const kept = parameters[dropoutParameter(adapter, layer, name)];
-  const low = tf.matMul(kept === undefined ? x : tf.mul(x, kept), matrix('A'), false, true);
-  return tf.matMul(tf.mul(low, adapterScale(adapter)), matrix('B'), false, true);
+  return lowRankProduct(x, matrix('A'), matrix('B'), {
+    scale: adapterScale(adapter),
+    factors: parameters[dropoutParameter(adapter, layer, name)],
+  });
 }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, readFile } from 'node:fs/promises';
+import { cp, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 
 import { AgentRlError } from '../agent_rl/core/errors.ts';
@@ -8,6 +8,7 @@ import { ChatTemplate, type PromptPiece, type RenderOptions } from './chat-templ
 import { isRecord } from './is-record.ts';
 import { type ModelConfig, readModelConfig } from './model-config.ts';
 import { readJson } from './read-json.ts';
+import { templateFiles, templateSources } from './template-sources.ts';
 import { Tokenizer } from './tokenizer.ts';
 
 /** The text side of a model: how conversations become tokens and tokens text. */
@@ -90,27 +91,27 @@ export class LanguageModel {
 /** Where the container finds the text side of the model in use. */
 export const LANGUAGE_MODEL = Symbol.for('agent_rl.LanguageModel');
 
-/** Files of a model folder that are not weights, besides config.json. */
+/** Files and folders of a model folder that are not weights, besides config.json. */
 const tokenizerFiles = [
   'tokenizer.json',
   'tokenizer_config.json',
-  'chat_template.jinja',
+  ...templateFiles,
   'generation_config.json',
 ];
 
 /**
- * Opens the tokenizer and the chat template of a Hugging Face model folder. The template is
- * chat_template.jinja, or the `chat_template` of tokenizer_config.json. Where the folder holds a model's config.json,
+ * Opens the tokenizer and the chat template of a Hugging Face model folder. The template is what
+ * `templateSources` finds. Where the folder holds a model's config.json,
  * the tokenizer must fit it.
  *
  * @throws AgentRlError `TOKENIZER_INVALID`, `MODEL_INVALID`
  */
 export async function openLanguageModelFolder(folder: string): Promise<LanguageModel> {
   const tokenizer = await Tokenizer.fromFolder(folder);
-  const source = await templateSource(folder);
+  const sources = await templateSources(folder);
   const model = new LanguageModel(
     tokenizer,
-    new ChatTemplate(source, tokenizer.namedTokens),
+    new ChatTemplate(sources, tokenizer.namedTokens),
     await endsOfText(folder, tokenizer),
   );
   const configFile = path.join(folder, 'config.json');
@@ -124,34 +125,19 @@ export async function openLanguageModelFolder(folder: string): Promise<LanguageM
 export async function copyLanguageModelFiles(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true });
   const present = tokenizerFiles.filter((name) => existsSync(path.join(from, name)));
-  await Promise.all(present.map((name) => copyFile(path.join(from, name), path.join(to, name))));
-}
-
-async function templateSource(folder: string): Promise<string> {
-  const file = path.join(folder, 'chat_template.jinja');
-  if (existsSync(file)) return readFile(file, 'utf8');
-  const configFile = path.join(folder, 'tokenizer_config.json');
-  const config = await readJson(configFile, 'TOKENIZER_INVALID');
-  const template = isRecord(config) ? config['chat_template'] : undefined;
-  if (typeof template === 'string') return template;
-  // Some models name several; `default` is the one for conversations.
-  const named: readonly unknown[] = Array.isArray(template) ? template : [];
-  for (const entry of named) {
-    if (isRecord(entry) && entry['name'] === 'default' && typeof entry['template'] === 'string')
-      return entry['template'];
-  }
-  throw new AgentRlError(
-    'TOKENIZER_INVALID',
-    `${folder} holds no chat template: expected chat_template.jinja, or chat_template in tokenizer_config.json. ` +
-      'A base model has none; use one that was tuned for conversations.',
+  await Promise.all(
+    present.map((name) => cp(path.join(from, name), path.join(to, name), { recursive: true })),
   );
 }
 
 /**
- * What the folder calls the end of text: generation_config.json, config.json and the tokenizer's `eos_token`. How to
- * sample, which generation_config.json advises on too, is the run's to say.
+ * What the folder calls the end of text: generation_config.json, config.json and, where it has a tokenizer, its
+ * `eos_token`. How to sample, which generation_config.json advises on too, is the run's to say.
  */
-async function endsOfText(folder: string, tokenizer: Tokenizer): Promise<readonly number[]> {
+export async function endsOfText(
+  folder: string,
+  tokenizer: Tokenizer | undefined,
+): Promise<readonly number[]> {
   const ids: number[] = [];
   for (const name of ['generation_config.json', 'config.json']) {
     const file = path.join(folder, name);
@@ -173,6 +159,7 @@ async function endsOfText(folder: string, tokenizer: Tokenizer): Promise<readonl
       ids.push(id);
     }
   }
-  const eosToken = tokenizer.namedTokens['eos_token'];
-  return eosToken === undefined ? ids : [...ids, tokenizer.idOf(eosToken)];
+  const eosToken = tokenizer?.namedTokens['eos_token'];
+  if (tokenizer === undefined || eosToken === undefined) return ids;
+  return [...ids, tokenizer.idOf(eosToken)];
 }

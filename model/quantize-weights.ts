@@ -150,12 +150,21 @@ function heldOf(
   ]);
 }
 
-/** The tensors of the same model in float32, as far as they are asked for. */
+/** A tensor in float32, whatever it is held as; absent where there is none of this name. */
 export function dequantizedTensor(weights: Weights, name: string): Float32Array | undefined {
   const values = weights.get(name);
   if (!(values instanceof Uint8Array)) return values;
   const scales = weights.get(scaleName(name));
   return scales instanceof Float32Array ? dequantizeMatrix({ packed: values, scales }) : undefined;
+}
+
+/** Every tensor of a model in float32, those of its adapters included. */
+export function inFloat32(weights: Weights): Map<string, Float32Array> {
+  const isScale = (name: string): boolean =>
+    name.endsWith(scaleName('')) &&
+    weights.get(name.slice(0, -scaleName('').length)) instanceof Uint8Array;
+  const names = [...weights.keys()].filter((name) => !isScale(name));
+  return new Map(names.map((name) => [name, dequantizedTensor(weights, name)!]));
 }
 
 const isLinear = (config: ModelConfig, name: string): boolean =>

@@ -25,6 +25,8 @@ export class Tokenizer {
   readonly #plain: HuggingFaceTokenizer;
   readonly #added: ReadonlyMap<number, AddedToken>;
   readonly #known: ReadonlySet<number>;
+  /** One more than the highest id, added tokens included. */
+  readonly vocabularySize: number;
   /** Strings such as `bos_token` and `eos_token` of tokenizer_config.json, by that name. */
   readonly namedTokens: Readonly<Record<string, string>>;
 
@@ -41,6 +43,9 @@ export class Tokenizer {
       this.#known = new Set(
         [...this.#template.get_vocab()].flatMap(([token, id]) => (token === undefined ? [] : [id])),
       );
+      let size = 0;
+      for (const id of this.#known) size = Math.max(size, id + 1);
+      this.vocabularySize = size;
     } catch (cause) {
       throw invalid(source, 'it describes no tokenizer that can be built', cause);
     }
@@ -51,13 +56,6 @@ export class Tokenizer {
     const file = path.join(folder, 'tokenizer.json');
     const config = await readJson(path.join(folder, 'tokenizer_config.json'), 'TOKENIZER_INVALID');
     return new Tokenizer(await readJson(file, 'TOKENIZER_INVALID'), config, file);
-  }
-
-  /** One more than the highest id, added tokens included. */
-  get vocabularySize(): number {
-    let size = 0;
-    for (const id of this.#known) size = Math.max(size, id + 1);
-    return size;
   }
 
   /** Ids of text in which control tokens are meant. */
@@ -89,6 +87,11 @@ export class Tokenizer {
     }
     flush();
     return text;
+  }
+
+  /** Whether there is a control token of this text. */
+  hasControl(content: string): boolean {
+    return [...this.#added.values()].some((token) => token.content === content);
   }
 
   /** Id of a control token. @throws AgentRlError `TOKENIZER_INVALID` when there is no such token. */
@@ -140,6 +143,9 @@ function checked(json: unknown, source: string): TokenizerJson {
 function withoutAddedTokens(json: TokenizerJson, added: readonly AddedToken[]): object {
   const names = new Set(added.map(({ content }) => content));
   const vocab = isRecord(json.model['vocab']) ? json.model['vocab'] : {};
+  // What is merged is in the vocabulary. Copying a large one costs more than building the tokenizer.
+  if (added.every(({ content }) => !Object.hasOwn(vocab, content)))
+    return { ...json, added_tokens: [] };
   const merges: readonly unknown[] = Array.isArray(json.model['merges'])
     ? json.model['merges']
     : [];

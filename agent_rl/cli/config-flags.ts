@@ -111,7 +111,7 @@ export function refuseBoth(parsed: Parsed, one: string, other: string): void {
 /** What yargs parsed. */
 export type Parsed = Readonly<Record<string, unknown>>;
 
-/** The values of a flag that may be repeated. */
+/** The values of an option that is a list. */
 export const texts = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 

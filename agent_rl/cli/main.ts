@@ -12,10 +12,13 @@ import type { Command, CommandContext } from './command.ts';
 import { chat } from './commands/chat.ts';
 import { doctor } from './commands/doctor.ts';
 import { evaluate } from './commands/eval.ts';
+import { generate } from './commands/generate.ts';
 import { indexCorpus } from './commands/index-corpus.ts';
+import { mergeLora } from './commands/merge-lora.ts';
 import { plugins } from './commands/plugins.ts';
 import { prepareDataCommand } from './commands/prepare-data.ts';
 import { quantize } from './commands/quantize.ts';
+import { score } from './commands/score.ts';
 import { sft, train } from './commands/train.ts';
 import { verifyDataset } from './commands/verify-dataset.ts';
 import { done, errorText, exitCodeOf, interrupted, runFailed, usersMistake } from './exit-code.ts';
@@ -32,6 +35,9 @@ const commands: readonly Command[] = [
   prepareDataCommand,
   indexCorpus,
   quantize,
+  score,
+  generate,
+  mergeLora,
   doctor,
 ];
 

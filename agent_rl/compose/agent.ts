@@ -8,6 +8,7 @@ import { GENERATOR } from '../core/generator.ts';
 import type { Policy } from '../core/policy.ts';
 import type { RewardShared } from '../core/reward.ts';
 import { SANDBOX, type Sandbox } from '../core/sandbox.ts';
+import { TOOL_CALL_FORMAT } from '../core/tool-call-format.ts';
 import type { Task } from '../core/task.ts';
 import type { Tool, ToolShared, ToolSpec } from '../core/tool.ts';
 import { AsyncRolloutWorker } from '../rollout/async-rollout-worker.ts';
@@ -26,8 +27,9 @@ import { construct, episodeContainer, rewardFunction, runContainer } from './con
 import { EngineClient } from './engine-client.ts';
 import { engineOptions } from './engine-options.ts';
 import { modelFolder, textFolder } from './model-folder.ts';
+import { openToolCallFormat } from './open-tool-call-format.ts';
 import { pluginHooks } from './plugin-loader.ts';
-import { isolatedSettings, needsSandbox } from './plugin-needs.ts';
+import { asksForFormat, isolatedSettings, needsSandbox } from './plugin-needs.ts';
 import type { JobOptions } from './run-options.ts';
 import { reportsOf, type RunReports } from './run-reports.ts';
 import { unlessStopped } from './unless-stopped.ts';
@@ -77,6 +79,9 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   const languageModel = await openLanguageModelFolder(text);
   const opened: { close(): Promise<void> }[] = [];
   try {
+    const format = asksForFormat(chosen)
+      ? openToolCallFormat({ chosen, plugins, model: languageModel })
+      : undefined;
     // First: what is wrong with a tool's settings shows before anything slow is started.
     const shared = await openTools(chosen, opened);
     const rewardsShared = await openRewards(chosen, options.tasks ?? [], opened);
@@ -90,6 +95,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     const container = runContainer([
       [GENERATOR, engine],
       [LANGUAGE_MODEL, languageModel],
+      ...(format === undefined ? [] : [[TOOL_CALL_FORMAT, format] as const]),
       ...(sandbox === undefined ? [] : [[SANDBOX, sandbox] as const]),
     ]);
     const policy = make(container, chosen.policy) as Policy;

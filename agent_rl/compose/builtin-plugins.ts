@@ -1,5 +1,5 @@
 import { builtinEnvironments } from '../environments/index.ts';
-import { builtinPolicies } from '../policies/index.ts';
+import { builtinPolicies, builtinToolCallFormats } from '../policies/index.ts';
 import { builtInRewards } from '../rewards/index.ts';
 import { builtinTools } from '../tools/index.ts';
 import {
@@ -7,6 +7,7 @@ import {
   type Plugins,
   PolicyRegistry,
   RewardRegistry,
+  ToolCallFormatRegistry,
   ToolRegistry,
 } from './registries.ts';
 
@@ -20,5 +21,6 @@ export function builtinPlugins(): Plugins {
     environments: new EnvironmentRegistry(builtIn(builtinEnvironments)),
     policies: new PolicyRegistry(builtinPolicies),
     rewards: new RewardRegistry(builtIn(builtInRewards)),
+    toolCallFormats: new ToolCallFormatRegistry(builtIn(builtinToolCallFormats)),
   };
 }

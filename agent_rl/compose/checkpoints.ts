@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 import { AgentRlError, messageOf } from '../core/errors.ts';
@@ -45,6 +45,12 @@ export interface SavedCheckpoint {
 const sha256Of = (file: string): string =>
   createHash('sha256').update(readFileSync(file)).digest('hex');
 
+/** Files of a folder and of those in it, relative to it. */
+const filesBelow = (folder: string): readonly string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    statSync(join(folder, name)).isFile(),
+  );
+
 /** Writes a checkpoint, whole or not at all. @throws AgentRlError `OUTPUT_UNWRITABLE` */
 export async function saveCheckpoint<State>(
   options: SaveCheckpointOptions<State>,
@@ -57,7 +63,7 @@ export async function saveCheckpoint<State>(
     await copyLanguageModelFiles(options.textFolder, partial);
     writeFileAtomic(join(partial, stateFile), `${JSON.stringify(state, null, 1)}\n`);
     const files = Object.fromEntries(
-      readdirSync(partial).map((file) => [file, sha256Of(join(partial, file))]),
+      filesBelow(partial).map((file) => [file, sha256Of(join(partial, file))]),
     );
     const manifest: Manifest = { schema, step, weightsSha256, files };
     writeFileAtomic(join(partial, manifestFile), `${JSON.stringify(manifest, null, 1)}\n`);

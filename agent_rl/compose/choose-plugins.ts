@@ -18,6 +18,7 @@ import { AgentRlError, messageOf } from '../core/errors.ts';
 import type { Registry, RegistryEntry } from '../core/plugin.ts';
 import type { PolicySpec } from '../core/policy.ts';
 import type { RewardSpec } from '../core/reward.ts';
+import type { ToolCallFormatSpec } from '../core/tool-call-format.ts';
 import type { ToolSpec } from '../core/tool.ts';
 import { environmentScore, invalidCallsComponent } from '../rollout/combine-rewards.ts';
 import type { Plugins } from './registries.ts';
@@ -43,6 +44,8 @@ export interface ChosenPlugins {
   readonly policy: Chosen<PolicySpec>;
   readonly tools: readonly Chosen<ToolSpec>[];
   readonly rewards: readonly ChosenReward[];
+  /** Undefined when it is to be found from the chat template. */
+  readonly toolCallFormat?: Chosen<ToolCallFormatSpec>;
 }
 
 /** One block of the config that names a plugin. */
@@ -53,6 +56,8 @@ interface Block<Spec extends { readonly name: string; readonly settings?: TSchem
   readonly registry: Registry<Spec>;
   /** What every block of this kind may hold. */
   readonly own: TProperties;
+  /** Where the name stands, when the block is nothing but a name. */
+  readonly namedAt?: string;
 }
 
 /**
@@ -86,6 +91,7 @@ export function choosePlugins(
     const own = ToolsBlock.items.properties;
     return choice.configured(path, choice.of({ path, value, registry: plugins.tools, own }));
   });
+  const toolCallFormat = choice.toolCallFormat(config.policy, plugins.toolCallFormats);
   const rewards = config.rewards.map((value, index) => {
     const own = RewardsBlock.items.properties;
     const block = { path: `rewards.${index}`, value, registry: plugins.rewards, own };
@@ -103,8 +109,15 @@ export function choosePlugins(
   choice.checkRewards(rewards, tools);
   choice.throwProblems();
   // Every entry is there: a missing one is a problem, and problems were just thrown.
-  return { environment, policy, tools, rewards } as ChosenPlugins;
+  const format = toolCallFormat && { toolCallFormat };
+  return { environment, policy, tools, rewards, ...format } as ChosenPlugins;
 }
+
+/** Stands for the format that is found from the chat template. */
+const automatic = 'auto';
+
+/** What every block of a tool-call format may hold. */
+const ToolCallFormatBlock = Type.Object({ type: Type.String({ minLength: 1 }) });
 
 const reservedRewardNames: ReadonlySet<string> = new Set([environmentScore, invalidCallsComponent]);
 
@@ -148,11 +161,12 @@ class Choice {
     value,
     registry,
     own,
+    namedAt = `${path}.type`,
   }: Block<Spec>): Attempt<Spec> {
     if (!namesPlugin(value)) return { entry: undefined, settings: {} };
     if (!registry.has(value.type)) {
       this.#unknown = true;
-      this.#report(`${path}.type`, unknownType(registry, value.type));
+      this.#report(namedAt, unknownType(registry, value.type));
       return { entry: undefined, settings: {} };
     }
     const entry = registry.get(value.type);
@@ -167,6 +181,31 @@ class Choice {
       ([key]) => Object.hasOwn(declared, key) || !Object.hasOwn(own, key),
     );
     return { entry, settings: Object.freeze(Object.fromEntries(settings)) };
+  }
+
+  /** The format that a policy's block names, `auto` aside. */
+  toolCallFormat(
+    policy: unknown,
+    registry: Registry<ToolCallFormatSpec>,
+  ): Attempt<ToolCallFormatSpec> | undefined {
+    const named = typeof policy === 'object' && policy !== null && 'toolCallFormat' in policy;
+    const value = named ? policy.toolCallFormat : automatic;
+    const block = typeof value === 'string' ? { type: value } : (value as { type: string });
+    const path = 'policy.toolCallFormat';
+    if (!namesPlugin(block)) {
+      // A value of another kind was reported with the rest of the config.
+      if (typeof value === 'object') this.#report(path, 'names no format: add "type: NAME".');
+      return { entry: undefined, settings: {} };
+    }
+    if (block.type === automatic) {
+      const extra = Object.keys(block).filter((key) => key !== 'type');
+      if (extra.length > 0)
+        this.#report(path, `"${automatic}" takes no settings: name the format.`);
+      return undefined;
+    }
+    const namedAt = typeof value === 'string' ? path : `${path}.type`;
+    const own = ToolCallFormatBlock.properties;
+    return this.of({ path, value: block, registry, own, namedAt });
   }
 
   /** A tool with what of its spec follows from its settings. */

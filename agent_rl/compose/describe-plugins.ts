@@ -3,7 +3,7 @@ import type { Plugins } from './registries.ts';
 
 /** A plugin as `agent-rl plugins` shows it. */
 export interface PluginDescription {
-  readonly kind: 'tool' | 'environment' | 'policy' | 'reward';
+  readonly kind: 'tool' | 'environment' | 'policy' | 'reward' | 'tool-call format';
   readonly name: string;
   readonly description: string;
   /** `built in`, a package name or a file. */
@@ -23,6 +23,7 @@ export function describePlugins(plugins: Plugins): readonly PluginDescription[] 
     ['environment', plugins.environments.entries()],
     ['policy', plugins.policies.entries()],
     ['reward', plugins.rewards.entries()],
+    ['tool-call format', plugins.toolCallFormats.entries()],
   ] as const;
   return kinds.flatMap(([kind, entries]) =>
     entries

@@ -1,20 +1,31 @@
 import type { Config } from '../config/index.ts';
-import type { Jobs } from './run-options.ts';
+import { withLocalModel } from './local-model.ts';
+import type { ChatOptions, EvaluationOptions, Jobs } from './run-options.ts';
 
 /** The jobs behind the commands. Each is imported when it is run, so that `--help` does not load the engine. */
 export const jobs: Jobs = {
-  train: async (options) => (await import('./run-training.ts')).runTraining(options),
-  sft: async (options) => (await import('./run-sft.ts')).runSft(options),
-  evaluate: async (options) => (await import('./run-evaluation.ts')).runEvaluation(options),
-  chat: async (options) => (await import('./run-chat.ts')).runChat(options),
+  train: async (options) =>
+    (await import('./run-training.ts')).runTraining(await withLocalModel(options)),
+  sft: async (options) => (await import('./run-sft.ts')).runSft(await withLocalModel(options)),
+  evaluate: async (options) =>
+    (await import('./run-evaluation.ts')).runEvaluation(await ownModel(options)),
+  chat: async (options) => (await import('./run-chat.ts')).runChat(await ownModel(options)),
   verifyDataset: async (options) => (await import('./verify-dataset.ts')).verifyDataset(options),
   index: async (options) => (await import('./index-corpus/index-corpus.ts')).indexCorpus(options),
   quantize: async (options) =>
     (await import('./quantize/quantize-model.ts')).quantizeModel(options),
   prepareData: async (options) =>
     (await import('./prepare-data/prepare-data.ts')).prepareData(options),
+  score: async (options) => (await import('./score.ts')).score(options),
+  generate: async (options) => (await import('./generate.ts')).generate(options),
+  mergeLora: async (options) => (await import('./merge-lora.ts')).mergeLora(options),
   doctor: async (options) => (await import('./doctor.ts')).doctor(options),
 };
+
+/** A checkpoint is a model of its own: the config's is not needed then. */
+const ownModel = async <Options extends EvaluationOptions | ChatOptions>(
+  options: Options,
+): Promise<Options> => (options.checkpoint === undefined ? withLocalModel(options) : options);
 
 /** The job that trains as `train.mode` says. */
 export const trainingJob = ({ train }: Config): 'train' | 'sft' =>

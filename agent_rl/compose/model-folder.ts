@@ -6,20 +6,20 @@ import { AgentRlError } from '../core/errors.ts';
 import { packageRoot } from '../core/package-root.ts';
 import { holdsModel, modelLayers } from '../../model/open-model.ts';
 
+/** How a model is named. */
+type NamedModel = Pick<Config['model'], 'path' | 'hfModelName'>;
+
 /**
  * The folder a config's model is in: relative to the working directory, or among what the package ships.
  *
- * @throws AgentRlError `MODEL_INVALID` when it is in neither, or a model is named by hub id.
+ * @throws AgentRlError `MODEL_INVALID` when it is in neither. Ids of the hub were made folders by `withLocalModel`.
  */
-export function modelFolder({ model }: Config): string {
+export function modelFolder({ model }: { readonly model: NamedModel }): string {
   const name = model.hfModelName ?? model.path;
   const places = [resolve(name), join(packageRoot(), name)];
   const found = places.find(holdsModel);
   if (found !== undefined) return found;
-  const hub =
-    model.hfModelName === undefined
-      ? ''
-      : ' Names on the hub are not downloaded: fetch the folder and give its path.';
+  const hub = model.hfModelName === undefined ? '' : ' A model of the hub is named as org/name.';
   throw new AgentRlError(
     'MODEL_INVALID',
     `No model is in "${name}": neither ${places.join(' nor ')} holds a config.json or an adapter_config.json.${hub} Give a Hugging Face model folder with --model-path.`,

@@ -97,7 +97,7 @@ export interface LoadPluginsOptions {
 
 /**
  * The registries with what each requested package or file exports. A plugin is any export marked with
- * `@tool`, `@environment`, `@policy` or `reward(…)`.
+ * `@tool`, `@environment`, `@policy`, `@toolCallFormat` or `reward(…)`.
  *
  * @throws AgentRlError `PLUGIN_LOAD_FAILED`, `PLUGIN_DUPLICATE`, `INTERRUPTED`
  */
@@ -113,7 +113,7 @@ export async function loadPlugins(
     if (found.length === 0) {
       throw failed(
         request,
-        'exports no plugin. Export a class marked with @tool, @environment or @policy, or a reward(…).',
+        'exports no plugin. Export a class marked with @tool, @environment, @policy or @toolCallFormat, or a reward(…).',
       );
     }
     plugins = withExports(plugins, found, request.specifier);

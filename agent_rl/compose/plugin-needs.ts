@@ -1,5 +1,6 @@
 import { AgentRlError } from '../core/errors.ts';
 import { SANDBOX } from '../core/sandbox.ts';
+import { TOOL_CALL_FORMAT } from '../core/tool-call-format.ts';
 import { SETTINGS, type ToolSpec } from '../core/tool.ts';
 import type { Chosen, ChosenPlugins } from './choose-plugins.ts';
 import { injectionsOf } from './injections.ts';
@@ -9,6 +10,10 @@ export const needsSandbox = ({ environment, policy, tools, rewards }: ChosenPlug
   [environment, policy, ...tools, ...rewards].some(({ entry }) =>
     injectionsOf(entry.plugin).some(({ token }) => token === SANDBOX),
   );
+
+/** A tool-call format is opened only for a policy that asks for one. */
+export const asksForFormat = ({ policy }: Pick<ChosenPlugins, 'policy'>): boolean =>
+  injectionsOf(policy.entry.plugin).some(({ token }) => token === TOOL_CALL_FORMAT);
 
 /**
  * Settings of the isolated tools by name, for their threads.

@@ -2,6 +2,7 @@ import { environments, type EnvironmentSpec } from '../core/environment.ts';
 import { Registry, type Sourced } from '../core/plugin.ts';
 import { policies, type PolicySpec } from '../core/policy.ts';
 import { rewards, type RewardSpec } from '../core/reward.ts';
+import { toolCallFormats, type ToolCallFormatSpec } from '../core/tool-call-format.ts';
 import { tools, type ToolSpec } from '../core/tool.ts';
 
 /** Tools by name. Immutable: `with` makes a larger one. */
@@ -48,12 +49,24 @@ export class RewardRegistry extends Registry<RewardSpec> {
   }
 }
 
+/** Tool-call formats by name. Immutable: `with` makes a larger one. */
+export class ToolCallFormatRegistry extends Registry<ToolCallFormatSpec> {
+  constructor(plugins: Iterable<Sourced> = []) {
+    super(toolCallFormats, plugins);
+  }
+
+  override with(plugins: Iterable<Sourced>): ToolCallFormatRegistry {
+    return new ToolCallFormatRegistry([...this.entries(), ...plugins]);
+  }
+}
+
 /** Everything a run can name. */
 export interface Plugins {
   readonly tools: ToolRegistry;
   readonly environments: EnvironmentRegistry;
   readonly policies: PolicyRegistry;
   readonly rewards: RewardRegistry;
+  readonly toolCallFormats: ToolCallFormatRegistry;
 }
 
 /** Registries that also hold what a module exports; each export counts as what it is marked as. */
@@ -71,9 +84,12 @@ export function withExports(
     environments: plugins.environments.with(marked(environments)),
     policies: plugins.policies.with(marked(policies)),
     rewards: plugins.rewards.with(marked(rewards)),
+    toolCallFormats: plugins.toolCallFormats.with(marked(toolCallFormats)),
   };
 }
 
 /** Whether a value is marked as a plugin of any kind. */
 export const isPlugin = (value: unknown): boolean =>
-  [tools, environments, policies, rewards].some((kind) => kind.specOf(value) !== undefined);
+  [tools, environments, policies, rewards, toolCallFormats].some(
+    (kind) => kind.specOf(value) !== undefined,
+  );

@@ -28,6 +28,7 @@ export async function runChat(options: ChatOptions): Promise<JobResult> {
   const model = checkpoint === undefined ? undefined : checkpointAt(checkpoint, print);
   const agent = await openAgent({ loaded, plugins, signal, model, workers: 2, reference: false });
   try {
+    for (const note of agent.policy.notes ?? []) print(`Note: ${note}`);
     const make = chatTask(agent.make, prompt);
     const request = {
       task: { taskId: 'chat', prompt, metadata: {} },

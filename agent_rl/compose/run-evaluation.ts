@@ -24,6 +24,7 @@ export async function runEvaluation(options: EvaluationOptions): Promise<JobResu
   const model = checkpoint === undefined ? undefined : checkpointAt(checkpoint, print);
   const agent = await openAgent({ loaded, plugins, signal, model, reference: false, tasks });
   try {
+    for (const note of agent.policy.notes ?? []) print(`Note: ${note}`);
     const { samples, temperature } = evaluation;
     const total = tasks.length * samples;
     let done = 0;

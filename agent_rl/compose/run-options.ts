@@ -1,3 +1,5 @@
+import type { Sampling } from '../core/sampling.ts';
+import type { ModelChoice } from './using-model.ts';
 import type { PrepareDataOptions } from './prepare-data/prepare-data-options.ts';
 import type { PreparedRun } from './prepare-run.ts';
 
@@ -81,6 +83,52 @@ export interface QuantizeOptions {
   readonly print: (text: string) => void;
 }
 
+/** A model that a job runs by itself, without an agent. */
+export interface ModelJobOptions extends ModelChoice {
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal;
+  readonly print: (text: string) => void;
+}
+
+export interface ScoreOptions extends ModelJobOptions {
+  /** JSONL file of `{"ids": [...], "id"?: ...}`. */
+  readonly input: string;
+  /** File to write, which must not be there. */
+  readonly output: string;
+  /** Most tokens, padding included, in one forward pass. */
+  readonly batchTokens: number;
+}
+
+export interface GenerateOptions extends ModelJobOptions {
+  /** JSONL file of `{"messages": [...]}` and `{"ids": [...]}`; or `prompt`. */
+  readonly input?: string;
+  /** What a user says. */
+  readonly prompt?: string;
+  /** File to write, which must not be there; without one the result holds what was generated. */
+  readonly output?: string;
+  /** JSON file of the tools that conversations without their own are told of. */
+  readonly tools?: string;
+  readonly thinking: boolean;
+  readonly maxTokens: number;
+  readonly sampling: Sampling;
+  readonly seed: number;
+  /** Of each line. */
+  readonly samples: number;
+  /** Most samples in flight. */
+  readonly batch: number;
+}
+
+export interface MergeLoraOptions {
+  readonly baseModel: string;
+  /** Folders of adapters, in order; those that one of them was trained over are found. */
+  readonly loraModels: readonly string[];
+  /** Folder to write, which must not be there. */
+  readonly outputPath: string;
+  /** `F32` by default, `BF16` or `F16`. */
+  readonly dtype?: string;
+  readonly print: (text: string) => void;
+}
+
 /** What a job found, as `--json` prints it. */
 export type JobResult = Readonly<Record<string, unknown>>;
 
@@ -99,5 +147,8 @@ export interface Jobs {
   index(options: IndexOptions): Promise<JobResult>;
   quantize(options: QuantizeOptions): Promise<JobResult>;
   prepareData(options: PrepareDataOptions): Promise<object>;
+  score(options: ScoreOptions): Promise<JobResult>;
+  generate(options: GenerateOptions): Promise<JobResult>;
+  mergeLora(options: MergeLoraOptions): Promise<JobResult>;
   doctor(options: { readonly print: (text: string) => void }): Promise<CheckResult>;
 }

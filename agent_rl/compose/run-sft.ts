@@ -23,6 +23,7 @@ import { choosePlugins } from './choose-plugins.ts';
 import { EngineClient } from './engine-client.ts';
 import { engineOptions } from './engine-options.ts';
 import { modelFolder, textFolder } from './model-folder.ts';
+import { openToolCallFormat } from './open-tool-call-format.ts';
 import { defaultRunName } from './resume-point.ts';
 import { writeRunConfig } from './run-inputs.ts';
 import type { JobResult, TrainingOptions } from './run-options.ts';
@@ -48,9 +49,13 @@ export async function runSft(options: TrainingOptions): Promise<JobResult> {
   const folderOfModel = modelFolder(config);
   await requireTrainableModel(config);
   const model = await openLanguageModelFolder(await textFolder(folderOfModel));
-  const policy = new LanguageModelPolicy(model, noGenerator, {
-    thinking: chosen.policy.settings['thinking'] === true,
-  });
+  const policy = new LanguageModelPolicy(
+    model,
+    noGenerator,
+    policySettings(chosen.policy.settings),
+    openToolCallFormat({ chosen, plugins, model }),
+  );
+  for (const note of policy.notes) print(`Note: ${note}`);
   const conversations = await readConversations(
     splitFile(config.dataset.dir, config.dataset.trainSplit),
   );
@@ -184,6 +189,11 @@ async function updates({ options, examples, engine, folder }: SftRun) {
     metrics.close();
   }
 }
+
+const policySettings = ({ thinking, templateDate }: Readonly<Record<string, unknown>>) => ({
+  thinking: thinking === true,
+  ...(typeof templateDate === 'string' && { templateDate }),
+});
 
 /** Supervised training never samples. */
 const noGenerator = {

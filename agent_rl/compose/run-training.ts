@@ -23,7 +23,8 @@ import { modelLayers } from '../../model/open-model.ts';
 import { type Agent, openAgent, openEngine, sandboxWorkers } from './agent.ts';
 import { pruneCheckpoints, readTrainerState, saveCheckpoint } from './checkpoints.ts';
 import { choosePlugins } from './choose-plugins.ts';
-import { needsSandbox } from './plugin-needs.ts';
+import { openToolCallFormat } from './open-tool-call-format.ts';
+import { asksForFormat, needsSandbox } from './plugin-needs.ts';
 import { forgetAfter } from './forget-after.ts';
 import { expectedSeconds } from './measure-speed.ts';
 import { modelFolder, textFolder } from './model-folder.ts';
@@ -86,6 +87,7 @@ export async function runTraining(options: TrainingOptions): Promise<JobResult> 
     try {
       // Only now: a run whose device or sandbox is not there leaves no folder behind.
       const folder = resume?.folder ?? (await newRunFolder(options));
+      for (const note of agent.policy.notes ?? []) print(`Note: ${note}`);
       lock ??= lockRun(folder.path);
       return await logged({
         options,
@@ -170,8 +172,10 @@ async function planFacts(
   await requireTrainableModel(config);
   const { base } = await modelLayers({ folder: modelFolder(config) });
   const { config: model, parameterCount } = await inspectModel(base);
+  const chosen = choosePlugins(loaded, plugins);
   // Only looked at: a folder that cannot be spoken with is refused before a run is begun.
-  await openLanguageModelFolder(await textFolder(modelFolder(config)));
+  const text = await openLanguageModelFolder(await textFolder(modelFolder(config)));
+  if (asksForFormat(chosen)) openToolCallFormat({ chosen, plugins, model: text });
   const { maxContextTokens } = config.policy;
   const request = { workers: config.rollout.workers, maxContextTokens };
   return {
@@ -180,7 +184,7 @@ async function planFacts(
     evalTasks: tasks.evaluation.length,
     parameters: parameterCount,
     cacheBytes: cacheBytes(model, request),
-    sandboxes: needsSandbox(choosePlugins(loaded, plugins)) ? sandboxWorkers(config) : 0,
+    sandboxes: needsSandbox(chosen) ? sandboxWorkers(config) : 0,
   };
 }
 

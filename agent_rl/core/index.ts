@@ -20,6 +20,7 @@ export * from './sandbox.ts';
 export * from './search-task.ts';
 export * from './search.ts';
 export * from './task.ts';
+export * from './tool-call-format.ts';
 export * from './tool.ts';
 export * from './trajectory.ts';
 export * from './transcript.ts';

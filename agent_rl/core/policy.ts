@@ -37,6 +37,8 @@ export interface Policy {
   observe(transcript: Transcript, messages: readonly (ToolMessage | UserMessage)[]): void;
   /** Forgets what was kept for an episode. */
   release(episode: string): void;
+  /** What a user should know of how conversations become tokens here, in sentences; said once at start. */
+  readonly notes?: readonly string[];
 }
 
 export interface PolicySpec {

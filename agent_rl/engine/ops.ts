@@ -5,6 +5,7 @@ import { traceBackendName } from './trace/trace-backend.ts';
 
 export type { Tensor } from '@tensorflow/tfjs';
 export { causalAttention } from './fused/causal-attention.ts';
+export { lowRankProduct } from './fused/low-rank-product.ts';
 export { quantizedMatMul } from './fused/quantized-mat-mul.ts';
 export { recomputed } from './fused/recomputed.ts';
 export { rmsNorm } from './fused/rms-norm.ts';

@@ -47,7 +47,7 @@ export class LocalGenerator implements Generator {
   readonly #slots = new Map<string, Slot>();
   readonly #byRow: (Slot | undefined)[];
   readonly #waiting: ActiveRequest[] = [];
-  readonly #prefixes = new PrefixCache(prefixesKept);
+  readonly #prefixes: PrefixCache;
   readonly #totals = {
     steps: 0,
     sampledTokens: 0,
@@ -72,6 +72,9 @@ export class LocalGenerator implements Generator {
     const rows = programs.rowBucket(options.rows);
     this.maxContextTokens = Math.ceil(options.maxContextTokens / 16) * 16;
     this.#cache = new KvCache({ ...programs.kvShape, capacity: this.maxContextTokens }, rows);
+    // Prompts that are kept take no more memory than the rows themselves.
+    const tokens = rows * this.maxContextTokens;
+    this.#prefixes = new PrefixCache({ prefixes: prefixesKept, tokens });
     this.#mask = new Float32Array(rows * (this.maxContextTokens + 1));
     this.#byRow = Array.from({ length: rows }, () => undefined);
     this.#cache.resize(this.#capacityFor(1), 0);

@@ -1,25 +1,50 @@
 import type { KvPrefix } from './kv-cache.ts';
 
+export interface PrefixCacheLimits {
+  readonly prefixes: number;
+  /** Of all prefixes together; the newest one is kept whatever its length. */
+  readonly tokens: number;
+}
+
+interface Entry {
+  readonly tokens: number;
+  readonly prefix: Promise<KvPrefix>;
+}
+
 /** Keys and values of recent prompts by their tokens, so that a group's shared prompt is computed once. */
 export class PrefixCache {
-  readonly #entries = new Map<string, Promise<KvPrefix>>();
+  readonly #entries = new Map<string, Entry>();
+  #tokens = 0;
 
-  constructor(private readonly limit: number) {}
+  constructor(private readonly limits: PrefixCacheLimits) {}
 
   /** The prefix for these tokens, computed when it is not at hand. */
   get(tokens: readonly number[], compute: () => Promise<KvPrefix>): Promise<KvPrefix> {
     const key = tokens.join(',');
-    const entry = this.#entries.get(key) ?? compute();
-    this.#entries.delete(key);
+    const entry = this.#entries.get(key) ?? { tokens: tokens.length, prefix: compute() };
+    this.#delete(key);
     this.#entries.set(key, entry);
+    this.#tokens += entry.tokens;
     for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size <= this.limit) break;
-      this.#entries.delete(oldest);
+      if (this.#fits) break;
+      this.#delete(oldest);
     }
-    return entry;
+    return entry.prefix;
   }
 
   clear(): void {
     this.#entries.clear();
+    this.#tokens = 0;
+  }
+
+  get #fits(): boolean {
+    const { size } = this.#entries;
+    const { prefixes, tokens } = this.limits;
+    return size <= 1 || (size <= prefixes && this.#tokens <= tokens);
+  }
+
+  #delete(key: string): void {
+    this.#tokens -= this.#entries.get(key)?.tokens ?? 0;
+    this.#entries.delete(key);
   }
 }

@@ -4,6 +4,7 @@ import { MiniMindPolicy } from './minimind/minimind-policy.ts';
 export { HuggingFacePolicy } from './hugging-face/hugging-face-policy.ts';
 export { LanguageModelPolicy, type LanguageModelPolicySettings } from './language-model-policy.ts';
 export { MiniMindPolicy } from './minimind/minimind-policy.ts';
+export * from './tool-call-formats/index.ts';
 
 /** Every policy that ships with the framework. */
 export const builtinPolicies = [MiniMindPolicy, HuggingFacePolicy].map((plugin) => ({

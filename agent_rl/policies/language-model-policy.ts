@@ -1,16 +1,39 @@
+import { Type } from 'typebox';
+
 import type { GenerationRequest, Generator } from '../core/generator.ts';
 import type { AssistantMessage, Message, ToolMessage, UserMessage } from '../core/message.ts';
 import type { ActOptions, Policy, PolicyTurn } from '../core/policy.ts';
 import type { ToolSpec } from '../core/tool.ts';
+import type { ToolCallFormat } from '../core/tool-call-format.ts';
 import { Transcript } from '../core/transcript.ts';
-import type { PromptPiece, RenderOptions, SaidMessage } from '../../model/chat-template.ts';
+import {
+  defaultTemplateDate,
+  type PromptPiece,
+  type RenderOptions,
+  type SaidMessage,
+} from '../../model/chat-template.ts';
 import type { LanguageModel } from '../../model/language-model.ts';
-import { parseAssistantTurn } from '../../model/tool-call-format.ts';
+import { examineTemplate } from './examine-template.ts';
 
 export interface LanguageModelPolicySettings {
   /** The model may think before it speaks, where its template knows thoughts. */
   readonly thinking: boolean;
+  /** YYYY-MM-DD, for templates that ask for today's date. */
+  readonly templateDate?: string;
 }
+
+/** Settings of policies that are language models. */
+export const languageModelPolicySettings = Type.Object({
+  thinking: Type.Boolean({
+    description: 'Let the model think before it speaks.',
+    default: false,
+  }),
+  templateDate: Type.String({
+    pattern: '^\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])$',
+    description: "The day, YYYY-MM-DD, that a chat template is told when it asks for today's.",
+    default: defaultTemplateDate,
+  }),
+});
 
 /**
  * A policy that is a language model behind a generator. Prompt and observations enter the transcript as the
@@ -19,20 +42,38 @@ export interface LanguageModelPolicySettings {
 export class LanguageModelPolicy implements Policy {
   readonly #model: LanguageModel;
   readonly #generator: Generator;
+  readonly #format: ToolCallFormat;
   readonly #render: RenderOptions;
-  /** The cue has already opened a thought, which the model only closes. */
+  /** The template itself writes calls of given turns in the run's format. */
+  readonly #templateWritesCalls: boolean;
   readonly #cueOpensThought: boolean;
+  /** Tokens that end a turn, and those that do it as well as the template's own. */
+  readonly #stopTokens: readonly number[];
+  readonly #endsOfTurn: ReadonlySet<number>;
+  readonly #tools = new WeakMap<Transcript, readonly ToolSpec[]>();
+  /** What a user should know of how conversations become tokens here, in sentences. */
+  readonly notes: readonly string[];
 
+  /** @throws AgentRlError `TOKENIZER_INVALID` when the model's template cannot be continued token by token. */
   constructor(
     model: LanguageModel,
     generator: Generator,
-    { thinking }: LanguageModelPolicySettings,
+    { thinking, templateDate = defaultTemplateDate }: LanguageModelPolicySettings,
+    format: ToolCallFormat,
   ) {
     this.#model = model;
     this.#generator = generator;
-    this.#render = { thinking };
-    const cue = model.template.cue(this.#render);
-    this.#cueOpensThought = cue.lastIndexOf('<think>') > cue.lastIndexOf('</think>');
+    this.#format = format;
+    const asked = { thinking, date: templateDate };
+    const { resultsAs, writesCalls, notes } = examineTemplate(model, format, asked);
+    this.#render = { ...asked, resultsAs };
+    this.#templateWritesCalls = writesCalls;
+    this.notes = notes;
+    this.#cueOpensThought = model.template.cueOpensThought(this.#render);
+    const { tokenizer } = model;
+    const ends = (format.endsOfTurn ?? []).filter((content) => tokenizer.hasControl(content));
+    this.#endsOfTurn = new Set([model.endOfTurnId, ...ends.map((end) => tokenizer.idOf(end))]);
+    this.#stopTokens = [...new Set([...model.stopTokens, ...this.#endsOfTurn])];
   }
 
   /** Turns the assistant already had in the conversation are demonstrations. */
@@ -49,7 +90,9 @@ export class LanguageModelPolicy implements Policy {
 
   async act(transcript: Transcript, options: ActOptions): Promise<PolicyTurn> {
     const { episode, sampling, maxTokens, key, signal } = options;
-    const { stopTokens, tokenizer } = this.#model;
+    const { tokenizer } = this.#model;
+    const stopTokens = this.#stopTokens;
+    const tools = this.#toolsOf(transcript);
     const request: GenerationRequest = {
       episode,
       tokens: [...transcript.tokens],
@@ -61,8 +104,9 @@ export class LanguageModelPolicy implements Policy {
     const { tokens, logProbs, stop, version } = await this.#generator.generate(request, signal);
     transcript.appendSampled(tokens, logProbs, version);
     const said = tokenizer.decode(stop === 'stop-token' ? tokens.slice(0, -1) : tokens);
+    const inThought = this.#cueOpensThought;
     return {
-      message: parseAssistantTurn(said, { turn: key.turn, inThought: this.#cueOpensThought }),
+      message: this.#format.read({ text: said, turn: key.turn, inThought, tools }),
       sampledTokens: tokens.length,
       stop: stop === 'stop-token' ? 'end-of-turn' : stop,
     };
@@ -78,22 +122,47 @@ export class LanguageModelPolicy implements Policy {
 
   #replay(conversation: readonly Message[], tools: readonly ToolSpec[]): Transcript {
     const transcript = new Transcript();
+    this.#tools.set(transcript, tools);
     const { opening, turns } = splitAtTurns(conversation);
-    this.#append(transcript, this.#model.template.promptPieces(opening, tools, this.#render));
+    const render = this.#renderWith(tools);
+    this.#append(transcript, this.#model.template.promptPieces(opening, tools, render));
     for (const [index, { turn, said }] of turns.entries()) {
       if (index > 0) this.#say(transcript, turns[index - 1]?.said ?? []);
-      transcript.append('demonstration', this.#model.encodeTurn(turn, this.#render));
+      const written = this.#asWritten(turn, tools);
+      transcript.append('demonstration', this.#model.encodeTurn(written, render));
       const last = index === turns.length - 1;
       if (last && said.length > 0) this.#say(transcript, said);
     }
     return transcript;
   }
 
+  /** A given turn with its calls in its text, unless the template writes them there itself. */
+  #asWritten(turn: AssistantMessage, tools: readonly ToolSpec[]): AssistantMessage {
+    const { toolCalls, ...spoken } = turn;
+    if (toolCalls === undefined || this.#templateWritesCalls) return turn;
+    const calls = toolCalls.map((call) => this.#format.print(call, tools));
+    return { ...spoken, content: [turn.content, ...calls].filter(Boolean).join('\n') };
+  }
+
   /** What follows a turn. A turn that was cut short is ended first, by the template and not by the policy. */
   #say(transcript: Transcript, messages: readonly SaidMessage[]): void {
     const { endOfTurn, endOfTurnId, template } = this.#model;
-    if (transcript.tokens.at(-1) !== endOfTurnId) transcript.append('template', [endOfTurnId]);
-    this.#append(transcript, template.deltaPieces(messages, endOfTurn, this.#render));
+    const last = transcript.tokens.at(-1);
+    if (last === undefined || !this.#endsOfTurn.has(last)) {
+      transcript.append('template', [endOfTurnId]);
+    }
+    const render = this.#renderWith(this.#toolsOf(transcript));
+    this.#append(transcript, template.deltaPieces(messages, endOfTurn, render));
+  }
+
+  #renderWith(tools: readonly ToolSpec[]): RenderOptions {
+    return { ...this.#render, tools };
+  }
+
+  #toolsOf(transcript: Transcript): readonly ToolSpec[] {
+    const tools = this.#tools.get(transcript);
+    if (tools === undefined) throw new Error('This transcript was begun by another policy.');
+    return tools;
   }
 
   #append(transcript: Transcript, pieces: readonly PromptPiece[]): void {

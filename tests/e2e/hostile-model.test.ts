@@ -4,7 +4,7 @@ import type { CodeTask } from '../../agent_rl/core/code-task.ts';
 import { unbiased } from '../../agent_rl/core/sampling.ts';
 import type { Trajectory } from '../../agent_rl/core/trajectory.ts';
 import { CodeExecEnv } from '../../agent_rl/environments/code-exec/code-exec-env.ts';
-import { LanguageModelPolicy } from '../../agent_rl/policies/language-model-policy.ts';
+import { HermesFormat, LanguageModelPolicy } from '../../agent_rl/policies/index.ts';
 import { runEpisode } from '../../agent_rl/rollout/episode.ts';
 import { ToolRunner } from '../../agent_rl/rollout/tool-runner.ts';
 import { CodeExecTool } from '../../agent_rl/tools/code-exec/code-exec-tool.ts';
@@ -51,7 +51,12 @@ async function played(...turns: readonly string[]): Promise<Trajectory> {
     tokenizer.encodeTemplate(turns[index] ?? '<|im_end|>');
   const toolRunner = new ToolRunner(codeExec === undefined ? [] : [codeExec]);
   const make = () => ({
-    policy: new LanguageModelPolicy(model, new ScriptedGenerator(script), { thinking: false }),
+    policy: new LanguageModelPolicy(
+      model,
+      new ScriptedGenerator(script),
+      { thinking: false },
+      new HermesFormat(),
+    ),
     environment: new CodeExecEnv(task, sandbox(), {
       judgedCall: 'last-call',
       showStarterCode: false,

@@ -44,6 +44,7 @@ describe('a project of its own', () => {
       'environment sums from @acme/arithmetic',
       `reward politeness from ${join(project, 'local-reward.ts')}`,
       'reward promptness from @acme/arithmetic',
+      'tool-call format shell from @acme/arithmetic',
     ]);
   });
 

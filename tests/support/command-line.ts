@@ -20,6 +20,9 @@ const jobsWith = (some: Partial<Jobs>): Jobs => ({
   index: unexpected,
   prepareData: unexpected,
   quantize: unexpected,
+  score: unexpected,
+  generate: unexpected,
+  mergeLora: unexpected,
   doctor: unexpected,
   ...some,
 });

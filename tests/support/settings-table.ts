@@ -1,7 +1,7 @@
 import { ConfigSchema } from '../../agent_rl/config/config-schema.ts';
 
 interface Node {
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
   readonly default?: unknown;
   readonly description?: string;
@@ -21,7 +21,7 @@ function shownDefault(node: Node): string {
 const plain = (text = ''): string => text.replaceAll(/[|<>]/g, (mark) => `\\${mark}`);
 
 const valueOf = ({ enum: values, type = 'any', unit }: Node): string =>
-  (values?.map((value) => `\`${String(value)}\``).join(', ') ?? type) +
+  (values?.map((value) => `\`${String(value)}\``).join(', ') ?? [type].flat().join(' or ')) +
   (unit === undefined ? '' : `, ${unit}`);
 
 function rowsOf(node: Node, path: string): string[][] {

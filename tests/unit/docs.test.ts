@@ -124,7 +124,11 @@ describe('README', () => {
     const settings = settingsRows().map(([name = '']) => name.replaceAll('`', ''));
     const blocks = new Set(settings.map((name) => name.split('.')[0]?.replace('[]', '')));
     const dotted = codeSpans(readme).filter((span) => /^[a-z]+(?:\.[a-zA-Z]+)+$/.test(span));
-    const ofPlugins = new Set(['environment.systemPrompt', 'policy.thinking']);
+    const ofPlugins = new Set([
+      'environment.systemPrompt',
+      'policy.thinking',
+      'policy.templateDate',
+    ]);
     // `eval` is also a key of summary.json.
     const files = ['run.log', 'run.lock', 'train.jsonl', 'eval.jsonl'];
     const others = new Set(['eval.before', 'eval.after', ...files]);

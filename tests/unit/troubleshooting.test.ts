@@ -25,7 +25,7 @@ import { SearchTool } from '../../agent_rl/tools/search/search-tool.ts';
 import { SearchSettings } from '../../agent_rl/tools/search/settings.ts';
 import { GRPOTrainer } from '../../agent_rl/trainer/grpo-trainer.ts';
 import { TaskSampler } from '../../dataset/task-sampler.ts';
-import { parseAssistantTurn } from '../../model/tool-call-format.ts';
+import { HermesFormat } from '../../agent_rl/policies/index.ts';
 import { FakeLearner } from '../support/fake-learner.ts';
 import { codeSpans, readDocument, tableBelow } from '../support/markdown.ts';
 import { ScriptedEnvironment } from '../support/scripted-environment.ts';
@@ -170,7 +170,11 @@ const provocations: Readonly<Record<string, () => Promise<string>>> = {
   '… tool calls in … episodes could not be read': () =>
     advice({
       script: ({ key: { turn } }) => ({
-        message: parseAssistantTurn('<tool_call>{"name": "echo", </tool_call>', { turn }),
+        message: new HermesFormat().read({
+          text: '<tool_call>{"name": "echo", </tool_call>',
+          turn,
+          inThought: false,
+        }),
       }),
     }),
   'ENGINE_FAILED:': () =>

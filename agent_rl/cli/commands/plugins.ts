@@ -56,7 +56,7 @@ const lines = ({
 
 /** Plugins as text, one block per kind. */
 function pluginText(plugins: readonly PluginDescription[]): string {
-  const kinds = ['tool', 'environment', 'policy', 'reward'] as const;
+  const kinds = ['tool', 'environment', 'policy', 'reward', 'tool-call format'] as const;
   return kinds
     .map((kind) => {
       const ofKind = plugins.filter((plugin) => plugin.kind === kind);
@@ -68,7 +68,7 @@ function pluginText(plugins: readonly PluginDescription[]): string {
 
 export const plugins: Command = {
   name: 'plugins',
-  describe: 'List the tools, environments, policies and rewards a run can name',
+  describe: 'List the tools, environments, policies, rewards and tool-call formats a run can name',
   options: Object.fromEntries(
     Object.entries(configOptions).filter(([name]) =>
       ['config', 'set', 'plugin', 'json'].includes(name),

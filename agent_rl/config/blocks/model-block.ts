@@ -43,7 +43,13 @@ export const ModelBlock = block(
     hfModelName: Type.Optional(
       Type.String({
         minLength: 1,
-        description: 'Name of a model on the hub, for policy type huggingface',
+        description: 'Model folder, or a model of the hub as org/name, for policy type huggingface',
+      }),
+    ),
+    revision: Type.Optional(
+      Type.String({
+        pattern: '^(?!.*\\.\\.)[\\w][\\w./-]*$',
+        description: 'Branch, tag or commit of a model of the hub; main when absent',
       }),
     ),
     adapters: Type.Array(Type.String({ minLength: 1 }), {

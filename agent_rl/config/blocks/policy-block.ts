@@ -30,6 +30,13 @@ const SamplingBlock = block(
 export const PolicyBlock = Type.Object(
   {
     type: Type.String({ minLength: 1, default: 'minimind', description: 'Name of a policy' }),
+    toolCallFormat: Type.Unsafe<string | Readonly<{ type: string }>>({
+      type: ['string', 'object'],
+      minLength: 1,
+      default: 'auto',
+      description:
+        'Name of a tool-call format, or a block of its type and settings; auto finds it from the chat template',
+    }),
     sampling: SamplingBlock,
     maxTurnTokens: Type.Integer({
       minimum: 1,

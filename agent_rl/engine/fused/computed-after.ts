@@ -8,19 +8,18 @@ import { computed } from '../trace/kernel.ts';
  * arrows alone: without one, what is meant to be computed late may be computed early and held.
  *
  * @param x - float32, any shape
- * @param earlier - float32, of the same rank and at least one element
+ * @param earlier - float32 matrices
  */
-export function computedAfter(x: Tensor, earlier: Tensor): Tensor {
-  return fused([x, earlier], {
+export function computedAfter(x: Tensor, ...earlier: readonly Tensor[]): Tensor {
+  return fused([x, ...earlier], {
     composed: () => [tf.clone(x)],
-    traced: (graph, [value, first]) => {
-      const rank = first!.shape.length;
-      const corner = graph.emit('Slice', [
-        graph.nameOf(first!),
-        graph.int64s(Array.from({ length: rank }, () => 0)),
-        graph.int64s(Array.from({ length: rank }, () => 1)),
-      ]);
-      const nothing = graph.emit('Mul', [corner, graph.scalar(0)]);
+    traced: (graph, [value, ...first]) => {
+      const corners = first.map((matrix) =>
+        graph.emit('Slice', [graph.nameOf(matrix), graph.int64s([0, 0]), graph.int64s([1, 1])]),
+      );
+      const corner = corners.reduce((sum, one) => graph.emit('Add', [sum, one]));
+      // As a scalar, it fits whatever the rank of x is.
+      const nothing = graph.emit('Mul', [graph.emit('Squeeze', [corner]), graph.scalar(0)]);
       return [computed(graph.emit('Add', [graph.nameOf(value!), nothing]), value!.shape)];
     },
   })[0]!;

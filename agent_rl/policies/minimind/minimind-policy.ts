@@ -1,29 +1,29 @@
 import { inject } from 'inversify';
-import { Type } from 'typebox';
 
 import { GENERATOR, type Generator } from '../../core/generator.ts';
 import { policy } from '../../core/policy.ts';
+import { TOOL_CALL_FORMAT, type ToolCallFormat } from '../../core/tool-call-format.ts';
 import { SETTINGS } from '../../core/tool.ts';
 import { LANGUAGE_MODEL, type LanguageModel } from '../../../model/language-model.ts';
-import { LanguageModelPolicy, type LanguageModelPolicySettings } from '../language-model-policy.ts';
+import {
+  LanguageModelPolicy,
+  type LanguageModelPolicySettings,
+  languageModelPolicySettings,
+} from '../language-model-policy.ts';
 
 /** A MiniMind model: Qwen-style tool calls, thoughts opened or closed by the cue. */
 @policy({
   name: 'minimind',
   description: 'A MiniMind model folder, the starter model included, generating in this process.',
-  settings: Type.Object({
-    thinking: Type.Boolean({
-      description: 'Let the model think before it speaks.',
-      default: false,
-    }),
-  }),
+  settings: languageModelPolicySettings,
 })
 export class MiniMindPolicy extends LanguageModelPolicy {
   constructor(
     @inject(LANGUAGE_MODEL) model: LanguageModel,
     @inject(GENERATOR) generator: Generator,
     @inject(SETTINGS) settings: LanguageModelPolicySettings,
+    @inject(TOOL_CALL_FORMAT) format: ToolCallFormat,
   ) {
-    super(model, generator, settings);
+    super(model, generator, settings, format);
   }
 }

@@ -1,8 +1,10 @@
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+
+import { Type } from 'typebox';
 
 import { user } from '../../../agent_rl/core/message.ts';
 import { ChatTemplate } from '../../../model/chat-template.ts';
@@ -57,6 +59,76 @@ test('takes the template named default when there are several', async () => {
   ];
   await writeFile(configFile(), JSON.stringify({ ...config, chat_template: named }));
   expect((await openLanguageModelFolder(folder)).endOfTurn).toBe('<|im_end|>');
+});
+
+describe('templates for conversations with and without tools', () => {
+  const usual = "{% for m in messages %}{{ m.role + ': ' + m.content }}<|im_end|>{% endfor %}";
+  const withTools = `{{ tools | length }} tools. ${usual}`;
+  const tool = { name: 'add', description: 'Adds.', parameters: Type.Object({}) };
+  const shown = async () => {
+    const { template } = await openLanguageModelFolder(folder);
+    const options = { tools: [tool] };
+    return [
+      template.renderChat([user('hi')], []),
+      template.renderChat([user('hi')], [tool]),
+      template.deltaPieces([user('hi')], '<|im_end|>', options)[0]?.text,
+      template.source() === template.source(options),
+    ];
+  };
+  const both = ['user: hi<|im_end|>', '1 tools. user: hi<|im_end|>', 'user: ', false];
+
+  test('are files, which count before those of tokenizer_config.json', async () => {
+    await mkdir(path.join(folder, 'additional_chat_templates'));
+    await writeFile(path.join(folder, 'chat_template.jinja'), usual);
+    await writeFile(path.join(folder, 'additional_chat_templates', 'tool_use.jinja'), withTools);
+    expect(await shown()).toEqual(both);
+    const copy = path.join(folder, 'copy');
+    await copyLanguageModelFiles(folder, copy);
+    folder = copy;
+    expect(await shown()).toEqual(both);
+    folder = path.dirname(copy);
+  });
+
+  test('are named in tokenizer_config.json', async () => {
+    const named = [
+      { name: 'tool_use', template: withTools },
+      { name: 'default', template: usual },
+    ];
+    await writeFile(
+      configFile(),
+      JSON.stringify({ ...(await readConfig()), chat_template: named }),
+    );
+    expect(await shown()).toEqual(both);
+  });
+
+  test('are one and the same in chat_template.json, when nothing else holds any', async () => {
+    const { chat_template: _, ...rest } = await readConfig();
+    await writeFile(configFile(), JSON.stringify(rest));
+    await writeFile(
+      path.join(folder, 'chat_template.json'),
+      JSON.stringify({ chat_template: usual }),
+    );
+    expect(await shown()).toEqual([both[0], both[0], both[2], true]);
+  });
+
+  test('must have one named default', async () => {
+    const named = [{ name: 'tool_use', template: withTools }];
+    await writeFile(
+      configFile(),
+      JSON.stringify({ ...(await readConfig()), chat_template: named }),
+    );
+    await expect(openLanguageModelFolder(folder)).rejects.toThrow(
+      /holds chat templates named tool_use, and none named default/,
+    );
+  });
+
+  test('must be texts', async () => {
+    const wrong = { ...(await readConfig()), chat_template: [{ name: 'default' }] };
+    await writeFile(configFile(), JSON.stringify(wrong));
+    await expect(openLanguageModelFolder(folder)).rejects.toThrow(
+      /its "chat_template" is neither a text nor a list/,
+    );
+  });
 });
 
 test('copies the files it reads, those that there are', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeEach, describe, expect, test } from '@jest/globals';
@@ -33,14 +33,17 @@ class WritingLearner extends FakeLearner {
   }
 }
 
-const save = (step: number, { name = `step-${step}`, fails = false } = {}) =>
+const save = (
+  step: number,
+  { name = `step-${step}`, fails = false, textFolder = miniMind3Folder } = {},
+) =>
   saveCheckpoint({
     folder,
     name,
     step,
     state: { iteration: step, note: 'ü' },
     learner: new WritingLearner(fails),
-    textFolder: miniMind3Folder,
+    textFolder,
   });
 
 const warnings: string[] = [];
@@ -65,6 +68,16 @@ describe('a checkpoint', () => {
     ]);
     expect(whatIsTorn(path)).toBeUndefined();
     expect(readTrainerState(path)).toEqual({ iteration: 3, note: 'ü' });
+  });
+
+  test('holds named chat templates too, and is torn when one of them is not what was written', async () => {
+    const textFolder = join(root, 'text');
+    cpSync(miniMind3Folder, textFolder, { recursive: true });
+    writeBelow(textFolder, 'additional_chat_templates/tool_use.jinja', 'hi');
+    const { path } = await save(5, { textFolder });
+    expect(whatIsTorn(path)).toBeUndefined();
+    writeBelow(path, 'additional_chat_templates/tool_use.jinja', 'ho');
+    expect(whatIsTorn(path)).toMatch(/tool_use.jinja is missing or is not what was written/);
   });
 
   test('that cannot be written whole does not appear, and the one before stays', async () => {

@@ -8,13 +8,16 @@ import {
   type Plugins,
   PolicyRegistry,
   RewardRegistry,
+  ToolCallFormatRegistry,
   ToolRegistry,
 } from '../../../../agent_rl/compose/registries.ts';
 import { loadConfig } from '../../../../agent_rl/config/index.ts';
 import { environments } from '../../../../agent_rl/core/environment.ts';
 import { policies } from '../../../../agent_rl/core/policy.ts';
 import { rewards } from '../../../../agent_rl/core/reward.ts';
+import { toolCallFormats } from '../../../../agent_rl/core/tool-call-format.ts';
 import { tools } from '../../../../agent_rl/core/tool.ts';
+import { HermesFormat } from '../../../../agent_rl/policies/index.ts';
 import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
 import { thrownBy } from '../../../support/thrown.ts';
 
@@ -33,6 +36,7 @@ const Calculator = classWith('call');
 const Arithmetic = classWith('start', 'step', 'finish');
 const Parrot = classWith('begin', 'act', 'observe', 'release');
 const Brevity = classWith('score');
+const Shouted = classWith('read', 'print', 'fits');
 const limit = Type.Integer({ default: 10, minimum: 1 });
 tools.mark({
   name: 'calculator',
@@ -52,12 +56,14 @@ policies.mark({
   description,
   settings: Type.Object({ thinking: Type.Boolean({ default: false }) }),
 })(Parrot);
+toolCallFormats.mark({ name: 'shouted', description, settings: Type.Object({ limit }) })(Shouted);
 rewards.mark({ name: 'brevity', description, settings: Type.Object({ limit }) })(Brevity);
 
 const plugins: Plugins = {
   tools: new ToolRegistry(here(Calculator)),
   environments: new EnvironmentRegistry(here(Arithmetic)),
   policies: new PolicyRegistry(here(Parrot)),
+  toolCallFormats: new ToolCallFormatRegistry([...here(Shouted), ...here(HermesFormat)]),
   rewards: new RewardRegistry(here(Brevity)),
 };
 
@@ -183,5 +189,43 @@ test('plugins are described with their schemas and where they come from', () => 
     'environment',
     'policy',
     'reward',
+    'tool-call format',
+    'tool-call format',
   ]);
+});
+
+describe('policy.toolCallFormat', () => {
+  const withFormat = (format: string) =>
+    chosen(good.replace('thinking: true', `thinking: true, toolCallFormat: ${format}`));
+
+  test('is found from the chat template unless it is named', () => {
+    expect(chosen(good).toolCallFormat).toBeUndefined();
+    expect(withFormat('auto').toolCallFormat).toBeUndefined();
+    expect(withFormat('{type: auto}').toolCallFormat).toBeUndefined();
+  });
+
+  test('is a name, or a block with the settings of that format', () => {
+    expect(withFormat('shouted').toolCallFormat).toMatchObject({
+      entry: { plugin: Shouted },
+      settings: { limit: 10 },
+    });
+    expect(withFormat('{type: shouted, limit: 3}').toolCallFormat?.settings).toEqual({ limit: 3 });
+    expect(withFormat('hermes').toolCallFormat?.settings).toEqual({});
+  });
+
+  test.each([
+    [
+      'shoutd',
+      /policy.toolCallFormat: no tool-call format is named "shoutd". Did you mean "shouted"\? Known: hermes, shouted/,
+    ],
+    [
+      '{type: shouted, limt: 3}',
+      /policy.toolCallFormat.limt: is not a known key. Did you mean "limit"/,
+    ],
+    ['{type: auto, limit: 3}', /"auto" takes no settings: name the format/],
+    ['{limit: 3}', /policy.toolCallFormat: names no format/],
+    ['3', /policy.toolCallFormat: expected text or a block of keys and values, got 3/],
+  ])('that is %s is refused with its place', (format, message) => {
+    expect(() => withFormat(format)).toThrow(message);
+  });
 });

@@ -6,6 +6,7 @@ import {
   type Plugins,
   PolicyRegistry,
   RewardRegistry,
+  ToolCallFormatRegistry,
   ToolRegistry,
 } from '../../../../agent_rl/compose/registries.ts';
 import { tool } from '../../../../agent_rl/core/tool.ts';
@@ -18,6 +19,7 @@ const none: Plugins = {
   tools: new ToolRegistry(),
   environments: new EnvironmentRegistry(),
   policies: new PolicyRegistry(),
+  toolCallFormats: new ToolCallFormatRegistry(),
   rewards: new RewardRegistry(),
 };
 

@@ -9,6 +9,7 @@ import {
   maskOf,
   policies,
   SETTINGS,
+  TOOL_CALL_FORMAT,
   system,
   user,
 } from '../../../../agent_rl/core/index.ts';
@@ -20,6 +21,7 @@ import type {
 } from '../../../../agent_rl/core/index.ts';
 import {
   builtinPolicies,
+  HermesFormat,
   LanguageModelPolicy,
   MiniMindPolicy,
 } from '../../../../agent_rl/policies/index.ts';
@@ -53,7 +55,10 @@ const options = (changed: Partial<ActOptions> = {}): ActOptions => ({
 function policyThatSays(said: string | Script, thinking = false) {
   const script: Script = typeof said === 'string' ? () => tokenizer.encodeTemplate(said) : said;
   const generator = new ScriptedGenerator(script);
-  return { generator, policy: new LanguageModelPolicy(model, generator, { thinking }) };
+  return {
+    generator,
+    policy: new LanguageModelPolicy(model, generator, { thinking }, new HermesFormat()),
+  };
 }
 
 /** Text and source of each span. */
@@ -323,6 +328,7 @@ test('the policies that ship are plugins, built by the container from the model,
   container.bind(LANGUAGE_MODEL).toConstantValue(model);
   container.bind(GENERATOR).toConstantValue(generator);
   container.bind(SETTINGS).toConstantValue({ thinking: true });
+  container.bind(TOOL_CALL_FORMAT).toConstantValue(new HermesFormat());
   for (const { plugin } of builtinPolicies) {
     container.bind(plugin).toSelf();
     const transcript = container.get<LanguageModelPolicy>(plugin).begin([user('2+2?')], []);

@@ -4,7 +4,11 @@ import { packageRoot } from '../../../../agent_rl/core/package-root.ts';
 import { OnnxEngine } from '../../../../agent_rl/engine/onnx-engine.ts';
 import { DecoderPrograms } from '../../../../agent_rl/generation/decoder-programs.ts';
 import { LocalGenerator } from '../../../../agent_rl/generation/local-generator.ts';
-import { HuggingFacePolicy, MiniMindPolicy } from '../../../../agent_rl/policies/index.ts';
+import {
+  HermesFormat,
+  HuggingFacePolicy,
+  MiniMindPolicy,
+} from '../../../../agent_rl/policies/index.ts';
 import { openLanguageModelFolder } from '../../../../model/language-model.ts';
 import { loadModel } from '../../../../model/load-model.ts';
 import { describePolicyContract } from '../../../contracts/policy-contract.ts';
@@ -26,7 +30,7 @@ await generator.setWeights(parameters, 0);
 
 describePolicyContract('minimind with the starter model', {
   plugin: MiniMindPolicy,
-  create: () => new MiniMindPolicy(starter, generator, { thinking: false }),
+  create: () => new MiniMindPolicy(starter, generator, { thinking: false }, new HermesFormat()),
   isControl: (token) => starter.tokenizer.isControl(token),
   forged,
 });
@@ -44,7 +48,13 @@ describe.each([
   const tokens = tokenizer.encodeTemplate(text);
   describePolicyContract('huggingface with the tokenizer and template of MiniMind-3', {
     plugin: HuggingFacePolicy,
-    create: () => new HuggingFacePolicy(model, new ScriptedGenerator(() => tokens), { thinking }),
+    create: () =>
+      new HuggingFacePolicy(
+        model,
+        new ScriptedGenerator(() => tokens),
+        { thinking },
+        new HermesFormat(),
+      ),
     isControl: (token) => tokenizer.isControl(token),
     forged,
   });

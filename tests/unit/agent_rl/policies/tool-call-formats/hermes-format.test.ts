@@ -1,10 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 
-import { parseAssistantTurn, printToolCall } from '../../../model/tool-call-format.ts';
+import { HermesFormat } from '../../../../../agent_rl/policies/index.ts';
 
 const call = (body: string): string => `<tool_call>\n${body}\n</tool_call>`;
-const parse = (text: string, inThought = false) => parseAssistantTurn(text, { turn: 2, inThought });
+const format = new HermesFormat();
+const parse = (text: string, inThought = false) => format.read({ text, turn: 2, inThought });
 
 test('reads what is said, and all calls in order', () => {
   const text = `Two calls.\n${call('{"name": "a", "arguments": {"x": 1}}')}\n${call('{"name": "b", "arguments": {}}')}`;
@@ -130,7 +131,7 @@ test('printed calls read back as they were', () => {
     fc.property(calls, (printed) => {
       // Through JSON, which knows no -0.
       const expected: unknown = JSON.parse(JSON.stringify(printed));
-      const message = parse(printed.map(printToolCall).join('\n'));
+      const message = parse(printed.map((one) => format.print(one)).join('\n'));
       const read = (message.toolCalls ?? []).map(({ name, arguments: args }) => ({
         name,
         arguments: args,

@@ -1,0 +1,84 @@
+import type { Options } from 'yargs';
+
+import type { ModelJobOptions } from '../compose/run-options.ts';
+import { AgentRlError } from '../core/errors.ts';
+import { texts, type Parsed } from './config-flags.ts';
+import { type Io, printer } from './io.ts';
+
+/** Flags of the commands that run a model by itself. */
+export const modelOptions: Readonly<Record<string, Options>> = {
+  model: { type: 'string', demandOption: true, requiresArg: true, describe: 'Model folder' },
+  adapter: {
+    type: 'string',
+    array: true,
+    nargs: 1,
+    describe: 'Folder of an adapter over the model; several add up',
+  },
+  quantize: {
+    type: 'boolean',
+    default: false,
+    describe: 'Hold linear layers in four bits, quantised while they are loaded',
+  },
+  'quantize-block-size': {
+    type: 'string',
+    default: '64',
+    requiresArg: true,
+    describe: 'Weights that share a scale then: a power of two from 16',
+  },
+  device: {
+    type: 'string',
+    default: 'cpu',
+    requiresArg: true,
+    describe: 'cpu, cuda, cuda:N, webgpu or tensorflow',
+  },
+  'engine-threads': { type: 'string', requiresArg: true, describe: 'Engine threads' },
+  json: { type: 'boolean', default: false, describe: 'Print the result as JSON on stdout' },
+};
+
+/** What `modelOptions` ask for. @throws AgentRlError `CONFIG_INVALID` */
+export function modelJob(parsed: Parsed, io: Io): ModelJobOptions {
+  const engineThreads = numberFlag(parsed, 'engine-threads', { from: 1, whole: true });
+  return {
+    model: String(parsed['model']),
+    device: String(parsed['device']),
+    adapters: texts(parsed['adapter']),
+    ...(engineThreads !== undefined && { engineThreads }),
+    ...(parsed['quantize'] === true && {
+      quantize: {
+        bits: 4,
+        blockSize: numberFlag(parsed, 'quantize-block-size', { from: 16, whole: true }) ?? 64,
+      },
+    }),
+    signal: io.signal,
+    print: printer(io, parsed['json'] === true),
+  };
+}
+
+export interface NumberRange {
+  readonly from: number;
+  readonly to?: number;
+  /** Only integers. */
+  readonly whole?: boolean;
+  /** Without `from` itself. */
+  readonly above?: boolean;
+}
+
+/**
+ * The number a flag of type string was given, so that what is no number can be shown as it was written.
+ *
+ * @throws AgentRlError `CONFIG_INVALID` when it is not in the range.
+ */
+export function numberFlag(parsed: Parsed, flag: string, range: NumberRange): number | undefined {
+  const given = parsed[flag];
+  if (typeof given !== 'string') return undefined;
+  const { from, to = Infinity, whole = false, above = false } = range;
+  const value = given.trim() === '' ? Number.NaN : Number(given);
+  const counts = whole ? Number.isSafeInteger(value) : Number.isFinite(value);
+  if (counts && value <= to && (above ? value > from : value >= from)) return value;
+  const lowest = `${above ? 'above' : 'from'} ${from}`;
+  const allowed = to === Infinity ? lowest : `${lowest} to ${to}`;
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `--${flag} is "${given}"; expected a ${whole ? 'whole ' : ''}number ${allowed}.`,
+  );
+}

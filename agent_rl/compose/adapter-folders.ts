@@ -1,0 +1,30 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+import { AgentRlError } from '../core/errors.ts';
+import { holdsAdapter, readAdapterConfig } from '../../model/adapter-files.ts';
+
+/**
+ * Folders of adapters, each after those it was trained over and none twice.
+ *
+ * @throws AgentRlError `MODEL_INVALID` when one holds no adapter, or one that cannot be read.
+ */
+export async function adapterFolders(names: readonly string[]): Promise<readonly string[]> {
+  const folders = new Set<string>();
+  for (const name of names) {
+    const folder = adapterFolder(name);
+    const { under } = await readAdapterConfig(folder, 'any');
+    for (const one of [...under.map(adapterFolder), folder]) folders.add(one);
+  }
+  return [...folders];
+}
+
+function adapterFolder(name: string): string {
+  const folder = resolve(name);
+  if (holdsAdapter(folder)) return folder;
+  const why = existsSync(folder) ? 'holds no adapter_config.json' : 'is not there';
+  throw new AgentRlError(
+    'MODEL_INVALID',
+    `No adapter is in "${name}": ${folder} ${why}. Give the folder of a LoRA adapter as PEFT stores it.`,
+  );
+}

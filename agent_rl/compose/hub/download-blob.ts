@@ -1,0 +1,144 @@
+import { createHash, type Hash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+import { AgentRlError } from '../../core/errors.ts';
+
+/** A file of the hub, and what its bytes must hash to. */
+export interface Blob {
+  readonly name: string;
+  readonly url: string;
+  readonly size: number;
+  /** SHA-256 of what Git LFS keeps, or else the id Git gives the file, a SHA-1. */
+  readonly checksum: string;
+}
+
+export interface BlobOptions {
+  readonly accessToken?: string;
+  readonly signal: AbortSignal;
+  /** Told how many bytes are there. */
+  readonly onBytes: (bytes: number) => void;
+}
+
+/** The hub answered, and not with the file. */
+export class HubStatusError extends Error {
+  constructor(readonly statusCode: number) {
+    super(`status ${statusCode}`);
+  }
+}
+
+/** What there is of a file, and its hash so far. */
+interface Part {
+  readonly handle: FileHandle;
+  hash: Hash;
+  length: number;
+}
+
+/**
+ * Downloads a file to `to` by way of `<to>.incomplete`, which is kept when the connection is lost, and gone on with:
+ * at once as long as each attempt brings more, and later by whoever asks again. (The library's own download begins
+ * anew each time and compares nothing.)
+ *
+ * @throws AgentRlError `MODEL_INVALID` when what came is not what the hub lists; it is deleted then.
+ * @throws HubStatusError, or what the connection failed with.
+ */
+export async function downloadBlob(blob: Blob, to: string, options: BlobOptions): Promise<void> {
+  const partial = `${to}.incomplete`;
+  await mkdir(dirname(to), { recursive: true });
+  let reached = 0;
+  for (;;) {
+    const part = await openPart(partial, blob, options);
+    const atStart = part.length;
+    try {
+      if (part.length < blob.size) await fetchRest(part, blob, options);
+      checkSum(part, blob);
+    } catch (failure) {
+      await part.handle.close();
+      if (AgentRlError.is(failure)) await rm(partial, { force: true });
+      reached = Math.max(reached, atStart);
+      if (AgentRlError.is(failure) || options.signal.aborted || part.length <= reached)
+        throw failure;
+      reached = part.length;
+      continue;
+    }
+    await part.handle.close();
+    await rename(partial, to);
+    return;
+  }
+}
+
+function checkSum({ hash }: Part, { name, url, checksum }: Blob): void {
+  const found = hash.digest('hex');
+  if (found === checksum) return;
+  throw new AgentRlError(
+    'MODEL_INVALID',
+    `${name} from ${url} has the checksum ${found} and should have ${checksum}: it was damaged or changed on the way, and was deleted. Start again.`,
+  );
+}
+
+/** What an earlier attempt left, hashed. */
+async function openPart(partial: string, blob: Blob, { onBytes }: BlobOptions): Promise<Part> {
+  const present = await stat(partial).then(
+    ({ size }) => size,
+    () => 0,
+  );
+  const hash = hashOf(blob);
+  if (present === 0 || present > blob.size) {
+    return { handle: await open(partial, 'w'), hash, length: 0 };
+  }
+  for await (const chunk of createReadStream(partial)) hash.update(chunk as Buffer);
+  onBytes(present);
+  return { handle: await open(partial, 'a'), hash, length: present };
+}
+
+/** Git's own id is the hash of the content behind a line that says how long it is. */
+function hashOf({ checksum, size }: Blob): Hash {
+  return checksum.length === 64
+    ? createHash('sha256')
+    : createHash('sha1').update(`blob ${size}\0`);
+}
+
+async function fetchRest(
+  part: Part,
+  blob: Blob,
+  { accessToken, signal, onBytes }: BlobOptions,
+): Promise<void> {
+  const { url, size, name } = blob;
+  const response = await fetch(url, {
+    signal,
+    headers: {
+      // Sizes and ranges are of the file itself.
+      'accept-encoding': 'identity',
+      ...(part.length > 0 && { range: `bytes=${part.length}-` }),
+      ...(accessToken !== undefined && { authorization: `Bearer ${accessToken}` }),
+    },
+  });
+  if (!response.ok || response.body === null) {
+    await response.body?.cancel();
+    throw new HubStatusError(response.status);
+  }
+  const isRest =
+    response.headers.get('content-range')?.startsWith(`bytes ${part.length}-`) === true;
+  if (part.length > 0 && !isRest) await restart(part, blob);
+  for await (const chunk of response.body) {
+    if (part.length + chunk.length > size) {
+      throw new AgentRlError(
+        'MODEL_INVALID',
+        `${name} from ${url} is longer than the ${size} bytes the hub lists, and was deleted. Start again.`,
+      );
+    }
+    await part.handle.writeFile(chunk);
+    part.hash.update(chunk);
+    part.length += chunk.length;
+    onBytes(part.length);
+  }
+  if (part.length < size) throw new Error(`${name} ended after ${part.length} of ${size} bytes`);
+}
+
+/** For servers that send a file only whole. */
+async function restart(part: Part, blob: Blob): Promise<void> {
+  await part.handle.truncate(0);
+  part.hash = hashOf(blob);
+  part.length = 0;
+}

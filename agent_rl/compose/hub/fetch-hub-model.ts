@@ -1,0 +1,247 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { isNativeError } from 'node:util/types';
+
+import {
+  getHFHubCachePath,
+  HubApiError,
+  listFiles,
+  type ListFileEntry,
+  modelInfo,
+} from '@huggingface/hub';
+
+import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { lockRun, withProgress } from '../../telemetry/index.ts';
+import { type Blob, downloadBlob, HubStatusError } from './download-blob.ts';
+import { commitPattern, HubCache, type HubModel, shardsOf } from './hub-cache.ts';
+
+export interface HubOptions {
+  /** Of the process: `HF_TOKEN`, `HF_ENDPOINT`, `HF_HUB_OFFLINE`. */
+  readonly environment: NodeJS.ProcessEnv;
+  readonly signal: AbortSignal;
+  readonly print: (text: string) => void;
+  /** `HF_HUB_CACHE`, or the place below `HF_HOME` or the home folder that the hub's own tools use. */
+  readonly cacheDir?: string;
+}
+
+/** A request to the hub, with everything it takes. */
+interface HubRequest extends HubOptions {
+  readonly model: HubModel;
+  readonly hubUrl: string;
+  readonly accessToken: string | undefined;
+  readonly cache: HubCache;
+}
+
+/** Files of a model besides its weights. */
+const smallFiles = [
+  'config.json',
+  'generation_config.json',
+  'tokenizer.json',
+  'tokenizer_config.json',
+  'chat_template.jinja',
+];
+const singleFile = 'model.safetensors';
+const indexFile = 'model.safetensors.index.json';
+
+/**
+ * The folder of a model of the hub: from the local cache where it is whole, or else downloaded into it.
+ *
+ * @throws AgentRlError `SOURCE_UNAVAILABLE` when the hub cannot be reached or does not give it, `MODEL_INVALID` when it
+ * holds no model or what came is damaged, `INTERRUPTED`
+ */
+export async function fetchHubModel(model: HubModel, options: HubOptions): Promise<string> {
+  const { environment, print, cacheDir = getHFHubCachePath() } = options;
+  const cache = new HubCache(cacheDir, model);
+  const cached = cache.wholeSnapshot();
+  if (cached !== undefined) {
+    print(`Model ${model.name} (${model.revision}) from the cache: ${cached}`);
+    return cached;
+  }
+  const hubUrl = (environment['HF_ENDPOINT'] ?? 'https://huggingface.co').replace(/\/+$/, '');
+  const request = { ...options, model, hubUrl, accessToken: tokenOf(environment), cache };
+  if (isOn(environment['HF_HUB_OFFLINE'])) {
+    throw new AgentRlError(
+      'SOURCE_UNAVAILABLE',
+      `${model.name} (${model.revision}) is not whole in ${cache.folder}, and HF_HUB_OFFLINE says not to ask the hub. Unset it, or give the path of a model folder.`,
+    );
+  }
+  try {
+    return await locked(request, () => download(request));
+  } catch (cause) {
+    throw unavailable(request, cause);
+  }
+}
+
+async function download(request: HubRequest): Promise<string> {
+  const { model, cache, print } = request;
+  const commit = await commitOf(request);
+  const listed = await listing(request, commit);
+  const folder = cache.snapshot(commit);
+  print(`Model ${model.name} (${model.revision}, commit ${commit.slice(0, 12)}) to ${folder}`);
+  const get = async (name: string): Promise<void> => {
+    const entry = listed.get(name);
+    if (entry === undefined) throw lacking(request, name, listed);
+    if (!existsSync(join(folder, name))) await fetchFile(request, commit, entry);
+  };
+  if (!listed.has('config.json')) throw lacking(request, 'config.json', listed);
+  if (!listed.has(singleFile) && !listed.has(indexFile)) throw lacking(request, singleFile, listed);
+  for (const name of smallFiles.filter((file) => listed.has(file))) await get(name);
+  if (listed.has(singleFile)) await get(singleFile);
+  else {
+    await get(indexFile);
+    for (const shard of shardsOf(join(folder, indexFile))) await get(shard);
+  }
+  await cache.setRef(commit);
+  return folder;
+}
+
+const credentials = ({ hubUrl, accessToken, signal }: HubRequest) => ({
+  hubUrl,
+  fetch: (input: string | URL | Request, init?: RequestInit) => fetch(input, { ...init, signal }),
+  ...(accessToken !== undefined && { accessToken }),
+});
+
+async function commitOf(request: HubRequest): Promise<string> {
+  const { name, revision } = request.model;
+  const { sha } = await modelInfo({
+    ...credentials(request),
+    name,
+    revision,
+    additionalFields: ['sha'],
+  });
+  if (commitPattern.test(sha)) return sha;
+  throw new Error(`the hub names no commit of ${revision}`);
+}
+
+/** The files at the top of the repository, by name. */
+async function listing(
+  request: HubRequest,
+  revision: string,
+): Promise<ReadonlyMap<string, ListFileEntry>> {
+  const repo = { type: 'model', name: request.model.name } as const;
+  const files = new Map<string, ListFileEntry>();
+  for await (const entry of listFiles({ ...credentials(request), repo, revision })) {
+    if (entry.type === 'file' && /^\w[\w.-]*$/.test(entry.path)) files.set(entry.path, entry);
+  }
+  return files;
+}
+
+const megabytes = (bytes: number): number => Math.ceil(bytes / 1e6);
+
+/** Every twentieth of a file that takes a while. */
+async function showingProgress(
+  { name, size }: Blob,
+  action: (onBytes: (bytes: number) => void) => Promise<void>,
+): Promise<void> {
+  if (size < 1e7) return action(() => undefined);
+  return withProgress({ label: `${name} (MB)`, total: megabytes(size) }, (bar) => {
+    let shown = -1;
+    return action((bytes) => {
+      const twentieth = Math.floor((20 * bytes) / size);
+      if (twentieth === shown) return;
+      shown = twentieth;
+      bar.update(megabytes(bytes));
+    });
+  });
+}
+
+async function fetchFile(request: HubRequest, commit: string, entry: ListFileEntry): Promise<void> {
+  const { cache, model, hubUrl, accessToken, signal } = request;
+  const { path: name } = entry;
+  const checksum = entry.lfs?.oid ?? entry.oid ?? '';
+  if (!/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(checksum))
+    throw new Error(`the hub gives no checksum of ${name}`);
+  const blob: Blob = {
+    name,
+    url: `${hubUrl}/${model.name}/resolve/${commit}/${encodeURIComponent(name)}`,
+    size: entry.lfs?.size ?? entry.size,
+    checksum,
+  };
+  if (!existsSync(cache.blob(checksum))) {
+    const options = { signal, ...(accessToken !== undefined && { accessToken }) };
+    await showingProgress(blob, (onBytes) =>
+      downloadBlob(blob, cache.blob(checksum), { ...options, onBytes }),
+    );
+  }
+  await cache.place(checksum, commit, name);
+}
+
+/** One process at a time writes a model's part of the cache. */
+async function locked<Result>(
+  { cache, model }: HubRequest,
+  action: () => Promise<Result>,
+): Promise<Result> {
+  mkdirSync(cache.folder, { recursive: true });
+  let lock;
+  try {
+    lock = lockRun(cache.folder);
+  } catch (cause) {
+    throw new AgentRlError(
+      'SOURCE_UNAVAILABLE',
+      `${model.name} is being downloaded by another process. Start again when that has ended. (${messageOf(cause)})`,
+      { cause },
+    );
+  }
+  try {
+    return await action();
+  } finally {
+    lock.release();
+  }
+}
+
+/** @throws AgentRlError `SOURCE_UNAVAILABLE` for what cannot be a token; it is not shown. */
+function tokenOf(environment: NodeJS.ProcessEnv): string | undefined {
+  const token = environment['HF_TOKEN']?.trim();
+  if (token === undefined || token === '') return undefined;
+  if (/^hf_[\w.-]+$/.test(token)) return token;
+  throw new AgentRlError(
+    'SOURCE_UNAVAILABLE',
+    'HF_TOKEN holds no access token of the hub: those begin with hf_. Set it to one, or unset it.',
+  );
+}
+
+const isOn = (value: string | undefined): boolean => /^(1|true|yes|on)$/i.test(value ?? '');
+
+function lacking(
+  { model }: HubRequest,
+  name: string,
+  listed: ReadonlyMap<string, unknown>,
+): AgentRlError {
+  const shown = [...listed.keys()].slice(0, 20).join(', ');
+  return new AgentRlError(
+    'MODEL_INVALID',
+    `${model.name} (${model.revision}) on the hub has no ${name}; it has: ${shown}. A model needs config.json, a tokenizer and weights as safetensors.`,
+  );
+}
+
+function unavailable(request: HubRequest, cause: unknown): AgentRlError {
+  const { model, hubUrl, signal } = request;
+  if (signal.aborted) return new AgentRlError('INTERRUPTED', 'Interrupted.', { cause });
+  if (AgentRlError.is(cause)) return cause;
+  return new AgentRlError(
+    'SOURCE_UNAVAILABLE',
+    `${hubUrl} does not give the model ${model.name} (${model.revision}): ${reasonOf(request, cause)}`,
+    { cause },
+  );
+}
+
+function reasonOf({ accessToken, model, hubUrl }: HubRequest, cause: unknown): string {
+  const status =
+    cause instanceof HubApiError || cause instanceof HubStatusError ? cause.statusCode : undefined;
+  if (status === 401 && accessToken === undefined)
+    return 'status 401. It does not exist, or is private: check the name, or set HF_TOKEN to a token that may read it.';
+  if (status === 401)
+    return 'status 401. The token in HF_TOKEN is not accepted, or may not read it.';
+  if (status === 403) {
+    return `status 403. Its owner asks to be asked: accept the conditions on ${hubUrl}/${model.name} and set HF_TOKEN.`;
+  }
+  if (status === 404) return 'status 404. Check its name and model.revision.';
+  const found = status === undefined ? connectionFailure(cause) : `status ${status}`;
+  return `${found}. What was downloaded is kept: start again to go on, or give the path of a model folder.`;
+}
+
+/** `fetch` says what happened only in the cause of its error. */
+function connectionFailure(thrown: unknown): string {
+  const inner = isNativeError(thrown) ? thrown.cause : undefined;
+  return inner === undefined ? messageOf(thrown) : `${messageOf(thrown)}, ${messageOf(inner)}`;
+}

@@ -1,0 +1,53 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { AgentRlError } from '../core/errors.ts';
+import { writeFolderAtomic } from '../telemetry/index.ts';
+import { copyLanguageModelFiles } from '../../model/language-model.ts';
+import { saveModel } from '../../model/load-model.ts';
+import { mergeAdapters } from '../../model/merge-adapters.ts';
+import { openModel } from '../../model/open-model.ts';
+import { unquantized } from '../../model/parameters.ts';
+import { inFloat32 } from '../../model/quantize-weights.ts';
+import type { StoredDtype } from '../../model/safetensors-header.ts';
+import { adapterFolders } from './adapter-folders.ts';
+import { modelFolder, textFolder } from './model-folder.ts';
+import type { JobResult, MergeLoraOptions } from './run-options.ts';
+import { refuseExisting } from './token-files/fresh-lines.ts';
+
+const widths: readonly string[] = ['F32', 'BF16', 'F16'] satisfies readonly StoredDtype[];
+
+const isWidth = (dtype: string): dtype is StoredDtype => widths.includes(dtype);
+
+/**
+ * Writes a model with its adapters added to its weights: a Hugging Face folder that needs no adapter any more.
+ *
+ * @throws AgentRlError `MODEL_INVALID` for an adapter that is of another model, `OUTPUT_UNWRITABLE`, `CONFIG_INVALID`;
+ * there is no folder then.
+ */
+export async function mergeLora(options: MergeLoraOptions): Promise<JobResult> {
+  const { baseModel, loraModels, outputPath, dtype = 'F32', print } = options;
+  if (!isWidth(dtype)) {
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `--dtype is "${dtype}"; expected ${widths.join(', ')}.`,
+    );
+  }
+  refuseExisting(outputPath, '--output-path');
+  const base = modelFolder({ model: { path: baseModel } });
+  const adapters = await adapterFolders(loraModels);
+  const opened = await openModel({ folder: base, adapters });
+  // What was trained over four-bit weights fits what they stand for.
+  const parameters = inFloat32(opened.parameters);
+  const { config, merged } = mergeAdapters(unquantized(opened.config), parameters);
+  const texts =
+    adapters.findLast((one) => existsSync(join(one, 'tokenizer.json'))) ?? (await textFolder(base));
+  await writeFolderAtomic(outputPath, async (folder) => {
+    await saveModel(folder, { config, parameters, storedDtype: dtype });
+    await copyLanguageModelFiles(texts, folder);
+  });
+  print(
+    `${merged} matrices of ${base} merged with ${adapters.join(', ')} as ${dtype}: ${outputPath}`,
+  );
+  return { output: outputPath, baseModel: base, adapters, dtype, mergedMatrices: merged };
+}

@@ -1,0 +1,77 @@
+import { checkBlock } from '../config/index.ts';
+import { AgentRlError } from '../core/errors.ts';
+import type { RegistryEntry } from '../core/plugin.ts';
+import type { ToolCallFormat, ToolCallFormatSpec } from '../core/tool-call-format.ts';
+import { templateSample } from '../policies/examine-template.ts';
+import type { LanguageModel } from '../../model/language-model.ts';
+import type { ChosenPlugins } from './choose-plugins.ts';
+import { construct, runContainer } from './container.ts';
+import type { Plugins } from './registries.ts';
+
+interface FormatParts {
+  readonly chosen: Pick<ChosenPlugins, 'tools' | 'toolCallFormat'>;
+  readonly plugins: Plugins;
+  readonly model: LanguageModel;
+}
+
+/**
+ * The format that the config names, or else the one that the model's chat template is written for.
+ *
+ * @throws AgentRlError `CONFIG_INVALID` when the template is written for none of the known formats or for several,
+ * or when the run's tools cannot be called in the format.
+ */
+export function openToolCallFormat({ chosen, plugins, model }: FormatParts): ToolCallFormat {
+  const tools = chosen.tools.map(({ entry }) => entry.spec);
+  const { name, format } =
+    chosen.toolCallFormat === undefined
+      ? formatOfTemplate(plugins, model, tools.length > 0)
+      : { ...made(chosen.toolCallFormat), name: chosen.toolCallFormat.entry.spec.name };
+  const problem = format.problemWith?.(tools);
+  if (problem === undefined) return format;
+  throw invalid(`"${name}" cannot be used with the tools of this run: ${problem}`);
+}
+
+function formatOfTemplate(plugins: Plugins, model: LanguageModel, hasTools: boolean): Named {
+  const known = plugins.toolCallFormats.entries().flatMap(withDefaults);
+  const sample = templateSample(model, { thinking: false });
+  const fitting = known.filter(({ format }) => format.fits(sample));
+  const [only] = fitting;
+  if (only !== undefined && fitting.length === 1) return only;
+  const plain = known.find(({ name }) => name === 'plain');
+  // Without tools there is nothing to call, and so nothing to find.
+  if (only === undefined && plain !== undefined && !hasTools) return plain;
+  const names = plugins.toolCallFormats.names().join(', ');
+  const found = fitting.map(({ name }) => name).join(' and ');
+  throw invalid(
+    only === undefined
+      ? `is auto, and the model's chat template is written for none of the formats known here. Set it to the one the model was trained with: ${names}`
+      : `is auto, and the model's chat template could be written for ${found}. Set it to one of ${names}`,
+  );
+}
+
+interface Named {
+  readonly name: string;
+  readonly format: ToolCallFormat;
+}
+
+/** The format with its settings' defaults; none for one that cannot do without settings. */
+function withDefaults(entry: RegistryEntry<ToolCallFormatSpec>): readonly Named[] {
+  const { name, settings: schema } = entry.spec;
+  if (schema === undefined) return [{ name, ...made({ entry, settings: {} }) }];
+  const { value, problems } = checkBlock(schema, {}, { path: '', places: new Map() });
+  if (problems.length > 0) return [];
+  return [{ name, ...made({ entry, settings: value }) }];
+}
+
+const made = ({
+  entry: { plugin, spec },
+  settings,
+}: {
+  readonly entry: RegistryEntry<ToolCallFormatSpec>;
+  readonly settings: unknown;
+}): { readonly format: ToolCallFormat } => ({
+  format: construct<ToolCallFormat>(runContainer([]), { name: spec.name, plugin, settings }),
+});
+
+const invalid = (what: string): AgentRlError =>
+  new AgentRlError('CONFIG_INVALID', `policy.toolCallFormat: ${what}.`);

@@ -1,0 +1,35 @@
+import { messageRow } from '../../../dataset/conversations.ts';
+import type { Continuation } from './continue-rows.ts';
+import { float32Numbers } from './float32-numbers.ts';
+import type { ModelTexts } from './model-texts.ts';
+
+/**
+ * What came of one sample, as it is written: its token ids, their text without the token that ended it, and of a
+ * conversation also the prompt as ids and the assistant's message.
+ *
+ * @param file said of a log-probability that is no number
+ */
+export function continuationLine(
+  { line, row, sample, tokens, logProbs, stop, message }: Continuation,
+  { tokenizer }: Pick<ModelTexts, 'tokenizer'>,
+  file: string,
+): object {
+  const said = stop === 'stop-token' ? tokens.slice(0, -1) : tokens;
+  return {
+    ...(row.id !== undefined && { id: row.id }),
+    sample,
+    ids: tokens,
+    text: tokenizer === undefined ? null : tokenizer.decode(said),
+    logprobs: float32Numbers(logProbs, `${file}:${line}`),
+    stop,
+    ...(message !== undefined && {
+      prompt_ids: row.ids,
+      message: {
+        ...messageRow(message),
+        ...(message.malformedCalls !== undefined && {
+          malformed_calls: message.malformedCalls.map(({ text, problem }) => ({ text, problem })),
+        }),
+      },
+    }),
+  };
+}

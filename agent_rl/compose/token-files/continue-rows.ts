@@ -1,0 +1,140 @@
+import type { GenerationRequest, Generator } from '../../core/generator.ts';
+import type { AssistantMessage } from '../../core/message.ts';
+import type { Policy } from '../../core/policy.ts';
+import type { Sampling } from '../../core/sampling.ts';
+import type { GenerationRow } from './generation-rows.ts';
+import { InOrder } from './in-order.ts';
+import type { InputRow } from './input-rows.ts';
+import { throwIfInterrupted } from './job-usage.ts';
+
+/** What was drawn for one sample of one row. */
+export interface Continuation extends InputRow<GenerationRow> {
+  readonly sample: number;
+  readonly tokens: readonly number[];
+  /** Under the distribution each token was drawn from, nats. */
+  readonly logProbs: readonly number[];
+  readonly stop: 'stop-token' | 'max-tokens' | 'context-full';
+  /** What was said, where a conversation is continued. */
+  readonly message?: AssistantMessage;
+}
+
+export interface ContinueOptions {
+  readonly generator: Generator;
+  /** Continues conversations. */
+  readonly policy: Policy | undefined;
+  /** Rows in flight. */
+  readonly lanes: number;
+  readonly samples: number;
+  readonly seed: number;
+  readonly sampling: Sampling;
+  readonly maxTokens: number;
+  readonly maxPositions: number;
+  readonly stopTokens: readonly number[];
+  readonly signal: AbortSignal;
+  /** Called in the order of the rows, and of the samples of each. */
+  readonly onContinuation: (continuation: Continuation) => void;
+}
+
+interface Draw extends InputRow<GenerationRow> {
+  readonly sample: number;
+  /** Among all draws. */
+  readonly place: number;
+}
+
+/**
+ * Continues every row as often as samples are asked for, many at once.
+ *
+ * A draw is keyed by seed, line and sample, so it is the same whatever is in flight beside it.
+ *
+ * @throws AgentRlError `INTERRUPTED`, and what generating throws; nothing is in flight then.
+ */
+export async function continueRows(
+  rows: AsyncIterable<InputRow<GenerationRow>>,
+  options: ContinueOptions,
+): Promise<void> {
+  const failed = new AbortController();
+  const signal = AbortSignal.any([options.signal, failed.signal]);
+  const inOrder = new InOrder(options.onContinuation);
+  const draws = drawsOf(rows, options.samples);
+  const lane = async (): Promise<void> => {
+    for await (const draw of draws) {
+      if (signal.aborted) return;
+      const continuation = await continueOne(draw, { ...options, signal });
+      if (continuation !== undefined) inOrder.put(draw.place, continuation);
+    }
+  };
+  const guarded = (): Promise<void> =>
+    lane().catch((problem: unknown) => {
+      failed.abort();
+      throw problem;
+    });
+  const ends = await Promise.allSettled(Array.from({ length: options.lanes }, guarded));
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  throwIfInterrupted(options.signal);
+}
+
+async function* drawsOf(
+  rows: AsyncIterable<InputRow<GenerationRow>>,
+  samples: number,
+): AsyncGenerator<Draw> {
+  let place = 0;
+  for await (const row of rows) {
+    for (let sample = 0; sample < samples; sample++) yield { ...row, sample, place: place++ };
+  }
+}
+
+/** Nothing when it was stopped meanwhile. */
+async function continueOne(
+  { line, row, sample }: Draw,
+  options: ContinueOptions,
+): Promise<Continuation | undefined> {
+  const { seed, sampling, maxPositions, signal } = options;
+  const room = maxPositions - row.ids.length;
+  const request = {
+    episode: `${line}:${sample}`,
+    maxTokens: Math.min(options.maxTokens, room),
+    sampling,
+    key: { seed, taskId: String(line), sample, turn: 0 },
+  };
+  try {
+    const { stop, ...drawn } =
+      row.conversation === undefined
+        ? await continueIds(row, request, options)
+        : await answer(row.conversation, request, options);
+    if (stop === 'aborted' || signal.aborted) return undefined;
+    const full = stop === 'max-tokens' && room < options.maxTokens;
+    return { line, row, sample, ...drawn, stop: full ? 'context-full' : stop };
+  } finally {
+    options.generator.release(request.episode);
+  }
+}
+
+type Request = Omit<GenerationRequest, 'tokens' | 'stopTokens'>;
+
+async function continueIds(
+  { ids }: GenerationRow,
+  request: Request,
+  { generator, stopTokens, signal }: ContinueOptions,
+) {
+  const whole = { ...request, tokens: ids, stopTokens };
+  const { tokens, logProbs, stop } = await generator.generate(whole, signal);
+  return { tokens, logProbs, stop };
+}
+
+async function answer(
+  { messages, tools }: NonNullable<GenerationRow['conversation']>,
+  request: Request,
+  { policy, signal }: ContinueOptions,
+) {
+  if (policy === undefined) throw new Error('A conversation came without a policy to continue it.');
+  const transcript = policy.begin(messages, tools);
+  const from = transcript.length;
+  const turn = await policy.act(transcript, { ...request, signal });
+  const { tokens, logProbs } = transcript.record();
+  return {
+    tokens: tokens.slice(from),
+    logProbs: logProbs.slice(from),
+    stop: turn.stop === 'end-of-turn' ? ('stop-token' as const) : turn.stop,
+    message: turn.message,
+  };
+}

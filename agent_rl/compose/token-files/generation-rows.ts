@@ -1,0 +1,90 @@
+import { AgentRlError } from '../../core/errors.ts';
+import type { Message } from '../../core/message.ts';
+import type { ToolSpec } from '../../core/tool.ts';
+import { messagesReader } from '../../../dataset/conversations.ts';
+import type { Report, ReadRow } from './input-rows.ts';
+import {
+  fieldsOf,
+  rowIdOf,
+  tokenIdsOf,
+  type Fields,
+  type IdLimits,
+  type RowId,
+} from './row-ids.ts';
+import { toolDefinitions } from './tool-definitions.ts';
+
+/** A conversation that the model is to continue. */
+export interface Conversation {
+  readonly messages: readonly Message[];
+  readonly tools: readonly ToolSpec[];
+}
+
+/** What is to be continued: token ids, or a conversation, which becomes them. */
+export interface GenerationRow {
+  readonly id?: RowId;
+  readonly ids: readonly number[];
+  readonly conversation?: Conversation;
+}
+
+export interface GenerationRowOptions {
+  readonly model: IdLimits;
+  /** Of rows that bring none of their own. */
+  readonly tools: readonly ToolSpec[];
+  /** The tokens of a conversation, generation cue included; what it throws is told of the row. */
+  readonly encode: (conversation: Conversation) => readonly number[];
+}
+
+/** Reads `{"messages": [...], "tools"?: [...], "id"?: ...}` or `{"ids": [...], "id"?: ...}`. */
+export function readGenerationRow(options: GenerationRowOptions): ReadRow<GenerationRow> {
+  const readMessages = messagesReader();
+  const conversationOf = (fields: Fields, report: Report): Conversation | undefined => {
+    const messages = readMessages(fields['messages'], report);
+    const own = fields['tools'];
+    const tools = own === undefined ? options.tools : toolDefinitions(own, report);
+    if (messages?.at(-1)?.role === 'assistant') {
+      report('messages', "ends with the assistant's own turn; expected something to answer.");
+    }
+    return messages && { messages, tools };
+  };
+  return (value, report) => {
+    const fields = fieldsOf(value, ['messages', 'ids', 'tools', 'id'], report);
+    if (fields === undefined) return undefined;
+    const id = rowIdOf(fields, report);
+    const given = fields['ids'] !== undefined;
+    if (given === (fields['messages'] !== undefined)) {
+      report('', 'needs either messages or ids.');
+      return undefined;
+    }
+    if (given && fields['tools'] !== undefined) {
+      report('tools', 'has no effect on ids, which are continued as they are. Take it out.');
+    }
+    const conversation = given ? undefined : conversationOf(fields, report);
+    const ids = given
+      ? tokenIdsOf(fields, options.model, report)
+      : conversation && encoded(conversation, options, report);
+    if (ids === undefined) return undefined;
+    const { maxPositions } = options.model;
+    if (ids.length >= maxPositions) {
+      const which = given ? 'ids' : 'messages';
+      report(
+        which,
+        `has ${ids.length} tokens, which leaves none of the model's ${maxPositions} positions to generate at.`,
+      );
+    }
+    return { ...id, ids: Array.from(ids), ...(conversation && { conversation }) };
+  };
+}
+
+function encoded(
+  conversation: Conversation,
+  { encode }: GenerationRowOptions,
+  report: Report,
+): readonly number[] | undefined {
+  try {
+    return encode(conversation);
+  } catch (problem) {
+    if (!AgentRlError.is(problem)) throw problem;
+    report('messages', problem.message);
+    return undefined;
+  }
+}

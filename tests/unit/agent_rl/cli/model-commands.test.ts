@@ -1,0 +1,133 @@
+import { describe, expect, test } from '@jest/globals';
+
+import type {
+  GenerateOptions,
+  JobResult,
+  MergeLoraOptions,
+  ScoreOptions,
+} from '../../../../agent_rl/compose/run-options.ts';
+import { commandLine, type Ran } from '../../../support/command-line.ts';
+
+interface Given extends Ran {
+  readonly options: readonly Partial<ScoreOptions & GenerateOptions & MergeLoraOptions>[];
+}
+
+/** Runs a command line and tells what its job was given. */
+async function given(...args: string[]): Promise<Given> {
+  const options: object[] = [];
+  const job = (of: object): Promise<JobResult> => {
+    options.push(of);
+    return Promise.resolve({ tokens: 3 });
+  };
+  const ran = await commandLine(args, { jobs: { score: job, generate: job, mergeLora: job } });
+  return { ...ran, options };
+}
+
+const files = ['--model', 'm', '--input', 'in.jsonl', '--output', 'out.jsonl'];
+
+describe('agent-rl score', () => {
+  test('asks for what its flags say', async () => {
+    const flags = [
+      '--adapter',
+      'a',
+      '--adapter',
+      'b',
+      '--device',
+      'webgpu',
+      '--batch-tokens',
+      '64',
+    ];
+    const { options, code, stdout } = await given('score', ...files, ...flags, '--json');
+    expect(options).toEqual([
+      expect.objectContaining({
+        model: 'm',
+        input: 'in.jsonl',
+        output: 'out.jsonl',
+        adapters: ['a', 'b'],
+        device: 'webgpu',
+        batchTokens: 64,
+      }),
+    ]);
+    expect({ code, result: JSON.parse(stdout) as unknown }).toEqual({
+      code: 0,
+      result: { tokens: 3 },
+    });
+  });
+
+  test('has defaults', async () => {
+    const { options } = await given('score', ...files);
+    expect(options[0]).toMatchObject({ adapters: [], device: 'cpu', batchTokens: 4096 });
+    expect(options[0]).not.toHaveProperty('engineThreads');
+  });
+
+  test('needs a model, an input and an output', async () => {
+    const { code, stderr, options } = await given('score', '--model', 'm');
+    expect({ code, options }).toEqual({ code: 2, options: [] });
+    expect(stderr).toContain('Missing required arguments: input, output');
+  });
+});
+
+describe('agent-rl generate', () => {
+  test('asks for what its flags say', async () => {
+    const asked = '--model m --prompt Hello. --tools tools.json --thinking';
+    const drawing = '--temperature 0.5 --top-k 3 --top-p 0.9 --min-p 0.1 --seed 7';
+    const counts = '--samples 2 --batch 4 --max-tokens 9 --engine-threads 2';
+    const { options } = await given('generate', ...`${asked} ${drawing} ${counts}`.split(' '));
+    expect(options).toEqual([
+      expect.objectContaining({
+        prompt: 'Hello.',
+        tools: 'tools.json',
+        thinking: true,
+        maxTokens: 9,
+        engineThreads: 2,
+        sampling: { temperature: 0.5, topK: 3, topP: 0.9, minP: 0.1 },
+        seed: 7,
+        samples: 2,
+        batch: 4,
+      }),
+    ]);
+  });
+
+  test('samples 128 tokens of the whole distribution by default', async () => {
+    const { options } = await given('generate', ...files);
+    expect(options[0]).toMatchObject({
+      maxTokens: 128,
+      sampling: { temperature: 1, topK: 0, topP: 1, minP: 0 },
+      seed: 0,
+      samples: 1,
+      batch: 16,
+      thinking: false,
+    });
+  });
+});
+
+describe('numbers of the command line', () => {
+  test.each([
+    ['score', '--batch-tokens', '0', 'is "0"; expected a whole number from 1.'],
+    ['score', '--batch-tokens', '1.5', 'is "1.5"; expected a whole number from 1.'],
+    ['score', '--engine-threads', 'all', 'is "all"; expected a whole number from 1.'],
+    ['generate', '--temperature', '-1', 'is "-1"; expected a number from 0.'],
+    ['generate', '--temperature', 'Infinity', 'is "Infinity"; expected a number from 0.'],
+    ['generate', '--top-p', '0', 'is "0"; expected a number above 0 to 1.'],
+    ['generate', '--min-p', '2', 'is "2"; expected a number from 0 to 1.'],
+    ['generate', '--top-k', ' ', 'is " "; expected a whole number from 0.'],
+    ['generate', '--seed', '1e99', 'is "1e99"; expected a whole number from 0.'],
+  ])('are refused as they were written: %s %s %s', async (command, flag, value, message) => {
+    const { code, stderr, options } = await given(command, ...files, flag, value);
+    expect({ code, options }).toEqual({ code: 2, options: [] });
+    expect(stderr).toContain(`CONFIG_INVALID: ${flag} ${message}`);
+  });
+});
+
+test('agent-rl merge-lora asks for what its flags say, and may be given several adapters', async () => {
+  const flags = '--base-model m --lora-model a --lora-model b --output-path out --dtype BF16';
+  const { options } = await given('merge-lora', ...flags.split(' '));
+  expect(options).toEqual([
+    expect.objectContaining({
+      baseModel: 'm',
+      loraModels: ['a', 'b'],
+      outputPath: 'out',
+      dtype: 'BF16',
+    }),
+  ]);
+});

@@ -1,0 +1,180 @@
+import { describe, expect, test } from '@jest/globals';
+
+import type { ToolCallFormat } from '../../../../agent_rl/core/index.ts';
+import { builtinPlugins } from '../../../../agent_rl/compose/builtin-plugins.ts';
+import { openToolCallFormat } from '../../../../agent_rl/compose/open-tool-call-format.ts';
+import { examineTemplate } from '../../../../agent_rl/policies/examine-template.ts';
+import {
+  CodeExecTool,
+  HermesFormat,
+  Llama3Format,
+  PlainFormat,
+  PythonBlockFormat,
+} from '../../../../agent_rl/index.ts';
+import { tools } from '../../../../agent_rl/core/tool.ts';
+import type { LanguageModel } from '../../../../model/language-model.ts';
+import { miniMind3 } from '../../../support/minimind3.ts';
+import { qwen3 } from '../../../support/qwen3.ts';
+import {
+  llamaModel,
+  modelWithTemplate,
+  plainTemplate,
+  qwen25Template,
+} from '../../../support/templates.ts';
+
+const qwen = await qwen3();
+const { model: miniMind } = await miniMind3();
+const llama = llamaModel();
+const qwen25 = modelWithTemplate(qwen25Template);
+const plain = modelWithTemplate(plainTemplate);
+const date = '2024-07-26';
+
+const examined = (model: LanguageModel, format: ToolCallFormat, thinking = false) =>
+  examineTemplate(model, format, { thinking, date });
+
+describe('a template that writes the same whole and in pieces', () => {
+  test('is used without a word', () => {
+    const silent = { resultsAs: 'tool', writesCalls: true, notes: [] };
+    expect(examined(qwen25, new HermesFormat())).toEqual(silent);
+    expect(examined(miniMind, new HermesFormat())).toEqual(silent);
+  });
+
+  test('says so when it asks for the date', () => {
+    const { notes, ...use } = examined(llama, new Llama3Format({}));
+    expect(use).toEqual({ resultsAs: 'tool', writesCalls: true });
+    expect(notes).toEqual([
+      expect.stringMatching(/asks for today's date. It is told 2024-07-26 \(policy.templateDate\)/),
+    ]);
+  });
+});
+
+describe('a template that writes earlier turns otherwise', () => {
+  test('is used, and says once what becomes of them: the empty thought of the cue', () => {
+    const { notes } = examined(qwen, new HermesFormat());
+    expect(notes).toHaveLength(1);
+    expect(notes[0]).toMatch(/an earlier turn of the model otherwise than it was sampled/);
+    expect(notes[0]).toContain(String.raw`"<think>\n\n</think>\n\n" becomes nothing`);
+  });
+
+  test('is used, and says once what becomes of them: thoughts', () => {
+    const { notes } = examined(qwen, new HermesFormat(), true);
+    expect(notes).toHaveLength(1);
+    expect(notes[0]).toMatch(/After another message of the user/);
+    expect(notes[0]).toContain('That is easy.');
+  });
+
+  test('is used, and says that given turns cannot be rendered when they do not follow its cue', () => {
+    const opening = plainTemplate.replace(
+      "assistant\\n' }}{%- endif",
+      "assistant\\n<think>\\n' }}{%- endif",
+    );
+    const { notes } = examined(modelWithTemplate(opening), new PlainFormat(), true);
+    expect(notes.join('\n')).toMatch(/conversations with given turns, as agent-rl sft takes them/);
+  });
+});
+
+describe('a template after whose turns no text is right', () => {
+  const numbered = plainTemplate.replace(
+    "message.role + '\\n'",
+    "message.role + ' ' + loop.index | string + '\\n'",
+  );
+  const toolsLast = plainTemplate.replace(
+    'message.content +',
+    "(tools | tojson if tools and loop.last and messages | length < 5 else '') + message.content +",
+  );
+
+  test.each([
+    [
+      'numbers messages',
+      numbered,
+      /depends on what came before it: "3" after one bare question is "4" in the first turn/,
+    ],
+    ['shows tools in the last message', toolsLast, /depends on what came before it/],
+  ])('is refused: it %s', (_, template, reason) => {
+    expect(template).not.toBe(plainTemplate);
+    expect(() => examined(modelWithTemplate(template), new PlainFormat())).toThrow(reason);
+  });
+
+  test.each([
+    ['twice', "message.content + '|' + message.content +"],
+    ['not at all', "'' +"],
+  ])('is refused: it shows what is said %s', (_, shown) => {
+    const template = plainTemplate.replace(
+      'message.content +',
+      `(message.content if message.role == 'assistant' else ${shown} '') +`,
+    );
+    expect(() => examined(modelWithTemplate(template), new PlainFormat())).toThrow(
+      /does not show the content of message 1 \(user\) exactly once and in order/,
+    );
+  });
+});
+
+describe('a template without a role for results, for tools or for the system', () => {
+  test('shows results as messages of the user, and says so', () => {
+    const { resultsAs, writesCalls, notes } = examined(plain, new PythonBlockFormat({}));
+    expect({ resultsAs, writesCalls }).toEqual({ resultsAs: 'user', writesCalls: false });
+    expect(notes).toEqual([
+      expect.stringMatching(
+        /knows no results of tools .*no role tool.*shown as messages of the user/,
+      ),
+      expect.stringMatching(/does not show the model its tools/),
+    ]);
+  });
+
+  test('says that it takes no tools, which leaves runs without any', () => {
+    const refusing = `{%- if tools %}{{- raise_exception('no tools here') }}{%- endif %}${plainTemplate}`;
+    const { notes } = examined(modelWithTemplate(refusing), new PlainFormat());
+    expect(notes[0]).toMatch(/takes no tools \(.*no tools here.*\): a run that has some cannot/);
+  });
+
+  test('says that it takes no message of the system', () => {
+    const model = modelWithTemplate(plainTemplate.replace("['system', ", '['));
+    const { notes } = examined(model, new PlainFormat());
+    expect(notes.join('\n')).toMatch(/takes no message of the system \(.*no role system/);
+  });
+});
+
+describe('policy.toolCallFormat: auto', () => {
+  const plugins = builtinPlugins();
+  const codeExec = {
+    entry: plugins.tools.get(tools.specOf(CodeExecTool)?.name ?? ''),
+    settings: {},
+  };
+  const found = (model: LanguageModel, hasTools = true) =>
+    openToolCallFormat({ chosen: { tools: hasTools ? [codeExec] : [] }, plugins, model });
+
+  test('is found from what the template writes for a call', () => {
+    expect(found(qwen)).toBeInstanceOf(HermesFormat);
+    expect(found(qwen25)).toBeInstanceOf(HermesFormat);
+    expect(found(miniMind)).toBeInstanceOf(HermesFormat);
+    expect(found(llama)).toBeInstanceOf(Llama3Format);
+  });
+
+  test('is found from blocks of Python in the template', () => {
+    const showing = plainTemplate.replace(
+      "'<|im_start|>' +",
+      "'{# answer in ```python #}<|im_start|>' +",
+    );
+    expect(found(modelWithTemplate(showing))).toBeInstanceOf(PythonBlockFormat);
+  });
+
+  test('is not guessed when the template writes no calls, or the calls of several formats', () => {
+    expect(() => found(plain)).toThrow(
+      /is auto, and the model's chat template is written for none .*hermes, llama3, plain, python-block/,
+    );
+    const both = qwen25Template.replace('You help.', 'Answer in ```python.');
+    expect(() => found(modelWithTemplate(both))).toThrow(/written for hermes and python-block/);
+  });
+
+  test('is plain without tools, where there is nothing to call', () => {
+    expect(found(plain, false)).toBeInstanceOf(PlainFormat);
+    expect(found(qwen, false)).toBeInstanceOf(HermesFormat);
+  });
+
+  test('is refused at start when the tools cannot be called in the format', () => {
+    const toolCallFormat = { entry: plugins.toolCallFormats.get('python-block'), settings: {} };
+    expect(() =>
+      openToolCallFormat({ chosen: { tools: [], toolCallFormat }, plugins, model: plain }),
+    ).toThrow(/"python-block" cannot be used with the tools of this run: the run has no tools/);
+  });
+});

@@ -1,0 +1,130 @@
+import { describe, expect, test } from '@jest/globals';
+import { Type } from 'typebox';
+
+import { greedy, user } from '../../../../agent_rl/core/index.ts';
+import type { ActOptions, Message, ToolMessage } from '../../../../agent_rl/core/index.ts';
+import {
+  LanguageModelPolicy,
+  Llama3Format,
+  PythonBlockFormat,
+} from '../../../../agent_rl/policies/index.ts';
+import { ScriptedGenerator } from '../../../support/scripted-generator.ts';
+import { llamaModel, modelWithTemplate, plainTemplate } from '../../../support/templates.ts';
+
+const options = (changed: Partial<ActOptions> = {}): ActOptions => ({
+  episode: 'e',
+  sampling: greedy,
+  maxTokens: 100,
+  key: { seed: 1, taskId: 't', sample: 0, turn: 0 },
+  signal: new AbortController().signal,
+  ...changed,
+});
+
+const codeExec = {
+  name: 'code_exec',
+  description: 'Runs Python.',
+  parameters: Type.Object({ code: Type.String() }),
+};
+const codeResult = (content: string): ToolMessage => ({
+  role: 'tool',
+  content,
+  name: 'code_exec',
+  callId: 'call_0_0',
+});
+
+describe('a Llama 3 model', () => {
+  const llama = llamaModel();
+  const say = (said: string) => {
+    const generator = new ScriptedGenerator(() => llama.tokenizer.encodeTemplate(said));
+    const format = new Llama3Format({});
+    return {
+      generator,
+      policy: new LanguageModelPolicy(llama, generator, { thinking: false }, format),
+    };
+  };
+
+  test.each(['<|eom_id|>', '<|eot_id|>'])(
+    'may end a turn with %s, after which nothing ends it again',
+    async (end) => {
+      const { policy, generator } = say(`<|python_tag|>print(2+2)${end}`);
+      const transcript = policy.begin([user('2+2?')], [codeExec]);
+      const { message, stop } = await policy.act(transcript, options());
+      expect(stop).toBe('end-of-turn');
+      expect(message.toolCalls).toEqual([
+        { id: 'call_0_0', name: 'code_exec', arguments: { code: 'print(2+2)' } },
+      ]);
+      const { length } = transcript;
+      policy.observe(transcript, [codeResult('4')]);
+      expect(llama.tokenizer.decode(transcript.tokens.slice(length))).toBe(
+        '<|start_header_id|>ipython<|end_header_id|>\n\n"4"<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n',
+      );
+      expect(
+        generator.requests[0]?.stopTokens.map((id) => llama.tokenizer.decode([id])).toSorted(),
+      ).toEqual(['<|eom_id|>', '<|eot_id|>']);
+    },
+  );
+
+  test('that is cut short is ended by the template', async () => {
+    const { policy } = say('one two three');
+    const transcript = policy.begin([user('Count.')], []);
+    await policy.act(transcript, options({ maxTokens: 3 }));
+    const { length } = transcript;
+    policy.observe(transcript, [user('Go on.')]);
+    expect(llama.tokenizer.decode(transcript.tokens.slice(length, length + 1))).toBe('<|eot_id|>');
+  });
+
+  test('is told the day of its settings, and says so', () => {
+    const settings = { thinking: false, templateDate: '2031-01-02' };
+    const policy = new LanguageModelPolicy(
+      llama,
+      new ScriptedGenerator(() => []),
+      settings,
+      new Llama3Format({}),
+    );
+    expect(llama.tokenizer.decode(policy.begin([user('Hi')], []).tokens)).toContain(
+      'Today: 02 Jan 2031',
+    );
+    expect(policy.notes.join('\n')).toContain('It is told 2031-01-02');
+  });
+});
+
+describe('a model that answers in code', () => {
+  const coder = modelWithTemplate(plainTemplate);
+  const turn = 'I try:\n```python\nprint(2+2)\n```';
+  const policy = new LanguageModelPolicy(
+    coder,
+    new ScriptedGenerator(() => coder.tokenizer.encodeTemplate(`${turn}<|im_end|>`)),
+    { thinking: false },
+    new PythonBlockFormat({}),
+  );
+  const call = { id: 'call_0_0', name: 'code_exec', arguments: { code: 'print(2+2)' } };
+  const rest = '\n<|im_start|>user\n4<|im_end|>\n<|im_start|>assistant\n';
+
+  test('has its blocks run, and reads results as messages of the user that are known as the tool to us', async () => {
+    const transcript = policy.begin([user('2+2?')], [codeExec]);
+    const { message } = await policy.act(transcript, options());
+    expect(message).toEqual({ role: 'assistant', content: 'I try:', toolCalls: [call] });
+    policy.observe(transcript, [codeResult('4')]);
+    expect(coder.tokenizer.decode(transcript.tokens).endsWith(`${turn}<|im_end|>${rest}`)).toBe(
+      true,
+    );
+    const { tokens, spans } = transcript.record();
+    const said = spans.filter(({ source }) => source === 'tool');
+    expect(said.map(({ start, end }) => coder.tokenizer.decode(tokens.slice(start, end)))).toEqual([
+      '4',
+    ]);
+  });
+
+  test('is shown given calls as it would write them', () => {
+    const conversation: readonly Message[] = [
+      user('2+2?'),
+      { role: 'assistant', content: 'I try:', toolCalls: [call] },
+      codeResult('4'),
+      { role: 'assistant', content: '4' },
+    ];
+    const given = policy.demonstrate(conversation, [codeExec]);
+    expect(coder.tokenizer.decode(given.tokens)).toBe(
+      `<|im_start|>user\n2+2?<|im_end|>\n<|im_start|>assistant\n${turn}<|im_end|>${rest}4<|im_end|>`,
+    );
+  });
+});

@@ -1,0 +1,178 @@
+import { describe, expect, test } from '@jest/globals';
+import { Type } from 'typebox';
+
+import type { ToolSpec } from '../../../../../agent_rl/core/index.ts';
+import {
+  HermesFormat,
+  Llama3Format,
+  PlainFormat,
+  PythonBlockFormat,
+} from '../../../../../agent_rl/policies/index.ts';
+import { describeToolCallFormatContract } from '../../../../contracts/index.ts';
+
+const toolOf = (name: string, parameters: ToolSpec['parameters']): ToolSpec => ({
+  name,
+  description: 'For tests of formats.',
+  parameters,
+});
+const codeExec = toolOf('code_exec', Type.Object({ code: Type.String() }));
+const search = toolOf('search', Type.Object({ query: Type.String() }));
+const add = toolOf('add', Type.Object({ a: Type.Number(), b: Type.Number() }));
+
+const calls = [
+  { name: 'code_exec', arguments: { code: 'print("<think>}{;")\n' } },
+  { name: 'add', arguments: { a: 1, b: -2.5 } },
+  { name: 'add', arguments: { a: { deep: ['"', '\\', '你好', null] }, b: '\n' } },
+];
+const tools = [codeExec, add];
+
+describeToolCallFormatContract('hermes', {
+  plugin: HermesFormat,
+  create: () => new HermesFormat(),
+  tools,
+  calls,
+  broken: ['<tool_call>', '<tool_call>{"name": "add"}</tool_call>', '<tool_call>[1]</tool_call>'],
+  marks: ['<tool_call>', '</tool_call>', '{"name": "add", "arguments": {}}', '"', '{'],
+});
+describeToolCallFormatContract('llama3', {
+  plugin: Llama3Format,
+  create: () => new Llama3Format({}),
+  tools,
+  // Thoughts are not marked off from JSON here, so a mark of one inside an argument is one.
+  calls: [{ name: 'code_exec', arguments: { code: 'print("}{;")\n' } }, ...calls.slice(1)],
+  broken: [
+    '{"name": "add", "parameters": {"a": 1}',
+    '{"name": "add", "parameters": 3}',
+    '{"name": "add"}',
+    '{"name": "add", "parameters": {}} I hope that helps.',
+  ],
+  marks: ['<|python_tag|>', '{"name": "add", "parameters": {}}', ';', '{', '}', '"'],
+});
+describeToolCallFormatContract('python-block', {
+  plugin: PythonBlockFormat,
+  create: () => new PythonBlockFormat({}),
+  tools,
+  calls: [
+    { name: 'code_exec', arguments: { code: 'print("<think>")' } },
+    { name: 'code_exec', arguments: { code: '' } },
+    { name: 'code_exec', arguments: { code: 'if 1:\n  print(`1`)\n' } },
+  ],
+  broken: ['```python\nprint(1)', 'Look:\n```py\n'],
+  marks: ['```python\n', '\n```', '```', '\n', 'print(1)'],
+});
+describeToolCallFormatContract('plain', {
+  plugin: PlainFormat,
+  create: () => new PlainFormat(),
+  tools,
+  calls: [],
+  broken: [],
+  marks: ['<tool_call>{"name": "add", "arguments": {}}</tool_call>', '```python\n1\n```'],
+});
+
+describe('llama3', () => {
+  const format = new Llama3Format({});
+  const read = (text: string, known = tools) =>
+    format.read({ text, turn: 0, inThought: false, tools: known });
+  const call = { id: 'call_0_0', name: 'add', arguments: { a: 1, b: 2 } };
+
+  test.each([
+    '{"name": "add", "parameters": {"a": 1, "b": 2}}',
+    '\n {"name":"add","arguments":{"a":1,"b":2}} \n',
+    '{"type": "function", "name": "add", "parameters": {"a": 1, "b": 2}}',
+    '{"type": "function", "function": {"name": "add", "parameters": {"a": 1, "b": 2}}}',
+    '{"name": "add", "parameters": "{\\"a\\": 1, \\"b\\": 2}"}',
+    '<|python_tag|>{"name": "add", "parameters": {"a": 1, "b": 2}}',
+  ])('reads %j as a call', (text) => {
+    expect(read(text)).toEqual({ role: 'assistant', content: '', toolCalls: [call] });
+  });
+
+  test.each(['; ', ';', '\n', ' ;\n\n'])('reads calls separated by %j', (separator) => {
+    const one = format.print(call);
+    expect(read([one, one].join(separator)).toolCalls).toEqual([call, { ...call, id: 'call_0_1' }]);
+  });
+
+  test.each(['{"answer": 4}', '{"name": "Ann", "age": 3}', '{', 'Use {"name": "add"}.', '[1, 2]'])(
+    'leaves %j as an answer',
+    (text) => {
+      expect(read(text)).toEqual({ role: 'assistant', content: text });
+    },
+  );
+
+  test('gives code after the tag to the tool that takes code, words before it staying words', () => {
+    expect(read('Let me see.<|python_tag|>print(1)\nprint(2)')).toEqual({
+      role: 'assistant',
+      content: 'Let me see.',
+      toolCalls: [{ id: 'call_0_0', name: 'code_exec', arguments: { code: 'print(1)\nprint(2)' } }],
+    });
+  });
+
+  test('says why code has nowhere to go', () => {
+    const problem = (known: readonly ToolSpec[]) =>
+      read('<|python_tag|>print(1)', [...known]).malformedCalls?.[0]?.problem;
+    expect(problem([])).toMatch(/the run has no tools/);
+    expect(problem([codeExec, search])).toMatch(/several tools .*code_exec.code, search.query/);
+  });
+
+  test('ends turns with <|eom_id|> too', () => {
+    expect(format.endsOfTurn).toContain('<|eom_id|>');
+  });
+});
+
+describe('python-block', () => {
+  const read = (text: string, settings = {}, known: readonly ToolSpec[] = tools) =>
+    new PythonBlockFormat(settings).read({ text, turn: 1, inThought: false, tools: known });
+
+  test('keeps what stands around the blocks as words', () => {
+    expect(read('First:\n```python\nx = 1\nprint(x)\n```\nthen\n``` py\nprint(2)\n```')).toEqual({
+      role: 'assistant',
+      content: 'First:\n\nthen',
+      toolCalls: [
+        { id: 'call_1_0', name: 'code_exec', arguments: { code: 'x = 1\nprint(x)' } },
+        { id: 'call_1_1', name: 'code_exec', arguments: { code: 'print(2)' } },
+      ],
+    });
+  });
+
+  test('leaves other blocks alone, with whatever they show', () => {
+    const text = '```json\n{}\n```\n```\n```python\n```';
+    expect(read(text)).toEqual({ role: 'assistant', content: text });
+  });
+
+  test.each([
+    ['no tool', [], {}, /the run has no tools/],
+    ['no tool with one required text', [add], {}, /\(add\) has one required parameter, a text/],
+    ['several', [codeExec, search], {}, /several tools .*code_exec.code, search.query. Set tool/],
+    ['a name that is not there', [codeExec], { tool: 'run' }, /no tool of this run is named "run"/],
+    ['an argument that is no text', [add], { tool: 'add', argument: 'a' }, /has a text "a"/],
+  ])('cannot be used with %s', (_, known, settings, problem) => {
+    expect(new PythonBlockFormat(settings).problemWith(known)).toMatch(problem);
+  });
+
+  test.each([
+    [{ tool: 'search' }, { name: 'search', arguments: { query: '1' } }],
+    [
+      { tool: 'code_exec', argument: 'code' },
+      { name: 'code_exec', arguments: { code: '1' } },
+    ],
+    [{ argument: 'query' }, { name: 'search', arguments: { query: '1' } }],
+  ])('gives code where settings %j say', (settings, call) => {
+    const known = [codeExec, search, add];
+    expect(new PythonBlockFormat(settings).problemWith(known)).toBeUndefined();
+    expect(read('```python\n1\n```', settings, known).toolCalls).toEqual([
+      { id: 'call_1_0', ...call },
+    ]);
+  });
+
+  test('writes no call of a tool that takes no code', () => {
+    const call = { name: 'add', arguments: { a: 1, b: 2 } };
+    expect(() => new PythonBlockFormat({}).print(call, tools)).toThrow(
+      /A call of add cannot be written as a block of Python: code goes to code_exec.code/,
+    );
+  });
+});
+
+test('plain writes no calls', () => {
+  expect(() => new PlainFormat().print({ name: 'add', arguments: {} })).toThrow(
+    /policy.toolCallFormat is plain/,
+  );
+});

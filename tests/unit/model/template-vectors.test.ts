@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+
+import { ChatTemplate } from '../../../model/chat-template.ts';
+import { templatesFolder } from '../../support/templates.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+interface Vector {
+  readonly template: string;
+  readonly messages: readonly Json[];
+  readonly tools: readonly Json[] | null;
+  readonly cue: boolean;
+  readonly text?: string;
+  /** What the template raised. */
+  readonly refusal?: string;
+}
+
+const read = (name: string): string => readFileSync(join(templatesFolder, name), 'utf8');
+const vectors = JSON.parse(read('vectors.json')) as readonly Vector[];
+
+describe.each(['llama3', 'qwen2.5', 'plain'])('a template laid out as %s', (name) => {
+  const template = new ChatTemplate(read(`${name}.jinja`), { bos_token: '<|begin_of_text|>' });
+  const own = vectors.filter((vector) => vector.template === name);
+  const rendered = ({ messages, tools, cue }: Vector): string =>
+    template.renderRaw(messages, tools ?? undefined, { addGenerationPrompt: cue });
+
+  test('comes out as Python renders it', () => {
+    const texts = own.filter(({ text }) => text !== undefined);
+    expect(texts.length).toBeGreaterThanOrEqual(12);
+    expect(texts.map(rendered)).toEqual(texts.map(({ text }) => text));
+  });
+
+  test('refuses what it refuses in Python', () => {
+    for (const vector of own.filter(({ refusal }) => refusal !== undefined)) {
+      expect(() => rendered(vector)).toThrow(vector.refusal);
+    }
+  });
+});
