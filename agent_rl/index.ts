@@ -32,6 +32,7 @@ export type {
   CheckResult,
   EvaluationOptions,
   GenerateOptions,
+  ExportOptions,
   IndexOptions,
   JobOptions,
   JobResult,
@@ -87,6 +88,7 @@ export {
   MiniMindPolicy,
   PlainFormat,
   PythonBlockFormat,
+  TransformersJsPolicy,
 } from './policies/index.ts';
 export {
   CalculatorTool,

@@ -158,14 +158,5 @@ export function dequantizedTensor(weights: Weights, name: string): Float32Array 
   return scales instanceof Float32Array ? dequantizeMatrix({ packed: values, scales }) : undefined;
 }
 
-/** Every tensor of a model in float32, those of its adapters included. */
-export function inFloat32(weights: Weights): Map<string, Float32Array> {
-  const isScale = (name: string): boolean =>
-    name.endsWith(scaleName('')) &&
-    weights.get(name.slice(0, -scaleName('').length)) instanceof Uint8Array;
-  const names = [...weights.keys()].filter((name) => !isScale(name));
-  return new Map(names.map((name) => [name, dequantizedTensor(weights, name)!]));
-}
-
 const isLinear = (config: ModelConfig, name: string): boolean =>
   Object.keys(linearShapes(config)).some((module) => name.endsWith(`.${module}.weight`));

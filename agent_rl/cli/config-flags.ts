@@ -111,12 +111,12 @@ export function refuseBoth(parsed: Parsed, one: string, other: string): void {
 /** What yargs parsed. */
 export type Parsed = Readonly<Record<string, unknown>>;
 
-/** The values of an option that is a list. */
-export const texts = (value: unknown): readonly string[] =>
+/** The values of an option that may be given again and again. */
+export const textsOf = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 
 /** The values of `--set`. */
-export const setsOf = (parsed: Parsed): readonly string[] => texts(parsed['set']);
+export const setsOf = (parsed: Parsed): readonly string[] => textsOf(parsed['set']);
 
 /** What is no number stays as it was written: the config's own message then says what is allowed. */
 function settingOf(value: unknown, type: ConfigFlag['type']): unknown {
@@ -132,7 +132,7 @@ export function overridesOf(parsed: Parsed): readonly Override[] {
       const value = parsed[flag];
       return { source: `--${flag} ${String(value)}`, path, value: settingOf(value, type) };
     });
-  const plugins = texts(parsed['plugin']).map((value) => ({
+  const plugins = textsOf(parsed['plugin']).map((value) => ({
     source: `--plugin ${value}`,
     path: 'plugins',
     value,

@@ -13,6 +13,7 @@ import { chat } from './commands/chat.ts';
 import { doctor } from './commands/doctor.ts';
 import { evaluate } from './commands/eval.ts';
 import { generate } from './commands/generate.ts';
+import { exportModel } from './commands/export.ts';
 import { indexCorpus } from './commands/index-corpus.ts';
 import { mergeLora } from './commands/merge-lora.ts';
 import { plugins } from './commands/plugins.ts';
@@ -38,6 +39,7 @@ const commands: readonly Command[] = [
   score,
   generate,
   mergeLora,
+  exportModel,
   doctor,
 ];
 

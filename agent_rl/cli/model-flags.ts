@@ -2,7 +2,7 @@ import type { Options } from 'yargs';
 
 import type { ModelJobOptions } from '../compose/run-options.ts';
 import { AgentRlError } from '../core/errors.ts';
-import { texts, type Parsed } from './config-flags.ts';
+import { textsOf, type Parsed } from './config-flags.ts';
 import { type Io, printer } from './io.ts';
 
 /** Flags of the commands that run a model by itself. */
@@ -41,7 +41,7 @@ export function modelJob(parsed: Parsed, io: Io): ModelJobOptions {
   return {
     model: String(parsed['model']),
     device: String(parsed['device']),
-    adapters: texts(parsed['adapter']),
+    adapters: textsOf(parsed['adapter']),
     ...(engineThreads !== undefined && { engineThreads }),
     ...(parsed['quantize'] === true && {
       quantize: {

@@ -1,11 +1,13 @@
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 
 import type { Container } from 'inversify';
 
 import type { Config } from '../config/index.ts';
 import type { Environment } from '../core/environment.ts';
+import { AgentRlError } from '../core/errors.ts';
 import { GENERATOR } from '../core/generator.ts';
-import type { Policy } from '../core/policy.ts';
+import type { OwnGenerator, Policy } from '../core/policy.ts';
 import type { RewardShared } from '../core/reward.ts';
 import { SANDBOX, type Sandbox } from '../core/sandbox.ts';
 import { TOOL_CALL_FORMAT } from '../core/tool-call-format.ts';
@@ -22,6 +24,9 @@ import {
   openLanguageModelFolder,
   type LanguageModel,
 } from '../../model/language-model.ts';
+import { readModelConfig } from '../../model/model-config.ts';
+import { readJson } from '../../model/read-json.ts';
+import { checkCacheFits } from './check-cache-fits.ts';
 import { choosePlugins, type Chosen, type ChosenPlugins } from './choose-plugins.ts';
 import { construct, episodeContainer, rewardFunction, runContainer } from './container.ts';
 import { EngineClient } from './engine-client.ts';
@@ -31,6 +36,7 @@ import { openToolCallFormat } from './open-tool-call-format.ts';
 import { pluginHooks } from './plugin-loader.ts';
 import { asksForFormat, isolatedSettings, needsSandbox } from './plugin-needs.ts';
 import type { JobOptions } from './run-options.ts';
+import { requireTrainable } from './require-trainable.ts';
 import { reportsOf, type RunReports } from './run-reports.ts';
 import { unlessStopped } from './unless-stopped.ts';
 
@@ -50,7 +56,8 @@ export interface AgentOptions extends Pick<JobOptions, 'loaded' | 'plugins'> {
 /** Everything that plays episodes: engine, sandbox, policy, tools, environments, rewards. */
 export interface Agent {
   readonly chosen: ChosenPlugins;
-  readonly engine: EngineClient;
+  /** Absent when the policy brings a generator of its own. */
+  readonly engine?: EngineClient;
   readonly languageModel: LanguageModel;
   readonly policy: Policy;
   readonly sandbox: RememberingSandbox | undefined;
@@ -64,6 +71,20 @@ export interface Agent {
   /** What tools and rewards report of the run so far, its earlier sessions included. */
   reports(earlier?: RunReports): RunReports;
   close(): Promise<void>;
+}
+
+/** An agent whose weights can be changed. */
+export type TrainableAgent = Agent & Required<Pick<Agent, 'engine'>>;
+
+/**
+ * Opens an agent that is to be trained.
+ *
+ * @throws AgentRlError as `openAgent` does; `CONFIG_INVALID` for a policy that cannot be trained
+ */
+export async function openTrainableAgent(options: AgentOptions): Promise<TrainableAgent> {
+  requireTrainable(options.loaded, options.plugins);
+  // What was just required is that the engine generates.
+  return (await openAgent(options)) as TrainableAgent;
 }
 
 /** Opens an agent. @throws AgentRlError of whatever is missing; nothing is left running then. */
@@ -90,10 +111,12 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
       : undefined;
     if (sandbox !== undefined) opened.push(sandbox);
     const { reference } = options;
-    const engine = await openEngine(config, { folder, workers, reference, signal });
-    opened.push(engine);
+    const parts = { folder, workers, reference, signal };
+    const generator =
+      (await openOwnGenerator(config, chosen, parts)) ?? (await openEngine(config, parts));
+    opened.push(generator);
     const container = runContainer([
-      [GENERATOR, engine],
+      [GENERATOR, generator],
       [LANGUAGE_MODEL, languageModel],
       ...(format === undefined ? [] : [[TOOL_CALL_FORMAT, format] as const]),
       ...(sandbox === undefined ? [] : [[SANDBOX, sandbox] as const]),
@@ -114,7 +137,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     });
     return {
       chosen,
-      engine,
+      ...(generator instanceof EngineClient && { engine: generator }),
       languageModel,
       policy,
       sandbox,
@@ -172,6 +195,33 @@ interface EngineParts {
   readonly workers: number;
   readonly reference: boolean;
   readonly signal: AbortSignal;
+}
+
+/** The generator that the policy brings, if it does. */
+async function openOwnGenerator(
+  config: Config,
+  { policy: { entry, settings } }: ChosenPlugins,
+  { folder, workers, signal }: EngineParts,
+): Promise<OwnGenerator | undefined> {
+  const open = entry.spec.openGenerator;
+  if (open === undefined) return undefined;
+  if (config.model.adapters.length > 0 || config.model.lora !== undefined) {
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `policy ${entry.spec.name} brings its own generator, which knows nothing of model.adapters and model.lora. Leave them out; agent-rl export --adapter writes a model with its adapters.`,
+    );
+  }
+  const { maxContextTokens } = config.policy;
+  const file = join(folder, 'config.json');
+  const model = readModelConfig(await readJson(file, 'MODEL_INVALID'), file);
+  checkCacheFits(model, { workers, maxContextTokens });
+  const opening = open(settings, {
+    modelFolder: folder,
+    device: config.run.device,
+    threads: config.run.engineThreads ?? availableParallelism(),
+    maxContextTokens,
+  });
+  return unlessStopped(opening, signal, (late) => late.close());
 }
 
 /** The engine thread that a config asks for. @throws AgentRlError `INTERRUPTED` when it is stopped before it is open */

@@ -22,7 +22,7 @@ export interface DoctorReport extends CheckResult {
 }
 
 const optionalPeers = {
-  '@huggingface/transformers': 'models by name from the hub',
+  '@huggingface/transformers': 'policy transformers-js and dense: transformers',
   '@tensorflow/tfjs-node-gpu': 'device tensorflow',
 } as const;
 

@@ -6,7 +6,8 @@ import type { Generation, GenerationRequest, Generator } from '../core/generator
 import type { Learner } from '../core/learner.ts';
 import { packageRoot } from '../core/package-root.ts';
 import { keepFullFloat32 } from '../engine/full-float32.ts';
-import { fromSentError, type EngineAnswer } from './engine-messages.ts';
+import { fromSentError } from '../core/sent-error.ts';
+import type { EngineAnswer } from './engine-messages.ts';
 import type { EngineInfo, EngineServiceOptions } from './engine-service.ts';
 
 interface Pending {

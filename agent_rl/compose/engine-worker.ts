@@ -1,7 +1,8 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 
 import type { Learner, OptimStepOptions } from '../core/learner.ts';
-import { toSentError, type EngineCall } from './engine-messages.ts';
+import { toSentError } from '../core/sent-error.ts';
+import type { EngineCall } from './engine-messages.ts';
 import { EngineService, type EngineServiceOptions } from './engine-service.ts';
 
 type Method = (...args: never[]) => unknown;

@@ -19,6 +19,7 @@ export const jobs: Jobs = {
   score: async (options) => (await import('./score.ts')).score(options),
   generate: async (options) => (await import('./generate.ts')).generate(options),
   mergeLora: async (options) => (await import('./merge-lora.ts')).mergeLora(options),
+  exportModel: async (options) => (await import('./export-model.ts')).exportModel(options),
   doctor: async (options) => (await import('./doctor.ts')).doctor(options),
 };
 

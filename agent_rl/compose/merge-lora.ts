@@ -6,9 +6,7 @@ import { writeFolderAtomic } from '../telemetry/index.ts';
 import { copyLanguageModelFiles } from '../../model/language-model.ts';
 import { saveModel } from '../../model/load-model.ts';
 import { mergeAdapters } from '../../model/merge-adapters.ts';
-import { openModel } from '../../model/open-model.ts';
-import { unquantized } from '../../model/parameters.ts';
-import { inFloat32 } from '../../model/quantize-weights.ts';
+import { openFloatModel } from '../../model/open-float-model.ts';
 import type { StoredDtype } from '../../model/safetensors-header.ts';
 import { adapterFolders } from './adapter-folders.ts';
 import { modelFolder, textFolder } from './model-folder.ts';
@@ -36,18 +34,26 @@ export async function mergeLora(options: MergeLoraOptions): Promise<JobResult> {
   refuseExisting(outputPath, '--output-path');
   const base = modelFolder({ model: { path: baseModel } });
   const adapters = await adapterFolders(loraModels);
-  const opened = await openModel({ folder: base, adapters });
-  // What was trained over four-bit weights fits what they stand for.
-  const parameters = inFloat32(opened.parameters);
-  const { config, merged } = mergeAdapters(unquantized(opened.config), parameters);
+  const opened = await openFloatModel({ folder: base, adapters });
+  const { config: adapted, parameters, dequantized } = opened;
+  const { config, merged } = mergeAdapters(adapted, parameters);
   const texts =
     adapters.findLast((one) => existsSync(join(one, 'tokenizer.json'))) ?? (await textFolder(base));
   await writeFolderAtomic(outputPath, async (folder) => {
     await saveModel(folder, { config, parameters, storedDtype: dtype });
     await copyLanguageModelFiles(texts, folder);
   });
+  if (dequantized)
+    print(`The weights of ${base} are in four bits: merged are the floats they stand for.`);
   print(
     `${merged} matrices of ${base} merged with ${adapters.join(', ')} as ${dtype}: ${outputPath}`,
   );
-  return { output: outputPath, baseModel: base, adapters, dtype, mergedMatrices: merged };
+  return {
+    output: outputPath,
+    baseModel: base,
+    adapters,
+    dtype,
+    dequantized,
+    mergedMatrices: merged,
+  };
 }

@@ -60,6 +60,13 @@ export interface IndexOptions {
   readonly print: (text: string) => void;
 }
 
+/** A model that a job runs by itself, without an agent. */
+export interface ModelJobOptions extends ModelChoice {
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal;
+  readonly print: (text: string) => void;
+}
+
 export interface QuantizeOptions {
   /** Folder of a float model. */
   readonly model: string;
@@ -79,13 +86,6 @@ export interface QuantizeOptions {
   readonly seed: number;
   readonly device: string;
   readonly engineThreads?: number;
-  readonly signal: AbortSignal;
-  readonly print: (text: string) => void;
-}
-
-/** A model that a job runs by itself, without an agent. */
-export interface ModelJobOptions extends ModelChoice {
-  /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
   readonly print: (text: string) => void;
 }
@@ -129,6 +129,16 @@ export interface MergeLoraOptions {
   readonly print: (text: string) => void;
 }
 
+export interface ExportOptions {
+  /** Model folder, run folder or checkpoint. */
+  readonly model: string;
+  /** Folders of adapters over it. */
+  readonly adapters?: readonly string[];
+  /** Folder to write, which is not there or empty. */
+  readonly onnx: string;
+  readonly print: (text: string) => void;
+}
+
 /** What a job found, as `--json` prints it. */
 export type JobResult = Readonly<Record<string, unknown>>;
 
@@ -150,5 +160,6 @@ export interface Jobs {
   score(options: ScoreOptions): Promise<JobResult>;
   generate(options: GenerateOptions): Promise<JobResult>;
   mergeLora(options: MergeLoraOptions): Promise<JobResult>;
+  exportModel(options: ExportOptions): Promise<JobResult>;
   doctor(options: { readonly print: (text: string) => void }): Promise<CheckResult>;
 }

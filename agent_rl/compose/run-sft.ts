@@ -24,6 +24,7 @@ import { EngineClient } from './engine-client.ts';
 import { engineOptions } from './engine-options.ts';
 import { modelFolder, textFolder } from './model-folder.ts';
 import { openToolCallFormat } from './open-tool-call-format.ts';
+import { requireTrainable } from './require-trainable.ts';
 import { defaultRunName } from './resume-point.ts';
 import { writeRunConfig } from './run-inputs.ts';
 import type { JobResult, TrainingOptions } from './run-options.ts';
@@ -45,6 +46,7 @@ export async function runSft(options: TrainingOptions): Promise<JobResult> {
       '--resume continues reinforcement learning; a supervised run cannot be continued. Start it anew, or give its checkpoint with --model-path.',
     );
   }
+  requireTrainable(loaded, plugins);
   const chosen = choosePlugins(loaded, plugins);
   const folderOfModel = modelFolder(config);
   await requireTrainableModel(config);

@@ -20,7 +20,7 @@ import { paddedLength } from '../learner/train-batch.ts';
 import { openLanguageModelFolder } from '../../model/language-model.ts';
 import { inspectModel } from '../../model/load-model.ts';
 import { modelLayers } from '../../model/open-model.ts';
-import { type Agent, openAgent, openEngine, sandboxWorkers } from './agent.ts';
+import { openEngine, openTrainableAgent, sandboxWorkers, type TrainableAgent } from './agent.ts';
 import { pruneCheckpoints, readTrainerState, saveCheckpoint } from './checkpoints.ts';
 import { choosePlugins } from './choose-plugins.ts';
 import { openToolCallFormat } from './open-tool-call-format.ts';
@@ -28,6 +28,7 @@ import { asksForFormat, needsSandbox } from './plugin-needs.ts';
 import { forgetAfter } from './forget-after.ts';
 import { expectedSeconds } from './measure-speed.ts';
 import { modelFolder, textFolder } from './model-folder.ts';
+import { requireTrainable } from './require-trainable.ts';
 import { defaultRunName, resumePoint, type ResumePoint } from './resume-point.ts';
 import type { JobResult, TrainingOptions } from './run-options.ts';
 import { rewriteRunConfig, runInputs, writeRunConfig } from './run-inputs.ts';
@@ -61,6 +62,7 @@ interface RunTasks {
 export async function runTraining(options: TrainingOptions): Promise<JobResult> {
   const { loaded, plugins, print } = options;
   const { config } = loaded;
+  requireTrainable(loaded, plugins);
   const tasks = await readTasks(options);
   const facts = await planFacts(options, tasks);
   print(previewText(tasks.train, config.run.previewTasks));
@@ -76,7 +78,7 @@ export async function runTraining(options: TrainingOptions): Promise<JobResult> 
   try {
     const { cpuSeconds: cpuSecondsBefore } = await memory.sample();
     const kl = config.algorithm.kl.kind !== 'none';
-    const agent = await openAgent({
+    const agent = await openTrainableAgent({
       loaded,
       plugins,
       signal: options.signal,
@@ -199,7 +201,7 @@ async function newRunFolder({ loaded: { config, file } }: TrainingOptions): Prom
 
 interface RunParts {
   readonly options: TrainingOptions;
-  readonly agent: Agent;
+  readonly agent: TrainableAgent;
   readonly tasks: RunTasks;
   readonly facts: PlanFacts;
   readonly folder: RunFolder;

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 
 import type { Class } from './class.ts';
-import type { RandomKey } from './generator.ts';
+import type { Generator, RandomKey } from './generator.ts';
 import type { AssistantMessage, Message, ToolMessage, UserMessage } from './message.ts';
 import { PluginKind } from './plugin.ts';
 import { fieldRules, optionalField } from './plugin-rules.ts';
@@ -45,6 +45,29 @@ export interface PolicySpec {
   readonly name: string;
   readonly description: string;
   readonly settings?: TSchema;
+  /**
+   * Opens a generator of the policy's own, which takes the place of the engine's. Such a policy can be evaluated and
+   * talked to, and not trained: nobody else could change its weights.
+   */
+  readonly openGenerator?: (
+    settings: Readonly<Record<string, unknown>>,
+    host: GeneratorHost,
+  ) => Promise<OwnGenerator>;
+}
+
+/** What a policy's own generator runs on. */
+export interface GeneratorHost {
+  readonly modelFolder: string;
+  /** `run.device` */
+  readonly device: string;
+  /** Threads of matrix products. */
+  readonly threads: number;
+  readonly maxContextTokens: number;
+}
+
+/** Closed at the end of the run. */
+export interface OwnGenerator extends Generator {
+  close(): Promise<void>;
 }
 
 export const policies = new PluginKind<PolicySpec, Policy>('policy', {
@@ -53,6 +76,7 @@ export const policies = new PluginKind<PolicySpec, Policy>('policy', {
     name: fieldRules.name,
     description: fieldRules.text,
     settings: optionalField(fieldRules.objectSchema),
+    openGenerator: optionalField(fieldRules.method),
   },
 });
 

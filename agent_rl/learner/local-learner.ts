@@ -217,6 +217,13 @@ export class LocalLearner implements Learner {
 
   #pack(data: readonly TrainDatum[]): number[][] {
     const lengths = data.map(({ tokens }) => tokens.length);
+    const longest = Math.max(0, ...lengths);
+    if (longest > this.config.maxPositions) {
+      throw new AgentRlError(
+        'SHAPE_MISMATCH',
+        `A sequence of ${longest} tokens is longer than the model's ${this.config.maxPositions} positions. Lower rollout.maxEpisodeTokens.`,
+      );
+    }
     return packMicroBatches(lengths, this.options.microBatchTokens, paddedLength);
   }
 
@@ -274,12 +281,6 @@ export class LocalLearner implements Learner {
   }
 
   #inputs({ tokens, rows, targets, shape: { length } }: TrainBatch): Record<string, TensorData> {
-    if (length > this.config.maxPositions) {
-      throw new AgentRlError(
-        'SHAPE_MISMATCH',
-        `A sequence of ${length} tokens is longer than the model's ${this.config.maxPositions} positions. Lower rollout.maxEpisodeTokens.`,
-      );
-    }
     return {
       tokens,
       rows,

@@ -105,7 +105,7 @@ export function describePolicyContract(name: string, contract: PolicyContract): 
   describe(`${name} keeps the Policy contract`, () => {
     test('is marked with a spec', () => {
       const spec = policies.specOf(plugin);
-      expect(spec?.name).toMatch(/^[a-z][a-z0-9_]*$/);
+      expect(spec?.name).toMatch(/^[A-Za-z][A-Za-z0-9_.-]*$/);
       expect(spec?.description).toMatch(/\S.{9,}/);
       expect(spec?.settings ?? { type: 'object' }).toMatchObject({ type: 'object' });
     });

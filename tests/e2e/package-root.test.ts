@@ -7,16 +7,17 @@ import { packageRoot } from '../../agent_rl/core/package-root.ts';
 const publicNames = `
   tool environment policy reward inject Type AgentRlError
   ToolRegistry EnvironmentRegistry PolicyRegistry RewardRegistry
-  MiniMindPolicy HuggingFacePolicy CodeExecEnv CodeExecTool CalculatorTool
+  MiniMindPolicy HuggingFacePolicy TransformersJsPolicy CodeExecEnv CodeExecTool CalculatorTool
   RolloutWorker AsyncRolloutWorker GRPOTrainer SFTTrainer trainAgent
   CodeTaskDataset loadCodeTaskSplits CodeTaskSampler`
   .trim()
   .split(/\s+/);
 
-const script = `
+const script = (otherwise = '') => `
   import { createRequire } from 'node:module';
   const environment = JSON.stringify(process.env);
   const root = await import('agent_rl');
+  ${otherwise}
   const loaded = Object.keys(createRequire(import.meta.url).cache);
   console.log(JSON.stringify({
     names: Object.keys(root),
@@ -27,10 +28,10 @@ const script = `
   }));`;
 
 /** What a program finds that imports the built package by its name. */
-function importedRoot(): Record<string, unknown> {
+function importedRoot(otherwise?: string): Record<string, unknown> {
   const { stdout, stderr } = spawnSync(
     process.execPath,
-    ['--input-type=module', '--eval', script],
+    ['--input-type=module', '--eval', script(otherwise)],
     { cwd: packageRoot(), encoding: 'utf8' },
   );
   expect(stderr).toBe('');
@@ -41,4 +42,9 @@ test('the package gives its public names, starts nothing and loads no engine', (
   const { names, ...effects } = importedRoot();
   expect(names).toEqual(expect.arrayContaining(publicNames));
   expect(effects).toEqual({ engines: [], resources: [], listeners: 0, sameEnvironment: true });
+}, 60_000);
+
+test('an engine that came with transformers.js would have been seen', () => {
+  const { engines } = importedRoot(`await import('@huggingface/transformers');`);
+  expect(engines).not.toEqual([]);
 }, 60_000);

@@ -19,10 +19,11 @@ const jobsWith = (some: Partial<Jobs>): Jobs => ({
   verifyDataset: unexpected,
   index: unexpected,
   prepareData: unexpected,
-  quantize: unexpected,
   score: unexpected,
   generate: unexpected,
   mergeLora: unexpected,
+  exportModel: unexpected,
+  quantize: unexpected,
   doctor: unexpected,
   ...some,
 });

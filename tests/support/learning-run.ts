@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import { openAgent, type Agent } from '../../agent_rl/compose/agent.ts';
+import { openTrainableAgent, type TrainableAgent } from '../../agent_rl/compose/agent.ts';
 import { prepareRun } from '../../agent_rl/compose/prepare-run.ts';
 import { trainerOptions } from '../../agent_rl/compose/trainer-options.ts';
 import type { Learner, TrainDatum } from '../../agent_rl/core/learner.ts';
@@ -106,7 +106,7 @@ export async function learningRun(fault: Fault, job = codeExec): Promise<Learnin
     flags: [],
   });
   const { config } = prepared.loaded;
-  const agent = await openAgent({ ...prepared, reference: false });
+  const agent = await openTrainableAgent({ ...prepared, reference: false });
   try {
     const drawn = recordDraws(agent);
     const trained: TrainDatum[] = [];
@@ -136,7 +136,7 @@ export async function learningRun(fault: Fault, job = codeExec): Promise<Learnin
 }
 
 /** Notes what the engine draws, where it draws it: nothing between there and the learner can forge it. */
-function recordDraws({ engine }: Agent): ReadonlyMap<string, Drawn> {
+function recordDraws({ engine }: TrainableAgent): ReadonlyMap<string, Drawn> {
   const drawn = new Map<string, Drawn>();
   const open = new Map<string, Drawn>();
   const generate = engine.generate.bind(engine);

@@ -128,6 +128,7 @@ describe('README', () => {
       'environment.systemPrompt',
       'policy.thinking',
       'policy.templateDate',
+      'policy.dtype',
     ]);
     // `eval` is also a key of summary.json.
     const files = ['run.log', 'run.lock', 'train.jsonl', 'eval.jsonl'];

@@ -1,5 +1,5 @@
 import type { Command } from '../command.ts';
-import { texts } from '../config-flags.ts';
+import { textsOf } from '../config-flags.ts';
 import { printer, writeJson } from '../io.ts';
 
 export const mergeLora: Command = {
@@ -37,7 +37,7 @@ export const mergeLora: Command = {
     const json = parsed['json'] === true;
     const result = await jobs.mergeLora({
       baseModel: String(parsed['base-model']),
-      loraModels: texts(parsed['lora-model']),
+      loraModels: textsOf(parsed['lora-model']),
       outputPath: String(parsed['output-path']),
       dtype: String(parsed['dtype']),
       print: printer(io, json),

@@ -1,6 +1,6 @@
 import { adapterTargetNames } from '../../core/linear-module.ts';
 import type { Command } from '../command.ts';
-import { texts } from '../config-flags.ts';
+import { textsOf } from '../config-flags.ts';
 import { printer, writeJson } from '../io.ts';
 
 export const quantize: Command = {
@@ -54,7 +54,7 @@ export const quantize: Command = {
   run: async (parsed, { io, jobs }) => {
     const json = parsed['json'] === true;
     const { text, 'engine-threads': engineThreads } = parsed;
-    const targets = texts(parsed['lora-targets']);
+    const targets = textsOf(parsed['lora-targets']);
     const rank = Number(parsed['lora-rank']);
     const result = await jobs.quantize({
       model: String(parsed['model']),

@@ -5,7 +5,8 @@ import type { TracedProgram } from '../trace/trace-program.ts';
 
 const { onnx } = onnxProto;
 
-const elementTypes: Readonly<Record<GraphDType, number>> = {
+/** ONNX's numbers of element types. */
+export const elementTypes: Readonly<Record<GraphDType, number>> = {
   float32: onnx.TensorProto.DataType.FLOAT,
   int32: onnx.TensorProto.DataType.INT32,
   int64: onnx.TensorProto.DataType.INT64,
@@ -21,7 +22,7 @@ const encodeAttribute = (name: string, value: AttributeValue): object => {
   return { name, type: AttributeType.STRING, s: new TextEncoder().encode(value.string) };
 };
 
-const encodeNode = (node: GraphNode, index: number): object => ({
+export const encodeNode = (node: GraphNode, index: number): object => ({
   name: `${node.operator}_${index}`,
   opType: node.operator,
   domain: node.domain,
@@ -30,21 +31,40 @@ const encodeNode = (node: GraphNode, index: number): object => ({
   attribute: Object.entries(node.attributes).map(([name, value]) => encodeAttribute(name, value)),
 });
 
-const encodeType = (name: string, shape: readonly number[], dtype: GraphDType): object => ({
+/** An input or output; a size that is known only when the model runs has a name. */
+export const encodeType = (
+  name: string,
+  shape: readonly (number | string)[],
+  dtype: GraphDType,
+): object => ({
   name,
   type: {
     tensorType: {
       elemType: elementTypes[dtype],
-      shape: { dim: shape.map((dimValue) => ({ dimValue })) },
+      shape: {
+        dim: shape.map((size) =>
+          typeof size === 'number' ? { dimValue: size } : { dimParam: size },
+        ),
+      },
     },
   },
 });
+
+/** What every model says of itself. */
+export const modelHead = {
+  irVersion: 8,
+  producerName: 'agent_rl',
+  opsetImport: [
+    { domain: '', version: 18 },
+    { domain: 'com.microsoft', version: 1 },
+  ],
+};
 
 /** Graph name of the output `name`, kept apart from input names, which may be equal. */
 export const outputLabel = (name: string): string => `output:${name}`;
 
 /** Most bytes a protobuf message may have. */
-const mostBytes = 2 ** 31 - 1;
+export const mostBytes = 2 ** 31 - 1;
 
 const assertFits = ({ graph }: TracedProgram): void => {
   const bytes = graph.initializers.reduce((sum, { bytes: own }) => sum + own.byteLength, 0);
@@ -66,12 +86,7 @@ export function encodeModel(traced: TracedProgram): Uint8Array {
     output: [outputLabel(output.name)],
   }));
   const model = {
-    irVersion: 8,
-    producerName: 'agent_rl',
-    opsetImport: [
-      { domain: '', version: 18 },
-      { domain: 'com.microsoft', version: 1 },
-    ],
+    ...modelHead,
     graph: {
       name: 'program',
       node: [...graph.nodes.map(encodeNode), ...results],

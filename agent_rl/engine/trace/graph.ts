@@ -36,6 +36,8 @@ export interface EmitOptions {
   readonly attributes?: Readonly<Record<string, AttributeValue>>;
   readonly domain?: '' | 'com.microsoft';
   readonly outputs?: number;
+  /** Name of the first output, where something outside the graph knows it by one. */
+  readonly as?: string;
 }
 
 const bytesOf = (data: ArrayLike<number>, dtype: TraceDType): Uint8Array => {
@@ -77,8 +79,10 @@ export class Graph {
 
   /** Records one operator and returns the names of its outputs. */
   emitMany(operator: string, inputs: readonly string[], options: EmitOptions): string[] {
-    const { attributes = {}, domain = '', outputs = 1 } = options;
-    const names = Array.from({ length: outputs }, () => this.#fresh('t'));
+    const { attributes = {}, domain = '', outputs = 1, as } = options;
+    const names = Array.from({ length: outputs }, (_, index) =>
+      index === 0 && as !== undefined ? as : this.#fresh('t'),
+    );
     this.nodes.push({ operator, domain, inputs, outputs: names, attributes });
     return names;
   }

@@ -117,6 +117,22 @@ describe('LocalLearner', () => {
     expect(losses.at(-1)).toBeLessThan((losses[0] as number) * 0.7);
   });
 
+  test('takes a sequence of as many tokens as the model has positions, and none longer', async () => {
+    const tokens = Int32Array.from({ length: 32 }, (_, t) => (t * 5) % 24);
+    const score = async (maxPositions: number) => {
+      const config = { ...tinyModelConfig, maxPositions };
+      const learner = new LocalLearner(engine, config, initialParameters(config, new KeyedRng(3)), {
+        microBatchTokens: 256,
+        publish: async () => undefined,
+      });
+      const scored = await learner.forward([tokens], { temperature: 1, which: 'policy' });
+      await learner.close();
+      return scored[0]!;
+    };
+    expect(await score(32)).toEqual(await score(256));
+    await expect(score(31)).rejects.toThrow("32 tokens is longer than the model's 31 positions");
+  });
+
   test('refuses a datum whose arrays disagree or whose first token is trained', async () => {
     const { learner } = open();
     await expect(learner.forwardBackward([datum(9, 0)], ppo)).rejects.toThrow('first token');

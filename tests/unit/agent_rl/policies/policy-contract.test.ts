@@ -8,6 +8,7 @@ import {
   HermesFormat,
   HuggingFacePolicy,
   MiniMindPolicy,
+  TransformersJsPolicy,
 } from '../../../../agent_rl/policies/index.ts';
 import { openLanguageModelFolder } from '../../../../model/language-model.ts';
 import { loadModel } from '../../../../model/load-model.ts';
@@ -58,4 +59,14 @@ describe.each([
     isControl: (token) => tokenizer.isControl(token),
     forged,
   });
+});
+
+describePolicyContract('transformers-js with the tokenizer and template of MiniMind-3', {
+  plugin: TransformersJsPolicy,
+  create: () => {
+    const scripted = new ScriptedGenerator(() => tokenizer.encodeTemplate(said));
+    return new TransformersJsPolicy(model, scripted, { thinking: false }, new HermesFormat());
+  },
+  isControl: (token) => tokenizer.isControl(token),
+  forged,
 });

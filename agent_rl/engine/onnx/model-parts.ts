@@ -1,0 +1,124 @@
+import onnxProto from 'onnx-proto';
+import { AgentRlError } from '../../core/errors.ts';
+import type { Graph, GraphDType, Initializer } from '../trace/graph.ts';
+import { elementTypes, encodeNode, encodeType, modelHead, mostBytes } from './encode-model.ts';
+
+const { onnx } = onnxProto;
+
+/** An input or output of a model that is written to a file. */
+export interface Port {
+  readonly name: string;
+  /** A size known only when the model runs is a name, the same wherever it is the same. */
+  readonly shape: readonly (number | string)[];
+  readonly dtype: GraphDType;
+}
+
+/** A graph whose inputs and outputs others know by name. */
+export interface OpenGraph {
+  readonly graph: Graph;
+  readonly inputs: readonly Port[];
+  readonly outputs: readonly Port[];
+}
+
+/** The bytes of a model, in pieces: weights are not copied. */
+export interface ModelParts {
+  /** The `.onnx` file. */
+  readonly model: readonly Uint8Array[];
+  /** The file beside it, when weights are apart. */
+  readonly data: readonly Uint8Array[];
+}
+
+/** Numbers of the fields written here (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto). */
+const fields = { graphOfModel: 7, initializerOfGraph: 5, rawDataOfTensor: 9 } as const;
+
+/** Shapes and scalars stay in the model, where ONNX Runtime reads them while it infers shapes. */
+const smallestApart = 1024;
+
+/** Data that is mapped into memory begins at a page. */
+const page = 4096;
+
+/**
+ * The ONNX model of a graph (opset 18) as protobuf. A message above 2 GiB cannot be read, so large models keep their
+ * weights in a file of their own.
+ *
+ * @param dataFile name of the file for the weights, beside the model's; without it they are in the model
+ * @throws AgentRlError `ENGINE_FAILED` when the model would have more than 2 GiB.
+ */
+export function modelParts({ graph, inputs, outputs }: OpenGraph, dataFile?: string): ModelParts {
+  const apart = new DataFile(dataFile);
+  const rest = onnx.GraphProto.encode(
+    onnx.GraphProto.create({
+      name: 'decoder',
+      node: graph.nodes.map(encodeNode),
+      input: inputs.map(({ name, shape, dtype }) => encodeType(name, shape, dtype)),
+      output: outputs.map(({ name, shape, dtype }) => encodeType(name, shape, dtype)),
+    }),
+  ).finish();
+  const initializers = graph.initializers.flatMap((one) =>
+    message(fields.initializerOfGraph, apart.add(one) ?? inside(one)),
+  );
+  const head = onnx.ModelProto.encode(onnx.ModelProto.create(modelHead)).finish();
+  const model = [head, ...message(fields.graphOfModel, [rest, ...initializers])];
+  const bytes = sizeOf(model);
+  if (bytes <= mostBytes) return { model, data: apart.pieces };
+  throw new AgentRlError(
+    'ENGINE_FAILED',
+    `An ONNX file may have ${mostBytes} bytes at most, this one would have ${bytes}; keep its weights apart.`,
+  );
+}
+
+const described = ({ name, shape, dtype }: Initializer, more: object = {}): Uint8Array =>
+  onnx.TensorProto.encode(
+    onnx.TensorProto.create({
+      name,
+      dims: [...shape],
+      dataType: elementTypes[dtype],
+      ...more,
+    }),
+  ).finish();
+
+const inside = (one: Initializer): readonly Uint8Array[] => [
+  described(one),
+  ...message(fields.rawDataOfTensor, [one.bytes]),
+];
+
+/** Collects the tensors that lie outside the model. */
+class DataFile {
+  readonly pieces: Uint8Array[] = [];
+  #end = 0;
+
+  constructor(private readonly name: string | undefined) {}
+
+  /** The tensor as a reference into this file, or `undefined` when it belongs inside the model. */
+  add(one: Initializer): readonly Uint8Array[] | undefined {
+    if (this.name === undefined || one.bytes.byteLength < smallestApart) return undefined;
+    const gap = (page - (this.#end % page)) % page;
+    if (gap > 0) this.pieces.push(new Uint8Array(gap));
+    const offset = this.#end + gap;
+    this.pieces.push(one.bytes);
+    this.#end = offset + one.bytes.byteLength;
+    const place = { location: this.name, offset, length: one.bytes.byteLength };
+    const more = {
+      dataLocation: onnx.TensorProto.DataLocation.EXTERNAL,
+      externalData: Object.entries(place).map(([key, value]) => ({ key, value: String(value) })),
+    };
+    return [described(one, more)];
+  }
+}
+
+/** A field that holds bytes: its number and kind, their count, the bytes. */
+function message(field: number, pieces: readonly Uint8Array[]): Uint8Array[] {
+  const prefix = Uint8Array.from([...varint(field * 8 + 2), ...varint(sizeOf(pieces))]);
+  return [prefix, ...pieces];
+}
+
+/** A number as protobuf writes it: seven bits a byte, lowest first, the top bit on all but the last. */
+function varint(value: number): number[] {
+  const bytes: number[] = [];
+  let left = value;
+  for (; left > 127; left = Math.floor(left / 128)) bytes.push((left % 128) + 128);
+  return [...bytes, left];
+}
+
+const sizeOf = (pieces: readonly Uint8Array[]): number =>
+  pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);

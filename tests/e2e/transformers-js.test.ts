@@ -1,0 +1,108 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+
+import { openAgent } from '../../agent_rl/compose/agent.ts';
+import { prepareRun } from '../../agent_rl/compose/prepare-run.ts';
+import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import type { Trajectory } from '../../agent_rl/core/trajectory.ts';
+import { evaluate } from '../../agent_rl/trainer/evaluate.ts';
+import { CodeTaskDataset } from '../../dataset/index.ts';
+import { builtProgram } from '../support/built-program.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const root = packageRoot();
+const folder = temporaryFolder();
+const exported = join(folder, 'starter-onnx');
+const policy = ['--policy-type', 'transformers-js', '--hf-model-name', exported];
+
+const exporting = builtProgram(
+  'agent-rl',
+  ['export', '--model', join(root, 'model', 'starter'), '--onnx', exported],
+  folder,
+);
+
+test('agent-rl export says what it wrote', () => {
+  expect(exporting).toMatchObject({ code: 0, stderr: '' });
+  expect(exporting.stdout).toContain(`to ${exported}: 10 MiB`);
+});
+
+/** The first tasks of the eval split, each attempted once at temperature 0. */
+async function attempts(settings: readonly string[]): Promise<{
+  readonly trajectories: readonly Trajectory[];
+  readonly opensEngine: boolean;
+}> {
+  const file = join(root, 'configs', 'code_exec_grpo.yaml');
+  const overrides = [...settings, 'rollout.workers=4', 'run.engineThreads=1', 'sandbox.workers=1'];
+  const prepared = await prepareRun({ file, overrides, flags: [] });
+  const { dir } = prepared.loaded.config.dataset;
+  const split = await CodeTaskDataset.fromPath(join(root, dir, 'eval.jsonl'));
+  const tasks = split.tasks.slice(0, 6);
+  const agent = await openAgent({ ...prepared, reference: false, tasks });
+  try {
+    const trajectories: Trajectory[] = [];
+    await evaluate(agent.rollouts, tasks, {
+      samples: 1,
+      temperature: 0,
+      seed: 1,
+      step: 0,
+      signal: new AbortController().signal,
+      onEpisode: (trajectory) => trajectories.push(trajectory),
+    });
+    const byTask = trajectories.toSorted((a, b) => (a.taskId < b.taskId ? -1 : 1));
+    return { trajectories: byTask, opensEngine: agent.engine !== undefined };
+  } finally {
+    await agent.close();
+  }
+}
+
+describe('policy transformers-js', () => {
+  test('plays the episodes that the engine plays with the same weights', async () => {
+    const here = await attempts([`model.path=${join(root, 'model', 'starter')}`]);
+    const there = await attempts(['policy.type=transformers-js', `model.path=${exported}`]);
+    expect([here.opensEngine, there.opensEngine]).toEqual([true, false]);
+    expect(here.trajectories).toHaveLength(6);
+    const seen = ({ taskId, tokens, spans, outcome, reward }: Trajectory) => ({
+      taskId,
+      tokens,
+      spans,
+      outcome,
+      reward,
+    });
+    expect(there.trajectories.map(seen)).toEqual(here.trajectories.map(seen));
+    // More than prompts: most episodes call the sandbox and go on with what it said.
+    const turns = there.trajectories.map(
+      ({ spans }) => spans.filter(({ source }) => source === 'sampled').length,
+    );
+    expect(Math.max(...turns)).toBeGreaterThan(1);
+  });
+
+  test('is evaluated from the command line', () => {
+    const limits = ['--set', 'eval.maxTasks=3', '--sandbox-workers', '1', '--json'];
+    const { code, stdout } = builtProgram('agent-rl', ['eval', ...policy, ...limits], folder);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ model: exported, tasks: 3, systemFailures: 0 });
+  });
+
+  test.each(['train', 'sft'])(
+    'is refused by agent-rl %s, before anything is written',
+    (command) => {
+      const output = join(folder, `runs-${command}`);
+      const args = [command, ...policy, '--output-dir', output];
+      const { code, stdout, stderr } = builtProgram('agent-rl', args, folder);
+      expect(code).toBe(2);
+      expect(stderr).toContain('CONFIG_INVALID');
+      expect(stderr).toContain('policy.type: policy transformers-js brings its own generator');
+      expect(stdout).toBe('');
+      expect(existsSync(output)).toBe(false);
+    },
+  );
+
+  test('says how to make the folder it needs', () => {
+    const args = ['eval', '--policy-type', 'transformers-js'];
+    const { code, stderr } = builtProgram('agent-rl', args, folder);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/MODEL_INVALID: .*starter has no onnx\/model\.onnx.*agent-rl export/);
+  });
+});

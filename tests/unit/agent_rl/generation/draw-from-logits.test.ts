@@ -1,0 +1,57 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
+import { greedy, unbiased } from '../../../../agent_rl/core/sampling.ts';
+import { drawFromLogits } from '../../../../agent_rl/generation/draw-from-logits.ts';
+
+// Probabilities 1/2, 1/8, 1/4 and 1/8 at temperature 1.
+const logits = Float32Array.from([4, 1, 2, 1], (share) => Math.log(share));
+
+describe('a draw from logits', () => {
+  test.each([
+    [0, 0],
+    [0.49, 0],
+    [0.51, 1],
+    [0.63, 2],
+    [0.87, 2],
+    [0.88, 3],
+    [0.9999999, 3],
+  ])('at %f of the mass takes token %i', (uniform, token) => {
+    const drawn = drawFromLogits(logits, unbiased, uniform);
+    expect(drawn.token).toBe(token);
+    expect(drawn.logProb).toBeCloseTo(Math.log([0.5, 0.125, 0.25, 0.125][token]!), 6);
+  });
+
+  test('is sharper at a lower temperature: 1/2 squares the shares', () => {
+    // 16, 1, 4 and 1 of 22.
+    const drawn = drawFromLogits(logits, { ...unbiased, temperature: 0.5 }, 17.5 / 22);
+    expect(drawn.token).toBe(2);
+    expect(drawn.logProb).toBeCloseTo(Math.log(4 / 22), 6);
+  });
+
+  test('at temperature 0 takes the first of the likeliest, with its log-probability at 1', () => {
+    const tied = Float32Array.from([1, 3, 3, 1], (share) => Math.log(share));
+    const drawn = drawFromLogits(tied, greedy, 0.99);
+    expect(drawn.token).toBe(1);
+    expect(drawn.logProb).toBeCloseTo(Math.log(3 / 8), 6);
+  });
+
+  test('cuts the distribution where it is told to', () => {
+    // The two likeliest are left, 2/3 and 1/3.
+    const drawn = drawFromLogits(logits, { ...unbiased, topK: 2 }, 0.7);
+    expect(drawn.token).toBe(2);
+    expect(drawn.logProb).toBeCloseTo(Math.log(1 / 3), 6);
+  });
+
+  test('takes every token as often as it is likely', () => {
+    const random = new KeyedRng(1, 'draws');
+    const counts = [0, 0, 0, 0];
+    for (let i = 0; i < 4000; i++) {
+      counts[drawFromLogits(logits, unbiased, random.at(i)).token]! += 1 / 4000;
+    }
+    for (const [token, share] of [0.5, 0.125, 0.25, 0.125].entries()) {
+      // Four standard deviations of a share of 1/2 are 0.032.
+      expect(Math.abs(counts[token]! - share)).toBeLessThan(0.032);
+    }
+  });
+});

@@ -1,0 +1,155 @@
+import path from 'node:path';
+import { readdirSync } from 'node:fs';
+
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import { OnnxEngine } from '../../../agent_rl/engine/onnx-engine.ts';
+import { LocalLearner } from '../../../agent_rl/learner/local-learner.ts';
+import { readAdapterConfig, readAdapterWeights } from '../../../model/adapter-files.ts';
+import {
+  adapterParameter,
+  adapterScale,
+  adapterSpecs,
+  type Adapter,
+} from '../../../model/adapter.ts';
+import { loadModel, type LoadedModel } from '../../../model/load-model.ts';
+import { layerParameter, linearShapes, requireFloats } from '../../../model/parameters.ts';
+import {
+  huggingFaceFolder,
+  largestDifference,
+  logProbsOf,
+  relativeDifference,
+  report,
+  storedBatch,
+  storedJson,
+  storedLoss,
+  storedTensors,
+} from '../../support/hugging-face.ts';
+
+interface Reference {
+  readonly base: string;
+  readonly loss: number;
+  readonly lossSpec: Parameters<typeof storedLoss>[0];
+}
+
+/** That of the stored step. */
+const adam = {
+  learningRate: 1e-2,
+  beta1: 0.9,
+  beta2: 0.95,
+  eps: 1e-8,
+  weightDecay: 0,
+  maxGradNorm: Infinity,
+};
+
+let engine: OnnxEngine;
+beforeAll(() => {
+  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
+});
+afterAll(() => engine.close());
+
+const names = readdirSync(path.join(huggingFaceFolder, 'adapters')).toSorted();
+
+async function open(name: string) {
+  const reference = storedJson('adapters', name, 'reference.json') as Reference;
+  const folder = path.join(huggingFaceFolder, 'adapters', name);
+  const base = await loadModel(path.join(huggingFaceFolder, 'models', reference.base));
+  const { adapter } = await readAdapterConfig(folder, 'own');
+  const weights = await readAdapterWeights(folder, base.config, adapter);
+  const parameters = new Map([...base.parameters, ...weights]);
+  const learner = new LocalLearner(engine, { ...base.config, adapters: [adapter] }, parameters, {
+    microBatchTokens: 2048,
+    adapter: { baseModel: reference.base, seed: 0 },
+    publish: async () => undefined,
+  });
+  const stored = await storedTensors('adapters', name, 'reference.safetensors');
+  return { reference, base, adapter, weights, learner, stored };
+}
+
+const peftName = (name: string) => `base_model.model.${name.replace('.own.', '.')}`;
+
+/** W + scale B A in every adapted layer, summed in float64. */
+function merged(
+  { config, parameters }: LoadedModel,
+  adapter: Adapter,
+  weights: ReadonlyMap<string, Float32Array>,
+): Map<string, Float32Array> {
+  const whole = requireFloats(parameters);
+  const { rank } = adapter;
+  for (let layer = 0; layer < config.layers; layer++) {
+    for (const module of adapter.targets) {
+      const [, width] = linearShapes(config)[module];
+      const a = weights.get(adapterParameter(adapter, layer, module, 'A'))!;
+      const b = weights.get(adapterParameter(adapter, layer, module, 'B'))!;
+      const name = layerParameter(layer, `${module}.weight`);
+      const added = (at: number): number => {
+        const [row, column] = [Math.floor(at / width), at % width];
+        let sum = 0;
+        for (let r = 0; r < rank; r++) sum += b[row * rank + r]! * a[r * width + column]!;
+        return adapterScale(adapter) * sum;
+      };
+      whole.set(
+        name,
+        whole.get(name)!.map((value, at) => value + added(at)),
+      );
+    }
+  }
+  return whole;
+}
+
+test("adapters of three families are stored, one of them scaled by the rank's root", () => {
+  expect(names).toHaveLength(5);
+});
+
+describe.each(names)('the adapter %s gives what PEFT gives:', (name) => {
+  test('log-probabilities of 20 sequences of up to 512 tokens, and other ones than without it', async () => {
+    const { reference, learner, stored } = await open(name);
+    const logProbs = largestDifference(await logProbsOf(learner), stored.get('logProbs')!);
+    await learner.close();
+    report({ adapter: name, logProbs });
+    expect(logProbs).toBeLessThanOrEqual(1e-4);
+    const without = await storedTensors('models', reference.base, 'reference.safetensors');
+    expect(largestDifference(without.get('logProbs')!, stored.get('logProbs')!)).toBeGreaterThan(1);
+  });
+
+  test('gradients of A and B, and both after one step of AdamW', async () => {
+    const { reference, base, adapter, weights, learner, stored } = await open(name);
+    const batch = storedBatch(stored);
+    const { loss } = await learner.forwardBackward(batch, storedLoss(reference.lossSpec));
+    const tensors = adapterSpecs(base.config, adapter).map((spec) => spec.name);
+    const gradients = tensors.map((tensor) =>
+      relativeDifference(learner.gradientOf(tensor), stored.get(`gradient.${peftName(tensor)}`)!),
+    );
+    const before = tensors.map((tensor) => Float32Array.from(weights.get(tensor)!));
+    await learner.optimStep(adam);
+    const after = tensors.map((tensor) => stored.get(`stepped.${peftName(tensor)}`)!);
+    const steps = tensors.map((tensor, i) => largestDifference(weights.get(tensor)!, after[i]!));
+    await learner.close();
+    const worst = { gradient: Math.max(...gradients), step: Math.max(...steps) };
+    report({ adapter: name, ...worst, loss: Math.abs(loss - reference.loss) });
+    expect(Math.abs(loss - reference.loss)).toBeLessThanOrEqual(1e-5);
+    expect(worst.gradient).toBeLessThanOrEqual(1e-3);
+    expect(worst.step).toBeLessThanOrEqual(1e-4);
+    // The first step of Adam moves every element by about the learning rate.
+    const moved = before.map((values, i) => largestDifference(values, after[i]!));
+    expect(Math.min(...moved)).toBeGreaterThan(9e-3);
+  });
+
+  test('log-probabilities of the merged model, which are those of the model with the adapter', async () => {
+    const { base, adapter, weights, learner, stored } = await open(name);
+    const whole = merged(base, adapter, weights);
+    const mergedLearner = new LocalLearner(engine, base.config, whole, {
+      microBatchTokens: 2048,
+      publish: async () => undefined,
+    });
+    const apart = await logProbsOf(learner);
+    const together = await logProbsOf(mergedLearner);
+    await Promise.all([learner.close(), mergedLearner.close()]);
+    const mergedLogProbs = largestDifference(together, stored.get('merged.logProbs')!);
+    const mergedUnmerged = largestDifference(together, apart);
+    const peftsOwn = largestDifference(stored.get('merged.logProbs')!, stored.get('logProbs')!);
+    report({ adapter: name, mergedLogProbs, mergedUnmerged, peftsOwn });
+    expect(mergedLogProbs).toBeLessThanOrEqual(1e-4);
+    expect(mergedUnmerged).toBeLessThanOrEqual(1e-5);
+  });
+});

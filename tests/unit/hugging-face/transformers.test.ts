@@ -1,0 +1,110 @@
+import path from 'node:path';
+import { readdirSync } from 'node:fs';
+
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import { OnnxEngine } from '../../../agent_rl/engine/onnx-engine.ts';
+import { LocalLearner } from '../../../agent_rl/learner/local-learner.ts';
+import { loadModel } from '../../../model/load-model.ts';
+import { parameterSpecs } from '../../../model/parameters.ts';
+import {
+  greedyTokens,
+  huggingFaceFolder,
+  largestDifference,
+  logProbsOf,
+  relativeDifference,
+  report,
+  storedBatch,
+  storedJson,
+  storedLoss,
+  storedTensors,
+} from '../../support/hugging-face.ts';
+
+interface Reference {
+  readonly loss: number;
+  readonly lossSpec: Parameters<typeof storedLoss>[0];
+  readonly greedy: readonly {
+    readonly prompt: readonly number[];
+    readonly tokens: readonly number[];
+  }[];
+}
+
+let engine: OnnxEngine;
+beforeAll(() => {
+  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
+});
+afterAll(() => engine.close());
+
+const names = readdirSync(path.join(huggingFaceFolder, 'models')).toSorted();
+
+async function open(name: string) {
+  const model = await loadModel(path.join(huggingFaceFolder, 'models', name));
+  const learner = new LocalLearner(engine, model.config, model.parameters, {
+    microBatchTokens: 2048,
+    publish: async () => undefined,
+  });
+  return { model, learner, stored: await storedTensors('models', name, 'reference.safetensors') };
+}
+
+test('models of every family are stored, of each type of rotary embedding', () => {
+  expect(names).toHaveLength(12);
+});
+
+test.each(names.filter((name) => /-(linear|llama3|yarn)$/.test(name)))(
+  'the numbers of %s tell the scaling of its angles from none',
+  async (name) => {
+    const { model, stored } = await open(name);
+    const { ropeScaling, ...config } = model.config;
+    expect(ropeScaling).toBeDefined();
+    const learner = new LocalLearner(engine, config, model.parameters, {
+      microBatchTokens: 2048,
+      publish: async () => undefined,
+    });
+    const difference = largestDifference(await logProbsOf(learner), stored.get('logProbs')!);
+    await learner.close();
+    expect(difference).toBeGreaterThan(0.01);
+  },
+);
+
+describe.each(names)('the model %s gives what transformers gives:', (name) => {
+  const reference = storedJson('models', name, 'reference.json') as Reference;
+
+  test('log-probabilities of 20 sequences of up to 512 tokens', async () => {
+    const { learner, stored } = await open(name);
+    const logProbs = largestDifference(await logProbsOf(learner), stored.get('logProbs')!);
+    await learner.close();
+    report({ model: name, logProbs });
+    expect(logProbs).toBeLessThanOrEqual(1e-4);
+  });
+
+  test('64 greedy tokens of three prompts', async () => {
+    const { model } = await open(name);
+    const prompts = reference.greedy.map(({ prompt }) => prompt);
+    expect(prompts).toHaveLength(3);
+    const generated = await greedyTokens(engine, model, prompts);
+    expect(generated).toEqual(reference.greedy.map(({ tokens }) => tokens));
+  });
+
+  test('the loss of GRPO and its gradient with respect to every tensor', async () => {
+    const { model, learner, stored } = await open(name);
+    const { loss } = await learner.forwardBackward(
+      storedBatch(stored),
+      storedLoss(reference.lossSpec),
+    );
+    const gradients = parameterSpecs(model.config).map(({ name: tensor }) => ({
+      tensor,
+      difference: relativeDifference(learner.gradientOf(tensor), stored.get(`gradient.${tensor}`)!),
+    }));
+    await learner.close();
+    expect(gradients).toHaveLength(
+      [...stored.keys()].filter((key) => key.startsWith('gradient.')).length,
+    );
+    report({
+      model: name,
+      loss: Math.abs(loss - reference.loss),
+      gradient: Math.max(...gradients.map(({ difference }) => difference)),
+    });
+    expect(Math.abs(loss - reference.loss)).toBeLessThanOrEqual(1e-5);
+    expect(gradients.filter(({ difference }) => !(difference <= 1e-3))).toEqual([]);
+  });
+});

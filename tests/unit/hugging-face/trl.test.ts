@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+
+import { groupAdvantages } from '../../../agent_rl/algorithms/group-advantages.ts';
+import { policyLoss, type PpoSpec } from '../../../agent_rl/algorithms/policy-loss.ts';
+import { tokenWeights, type Aggregation } from '../../../agent_rl/algorithms/token-weights.ts';
+import { OnnxEngine } from '../../../agent_rl/engine/onnx-engine.ts';
+import { tf, type Tensor } from '../../../agent_rl/engine/ops.ts';
+import { largestDifference, report, storedJson } from '../../support/hugging-face.ts';
+
+type Rows = readonly (readonly number[])[];
+
+interface Stored {
+  readonly batch: {
+    readonly logProbs: Rows;
+    readonly old: Rows;
+    readonly reference: Rows;
+    readonly mask: Rows;
+    readonly advantages: readonly number[];
+  };
+  readonly mostTokens: number;
+  readonly losses: Readonly<
+    Record<
+      string,
+      {
+        readonly type: keyof typeof aggregationOf;
+        readonly clipLow: number;
+        readonly clipHigh: number;
+        readonly beta: number;
+        readonly loss: number;
+        readonly gradient: Rows;
+      }
+    >
+  >;
+  readonly rewards: readonly (readonly (number | null)[])[];
+  readonly advantages: Readonly<Record<'group' | 'none', Rows>>;
+}
+
+/** What TRL's types of loss are called here. */
+const aggregationOf = {
+  grpo: 'sequence-mean',
+  bnpo: 'token-mean',
+  dapo: 'token-mean',
+  dr_grpo: 'constant',
+} as const satisfies Record<string, Aggregation>;
+
+const stored = storedJson('trl.json') as Stored;
+const flat = (rows: Rows) => Float32Array.from(rows.flat());
+
+let engine: OnnxEngine;
+beforeAll(() => {
+  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
+});
+afterAll(() => engine.close());
+
+/** Loss and its gradient with respect to the log-probabilities. */
+async function ownLoss(weights: readonly Float32Array[], spec: PpoSpec) {
+  const { logProbs, old, reference, mask, advantages } = stored.batch;
+  const feeds = {
+    logProbs: flat(logProbs),
+    oldLogProbs: flat(old),
+    refLogProbs: flat(reference),
+    advantages: flat(mask.map((row, i) => row.map(() => advantages[i]!))),
+    weights: flat(weights.map((row) => [...row])),
+  };
+  const shape = [feeds.logProbs.length];
+  const specs = Object.keys(feeds).map((name) => ({ name, shape, dtype: 'float32' as const }));
+  const program = await engine.compile(specs, (inputs) => {
+    const { loss, gradient } = valueAndGradient((values) => {
+      const batch = inputs as unknown as Parameters<typeof policyLoss>[0];
+      return policyLoss({ ...batch, logProbs: values }, spec).loss;
+    }, inputs['logProbs'] as Tensor);
+    return { loss, gradient };
+  });
+  const outputs = await program.run(feeds);
+  await program.dispose();
+  return { loss: outputs['loss']![0]!, gradient: outputs['gradient'] as Float32Array };
+}
+
+function valueAndGradient(of: (values: Tensor) => Tensor, at: Tensor) {
+  let loss: Tensor | undefined;
+  const gradient = tf.grad((values: Tensor) => (loss = tf.keep(of(values))))(at);
+  return { loss: loss!, gradient };
+}
+
+test.each(Object.entries(stored.losses))(
+  "TRL's loss and its gradient: %s",
+  async (name, theirs) => {
+    const weights = tokenWeights(
+      stored.batch.mask.map((row) => Uint8Array.from(row)),
+      { aggregation: aggregationOf[theirs.type], maxTokensPerEpisode: stored.mostTokens },
+    );
+    const { loss, gradient } = await ownLoss(weights, {
+      name: 'ppo',
+      clipLow: theirs.clipLow,
+      clipHigh: theirs.clipHigh,
+      kl: theirs.beta === 0 ? { kind: 'none', weight: 0 } : { kind: 'k3', weight: theirs.beta },
+      temperature: 1,
+    });
+    const measured = {
+      loss: Math.abs(loss - theirs.loss),
+      gradient: largestDifference(gradient, flat(theirs.gradient)),
+    };
+    report({ trl: name, ...measured });
+    expect(measured.loss).toBeLessThanOrEqual(1e-5);
+    expect(measured.gradient).toBeLessThanOrEqual(1e-5);
+  },
+);
+
+test('the stored cases differ among themselves by more than is allowed', () => {
+  const { losses } = stored;
+  const ofBase = ['grpo', 'bnpo', 'dr_grpo', 'grpo, epsilon_high', 'grpo, beta'];
+  const values = ofBase.map((name) => losses[name]!.loss).toSorted((a, b) => a - b);
+  for (const [i, value] of values.slice(1).entries()) {
+    expect(value - values[i]!).toBeGreaterThan(1e-3);
+  }
+});
+
+test.each([
+  ['group', 'sample'],
+  ['none', 'none'],
+] as const)("TRL's advantages with scale_rewards %s", (scale, std) => {
+  const own = stored.rewards.map((group) => {
+    const rewards = group.map((reward) => reward ?? undefined);
+    // TRL gives 0 where there is no reward; here there is no advantage.
+    return groupAdvantages(rewards, { std, eps: 1e-4 }).advantages.map((value) => value ?? 0);
+  });
+  const difference = largestDifference(own.flat(), stored.advantages[scale].flat());
+  report({ trl: `advantages, ${scale}`, advantages: difference });
+  expect(difference).toBeLessThanOrEqual(1e-5);
+});
