@@ -194,7 +194,7 @@ const isSet = (value: unknown): boolean =>
       : value !== undefined && value !== null && value !== false;
 
 /** First values that PEFT names and that leave the model under the adapter as it is. */
-const initsOfAdapterAlone: readonly string[] = ['gaussian', 'eva', 'orthogonal'];
+const initsOfAdapterAlone: ReadonlySet<string> = new Set(['gaussian', 'eva', 'orthogonal']);
 
 /** What an adapter may be that this decoder does not do. */
 function unsupported(json: Readonly<Record<string, unknown>>): string[] {
@@ -232,7 +232,7 @@ function unsupported(json: Readonly<Record<string, unknown>>): string[] {
       problems.push(`${name} is ${JSON.stringify(json[name])}; it is not supported.`);
   }
   const first = json['init_lora_weights'];
-  if (typeof first === 'string' && !initsOfAdapterAlone.includes(first))
+  if (typeof first === 'string' && !initsOfAdapterAlone.has(first))
     problems.push(
       `init_lora_weights is "${first}", which changes the model under the adapter; it is not supported.`,
     );

@@ -5,7 +5,7 @@ import { AgentRlError } from '../agent_rl/core/errors.ts';
 import { KeyedRng } from '../agent_rl/core/keyed-rng.ts';
 import { initialAdapter, type Adapter } from './adapter.ts';
 import { holdsAdapter, readAdapterConfig, readAdapterWeights } from './adapter-files.ts';
-import { loadModel } from './load-model.ts';
+import { inspectModel, loadModel } from './load-model.ts';
 import type { ModelConfig } from './model-config.ts';
 import type { Quantization } from './quantization.ts';
 
@@ -102,19 +102,43 @@ function adapterFolder(name: string, note = ''): string {
 export async function openModel(request: ModelRequest): Promise<OpenedModel> {
   const layers = await modelLayers(request);
   const { config, parameters } = await loadModel(layers.base, { quantize: request.quantize });
+  const over = await adaptersOf(layers, request);
+  const add = (weights: ReadonlyMap<string, Float32Array>): void => {
+    for (const [name, values] of weights) parameters.set(name, values);
+  };
+  for (const [index, folder] of layers.adapters.entries())
+    add(await readAdapterWeights(folder, config, over[index] as Adapter));
+  const { newAdapter } = request;
+  if (newAdapter !== undefined) {
+    const rng = new KeyedRng(newAdapter.seed, 'new adapter');
+    add(initialAdapter(config, over.at(-1) as Adapter, rng));
+  }
+  return { config: withAdapters(config, over), parameters, layers };
+}
+
+/** What `openModel` will open, without reading a weight. @throws AgentRlError `MODEL_INVALID` */
+export async function inspectOpened(request: ModelRequest): Promise<ModelConfig> {
+  const layers = await modelLayers(request);
+  const { config } = await inspectModel(layers.base);
+  const { quantize: quantization = config.quantization } = request;
+  const whole = quantization === undefined ? config : { ...config, quantization };
+  return withAdapters(whole, await adaptersOf(layers, request));
+}
+
+const withAdapters = (config: ModelConfig, adapters: readonly Adapter[]): ModelConfig =>
+  adapters.length === 0 ? config : { ...config, adapters };
+
+/** The stored adapters of a request, and the new one if there is one. */
+async function adaptersOf(
+  { adapters }: ModelLayers,
+  { newAdapter }: ModelRequest,
+): Promise<readonly Adapter[]> {
   const over: Adapter[] = [];
-  for (const [index, folder] of layers.adapters.entries()) {
-    const { adapter } = await readAdapterConfig(folder, `adapter_${index}`);
-    for (const [name, values] of await readAdapterWeights(folder, config, adapter))
-      parameters.set(name, values);
-    over.push(adapter);
+  for (const [index, folder] of adapters.entries())
+    over.push((await readAdapterConfig(folder, `adapter_${index}`)).adapter);
+  if (newAdapter !== undefined) {
+    const { seed: _ofItsValues, ...adapter } = newAdapter;
+    over.push({ ...adapter, name: `adapter_${over.length}` });
   }
-  if (request.newAdapter !== undefined) {
-    const { seed, ...rest } = request.newAdapter;
-    const adapter: Adapter = { ...rest, name: `adapter_${over.length}` };
-    const first = initialAdapter(config, adapter, new KeyedRng(seed, 'new adapter'));
-    for (const [name, values] of first) parameters.set(name, values);
-    over.push(adapter);
-  }
-  return { config: over.length === 0 ? config : { ...config, adapters: over }, parameters, layers };
+  return over;
 }

@@ -18,8 +18,8 @@ import { GRPOTrainer } from '../trainer/grpo-trainer.ts';
 import type { CheckpointReason, TrainerState } from '../trainer/trainer-contracts.ts';
 import { paddedLength } from '../learner/train-batch.ts';
 import { openLanguageModelFolder } from '../../model/language-model.ts';
-import { inspectModel } from '../../model/load-model.ts';
-import { modelLayers } from '../../model/open-model.ts';
+import { countParameters } from '../../model/adapter.ts';
+import { inspectOpened } from '../../model/open-model.ts';
 import { openEngine, openTrainableAgent, sandboxWorkers, type TrainableAgent } from './agent.ts';
 import { pruneCheckpoints, readTrainerState, saveCheckpoint } from './checkpoints.ts';
 import { choosePlugins } from './choose-plugins.ts';
@@ -28,6 +28,7 @@ import { asksForFormat, needsSandbox } from './plugin-needs.ts';
 import { forgetAfter } from './forget-after.ts';
 import { expectedSeconds } from './measure-speed.ts';
 import { modelFolder, textFolder } from './model-folder.ts';
+import { newAdapter } from './new-adapter.ts';
 import { requireTrainable } from './require-trainable.ts';
 import { defaultRunName, resumePoint, type ResumePoint } from './resume-point.ts';
 import type { JobResult, TrainingOptions } from './run-options.ts';
@@ -172,8 +173,11 @@ async function planFacts(
 ): Promise<PlanFacts> {
   const { config } = loaded;
   await requireTrainableModel(config);
-  const { base } = await modelLayers({ folder: modelFolder(config) });
-  const { config: model, parameterCount } = await inspectModel(base);
+  const model = await inspectOpened({
+    folder: modelFolder(config),
+    adapters: config.model.adapters,
+    newAdapter: newAdapter(config),
+  });
   const chosen = choosePlugins(loaded, plugins);
   // Only looked at: a folder that cannot be spoken with is refused before a run is begun.
   const text = await openLanguageModelFolder(await textFolder(modelFolder(config)));
@@ -184,7 +188,7 @@ async function planFacts(
     ...model,
     trainTasks: Math.min(tasks.train.length, config.dataset.maxSamples ?? Infinity),
     evalTasks: tasks.evaluation.length,
-    parameters: parameterCount,
+    ...countParameters(model),
     cacheBytes: cacheBytes(model, request),
     sandboxes: needsSandbox(chosen) ? sandboxWorkers(config) : 0,
   };
@@ -338,13 +342,15 @@ class TrainingRun {
   }
 
   async #conclude(result: Awaited<ReturnType<GRPOTrainer['train']>>): Promise<JobResult> {
-    const { options, agent, folder, memory } = this.parts;
+    const { options, agent, facts, folder, memory } = this.parts;
     await memory.stop();
     const summary = summaryOf(result, {
       seed: options.loaded.config.run.seed,
       usage: await this.#usage(),
       weightsSha256: this.#saved.weightsSha256,
       checkpoint: this.#saved.path,
+      parameters: facts.parameters,
+      trainedParameters: facts.trainedParameters,
       sandboxLevel: agent.sandbox?.capabilities().level,
       ...agent.reports(this.#reported),
     });

@@ -7,6 +7,8 @@ export interface PlanFacts {
   readonly trainTasks: number;
   readonly evalTasks: number;
   readonly parameters: number;
+  /** How many of them learn: all, or an adapter's. */
+  readonly trainedParameters: number;
   /** Bytes of the key-value cache. */
   readonly cacheBytes: number;
   /** Sandbox processes; 0 where nothing asks for one. */
@@ -79,6 +81,9 @@ const beyondMemory = (bytes: number): string[] =>
         `  warning       that is more than the ${mebibytes(totalmem())} of this machine: lower algorithm.microBatchTokens, rollout.workers or sandbox.workers`,
       ];
 
+const percent = (share: number): string =>
+  `${(100 * share).toLocaleString('en', { maximumSignificantDigits: 3 })} %`;
+
 /** The plan as the user reads it. */
 export function planText(
   config: Config,
@@ -98,6 +103,7 @@ export function planText(
     `  updates       ${plan.optimizerSteps} optimiser steps, at most ${plan.mostMicroBatchesPerStep} micro-batches of ${algorithm.microBatchTokens} tokens each`,
     `  evaluations   ${plan.evaluations} x ${plan.evalEpisodes} episodes, temperature ${config.eval.temperature}`,
     `  model         ${(facts.parameters / 1e6).toFixed(2)} M parameters on ${config.run.device}`,
+    `  trained       ${(facts.trainedParameters / 1e6).toFixed(2)} M of them, ${percent(facts.trainedParameters / facts.parameters)}`,
     `  memory        about ${mebibytes(total)} and Node itself: weights and optimiser ${mebibytes(weightsAndOptimizer)}, cache ${mebibytes(cache)}, activations ${mebibytes(activations)}, sandboxes ${mebibytes(sandboxes)}`,
     ...beyondMemory(total),
     `  time          about ${Math.round(expectedS)} s`,

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 
 import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 import { linearModules } from '../../../agent_rl/core/linear-module.ts';

@@ -9,6 +9,7 @@ const facts = {
   trainTasks: 40,
   evalTasks: 10,
   parameters: 2_097_152,
+  trainedParameters: 2_097_152,
   cacheBytes: 64 * mebibyte,
   sandboxes: 2,
   layers: 1,
@@ -60,6 +61,17 @@ describe('a plan', () => {
       activations: 4 * 1024 * 2224,
       sandboxes: 460 * mebibyte,
     });
+  });
+
+  test('says how much of the model is trained', () => {
+    const config = configOf(settings);
+    const text = (trainedParameters: number): string => {
+      const given = { ...facts, trainedParameters };
+      return planText(config, given, trainingPlan(config, given), 12);
+    };
+    expect(text(facts.parameters)).toContain('  trained       2.10 M of them, 100 %\n');
+    // 32,256 of 2,097,152.
+    expect(text(32_256)).toContain('  trained       0.03 M of them, 1.54 %\n');
   });
 
   test('warns of more memory than the machine has', () => {
