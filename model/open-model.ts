@@ -52,14 +52,15 @@ export function holdsModel(folder: string): boolean {
  * @throws AgentRlError `MODEL_INVALID` when the model under an adapter is not where its folder says.
  */
 export async function modelLayers({ folder, adapters = [] }: ModelRequest): Promise<ModelLayers> {
-  if (existsSync(path.join(folder, 'config.json'))) return { base: folder, adapters };
+  if (existsSync(path.join(folder, 'config.json')))
+    return { base: folder, adapters: await adapterFolders(adapters) };
   if (!holdsAdapter(folder)) {
     throw new AgentRlError(
       'MODEL_INVALID',
       `${folder} holds neither a model (config.json) nor an adapter (adapter_config.json).`,
     );
   }
-  const { baseModel, under } = await readAdapterConfig(folder, 'any');
+  const { baseModel } = await readAdapterConfig(folder, 'any');
   const base = [baseModel ?? '', path.join(folder, baseModel ?? '')].find(
     (place) => place !== '' && existsSync(path.join(place, 'config.json')),
   );
@@ -69,7 +70,33 @@ export async function modelLayers({ folder, adapters = [] }: ModelRequest): Prom
       `The adapter in ${folder} was trained over ${JSON.stringify(baseModel ?? 'an unnamed model')} (base_model_name_or_path), which is no model folder here. Give that model, and the adapter beside it with model.adapters or --adapter.`,
     );
   }
-  return { base, adapters: [...under, folder, ...adapters] };
+  return { base, adapters: await adapterFolders([folder, ...adapters]) };
+}
+
+/**
+ * Folders of adapters, each after those it was trained over and none twice.
+ *
+ * @throws AgentRlError `MODEL_INVALID` when one holds no adapter, or one that cannot be read.
+ */
+export async function adapterFolders(names: readonly string[]): Promise<readonly string[]> {
+  const folders = new Set<string>();
+  for (const name of names) {
+    const folder = adapterFolder(name);
+    const { under } = await readAdapterConfig(folder, 'any');
+    for (const one of under) folders.add(adapterFolder(one, ` ${folder} was trained over it.`));
+    folders.add(folder);
+  }
+  return [...folders];
+}
+
+function adapterFolder(name: string, note = ''): string {
+  const folder = path.resolve(name);
+  if (holdsAdapter(folder)) return folder;
+  const why = existsSync(folder) ? 'holds no adapter_config.json' : 'is not there';
+  throw new AgentRlError(
+    'MODEL_INVALID',
+    `No adapter is in "${name}": ${folder} ${why}.${note} Give the folder of a LoRA adapter as PEFT stores it.`,
+  );
 }
 
 export interface DescribedModel {

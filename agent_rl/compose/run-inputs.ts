@@ -8,6 +8,7 @@ import { parse } from 'yaml';
 import { type Config, resolvedYaml } from '../config/index.ts';
 import { AgentRlError, messageOf } from '../core/errors.ts';
 import { type RunFolder, writeFileAtomic } from '../telemetry/index.ts';
+import { modelLayers } from '../../model/open-model.ts';
 import { changedSettings } from './changed-settings.ts';
 import { modelFolder } from './model-folder.ts';
 import { splitFile } from './task-files.ts';
@@ -20,7 +21,7 @@ export interface RunInputs {
   readonly sha256: {
     readonly trainTasks: string;
     readonly evalTasks: string;
-    /** Weights, config and tokenizer of the model the run starts from. */
+    /** Weights, config and tokenizer of the model the run starts from, and its adapters. */
     readonly startModel: string;
   };
 }
@@ -40,6 +41,13 @@ const modelFiles = (folder: string): readonly string[] =>
     .toSorted()
     .map((name) => join(folder, name));
 
+/** The model under all, and its adapters in order. */
+async function modelFolders(config: Config): Promise<readonly string[]> {
+  const folder = modelFolder(config);
+  const { base, adapters } = await modelLayers({ folder, adapters: config.model.adapters });
+  return [base, ...adapters];
+}
+
 const taskFiles = ({ dataset }: Config) => ({
   train: splitFile(dataset.dir, dataset.trainSplit),
   evaluation: splitFile(dataset.dir, dataset.evalSplit),
@@ -54,7 +62,7 @@ export async function runInputs(config: Config): Promise<RunInputs> {
     sha256: {
       trainTasks: await sha256Of([train]),
       evalTasks: await sha256Of([evaluation]),
-      startModel: await sha256Of(modelFiles(modelFolder(config))),
+      startModel: await sha256Of((await modelFolders(config)).flatMap(modelFiles)),
     },
   };
 }
@@ -67,13 +75,14 @@ function datasetFolder({ dataset: { dir, trainSplit } }: Config): string {
 /** The config with paths that mean the same from any working directory. */
 function withAbsolutePaths(config: Config): Config {
   const model = modelFolder(config);
+  const adapters = config.model.adapters.map((folder) => resolve(folder));
   return {
     ...config,
     run: { ...config.run, outputDir: resolve(config.run.outputDir) },
     model:
       config.model.hfModelName === undefined
-        ? { ...config.model, path: model }
-        : { ...config.model, hfModelName: model },
+        ? { ...config.model, adapters, path: model }
+        : { ...config.model, adapters, hfModelName: model },
     dataset: { ...config.dataset, dir: datasetFolder(config) },
   };
 }
@@ -105,7 +114,8 @@ const inWords: Readonly<Record<keyof RunInputs['sha256'], (config: Config) => st
     `the tasks to train on, now ${taskFiles(config).train} (dataset.dir, dataset.trainSplit)`,
   evalTasks: (config) =>
     `the held-out tasks, now ${taskFiles(config).evaluation} (dataset.dir, dataset.evalSplit)`,
-  startModel: (config) => `the model it starts from, now ${modelFolder(config)} (model.path)`,
+  startModel: (config) =>
+    `the model it starts from, now ${[modelFolder(config), ...config.model.adapters].join(' with ')} (model.path, model.adapters)`,
 };
 
 /**

@@ -4,10 +4,14 @@ import { join } from 'node:path';
 import type { Engine } from '../engine/engine.ts';
 import { openEngine } from '../engine/open-engine.ts';
 import { readModelConfig, type ModelConfig } from '../../model/model-config.ts';
-import { modelLayers, openModel, type OpenedModel } from '../../model/open-model.ts';
+import {
+  adapterFolders,
+  modelLayers,
+  openModel,
+  type OpenedModel,
+} from '../../model/open-model.ts';
 import type { Quantization } from '../../model/quantization.ts';
 import { readJson } from '../../model/read-json.ts';
-import { adapterFolders } from './adapter-folders.ts';
 import { modelFolder } from './model-folder.ts';
 
 /** A model, and what it is to run on. */
