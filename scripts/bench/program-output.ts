@@ -10,7 +10,7 @@ export function programOutput(command: string, args: readonly string[]): Promise
     child.on('close', (code, signal) => {
       if (code === 0) return resolve(text);
       return reject(
-        new Error(`${command} ${args.slice(0, 4).join(' ')} ended with ${code ?? signal}.`),
+        new Error(`${command} ${args.slice(0, 3).join(' ')} ended with ${code ?? signal}.`),
       );
     });
   });

@@ -29,8 +29,8 @@ export const qwen3PeerModules = ['torch', 'transformers', 'peft'] as const;
 /** What brings them. */
 export const qwen3PeerPackages = ['torch>=2.4,<3', 'transformers>=5,<6', 'peft>=0.18,<1'] as const;
 
-/** Every row is measured this often, after all others of its task: what else the machine does falls on all of them. */
-const rounds = 2;
+/** Every row is measured twice, after all others of its task: what else the machine does falls on all of them. */
+const roundsOf = (repeats: number): number => Math.min(2, repeats);
 
 /** Times a LoRA step, prefill and decoding at the size of Qwen3-0.6B, beside PyTorch where there is a Python. */
 export async function measureQwen3Shape(options: Qwen3ShapeOptions): Promise<Qwen3ShapeReport> {
@@ -39,13 +39,14 @@ export async function measureQwen3Shape(options: Qwen3ShapeOptions): Promise<Qwe
   return {
     parameters: parameterCount(options.shape.config),
     threads: options.threads,
-    rounds,
+    rounds: roundsOf(options.repeats),
     groups,
   };
 }
 
 async function measureGroup(group: Group, options: Qwen3ShapeOptions): Promise<MeasuredGroup> {
   const { title, task, tokens } = group;
+  const rounds = roundsOf(options.repeats);
   const taking = group.contestants.filter(
     ({ peer }) => peer === undefined || options.python !== undefined,
   );
@@ -73,7 +74,7 @@ async function nextRound(
     task,
     threads,
     warmUp: 1,
-    repeats: Math.ceil(repeats / rounds),
+    repeats: Math.ceil(repeats / roundsOf(repeats)),
   };
   try {
     const answer = await answerTo(order, python);
