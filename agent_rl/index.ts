@@ -39,6 +39,7 @@ export type {
   Jobs,
   MergeLoraOptions,
   ModelJobOptions,
+  QuantizeOptions,
   ScoreOptions,
   TrainingOptions,
   VerifyDatasetOptions,
@@ -105,6 +106,7 @@ export type { ProgramMemory } from './learner/train-program.ts';
 export * from './rollout/index.ts';
 export * from './trainer/index.ts';
 export * from '../dataset/index.ts';
+export { linearModules, type LinearModule } from './core/linear-module.ts';
 export type { Adapter, ParameterCounts } from '../model/adapter.ts';
 export type {
   AfterTurn,
@@ -117,6 +119,7 @@ export type {
 } from '../model/chat-template.ts';
 export { LANGUAGE_MODEL, type LanguageModel } from '../model/language-model.ts';
 export type { ModelConfig, ModelFamily } from '../model/model-config.ts';
+export type { Quantization } from '../model/quantization.ts';
 export type { NewAdapter } from '../model/open-model.ts';
 export type {
   LinearScaling,

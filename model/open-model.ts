@@ -6,6 +6,7 @@ import { KeyedRng } from '../agent_rl/core/keyed-rng.ts';
 import { initialAdapter, type Adapter } from './adapter.ts';
 import { holdsAdapter, readAdapterConfig, readAdapterWeights } from './adapter-files.ts';
 import { inspectModel, loadModel } from './load-model.ts';
+import { requireQuantizable } from './quantize-weights.ts';
 import type { ModelConfig } from './model-config.ts';
 import type { Quantization } from './quantization.ts';
 
@@ -98,47 +99,50 @@ function adapterFolder(name: string, note = ''): string {
   );
 }
 
-/** Loads a model and its adapters. @throws AgentRlError `MODEL_INVALID` */
-export async function openModel(request: ModelRequest): Promise<OpenedModel> {
-  const layers = await modelLayers(request);
-  const { config, parameters } = await loadModel(layers.base, { quantize: request.quantize });
-  const over = await adaptersOf(layers, request);
-  const add = (weights: ReadonlyMap<string, Float32Array>): void => {
-    for (const [name, values] of weights) parameters.set(name, values);
-  };
-  for (const [index, folder] of layers.adapters.entries())
-    add(await readAdapterWeights(folder, config, over[index] as Adapter));
-  const { newAdapter } = request;
-  if (newAdapter !== undefined) {
-    const rng = new KeyedRng(newAdapter.seed, 'new adapter');
-    add(initialAdapter(config, over.at(-1) as Adapter, rng));
-  }
-  return { config: withAdapters(config, over), parameters, layers };
+export interface DescribedModel {
+  /** Its adapters included. */
+  readonly config: ModelConfig;
+  readonly layers: ModelLayers;
 }
 
-/** What `openModel` will open, without reading a weight. @throws AgentRlError `MODEL_INVALID` */
-export async function inspectOpened(request: ModelRequest): Promise<ModelConfig> {
+/** What `openModel` would give, without the weights. @throws AgentRlError `MODEL_INVALID` */
+export async function describeModel(request: ModelRequest): Promise<DescribedModel> {
   const layers = await modelLayers(request);
   const { config } = await inspectModel(layers.base);
-  const { quantize: quantization = config.quantization } = request;
-  const whole = quantization === undefined ? config : { ...config, quantization };
-  return withAdapters(whole, await adaptersOf(layers, request));
+  const { quantize } = request;
+  if (quantize !== undefined) requireQuantizable(config, quantize);
+  const adapters: Adapter[] = [];
+  for (const [index, folder] of layers.adapters.entries())
+    adapters.push((await readAdapterConfig(folder, adapterName(index))).adapter);
+  if (request.newAdapter !== undefined) {
+    const { seed: _seed, ...rest } = request.newAdapter;
+    adapters.push({ ...rest, name: adapterName(adapters.length) });
+  }
+  return {
+    config: {
+      ...config,
+      ...(quantize !== undefined && { quantization: quantize }),
+      ...(adapters.length > 0 && { adapters }),
+    },
+    layers,
+  };
 }
 
-const withAdapters = (config: ModelConfig, adapters: readonly Adapter[]): ModelConfig =>
-  adapters.length === 0 ? config : { ...config, adapters };
+const adapterName = (index: number): string => `adapter_${index}`;
 
-/** The stored adapters of a request, and the new one if there is one. */
-async function adaptersOf(
-  { adapters }: ModelLayers,
-  { newAdapter }: ModelRequest,
-): Promise<readonly Adapter[]> {
-  const over: Adapter[] = [];
-  for (const [index, folder] of adapters.entries())
-    over.push((await readAdapterConfig(folder, `adapter_${index}`)).adapter);
-  if (newAdapter !== undefined) {
-    const { seed: _ofItsValues, ...adapter } = newAdapter;
-    over.push({ ...adapter, name: `adapter_${over.length}` });
+/** Loads a model and its adapters. @throws AgentRlError `MODEL_INVALID` */
+export async function openModel(request: ModelRequest): Promise<OpenedModel> {
+  const { config, layers } = await describeModel(request);
+  const { parameters } = await loadModel(layers.base, { quantize: request.quantize });
+  const adapters = config.adapters ?? [];
+  for (const [index, folder] of layers.adapters.entries()) {
+    for (const [name, values] of await readAdapterWeights(folder, config, adapters[index]!))
+      parameters.set(name, values);
   }
-  return over;
+  if (request.newAdapter !== undefined) {
+    const rng = new KeyedRng(request.newAdapter.seed, 'new adapter');
+    for (const [name, values] of initialAdapter(config, adapters.at(-1)!, rng))
+      parameters.set(name, values);
+  }
+  return { config, parameters, layers };
 }

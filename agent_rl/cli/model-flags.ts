@@ -14,6 +14,17 @@ export const modelOptions: Readonly<Record<string, Options>> = {
     nargs: 1,
     describe: 'Folder of an adapter over the model; several add up',
   },
+  quantize: {
+    type: 'boolean',
+    default: false,
+    describe: 'Hold linear layers in four bits, quantised while they are loaded',
+  },
+  'quantize-block-size': {
+    type: 'string',
+    default: '64',
+    requiresArg: true,
+    describe: 'Weights that share a scale then: a power of two from 16',
+  },
   device: {
     type: 'string',
     default: 'cpu',
@@ -32,6 +43,12 @@ export function modelJob(parsed: Parsed, io: Io): ModelJobOptions {
     device: String(parsed['device']),
     adapters: textsOf(parsed['adapter']),
     ...(engineThreads !== undefined && { engineThreads }),
+    ...(parsed['quantize'] === true && {
+      quantize: {
+        bits: 4,
+        blockSize: numberFlag(parsed, 'quantize-block-size', { from: 16, whole: true }) ?? 64,
+      },
+    }),
     signal: io.signal,
     print: printer(io, parsed['json'] === true),
   };

@@ -33,7 +33,6 @@ export async function runChat(options: ChatOptions): Promise<JobResult> {
     signal,
     model,
     workers: 2,
-    reference: false,
   });
   try {
     for (const note of agent.policy.notes ?? []) print(`Note: ${note}`);

@@ -28,7 +28,6 @@ export async function runEvaluation(options: EvaluationOptions): Promise<JobResu
     plugins,
     signal,
     model,
-    reference: false,
     tasks,
   });
   try {

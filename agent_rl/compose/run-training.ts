@@ -18,17 +18,17 @@ import { GRPOTrainer } from '../trainer/grpo-trainer.ts';
 import type { CheckpointReason, TrainerState } from '../trainer/trainer-contracts.ts';
 import { paddedLength } from '../learner/train-batch.ts';
 import { openLanguageModelFolder } from '../../model/language-model.ts';
-import { countParameters } from '../../model/adapter.ts';
-import { inspectOpened } from '../../model/open-model.ts';
+import { inspectModel } from '../../model/load-model.ts';
+import { modelLayers } from '../../model/open-model.ts';
 import { openEngine, openTrainableAgent, sandboxWorkers, type TrainableAgent } from './agent.ts';
 import { pruneCheckpoints, readTrainerState, saveCheckpoint } from './checkpoints.ts';
 import { choosePlugins } from './choose-plugins.ts';
+import type { EngineClient } from './engine-client.ts';
 import { openToolCallFormat } from './open-tool-call-format.ts';
 import { asksForFormat, needsSandbox } from './plugin-needs.ts';
 import { forgetAfter } from './forget-after.ts';
 import { expectedSeconds } from './measure-speed.ts';
 import { modelFolder, textFolder } from './model-folder.ts';
-import { newAdapter } from './new-adapter.ts';
 import { requireTrainable } from './require-trainable.ts';
 import { defaultRunName, resumePoint, type ResumePoint } from './resume-point.ts';
 import type { JobResult, TrainingOptions } from './run-options.ts';
@@ -39,10 +39,9 @@ import { addUsage, type RunUsage } from './run-usage.ts';
 import { beforeAfterTable, summaryOf } from './summary.ts';
 import { previewText } from './task-preview.ts';
 import { readTaskSets, refuseLeaks, sayIfFewer, samplerOf, type TaskSet } from './task-sets.ts';
-import { cacheBytes } from './check-cache-fits.ts';
 import { requireTrainableModel } from './quantization.ts';
 import { reportGroups } from './report-groups.ts';
-import { type PlanFacts, planText, trainingPlan } from './training-plan.ts';
+import { type OpenedFacts, type PlanFacts, planText, trainingPlan } from './training-plan.ts';
 import { trainerOptions } from './trainer-options.ts';
 import { throwIfStopped, unlessStopped } from './unless-stopped.ts';
 
@@ -78,13 +77,12 @@ export async function runTraining(options: TrainingOptions): Promise<JobResult> 
   memory.start();
   try {
     const { cpuSeconds: cpuSecondsBefore } = await memory.sample();
-    const kl = config.algorithm.kl.kind !== 'none';
     const agent = await openTrainableAgent({
       loaded,
       plugins,
       signal: options.signal,
       model: resume?.startModel,
-      reference: kl,
+      trains: true,
       tasks: tasks.train,
     });
     try {
@@ -139,16 +137,23 @@ async function dryRun(
   const engine = await openEngine(config, {
     folder: modelFolder(config),
     workers,
-    reference: false,
+    trains: true,
     signal,
   });
   try {
     const expectedS = await unlessStopped(expectedSeconds(engine, config, plan), signal);
-    print(planText(config, facts, plan, expectedS));
-    return { dryRun: true, plan, expectedS };
+    const opened = await openedFacts(engine, expectedS);
+    print(planText(config, facts, plan, opened));
+    return { dryRun: true, plan, ...opened };
   } finally {
     await engine.close();
   }
+}
+
+/** What the engine says of itself once it is open. */
+async function openedFacts(engine: EngineClient, expectedS: number): Promise<OpenedFacts> {
+  const { plan: memory, trainedParameters } = await engine.info();
+  return { expectedS, memory, trainedParameters };
 }
 
 async function readTasks({ loaded, plugins, print }: TrainingOptions): Promise<RunTasks> {
@@ -173,23 +178,16 @@ async function planFacts(
 ): Promise<PlanFacts> {
   const { config } = loaded;
   await requireTrainableModel(config);
-  const model = await inspectOpened({
-    folder: modelFolder(config),
-    adapters: config.model.adapters,
-    newAdapter: newAdapter(config),
-  });
+  const { base } = await modelLayers({ folder: modelFolder(config) });
+  const { parameterCount } = await inspectModel(base);
   const chosen = choosePlugins(loaded, plugins);
   // Only looked at: a folder that cannot be spoken with is refused before a run is begun.
   const text = await openLanguageModelFolder(await textFolder(modelFolder(config)));
   if (asksForFormat(chosen)) openToolCallFormat({ chosen, plugins, model: text });
-  const { maxContextTokens } = config.policy;
-  const request = { workers: config.rollout.workers, maxContextTokens };
   return {
-    ...model,
     trainTasks: Math.min(tasks.train.length, config.dataset.maxSamples ?? Infinity),
     evalTasks: tasks.evaluation.length,
-    ...countParameters(model),
-    cacheBytes: cacheBytes(model, request),
+    parameters: parameterCount,
     sandboxes: needsSandbox(chosen) ? sandboxWorkers(config) : 0,
   };
 }
@@ -300,7 +298,7 @@ class TrainingRun {
     const { config } = options.loaded;
     const plan = trainingPlan(config, facts);
     const expectedS = await expectedSeconds(agent.engine, config, plan);
-    options.print(planText(config, facts, plan, expectedS));
+    options.print(planText(config, facts, plan, await openedFacts(agent.engine, expectedS)));
     if (agent.sandbox !== undefined) {
       const { backend, level, concurrency } = agent.sandbox.capabilities();
       log.info(`Sandbox: ${backend}, level ${level}, ${concurrency} at once`);
@@ -342,15 +340,16 @@ class TrainingRun {
   }
 
   async #conclude(result: Awaited<ReturnType<GRPOTrainer['train']>>): Promise<JobResult> {
-    const { options, agent, facts, folder, memory } = this.parts;
+    const { options, agent, folder, memory } = this.parts;
     await memory.stop();
+    const { parameters, trainedParameters } = await agent.engine.info();
     const summary = summaryOf(result, {
       seed: options.loaded.config.run.seed,
       usage: await this.#usage(),
       weightsSha256: this.#saved.weightsSha256,
       checkpoint: this.#saved.path,
-      parameters: facts.parameters,
-      trainedParameters: facts.trainedParameters,
+      parameters,
+      trainedParameters,
       sandboxLevel: agent.sandbox?.capabilities().level,
       ...agent.reports(this.#reported),
     });

@@ -10,6 +10,7 @@ import {
   openModel,
   type OpenedModel,
 } from '../../model/open-model.ts';
+import type { Quantization } from '../../model/quantization.ts';
 import { readJson } from '../../model/read-json.ts';
 import { modelFolder } from './model-folder.ts';
 
@@ -19,6 +20,8 @@ export interface ModelChoice {
   readonly model: string;
   /** Folders of adapters over it, in order; those that one of them was trained over are found. */
   readonly adapters?: readonly string[];
+  /** Quantise float weights while they are read. */
+  readonly quantize?: Quantization;
   /** `cpu`, `cuda`, `cuda:n`, `webgpu` or `tensorflow`. */
   readonly device: string;
   /** Threads of matrix products; those of the machine by default. */
@@ -65,12 +68,12 @@ export interface RunningModel extends Pick<OpenedModel, 'config' | 'parameters'>
  */
 export async function usingModel<Result>(
   found: FoundModel,
-  { device, engineThreads: threads = availableParallelism() }: ModelChoice,
+  { device, engineThreads: threads = availableParallelism(), quantize }: ModelChoice,
   action: (model: RunningModel) => Promise<Result>,
 ): Promise<Result> {
   const engine = await openEngine({ device, threads });
   try {
-    const { config, parameters } = await openModel(found);
+    const { config, parameters } = await openModel({ ...found, quantize });
     return await action({ config, parameters, engine });
   } finally {
     await engine.close();

@@ -1,11 +1,11 @@
-import { existsSync } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 
-import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { AgentRlError } from '../../core/errors.ts';
 import { KeyedRng } from '../../core/keyed-rng.ts';
 import { openEngine } from '../../engine/open-engine.ts';
+import { writeFolderAtomic } from '../../telemetry/index.ts';
 import { adapterTargets, initialAdapter, type Adapter } from '../../../model/adapter.ts';
 import { writeAdapter } from '../../../model/adapter-files.ts';
 import { copyLanguageModelFiles } from '../../../model/language-model.ts';
@@ -13,7 +13,9 @@ import { inspectModel, loadModel, saveModel } from '../../../model/load-model.ts
 import type { ModelConfig } from '../../../model/model-config.ts';
 import type { Quantization } from '../../../model/quantization.ts';
 import { requireQuantizable } from '../../../model/quantize-weights.ts';
+import { modelFolder, textFolder } from '../model-folder.ts';
 import type { JobResult, QuantizeOptions } from '../run-options.ts';
+import { refuseExisting } from '../token-files/fresh-lines.ts';
 import { throwIfStopped } from '../unless-stopped.ts';
 import { comparisonWindows } from './comparison-windows.ts';
 import { LayerComparison } from './layer-comparison.ts';
@@ -27,20 +29,20 @@ import { adapterFolder, reportOf, tableOf } from './quantize-report.ts';
  * `CONFIG_INVALID`, `INTERRUPTED`. There is no output then.
  */
 export async function quantizeModel(options: QuantizeOptions): Promise<JobResult> {
-  const { model, blockSize, signal, print } = options;
+  const { blockSize, signal, print } = options;
   const output = resolve(options.output);
-  refuseExisting(output);
+  refuseExisting(output, 'output folder');
+  const model = modelFolder({ model: { path: options.model } });
   const facts = await inspectModel(model);
   const quantization: Quantization = { bits: 4, blockSize };
   requireQuantizable(facts.config, quantization);
   const config: ModelConfig = { ...facts.config, quantization };
   const adapter = newAdapter(options);
-  const windows = await comparisonWindows(options, config);
+  const windows = await comparisonWindows({ ...options, model }, config);
   const engine = await openEngine({
     device: options.device,
     threads: options.engineThreads ?? availableParallelism(),
   });
-  const partial = `${output}.${process.pid}.partial`;
   try {
     const comparison = await LayerComparison.open(engine, config, windows);
     const loaded = await loadModel(model, {
@@ -51,46 +53,24 @@ export async function quantizeModel(options: QuantizeOptions): Promise<JobResult
       },
     });
     const gaps = await comparison.result();
+    await comparison.close();
     const report = reportOf({ options, output, facts, weights: loaded.parameters, gaps });
-    await written(partial, async () => {
-      await saveModel(partial, loaded);
-      await copyLanguageModelFiles(model, partial);
-      if (adapter !== undefined) {
-        await writeAdapter(join(partial, adapterFolder), config, {
-          adapter,
-          parameters: initialAdapter(config, adapter, new KeyedRng(options.seed, 'new adapter')),
-          baseModel: output,
-        });
-      }
-      await writeFile(join(partial, 'quantization.json'), `${JSON.stringify(report, null, 2)}\n`);
-      throwIfStopped(signal);
-      refuseExisting(output);
-      await rename(partial, output);
+    throwIfStopped(signal);
+    await writeFolderAtomic(output, async (folder) => {
+      await saveModel(folder, loaded);
+      await copyLanguageModelFiles(await textFolder(model), folder);
+      await writeFile(join(folder, 'quantization.json'), `${JSON.stringify(report, null, 2)}\n`);
+      if (adapter === undefined) return;
+      await writeAdapter(join(folder, adapterFolder), config, {
+        adapter,
+        parameters: initialAdapter(config, adapter, new KeyedRng(options.seed, 'new adapter')),
+        baseModel: output,
+      });
     });
     print(tableOf(report, { config, adapter }));
     return report;
   } finally {
     await engine.close();
-    await rm(partial, { recursive: true, force: true });
-  }
-}
-
-function refuseExisting(output: string): void {
-  if (!existsSync(output)) return;
-  throw new AgentRlError(
-    'OUTPUT_UNWRITABLE',
-    `${output} exists, and nothing is written over. Name a new folder.`,
-  );
-}
-
-async function written(folder: string, write: () => Promise<void>): Promise<void> {
-  try {
-    await write();
-  } catch (cause) {
-    if (AgentRlError.is(cause)) throw cause;
-    throw new AgentRlError('OUTPUT_UNWRITABLE', `Cannot write ${folder}: ${messageOf(cause)}.`, {
-      cause,
-    });
   }
 }
 
