@@ -1,6 +1,6 @@
 import { adapterTargets, type Adapter } from '../../../model/adapter.ts';
 import type { ModelConfig } from '../../../model/model-config.ts';
-import { defaultBlockSize, type Quantization } from '../../../model/quantization.ts';
+import type { Quantization } from '../../../model/quantization.ts';
 
 /** A model and how much it is given to do. */
 export interface Shape {
@@ -36,7 +36,7 @@ export const qwen3Shape: Shape = {
     qkvBias: false,
     eosTokenIds: [],
   },
-  quantization: { bits: 4, blockSize: defaultBlockSize },
+  quantization: { bits: 4, blockSize: 64 },
   trainTokens: 1024,
   promptTokens: 512,
   decodeRows: [4, 16],
