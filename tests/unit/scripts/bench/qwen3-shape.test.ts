@@ -89,7 +89,7 @@ test('a peer that cannot run is reported with its reason, and ours are measured'
     peers!.map(() => 'false -W ignore::FutureWarning qwen3_shape.py ended with 1.'),
   );
   expect(peers).toHaveLength(4);
-}, 60_000);
+}, 120_000);
 
 describe('the table', () => {
   const answer = (seconds: number[], peakBytes: number): RowAnswer => ({ seconds, peakBytes });
@@ -156,4 +156,4 @@ test('the bench prints the rows alone when asked for them, and refuses parts it 
   expect(refused.stderr).toContain(
     '--only qwen4: expected some of train, products, decode, qwen3.',
   );
-}, 60_000);
+}, 120_000);
