@@ -9,9 +9,6 @@ export interface Quantization {
   readonly blockSize: number;
 }
 
-/** What `quantize` and `model.quantize` use when nothing is said: 4.5 bits a weight, its scale included. */
-export const defaultBlockSize = 64;
-
 /** `quant_method` of config.json for this layout. */
 const method = 'agent_rl';
 

@@ -4,7 +4,8 @@ import { join, resolve } from 'node:path';
 import type { Config } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { packageRoot } from '../core/package-root.ts';
-import { holdsModel, modelLayers } from '../../model/open-model.ts';
+import { holdsModel } from '../../model/open-model.ts';
+import { localLayers } from './local-layers.ts';
 
 /** How a model is named. */
 type NamedModel = Pick<Config['model'], 'path' | 'hfModelName'>;
@@ -29,5 +30,5 @@ export function modelFolder({ model }: { readonly model: NamedModel }): string {
 /** Where tokenizer and template are: an adapter may come without, and then speaks as the model under it. */
 export async function textFolder(folder: string): Promise<string> {
   if (existsSync(join(folder, 'tokenizer.json'))) return folder;
-  return (await modelLayers({ folder })).base;
+  return (await localLayers({ folder })).base;
 }

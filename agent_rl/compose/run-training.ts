@@ -19,7 +19,6 @@ import type { CheckpointReason, TrainerState } from '../trainer/trainer-contract
 import { paddedLength } from '../learner/train-batch.ts';
 import { openLanguageModelFolder } from '../../model/language-model.ts';
 import { inspectModel } from '../../model/load-model.ts';
-import { modelLayers } from '../../model/open-model.ts';
 import { openEngine, openTrainableAgent, sandboxWorkers, type TrainableAgent } from './agent.ts';
 import { pruneCheckpoints, readTrainerState, saveCheckpoint } from './checkpoints.ts';
 import { choosePlugins } from './choose-plugins.ts';
@@ -36,6 +35,7 @@ import { RunRecords } from './run-records.ts';
 import type { RunReports } from './run-reports.ts';
 import { addUsage, type RunUsage } from './run-usage.ts';
 import { beforeAfterTable, summaryOf } from './summary.ts';
+import { startingWeights } from './starting-weights.ts';
 import { previewText } from './task-preview.ts';
 import { readTaskSets, refuseLeaks, sayIfFewer, samplerOf, type TaskSet } from './task-sets.ts';
 import { cacheBytes } from './check-cache-fits.ts';
@@ -82,7 +82,6 @@ export async function runTraining(options: TrainingOptions): Promise<JobResult> 
       loaded,
       plugins,
       signal: options.signal,
-      model: resume?.startModel,
       reference: kl,
       tasks: tasks.train,
     });
@@ -136,7 +135,7 @@ async function dryRun(
   const plan = trainingPlan(config, facts);
   const { workers } = config.rollout;
   const engine = await openEngine(config, {
-    folder: modelFolder(config),
+    weights: await startingWeights(config),
     workers,
     reference: false,
     signal,
@@ -172,8 +171,8 @@ async function planFacts(
 ): Promise<PlanFacts> {
   const { config } = loaded;
   await requireTrainableModel(config);
-  const { base } = await modelLayers({ folder: modelFolder(config) });
-  const { config: model, parameterCount } = await inspectModel(base);
+  const { layers } = await startingWeights(config);
+  const { config: model, parameterCount } = await inspectModel(layers.base);
   const chosen = choosePlugins(loaded, plugins);
   // Only looked at: a folder that cannot be spoken with is refused before a run is begun.
   const text = await openLanguageModelFolder(await textFolder(modelFolder(config)));

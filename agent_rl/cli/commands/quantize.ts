@@ -2,15 +2,21 @@ import { adapterTargetNames } from '../../core/linear-module.ts';
 import type { Command } from '../command.ts';
 import { textsOf } from '../config-flags.ts';
 import { printer, writeJson } from '../io.ts';
+import { revisionOf, revisionOption } from '../model-flags.ts';
 
 export const quantize: Command = {
   name: 'quantize <model> <output>',
   describe: 'Write a model with its linear layers in four bits, and an adapter to train over it',
   positionals: {
-    model: { type: 'string', demandOption: true, describe: 'Model folder' },
+    model: {
+      type: 'string',
+      demandOption: true,
+      describe: 'Model folder, or a model of the hub as org/name',
+    },
     output: { type: 'string', demandOption: true, describe: 'New folder' },
   },
   options: {
+    revision: revisionOption,
     'block-size': {
       type: 'number',
       default: 64,
@@ -58,6 +64,7 @@ export const quantize: Command = {
     const rank = Number(parsed['lora-rank']);
     const result = await jobs.quantize({
       model: String(parsed['model']),
+      ...revisionOf(parsed),
       output: String(parsed['output']),
       blockSize: Number(parsed['block-size']),
       textTokens: Number(parsed['text-tokens']),

@@ -13,6 +13,7 @@ import { inspectModel, loadModel, saveModel } from '../../../model/load-model.ts
 import type { ModelConfig } from '../../../model/model-config.ts';
 import type { Quantization } from '../../../model/quantization.ts';
 import { requireQuantizable } from '../../../model/quantize-weights.ts';
+import { localModel } from '../local-model.ts';
 import type { JobResult, QuantizeOptions } from '../run-options.ts';
 import { throwIfStopped } from '../unless-stopped.ts';
 import { comparisonWindows } from './comparison-windows.ts';
@@ -26,10 +27,14 @@ import { adapterFolder, reportOf, tableOf } from './quantize-report.ts';
  * @throws AgentRlError `OUTPUT_UNWRITABLE` when the output exists or cannot be written; `MODEL_INVALID`,
  * `CONFIG_INVALID`, `INTERRUPTED`. There is no output then.
  */
-export async function quantizeModel(options: QuantizeOptions): Promise<JobResult> {
-  const { model, blockSize, signal, print } = options;
-  const output = resolve(options.output);
+export async function quantizeModel(asked: QuantizeOptions): Promise<JobResult> {
+  const { blockSize, signal, print } = asked;
+  const output = resolve(asked.output);
   refuseExisting(output);
+  const { revision } = asked;
+  const model = await localModel({ name: asked.model, revision, signal, print });
+  refuseAdapter(model);
+  const options = { ...asked, model };
   const facts = await inspectModel(model);
   const quantization: Quantization = { bits: 4, blockSize };
   requireQuantizable(facts.config, quantization);
@@ -80,6 +85,15 @@ function refuseExisting(output: string): void {
   throw new AgentRlError(
     'OUTPUT_UNWRITABLE',
     `${output} exists, and nothing is written over. Name a new folder.`,
+  );
+}
+
+/** @throws AgentRlError `MODEL_INVALID` for an adapter without the model under it. */
+function refuseAdapter(folder: string): void {
+  if (existsSync(join(folder, 'config.json'))) return;
+  throw new AgentRlError(
+    'MODEL_INVALID',
+    `${folder} holds an adapter, and only whole models are quantised. Merge it into its model first (agent-rl merge-lora), or quantise the model alone and keep the adapter over it.`,
   );
 }
 

@@ -38,6 +38,7 @@ async function merged(over: Partial<MergeLoraOptions> = {}): Promise<string> {
     baseModel,
     loraModels: [lora],
     outputPath,
+    signal: new AbortController().signal,
     print: () => undefined,
     ...over,
   });
