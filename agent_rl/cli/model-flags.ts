@@ -68,8 +68,7 @@ export function modelJob(parsed: Parsed, io: Io): ModelJobOptions {
 
 function quantizationOf(parsed: Parsed): Pick<ModelJobOptions, 'quantize'> {
   const blockSize = numberFlag(parsed, 'quantize-block-size', { from: 16, whole: true });
-  if (parsed['quantize'] === true)
-    return { quantize: { bits: 4, blockSize: blockSize ?? 64 } };
+  if (parsed['quantize'] === true) return { quantize: { bits: 4, blockSize: blockSize ?? 64 } };
   if (blockSize === undefined) return {};
   throw new AgentRlError(
     'CONFIG_INVALID',

@@ -34,7 +34,7 @@ export async function localModel(model: NamedModel): Promise<string> {
       `--revision is ${JSON.stringify(revision)}, and ${JSON.stringify(name)} is no model of the hub, which alone has revisions. Leave it out, or name the model as org/name.`,
     );
   }
-  const folder = modelFolder({ model: { path: name } });
+  const folder = modelFolder({ model: { path: name } }, 'command');
   await fetchBase(folder, model);
   return folder;
 }

@@ -76,7 +76,8 @@ export async function quantizeModel(asked: QuantizeOptions): Promise<JobResult> 
     return report;
   } finally {
     await engine.close();
-    await rm(partial, { recursive: true, force: true });
+    // What kept it from being written, such as a file in its path, was told already.
+    await rm(partial, { recursive: true, force: true }).catch(() => undefined);
   }
 }
 
