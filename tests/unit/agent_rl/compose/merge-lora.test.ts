@@ -152,6 +152,13 @@ describe('merge-lora', () => {
     expect(difference).toBeLessThan(2 ** -7);
   });
 
+  test('stops before it writes', async () => {
+    const outputPath = join(folder, 'stopped');
+    const error = await rejectionOf(merged({ outputPath, signal: AbortSignal.abort() }));
+    expect(error.code).toBe('INTERRUPTED');
+    expect(readdirSync(folder).filter((name) => name.startsWith('stopped'))).toEqual([]);
+  });
+
   test.each<[string, () => Promise<Partial<MergeLoraOptions>>, string, string]>([
     [
       'an unknown width',
