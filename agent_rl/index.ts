@@ -15,7 +15,8 @@ export {
   choosePlugins,
 } from './compose/choose-plugins.ts';
 export { EngineClient } from './compose/engine-client.ts';
-export type { EngineInfo, EngineServiceOptions } from './compose/engine-service.ts';
+export type { EngineInfo, EngineServiceOptions, ModelFacts } from './compose/engine-service.ts';
+export type { MemoryPlan } from './compose/memory-plan.ts';
 export { jobs } from './compose/jobs.ts';
 export { loadPlugins, type LoadPluginsOptions } from './compose/plugin-loader.ts';
 export { type PreparedRun, prepareRun } from './compose/prepare-run.ts';
@@ -39,6 +40,7 @@ export type {
   Jobs,
   MergeLoraOptions,
   ModelJobOptions,
+  QuantizeOptions,
   ScoreOptions,
   TrainingOptions,
   VerifyDatasetOptions,
@@ -105,6 +107,7 @@ export type { ProgramMemory } from './learner/train-program.ts';
 export * from './rollout/index.ts';
 export * from './trainer/index.ts';
 export * from '../dataset/index.ts';
+export { linearModules, type LinearModule } from './core/linear-module.ts';
 export type { Adapter, ParameterCounts } from '../model/adapter.ts';
 export type {
   AfterTurn,
@@ -117,6 +120,7 @@ export type {
 } from '../model/chat-template.ts';
 export { LANGUAGE_MODEL, type LanguageModel } from '../model/language-model.ts';
 export type { ModelConfig, ModelFamily } from '../model/model-config.ts';
+export type { Quantization } from '../model/quantization.ts';
 export type { NewAdapter } from '../model/open-model.ts';
 export type {
   LinearScaling,

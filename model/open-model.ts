@@ -5,7 +5,8 @@ import { AgentRlError } from '../agent_rl/core/errors.ts';
 import { KeyedRng } from '../agent_rl/core/keyed-rng.ts';
 import { initialAdapter, type Adapter } from './adapter.ts';
 import { holdsAdapter, readAdapterConfig, readAdapterWeights } from './adapter-files.ts';
-import { loadModel } from './load-model.ts';
+import { inspectModel, loadModel } from './load-model.ts';
+import { requireQuantizable } from './quantize-weights.ts';
 import type { ModelConfig } from './model-config.ts';
 import type { Quantization } from './quantization.ts';
 
@@ -88,23 +89,50 @@ export async function modelLayers({
   return { base, adapters: [...under, folder, ...adapters] };
 }
 
+export interface DescribedModel {
+  /** Its adapters included. */
+  readonly config: ModelConfig;
+  readonly layers: ModelLayers;
+}
+
+/** What `openModel` would give, without the weights. @throws AgentRlError `MODEL_INVALID` */
+export async function describeModel(request: ModelRequest): Promise<DescribedModel> {
+  const layers = await modelLayers(request);
+  const { config } = await inspectModel(layers.base);
+  const { quantize } = request;
+  if (quantize !== undefined) requireQuantizable(config, quantize);
+  const adapters: Adapter[] = [];
+  for (const [index, folder] of layers.adapters.entries())
+    adapters.push((await readAdapterConfig(folder, adapterName(index))).adapter);
+  if (request.newAdapter !== undefined) {
+    const { seed: _seed, ...rest } = request.newAdapter;
+    adapters.push({ ...rest, name: adapterName(adapters.length) });
+  }
+  return {
+    config: {
+      ...config,
+      ...(quantize !== undefined && { quantization: quantize }),
+      ...(adapters.length > 0 && { adapters }),
+    },
+    layers,
+  };
+}
+
+const adapterName = (index: number): string => `adapter_${index}`;
+
 /** Loads a model and its adapters. @throws AgentRlError `MODEL_INVALID` */
 export async function openModel(request: ModelRequest): Promise<OpenedModel> {
-  const layers = await modelLayers(request);
-  const { config, parameters } = await loadModel(layers.base, { quantize: request.quantize });
-  const over: Adapter[] = [];
+  const { config, layers } = await describeModel(request);
+  const { parameters } = await loadModel(layers.base, { quantize: request.quantize });
+  const adapters = config.adapters ?? [];
   for (const [index, folder] of layers.adapters.entries()) {
-    const { adapter } = await readAdapterConfig(folder, `adapter_${index}`);
-    for (const [name, values] of await readAdapterWeights(folder, config, adapter))
+    for (const [name, values] of await readAdapterWeights(folder, config, adapters[index]!))
       parameters.set(name, values);
-    over.push(adapter);
   }
   if (request.newAdapter !== undefined) {
-    const { seed, ...rest } = request.newAdapter;
-    const adapter: Adapter = { ...rest, name: `adapter_${over.length}` };
-    const first = initialAdapter(config, adapter, new KeyedRng(seed, 'new adapter'));
-    for (const [name, values] of first) parameters.set(name, values);
-    over.push(adapter);
+    const rng = new KeyedRng(request.newAdapter.seed, 'new adapter');
+    for (const [name, values] of initialAdapter(config, adapters.at(-1)!, rng))
+      parameters.set(name, values);
   }
-  return { config: over.length === 0 ? config : { ...config, adapters: over }, parameters, layers };
+  return { config, parameters, layers };
 }

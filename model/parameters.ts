@@ -146,7 +146,7 @@ export function initialParameters(config: ModelConfig, rng: KeyedRng): Map<strin
 }
 
 /** One of the tensors of `initialParameters`. Each has its own stream, so order is free. */
-export function initialParameter({ name, shape }: ParameterSpec, all: KeyedRng): Float32Array {
+function initialParameter({ name, shape }: ParameterSpec, all: KeyedRng): Float32Array {
   const rng = all.child('parameter', name);
   const values = new Float32Array(elementCount(shape));
   if (shape.length === 1) return name.endsWith('.bias') ? values : values.fill(1);

@@ -150,7 +150,7 @@ function heldOf(
   ]);
 }
 
-/** The tensors of the same model in float32, as far as they are asked for. */
+/** A tensor in float32, whatever it is held as; absent where there is none of this name. */
 export function dequantizedTensor(weights: Weights, name: string): Float32Array | undefined {
   const values = weights.get(name);
   if (!(values instanceof Uint8Array)) return values;

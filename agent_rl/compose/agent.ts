@@ -30,7 +30,7 @@ import { checkCacheFits } from './check-cache-fits.ts';
 import { choosePlugins, type Chosen, type ChosenPlugins } from './choose-plugins.ts';
 import { construct, episodeContainer, rewardFunction, runContainer } from './container.ts';
 import { EngineClient } from './engine-client.ts';
-import { engineOptions } from './engine-options.ts';
+import { engineOptions, rlTraining } from './engine-options.ts';
 import { modelFolder, textFolder } from './model-folder.ts';
 import { openToolCallFormat } from './open-tool-call-format.ts';
 import { pluginHooks } from './plugin-loader.ts';
@@ -48,8 +48,8 @@ export interface AgentOptions extends Pick<JobOptions, 'loaded' | 'plugins'> {
   readonly model?: string | undefined;
   /** Most episodes at once, when not the config's. */
   readonly workers?: number;
-  /** Whether a frozen copy of the weights is kept. */
-  readonly reference: boolean;
+  /** Whether it will be trained by reinforcement learning; it is only played otherwise. */
+  readonly trains?: boolean;
   /** What is trained on or attempted: a reward may set its scale by it. Without tasks nothing is judged. */
   readonly tasks?: readonly Task[];
 }
@@ -111,8 +111,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
       ? await unlessStopped(openSandbox(sandboxOptions(config)), signal, (late) => late.close())
       : undefined;
     if (sandbox !== undefined) opened.push(sandbox);
-    const { reference } = options;
-    const parts = { workers, reference, signal };
+    const parts = { workers, trains: options.trains === true, signal };
     const generator =
       (await openOwnGenerator(config, chosen, { ...parts, folder })) ??
       (await openEngine(config, {
@@ -198,7 +197,7 @@ async function openRewards(
 interface EngineParts {
   readonly weights: StartingWeights;
   readonly workers: number;
-  readonly reference: boolean;
+  readonly trains: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -232,7 +231,7 @@ async function openOwnGenerator(
 /** The engine thread that a config asks for. @throws AgentRlError `INTERRUPTED` when it is stopped before it is open */
 export const openEngine = (
   config: Config,
-  { weights, workers, reference, signal }: EngineParts,
+  { weights, workers, trains, signal }: EngineParts,
 ): Promise<EngineClient> =>
   unlessStopped(
     EngineClient.open(
@@ -240,7 +239,7 @@ export const openEngine = (
         ...weights,
         rows: workers,
         maxContextTokens: config.policy.maxContextTokens,
-        reference,
+        ...(trains && rlTraining(config)),
       }),
     ),
     signal,

@@ -1,18 +1,21 @@
 import { availableParallelism } from 'node:os';
 
 import type { Config } from '../config/index.ts';
+import type { LossSpec } from '../core/learner.ts';
 import type { EngineServiceOptions } from './engine-service.ts';
 import { quantization } from './quantization.ts';
 import type { StartingWeights } from './starting-weights.ts';
 
 /** What a run file does not say of an engine. */
 type OfTheJob = StartingWeights &
-  Pick<EngineServiceOptions, 'rows' | 'maxContextTokens' | 'reference'>;
+  Pick<EngineServiceOptions, 'rows' | 'maxContextTokens'> &
+  Partial<Pick<EngineServiceOptions, 'reference' | 'training'>>;
 
 /** The engine that a run file asks for. */
 export function engineOptions(config: Config, { layers, ...job }: OfTheJob): EngineServiceOptions {
   const { run, train, algorithm } = config;
   return {
+    reference: false,
     ...job,
     modelFolder: layers.base,
     adapters: layers.adapters,
@@ -23,4 +26,13 @@ export function engineOptions(config: Config, { layers, ...job }: OfTheJob): Eng
     seed: run.seed,
     microBatchTokens: algorithm.microBatchTokens,
   };
+}
+
+/** What reinforcement learning asks of an engine besides. */
+export function rlTraining({ algorithm, rollout, policy }: Config) {
+  const { clipLow, clipHigh, kl } = algorithm;
+  const { temperature } = policy.sampling;
+  const loss: LossSpec = { name: 'ppo', clipLow, clipHigh, kl, temperature };
+  const longestTokens = Math.min(rollout.maxEpisodeTokens, policy.maxContextTokens);
+  return { reference: kl.kind !== 'none', training: { longestTokens, loss } };
 }

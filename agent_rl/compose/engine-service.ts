@@ -2,15 +2,22 @@ import type { Engine } from '../engine/engine.ts';
 import { openEngine } from '../engine/open-engine.ts';
 import { AgentRlError } from '../core/errors.ts';
 import type { Generation, GenerationRequest } from '../core/generator.ts';
-import type { Learner } from '../core/learner.ts';
+import type { Learner, LossSpec } from '../core/learner.ts';
 import { DecoderPrograms } from '../generation/decoder-programs.ts';
 import { LocalGenerator, type GenerationTotals } from '../generation/local-generator.ts';
 import { LocalLearner } from '../learner/local-learner.ts';
 import { keepingLayers, type ProgramMemory } from '../learner/train-program.ts';
 import { countParameters, type ParameterCounts } from '../../model/adapter.ts';
-import { type ModelLayers, type NewAdapter, openModel } from '../../model/open-model.ts';
+import {
+  describeModel,
+  type ModelLayers,
+  type ModelRequest,
+  type NewAdapter,
+  openModel,
+} from '../../model/open-model.ts';
 import type { Quantization } from '../../model/quantization.ts';
 import { checkCacheFits } from './check-cache-fits.ts';
+import { checkPlanFits, memoryPlan, type MemoryPlan, type MemoryRequest } from './memory-plan.ts';
 
 export interface EngineServiceOptions {
   /** Folder of a model or an adapter. */
@@ -32,9 +39,17 @@ export interface EngineServiceOptions {
   readonly microBatchTokens: number;
   /** Keep a frozen copy of the weights as reference of KL terms. */
   readonly reference: boolean;
+  /** What will be trained on; absent where nothing will be. */
+  readonly training?: { readonly longestTokens: number; readonly loss: LossSpec } | undefined;
 }
 
-export interface EngineInfo extends ParameterCounts {
+/** What is known of a model once it is open. */
+export interface ModelFacts extends ParameterCounts {
+  /** Bytes it was expected to hold at most. */
+  readonly plan: MemoryPlan;
+}
+
+export interface EngineInfo extends ModelFacts {
   readonly device: string;
   readonly cacheBytes: number;
   readonly totals: GenerationTotals;
@@ -56,7 +71,7 @@ export class EngineService {
     private readonly engine: Engine,
     private readonly local: LocalLearner,
     private readonly generator: LocalGenerator,
-    private readonly counts: ParameterCounts,
+    private readonly facts: ModelFacts,
   ) {
     this.learner = {
       forward: (tokens, options) => local.forward(tokens, options),
@@ -79,12 +94,19 @@ export class EngineService {
   }
 
   static async open(options: EngineServiceOptions): Promise<EngineService> {
-    const { config, parameters, layers } = await openModel({
+    const request: ModelRequest = {
       folder: options.modelFolder,
       adapters: options.adapters ?? [],
       newAdapter: options.newAdapter,
       quantize: options.quantize,
-    });
+    };
+    const described = await describeModel(request);
+    const memory = { ...keepingLayers, recompute: options.recompute ?? 'none' };
+    const needs = memoryRequest(options, memory);
+    const plan = await memoryPlan(described.config, needs);
+    // On another device it is that device's memory that counts, which nobody tells us.
+    if (options.device === 'cpu') checkPlanFits(plan, needs);
+    const { config, parameters, layers } = await openModel(request);
     checkCacheFits(config, { workers: options.rows, maxContextTokens: options.maxContextTokens });
     const engine = await openEngine({ device: options.device, threads: options.threads });
     const programs = new DecoderPrograms(engine, config, options.maxContextTokens, true);
@@ -92,12 +114,12 @@ export class EngineService {
     await generator.setWeights(parameters, 0);
     const learner = new LocalLearner(engine, config, parameters, {
       microBatchTokens: options.microBatchTokens,
-      memory: { ...keepingLayers, recompute: options.recompute ?? 'none' },
+      memory,
       adapter: { seed: options.seed, baseModel: layers.base, under: under(layers, options) },
       publish: (weights, version) => generator.setWeights(weights, version),
     });
     if (options.reference) learner.freezeReference();
-    return new EngineService(engine, learner, generator, countParameters(config));
+    return new EngineService(engine, learner, generator, { ...countParameters(config), plan });
   }
 
   get maxContextTokens(): number {
@@ -119,7 +141,7 @@ export class EngineService {
   info(): EngineInfo {
     return {
       device: this.engine.device,
-      ...this.counts,
+      ...this.facts,
       cacheBytes: this.generator.cacheBytes,
       totals: this.generator.totals,
       weightsSha256: this.local.weightsSha256(),
@@ -135,3 +157,13 @@ export class EngineService {
 /** Folders of the adapters that stay as they are. The last is trained where no new one is. */
 const under = ({ adapters }: ModelLayers, { newAdapter }: EngineServiceOptions) =>
   newAdapter === undefined ? adapters.slice(0, -1) : adapters;
+
+const memoryRequest = (
+  { rows, maxContextTokens, microBatchTokens, reference, training }: EngineServiceOptions,
+  memory: ProgramMemory,
+): MemoryRequest => ({
+  rows,
+  maxContextTokens,
+  memory,
+  ...(training && { training: { ...training, microBatchTokens, reference } }),
+});

@@ -11,7 +11,8 @@ import { localLayers } from './local-layers.ts';
 type NamedModel = Pick<Config['model'], 'path' | 'hfModelName'>;
 
 const remedies = {
-  config: 'Give a Hugging Face model folder with --model-path.',
+  config:
+    'Give a Hugging Face model folder with --model-path, or a model of the hub with --hf-model-name.',
   command: 'Give a Hugging Face model folder, or a model of the hub as org/name.',
 } as const;
 

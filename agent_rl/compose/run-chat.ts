@@ -26,7 +26,7 @@ export async function runChat(options: ChatOptions): Promise<JobResult> {
   const { loaded, plugins, print, signal, checkpoint, prompt, color } = options;
   const { config } = loaded;
   const model = checkpoint === undefined ? undefined : checkpointAt(checkpoint, print);
-  const agent = await openAgent({ loaded, plugins, signal, model, workers: 2, reference: false });
+  const agent = await openAgent({ loaded, plugins, signal, model, workers: 2 });
   try {
     for (const note of agent.policy.notes ?? []) print(`Note: ${note}`);
     const make = chatTask(agent.make, prompt);

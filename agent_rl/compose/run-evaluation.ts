@@ -22,7 +22,7 @@ export async function runEvaluation(options: EvaluationOptions): Promise<JobResu
   sayIfFewer('eval.maxTasks', evaluation.maxTasks, all.length, print);
   const tasks = chooseTasks(all, evaluation.maxTasks, run.seed);
   const model = checkpoint === undefined ? undefined : checkpointAt(checkpoint, print);
-  const agent = await openAgent({ loaded, plugins, signal, model, reference: false, tasks });
+  const agent = await openAgent({ loaded, plugins, signal, model, tasks });
   try {
     for (const note of agent.policy.notes ?? []) print(`Note: ${note}`);
     const { samples, temperature } = evaluation;

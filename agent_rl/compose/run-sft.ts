@@ -83,7 +83,10 @@ export async function runSft(options: TrainingOptions): Promise<JobResult> {
         ...(await startingWeights(config)),
         rows: 1,
         maxContextTokens: 16,
-        reference: false,
+        training: {
+          longestTokens: Math.max(...examples.map((example) => example.tokens.length)),
+          loss: { name: 'cross_entropy' },
+        },
       }),
     );
     const engine = await unlessStopped(opening, options.signal, (late) => late.close());

@@ -22,6 +22,7 @@ import { inspectModel } from '../../model/load-model.ts';
 import { openEngine, openTrainableAgent, sandboxWorkers, type TrainableAgent } from './agent.ts';
 import { pruneCheckpoints, readTrainerState, saveCheckpoint } from './checkpoints.ts';
 import { choosePlugins } from './choose-plugins.ts';
+import type { EngineClient } from './engine-client.ts';
 import { openToolCallFormat } from './open-tool-call-format.ts';
 import { asksForFormat, needsSandbox } from './plugin-needs.ts';
 import { forgetAfter } from './forget-after.ts';
@@ -38,10 +39,9 @@ import { beforeAfterTable, summaryOf } from './summary.ts';
 import { startingWeights } from './starting-weights.ts';
 import { previewText } from './task-preview.ts';
 import { readTaskSets, refuseLeaks, sayIfFewer, samplerOf, type TaskSet } from './task-sets.ts';
-import { cacheBytes } from './check-cache-fits.ts';
 import { requireTrainableModel } from './quantization.ts';
 import { reportGroups } from './report-groups.ts';
-import { type PlanFacts, planText, trainingPlan } from './training-plan.ts';
+import { type OpenedFacts, type PlanFacts, planText, trainingPlan } from './training-plan.ts';
 import { trainerOptions } from './trainer-options.ts';
 import { throwIfStopped, unlessStopped } from './unless-stopped.ts';
 
@@ -77,12 +77,11 @@ export async function runTraining(options: TrainingOptions): Promise<JobResult> 
   memory.start();
   try {
     const { cpuSeconds: cpuSecondsBefore } = await memory.sample();
-    const kl = config.algorithm.kl.kind !== 'none';
     const agent = await openTrainableAgent({
       loaded,
       plugins,
       signal: options.signal,
-      reference: kl,
+      trains: true,
       tasks: tasks.train,
     });
     try {
@@ -137,16 +136,23 @@ async function dryRun(
   const engine = await openEngine(config, {
     weights: await startingWeights(config),
     workers,
-    reference: false,
+    trains: true,
     signal,
   });
   try {
     const expectedS = await unlessStopped(expectedSeconds(engine, config, plan), signal);
-    print(planText(config, facts, plan, expectedS));
-    return { dryRun: true, plan, expectedS };
+    const opened = await openedFacts(engine, expectedS);
+    print(planText(config, facts, plan, opened));
+    return { dryRun: true, plan, ...opened };
   } finally {
     await engine.close();
   }
+}
+
+/** What the engine says of itself once it is open. */
+async function openedFacts(engine: EngineClient, expectedS: number): Promise<OpenedFacts> {
+  const { plan: memory, trainedParameters } = await engine.info();
+  return { expectedS, memory, trainedParameters };
 }
 
 async function readTasks({ loaded, plugins, print }: TrainingOptions): Promise<RunTasks> {
@@ -172,19 +178,15 @@ async function planFacts(
   const { config } = loaded;
   await requireTrainableModel(config);
   const { layers } = await startingWeights(config);
-  const { config: model, parameterCount } = await inspectModel(layers.base);
+  const { parameterCount } = await inspectModel(layers.base);
   const chosen = choosePlugins(loaded, plugins);
   // Only looked at: a folder that cannot be spoken with is refused before a run is begun.
   const text = await openLanguageModelFolder(await textFolder(modelFolder(config)));
   if (asksForFormat(chosen)) openToolCallFormat({ chosen, plugins, model: text });
-  const { maxContextTokens } = config.policy;
-  const request = { workers: config.rollout.workers, maxContextTokens };
   return {
-    ...model,
     trainTasks: Math.min(tasks.train.length, config.dataset.maxSamples ?? Infinity),
     evalTasks: tasks.evaluation.length,
     parameters: parameterCount,
-    cacheBytes: cacheBytes(model, request),
     sandboxes: needsSandbox(chosen) ? sandboxWorkers(config) : 0,
   };
 }
@@ -295,7 +297,7 @@ class TrainingRun {
     const { config } = options.loaded;
     const plan = trainingPlan(config, facts);
     const expectedS = await expectedSeconds(agent.engine, config, plan);
-    options.print(planText(config, facts, plan, expectedS));
+    options.print(planText(config, facts, plan, await openedFacts(agent.engine, expectedS)));
     if (agent.sandbox !== undefined) {
       const { backend, level, concurrency } = agent.sandbox.capabilities();
       log.info(`Sandbox: ${backend}, level ${level}, ${concurrency} at once`);

@@ -1,20 +1,13 @@
-import { totalmem } from 'node:os';
-
 import { type Config, runLength } from '../config/index.ts';
+import { machineBytes, type MemoryPlan, planInWords } from './memory-plan.ts';
 import { mebibytes } from './mebibytes.ts';
 
 export interface PlanFacts {
   readonly trainTasks: number;
   readonly evalTasks: number;
   readonly parameters: number;
-  /** Bytes of the key-value cache. */
-  readonly cacheBytes: number;
   /** Sandbox processes; 0 where nothing asks for one. */
   readonly sandboxes: number;
-  readonly layers: number;
-  readonly heads: number;
-  readonly hiddenSize: number;
-  readonly intermediateSize: number;
 }
 
 /** A run before it starts, as numbers. */
@@ -24,35 +17,19 @@ export interface TrainingPlan {
   readonly optimizerSteps: number;
   /** If every episode were as long as allowed. */
   readonly mostMicroBatchesPerStep: number;
-  readonly memoryBytes: {
-    readonly weightsAndOptimizer: number;
-    readonly cache: number;
-    readonly activations: number;
-    readonly sandboxes: number;
-  };
   readonly evaluations: number;
   readonly evalEpisodes: number;
 }
 
-const bytesPerFloat = 4;
-/** Weights, gradient sums and two moments. */
-const copiesOfParameters = 4;
 /** Resident size of one sandbox process after a run; see design.md. */
 const sandboxBytes = 230 * 2 ** 20;
-/** Arrays of a layer that the backward pass keeps, in units of [tokens, width]. */
-const keptWidths = 14;
-
-/** What a config asks for, counted. Activations are estimated from the arrays the backward pass keeps. */
+/** What a config asks for, counted. */
 export function trainingPlan(config: Config, facts: PlanFacts): TrainingPlan {
-  const { rollout, algorithm, policy } = config;
+  const { rollout, algorithm } = config;
   const { last, planned } = runLength(config);
   const rolloutsPerIteration = rollout.tasksPerStep * rollout.groupSize;
   const mostTokens = rolloutsPerIteration * rollout.maxEpisodeTokens;
   const tokens = algorithm.microBatchTokens;
-  const perToken =
-    keptWidths * facts.hiddenSize +
-    4 * facts.intermediateSize +
-    4 * facts.heads * Math.min(policy.maxContextTokens, rollout.maxEpisodeTokens);
   const during =
     config.eval.every === 0 ? 0 : Math.floor(Math.min(last, planned - 1) / config.eval.every);
   return {
@@ -60,23 +37,24 @@ export function trainingPlan(config: Config, facts: PlanFacts): TrainingPlan {
     rollouts: rolloutsPerIteration * last,
     optimizerSteps: last * algorithm.epochs,
     mostMicroBatchesPerStep: Math.ceil(mostTokens / tokens),
-    memoryBytes: {
-      weightsAndOptimizer: copiesOfParameters * bytesPerFloat * facts.parameters,
-      cache: facts.cacheBytes,
-      activations: bytesPerFloat * tokens * perToken * facts.layers,
-      sandboxes: facts.sandboxes * sandboxBytes,
-    },
     evaluations: during + Number(config.eval.before) + Number(config.eval.after),
     evalEpisodes: facts.evalTasks * config.eval.samples,
   };
 }
 
-/** What a plan needs beyond the memory of the machine is said, not refused: activations and sandboxes are estimates. */
+/** What is known once the engine is open. */
+export interface OpenedFacts {
+  readonly expectedS: number;
+  readonly memory: MemoryPlan;
+  readonly trainedParameters: number;
+}
+
+/** Sandboxes come on top of what the engine was checked for, and grow only as they are used: said, not refused. */
 const beyondMemory = (bytes: number): string[] =>
-  bytes <= totalmem()
+  bytes <= machineBytes()
     ? []
     : [
-        `  warning       that is more than the ${mebibytes(totalmem())} of this machine: lower algorithm.microBatchTokens, rollout.workers or sandbox.workers`,
+        `  warning       that is more than the ${mebibytes(machineBytes())} of this machine: lower sandbox.workers, rollout.workers or algorithm.microBatchTokens`,
       ];
 
 /** The plan as the user reads it. */
@@ -84,13 +62,14 @@ export function planText(
   config: Config,
   facts: PlanFacts,
   plan: TrainingPlan,
-  expectedS: number,
+  { expectedS, memory, trainedParameters }: OpenedFacts,
 ): string {
   const { rollout, algorithm } = config;
   const { last, planned } = runLength(config);
   const iterations = last === planned ? `${last}` : `the first ${last} of ${planned}`;
-  const { weightsAndOptimizer, cache, activations, sandboxes } = plan.memoryBytes;
-  const total = weightsAndOptimizer + cache + activations + sandboxes;
+  const sandboxes = facts.sandboxes * sandboxBytes;
+  const total = memory.total + sandboxes;
+  const share = (100 * trainedParameters) / facts.parameters;
   return [
     'Plan',
     `  tasks         ${facts.trainTasks} to train on, ${facts.evalTasks} held out`,
@@ -98,7 +77,8 @@ export function planText(
     `  updates       ${plan.optimizerSteps} optimiser steps, at most ${plan.mostMicroBatchesPerStep} micro-batches of ${algorithm.microBatchTokens} tokens each`,
     `  evaluations   ${plan.evaluations} x ${plan.evalEpisodes} episodes, temperature ${config.eval.temperature}`,
     `  model         ${(facts.parameters / 1e6).toFixed(2)} M parameters on ${config.run.device}`,
-    `  memory        about ${mebibytes(total)} and Node itself: weights and optimiser ${mebibytes(weightsAndOptimizer)}, cache ${mebibytes(cache)}, activations ${mebibytes(activations)}, sandboxes ${mebibytes(sandboxes)}`,
+    `  trained       ${(trainedParameters / 1e6).toFixed(2)} M parameters, ${share.toFixed(share < 10 ? 2 : 0)} %`,
+    `  memory        about ${mebibytes(total)}: ${planInWords(memory)}, sandboxes ${mebibytes(sandboxes)}`,
     ...beyondMemory(total),
     `  time          about ${Math.round(expectedS)} s`,
   ].join('\n');

@@ -40,6 +40,13 @@ const halfOrFull = (count: number, full: number): number => {
   return Math.max(full, count);
 };
 
+/** The largest shape that sequences of at most so many tokens can lead to, every token trained. */
+export function worstShape(longestTokens: number, microBatchTokens: number): BatchShape {
+  const length = paddedLength(Math.max(2, longestTokens));
+  const sequences = fullBatch(length, microBatchTokens);
+  return { sequences, length, trained: sequences * length };
+}
+
 /**
  * Lays data out as one micro-batch. Sizes are rounded up to few values, since each combination is a program:
  * a padded length has two numbers of sequences, and each of those two numbers of trained tokens.

@@ -39,7 +39,7 @@ async function attempts(settings: readonly string[]): Promise<{
   const { dir } = prepared.loaded.config.dataset;
   const split = await CodeTaskDataset.fromPath(join(root, dir, 'eval.jsonl'));
   const tasks = split.tasks.slice(0, 6);
-  const agent = await openAgent({ ...prepared, reference: false, tasks });
+  const agent = await openAgent({ ...prepared, tasks });
   try {
     const trajectories: Trajectory[] = [];
     await evaluate(agent.rollouts, tasks, {

@@ -106,7 +106,7 @@ export async function learningRun(fault: Fault, job = codeExec): Promise<Learnin
     flags: [],
   });
   const { config } = prepared.loaded;
-  const agent = await openTrainableAgent({ ...prepared, reference: false });
+  const agent = await openTrainableAgent({ ...prepared, trains: true });
   try {
     const drawn = recordDraws(agent);
     const trained: TrainDatum[] = [];

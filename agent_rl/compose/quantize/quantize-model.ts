@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 
-import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { AgentRlError } from '../../core/errors.ts';
 import { KeyedRng } from '../../core/keyed-rng.ts';
 import { openEngine } from '../../engine/open-engine.ts';
+import { writeFolderAtomic } from '../../telemetry/index.ts';
 import { adapterTargets, initialAdapter, type Adapter } from '../../../model/adapter.ts';
 import { writeAdapter } from '../../../model/adapter-files.ts';
 import { copyLanguageModelFiles } from '../../../model/language-model.ts';
@@ -15,6 +16,7 @@ import type { Quantization } from '../../../model/quantization.ts';
 import { requireQuantizable } from '../../../model/quantize-weights.ts';
 import { localModel } from '../local-model.ts';
 import type { JobResult, QuantizeOptions } from '../run-options.ts';
+import { refuseExisting } from '../token-files/fresh-lines.ts';
 import { throwIfStopped } from '../unless-stopped.ts';
 import { comparisonWindows } from './comparison-windows.ts';
 import { LayerComparison } from './layer-comparison.ts';
@@ -30,7 +32,7 @@ import { adapterFolder, reportOf, tableOf } from './quantize-report.ts';
 export async function quantizeModel(asked: QuantizeOptions): Promise<JobResult> {
   const { blockSize, signal, print } = asked;
   const output = resolve(asked.output);
-  refuseExisting(output);
+  refuseExisting(output, 'output folder');
   const { revision } = asked;
   const model = await localModel({ name: asked.model, revision, signal, print });
   refuseAdapter(model);
@@ -45,7 +47,6 @@ export async function quantizeModel(asked: QuantizeOptions): Promise<JobResult> 
     device: options.device,
     threads: options.engineThreads ?? availableParallelism(),
   });
-  const partial = `${output}.${process.pid}.partial`;
   try {
     const comparison = await LayerComparison.open(engine, config, windows);
     const loaded = await loadModel(model, {
@@ -56,37 +57,25 @@ export async function quantizeModel(asked: QuantizeOptions): Promise<JobResult> 
       },
     });
     const gaps = await comparison.result();
+    await comparison.close();
     const report = reportOf({ options, output, facts, weights: loaded.parameters, gaps });
-    await written(partial, async () => {
-      await saveModel(partial, loaded);
-      await copyLanguageModelFiles(model, partial);
-      if (adapter !== undefined) {
-        await writeAdapter(join(partial, adapterFolder), config, {
-          adapter,
-          parameters: initialAdapter(config, adapter, new KeyedRng(options.seed, 'new adapter')),
-          baseModel: output,
-        });
-      }
-      await writeFile(join(partial, 'quantization.json'), `${JSON.stringify(report, null, 2)}\n`);
-      throwIfStopped(signal);
-      refuseExisting(output);
-      await rename(partial, output);
+    throwIfStopped(signal);
+    await writeFolderAtomic(output, async (folder) => {
+      await saveModel(folder, loaded);
+      await copyLanguageModelFiles(model, folder);
+      await writeFile(join(folder, 'quantization.json'), `${JSON.stringify(report, null, 2)}\n`);
+      if (adapter === undefined) return;
+      await writeAdapter(join(folder, adapterFolder), config, {
+        adapter,
+        parameters: initialAdapter(config, adapter, new KeyedRng(options.seed, 'new adapter')),
+        baseModel: output,
+      });
     });
     print(tableOf(report, { config, adapter }));
     return report;
   } finally {
     await engine.close();
-    // What kept it from being written, such as a file in its path, was told already.
-    await rm(partial, { recursive: true, force: true }).catch(() => undefined);
   }
-}
-
-function refuseExisting(output: string): void {
-  if (!existsSync(output)) return;
-  throw new AgentRlError(
-    'OUTPUT_UNWRITABLE',
-    `${output} exists, and nothing is written over. Name a new folder.`,
-  );
 }
 
 /** @throws AgentRlError `MODEL_INVALID` for an adapter without the model under it. */
@@ -96,17 +85,6 @@ function refuseAdapter(folder: string): void {
     'MODEL_INVALID',
     `${folder} holds an adapter, and only whole models are quantised. Merge it into its model first (agent-rl merge-lora), or quantise the model alone and keep the adapter over it.`,
   );
-}
-
-async function written(folder: string, write: () => Promise<void>): Promise<void> {
-  try {
-    await write();
-  } catch (cause) {
-    if (AgentRlError.is(cause)) throw cause;
-    throw new AgentRlError('OUTPUT_UNWRITABLE', `Cannot write ${folder}: ${messageOf(cause)}.`, {
-      cause,
-    });
-  }
 }
 
 /** @throws AgentRlError `CONFIG_INVALID` */

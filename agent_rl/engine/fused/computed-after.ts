@@ -8,18 +8,24 @@ import { computed } from '../trace/kernel.ts';
  * arrows alone: without one, what is meant to be computed late may be computed early and held.
  *
  * @param x - float32, any shape
- * @param earlier - float32 matrices
+ * @param earlier - float32, of rank 1 or more
  */
 export function computedAfter(x: Tensor, ...earlier: readonly Tensor[]): Tensor {
   return fused([x, ...earlier], {
     composed: () => [tf.clone(x)],
     traced: (graph, [value, ...first]) => {
-      const corners = first.map((matrix) =>
-        graph.emit('Slice', [graph.nameOf(matrix), graph.int64s([0, 0]), graph.int64s([1, 1])]),
-      );
-      const corner = corners.reduce((sum, one) => graph.emit('Add', [sum, one]));
-      // As a scalar, it fits whatever the rank of x is.
-      const nothing = graph.emit('Mul', [graph.emit('Squeeze', [corner]), graph.scalar(0)]);
+      const corners = first.map((tensor) => {
+        const { length: rank } = tensor.shape;
+        const bounds = [0, 1].map((bound) =>
+          graph.int64s(Array.from({ length: rank }, () => bound)),
+        );
+        const corner = computed(graph.emit('Slice', [graph.nameOf(tensor), ...bounds]), [1]);
+        graph.noteSize(corner);
+        // As a scalar, it fits whatever the rank of x is.
+        return graph.emit('Squeeze', [graph.nameOf(corner)]);
+      });
+      const sum = corners.reduce((before, corner) => graph.emit('Add', [before, corner]));
+      const nothing = graph.emit('Mul', [sum, graph.scalar(0)]);
       return [computed(graph.emit('Add', [graph.nameOf(value!), nothing]), value!.shape)];
     },
   })[0]!;

@@ -6,6 +6,7 @@ import type { Graph } from '../trace/graph.ts';
 import { computed } from '../trace/kernel.ts';
 import { reshaped } from '../trace/kernels/shape.ts';
 import type { Value } from '../trace/value.ts';
+import { computedAfter } from './computed-after.ts';
 import { withCustomGradient } from './custom-gradient.ts';
 
 export interface QuantizedMatMulOptions {
@@ -43,9 +44,11 @@ export function quantizedMatMul(
   assertFits(x, matrix);
   return withCustomGradient([x], {
     forward: () => ({ value: product(x, matrix), saved: [packed, scales] }),
-    backward: (dy, saved) => [
-      tf.matMul(dy, dequantized({ packed: saved[0]!, scales: saved[1]!, blockSize })),
-    ],
+    backward: (dy, saved) => {
+      // Widened when its turn comes: all layers' floats at once would be the model this spares.
+      const late = { packed: saved[0]!, scales: computedAfter(saved[1]!, dy), blockSize };
+      return [tf.matMul(dy, dequantized(late))];
+    },
   });
 }
 
@@ -115,7 +118,9 @@ function nBitsProduct(graph: Graph, x: Value, { packed, scales }: QuantizedValue
       },
     },
   );
-  return computed(name, [x.shape[0]!, rows]);
+  const product = computed(name, [x.shape[0]!, rows]);
+  graph.noteSize(product);
+  return product;
 }
 
 /**

@@ -18,7 +18,11 @@ export function recomputed(
     forward: () => ({ value: block(inputs), saved: inputs }),
     backward: (dy, [first, ...rest]) => {
       const gradient = tf.grads((...again: Tensor[]) => block(again));
-      return keepingTape(() => gradient([computedAfter(first!, dy), ...rest], dy));
+      const [dFirst, ...others] = keepingTape(() =>
+        gradient([computedAfter(first!, dy), ...rest], dy),
+      );
+      // The other gradients first: they read what the block holds.
+      return [others.length === 0 ? dFirst! : computedAfter(dFirst!, ...others), ...others];
     },
   });
 }

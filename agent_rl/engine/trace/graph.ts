@@ -40,6 +40,13 @@ export interface EmitOptions {
   readonly as?: string;
 }
 
+const bytesOfElement: Readonly<Record<TraceDType, number>> = {
+  float32: 4,
+  int32: 4,
+  bool: 1,
+  uint8: 1,
+};
+
 const bytesOf = (data: ArrayLike<number>, dtype: TraceDType): Uint8Array => {
   if (dtype === 'uint8' && data instanceof Uint8Array) return data;
   if (dtype === 'bool' || dtype === 'uint8') return Uint8Array.from(data);
@@ -57,6 +64,8 @@ export class Graph {
   readonly nodes: GraphNode[] = [];
   readonly initializers: Initializer[] = [];
   readonly inputs: GraphInput[] = [];
+  /** Bytes of what nodes compute, by name, as far as the recorder was told. */
+  readonly bytes = new Map<string, number>();
   readonly #names = new Map<Value, string>();
   readonly #shared = new Map<string, string>();
   #count = 0;
@@ -64,6 +73,11 @@ export class Graph {
   input(name: string, shape: readonly number[], dtype: TraceDType): Value {
     this.inputs.push({ name, shape, dtype });
     return { shape, dtype, source: { kind: 'node', name } };
+  }
+
+  /** Remembers how large a computed value is, for estimates of memory. */
+  noteSize({ shape, dtype, source }: Value): void {
+    if (source.kind === 'node') this.bytes.set(source.name, sizeOf(shape) * bytesOfElement[dtype]);
   }
 
   constant(name: string, value: Omit<GraphInput, 'name'>, data: ArrayLike<number>): Value {
@@ -149,7 +163,9 @@ export class Graph {
     if (source.kind === 'uniform' && shape.length === 0) return this.scalar(source.number, dtype);
     const small =
       source.kind === 'uniform' ? this.scalar(source.number, dtype) : this.nameOf(source.of);
-    return this.emit('Expand', [small, this.int64s(shape)]);
+    const expanded = this.emit('Expand', [small, this.int64s(shape)]);
+    this.bytes.set(expanded, sizeOf(shape) * bytesOfElement[dtype]);
+    return expanded;
   }
 
   #embed(data: ArrayLike<number>, shape: readonly number[], dtype: TraceDType): string {

@@ -8,6 +8,9 @@ import type { MergeLoraOptions } from '../../../../agent_rl/compose/run-options.
 import { score } from '../../../../agent_rl/compose/score.ts';
 import { writeAdapter } from '../../../../model/adapter-files.ts';
 import { loadModel, saveModel } from '../../../../model/load-model.ts';
+import type { Weights } from '../../../../model/parameters.ts';
+import type { Quantization } from '../../../../model/quantization.ts';
+import { tinyQuantizedModel } from '../../../support/quantized-model.ts';
 import { requireFloats } from '../../../../model/parameters.ts';
 import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
 import { rejectionOf } from '../../../support/thrown.ts';
@@ -46,10 +49,7 @@ async function merged(over: Partial<MergeLoraOptions> = {}): Promise<string> {
 }
 
 /** Largest distance of two values at one place of two models' tensors. */
-function largestDifference(
-  a: ReadonlyMap<string, Float32Array>,
-  b: ReadonlyMap<string, Float32Array>,
-): number {
+function largestDifference(a: Weights, b: Weights): number {
   expect([...a.keys()]).toEqual([...b.keys()]);
   return Math.max(
     ...[...a].flatMap(([name, values]) =>
@@ -58,7 +58,11 @@ function largestDifference(
   );
 }
 
-async function logProbsOf(model: string, adapters: readonly string[] = []) {
+async function logProbsOf(
+  model: string,
+  adapters: readonly string[] = [],
+  quantize?: Quantization,
+) {
   const ids = Array.from({ length: 30 }, (_, t) => (t * 7 + 3) % config.vocabSize);
   const input = writeBelow(folder, 'ids.jsonl', JSON.stringify({ ids }));
   const output = join(folder, `scored-${(outputs += 1)}.jsonl`);
@@ -70,6 +74,7 @@ async function logProbsOf(model: string, adapters: readonly string[] = []) {
     device: 'cpu',
     engineThreads: 1,
     batchTokens: 64,
+    ...(quantize && { quantize }),
     signal: new AbortController().signal,
     print: () => undefined,
   });
@@ -99,6 +104,35 @@ describe('merge-lora', () => {
     const differences = whole.map((value, t) => Math.abs(value - apart[t]!));
     expect(Math.max(...differences)).toBeLessThan(1e-5);
     expect(await logProbsOf(baseModel)).not.toEqual(apart);
+  });
+
+  test('adds to what four-bit weights stand for, quantised in their folder or on the way', async () => {
+    const tiny = await tinyQuantizedModel();
+    const { quantization } = tiny.config;
+    const [bytes, floats, over] = ['bytes', 'floats', 'over-bytes'].map((name) =>
+      join(folder, name),
+    ) as [string, string, string];
+    await saveModel(bytes, { config: tiny.config, parameters: tiny.weights, storedDtype: 'F32' });
+    const { quantization: _dropped, ...plain } = tiny.config;
+    await saveModel(floats, { config: plain, parameters: tiny.floats, storedDtype: 'F32' });
+    await saveTinyAdapter(over, plain);
+    for (const base of [bytes, floats]) {
+      for (const name of ['tokenizer.json', 'tokenizer_config.json']) writeBelow(base, name, name);
+    }
+    const output = await merged({ baseModel: bytes, loraModels: [over] });
+    expect((await loadModel(output)).config).toEqual(plain);
+    const whole = await logProbsOf(output);
+    for (const apart of [
+      await logProbsOf(bytes, [over]),
+      await logProbsOf(floats, [over], quantization),
+    ]) {
+      const differences = whole.map((value, t) => Math.abs(value - apart[t]!));
+      expect(Math.max(...differences)).toBeLessThan(1e-5);
+    }
+    const before = await logProbsOf(floats, [over]);
+    expect(Math.max(...whole.map((value, t) => Math.abs(value - before[t]!)))).toBeGreaterThan(
+      1e-3,
+    );
   });
 
   test('writes a whole folder, with the tokenizer of the base or of the adapter that brings one', async () => {

@@ -166,7 +166,10 @@ describe('scoring', () => {
     const bytes = join(folder, 'four');
     await saveModel(bytes, { config, parameters: weights, storedDtype: 'F32' });
     const options = {
-      ...{ device: 'cpu', engineThreads: 1, batchTokens: 64, print: () => undefined },
+      device: 'cpu',
+      engineThreads: 1,
+      batchTokens: 64,
+      print: () => undefined,
       signal: new AbortController().signal,
       model: bytes,
       input: fileOf('one.jsonl', [[1, 2]]),

@@ -9,13 +9,18 @@ const facts = {
   trainTasks: 40,
   evalTasks: 10,
   parameters: 2_097_152,
-  cacheBytes: 64 * mebibyte,
   sandboxes: 2,
-  layers: 1,
-  heads: 2,
-  hiddenSize: 8,
-  intermediateSize: 16,
 };
+
+const memory = {
+  weights: 8 * mebibyte,
+  optimizer: 32 * mebibyte,
+  cache: 64 * mebibyte,
+  activations: 100 * mebibyte,
+  runtime: 400 * mebibyte,
+  total: 604 * mebibyte,
+};
+const opened = { expectedS: 12, memory, trainedParameters: 524_288 };
 
 const folder = temporaryFolder();
 
@@ -50,23 +55,21 @@ describe('a plan', () => {
     });
   });
 
-  test('adds up weights, cache, activations and the sandboxes there will be', () => {
-    const { memoryBytes } = trainingPlan(configOf(settings), facts);
-    expect(memoryBytes).toEqual({
-      // Weights, gradient sums and two moments, of 4 bytes.
-      weightsAndOptimizer: 32 * mebibyte,
-      cache: 64 * mebibyte,
-      // 4 bytes x 1024 tokens x (14 x 8 + 4 x 16 + 4 x 2 x 256) numbers x 1 layer.
-      activations: 4 * 1024 * 2224,
-      sandboxes: 460 * mebibyte,
-    });
+  test('says what is trained and what is held, the sandboxes there will be included', () => {
+    const config = configOf(settings);
+    const text = planText(config, facts, trainingPlan(config, facts), opened);
+    expect(text).toContain('0.52 M parameters, 25 %');
+    // 604 + 2 x 230.
+    expect(text).toContain(
+      'about 1064 MiB: weights 8 MiB, gradients and optimiser 32 MiB, cache 64 MiB, activations 100 MiB, runtime 400 MiB, sandboxes 460 MiB',
+    );
   });
 
   test('warns of more memory than the machine has', () => {
     const config = configOf(settings);
     const text = (sandboxes: number): string => {
       const given = { ...facts, sandboxes };
-      return planText(config, given, trainingPlan(config, given), 12);
+      return planText(config, given, trainingPlan(config, given), opened);
     };
     expect(text(0)).not.toContain('warning');
     expect(text(1e6)).toContain('that is more than the');

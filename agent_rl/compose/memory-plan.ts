@@ -1,0 +1,163 @@
+import { totalmem } from 'node:os';
+
+import { AgentRlError } from '../core/errors.ts';
+import type { LossSpec } from '../core/learner.ts';
+import { PlanningEngine } from '../engine/planning-engine.ts';
+import { worstShape } from '../learner/train-batch.ts';
+import {
+  compileScoreProgram,
+  compileTrainProgram,
+  dropoutSpecs,
+  type ProgramMemory,
+} from '../learner/train-program.ts';
+import { allSpecs, trainedAdapter, trainedSpecs } from '../../model/adapter.ts';
+import type { ModelConfig } from '../../model/model-config.ts';
+import { elementCount, type ParameterSpec } from '../../model/parameters.ts';
+import { cacheBytes } from './check-cache-fits.ts';
+import { mebibytes } from './mebibytes.ts';
+
+/** What an engine is to hold at once. */
+export interface MemoryRequest {
+  /** Most episodes generated at once. */
+  readonly rows: number;
+  readonly maxContextTokens: number;
+  readonly memory: ProgramMemory;
+  /** Absent where nothing is trained. */
+  readonly training?: {
+    readonly microBatchTokens: number;
+    /** Of one sequence. */
+    readonly longestTokens: number;
+    readonly loss: LossSpec;
+    readonly reference: boolean;
+  };
+}
+
+/** Bytes an engine will hold at its peak. */
+export interface MemoryPlan {
+  /** Of the model and its adapters; the frozen reference too where it is a copy. */
+  readonly weights: number;
+  /** Gradients and moments of what is trained. */
+  readonly optimizer: number;
+  /** Keys and values of the episodes in flight. */
+  readonly cache: number;
+  /** Live at once in the largest program, with what it is fed and what is fetched from it. */
+  readonly activations: number;
+  /** Node, its libraries and the compiled programs. */
+  readonly runtime: number;
+  readonly total: number;
+}
+
+/** A gradient as fetched and as summed, and two moments. */
+const copiesOfTrained = 4;
+/** Logits, their softmax and its cumulative sum. */
+const copiesOfLogits = 4;
+const bytesPerFloat = 4;
+/** Resident size of Node with the libraries loaded, measured; and what freed blocks leave between those in use. */
+const runtimeBytes = 400 * 2 ** 20;
+const fragmentation = 0.05;
+
+const bytesOf = (specs: readonly ParameterSpec[]): number =>
+  specs.reduce(
+    (sum, { shape, dtype }) => sum + elementCount(shape) * (dtype === 'uint8' ? 1 : bytesPerFloat),
+    0,
+  );
+
+/** Adds up what an engine holds, from the very programs it will run: they are recorded and walked through, not run. */
+export async function memoryPlan(config: ModelConfig, request: MemoryRequest): Promise<MemoryPlan> {
+  const { rows, maxContextTokens, training } = request;
+  const copied = training?.reference === true && trainedAdapter(config) === undefined;
+  const weights = bytesOf(allSpecs(config)) * (copied ? 2 : 1);
+  const optimizer = training === undefined ? 0 : copiesOfTrained * bytesOf(trainedSpecs(config));
+  const cache = cacheBytes(config, { workers: rows, maxContextTokens });
+  const drawing = copiesOfLogits * bytesPerFloat * rows * config.vocabSize;
+  const activations = Math.max(
+    drawing,
+    await prefillBytes(config, request),
+    training === undefined ? 0 : await trainingBytes(config, request, training),
+  );
+  const runtime = runtimeBytes + fragmentation * activations;
+  const total = weights + optimizer + cache + activations + runtime;
+  return { weights, optimizer, cache, activations, runtime, total };
+}
+
+/** A prompt as long as a context, as the learner would score it: the same layers, without keeping anything. */
+async function prefillBytes(
+  config: ModelConfig,
+  { maxContextTokens, memory }: MemoryRequest,
+): Promise<number> {
+  const engine = new PlanningEngine();
+  const shape = { sequences: 1, length: maxContextTokens, trained: 2 };
+  await compileScoreProgram(engine, config, { shape, temperature: 1, memory });
+  return engine.peakBytes + bytesPerFloat * maxContextTokens ** 2;
+}
+
+async function trainingBytes(
+  config: ModelConfig,
+  { memory }: MemoryRequest,
+  { microBatchTokens, longestTokens, loss }: NonNullable<MemoryRequest['training']>,
+): Promise<number> {
+  const engine = new PlanningEngine();
+  const shape = worstShape(longestTokens, microBatchTokens);
+  await compileTrainProgram(engine, config, { shape, loss, memory });
+  const mask = bytesPerFloat * shape.length ** 2;
+  return (
+    engine.peakBytes +
+    mask +
+    bytesOf(dropoutSpecs(config, shape).map(({ name, shape: size }) => ({ name, shape: size })))
+  );
+}
+
+/** Memory this process may use: the machine's, or less where it is told so. */
+export const machineBytes = (): number => {
+  const constrained = process.constrainedMemory();
+  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+};
+
+/**
+ * Refuses a plan that the machine cannot hold, before any weight is read.
+ *
+ * @throws AgentRlError `CONFIG_INVALID`, saying what takes how much and what to change.
+ */
+export function checkPlanFits(
+  plan: MemoryPlan,
+  { memory, training }: MemoryRequest,
+  has = machineBytes(),
+): void {
+  if (plan.total <= has) return;
+  const advice = [
+    ...(training === undefined
+      ? []
+      : ['algorithm.microBatchTokens or rollout.maxEpisodeTokens (activations)']),
+    'rollout.workers or policy.maxContextTokens (cache)',
+  ].join(', ');
+  const changes = [
+    ...(training !== undefined && memory.recompute === 'none'
+      ? ['set train.recompute: blocks']
+      : []),
+    ...(plan.optimizer > plan.weights
+      ? ['train an adapter (model.lora) instead of the whole model']
+      : []),
+    'quantise the weights (model.quantize: 4bit, with an adapter)',
+  ].join('; or ');
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `This run would need about ${mebibytes(plan.total)}, and this machine has ${mebibytes(has)}: ${planInWords(plan)}. ` +
+      `Lower ${advice}; or ${changes}.`,
+  );
+}
+
+/** The parts of a plan. */
+export const planInWords = ({
+  weights,
+  optimizer,
+  cache,
+  activations,
+  runtime,
+}: MemoryPlan): string =>
+  [
+    `weights ${mebibytes(weights)}`,
+    ...(optimizer > 0 ? [`gradients and optimiser ${mebibytes(optimizer)}`] : []),
+    `cache ${mebibytes(cache)}`,
+    `activations ${mebibytes(activations)}`,
+    `runtime ${mebibytes(runtime)}`,
+  ].join(', ');
