@@ -26,6 +26,8 @@ export interface StoredAdapter {
   readonly adapter: Adapter;
   /** Where the model under it is: a folder, or an id on the hub. Absent when nobody said. */
   readonly baseModel: string | undefined;
+  /** Which branch, tag or commit of a model on the hub. */
+  readonly baseRevision: string | undefined;
   /** Folders of other adapters it was trained over, in order. */
   readonly under: readonly string[];
 }
@@ -63,10 +65,10 @@ export async function readAdapterConfig(folder: string, name: string): Promise<S
     targets: targetsOf(json['target_modules'], problems),
   };
   if (problems.length > 0) throw invalid(file, problems);
-  const base = json['base_model_name_or_path'];
   return {
     adapter,
-    baseModel: typeof base === 'string' && base !== '' ? base : undefined,
+    baseModel: textOf(json['base_model_name_or_path']),
+    baseRevision: textOf(json['revision']),
     under: await readUnder(folder),
   };
 }
@@ -195,6 +197,9 @@ const isSet = (value: unknown): boolean =>
 
 /** First values that PEFT names and that leave the model under the adapter as it is. */
 const initsOfAdapterAlone: ReadonlySet<string> = new Set(['gaussian', 'eva', 'orthogonal']);
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
 
 /** What an adapter may be that this decoder does not do. */
 function unsupported(json: Readonly<Record<string, unknown>>): string[] {

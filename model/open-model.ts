@@ -16,11 +16,21 @@ export interface NewAdapter extends Omit<Adapter, 'name'> {
   readonly seed: number;
 }
 
+/** The model under an adapter, as its folder names it. */
+export interface BaseModel {
+  readonly name: string;
+  readonly revision: string | undefined;
+}
+
+/** Finds the folder of a model that an adapter names and that is no folder here. */
+export type FindBase = (base: BaseModel) => Promise<string | undefined>;
+
 export interface ModelRequest {
   /** A model folder, or the folder of an adapter, which names the model under it. */
   readonly folder: string;
   /** Folders of adapters over it, in order. */
   readonly adapters?: readonly string[];
+  readonly findBase?: FindBase | undefined;
   /** One more over all of them, which changes nothing yet. */
   readonly newAdapter?: NewAdapter | undefined;
   /** Quantise the model's float weights while they are read. */
@@ -51,19 +61,27 @@ export function holdsModel(folder: string): boolean {
  *
  * @throws AgentRlError `MODEL_INVALID` when the model under an adapter is not where its folder says.
  */
-export async function modelLayers({ folder, adapters = [] }: ModelRequest): Promise<ModelLayers> {
-  if (existsSync(path.join(folder, 'config.json')))
+export async function modelLayers({
+  folder,
+  adapters = [],
+  findBase = async () => undefined,
+}: Pick<ModelRequest, 'folder' | 'adapters' | 'findBase'>): Promise<ModelLayers> {
+  if (existsSync(path.join(folder, 'config.json'))) {
     return { base: folder, adapters: await adapterFolders(adapters) };
+  }
   if (!holdsAdapter(folder)) {
     throw new AgentRlError(
       'MODEL_INVALID',
       `${folder} holds neither a model (config.json) nor an adapter (adapter_config.json).`,
     );
   }
-  const { baseModel } = await readAdapterConfig(folder, 'any');
-  const base = [baseModel ?? '', path.join(folder, baseModel ?? '')].find(
-    (place) => place !== '' && existsSync(path.join(place, 'config.json')),
-  );
+  const { baseModel, baseRevision } = await readAdapterConfig(folder, 'any');
+  const base =
+    baseModel === undefined
+      ? undefined
+      : ([baseModel, path.join(folder, baseModel)].find((place) =>
+          existsSync(path.join(place, 'config.json')),
+        ) ?? (await findBase({ name: baseModel, revision: baseRevision })));
   if (base === undefined) {
     throw new AgentRlError(
       'MODEL_INVALID',
@@ -76,12 +94,16 @@ export async function modelLayers({ folder, adapters = [] }: ModelRequest): Prom
 /**
  * Folders of adapters, each after those it was trained over and none twice.
  *
+ * @param namedBy the flag or setting they were given with
  * @throws AgentRlError `MODEL_INVALID` when one holds no adapter, or one that cannot be read.
  */
-export async function adapterFolders(names: readonly string[]): Promise<readonly string[]> {
+export async function adapterFolders(
+  names: readonly string[],
+  namedBy?: string,
+): Promise<readonly string[]> {
   const folders = new Set<string>();
   for (const name of names) {
-    const folder = adapterFolder(name);
+    const folder = adapterFolder(name, namedBy === undefined ? '' : ` It was named by ${namedBy}.`);
     const { under } = await readAdapterConfig(folder, 'any');
     for (const one of under) folders.add(adapterFolder(one, ` ${folder} was trained over it.`));
     folders.add(folder);

@@ -8,9 +8,9 @@ import { parse } from 'yaml';
 import { type Config, resolvedYaml } from '../config/index.ts';
 import { AgentRlError, messageOf } from '../core/errors.ts';
 import { type RunFolder, writeFileAtomic } from '../telemetry/index.ts';
-import { modelLayers } from '../../model/open-model.ts';
 import { changedSettings } from './changed-settings.ts';
 import { modelFolder } from './model-folder.ts';
+import { startingWeights } from './starting-weights.ts';
 import { splitFile } from './task-files.ts';
 
 /** What a run was begun with, in its `inputs.json`: it is only gone on with on the same. */
@@ -21,7 +21,7 @@ export interface RunInputs {
   readonly sha256: {
     readonly trainTasks: string;
     readonly evalTasks: string;
-    /** Weights, config and tokenizer of the model the run starts from, and its adapters. */
+    /** Weights, config and tokenizer of the model the run starts from, and of the adapters over it. */
     readonly startModel: string;
   };
 }
@@ -41,13 +41,6 @@ const modelFiles = (folder: string): readonly string[] =>
     .toSorted()
     .map((name) => join(folder, name));
 
-/** The model under all, and its adapters in order. */
-async function modelFolders(config: Config): Promise<readonly string[]> {
-  const folder = modelFolder(config);
-  const { base, adapters } = await modelLayers({ folder, adapters: config.model.adapters });
-  return [base, ...adapters];
-}
-
 const taskFiles = ({ dataset }: Config) => ({
   train: splitFile(dataset.dir, dataset.trainSplit),
   evaluation: splitFile(dataset.dir, dataset.evalSplit),
@@ -56,13 +49,14 @@ const taskFiles = ({ dataset }: Config) => ({
 /** Reads everything a config's run starts from. */
 export async function runInputs(config: Config): Promise<RunInputs> {
   const { train, evaluation } = taskFiles(config);
+  const { layers } = await startingWeights(config);
   return {
     schema: 1,
     seed: config.run.seed,
     sha256: {
       trainTasks: await sha256Of([train]),
       evalTasks: await sha256Of([evaluation]),
-      startModel: await sha256Of((await modelFolders(config)).flatMap(modelFiles)),
+      startModel: await sha256Of([layers.base, ...layers.adapters].flatMap(modelFiles)),
     },
   };
 }

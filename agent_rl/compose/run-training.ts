@@ -29,7 +29,6 @@ import { asksForFormat, needsSandbox } from './plugin-needs.ts';
 import { forgetAfter } from './forget-after.ts';
 import { expectedSeconds } from './measure-speed.ts';
 import { modelFolder, textFolder } from './model-folder.ts';
-import { newAdapter } from './new-adapter.ts';
 import { requireTrainable } from './require-trainable.ts';
 import { defaultRunName, resumePoint, type ResumePoint } from './resume-point.ts';
 import type { JobResult, TrainingOptions } from './run-options.ts';
@@ -38,6 +37,7 @@ import { RunRecords } from './run-records.ts';
 import type { RunReports } from './run-reports.ts';
 import { addUsage, type RunUsage } from './run-usage.ts';
 import { beforeAfterTable, summaryOf } from './summary.ts';
+import { startingWeights } from './starting-weights.ts';
 import { previewText } from './task-preview.ts';
 import { readTaskSets, refuseLeaks, sayIfFewer, samplerOf, type TaskSet } from './task-sets.ts';
 import { quantization, requireTrainableModel } from './quantization.ts';
@@ -82,7 +82,6 @@ export async function runTraining(options: TrainingOptions): Promise<JobResult> 
       loaded,
       plugins,
       signal: options.signal,
-      model: resume?.startModel,
       trains: true,
       tasks: tasks.train,
     });
@@ -136,7 +135,7 @@ async function dryRun(
   const plan = trainingPlan(config, facts);
   const { workers } = config.rollout;
   const engine = await openEngine(config, {
-    folder: modelFolder(config),
+    weights: await startingWeights(config),
     workers,
     trains: true,
     signal,
@@ -179,10 +178,11 @@ async function planFacts(
 ): Promise<PlanFacts> {
   const { config } = loaded;
   await requireTrainableModel(config);
+  const { layers, newAdapter } = await startingWeights(config);
   const { config: model } = await describeModel({
-    folder: modelFolder(config),
-    adapters: config.model.adapters,
-    newAdapter: newAdapter(config),
+    folder: layers.base,
+    adapters: layers.adapters,
+    newAdapter,
     quantize: quantization(config),
   });
   const chosen = choosePlugins(loaded, plugins);

@@ -199,6 +199,7 @@ describe('the checkpoint of an adapter', () => {
       baseModel: starter,
       loraModels: [stepOf('whole')],
       outputPath: merged,
+      signal: new AbortController().signal,
       print: () => undefined,
     });
     expect(readdirSync(merged).toSorted()).toEqual(
