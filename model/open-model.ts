@@ -103,21 +103,21 @@ export async function adapterFolders(
 ): Promise<readonly string[]> {
   const folders = new Set<string>();
   for (const name of names) {
-    const folder = adapterFolder(name, namedBy === undefined ? '' : ` It was named by ${namedBy}.`);
+    const folder = adapterFolder(name, namedBy);
     const { under } = await readAdapterConfig(folder, 'any');
-    for (const one of under) folders.add(adapterFolder(one, ` ${folder} was trained over it.`));
+    for (const one of under) folders.add(adapterFolder(one, `under the adapter in ${folder}`));
     folders.add(folder);
   }
   return [...folders];
 }
 
-function adapterFolder(name: string, note = ''): string {
+function adapterFolder(name: string, namedBy?: string): string {
   const folder = path.resolve(name);
   if (holdsAdapter(folder)) return folder;
   const why = existsSync(folder) ? 'holds no adapter_config.json' : 'is not there';
   throw new AgentRlError(
     'MODEL_INVALID',
-    `No adapter is in "${name}": ${folder} ${why}.${note} Give the folder of a LoRA adapter as PEFT stores it.`,
+    `No adapter is in "${name}"${namedBy === undefined ? '' : ` (${namedBy})`}: ${folder} ${why}. Give the folder of a LoRA adapter as PEFT stores it.`,
   );
 }
 
