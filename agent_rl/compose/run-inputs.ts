@@ -21,7 +21,7 @@ export interface RunInputs {
   readonly sha256: {
     readonly trainTasks: string;
     readonly evalTasks: string;
-    /** Weights, config and tokenizer of the model the run starts from, and of the adapters over it. */
+    /** Weights, config and tokenizer of the model the run starts from, and its adapters. */
     readonly startModel: string;
   };
 }
@@ -108,7 +108,8 @@ const inWords: Readonly<Record<keyof RunInputs['sha256'], (config: Config) => st
     `the tasks to train on, now ${taskFiles(config).train} (dataset.dir, dataset.trainSplit)`,
   evalTasks: (config) =>
     `the held-out tasks, now ${taskFiles(config).evaluation} (dataset.dir, dataset.evalSplit)`,
-  startModel: (config) => `the model it starts from, now ${modelFolder(config)} (model.path)`,
+  startModel: (config) =>
+    `the model it starts from, now ${[modelFolder(config), ...config.model.adapters].join(' with ')} (model.path, model.adapters)`,
 };
 
 /**
