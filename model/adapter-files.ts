@@ -195,11 +195,11 @@ const isSet = (value: unknown): boolean =>
       ? Object.keys(value).length > 0
       : value !== undefined && value !== null && value !== false;
 
-/** First values that PEFT names and that leave the model under the adapter as it is. */
-const initsOfAdapterAlone: ReadonlySet<string> = new Set(['gaussian', 'eva', 'orthogonal']);
-
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
+
+/** First values that PEFT names and that leave the model under the adapter as it is. */
+const initsOfAdapterAlone: ReadonlySet<string> = new Set(['gaussian', 'eva', 'orthogonal']);
 
 /** What an adapter may be that this decoder does not do. */
 function unsupported(json: Readonly<Record<string, unknown>>): string[] {

@@ -25,12 +25,18 @@ export interface BaseModel {
 /** Finds the folder of a model that an adapter names and that is no folder here. */
 export type FindBase = (base: BaseModel) => Promise<string | undefined>;
 
-export interface ModelRequest {
+/** A model and what is over it. */
+export interface LayersRequest {
   /** A model folder, or the folder of an adapter, which names the model under it. */
   readonly folder: string;
   /** Folders of adapters over it, in order. */
   readonly adapters?: readonly string[];
-  readonly findBase?: FindBase | undefined;
+  /** The flag or setting that names the adapters. */
+  readonly namedBy?: string;
+  readonly findBase?: FindBase;
+}
+
+export interface ModelRequest extends Pick<LayersRequest, 'folder' | 'adapters'> {
   /** One more over all of them, which changes nothing yet. */
   readonly newAdapter?: NewAdapter | undefined;
   /** Quantise the model's float weights while they are read. */
@@ -64,11 +70,11 @@ export function holdsModel(folder: string): boolean {
 export async function modelLayers({
   folder,
   adapters = [],
+  namedBy,
   findBase = async () => undefined,
-}: Pick<ModelRequest, 'folder' | 'adapters' | 'findBase'>): Promise<ModelLayers> {
-  if (existsSync(path.join(folder, 'config.json'))) {
-    return { base: folder, adapters: await adapterFolders(adapters) };
-  }
+}: LayersRequest): Promise<ModelLayers> {
+  const over = await adapterFolders(adapters, namedBy && ` ${namedBy} names it.`);
+  if (existsSync(path.join(folder, 'config.json'))) return { base: folder, adapters: over };
   if (!holdsAdapter(folder)) {
     throw new AgentRlError(
       'MODEL_INVALID',
@@ -88,36 +94,35 @@ export async function modelLayers({
       `The adapter in ${folder} was trained over ${JSON.stringify(baseModel ?? 'an unnamed model')} (base_model_name_or_path), which is no model folder here. Give that model, and the adapter beside it with model.adapters or --adapter.`,
     );
   }
-  return { base, adapters: await adapterFolders([folder, ...adapters]) };
+  return { base, adapters: await adapterFolders([folder, ...over]) };
 }
 
 /**
  * Folders of adapters, each after those it was trained over and none twice.
  *
- * @param namedBy the flag or setting they were given with
  * @throws AgentRlError `MODEL_INVALID` when one holds no adapter, or one that cannot be read.
  */
 export async function adapterFolders(
   names: readonly string[],
-  namedBy?: string,
+  note?: string,
 ): Promise<readonly string[]> {
   const folders = new Set<string>();
   for (const name of names) {
-    const folder = adapterFolder(name, namedBy);
+    const folder = adapterFolder(name, note);
     const { under } = await readAdapterConfig(folder, 'any');
-    for (const one of under) folders.add(adapterFolder(one, `under the adapter in ${folder}`));
+    for (const one of under) folders.add(adapterFolder(one, ` ${folder} was trained over it.`));
     folders.add(folder);
   }
   return [...folders];
 }
 
-function adapterFolder(name: string, namedBy?: string): string {
+function adapterFolder(name: string, note = ''): string {
   const folder = path.resolve(name);
   if (holdsAdapter(folder)) return folder;
   const why = existsSync(folder) ? 'holds no adapter_config.json' : 'is not there';
   throw new AgentRlError(
     'MODEL_INVALID',
-    `No adapter is in "${name}"${namedBy === undefined ? '' : ` (${namedBy})`}: ${folder} ${why}. Give the folder of a LoRA adapter as PEFT stores it.`,
+    `No adapter is in "${name}": ${folder} ${why}.${note} Give the folder of a LoRA adapter as PEFT stores it.`,
   );
 }
 

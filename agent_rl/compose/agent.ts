@@ -44,7 +44,7 @@ import { unlessStopped } from './unless-stopped.ts';
 export interface AgentOptions extends Pick<JobOptions, 'loaded' | 'plugins'> {
   /** Stops the opening. */
   readonly signal?: AbortSignal;
-  /** Checkpoint with the weights, instead of the model and the adapters of the config. */
+  /** Folder with the weights, when not the config's. */
   readonly model?: string | undefined;
   /** Most episodes at once, when not the config's. */
   readonly workers?: number;
@@ -116,7 +116,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
       (await openOwnGenerator(config, chosen, { ...parts, folder })) ??
       (await openEngine(config, {
         ...parts,
-        weights: await startingWeights(config, options.model),
+        weights: await startingWeights(config, folder),
       }));
     opened.push(generator);
     const container = runContainer([

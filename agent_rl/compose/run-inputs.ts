@@ -21,7 +21,7 @@ export interface RunInputs {
   readonly sha256: {
     readonly trainTasks: string;
     readonly evalTasks: string;
-    /** Weights, config and tokenizer of the model the run starts from, and of the adapters over it. */
+    /** Weights, config and tokenizer of the model the run starts from, and its adapters. */
     readonly startModel: string;
   };
 }

@@ -12,18 +12,18 @@ export interface StartingWeights {
 }
 
 /**
- * The weights that a config begins with; or those of a checkpoint, which names itself all it was trained over, so
- * that nothing of `model.adapters` and `model.lora` comes on top of it.
+ * The weights that a config begins with.
  *
+ * @param folder - of another model than the config's, such as a checkpoint
  * @throws AgentRlError `MODEL_INVALID` when something of it is not there.
  */
 export async function startingWeights(
   config: Config,
-  checkpoint?: string,
+  folder = modelFolder(config),
 ): Promise<StartingWeights> {
-  if (checkpoint !== undefined)
-    return { layers: await localLayers({ folder: checkpoint }), newAdapter: undefined };
   const { adapters } = config.model;
-  const request = { folder: modelFolder(config), adapters, namedBy: 'model.adapters' };
-  return { layers: await localLayers(request), newAdapter: newAdapter(config) };
+  return {
+    layers: await localLayers({ folder, adapters, namedBy: 'model.adapters' }),
+    newAdapter: newAdapter(config),
+  };
 }

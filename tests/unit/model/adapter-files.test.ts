@@ -358,7 +358,7 @@ describe('an adapter over an adapter', () => {
       const { code, message } = await rejectionOf(opening);
       expect(code).toBe('MODEL_INVALID');
       expect(message).toContain(
-        `(under the adapter in ${over}): ${join(folder, 'gone')} is not there.`,
+        `${join(folder, 'gone')} is not there. ${over} was trained over it.`,
       );
     }
     writeBelow(over, 'trained-over.json', '{"adapters": "own"}');

@@ -14,8 +14,6 @@ import { packageRoot } from '../../../../agent_rl/core/package-root.ts';
 import { runFolderAt } from '../../../../agent_rl/telemetry/index.ts';
 import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
 import { rejectionOf } from '../../../support/thrown.ts';
-import { saveTinyAdapter, tinyAdapter } from '../../../support/tiny-adapter.ts';
-import { tinyModelConfig } from '../../../support/tiny-model.ts';
 
 const root = temporaryFolder();
 const project = join(root, 'project');
@@ -65,24 +63,6 @@ describe("a run's own config", () => {
       ['tasks', 'model', 'runs'].map((name) => join(realpathSync(project), name)),
     );
     expect(await checkRunInputs(run, load(run.config))).toEqual([]);
-  });
-
-  test('names adapters by absolute paths, and is not gone on with once one of them has changed', async () => {
-    process.chdir(project);
-    await saveTinyAdapter(join(project, 'lora'), tinyModelConfig);
-    const adapted = load(configFile, 'model.adapters=[lora]');
-    writeRunConfig(run, adapted, await runInputs(adapted));
-    process.chdir(elsewhere);
-    const again = load(run.config);
-    expect(again.model.adapters).toEqual([join(realpathSync(project), 'lora')]);
-    expect(await checkRunInputs(run, again)).toEqual([]);
-    await saveTinyAdapter(join(project, 'lora'), tinyModelConfig, {
-      adapter: { ...tinyAdapter, rank: 2 },
-    });
-    expect(await rejectionOf(checkRunInputs(run, again))).toMatchObject({
-      code: 'CHECKPOINT_INVALID',
-      message: expect.stringContaining('the model it starts from'),
-    });
   });
 
   test('names what ships with the package where it lies', () => {

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
+import { withoutAdapters } from '../../../../agent_rl/compose/new-adapter.ts';
 import { prepareRun } from '../../../../agent_rl/compose/prepare-run.ts';
 import { startingWeights } from '../../../../agent_rl/compose/starting-weights.ts';
 import { trainAgent } from '../../../../agent_rl/compose/train-agent.ts';
@@ -29,7 +30,9 @@ beforeAll(async () => {
 
 const weightsOf = async (overrides: readonly string[], checkpoint?: string) => {
   const prepared = await prepareRun({ file: config, overrides, flags: [] });
-  return startingWeights(prepared.loaded.config, checkpoint);
+  const { loaded } = prepared;
+  if (checkpoint === undefined) return startingWeights(loaded.config);
+  return startingWeights(withoutAdapters(loaded).config, checkpoint);
 };
 
 describe('the weights a run begins with', () => {
@@ -73,7 +76,7 @@ describe('the weights a run begins with', () => {
         }),
       );
       expect(error.code).toBe('MODEL_INVALID');
-      expect(error.message).toContain(`(model.adapters): ${at('missing')} is not there`);
+      expect(error.message).toContain(`${at('missing')} is not there. model.adapters names it.`);
     },
   );
 });
