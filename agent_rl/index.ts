@@ -15,7 +15,8 @@ export {
   choosePlugins,
 } from './compose/choose-plugins.ts';
 export { EngineClient } from './compose/engine-client.ts';
-export type { EngineInfo, EngineServiceOptions } from './compose/engine-service.ts';
+export type { EngineInfo, EngineServiceOptions, ModelFacts } from './compose/engine-service.ts';
+export type { MemoryPlan } from './compose/memory-plan.ts';
 export { jobs } from './compose/jobs.ts';
 export { loadPlugins, type LoadPluginsOptions } from './compose/plugin-loader.ts';
 export { type PreparedRun, prepareRun } from './compose/prepare-run.ts';

@@ -13,7 +13,7 @@ import { AgentRlError } from '../core/errors.ts';
 export function packMicroBatches(
   lengths: readonly number[],
   tokenBudget: number,
-  paddedLength: (length: number) => number = (length) => length,
+  paddedLength: (length: number, tokenBudget: number) => number = (length) => length,
 ): number[][] {
   if (!(tokenBudget > 0)) {
     throw new AgentRlError(
@@ -30,7 +30,7 @@ export function packMicroBatches(
       batch.push(index);
     } else {
       batches.push([index]);
-      rowTokens = paddedLength(length);
+      rowTokens = paddedLength(length, tokenBudget);
     }
   }
   return batches;

@@ -44,7 +44,7 @@ export interface EngineServiceOptions {
 }
 
 /** What is known of a model once it is open. */
-interface ModelFacts extends ParameterCounts {
+export interface ModelFacts extends ParameterCounts {
   /** Bytes it was expected to hold at most. */
   readonly plan: MemoryPlan;
 }

@@ -18,8 +18,8 @@ import { GRPOTrainer } from '../trainer/grpo-trainer.ts';
 import type { CheckpointReason, TrainerState } from '../trainer/trainer-contracts.ts';
 import { paddedLength } from '../learner/train-batch.ts';
 import { openLanguageModelFolder } from '../../model/language-model.ts';
-import { inspectModel } from '../../model/load-model.ts';
-import { modelLayers } from '../../model/open-model.ts';
+import { countParameters } from '../../model/adapter.ts';
+import { describeModel } from '../../model/open-model.ts';
 import { openEngine, openTrainableAgent, sandboxWorkers, type TrainableAgent } from './agent.ts';
 import { pruneCheckpoints, readTrainerState, saveCheckpoint } from './checkpoints.ts';
 import { choosePlugins } from './choose-plugins.ts';
@@ -29,6 +29,7 @@ import { asksForFormat, needsSandbox } from './plugin-needs.ts';
 import { forgetAfter } from './forget-after.ts';
 import { expectedSeconds } from './measure-speed.ts';
 import { modelFolder, textFolder } from './model-folder.ts';
+import { newAdapter } from './new-adapter.ts';
 import { requireTrainable } from './require-trainable.ts';
 import { defaultRunName, resumePoint, type ResumePoint } from './resume-point.ts';
 import type { JobResult, TrainingOptions } from './run-options.ts';
@@ -39,7 +40,7 @@ import { addUsage, type RunUsage } from './run-usage.ts';
 import { beforeAfterTable, summaryOf } from './summary.ts';
 import { previewText } from './task-preview.ts';
 import { readTaskSets, refuseLeaks, sayIfFewer, samplerOf, type TaskSet } from './task-sets.ts';
-import { requireTrainableModel } from './quantization.ts';
+import { quantization, requireTrainableModel } from './quantization.ts';
 import { reportGroups } from './report-groups.ts';
 import { type OpenedFacts, type PlanFacts, planText, trainingPlan } from './training-plan.ts';
 import { trainerOptions } from './trainer-options.ts';
@@ -152,8 +153,8 @@ async function dryRun(
 
 /** What the engine says of itself once it is open. */
 async function openedFacts(engine: EngineClient, expectedS: number): Promise<OpenedFacts> {
-  const { plan: memory, trainedParameters } = await engine.info();
-  return { expectedS, memory, trainedParameters };
+  const { plan: memory } = await engine.info();
+  return { expectedS, memory };
 }
 
 async function readTasks({ loaded, plugins, print }: TrainingOptions): Promise<RunTasks> {
@@ -178,8 +179,12 @@ async function planFacts(
 ): Promise<PlanFacts> {
   const { config } = loaded;
   await requireTrainableModel(config);
-  const { base } = await modelLayers({ folder: modelFolder(config) });
-  const { parameterCount } = await inspectModel(base);
+  const { config: model } = await describeModel({
+    folder: modelFolder(config),
+    adapters: config.model.adapters,
+    newAdapter: newAdapter(config),
+    quantize: quantization(config),
+  });
   const chosen = choosePlugins(loaded, plugins);
   // Only looked at: a folder that cannot be spoken with is refused before a run is begun.
   const text = await openLanguageModelFolder(await textFolder(modelFolder(config)));
@@ -187,7 +192,7 @@ async function planFacts(
   return {
     trainTasks: Math.min(tasks.train.length, config.dataset.maxSamples ?? Infinity),
     evalTasks: tasks.evaluation.length,
-    parameters: parameterCount,
+    ...countParameters(model),
     sandboxes: needsSandbox(chosen) ? sandboxWorkers(config) : 0,
   };
 }
@@ -340,16 +345,15 @@ class TrainingRun {
   }
 
   async #conclude(result: Awaited<ReturnType<GRPOTrainer['train']>>): Promise<JobResult> {
-    const { options, agent, folder, memory } = this.parts;
+    const { options, agent, facts, folder, memory } = this.parts;
     await memory.stop();
-    const { parameters, trainedParameters } = await agent.engine.info();
     const summary = summaryOf(result, {
       seed: options.loaded.config.run.seed,
       usage: await this.#usage(),
       weightsSha256: this.#saved.weightsSha256,
       checkpoint: this.#saved.path,
-      parameters,
-      trainedParameters,
+      parameters: facts.parameters,
+      trainedParameters: facts.trainedParameters,
       sandboxLevel: agent.sandbox?.capabilities().level,
       ...agent.reports(this.#reported),
     });

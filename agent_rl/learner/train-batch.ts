@@ -25,9 +25,14 @@ export interface TrainBatch {
   readonly origins: readonly { readonly datum: number; readonly place: number }[];
 }
 
-/** What a sequence length is padded to, so that few programs serve many lengths. */
-export const paddedLength = (length: number): number =>
-  bucketSize(length, { multipleOf: 16, growth: 1.25 });
+/**
+ * What a sequence length is padded to, so that few programs serve many lengths: to no more than a micro-batch may
+ * hold, unless the sequence itself is longer.
+ */
+export function paddedLength(length: number, microBatchTokens: number): number {
+  const bucket = bucketSize(length, { multipleOf: 16, growth: 1.25 });
+  return length > microBatchTokens ? bucket : Math.min(bucket, microBatchTokens);
+}
 
 /** Most sequences of a padded length that a micro-batch of so many tokens holds; at least one. */
 const fullBatch = (length: number, microBatchTokens: number): number =>
@@ -42,7 +47,7 @@ const halfOrFull = (count: number, full: number): number => {
 
 /** The largest shape that sequences of at most so many tokens can lead to, every token trained. */
 export function worstShape(longestTokens: number, microBatchTokens: number): BatchShape {
-  const length = paddedLength(Math.max(2, longestTokens));
+  const length = paddedLength(Math.max(2, longestTokens), microBatchTokens);
   const sequences = fullBatch(length, microBatchTokens);
   return { sequences, length, trained: sequences * length };
 }
@@ -56,7 +61,8 @@ export function worstShape(longestTokens: number, microBatchTokens: number): Bat
  */
 export function trainBatch(data: readonly TrainDatum[], microBatchTokens: number): TrainBatch {
   for (const datum of data) checkDatum(datum);
-  const length = paddedLength(Math.max(2, ...data.map(({ tokens }) => tokens.length)));
+  const longest = Math.max(2, ...data.map(({ tokens }) => tokens.length));
+  const length = paddedLength(longest, microBatchTokens);
   const sequences = halfOrFull(data.length, fullBatch(length, microBatchTokens));
   const origins = data.flatMap(({ weights }, datum) =>
     [...weights.keys()].filter((place) => weights[place] !== 0).map((place) => ({ datum, place })),

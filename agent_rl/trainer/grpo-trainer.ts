@@ -29,7 +29,7 @@ export interface GrpoTrainerParts {
   readonly groupsOf?: (task: Task) => readonly string[];
   readonly observer?: TrainerObserver;
   /** What the learner pads a sequence's length to, so that a micro-batch here is one there. */
-  readonly paddedLength?: (length: number) => number;
+  readonly paddedLength?: (length: number, microBatchTokens: number) => number;
 }
 
 /**

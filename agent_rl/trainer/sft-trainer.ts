@@ -25,7 +25,7 @@ export interface SftParts {
   readonly examples: readonly TranscriptRecord[];
   readonly observer?: SftObserver;
   /** What the learner pads a sequence's length to, so that a micro-batch here is one there. */
-  readonly paddedLength?: (length: number) => number;
+  readonly paddedLength?: (length: number, microBatchTokens: number) => number;
 }
 
 /** Supervised training on what assistants said: one optimiser step on `batchSize` shuffled conversations, again. */

@@ -21,7 +21,7 @@ export interface EpochOptions {
   readonly loss: LossSpec;
   readonly microBatchTokens: number;
   /** What the learner pads a sequence's length to. */
-  readonly paddedLength?: ((length: number) => number) | undefined;
+  readonly paddedLength?: ((length: number, microBatchTokens: number) => number) | undefined;
   readonly optim: OptimStepOptions;
   /** Called between the gradient and the step; what it throws leaves the weights as they were. */
   readonly check?: (gap: ParityGap) => void;
@@ -75,7 +75,7 @@ export async function withReference(
 function inMicroBatches(
   data: readonly TracedDatum[],
   microBatchTokens: number,
-  paddedLength?: (length: number) => number,
+  paddedLength?: EpochOptions['paddedLength'],
 ): TracedDatum[][] {
   const lengths = data.map(({ datum }) => datum.tokens.length);
   return packMicroBatches(lengths, microBatchTokens, paddedLength).map((batch) =>

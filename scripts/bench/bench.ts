@@ -5,7 +5,10 @@ import { parseArgs } from 'node:util';
 import { openEngine } from '../../agent_rl/engine/open-engine.ts';
 import { benchModel, tinyModel } from './bench-model.ts';
 import { measureDecode } from './decode.ts';
+import { withPeerPython } from './peer-python.ts';
 import { measurePeers } from './peers.ts';
+import { measureQwen3Shape, qwen3PeerModules, qwen3PeerPackages } from './qwen3-shape.ts';
+import { qwen3Shape, tinyQwen3Shape } from './qwen3-shape/shape.ts';
 import { measureProducts, stepProducts } from './matrix-products.ts';
 import { type BenchReport, reportText } from './report.ts';
 import { measureTrainStep } from './train-step.ts';
@@ -13,11 +16,14 @@ import { measureTrainStep } from './train-step.ts';
 /*
  * Speed of one training step and of decoding, in one process and with one number of threads:
  * `npm run bench -- [--threads N] [--repeats N] [--json FILE] [--only train,products,decode] [--peers] [--tiny]`.
+ * `--only qwen3` measures a model of Qwen3-0.6B's size, which takes half an hour with its peers and up to 12 GB.
+ * `--python PYTHON` names the Python of the peers; where it lacks their modules, they are installed aside.
  */
+const allParts = ['train', 'products', 'decode', 'qwen3'];
 const { values } = parseArgs({
   options: {
     threads: { type: 'string', default: String(availableParallelism()) },
-    repeats: { type: 'string', default: '7' },
+    repeats: { type: 'string' },
     json: { type: 'string' },
     only: { type: 'string', default: 'train,products,decode' },
     peers: { type: 'boolean', default: false },
@@ -25,13 +31,19 @@ const { values } = parseArgs({
     tiny: { type: 'boolean', default: false },
   },
 });
-const wholeNumber = (flag: 'threads' | 'repeats'): number => {
-  const value = Number(values[flag]);
+const wholeNumber = (flag: 'threads' | 'repeats', text: string): number => {
+  const value = Number(text);
   if (Number.isInteger(value) && value > 0) return value;
-  throw new TypeError(`--${flag} ${values[flag]}: expected a whole number from 1.`);
+  throw new TypeError(`--${flag} ${text}: expected a whole number from 1.`);
 };
-const [threads, repeats] = [wholeNumber('threads'), wholeNumber('repeats')];
+const threads = wholeNumber('threads', values.threads);
+const repeatsOr = (usual: string): number => wholeNumber('repeats', values.repeats ?? usual);
+const repeats = repeatsOr('7');
 const only = new Set(values.only.split(','));
+for (const part of only) {
+  if (allParts.includes(part)) continue;
+  throw new TypeError(`--only ${part}: expected some of ${allParts.join(', ')}.`);
+}
 const config = values.tiny ? tinyModel : benchModel;
 const size = values.tiny ? { sequences: 2, length: 16 } : { sequences: 8, length: 256 };
 const note = (text: string): void => void process.stderr.write(`${text}\n`);
@@ -57,9 +69,21 @@ const decode = await part('decode', () =>
   }),
 );
 await engine.close();
-const peers = values.peers
-  ? await measurePeers({ python: values.python, threads, repeats, config, size, note })
-  : undefined;
+const peers =
+  values.peers && (train ?? products) !== undefined
+    ? await measurePeers({ python: values.python, threads, repeats, config, size, note })
+    : undefined;
+const qwen3 = await part('qwen3', () => {
+  const options = { shape: values.tiny ? tinyQwen3Shape : qwen3Shape, threads, note };
+  const measure = (python?: string) =>
+    measureQwen3Shape({
+      ...options,
+      repeats: repeatsOr('4'),
+      ...(python !== undefined && { python }),
+    });
+  const needs = { python: values.python, modules: qwen3PeerModules, packages: qwen3PeerPackages };
+  return values.peers ? withPeerPython({ ...needs, note }, measure) : measure();
+});
 
 const report: BenchReport = {
   machine: {
@@ -74,6 +98,7 @@ const report: BenchReport = {
   ...(products && { products }),
   ...(decode && { decode }),
   ...(peers && { peers }),
+  ...(qwen3 && { qwen3 }),
   peakRssBytes: process.resourceUsage().maxRSS * 1024,
 };
 process.stdout.write(reportText(report));

@@ -1,6 +1,7 @@
 import type { DecodeRate } from './decode.ts';
 import type { PeerResult } from './peers.ts';
 import { productSeconds, type ProductRate } from './matrix-products.ts';
+import { qwen3ShapeMarkdown, type Qwen3ShapeReport } from './qwen3-shape/report.ts';
 import type { TrainStepResult } from './train-step.ts';
 
 export interface BenchReport {
@@ -17,6 +18,7 @@ export interface BenchReport {
   readonly products?: readonly ProductRate[];
   readonly decode?: readonly DecodeRate[];
   readonly peers?: PeerResult;
+  readonly qwen3?: Qwen3ShapeReport;
   readonly peakRssBytes: number;
 }
 
@@ -29,7 +31,7 @@ const verdict = (reached: boolean): string => (reached ? 'reached' : 'NOT reache
 
 /** Tables of a report. */
 export function reportText(report: BenchReport): string {
-  const { machine, train, products, decode, peers, peakRssBytes } = report;
+  const { machine, train, products, decode, peers, qwen3, peakRssBytes } = report;
   return [
     `${machine.processor}, ${machine.processors} processors, ${machine.threads} threads, Node ${machine.node}, ` +
       `load ${fixed(machine.loadBefore, 2)} before and ${fixed(machine.loadAfter, 2)} after`,
@@ -39,6 +41,7 @@ export function reportText(report: BenchReport): string {
     ...(decode ? decodeLines(decode) : []),
     ...(peers ? peerLines(peers, train) : []),
     ...(peers && products ? peerBound(peers, productSeconds(products)) : []),
+    ...(qwen3 ? ['', qwen3ShapeMarkdown(qwen3), ''] : []),
     `Peak resident memory of this process ${fixed(peakRssBytes / 2 ** 20)} MiB`,
     '',
   ].join('\n');

@@ -1,6 +1,7 @@
 import type { Tensor } from '@tensorflow/tfjs';
 import { tfjs as tf } from '../tfjs.ts';
 import { withCustomGradient } from './custom-gradient.ts';
+import { evenSizes } from './even-sizes.ts';
 
 /** What attention reads. */
 export interface AttentionInputs {
@@ -9,19 +10,46 @@ export interface AttentionInputs {
   /** [batch, kv heads, tokens, head width]; heads is a multiple of kv heads. */
   readonly key: Tensor;
   readonly value: Tensor;
-  /** Added to the scores, broadcastable to [batch, kv heads, heads / kv heads, tokens, tokens]. No gradient. */
+  /** Added to the scores, [tokens, tokens]. No gradient. */
   readonly mask: Tensor;
 }
+
+/** Sequences of fewer tokens are one block: their products are too small to be worth dividing. */
+const dividedFrom = 1024;
+const blockTokens = 256;
 
 /**
  * Grouped-query attention, `softmax(query key^T / sqrt(head width) + mask) value`; consecutive query heads share
  * a key head (Ainslie et al. 2023, https://arxiv.org/abs/2305.13245), and are rows of one matrix product with it.
  *
+ * Long sequences are taken in blocks of queries, each with the keys up to its own end: of what the mask hides, most is
+ * never computed. The mask must hide from every token all that follow it.
+ *
+ * @param tokensAtOnce most queries of a block
  * @returns [batch, heads, tokens, head width]
  */
-export function causalAttention({ query, key, value, mask }: AttentionInputs): Tensor {
+export function causalAttention(inputs: AttentionInputs, tokensAtOnce?: number): Tensor {
+  const { query, key, value, mask } = inputs;
+  const tokens = query.shape[2]!;
+  const most = tokensAtOnce ?? (tokens < dividedFrom ? tokens : blockTokens);
+  if (tokens <= most) return attention(inputs);
+  const sizes = evenSizes(tokens, most);
+  const blocks: Tensor[] = [];
+  let from = 0;
+  for (const queries of tf.split(query, [...sizes], 2)) {
+    const to = from + queries.shape[2]!;
+    const seen = (x: Tensor): Tensor => tf.slice(x, [0, 0, 0, 0], [-1, -1, to, -1]);
+    const own = tf.slice(mask, [from, 0], [to - from, to]);
+    blocks.push(attention({ query: queries, key: seen(key), value: seen(value), mask: own }));
+    from = to;
+  }
+  return tf.concat(blocks, 2);
+}
+
+function attention({ query, key, value, mask }: AttentionInputs): Tensor {
   const batch = query.shape[0];
   const tokens = query.shape[2]!;
+  const seen = key.shape[2]!;
   const width = query.shape[3]!;
   const keyHeads = key.shape[1]!;
   const group = query.shape[1]! / keyHeads;
@@ -31,8 +59,8 @@ export function causalAttention({ query, key, value, mask }: AttentionInputs): T
   const mixed = withCustomGradient([grouped, key, value], {
     forward: () => {
       const products = tf.mul(tf.matMul(grouped, key, false, true), scale);
-      const scores = tf.add(tf.reshape(products, [batch, keyHeads, group, tokens, tokens]), mask);
-      const weights = tf.reshape(tf.softmax(scores), [...rows, tokens]);
+      const scores = tf.add(tf.reshape(products, [batch, keyHeads, group, tokens, seen]), mask);
+      const weights = tf.reshape(tf.softmax(scores), [...rows, seen]);
       const output = tf.matMul(weights, value);
       return { value: output, saved: [grouped, key, value, weights, output] };
     },

@@ -6,6 +6,7 @@ import { reshaped } from '../trace/kernels/shape.ts';
 import { uniform } from '../trace/value.ts';
 import { computedAfter } from './computed-after.ts';
 import { withCustomGradient } from './custom-gradient.ts';
+import { evenSizes } from './even-sizes.ts';
 
 export interface TokenLogProbs {
   /** Log-probability of each target, natural log. [rows] */
@@ -55,15 +56,6 @@ export function tokenLogProbs(
 
 const split = (x: Tensor, sizes: readonly number[]): Tensor[] =>
   sizes.length === 1 ? [x] : tf.split(x, [...sizes]);
-
-/** `count` as sizes of at most `most` that differ by one at most: a piece of one row would be computed differently. */
-function evenSizes(count: number, most: number): readonly number[] {
-  const pieces = Math.max(1, Math.ceil(count / Math.max(2, most)));
-  return Array.from(
-    { length: pieces },
-    (_, i) => Math.floor((count * (i + 1)) / pieces) - Math.floor((count * i) / pieces),
-  );
-}
 
 interface Piece {
   /** [rows, width] */

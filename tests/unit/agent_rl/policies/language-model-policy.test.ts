@@ -322,7 +322,11 @@ test('over any episode the transcript only grows, and reads as its messages woul
 });
 
 test('the policies that ship are plugins, built by the container from the model, the generator and settings', async () => {
-  expect(policies.registry(builtinPolicies).names()).toEqual(['huggingface', 'minimind']);
+  expect(policies.registry(builtinPolicies).names()).toEqual([
+    'huggingface',
+    'minimind',
+    'transformers-js',
+  ]);
   const container = new Container();
   const { generator } = policyThatSays('4<|im_end|>');
   container.bind(LANGUAGE_MODEL).toConstantValue(model);

@@ -1,0 +1,158 @@
+"""One row of scripts/bench/qwen3-shape in PyTorch: transformers' Qwen3ForCausalLM, peft's LoRA, float32, eager.
+
+    python qwen3_shape.py '{"task": {"kind": "prefill", "tokens": 512}, "peer": {"attention": "sdpa"}, ...}'
+
+Prints one JSON object: seconds of each timed call, peak resident bytes of this process, versions.
+"""
+
+import json
+import math
+import os
+import re
+import resource
+import sys
+import time
+
+import peft
+import torch
+import transformers
+
+
+def build(order):
+    c = order["config"]
+    config = transformers.Qwen3Config(
+        vocab_size=c["vocabSize"],
+        hidden_size=c["hiddenSize"],
+        intermediate_size=c["intermediateSize"],
+        num_hidden_layers=c["layers"],
+        num_attention_heads=c["heads"],
+        num_key_value_heads=c["kvHeads"],
+        head_dim=c["headDim"],
+        max_position_embeddings=c["maxPositions"],
+        rope_parameters={"rope_type": "default", "rope_theta": c["ropeTheta"]},
+        rms_norm_eps=c["rmsNormEps"],
+        tie_word_embeddings=c["tiedEmbeddings"],
+        attn_implementation=order["peer"]["attention"],
+        bos_token_id=None,
+        eos_token_id=None,
+    )
+    torch.manual_seed(1)
+    return transformers.Qwen3ForCausalLM(config).float()
+
+
+def some_tokens(count, order):
+    return (7919 * torch.arange(count) + 1) % order["config"]["vocabSize"]
+
+
+def timed(call, order):
+    seconds = []
+    for i in range(-order["warmUp"], order["repeats"]):
+        started = time.perf_counter()
+        call()
+        if i >= 0:
+            seconds.append(time.perf_counter() - started)
+    return {"seconds": seconds}
+
+
+def lora_step(order):
+    """Clipped loss and k3 on every token but the first; gradient, clipping by global norm, fused AdamW."""
+    task = order["task"]
+    lora = peft.LoraConfig(
+        r=16, lora_alpha=32, lora_dropout=0.0, target_modules="all-linear", init_lora_weights=False
+    )
+    model = peft.get_peft_model(build(order), lora)
+    if task["recompute"] == "blocks":
+        model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+        model.enable_input_require_grads()
+    model.train()
+    trained = [p for p in model.parameters() if p.requires_grad]
+    optimizer = torch.optim.AdamW(
+        trained, lr=1e-4, betas=(0.9, 0.95), eps=1e-8, weight_decay=0.0, fused=True
+    )
+    tokens = some_tokens(task["tokens"], order)[None]
+    count = task["tokens"] - 1
+    old = torch.full((count,), -math.log(order["config"]["vocabSize"]))
+    reference, advantages = old.clone(), torch.ones(count)
+    losses = []
+
+    def step():
+        logits = model(input_ids=tokens, use_cache=False).logits[0, :-1]
+        picked = logits.gather(-1, tokens[0, 1:, None])[:, 0]
+        log_probs = picked - torch.logsumexp(logits, -1)
+        ratio = torch.exp(log_probs - old)
+        gain = torch.minimum(ratio * advantages, torch.clamp(ratio, 0.8, 1.2) * advantages)
+        apart = reference - log_probs
+        loss = (-gain + 0.01 * (torch.exp(apart) - apart - 1)).mean()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(trained, 1.0)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        losses.append(loss.item())
+
+    return {**timed(step, order), "loss": losses[-1]}
+
+
+@torch.inference_mode()
+def prefill(order):
+    """Keys and values of a prompt, and the logits of its last token, which this interface cannot leave out."""
+    model = build(order).eval()
+    tokens = some_tokens(order["task"]["tokens"], order)[None]
+    return timed(lambda: model(input_ids=tokens, use_cache=True, logits_to_keep=1), order)
+
+
+@torch.inference_mode()
+def decode(order):
+    """One token more for each row: forward, log-probabilities, drawing."""
+    task = order["task"]
+    rows, cached, steps = task["rows"], task["cached"], task["steps"]
+    model = build(order).eval()
+    if order["peer"]["cache"] == "static":
+        most = cached + (order["warmUp"] + order["repeats"]) * steps
+        cache = transformers.StaticCache(config=model.config, max_cache_len=most)
+    else:
+        cache = transformers.DynamicCache(config=model.config)
+    prompt = some_tokens(cached, order)[None].expand(rows, -1)
+    model(input_ids=prompt, past_key_values=cache, use_cache=True, logits_to_keep=1)
+    state = {"tokens": torch.zeros(rows, 1, dtype=torch.long), "position": cached}
+
+    def some_steps():
+        for _ in range(steps):
+            logits = model(
+                input_ids=state["tokens"],
+                position_ids=torch.full((rows, 1), state["position"]),
+                past_key_values=cache,
+                use_cache=True,
+            ).logits[:, -1]
+            log_probs = torch.log_softmax(logits, -1)
+            state["tokens"] = torch.multinomial(log_probs.exp(), 1)
+            log_probs.gather(-1, state["tokens"])
+            state["position"] += 1
+
+    measured = timed(some_steps, order)
+    fed = state["position"]
+    if int(cache.get_seq_length()) != fed:
+        raise RuntimeError(f"the cache holds {cache.get_seq_length()} positions, {fed} were fed")
+    return measured
+
+
+def peak_bytes():
+    if os.path.exists("/proc/self/status"):
+        with open("/proc/self/status", encoding="utf8") as status:
+            own = re.search(r"^VmHWM:\s+(\d+) kB$", status.read(), re.M)
+        if own:
+            return 1024 * int(own[1])
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else 1024 * most
+
+
+def main():
+    order = json.loads(sys.argv[1])
+    torch.set_num_threads(order["threads"])
+    measure = {"lora-step": lora_step, "prefill": prefill, "decode": decode}[order["task"]["kind"]]
+    measured = measure(order)
+    libraries = [torch, transformers, peft]
+    versions = ", ".join(f"{one.__name__} {one.__version__}" for one in libraries)
+    print(json.dumps({**measured, "peakBytes": peak_bytes(), "versions": versions}))
+
+
+main()

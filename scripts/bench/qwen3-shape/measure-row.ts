@@ -1,0 +1,128 @@
+import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
+import type { LossSpec, TrainDatum } from '../../../agent_rl/core/learner.ts';
+import type { Engine } from '../../../agent_rl/engine/engine.ts';
+import { openEngine } from '../../../agent_rl/engine/open-engine.ts';
+import { DecoderPrograms } from '../../../agent_rl/generation/decoder-programs.ts';
+import { KvCache } from '../../../agent_rl/generation/kv-cache.ts';
+import { LocalLearner } from '../../../agent_rl/learner/local-learner.ts';
+import { keepingLayers } from '../../../agent_rl/learner/train-program.ts';
+import { decodeMask } from '../../../model/decode-step.ts';
+import { timed } from '../statistics.ts';
+import { peakResidentBytes } from './peak-memory.ts';
+import { randomWeights } from './random-weights.ts';
+import type { RowAnswer, RowOrder, Task } from './tasks.ts';
+
+type OrderOf<Kind extends Task['kind']> = RowOrder & {
+  readonly task: Extract<Task, { readonly kind: Kind }>;
+};
+
+type Timed = Pick<RowAnswer, 'seconds' | 'loss'>;
+
+/** Does one task with our own engine. */
+export async function measureRow(order: RowOrder): Promise<RowAnswer> {
+  const engine = await openEngine({ device: 'cpu', threads: order.threads });
+  const measured = await measureTask(engine, order);
+  await engine.close();
+  return { ...measured, peakBytes: peakResidentBytes() };
+}
+
+function measureTask(engine: Engine, order: RowOrder): Promise<Timed> {
+  const { task } = order;
+  if (task.kind === 'lora-step') return loraSteps(engine, { ...order, task });
+  if (task.kind === 'prefill') return prefills(engine, { ...order, task });
+  return decodeSteps(engine, { ...order, task });
+}
+
+/** Any tokens, all over the vocabulary. */
+const someTokens = (count: number, vocabSize: number): number[] =>
+  Array.from({ length: count }, (_, i) => (7919 * i + 1) % vocabSize);
+
+const clipped: LossSpec = {
+  name: 'ppo',
+  clipLow: 0.2,
+  clipHigh: 0.2,
+  kl: { kind: 'k3', weight: 0.01 },
+  temperature: 1,
+};
+
+/** Forward, backward, clipping and AdamW over the adapter. Every token but the first is trained. */
+async function loraSteps(engine: Engine, order: OrderOf<'lora-step'>): Promise<Timed> {
+  const { config, task } = order;
+  const learner = new LocalLearner(engine, config, randomWeights(config), {
+    microBatchTokens: task.tokens,
+    memory: { ...keepingLayers, recompute: task.recompute },
+    adapter: { baseModel: 'none', seed: 1 },
+    publish: async () => undefined,
+  });
+  const uniform = Math.log(1 / config.vocabSize);
+  const perToken = (value: number): Float32Array => new Float32Array(task.tokens).fill(value);
+  const datum: TrainDatum = {
+    tokens: Int32Array.from(someTokens(task.tokens, config.vocabSize)),
+    weights: perToken(1 / (task.tokens - 1)).fill(0, 0, 1),
+    advantages: perToken(1),
+    oldLogProbs: perToken(uniform),
+    refLogProbs: perToken(uniform),
+  };
+  let loss = Number.NaN;
+  const seconds = await timed(async () => {
+    ({ loss } = await learner.forwardBackward([datum], clipped));
+    await learner.optimStep({
+      learningRate: 1e-4,
+      beta1: 0.9,
+      beta2: 0.95,
+      eps: 1e-8,
+      weightDecay: 0,
+      maxGradNorm: 1,
+    });
+  }, order);
+  await learner.close();
+  return { seconds, loss };
+}
+
+/** Keys and values of a prompt. */
+async function prefills(engine: Engine, order: OrderOf<'prefill'>): Promise<Timed> {
+  const { config, task } = order;
+  const programs = new DecoderPrograms(engine, config, task.tokens);
+  await programs.setWeights(randomWeights(config));
+  const prompt = someTokens(task.tokens, config.vocabSize);
+  const seconds = await timed(() => programs.prefill(prompt), order);
+  await programs.dispose();
+  return { seconds };
+}
+
+/** Rows that go on from where the last call left them, each step with its cache writes. */
+async function decodeSteps(engine: Engine, order: OrderOf<'decode'>): Promise<Timed> {
+  const { config, task, warmUp, repeats } = order;
+  const { rows, cached, steps } = task;
+  const context = cached + (warmUp + repeats) * steps;
+  const programs = new DecoderPrograms(engine, config, context);
+  await programs.setWeights(randomWeights(config));
+  const capacity = Math.ceil(context / 16) * 16;
+  const cache = new KvCache({ ...programs.kvShape, capacity }, rows);
+  const prefix = await programs.prefill(someTokens(cached, config.vocabSize));
+  for (let row = 0; row < rows; row++) cache.load(row, prefix);
+
+  const positions = new Int32Array(rows).fill(cached);
+  const mask = decodeMask(positions, capacity);
+  const random = new KeyedRng(1, 'bench');
+  let tokens: Int32Array = new Int32Array(rows);
+  const oneStep = async (): Promise<void> => {
+    const uniforms = Float32Array.from({ length: rows }, () => random.uniform());
+    const temperatures = new Float32Array(rows).fill(1);
+    const { next, fresh } = await programs.step(
+      { tokens, positions, uniforms, temperatures, mask },
+      { cache, rows, wholeRows: false },
+    );
+    for (const [layer, entries] of fresh.entries()) cache.write(layer, entries, positions);
+    for (let row = 0; row < rows; row++) {
+      mask[row * (capacity + 1) + positions[row]!] = 0;
+      positions[row] = positions[row]! + 1;
+    }
+    tokens = next;
+  };
+  const seconds = await timed(async () => {
+    for (let step = 0; step < steps; step++) await oneStep();
+  }, order);
+  await programs.dispose();
+  return { seconds };
+}

@@ -1,0 +1,74 @@
+import { median } from '../statistics.ts';
+import type { Group, RowAnswer } from './tasks.ts';
+
+export interface MeasuredRow {
+  readonly name: string;
+  /** Of all rounds; absent when it failed, as a peer may. */
+  readonly answer?: RowAnswer;
+  readonly error?: string;
+}
+
+export interface MeasuredGroup extends Pick<Group, 'title' | 'task' | 'tokens'> {
+  /** Ours in float32 is the first. */
+  readonly rows: readonly MeasuredRow[];
+}
+
+export interface Qwen3ShapeReport {
+  readonly parameters: number;
+  readonly threads: number;
+  readonly rounds: number;
+  readonly groups: readonly MeasuredGroup[];
+}
+
+const columns = [
+  'Task',
+  'Whose',
+  'Median s (least to most)',
+  'tokens/s',
+  'Peak memory',
+  'Time against ours',
+];
+
+const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+
+/** A Markdown table. The last column divides a row's median by that of ours in float32. */
+export function qwen3ShapeMarkdown(report: Qwen3ShapeReport): string {
+  const { parameters, threads, rounds, groups } = report;
+  const rows = groups.flatMap(groupCells);
+  const versions = groups
+    .flatMap((group) => group.rows.map(({ answer }) => answer?.versions))
+    .find((text) => text !== undefined);
+  return [
+    `${(parameters / 1e6).toFixed(1)} M parameters, random weights, ${threads} threads, each row in a process of its own, ` +
+      `${rounds} round${rounds === 1 ? '' : 's'} one row after the other${versions === undefined ? '' : `; ${versions}`}`,
+    '',
+    line(columns),
+    line(columns.map(() => '---')),
+    ...rows.map(line),
+  ].join('\n');
+}
+
+function groupCells({ title, task, tokens, rows }: MeasuredGroup): string[][] {
+  const ours = rows[0]?.answer;
+  // A call of decoding is of several steps.
+  const steps = task.kind === 'decode' ? task.steps : 1;
+  return rows.map(({ name, answer, error }, i) => {
+    const head = [i === 0 ? title : '', name];
+    if (answer === undefined) return [...head, `failed: ${error ?? 'no reason'}`, '', '', ''];
+    const middle = median(answer.seconds);
+    const each = [middle, Math.min(...answer.seconds), Math.max(...answer.seconds)].map((seconds) =>
+      significant(seconds / steps),
+    );
+    return [
+      ...head,
+      `${each[0]} (${each[1]} to ${each[2]})`,
+      significant(tokens / middle),
+      `${significant(answer.peakBytes / 1e9)} GB`,
+      ours === undefined ? '' : `${(middle / median(ours.seconds)).toFixed(2)} x`,
+    ];
+  });
+}
+
+/** Three digits, never an exponent. */
+const significant = (value: number): string =>
+  value >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3)));

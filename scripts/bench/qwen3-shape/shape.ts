@@ -1,0 +1,72 @@
+import { adapterTargets, type Adapter } from '../../../model/adapter.ts';
+import type { ModelConfig } from '../../../model/model-config.ts';
+import type { Quantization } from '../../../model/quantization.ts';
+
+/** A model and how much it is given to do. */
+export interface Shape {
+  /** In float32, without an adapter. */
+  readonly config: ModelConfig;
+  /** How its linear layers are held where a row is of four bits. */
+  readonly quantization: Quantization;
+  /** Of the one sequence of a training step. */
+  readonly trainTokens: number;
+  readonly promptTokens: number;
+  /** Sequences that are decoded together. */
+  readonly decodeRows: readonly number[];
+  /** Steps timed together, each of one token per row. */
+  readonly decodeSteps: number;
+}
+
+/** Qwen3-0.6B's own sizes: 596 M parameters. */
+export const qwen3Shape: Shape = {
+  config: {
+    family: 'qwen3',
+    vocabSize: 151_936,
+    hiddenSize: 1024,
+    layers: 28,
+    heads: 16,
+    kvHeads: 8,
+    headDim: 128,
+    intermediateSize: 3072,
+    rmsNormEps: 1e-6,
+    ropeTheta: 1e6,
+    maxPositions: 40_960,
+    tiedEmbeddings: true,
+    qkNorm: true,
+    qkvBias: false,
+    eosTokenIds: [],
+  },
+  quantization: { bits: 4, blockSize: 64 },
+  trainTokens: 1024,
+  promptTokens: 512,
+  decodeRows: [4, 16],
+  decodeSteps: 8,
+};
+
+/** The same layout in small, to see that the measuring works. */
+export const tinyQwen3Shape: Shape = {
+  config: {
+    ...qwen3Shape.config,
+    vocabSize: 256,
+    hiddenSize: 64,
+    layers: 2,
+    heads: 4,
+    kvHeads: 2,
+    headDim: 16,
+    intermediateSize: 96,
+  },
+  quantization: { bits: 4, blockSize: 32 },
+  trainTokens: 32,
+  promptTokens: 24,
+  decodeRows: [4],
+  decodeSteps: 4,
+};
+
+export const benchAdapter: Adapter = {
+  name: 'bench',
+  rank: 16,
+  alpha: 32,
+  dropout: 0,
+  rankStabilised: false,
+  targets: adapterTargets(['all-linear']),
+};

@@ -1,0 +1,54 @@
+import { expect, test } from '@jest/globals';
+import { array, assert, integer, property } from 'fast-check';
+
+import { packMicroBatches } from '../../../../agent_rl/algorithms/pack-micro-batches.ts';
+import type { TrainDatum } from '../../../../agent_rl/core/learner.ts';
+import { paddedLength, trainBatch, worstShape } from '../../../../agent_rl/learner/train-batch.ts';
+
+const datumOf = (length: number): TrainDatum => ({
+  tokens: new Int32Array(length).fill(7),
+  weights: new Float32Array(length).fill(1, 1),
+  advantages: new Float32Array(length),
+  oldLogProbs: new Float32Array(length),
+});
+
+test('a length is padded to few values: 16 and then a quarter more each time, in sixteens', () => {
+  const lengths = [1, 16, 17, 33, 49, 65, 81, 113, 449];
+  expect(lengths.map((length) => paddedLength(length, 4096))).toEqual([
+    16, 16, 32, 48, 64, 80, 112, 144, 480,
+  ]);
+});
+
+test('padding stops at what a micro-batch holds, and a longer sequence is padded as any other', () => {
+  // The value after 960 is 1200.
+  expect(paddedLength(1024, 4096)).toBe(1200);
+  expect(paddedLength(1024, 1100)).toBe(1100);
+  expect(paddedLength(1024, 1024)).toBe(1024);
+  expect(paddedLength(1025, 1024)).toBe(1200);
+});
+
+test('one sequence of exactly a micro-batch is laid out without padding', () => {
+  expect(trainBatch([datumOf(1024)], 1024).shape).toEqual({
+    sequences: 1,
+    length: 1024,
+    trained: 1024,
+  });
+  expect(worstShape(1024, 1024)).toEqual({ sequences: 1, length: 1024, trained: 1024 });
+});
+
+test('no micro-batch is of more tokens than it may be, padding counted, unless its one sequence is longer', () => {
+  const lengths = array(integer({ min: 2, max: 300 }), { minLength: 1, maxLength: 12 });
+  assert(
+    property(lengths, integer({ min: 2, max: 700 }), (all, budget) => {
+      for (const indices of packMicroBatches(all, budget, paddedLength)) {
+        const { shape } = trainBatch(
+          indices.map((index) => datumOf(all[index]!)),
+          budget,
+        );
+        const longest = Math.max(...indices.map((index) => all[index]!));
+        const most = longest > budget ? shape.length : budget;
+        expect(shape.sequences * shape.length).toBeLessThanOrEqual(most);
+      }
+    }),
+  );
+});
