@@ -50,8 +50,9 @@ export async function runEvaluation(options: EvaluationOptions): Promise<JobResu
       }),
     );
     throwIfFailed(signal);
+    const adapters = model === undefined ? config.model.adapters : [];
     print(
-      `${agent.modelFolder} on ${split} (temperature ${temperature}, ${samples} attempts a task)`,
+      `${[agent.modelFolder, ...adapters].join(' with ')} on ${split} (temperature ${temperature}, ${samples} attempts a task)`,
     );
     if (signal.aborted) print('  Interrupted: what follows is of the attempts made so far.');
     print(`  all tasks but those apart: ${rateText(result)}`);
@@ -65,6 +66,7 @@ export async function runEvaluation(options: EvaluationOptions): Promise<JobResu
       print(`  not judged, the system failed: ${result.systemFailures}`);
     return {
       model: agent.modelFolder,
+      ...(adapters.length > 0 && { adapters }),
       split,
       tasks: tasks.length,
       interrupted: signal.aborted,

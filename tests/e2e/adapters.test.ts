@@ -233,17 +233,18 @@ describe('the checkpoint of an adapter', () => {
       ...kl,
       'model.path': stepOf('whole'),
       'model.lora': { rank: 2, targets: ['mlp'] },
+      'train.maxIterations': 1,
     });
     expect(metricsOf('over')[0]?.['train/kl']).toBe(0);
-    expect(readdirSync(stepOf('over')).toSorted()).toEqual(
+    expect(readdirSync(stepOf('over', 1)).toSorted()).toEqual(
       [...checkpointFiles, 'trained-over.json'].toSorted(),
     );
-    expect(readJson(stepOf('over'), 'trained-over.json')).toEqual({ adapters: [stepOf('whole')] });
-    expect(readJson(stepOf('over'), 'adapter_config.json')).toMatchObject({
+    expect(readJson(stepOf('over', 1), 'trained-over.json')).toEqual({ adapters: [stepOf('whole')] });
+    expect(readJson(stepOf('over', 1), 'adapter_config.json')).toMatchObject({
       base_model_name_or_path: starter,
       r: 2,
     });
-    expect(await evaluated(stepOf('over'))).toMatchObject({ tasks: 4, systemFailures: 0 });
+    expect(await evaluated(stepOf('over', 1))).toMatchObject({ tasks: 4, systemFailures: 0 });
   });
 
   test('counts once where its run names adapters too', async () => {
