@@ -105,7 +105,7 @@ export class EngineService {
     const needs = memoryRequest(options, memory);
     const plan = await memoryPlan(described.config, needs);
     // On another device it is that device's memory that counts, which nobody tells us.
-    if (options.device === 'cpu') checkPlanFits(plan, needs);
+    if (options.device === 'cpu') checkPlanFits(plan, described.config, needs);
     const { config, parameters, layers } = await openModel(request);
     checkCacheFits(config, { workers: options.rows, maxContextTokens: options.maxContextTokens });
     const engine = await openEngine({ device: options.device, threads: options.threads });

@@ -120,6 +120,7 @@ export const machineBytes = (): number => {
  */
 export function checkPlanFits(
   plan: MemoryPlan,
+  config: ModelConfig,
   { memory, training }: MemoryRequest,
   has = machineBytes(),
 ): void {
@@ -137,12 +138,14 @@ export function checkPlanFits(
     ...(plan.optimizer > plan.weights
       ? ['train an adapter (model.lora) instead of the whole model']
       : []),
-    'quantise the weights (model.quantize: 4bit, with an adapter)',
+    ...(config.quantization === undefined
+      ? ['quantise the weights (model.quantize: 4bit, with an adapter)']
+      : []),
   ].join('; or ');
   throw new AgentRlError(
     'CONFIG_INVALID',
     `This run would need about ${mebibytes(plan.total)}, and this machine has ${mebibytes(has)}: ${planInWords(plan)}. ` +
-      `Lower ${advice}; or ${changes}.`,
+      `Lower ${[advice, changes].filter(Boolean).join('; or ')}.`,
   );
 }
 

@@ -1,0 +1,111 @@
+import { describe, expect, test } from '@jest/globals';
+
+import {
+  checkPlanFits,
+  memoryPlan,
+  planInWords,
+  type MemoryRequest,
+} from '../../../../agent_rl/compose/memory-plan.ts';
+import type { LossSpec } from '../../../../agent_rl/core/learner.ts';
+import { adapterTargets, type Adapter } from '../../../../model/adapter.ts';
+import type { ModelConfig } from '../../../../model/model-config.ts';
+import { parameterCount } from '../../../../model/parameters.ts';
+import { thrownBy } from '../../../support/thrown.ts';
+import { tinyModelConfig } from '../../../support/tiny-model.ts';
+
+const loss: LossSpec = {
+  name: 'ppo',
+  clipLow: 0.2,
+  clipHigh: 0.2,
+  kl: { kind: 'k3', weight: 0.1 },
+  temperature: 1,
+};
+const request: MemoryRequest = {
+  rows: 3,
+  maxContextTokens: 64,
+  memory: { recompute: 'none', logitBytes: 2 ** 28 },
+  training: { microBatchTokens: 256, longestTokens: 64, loss, reference: true },
+};
+const { training: _training, ...sampling } = request;
+const adapter: Adapter = {
+  name: 'own',
+  rank: 2,
+  alpha: 4,
+  dropout: 0,
+  rankStabilised: false,
+  targets: adapterTargets(['q_proj']),
+};
+const adapted: ModelConfig = { ...tinyModelConfig, adapters: [adapter] };
+const weightBytes = 4 * parameterCount(tinyModelConfig);
+/** q_proj is [32, 16]: A [2, 16] and B [32, 2] in each of two layers. */
+const adapterBytes = 4 * 2 * (2 * 16 + 32 * 2);
+
+describe('a plan of memory', () => {
+  test('holds weights twice, with their gradients and moments, where all are trained beside a reference', async () => {
+    const plan = await memoryPlan(tinyModelConfig, request);
+    expect(plan.weights).toBe(2 * weightBytes);
+    expect(plan.optimizer).toBe(4 * weightBytes);
+    // Keys and values of 3 rows x 2 layers x 2 heads x 64 positions x 8 numbers.
+    expect(plan.cache).toBe(2 * 4 * 3 * 2 * 2 * 64 * 8);
+    const { weights, optimizer, cache, activations, runtime, total } = plan;
+    expect(total).toBe(weights + optimizer + cache + activations + runtime);
+  });
+
+  test('holds the weights once where an adapter is trained, and moments of the adapter alone', async () => {
+    const plan = await memoryPlan(adapted, request);
+    expect(plan.weights).toBe(weightBytes + adapterBytes);
+    expect(plan.optimizer).toBe(4 * adapterBytes);
+  });
+
+  test('holds no moments where nothing is trained', async () => {
+    expect(await memoryPlan(adapted, sampling)).toMatchObject({ optimizer: 0 });
+  });
+
+  test('counts four-bit weights as half a byte, and their scales', async () => {
+    const wide = { ...tinyModelConfig, hiddenSize: 32, vocabSize: 64 };
+    const quantization = { bits: 4, blockSize: 16 } as const;
+    const [whole, packed] = [
+      await memoryPlan(wide, sampling),
+      await memoryPlan({ ...wide, quantization }, sampling),
+    ];
+    // A layer's linear weights: 32 x (32 + 16 + 16 + 32) + 3 x 32 x 32. In blocks of 16: 8 bytes and a scale of 4.
+    const linear = 2 * (32 * 96 + 3 * 32 * 32);
+    expect(whole.weights - packed.weights).toBe(linear * 4 - (linear / 16) * 12);
+  });
+
+  test('grows with the tokens of a micro-batch, and less where layers are computed again', async () => {
+    const deep = { ...adapted, layers: 12 };
+    const activations = async (microBatchTokens: number, recompute: 'none' | 'blocks') => {
+      const training = { ...request.training!, microBatchTokens };
+      const memory = { ...request.memory, recompute };
+      return (await memoryPlan(deep, { ...request, training, memory })).activations;
+    };
+    const kept = await activations(1024, 'none');
+    expect(kept).toBeGreaterThan(1.8 * (await activations(512, 'none')));
+    expect(await activations(1024, 'blocks')).toBeLessThan(0.5 * kept);
+  });
+
+  test('that does not fit is refused with what takes how much and what to change', async () => {
+    const plan = await memoryPlan(tinyModelConfig, request);
+    expect(() => checkPlanFits(plan, tinyModelConfig, request, plan.total)).not.toThrow();
+    const error = thrownBy(() => checkPlanFits(plan, tinyModelConfig, request, plan.total - 1));
+    expect(error).toMatchObject({ code: 'CONFIG_INVALID' });
+    for (const part of [
+      planInWords(plan),
+      'algorithm.microBatchTokens',
+      'rollout.workers',
+      'train.recompute: blocks',
+      'model.lora',
+      'model.quantize: 4bit',
+    ])
+      expect(error.message).toContain(part);
+  });
+
+  test('gives no advice that would do nothing', async () => {
+    const packed = { ...adapted, quantization: { bits: 4, blockSize: 16 } } as const;
+    const plan = await memoryPlan(packed, sampling);
+    const { message } = thrownBy(() => checkPlanFits(plan, packed, sampling, 1));
+    for (const useless of ['microBatchTokens', 'recompute', 'model.lora', 'model.quantize'])
+      expect(message).not.toContain(useless);
+  });
+});
