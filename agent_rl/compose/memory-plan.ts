@@ -63,21 +63,43 @@ const bytesOf = (specs: readonly ParameterSpec[]): number =>
   );
 
 /** Adds up what an engine holds, from the very programs it will run: they are recorded and walked through, not run. */
-export async function memoryPlan(config: ModelConfig, request: MemoryRequest): Promise<MemoryPlan> {
+export async function memoryPlan(
+  config: ModelConfig,
+  request: MemoryRequest,
+  has = machineBytes(),
+): Promise<MemoryPlan> {
   const { rows, maxContextTokens, training } = request;
   const copied = training?.reference === true && trainedAdapter(config) === undefined;
   const weights = bytesOf(allSpecs(config)) * (copied ? 2 : 1);
   const optimizer = training === undefined ? 0 : copiesOfTrained * bytesOf(trainedSpecs(config));
   const cache = cacheBytes(config, { workers: rows, maxContextTokens });
   const drawing = copiesOfLogits * bytesPerFloat * rows * config.vocabSize;
-  const activations = Math.max(
-    drawing,
-    await prefillBytes(config, request),
-    training === undefined ? 0 : await trainingBytes(config, request, training),
-  );
+  const least = leastActivations(config, request);
+  // What is far too large is not recorded: that would take minutes.
+  const activations =
+    least > has
+      ? least
+      : Math.max(
+          drawing,
+          await prefillBytes(config, request),
+          training === undefined ? 0 : await trainingBytes(config, request, training),
+        );
   const runtime = runtimeBytes + fragmentation * activations;
   const total = weights + optimizer + cache + activations + runtime;
   return { weights, optimizer, cache, activations, runtime, total };
+}
+
+/** One hidden state for each layer and token, and the mask: no program holds less. */
+function leastActivations(
+  { hiddenSize, layers }: ModelConfig,
+  { maxContextTokens, training }: MemoryRequest,
+): number {
+  const { sequences, length } =
+    training === undefined
+      ? { sequences: 1, length: maxContextTokens }
+      : worstShape(training.longestTokens, training.microBatchTokens);
+  const kept = training === undefined ? 1 : layers;
+  return bytesPerFloat * (sequences * length * hiddenSize * kept + length ** 2);
 }
 
 /** A prompt as long as a context, as the learner would score it: the same layers, without keeping anything. */

@@ -101,6 +101,13 @@ describe('a plan of memory', () => {
       expect(error.message).toContain(part);
   });
 
+  test('of what is far too large is made at once, from what no program can do without', async () => {
+    const training = { ...request.training!, microBatchTokens: 64e9 };
+    const plan = await memoryPlan(tinyModelConfig, { ...request, training }, 2 ** 40);
+    // 64e9 tokens x 16 numbers x 2 layers, and a mask of 64 x 64.
+    expect(plan.activations).toBe(4 * (64e9 * 16 * 2 + 64 * 64));
+  });
+
   test('gives no advice that would do nothing', async () => {
     const packed = { ...adapted, quantization: { bits: 4, blockSize: 16 } } as const;
     const plan = await memoryPlan(packed, sampling);
