@@ -16,8 +16,9 @@ import { SafetensorsFile, writeSafetensors, type TensorToWrite } from './safeten
 
 const configFile = 'adapter_config.json';
 const weightsFile = 'adapter_model.safetensors';
-/** PEFT knows no adapters under an adapter; it leaves a key that it does not know alone. */
-const underKey = 'agent_rl_under';
+const pickledFile = 'adapter_model.bin';
+/** PEFT knows no adapters under an adapter, and warns of keys it does not know: what is under one is beside its config. */
+const underFile = 'trained-over.json';
 const prefix = 'base_model.model.';
 
 /** What an adapter's folder says of it. */
@@ -25,6 +26,8 @@ export interface StoredAdapter {
   readonly adapter: Adapter;
   /** Where the model under it is: a folder, or an id on the hub. Absent when nobody said. */
   readonly baseModel: string | undefined;
+  /** Which branch, tag or commit of a model on the hub. */
+  readonly baseRevision: string | undefined;
   /** Folders of other adapters it was trained over, in order. */
   readonly under: readonly string[];
 }
@@ -62,12 +65,11 @@ export async function readAdapterConfig(folder: string, name: string): Promise<S
     targets: targetsOf(json['target_modules'], problems),
   };
   if (problems.length > 0) throw invalid(file, problems);
-  const base = json['base_model_name_or_path'];
-  const under = json[underKey];
   return {
     adapter,
-    baseModel: typeof base === 'string' && base !== '' ? base : undefined,
-    under: Array.isArray(under) ? under.map(String) : [],
+    baseModel: textOf(json['base_model_name_or_path']),
+    baseRevision: textOf(json['revision']),
+    under: await readUnder(folder),
   };
 }
 
@@ -81,6 +83,7 @@ export async function readAdapterWeights(
   config: ModelConfig,
   adapter: Adapter,
 ): Promise<Map<string, Float32Array>> {
+  refuseMissing(folder);
   const file = await SafetensorsFile.open(path.join(folder, weightsFile));
   try {
     const stored = new Map(file.entries.map((entry) => [entry.name, entry]));
@@ -101,7 +104,10 @@ export async function readAdapterWeights(
         );
         continue;
       }
-      parameters.set(name, await file.readFloats(entry));
+      const values = await file.readFloats(entry);
+      if (!values.every(Number.isFinite))
+        problems.push(`"${entry.name}" holds values that are no finite numbers.`);
+      parameters.set(name, values);
     }
     for (const name of stored.keys()) problems.push(`"${name}" is not part of this adapter.`);
     if (problems.length > 0) throw invalid(file.path, problems);
@@ -109,6 +115,14 @@ export async function readAdapterWeights(
   } finally {
     await file.close();
   }
+}
+
+function refuseMissing(folder: string): void {
+  if (existsSync(path.join(folder, weightsFile))) return;
+  const pickled = existsSync(path.join(folder, pickledFile))
+    ? ` Its ${pickledFile} is a pickle, which is not read: save the adapter with safe_serialization=True.`
+    : '';
+  throw new AgentRlError('MODEL_INVALID', `${folder} holds no ${weightsFile}.${pickled}`);
 }
 
 export interface AdapterToWrite {
@@ -150,9 +164,25 @@ export async function writeAdapter(
     inference_mode: true,
     init_lora_weights: true,
     modules_to_save: null,
-    ...(under.length > 0 && { [underKey]: under }),
   };
   await writeFile(path.join(folder, configFile), `${JSON.stringify(json, null, 2)}\n`);
+  if (under.length > 0) {
+    const text = `${JSON.stringify({ adapters: under }, null, 2)}\n`;
+    await writeFile(path.join(folder, underFile), text);
+  }
+}
+
+/** Folders of the adapters under one, in order. */
+async function readUnder(folder: string): Promise<readonly string[]> {
+  const file = path.join(folder, underFile);
+  if (!existsSync(file)) return [];
+  const json = await readJson(file, 'MODEL_INVALID');
+  const adapters: unknown = isRecord(json) ? json['adapters'] : undefined;
+  if (Array.isArray(adapters) && adapters.every((one) => typeof one === 'string')) return adapters;
+  throw new AgentRlError(
+    'MODEL_INVALID',
+    `${file} must hold the adapters under this one as {"adapters": ["folder", ...]}, got ${JSON.stringify(json)}.`,
+  );
 }
 
 const storedName = (name: string, adapter: Adapter): string =>
@@ -164,6 +194,12 @@ const isSet = (value: unknown): boolean =>
     : isRecord(value)
       ? Object.keys(value).length > 0
       : value !== undefined && value !== null && value !== false;
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
+
+/** First values that PEFT names and that leave the model under the adapter as it is. */
+const initsOfAdapterAlone: ReadonlySet<string> = new Set(['gaussian', 'eva', 'orthogonal']);
 
 /** What an adapter may be that this decoder does not do. */
 function unsupported(json: Readonly<Record<string, unknown>>): string[] {
@@ -186,11 +222,25 @@ function unsupported(json: Readonly<Record<string, unknown>>): string[] {
     'target_parameters',
     'trainable_token_indices',
     'megatron_config',
+    'alora_invocation_tokens',
+    'use_qalora',
+    'use_bdlora',
+    'arrow_config',
+    'kasa_config',
+    'monteclora_config',
+    'loftq_config',
+    'corda_config',
+    'lora_ga_config',
   ];
   for (const name of features) {
     if (isSet(json[name]))
       problems.push(`${name} is ${JSON.stringify(json[name])}; it is not supported.`);
   }
+  const first = json['init_lora_weights'];
+  if (typeof first === 'string' && !initsOfAdapterAlone.has(first))
+    problems.push(
+      `init_lora_weights is "${first}", which changes the model under the adapter; it is not supported.`,
+    );
   return problems;
 }
 

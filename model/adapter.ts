@@ -45,7 +45,7 @@ export function adapterTargets(names: readonly string[]): readonly LinearModule[
   const chosen = new Set<LinearModule>();
   for (const name of names) {
     const found =
-      linearPresets[name] ??
+      (Object.hasOwn(linearPresets, name) ? linearPresets[name] : undefined) ??
       linearModules.filter((module) => module === name || shortName(module) === name);
     if (found.length === 0) {
       throw new AgentRlError(

@@ -16,11 +16,27 @@ export interface NewAdapter extends Omit<Adapter, 'name'> {
   readonly seed: number;
 }
 
-export interface ModelRequest {
+/** The model under an adapter, as its folder names it. */
+export interface BaseModel {
+  readonly name: string;
+  readonly revision: string | undefined;
+}
+
+/** Finds the folder of a model that an adapter names and that is no folder here. */
+export type FindBase = (base: BaseModel) => Promise<string | undefined>;
+
+/** A model and what is over it. */
+export interface LayersRequest {
   /** A model folder, or the folder of an adapter, which names the model under it. */
   readonly folder: string;
   /** Folders of adapters over it, in order. */
   readonly adapters?: readonly string[];
+  /** The flag or setting that names the adapters. */
+  readonly namedBy?: string;
+  readonly findBase?: FindBase;
+}
+
+export interface ModelRequest extends Pick<LayersRequest, 'folder' | 'adapters'> {
   /** One more over all of them, which changes nothing yet. */
   readonly newAdapter?: NewAdapter | undefined;
   /** Quantise the model's float weights while they are read. */
@@ -51,25 +67,63 @@ export function holdsModel(folder: string): boolean {
  *
  * @throws AgentRlError `MODEL_INVALID` when the model under an adapter is not where its folder says.
  */
-export async function modelLayers({ folder, adapters = [] }: ModelRequest): Promise<ModelLayers> {
-  if (existsSync(path.join(folder, 'config.json'))) return { base: folder, adapters };
+export async function modelLayers({
+  folder,
+  adapters = [],
+  namedBy,
+  findBase = async () => undefined,
+}: LayersRequest): Promise<ModelLayers> {
+  const over = await adapterFolders(adapters, namedBy && ` ${namedBy} names it.`);
+  if (existsSync(path.join(folder, 'config.json'))) return { base: folder, adapters: over };
   if (!holdsAdapter(folder)) {
     throw new AgentRlError(
       'MODEL_INVALID',
       `${folder} holds neither a model (config.json) nor an adapter (adapter_config.json).`,
     );
   }
-  const { baseModel, under } = await readAdapterConfig(folder, 'any');
-  const base = [baseModel ?? '', path.join(folder, baseModel ?? '')].find(
-    (place) => place !== '' && existsSync(path.join(place, 'config.json')),
-  );
+  const { baseModel, baseRevision } = await readAdapterConfig(folder, 'any');
+  const base =
+    baseModel === undefined
+      ? undefined
+      : ([baseModel, path.join(folder, baseModel)].find((place) =>
+          existsSync(path.join(place, 'config.json')),
+        ) ?? (await findBase({ name: baseModel, revision: baseRevision })));
   if (base === undefined) {
     throw new AgentRlError(
       'MODEL_INVALID',
       `The adapter in ${folder} was trained over ${JSON.stringify(baseModel ?? 'an unnamed model')} (base_model_name_or_path), which is no model folder here. Give that model, and the adapter beside it with model.adapters or --adapter.`,
     );
   }
-  return { base, adapters: [...under, folder, ...adapters] };
+  return { base, adapters: await adapterFolders([folder, ...over]) };
+}
+
+/**
+ * Folders of adapters, each after those it was trained over and none twice.
+ *
+ * @throws AgentRlError `MODEL_INVALID` when one holds no adapter, or one that cannot be read.
+ */
+export async function adapterFolders(
+  names: readonly string[],
+  note?: string,
+): Promise<readonly string[]> {
+  const folders = new Set<string>();
+  for (const name of names) {
+    const folder = adapterFolder(name, note);
+    const { under } = await readAdapterConfig(folder, 'any');
+    for (const one of under) folders.add(adapterFolder(one, ` ${folder} was trained over it.`));
+    folders.add(folder);
+  }
+  return [...folders];
+}
+
+function adapterFolder(name: string, note = ''): string {
+  const folder = path.resolve(name);
+  if (holdsAdapter(folder)) return folder;
+  const why = existsSync(folder) ? 'holds no adapter_config.json' : 'is not there';
+  throw new AgentRlError(
+    'MODEL_INVALID',
+    `No adapter is in "${name}": ${folder} ${why}.${note} Give the folder of a LoRA adapter as PEFT stores it.`,
+  );
 }
 
 export interface DescribedModel {

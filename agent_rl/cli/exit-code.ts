@@ -40,7 +40,8 @@ export function exitCodeOf(error: unknown): number {
 /** An error for the user: a mistake as its message alone, anything else with where it happened. */
 export function errorText(error: unknown): string {
   if (AgentRlError.is(error)) {
-    const plain = exitCodeOf(error) !== runFailed;
+    // A hub that does not answer is no mistake, and nothing is wrong here that a stack would show.
+    const plain = exitCodeOf(error) !== runFailed || error.code === 'SOURCE_UNAVAILABLE';
     // The stack repeats the class's name, which the code says better.
     const whole = error.stack?.replace(/^AgentRlError: /, '');
     return `${error.code}: ${plain ? error.message : (whole ?? error.message)}`;

@@ -5,9 +5,26 @@ import { AgentRlError } from '../core/errors.ts';
 import { textsOf, type Parsed } from './config-flags.ts';
 import { type Io, printer } from './io.ts';
 
+/** Of a command that takes a model by name. */
+export const revisionOption: Options = {
+  type: 'string',
+  requiresArg: true,
+  describe: 'Branch, tag or commit of a model of the hub; main by default',
+};
+
+/** What `revisionOption` asks for. */
+export const revisionOf = ({ revision }: Parsed): { readonly revision?: string } =>
+  typeof revision === 'string' ? { revision } : {};
+
 /** Flags of the commands that run a model by itself. */
 export const modelOptions: Readonly<Record<string, Options>> = {
-  model: { type: 'string', demandOption: true, requiresArg: true, describe: 'Model folder' },
+  model: {
+    type: 'string',
+    demandOption: true,
+    requiresArg: true,
+    describe: 'Model folder, or a model of the hub as org/name',
+  },
+  revision: revisionOption,
   adapter: {
     type: 'string',
     array: true,
@@ -21,9 +38,8 @@ export const modelOptions: Readonly<Record<string, Options>> = {
   },
   'quantize-block-size': {
     type: 'string',
-    default: '64',
     requiresArg: true,
-    describe: 'Weights that share a scale then: a power of two from 16',
+    describe: 'Weights that share a scale then (64): a power of two from 16',
   },
   device: {
     type: 'string',
@@ -42,16 +58,22 @@ export function modelJob(parsed: Parsed, io: Io): ModelJobOptions {
     model: String(parsed['model']),
     device: String(parsed['device']),
     adapters: textsOf(parsed['adapter']),
+    ...revisionOf(parsed),
+    ...quantizationOf(parsed),
     ...(engineThreads !== undefined && { engineThreads }),
-    ...(parsed['quantize'] === true && {
-      quantize: {
-        bits: 4,
-        blockSize: numberFlag(parsed, 'quantize-block-size', { from: 16, whole: true }) ?? 64,
-      },
-    }),
     signal: io.signal,
     print: printer(io, parsed['json'] === true),
   };
+}
+
+function quantizationOf(parsed: Parsed): Pick<ModelJobOptions, 'quantize'> {
+  const blockSize = numberFlag(parsed, 'quantize-block-size', { from: 16, whole: true });
+  if (parsed['quantize'] === true) return { quantize: { bits: 4, blockSize: blockSize ?? 64 } };
+  if (blockSize === undefined) return {};
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `--quantize-block-size ${blockSize} has no effect without --quantize. Give both or neither.`,
+  );
 }
 
 export interface NumberRange {

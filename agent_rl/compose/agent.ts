@@ -37,6 +37,7 @@ import { pluginHooks } from './plugin-loader.ts';
 import { asksForFormat, isolatedSettings, needsSandbox } from './plugin-needs.ts';
 import type { JobOptions } from './run-options.ts';
 import { requireTrainable } from './require-trainable.ts';
+import { startingWeights, type StartingWeights } from './starting-weights.ts';
 import { reportsOf, type RunReports } from './run-reports.ts';
 import { unlessStopped } from './unless-stopped.ts';
 
@@ -110,9 +111,13 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
       ? await unlessStopped(openSandbox(sandboxOptions(config)), signal, (late) => late.close())
       : undefined;
     if (sandbox !== undefined) opened.push(sandbox);
-    const parts = { folder, workers, trains: options.trains === true, signal };
+    const parts = { workers, trains: options.trains === true, signal };
     const generator =
-      (await openOwnGenerator(config, chosen, parts)) ?? (await openEngine(config, parts));
+      (await openOwnGenerator(config, chosen, { ...parts, folder })) ??
+      (await openEngine(config, {
+        ...parts,
+        weights: await startingWeights(config, folder),
+      }));
     opened.push(generator);
     const container = runContainer([
       [GENERATOR, generator],
@@ -190,7 +195,7 @@ async function openRewards(
 }
 
 interface EngineParts {
-  readonly folder: string;
+  readonly weights: StartingWeights;
   readonly workers: number;
   readonly trains: boolean;
   readonly signal: AbortSignal;
@@ -200,7 +205,7 @@ interface EngineParts {
 async function openOwnGenerator(
   config: Config,
   { policy: { entry, settings } }: ChosenPlugins,
-  { folder, workers, signal }: EngineParts,
+  { folder, workers, signal }: Omit<EngineParts, 'weights'> & { readonly folder: string },
 ): Promise<OwnGenerator | undefined> {
   const open = entry.spec.openGenerator;
   if (open === undefined) return undefined;
@@ -226,12 +231,12 @@ async function openOwnGenerator(
 /** The engine thread that a config asks for. @throws AgentRlError `INTERRUPTED` when it is stopped before it is open */
 export const openEngine = (
   config: Config,
-  { folder, workers, trains, signal }: EngineParts,
+  { weights, workers, trains, signal }: EngineParts,
 ): Promise<EngineClient> =>
   unlessStopped(
     EngineClient.open(
       engineOptions(config, {
-        modelFolder: folder,
+        ...weights,
         rows: workers,
         maxContextTokens: config.policy.maxContextTokens,
         ...(trains && rlTraining(config)),

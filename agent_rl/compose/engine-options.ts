@@ -1,26 +1,26 @@
 import { availableParallelism } from 'node:os';
-import { resolve } from 'node:path';
 
 import type { Config } from '../config/index.ts';
 import type { LossSpec } from '../core/learner.ts';
 import type { EngineServiceOptions } from './engine-service.ts';
-import { newAdapter } from './new-adapter.ts';
 import { quantization } from './quantization.ts';
+import type { StartingWeights } from './starting-weights.ts';
 
 /** What a run file does not say of an engine. */
-type OfTheJob = Pick<EngineServiceOptions, 'modelFolder' | 'rows' | 'maxContextTokens'> &
+type OfTheJob = StartingWeights &
+  Pick<EngineServiceOptions, 'rows' | 'maxContextTokens'> &
   Partial<Pick<EngineServiceOptions, 'reference' | 'training'>>;
 
 /** The engine that a run file asks for. */
-export function engineOptions(config: Config, job: OfTheJob): EngineServiceOptions {
-  const { model, run, train, algorithm } = config;
+export function engineOptions(config: Config, { layers, ...job }: OfTheJob): EngineServiceOptions {
+  const { run, train, algorithm } = config;
   return {
     reference: false,
     ...job,
+    modelFolder: layers.base,
+    adapters: layers.adapters,
     device: run.device,
     threads: run.engineThreads ?? availableParallelism(),
-    adapters: model.adapters.map((folder) => resolve(folder)),
-    newAdapter: newAdapter(config),
     quantize: quantization(config),
     recompute: train.recompute,
     seed: run.seed,

@@ -1,10 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
+import { AgentRlError } from '../core/errors.ts';
 import { exportOnnx } from '../../model/export-onnx.ts';
 import { checkpointAt } from './checkpoints.ts';
 import { mebibytes } from './mebibytes.ts';
-import { modelFolder } from './model-folder.ts';
+import { localLayers } from './local-layers.ts';
+import { localModel } from './local-model.ts';
+import { textFolder } from './model-folder.ts';
 import type { ExportOptions, JobResult } from './run-options.ts';
 
 /**
@@ -14,17 +17,33 @@ import type { ExportOptions, JobResult } from './run-options.ts';
  */
 export async function exportModel({
   model,
+  revision,
   adapters = [],
   onnx,
+  signal,
   print,
 }: ExportOptions): Promise<JobResult> {
   const isRun = existsSync(join(resolve(model), 'checkpoints'));
-  const from = isRun ? checkpointAt(model, print) : modelFolder({ model: { path: model } });
+  if (isRun) refuseRevision(model, revision);
+  const from = isRun
+    ? checkpointAt(model, print)
+    : await localModel({ name: model, revision, signal, print });
+  const layers = await localLayers({ folder: from, adapters });
   const to = resolve(onnx);
-  const exported = await exportOnnx(from, to, {
-    adapters: adapters.map((folder) => resolve(folder)),
+  const exported = await exportOnnx(layers.base, to, {
+    adapters: layers.adapters,
+    texts: await textFolder(from),
+    signal,
   });
   const apart = exported.weightsApart ? ', the weights in onnx/model.onnx_data' : '';
   print(`Exported ${from} to ${to}: ${mebibytes(exported.bytes)}${apart}`);
   return { model: from, onnx: to, ...exported };
+}
+
+function refuseRevision(run: string, revision: string | undefined): void {
+  if (revision === undefined) return;
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `--revision is "${revision}", and ${run} is a run, which has none. Leave it out.`,
+  );
 }

@@ -3,38 +3,112 @@ import { join, resolve } from 'node:path';
 
 import { AgentRlError } from '../core/errors.ts';
 import { packageRoot } from '../core/package-root.ts';
+import { holdsAdapter } from '../../model/adapter-files.ts';
+import { type HubModel, hubModelOf } from './hub/hub-model.ts';
+import { localLayers } from './local-layers.ts';
+import { modelFolder } from './model-folder.ts';
 import type { JobOptions } from './run-options.ts';
 
-/** `org/name`; what starts with a dot is a path. */
-const hubName = /^\w[\w.-]*\/\w[\w.-]*$/;
+/** A model by what the user calls it. */
+export interface NamedModel extends Pick<JobOptions, 'signal' | 'print'> {
+  /** A folder, or `org/name` of the hub. */
+  readonly name: string;
+  /** Branch, tag or commit of a model of the hub; `main` when absent. */
+  readonly revision?: string | undefined;
+}
+
+/**
+ * The folder of a model that a command names: a folder as it is, one the package ships, or a model of the hub from its
+ * cache or downloaded into it. Where the folder is an adapter's whose model is on the hub, that is fetched too.
+ *
+ * @throws AgentRlError `MODEL_INVALID`; `CONFIG_INVALID` for a revision of what is no model of the hub; what
+ * `fetchHubModel` throws.
+ */
+export async function localModel(model: NamedModel): Promise<string> {
+  const { name, revision } = model;
+  const hub = onHub(name, revision);
+  if (hub !== undefined) return fetched(hub, model);
+  if (revision !== undefined) {
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `--revision is ${JSON.stringify(revision)}, and ${JSON.stringify(name)} is no model of the hub, which alone has revisions. Leave it out, or name the model as org/name.`,
+    );
+  }
+  const folder = modelFolder({ model: { path: name } }, 'command');
+  await fetchBase(folder, model);
+  return folder;
+}
 
 /**
  * The same job on a model that is on this machine: a model named by hub id is looked up in the hub's cache, or
- * downloaded into it, and its folder takes the place of the id. A folder of that name comes first.
+ * downloaded into it, and its folder takes the place of the id. A folder of that name comes first. The model under an
+ * adapter is only fetched: the adapter's folder goes on naming it.
  *
  * @throws AgentRlError `CONFIG_INVALID` for a revision of what is no model of the hub, and what `fetchHubModel` throws.
  */
 export async function withLocalModel<Options extends Omit<JobOptions, 'chosen'>>(
   options: Options,
 ): Promise<Options> {
-  const { loaded, signal, print } = options;
+  const { loaded } = options;
   const { revision, ...model } = loaded.config.model;
   const { hfModelName: name } = model;
-  const isFolder =
-    name === undefined || [resolve(name), join(packageRoot(), name)].some((at) => existsSync(at));
-  if (name === undefined || isFolder || !hubName.test(name)) {
-    if (revision === undefined) return options;
+  const hub = name === undefined ? undefined : onHub(name, revision);
+  if (hub === undefined) {
+    const named = name ?? model.path;
+    if (revision === undefined) {
+      for (const folder of placesOf(named)) await fetchBase(folder, options);
+      return options;
+    }
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `model.revision is ${JSON.stringify(revision)}, and ${JSON.stringify(name ?? model.path)} is no model of the hub, which alone has revisions. Leave it out, or give org/name as model.hfModelName.`,
+      `model.revision is ${JSON.stringify(revision)}, and ${JSON.stringify(named)} is no model of the hub, which alone has revisions. Leave it out, or give org/name as model.hfModelName.`,
     );
   }
-  // Late: most runs never ask the hub.
-  const { fetchHubModel } = await import('./hub/fetch-hub-model.ts');
-  const folder = await fetchHubModel(
-    { name, revision: revision ?? 'main' },
-    { environment: process.env, signal, print },
-  );
-  const config = { ...loaded.config, model: { ...model, hfModelName: folder } };
+  const config = {
+    ...loaded.config,
+    model: { ...model, hfModelName: await fetched(hub, options) },
+  };
   return { ...options, loaded: { ...loaded, config } };
+}
+
+/** Where a folder of this name would be. */
+const placesOf = (name: string): readonly string[] => [resolve(name), join(packageRoot(), name)];
+
+/** The model of the hub that is meant, if no folder is. */
+const onHub = (name: string, revision: string | undefined): HubModel | undefined =>
+  placesOf(name).some((place) => existsSync(place)) ? undefined : hubModelOf(name, revision);
+
+async function fetched(
+  model: HubModel,
+  { signal, print }: Pick<JobOptions, 'signal' | 'print'>,
+): Promise<string> {
+  // Late: most jobs never ask the hub.
+  const { fetchHubModel } = await import('./hub/fetch-hub-model.ts');
+  try {
+    return await fetchHubModel(model, { environment: process.env, signal, print });
+  } catch (cause) {
+    if (!AgentRlError.is(cause) || cause.code !== 'SOURCE_UNAVAILABLE') throw cause;
+    throw new AgentRlError(
+      cause.code,
+      `${cause.message} (There is no folder ${resolve(model.name)} either.)`,
+      { cause },
+    );
+  }
+}
+
+/** Fetches the model under an adapter when the adapter's folder names one of the hub. */
+async function fetchBase(
+  folder: string,
+  options: Pick<JobOptions, 'signal' | 'print'>,
+): Promise<void> {
+  if (!holdsAdapter(folder)) return;
+  await localLayers({
+    folder,
+    findBase: async ({ name, revision }) => {
+      const hub = hubModelOf(name, revision);
+      if (hub === undefined) return undefined;
+      options.print(`The adapter in ${folder} is over ${name}, a model of the hub.`);
+      return fetched(hub, options);
+    },
+  });
 }

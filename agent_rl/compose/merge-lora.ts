@@ -8,10 +8,12 @@ import { saveModel } from '../../model/load-model.ts';
 import { mergeAdapters } from '../../model/merge-adapters.ts';
 import { openFloatModel } from '../../model/open-float-model.ts';
 import type { StoredDtype } from '../../model/safetensors-header.ts';
-import { adapterFolders } from './adapter-folders.ts';
-import { modelFolder, textFolder } from './model-folder.ts';
+import { localLayers } from './local-layers.ts';
+import { localModel } from './local-model.ts';
+import { textFolder } from './model-folder.ts';
 import type { JobResult, MergeLoraOptions } from './run-options.ts';
 import { refuseExisting } from './token-files/fresh-lines.ts';
+import { throwIfInterrupted } from './token-files/job-usage.ts';
 
 const widths: readonly string[] = ['F32', 'BF16', 'F16'] satisfies readonly StoredDtype[];
 
@@ -20,11 +22,11 @@ const isWidth = (dtype: string): dtype is StoredDtype => widths.includes(dtype);
 /**
  * Writes a model with its adapters added to its weights: a Hugging Face folder that needs no adapter any more.
  *
- * @throws AgentRlError `MODEL_INVALID` for an adapter that is of another model, `OUTPUT_UNWRITABLE`, `CONFIG_INVALID`;
+ * @throws AgentRlError `MODEL_INVALID` for an adapter that is of another model, `OUTPUT_UNWRITABLE`, `CONFIG_INVALID`, `INTERRUPTED`;
  * there is no folder then.
  */
 export async function mergeLora(options: MergeLoraOptions): Promise<JobResult> {
-  const { baseModel, loraModels, outputPath, dtype = 'F32', print } = options;
+  const { baseModel, revision, loraModels, outputPath, dtype = 'F32', signal, print } = options;
   if (!isWidth(dtype)) {
     throw new AgentRlError(
       'CONFIG_INVALID',
@@ -32,9 +34,11 @@ export async function mergeLora(options: MergeLoraOptions): Promise<JobResult> {
     );
   }
   refuseExisting(outputPath, '--output-path');
-  const base = modelFolder({ model: { path: baseModel } });
-  const adapters = await adapterFolders(loraModels);
-  const opened = await openFloatModel({ folder: base, adapters });
+  const base = await localModel({ name: baseModel, revision, signal, print });
+  const layers = await localLayers({ folder: base, adapters: loraModels, namedBy: '--lora-model' });
+  const { adapters } = layers;
+  const opened = await openFloatModel({ folder: layers.base, adapters });
+  throwIfInterrupted(signal);
   const { config: adapted, parameters, dequantized } = opened;
   const { config, merged } = mergeAdapters(adapted, parameters);
   const texts =
@@ -42,6 +46,7 @@ export async function mergeLora(options: MergeLoraOptions): Promise<JobResult> {
   await writeFolderAtomic(outputPath, async (folder) => {
     await saveModel(folder, { config, parameters, storedDtype: dtype });
     await copyLanguageModelFiles(texts, folder);
+    throwIfInterrupted(signal);
   });
   if (dequantized)
     print(`The weights of ${base} are in four bits: merged are the floats they stand for.`);

@@ -4,17 +4,27 @@ import { join, resolve } from 'node:path';
 import type { Config } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { packageRoot } from '../core/package-root.ts';
-import { holdsModel, modelLayers } from '../../model/open-model.ts';
+import { holdsModel } from '../../model/open-model.ts';
+import { localLayers } from './local-layers.ts';
 
 /** How a model is named. */
 type NamedModel = Pick<Config['model'], 'path' | 'hfModelName'>;
 
+const remedies = {
+  config:
+    'Give a Hugging Face model folder with --model-path, or a model of the hub with --hf-model-name.',
+  command: 'Give a Hugging Face model folder, or a model of the hub as org/name.',
+} as const;
+
 /**
- * The folder a config's model is in: relative to the working directory, or among what the package ships.
+ * The folder a config's model is in, or that of a command: relative to the working directory, or among what the package ships.
  *
  * @throws AgentRlError `MODEL_INVALID` when it is in neither. Ids of the hub were made folders by `withLocalModel`.
  */
-export function modelFolder({ model }: { readonly model: NamedModel }): string {
+export function modelFolder(
+  { model }: { readonly model: NamedModel },
+  namedBy: keyof typeof remedies = 'config',
+): string {
   const name = model.hfModelName ?? model.path;
   const places = [resolve(name), join(packageRoot(), name)];
   const found = places.find(holdsModel);
@@ -22,12 +32,12 @@ export function modelFolder({ model }: { readonly model: NamedModel }): string {
   const hub = model.hfModelName === undefined ? '' : ' A model of the hub is named as org/name.';
   throw new AgentRlError(
     'MODEL_INVALID',
-    `No model is in "${name}": neither ${places.join(' nor ')} holds a config.json or an adapter_config.json.${hub} Give a Hugging Face model folder with --model-path.`,
+    `No model is in "${name}": neither ${places.join(' nor ')} holds a config.json or an adapter_config.json.${hub} ${remedies[namedBy]}`,
   );
 }
 
 /** Where tokenizer and template are: an adapter may come without, and then speaks as the model under it. */
 export async function textFolder(folder: string): Promise<string> {
   if (existsSync(join(folder, 'tokenizer.json'))) return folder;
-  return (await modelLayers({ folder })).base;
+  return (await localLayers({ folder })).base;
 }

@@ -1,11 +1,9 @@
 import type { Config } from '../config/index.ts';
 import { requireTrainable } from '../../model/adapter.ts';
 import { inspectModel } from '../../model/load-model.ts';
-import { modelLayers } from '../../model/open-model.ts';
 import type { Quantization } from '../../model/quantization.ts';
 import { requireQuantizable } from '../../model/quantize-weights.ts';
-import { modelFolder } from './model-folder.ts';
-import { newAdapter } from './new-adapter.ts';
+import { startingWeights } from './starting-weights.ts';
 
 /** How a config wants float weights quantised while they are loaded. */
 export function quantization({ model }: Config): Quantization | undefined {
@@ -19,11 +17,10 @@ export function quantization({ model }: Config): Quantization | undefined {
  * @throws AgentRlError `CONFIG_INVALID`; `MODEL_INVALID` when the model cannot be quantised as the config asks.
  */
 export async function requireTrainableModel(config: Config): Promise<void> {
-  const folder = modelFolder(config);
-  const { base, adapters } = await modelLayers({ folder, adapters: config.model.adapters });
-  const { config: model } = await inspectModel(base);
+  const { layers, newAdapter } = await startingWeights(config);
+  const { config: model } = await inspectModel(layers.base);
   const quantize = quantization(config);
   if (quantize !== undefined) requireQuantizable(model, quantize);
-  if (adapters.length > 0 || newAdapter(config) !== undefined) return;
+  if (layers.adapters.length > 0 || newAdapter !== undefined) return;
   requireTrainable(quantize === undefined ? model : { ...model, quantization: quantize });
 }

@@ -10,7 +10,6 @@ import {
   type RunLock,
 } from '../telemetry/index.ts';
 import { newestCheckpoint } from './checkpoints.ts';
-import { modelFolder } from './model-folder.ts';
 import { checkRunInputs } from './run-inputs.ts';
 import type { TrainingOptions } from './run-options.ts';
 
@@ -19,8 +18,6 @@ export interface ResumePoint {
   readonly folder: RunFolder;
   /** The newest whole checkpoint. */
   readonly checkpoint: string;
-  /** The model the run began with: the frozen reference, and the tokenizer's files. */
-  readonly startModel: string;
   /** To be released when the run ends. */
   readonly lock: RunLock;
   /** What was done and seen on the way, for the log. */
@@ -59,7 +56,7 @@ export async function resumePoint({
     const cleared = [folder.path, folder.checkpoints].flatMap(clearPartials);
     const notes = [...cleared, ...(await checkRunInputs(folder, loaded.config))];
     const checkpoint = newestCheckpoint(folder.checkpoints, print);
-    return { folder, checkpoint, startModel: modelFolder(loaded.config), lock, notes };
+    return { folder, checkpoint, lock, notes };
   } catch (failure) {
     lock.release();
     throw failure;

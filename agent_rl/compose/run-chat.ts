@@ -5,6 +5,7 @@ import { visibleControls } from '../telemetry/index.ts';
 import { checkpointAt } from './checkpoints.ts';
 import { openAgent } from './agent.ts';
 import { chatTask } from './chat-task.ts';
+import { withoutAdapters } from './new-adapter.ts';
 import type { ChatOptions, JobResult } from './run-options.ts';
 
 /** ANSI colours by where tokens came from. */
@@ -26,7 +27,13 @@ export async function runChat(options: ChatOptions): Promise<JobResult> {
   const { loaded, plugins, print, signal, checkpoint, prompt, color } = options;
   const { config } = loaded;
   const model = checkpoint === undefined ? undefined : checkpointAt(checkpoint, print);
-  const agent = await openAgent({ loaded, plugins, signal, model, workers: 2 });
+  const agent = await openAgent({
+    loaded: model === undefined ? loaded : withoutAdapters(loaded),
+    plugins,
+    signal,
+    model,
+    workers: 2,
+  });
   try {
     for (const note of agent.policy.notes ?? []) print(`Note: ${note}`);
     const make = chatTask(agent.make, prompt);

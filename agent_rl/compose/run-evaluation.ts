@@ -3,6 +3,7 @@ import { withProgress } from '../telemetry/index.ts';
 import { chooseTasks, evaluate } from '../trainer/evaluate.ts';
 import { openAgent } from './agent.ts';
 import { checkpointAt } from './checkpoints.ts';
+import { withoutAdapters } from './new-adapter.ts';
 import { reportGroups } from './report-groups.ts';
 import type { EvaluationOptions, JobResult } from './run-options.ts';
 import { rateText } from './run-records.ts';
@@ -22,7 +23,13 @@ export async function runEvaluation(options: EvaluationOptions): Promise<JobResu
   sayIfFewer('eval.maxTasks', evaluation.maxTasks, all.length, print);
   const tasks = chooseTasks(all, evaluation.maxTasks, run.seed);
   const model = checkpoint === undefined ? undefined : checkpointAt(checkpoint, print);
-  const agent = await openAgent({ loaded, plugins, signal, model, tasks });
+  const agent = await openAgent({
+    loaded: model === undefined ? loaded : withoutAdapters(loaded),
+    plugins,
+    signal,
+    model,
+    tasks,
+  });
   try {
     for (const note of agent.policy.notes ?? []) print(`Note: ${note}`);
     const { samples, temperature } = evaluation;
@@ -43,8 +50,9 @@ export async function runEvaluation(options: EvaluationOptions): Promise<JobResu
       }),
     );
     throwIfFailed(signal);
+    const adapters = model === undefined ? config.model.adapters : [];
     print(
-      `${agent.modelFolder} on ${split} (temperature ${temperature}, ${samples} attempts a task)`,
+      `${[agent.modelFolder, ...adapters].join(' with ')} on ${split} (temperature ${temperature}, ${samples} attempts a task)`,
     );
     if (signal.aborted) print('  Interrupted: what follows is of the attempts made so far.');
     print(`  all tasks but those apart: ${rateText(result)}`);
@@ -58,6 +66,7 @@ export async function runEvaluation(options: EvaluationOptions): Promise<JobResu
       print(`  not judged, the system failed: ${result.systemFailures}`);
     return {
       model: agent.modelFolder,
+      ...(adapters.length > 0 && { adapters }),
       split,
       tasks: tasks.length,
       interrupted: signal.aborted,

@@ -10,6 +10,7 @@ import { AgentRlError, messageOf } from '../core/errors.ts';
 import { type RunFolder, writeFileAtomic } from '../telemetry/index.ts';
 import { changedSettings } from './changed-settings.ts';
 import { modelFolder } from './model-folder.ts';
+import { startingWeights } from './starting-weights.ts';
 import { splitFile } from './task-files.ts';
 
 /** What a run was begun with, in its `inputs.json`: it is only gone on with on the same. */
@@ -20,7 +21,7 @@ export interface RunInputs {
   readonly sha256: {
     readonly trainTasks: string;
     readonly evalTasks: string;
-    /** Weights, config and tokenizer of the model the run starts from. */
+    /** Weights, config and tokenizer of the model the run starts from, and its adapters. */
     readonly startModel: string;
   };
 }
@@ -48,13 +49,14 @@ const taskFiles = ({ dataset }: Config) => ({
 /** Reads everything a config's run starts from. */
 export async function runInputs(config: Config): Promise<RunInputs> {
   const { train, evaluation } = taskFiles(config);
+  const { layers } = await startingWeights(config);
   return {
     schema: 1,
     seed: config.run.seed,
     sha256: {
       trainTasks: await sha256Of([train]),
       evalTasks: await sha256Of([evaluation]),
-      startModel: await sha256Of(modelFiles(modelFolder(config))),
+      startModel: await sha256Of([layers.base, ...layers.adapters].flatMap(modelFiles)),
     },
   };
 }
@@ -67,13 +69,14 @@ function datasetFolder({ dataset: { dir, trainSplit } }: Config): string {
 /** The config with paths that mean the same from any working directory. */
 function withAbsolutePaths(config: Config): Config {
   const model = modelFolder(config);
+  const adapters = config.model.adapters.map((folder) => resolve(folder));
   return {
     ...config,
     run: { ...config.run, outputDir: resolve(config.run.outputDir) },
     model:
       config.model.hfModelName === undefined
-        ? { ...config.model, path: model }
-        : { ...config.model, hfModelName: model },
+        ? { ...config.model, adapters, path: model }
+        : { ...config.model, adapters, hfModelName: model },
     dataset: { ...config.dataset, dir: datasetFolder(config) },
   };
 }
@@ -105,7 +108,8 @@ const inWords: Readonly<Record<keyof RunInputs['sha256'], (config: Config) => st
     `the tasks to train on, now ${taskFiles(config).train} (dataset.dir, dataset.trainSplit)`,
   evalTasks: (config) =>
     `the held-out tasks, now ${taskFiles(config).evaluation} (dataset.dir, dataset.evalSplit)`,
-  startModel: (config) => `the model it starts from, now ${modelFolder(config)} (model.path)`,
+  startModel: (config) =>
+    `the model it starts from, now ${[modelFolder(config), ...config.model.adapters].join(' with ')} (model.path, model.adapters)`,
 };
 
 /**

@@ -68,8 +68,10 @@ export interface ModelJobOptions extends ModelChoice {
 }
 
 export interface QuantizeOptions {
-  /** Folder of a float model. */
+  /** Folder of a float model, or a model of the hub as `org/name`. */
   readonly model: string;
+  /** Branch, tag or commit of a model of the hub. */
+  readonly revision?: string;
   /** Folder that is not there yet. */
   readonly output: string;
   readonly blockSize: number;
@@ -119,23 +121,30 @@ export interface GenerateOptions extends ModelJobOptions {
 }
 
 export interface MergeLoraOptions {
+  /** Folder of a model, or a model of the hub as `org/name`. */
   readonly baseModel: string;
+  /** Branch, tag or commit of a model of the hub. */
+  readonly revision?: string;
   /** Folders of adapters, in order; those that one of them was trained over are found. */
   readonly loraModels: readonly string[];
   /** Folder to write, which must not be there. */
   readonly outputPath: string;
   /** `F32` by default, `BF16` or `F16`. */
   readonly dtype?: string;
+  readonly signal: AbortSignal;
   readonly print: (text: string) => void;
 }
 
 export interface ExportOptions {
-  /** Model folder, run folder or checkpoint. */
+  /** Model folder, run folder or checkpoint, or a model of the hub as `org/name`. */
   readonly model: string;
+  /** Branch, tag or commit of a model of the hub. */
+  readonly revision?: string;
   /** Folders of adapters over it. */
   readonly adapters?: readonly string[];
   /** Folder to write, which is not there or empty. */
   readonly onnx: string;
+  readonly signal: AbortSignal;
   readonly print: (text: string) => void;
 }
 

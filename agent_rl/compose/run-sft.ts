@@ -28,6 +28,7 @@ import { requireTrainable } from './require-trainable.ts';
 import { defaultRunName } from './resume-point.ts';
 import { writeRunConfig } from './run-inputs.ts';
 import type { JobResult, TrainingOptions } from './run-options.ts';
+import { startingWeights } from './starting-weights.ts';
 import { trainOptions } from './trainer-options.ts';
 import { unlessStopped } from './unless-stopped.ts';
 import { requireTrainableModel } from './quantization.ts';
@@ -79,7 +80,7 @@ export async function runSft(options: TrainingOptions): Promise<JobResult> {
   try {
     const opening = EngineClient.open(
       engineOptions(config, {
-        modelFolder: folderOfModel,
+        ...(await startingWeights(config)),
         rows: 1,
         maxContextTokens: 16,
         training: {

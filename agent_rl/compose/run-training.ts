@@ -18,8 +18,8 @@ import { GRPOTrainer } from '../trainer/grpo-trainer.ts';
 import type { CheckpointReason, TrainerState } from '../trainer/trainer-contracts.ts';
 import { paddedLength } from '../learner/train-batch.ts';
 import { openLanguageModelFolder } from '../../model/language-model.ts';
-import { inspectModel } from '../../model/load-model.ts';
-import { modelLayers } from '../../model/open-model.ts';
+import { countParameters } from '../../model/adapter.ts';
+import { describeModel } from '../../model/open-model.ts';
 import { openEngine, openTrainableAgent, sandboxWorkers, type TrainableAgent } from './agent.ts';
 import { pruneCheckpoints, readTrainerState, saveCheckpoint } from './checkpoints.ts';
 import { choosePlugins } from './choose-plugins.ts';
@@ -37,9 +37,10 @@ import { RunRecords } from './run-records.ts';
 import type { RunReports } from './run-reports.ts';
 import { addUsage, type RunUsage } from './run-usage.ts';
 import { beforeAfterTable, summaryOf } from './summary.ts';
+import { startingWeights } from './starting-weights.ts';
 import { previewText } from './task-preview.ts';
 import { readTaskSets, refuseLeaks, sayIfFewer, samplerOf, type TaskSet } from './task-sets.ts';
-import { requireTrainableModel } from './quantization.ts';
+import { quantization, requireTrainableModel } from './quantization.ts';
 import { reportGroups } from './report-groups.ts';
 import { type OpenedFacts, type PlanFacts, planText, trainingPlan } from './training-plan.ts';
 import { trainerOptions } from './trainer-options.ts';
@@ -81,7 +82,6 @@ export async function runTraining(options: TrainingOptions): Promise<JobResult> 
       loaded,
       plugins,
       signal: options.signal,
-      model: resume?.startModel,
       trains: true,
       tasks: tasks.train,
     });
@@ -135,7 +135,7 @@ async function dryRun(
   const plan = trainingPlan(config, facts);
   const { workers } = config.rollout;
   const engine = await openEngine(config, {
-    folder: modelFolder(config),
+    weights: await startingWeights(config),
     workers,
     trains: true,
     signal,
@@ -152,8 +152,8 @@ async function dryRun(
 
 /** What the engine says of itself once it is open. */
 async function openedFacts(engine: EngineClient, expectedS: number): Promise<OpenedFacts> {
-  const { plan: memory, trainedParameters } = await engine.info();
-  return { expectedS, memory, trainedParameters };
+  const { plan: memory } = await engine.info();
+  return { expectedS, memory };
 }
 
 async function readTasks({ loaded, plugins, print }: TrainingOptions): Promise<RunTasks> {
@@ -178,8 +178,13 @@ async function planFacts(
 ): Promise<PlanFacts> {
   const { config } = loaded;
   await requireTrainableModel(config);
-  const { base } = await modelLayers({ folder: modelFolder(config) });
-  const { parameterCount } = await inspectModel(base);
+  const { layers, newAdapter } = await startingWeights(config);
+  const { config: model } = await describeModel({
+    folder: layers.base,
+    adapters: layers.adapters,
+    newAdapter,
+    quantize: quantization(config),
+  });
   const chosen = choosePlugins(loaded, plugins);
   // Only looked at: a folder that cannot be spoken with is refused before a run is begun.
   const text = await openLanguageModelFolder(await textFolder(modelFolder(config)));
@@ -187,7 +192,7 @@ async function planFacts(
   return {
     trainTasks: Math.min(tasks.train.length, config.dataset.maxSamples ?? Infinity),
     evalTasks: tasks.evaluation.length,
-    parameters: parameterCount,
+    ...countParameters(model),
     sandboxes: needsSandbox(chosen) ? sandboxWorkers(config) : 0,
   };
 }
@@ -340,13 +345,15 @@ class TrainingRun {
   }
 
   async #conclude(result: Awaited<ReturnType<GRPOTrainer['train']>>): Promise<JobResult> {
-    const { options, agent, folder, memory } = this.parts;
+    const { options, agent, facts, folder, memory } = this.parts;
     await memory.stop();
     const summary = summaryOf(result, {
       seed: options.loaded.config.run.seed,
       usage: await this.#usage(),
       weightsSha256: this.#saved.weightsSha256,
       checkpoint: this.#saved.path,
+      parameters: facts.parameters,
+      trainedParameters: facts.trainedParameters,
       sandboxLevel: agent.sandbox?.capabilities().level,
       ...agent.reports(this.#reported),
     });

@@ -2,9 +2,10 @@ import type { Evaluation } from '../trainer/evaluate.ts';
 import type { TrainingResult } from '../trainer/trainer-contracts.ts';
 import { rateText } from './run-records.ts';
 import type { RunReports } from './run-reports.ts';
+import type { ParameterCounts } from '../../model/adapter.ts';
 import type { RunUsage } from './run-usage.ts';
 
-export interface SummaryFacts extends RunReports {
+export interface SummaryFacts extends RunReports, ParameterCounts {
   readonly seed: number;
   readonly usage: RunUsage;
   readonly weightsSha256: string;
@@ -48,6 +49,8 @@ export function summaryOf(
       before: before === undefined ? null : evaluationSummary(before),
       after: after === undefined ? null : evaluationSummary(after),
     },
+    parameters: facts.parameters,
+    trainedParameters: facts.trainedParameters,
     weightsSha256: facts.weightsSha256,
     checkpoint: facts.checkpoint,
     trainTokensPerSecond: rate(totals.updatedTokens, totals.updateSeconds),

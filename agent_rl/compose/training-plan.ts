@@ -6,6 +6,8 @@ export interface PlanFacts {
   readonly trainTasks: number;
   readonly evalTasks: number;
   readonly parameters: number;
+  /** How many of them learn: all, or an adapter's. */
+  readonly trainedParameters: number;
   /** Sandbox processes; 0 where nothing asks for one. */
   readonly sandboxes: number;
 }
@@ -46,7 +48,6 @@ export function trainingPlan(config: Config, facts: PlanFacts): TrainingPlan {
 export interface OpenedFacts {
   readonly expectedS: number;
   readonly memory: MemoryPlan;
-  readonly trainedParameters: number;
 }
 
 /** Sandboxes come on top of what the engine was checked for, and grow only as they are used: said, not refused. */
@@ -57,19 +58,21 @@ const beyondMemory = (bytes: number): string[] =>
         `  warning       that is more than the ${mebibytes(machineBytes())} of this machine: lower sandbox.workers, rollout.workers or algorithm.microBatchTokens`,
       ];
 
+const percent = (share: number): string =>
+  `${(100 * share).toLocaleString('en', { maximumSignificantDigits: 3 })} %`;
+
 /** The plan as the user reads it. */
 export function planText(
   config: Config,
   facts: PlanFacts,
   plan: TrainingPlan,
-  { expectedS, memory, trainedParameters }: OpenedFacts,
+  { expectedS, memory }: OpenedFacts,
 ): string {
   const { rollout, algorithm } = config;
   const { last, planned } = runLength(config);
   const iterations = last === planned ? `${last}` : `the first ${last} of ${planned}`;
   const sandboxes = facts.sandboxes * sandboxBytes;
   const total = memory.total + sandboxes;
-  const share = (100 * trainedParameters) / facts.parameters;
   return [
     'Plan',
     `  tasks         ${facts.trainTasks} to train on, ${facts.evalTasks} held out`,
@@ -77,7 +80,7 @@ export function planText(
     `  updates       ${plan.optimizerSteps} optimiser steps, at most ${plan.mostMicroBatchesPerStep} micro-batches of ${algorithm.microBatchTokens} tokens each`,
     `  evaluations   ${plan.evaluations} x ${plan.evalEpisodes} episodes, temperature ${config.eval.temperature}`,
     `  model         ${(facts.parameters / 1e6).toFixed(2)} M parameters on ${config.run.device}`,
-    `  trained       ${(trainedParameters / 1e6).toFixed(2)} M parameters, ${share.toFixed(share < 10 ? 2 : 0)} %`,
+    `  trained       ${(facts.trainedParameters / 1e6).toFixed(2)} M of them, ${percent(facts.trainedParameters / facts.parameters)}`,
     `  memory        about ${mebibytes(total)}: ${planInWords(memory)}, sandboxes ${mebibytes(sandboxes)}`,
     ...beyondMemory(total),
     `  time          about ${Math.round(expectedS)} s`,

@@ -1,19 +1,23 @@
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 
+import { AgentRlError } from '../core/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import { openEngine } from '../engine/open-engine.ts';
-import { readModelConfig, type ModelConfig } from '../../model/model-config.ts';
-import { modelLayers, openModel, type OpenedModel } from '../../model/open-model.ts';
+import { inspectModel } from '../../model/load-model.ts';
+import type { ModelConfig } from '../../model/model-config.ts';
+import { openModel, type ModelLayers, type OpenedModel } from '../../model/open-model.ts';
 import type { Quantization } from '../../model/quantization.ts';
-import { readJson } from '../../model/read-json.ts';
-import { adapterFolders } from './adapter-folders.ts';
-import { modelFolder } from './model-folder.ts';
+import { requireQuantizable } from '../../model/quantize-weights.ts';
+import { localLayers } from './local-layers.ts';
+import { localModel } from './local-model.ts';
+import type { ModelJobOptions } from './run-options.ts';
 
 /** A model, and what it is to run on. */
 export interface ModelChoice {
-  /** Folder of a model, or of an adapter that says which model it is over. */
+  /** Folder of a model, or of an adapter that says which model it is over; or a model of the hub as `org/name`. */
   readonly model: string;
+  /** Branch, tag or commit of a model of the hub. */
+  readonly revision?: string;
   /** Folders of adapters over it, in order; those that one of them was trained over are found. */
   readonly adapters?: readonly string[];
   /** Quantise float weights while they are read. */
@@ -28,28 +32,46 @@ export interface ModelChoice {
 export interface FoundModel {
   /** Of the model, or of an adapter over it. */
   readonly folder: string;
-  readonly adapters: readonly string[];
-  /** Of the model under the adapters. */
+  readonly layers: ModelLayers;
+  /** Of the model under the adapters, as it will be once it is loaded. */
   readonly config: ModelConfig;
+  /** To be done while it is loaded. */
+  readonly quantize: Quantization | undefined;
 }
 
-/** @throws AgentRlError `MODEL_INVALID` when there is no such model, or it is none that can run here. */
+/**
+ * Finds a model and all that is over it, and reads all of it but its weights.
+ *
+ * @throws AgentRlError `MODEL_INVALID` when there is no such model, or it is none that can run here; `CONFIG_INVALID`,
+ * and what `localModel` throws.
+ */
 export async function findModel({
-  model,
+  model: name,
+  revision,
   adapters = [],
-}: Pick<ModelChoice, 'model' | 'adapters'>): Promise<FoundModel> {
-  const folder = modelFolder({ model: { path: model } });
-  const over = await adapterFolders(adapters);
-  const { base } = await modelLayers({ folder, adapters: over });
-  const file = join(base, 'config.json');
-  const config = readModelConfig(await readJson(file, 'MODEL_INVALID'), file);
-  return { folder, adapters: over, config };
+  quantize,
+  signal,
+  print,
+}: ModelChoice & Pick<ModelJobOptions, 'signal' | 'print'>): Promise<FoundModel> {
+  const folder = await localModel({ name, revision, signal, print });
+  const layers = await localLayers({ folder, adapters });
+  const { config } = await inspectModel(layers.base);
+  if (quantize === undefined) return { folder, layers, config, quantize };
+  if (config.quantization !== undefined) {
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `The weights in ${layers.base} are in four bits already, in blocks of ${config.quantization.blockSize}. Leave out --quantize.`,
+    );
+  }
+  requireQuantizable(config, quantize);
+  return { folder, layers, config: { ...config, quantization: quantize }, quantize };
 }
 
 /** A model as a result names it. */
-export const namesOf = ({ folder, adapters }: FoundModel) => ({
+export const namesOf = ({ folder, layers, config }: FoundModel) => ({
   model: folder,
-  ...(adapters.length > 0 && { adapters }),
+  ...(layers.adapters.length > 0 && { adapters: layers.adapters }),
+  ...(config.quantization !== undefined && { quantization: config.quantization }),
 });
 
 /** A model with its weights, in this thread. */
@@ -64,12 +86,14 @@ export interface RunningModel extends Pick<OpenedModel, 'config' | 'parameters'>
  */
 export async function usingModel<Result>(
   found: FoundModel,
-  { device, engineThreads: threads = availableParallelism(), quantize }: ModelChoice,
+  { device, engineThreads: threads = availableParallelism() }: ModelChoice,
   action: (model: RunningModel) => Promise<Result>,
 ): Promise<Result> {
   const engine = await openEngine({ device, threads });
   try {
-    const { config, parameters } = await openModel({ ...found, quantize });
+    const { layers, quantize } = found;
+    const { base: folder, adapters } = layers;
+    const { config, parameters } = await openModel({ folder, adapters, quantize });
     return await action({ config, parameters, engine });
   } finally {
     await engine.close();

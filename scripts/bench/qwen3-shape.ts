@@ -95,7 +95,8 @@ async function nextRound(
   }
 }
 
-async function answerTo(order: RowOrder, python: string | undefined): Promise<RowAnswer> {
+/** What a process of its own answers. */
+export async function answerTo(order: RowOrder, python: string | undefined): Promise<RowAnswer> {
   const folder = ['scripts', 'bench'];
   const argument = JSON.stringify(order);
   const text =

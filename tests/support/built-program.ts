@@ -15,6 +15,8 @@ export interface StartedProgram {
   /** Resolves when what it wrote on either stream so far matches; rejects when it ends before. */
   wrote(pattern: RegExp): Promise<void>;
   interrupt(): void;
+  /** Ends it at once, with nothing put in order. */
+  kill(): void;
   readonly ended: Promise<Ended>;
 }
 
@@ -88,5 +90,10 @@ export function startProgram(
       check();
       void ended.then(() => reject(new Error(`Ended without ${pattern}:\n${written.stderr}`)));
     });
-  return { wrote, interrupt: () => void child.kill('SIGINT'), ended };
+  return {
+    wrote,
+    interrupt: () => void child.kill('SIGINT'),
+    kill: () => void child.kill('SIGKILL'),
+    ended,
+  };
 }

@@ -1,6 +1,7 @@
 import type { Command } from '../command.ts';
 import { textsOf } from '../config-flags.ts';
 import { printer, writeJson } from '../io.ts';
+import { revisionOf, revisionOption } from '../model-flags.ts';
 
 /** `agent-rl export` is named after what it does; `export` itself is not a name to export. */
 export const exportModel: Command = {
@@ -11,8 +12,9 @@ export const exportModel: Command = {
       type: 'string',
       demandOption: true,
       requiresArg: true,
-      describe: 'Model folder, run folder or checkpoint',
+      describe: 'Model folder, run folder or checkpoint, or a model of the hub as org/name',
     },
+    revision: revisionOption,
     adapter: {
       type: 'string',
       array: true,
@@ -31,8 +33,10 @@ export const exportModel: Command = {
     const json = parsed['json'] === true;
     const result = await jobs.exportModel({
       model: String(parsed['model']),
+      ...revisionOf(parsed),
       adapters: textsOf(parsed['adapter']),
       onnx: String(parsed['onnx']),
+      signal: io.signal,
       print: printer(io, json),
     });
     if (json) writeJson(io, result);

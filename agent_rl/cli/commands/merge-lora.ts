@@ -1,6 +1,7 @@
 import type { Command } from '../command.ts';
 import { textsOf } from '../config-flags.ts';
 import { printer, writeJson } from '../io.ts';
+import { revisionOf, revisionOption } from '../model-flags.ts';
 
 export const mergeLora: Command = {
   name: 'merge-lora',
@@ -10,8 +11,9 @@ export const mergeLora: Command = {
       type: 'string',
       demandOption: true,
       requiresArg: true,
-      describe: 'Folder of the model',
+      describe: 'Folder of the model, or a model of the hub as org/name',
     },
+    revision: revisionOption,
     'lora-model': {
       type: 'string',
       array: true,
@@ -37,9 +39,11 @@ export const mergeLora: Command = {
     const json = parsed['json'] === true;
     const result = await jobs.mergeLora({
       baseModel: String(parsed['base-model']),
+      ...revisionOf(parsed),
       loraModels: textsOf(parsed['lora-model']),
       outputPath: String(parsed['output-path']),
       dtype: String(parsed['dtype']),
+      signal: io.signal,
       print: printer(io, json),
     });
     if (json) writeJson(io, result);

@@ -2,18 +2,24 @@ import { adapterTargetNames } from '../../core/linear-module.ts';
 import type { Command } from '../command.ts';
 import { textsOf } from '../config-flags.ts';
 import { printer, writeJson } from '../io.ts';
+import { numberFlag, revisionOf, revisionOption, type NumberRange } from '../model-flags.ts';
 
 export const quantize: Command = {
   name: 'quantize <model> <output>',
   describe: 'Write a model with its linear layers in four bits, and an adapter to train over it',
   positionals: {
-    model: { type: 'string', demandOption: true, describe: 'Model folder' },
+    model: {
+      type: 'string',
+      demandOption: true,
+      describe: 'Model folder, or a model of the hub as org/name',
+    },
     output: { type: 'string', demandOption: true, describe: 'New folder' },
   },
   options: {
+    revision: revisionOption,
     'block-size': {
-      type: 'number',
-      default: 64,
+      type: 'string',
+      default: '64',
       requiresArg: true,
       describe: 'Weights that share a scale: a power of two from 16',
     },
@@ -23,54 +29,65 @@ export const quantize: Command = {
       describe: 'UTF-8 text to compare both models on; random tokens without it',
     },
     'text-tokens': {
-      type: 'number',
-      default: 2048,
+      type: 'string',
+      default: '2048',
       requiresArg: true,
       describe: 'Most tokens of it that are used',
     },
     'lora-rank': {
-      type: 'number',
-      default: 8,
+      type: 'string',
+      default: '8',
       requiresArg: true,
       describe: 'Rank of the adapter; 0 writes none',
     },
-    'lora-alpha': { type: 'number', default: 16, requiresArg: true, describe: 'Its alpha' },
+    'lora-alpha': { type: 'string', default: '16', requiresArg: true, describe: 'Its alpha' },
     'lora-targets': {
       type: 'string',
       array: true,
       nargs: 1,
       describe: `Layers it is on: ${adapterTargetNames.join(', ')}; all-linear by default`,
     },
-    seed: { type: 'number', default: 42, requiresArg: true, describe: "Keys the adapter's start" },
+    seed: {
+      type: 'string',
+      default: '42',
+      requiresArg: true,
+      describe: "Keys the adapter's start",
+    },
     device: {
       type: 'string',
       default: 'cpu',
       requiresArg: true,
       describe: 'cpu, cuda, cuda:N, webgpu or tensorflow',
     },
-    'engine-threads': { type: 'number', requiresArg: true, describe: 'Engine threads' },
+    'engine-threads': { type: 'string', requiresArg: true, describe: 'Engine threads' },
     json: { type: 'boolean', default: false, describe: 'Print the result as JSON on stdout' },
   },
   run: async (parsed, { io, jobs }) => {
     const json = parsed['json'] === true;
-    const { text, 'engine-threads': engineThreads } = parsed;
+    const { text } = parsed;
+    // Each of these flags has a default.
+    const number = (flag: string, range: NumberRange): number =>
+      numberFlag(parsed, flag, range) as number;
+    const count = { from: 1, whole: true };
+    const engineThreads = numberFlag(parsed, 'engine-threads', count);
     const targets = textsOf(parsed['lora-targets']);
-    const rank = Number(parsed['lora-rank']);
+    const rank = number('lora-rank', { from: 0, whole: true });
     const result = await jobs.quantize({
       model: String(parsed['model']),
+      ...revisionOf(parsed),
       output: String(parsed['output']),
-      blockSize: Number(parsed['block-size']),
-      textTokens: Number(parsed['text-tokens']),
-      seed: Number(parsed['seed']),
+      blockSize: number('block-size', { from: 16, whole: true }),
+      textTokens: number('text-tokens', { from: 2, whole: true }),
+      seed: number('seed', { from: 0, whole: true }),
       device: String(parsed['device']),
       signal: io.signal,
       print: printer(io, json),
       ...(typeof text === 'string' && { text }),
-      ...(typeof engineThreads === 'number' && { engineThreads }),
+      ...(engineThreads !== undefined && { engineThreads }),
       ...(rank !== 0 && {
         lora: {
           rank,
-          alpha: Number(parsed['lora-alpha']),
+          alpha: number('lora-alpha', { from: 0, above: true }),
           targets: targets.length === 0 ? ['all-linear'] : targets,
         },
       }),

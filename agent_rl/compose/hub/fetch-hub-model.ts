@@ -13,7 +13,8 @@ import {
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { lockRun, withProgress } from '../../telemetry/index.ts';
 import { type Blob, downloadBlob, HubStatusError } from './download-blob.ts';
-import { commitPattern, HubCache, type HubModel, shardsOf } from './hub-cache.ts';
+import { commitPattern, HubCache, shardsOf } from './hub-cache.ts';
+import type { HubModel } from './hub-model.ts';
 
 export interface HubOptions {
   /** Of the process: `HF_TOKEN`, `HF_ENDPOINT`, `HF_HUB_OFFLINE`. */
@@ -71,6 +72,12 @@ export async function fetchHubModel(model: HubModel, options: HubOptions): Promi
     throw unavailable(request, cause);
   }
 }
+
+/** The folder of a model of the hub that is whole in the cache. */
+export const cachedHubModel = (
+  model: HubModel,
+  cacheDir = getHFHubCachePath(),
+): string | undefined => new HubCache(cacheDir, model).wholeSnapshot();
 
 async function download(request: HubRequest): Promise<string> {
   const { model, cache, print } = request;

@@ -3,13 +3,7 @@ import { link, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
-
-/** A model of the hub at one of its branches, tags or commits. */
-export interface HubModel {
-  /** `org/name` */
-  readonly name: string;
-  readonly revision: string;
-}
+import type { HubModel } from './hub-model.ts';
 
 export const commitPattern = /^[0-9a-f]{40}$/;
 

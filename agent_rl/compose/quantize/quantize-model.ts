@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -13,7 +14,7 @@ import { inspectModel, loadModel, saveModel } from '../../../model/load-model.ts
 import type { ModelConfig } from '../../../model/model-config.ts';
 import type { Quantization } from '../../../model/quantization.ts';
 import { requireQuantizable } from '../../../model/quantize-weights.ts';
-import { modelFolder, textFolder } from '../model-folder.ts';
+import { localModel } from '../local-model.ts';
 import type { JobResult, QuantizeOptions } from '../run-options.ts';
 import { refuseExisting } from '../token-files/fresh-lines.ts';
 import { throwIfStopped } from '../unless-stopped.ts';
@@ -28,17 +29,20 @@ import { adapterFolder, reportOf, tableOf } from './quantize-report.ts';
  * @throws AgentRlError `OUTPUT_UNWRITABLE` when the output exists or cannot be written; `MODEL_INVALID`,
  * `CONFIG_INVALID`, `INTERRUPTED`. There is no output then.
  */
-export async function quantizeModel(options: QuantizeOptions): Promise<JobResult> {
-  const { blockSize, signal, print } = options;
-  const output = resolve(options.output);
+export async function quantizeModel(asked: QuantizeOptions): Promise<JobResult> {
+  const { blockSize, signal, print } = asked;
+  const output = resolve(asked.output);
   refuseExisting(output, 'output folder');
-  const model = modelFolder({ model: { path: options.model } });
+  const { revision } = asked;
+  const model = await localModel({ name: asked.model, revision, signal, print });
+  refuseAdapter(model);
+  const options = { ...asked, model };
   const facts = await inspectModel(model);
   const quantization: Quantization = { bits: 4, blockSize };
   requireQuantizable(facts.config, quantization);
   const config: ModelConfig = { ...facts.config, quantization };
   const adapter = newAdapter(options);
-  const windows = await comparisonWindows({ ...options, model }, config);
+  const windows = await comparisonWindows(options, config);
   const engine = await openEngine({
     device: options.device,
     threads: options.engineThreads ?? availableParallelism(),
@@ -58,7 +62,7 @@ export async function quantizeModel(options: QuantizeOptions): Promise<JobResult
     throwIfStopped(signal);
     await writeFolderAtomic(output, async (folder) => {
       await saveModel(folder, loaded);
-      await copyLanguageModelFiles(await textFolder(model), folder);
+      await copyLanguageModelFiles(model, folder);
       await writeFile(join(folder, 'quantization.json'), `${JSON.stringify(report, null, 2)}\n`);
       if (adapter === undefined) return;
       await writeAdapter(join(folder, adapterFolder), config, {
@@ -72,6 +76,15 @@ export async function quantizeModel(options: QuantizeOptions): Promise<JobResult
   } finally {
     await engine.close();
   }
+}
+
+/** @throws AgentRlError `MODEL_INVALID` for an adapter without the model under it. */
+function refuseAdapter(folder: string): void {
+  if (existsSync(join(folder, 'config.json'))) return;
+  throw new AgentRlError(
+    'MODEL_INVALID',
+    `${folder} holds an adapter, and only whole models are quantised. Merge it into its model first (agent-rl merge-lora), or quantise the model alone and keep the adapter over it.`,
+  );
 }
 
 /** @throws AgentRlError `CONFIG_INVALID` */

@@ -118,9 +118,9 @@ function nBitsProduct(graph: Graph, x: Value, { packed, scales }: QuantizedValue
       },
     },
   );
-  const product = computed(name, [x.shape[0]!, rows]);
-  graph.noteSize(product);
-  return product;
+  const result = computed(name, [x.shape[0]!, rows]);
+  graph.noteSize(result);
+  return result;
 }
 
 /**

@@ -277,6 +277,13 @@ describe('a model under an adapter, exported', () => {
 });
 
 describe('what goes wrong', () => {
+  test('stops before it writes', async () => {
+    const to = join(folder, 'stopped');
+    const error = await rejectionOf(exportOnnx(starter, to, { signal: AbortSignal.abort() }));
+    expect(error.code).toBe('INTERRUPTED');
+    expect(existsSync(to)).toBe(false);
+  });
+
   test('leaves a folder with files in it alone', async () => {
     const to = join(folder, 'taken');
     writeBelow(to, 'notes.txt', 'mine');

@@ -23,6 +23,20 @@ async function given(...args: string[]): Promise<Given> {
   return { ...ran, options };
 }
 
+describe('agent-rl quantize', () => {
+  test.each([
+    ['--block-size', 'abc', 'is "abc"; expected a whole number from 16.'],
+    ['--text-tokens', '0', 'is "0"; expected a whole number from 2.'],
+    ['--lora-rank', '-1', 'is "-1"; expected a whole number from 0.'],
+    ['--lora-alpha', '0', 'is "0"; expected a number above 0.'],
+    ['--engine-threads', '0', 'is "0"; expected a whole number from 1.'],
+  ])('refuses %s %s', async (flag, value, message) => {
+    const { code, stderr } = await given('quantize', 'm', 'four', flag, value);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`CONFIG_INVALID: ${flag} ${message}`);
+  });
+});
+
 const files = ['--model', 'm', '--input', 'in.jsonl', '--output', 'out.jsonl'];
 
 describe('agent-rl score', () => {
@@ -58,6 +72,17 @@ describe('agent-rl score', () => {
     const { options } = await given('score', ...files);
     expect(options[0]).toMatchObject({ adapters: [], device: 'cpu', batchTokens: 4096 });
     expect(options[0]).not.toHaveProperty('engineThreads');
+  });
+
+  test('quantises in blocks of 64, or of what it is told', async () => {
+    const { options } = await given('score', ...files, '--quantize', '--revision', 'v2');
+    expect(options[0]).toMatchObject({ quantize: { bits: 4, blockSize: 64 }, revision: 'v2' });
+    const block = ['--quantize-block-size', '32'];
+    const other = await given('score', ...files, '--quantize', ...block);
+    expect(other.options[0]).toMatchObject({ quantize: { bits: 4, blockSize: 32 } });
+    const without = await given('score', ...files, ...block);
+    expect({ code: without.code, options: without.options }).toEqual({ code: 2, options: [] });
+    expect(without.stderr).toContain('--quantize-block-size 32 has no effect without --quantize');
   });
 
   test('needs a model, an input and an output', async () => {

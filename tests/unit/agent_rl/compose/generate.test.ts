@@ -10,6 +10,7 @@ import { packageRoot } from '../../../../agent_rl/core/package-root.ts';
 import { greedy, unbiased } from '../../../../agent_rl/core/sampling.ts';
 import { saveModel } from '../../../../model/load-model.ts';
 import { plainLogits } from '../../../support/plain-decoder.ts';
+import { tinyQuantizedModel } from '../../../support/quantized-model.ts';
 import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
 import { rejectionOf } from '../../../support/thrown.ts';
 import {
@@ -234,4 +235,21 @@ describe('generating is refused', () => {
     expect((await rejectionOf(going)).code).toBe('INTERRUPTED');
     expect(existsSync(place) ? readdirSync(place) : []).toEqual([]);
   });
+});
+
+test('what is drawn from four-bit weights under an adapter has the log-probabilities that score gives', async () => {
+  const { config, weights } = await tinyQuantizedModel();
+  const [bytes, own] = [join(folder, 'bytes'), join(folder, 'own')];
+  await saveModel(bytes, { config, parameters: weights, storedDtype: 'F32' });
+  await saveTinyAdapter(own, tinyModelConfig, { baseModel: bytes });
+  const prompt = [1, 7, 3, 20];
+  const [drawn] = await generated([{ ids: prompt }], { model: own, sampling: unbiased });
+  const row = JSON.stringify({ ids: [...prompt, ...drawn!.ids] });
+  const [input, output] = [writeBelow(folder, 'drawn.jsonl', row), newFile()];
+  await score({ ...common, model: own, input, output, batchTokens: 64 });
+  const [scored] = linesOf(output) as readonly { readonly logprobs: readonly number[] }[];
+  const given = scored!.logprobs.slice(prompt.length);
+  expect(given).toHaveLength(drawn!.logprobs.length);
+  const differences = given.map((value, t) => Math.abs(value - drawn!.logprobs[t]!));
+  expect(Math.max(...differences)).toBeLessThan(1e-4);
 });

@@ -1,12 +1,15 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
-import { withLocalModel } from '../../../../agent_rl/compose/local-model.ts';
+import { localLayers } from '../../../../agent_rl/compose/local-layers.ts';
+import { localModel, withLocalModel } from '../../../../agent_rl/compose/local-model.ts';
 import { modelFolder } from '../../../../agent_rl/compose/model-folder.ts';
 import { prepareRun } from '../../../../agent_rl/compose/prepare-run.ts';
+import { saveTinyAdapter } from '../../../support/tiny-adapter.ts';
+import { tinyModelConfig } from '../../../support/tiny-model.ts';
 
 const commit = 'a'.repeat(40);
 const environment = { ...process.env };
@@ -93,4 +96,70 @@ test.each(['../main', 'a/../../b', '/main', ''])('%j is no revision', async (rev
 test('what is neither a folder nor org/name is said to be neither', async () => {
   const config = await resolved({ hfModelName: 'gpt2' });
   expect(() => modelFolder(config)).toThrow(/No model is in "gpt2".*named as org\/name/);
+});
+
+const named = (name: string, revision?: string) =>
+  localModel({ name, revision, signal: new AbortController().signal, print: () => undefined });
+
+describe('a command', () => {
+  test('takes a model of the hub, a folder, or what the package ships', async () => {
+    const [main, v2] = [cache('org/name', 'main'), cache('org/other', 'v2')];
+    expect(await named('org/name')).toBe(main);
+    expect(await named('org/other', 'v2')).toBe(v2);
+    expect(await named(main)).toBe(main);
+    expect(await named('model/starter')).toMatch(/model\/starter$/);
+  });
+
+  test.each([
+    ['org/none', undefined, 'SOURCE_UNAVAILABLE', /There is no folder .*org\/none either/],
+    ['org/none', '../v1', 'CONFIG_INVALID', /"..\/v1" is no revision of org\/none/],
+    ['model/starter', 'v1', 'CONFIG_INVALID', /--revision is "v1", and "model\/starter" is no/],
+    ['nowhere', undefined, 'MODEL_INVALID', /or a model of the hub as org\/name/],
+  ])('refuses %s at revision %s', async (name, revision, code, message) => {
+    await expect(named(name, revision)).rejects.toMatchObject({
+      code,
+      message: expect.stringMatching(message),
+    });
+  });
+});
+
+describe('an adapter over a model of the hub', () => {
+  const adapter = async (baseModel: string, revision?: string): Promise<string> => {
+    const to = join(folder, 'adapter');
+    await saveTinyAdapter(to, tinyModelConfig, { baseModel });
+    const file = join(to, 'adapter_config.json');
+    const json = JSON.parse(readFileSync(file, 'utf8')) as object;
+    writeFileSync(file, JSON.stringify({ ...json, revision: revision ?? null }));
+    return to;
+  };
+
+  test('is over the folder that the hub cache holds of it, for commands and for runs', async () => {
+    const base = cache('org/name', 'main');
+    const own = await adapter('org/name');
+    expect(await named(own)).toBe(own);
+    expect(await localLayers({ folder: own })).toEqual({ base, adapters: [own] });
+    expect(modelFolder(await resolved({ path: own }))).toBe(own);
+    // Given once more it is still one.
+    expect(await localLayers({ folder: own, adapters: [own] })).toEqual({ base, adapters: [own] });
+  });
+
+  test('is over the revision it names', async () => {
+    const base = cache('org/name', 'v2');
+    const own = await adapter('org/name', 'v2');
+    expect((await localLayers({ folder: own })).base).toBe(base);
+    const other = await adapter('org/name');
+    await expect(localLayers({ folder: other })).rejects.toMatchObject({ code: 'MODEL_INVALID' });
+  });
+
+  test('is refused by commands and runs when the hub cannot be asked', async () => {
+    const own = await adapter('org/none');
+    const refused = { code: 'SOURCE_UNAVAILABLE', message: expect.stringContaining('org/none') };
+    await expect(named(own)).rejects.toMatchObject(refused);
+    await expect(resolved({ path: own })).rejects.toMatchObject(refused);
+  });
+
+  test('may be over what the package ships', async () => {
+    const own = await adapter('model/starter');
+    expect((await localLayers({ folder: own })).base).toMatch(/model\/starter$/);
+  });
 });

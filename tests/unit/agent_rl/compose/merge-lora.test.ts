@@ -41,6 +41,7 @@ async function merged(over: Partial<MergeLoraOptions> = {}): Promise<string> {
     baseModel,
     loraModels: [lora],
     outputPath,
+    signal: new AbortController().signal,
     print: () => undefined,
     ...over,
   });
@@ -183,6 +184,13 @@ describe('merge-lora', () => {
     const difference = largestDifference(rounded, (await whole!).parameters);
     expect(difference).toBeGreaterThan(0);
     expect(difference).toBeLessThan(2 ** -7);
+  });
+
+  test('stops before it writes', async () => {
+    const outputPath = join(folder, 'stopped');
+    const error = await rejectionOf(merged({ outputPath, signal: AbortSignal.abort() }));
+    expect(error.code).toBe('INTERRUPTED');
+    expect(readdirSync(folder).filter((name) => name.startsWith('stopped'))).toEqual([]);
   });
 
   test.each<[string, () => Promise<Partial<MergeLoraOptions>>, string, string]>([

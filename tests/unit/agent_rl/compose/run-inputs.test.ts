@@ -117,3 +117,54 @@ test('notes beside the model may change', async () => {
   writeBelow(project, 'model/README.md', 'corrected');
   expect(await checkRunInputs(run, load(run.config))).toEqual([]);
 });
+
+describe('a run over adapters', () => {
+  const adapter = { peft_type: 'LORA', r: 2, lora_alpha: 4, target_modules: ['q_proj'] };
+  beforeEach(async () => {
+    for (const [name, weights] of [
+      ['under', 'one'],
+      ['lora', 'two'],
+    ] as const) {
+      writeBelow(project, `${name}/adapter_config.json`, JSON.stringify(adapter));
+      writeBelow(project, `${name}/adapter_model.safetensors`, weights);
+    }
+    const under = { adapters: [join(realpathSync(project), 'under')] };
+    writeBelow(project, 'lora/trained-over.json', JSON.stringify(under));
+    process.chdir(project);
+    const config = load(configFile, 'model.adapters=[lora]');
+    writeRunConfig(run, config, await runInputs(config));
+    process.chdir(elsewhere);
+  });
+
+  test('names them by absolute paths', async () => {
+    const config = load(run.config);
+    expect(config.model.adapters).toEqual([join(realpathSync(project), 'lora')]);
+    expect(await checkRunInputs(run, config)).toEqual([]);
+  });
+
+  test.each(['under', 'lora'])('is not continued over other weights of %s', async (name) => {
+    writeBelow(project, `${name}/adapter_model.safetensors`, 'three');
+    const { code, message } = await rejectionOf(checkRunInputs(run, load(run.config)));
+    expect(code).toBe('CHECKPOINT_INVALID');
+    expect(message).toContain('is the model it starts from');
+    expect(message).toContain(join(realpathSync(project), 'lora'));
+  });
+
+  test('is not continued without them', async () => {
+    const { code } = await rejectionOf(checkRunInputs(run, load(run.config, 'model.adapters=[]')));
+    expect(code).toBe('CHECKPOINT_INVALID');
+  });
+
+  test('is not continued over another model under an adapter that names it', async () => {
+    const named = { ...adapter, base_model_name_or_path: join(realpathSync(project), 'model') };
+    writeBelow(project, 'under/adapter_config.json', JSON.stringify(named));
+    process.chdir(project);
+    const config = load(configFile, 'model.path=under');
+    writeRunConfig(run, config, await runInputs(config));
+    process.chdir(elsewhere);
+    expect(await checkRunInputs(run, load(run.config))).toEqual([]);
+    writeBelow(project, 'model/model.safetensors', 'another');
+    const { code } = await rejectionOf(checkRunInputs(run, load(run.config)));
+    expect(code).toBe('CHECKPOINT_INVALID');
+  });
+});

@@ -7,6 +7,9 @@ import type { ScoreOptions } from '../../../../agent_rl/compose/run-options.ts';
 import { score } from '../../../../agent_rl/compose/score.ts';
 import { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
 import { saveModel } from '../../../../model/load-model.ts';
+import { EngineService } from '../../../../agent_rl/compose/engine-service.ts';
+import { unquantized } from '../../../../model/parameters.ts';
+import { tinyQuantizedModel } from '../../../support/quantized-model.ts';
 import { plainLogProbs } from '../../../support/plain-decoder.ts';
 import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
 import { rejectionOf } from '../../../support/thrown.ts';
@@ -113,6 +116,74 @@ describe('scoring', () => {
     }
     const [plain] = await scored({ input });
     expect(plain).not.toEqual(lines[0]);
+  });
+
+  test('of a model in four bits, stored so or quantised at load and under an adapter, is what the learner trains on', async () => {
+    const { config, weights, floats, meant } = await tinyQuantizedModel();
+    const [bytes, plain, own] = [join(folder, 'bytes'), join(folder, 'plain'), join(folder, 'own')];
+    await saveModel(bytes, { config, parameters: weights, storedDtype: 'F32' });
+    await saveModel(plain, { config: tinyModelConfig, parameters: floats, storedDtype: 'F32' });
+    await saveTinyAdapter(own, tinyModelConfig, { baseModel: bytes });
+    const ids = sequences[1]!;
+    const input = fileOf('quantised.jsonl', [ids]);
+    const quantize = { bits: 4, blockSize: 16 } as const;
+    const [stored] = await scored({ input, model: bytes });
+    const [atLoad] = await scored({ input, model: plain, quantize });
+    expect(atLoad).toEqual(stored);
+    const [adapted] = await scored({ input, model: own });
+    expect(await scored({ input, model: plain, quantize, adapters: [own] })).toEqual([adapted]);
+
+    const merged = mergedInLoops(meant, tinyAdapterWeights(tinyModelConfig), tinyModelConfig);
+    for (const [line, expected] of [
+      [stored, plainLogProbs(unquantized(config), meant, ids)],
+      [adapted, plainLogProbs(unquantized(config), merged, ids)],
+    ] as const) {
+      const differences = line!.logprobs.map((value, t) => Math.abs(Number(value) - expected[t]!));
+      expect(Math.max(...differences)).toBeLessThan(1e-4);
+    }
+    const service = await EngineService.open({
+      modelFolder: own,
+      seed: 1,
+      device: 'cpu',
+      threads: 1,
+      rows: 1,
+      maxContextTokens: 64,
+      microBatchTokens: 64,
+      reference: false,
+    });
+    const [learned] = await service.learner.forward([Int32Array.from(ids)], {
+      temperature: 1,
+      which: 'policy',
+    });
+    await service.close();
+    expect(adapted!.logprobs.slice(1).map((value) => Math.fround(Number(value)))).toEqual([
+      ...learned!.subarray(1),
+    ]);
+  });
+
+  test('tells of four-bit weights in its result, and quantises none twice', async () => {
+    const { config, weights } = await tinyQuantizedModel();
+    const bytes = join(folder, 'four');
+    await saveModel(bytes, { config, parameters: weights, storedDtype: 'F32' });
+    const options = {
+      device: 'cpu',
+      engineThreads: 1,
+      batchTokens: 64,
+      print: () => undefined,
+      signal: new AbortController().signal,
+      model: bytes,
+      input: fileOf('one.jsonl', [[1, 2]]),
+    };
+    const result = await score({ ...options, output: join(folder, 'four.jsonl') });
+    expect(result).toMatchObject({ model: bytes, quantization: { bits: 4, blockSize: 16 } });
+    const quantize = { bits: 4, blockSize: 16 } as const;
+    const error = await rejectionOf(scored({ model: bytes, input: options.input, quantize }));
+    expect(error.code).toBe('CONFIG_INVALID');
+    expect(error.message).toContain('in four bits already, in blocks of 16. Leave out --quantize');
+    const uneven = await rejectionOf(
+      scored({ input: options.input, quantize: { bits: 4, blockSize: 64 } }),
+    );
+    expect(uneven.message).toContain('which blocks of 64 do not divide');
   });
 
   test.each([

@@ -9,6 +9,7 @@ const facts = {
   trainTasks: 40,
   evalTasks: 10,
   parameters: 2_097_152,
+  trainedParameters: 524_288,
   sandboxes: 2,
 };
 
@@ -20,7 +21,7 @@ const memory = {
   runtime: 400 * mebibyte,
   total: 604 * mebibyte,
 };
-const opened = { expectedS: 12, memory, trainedParameters: 524_288 };
+const opened = { expectedS: 12, memory };
 
 const folder = temporaryFolder();
 
@@ -58,11 +59,22 @@ describe('a plan', () => {
   test('says what is trained and what is held, the sandboxes there will be included', () => {
     const config = configOf(settings);
     const text = planText(config, facts, trainingPlan(config, facts), opened);
-    expect(text).toContain('0.52 M parameters, 25 %');
+    expect(text).toContain('0.52 M of them, 25 %');
     // 604 + 2 x 230.
     expect(text).toContain(
       'about 1064 MiB: weights 8 MiB, gradients and optimiser 32 MiB, cache 64 MiB, activations 100 MiB, runtime 400 MiB, sandboxes 460 MiB',
     );
+  });
+
+  test('says how much of the model is trained', () => {
+    const config = configOf(settings);
+    const text = (trainedParameters: number): string => {
+      const given = { ...facts, trainedParameters };
+      return planText(config, given, trainingPlan(config, given), opened);
+    };
+    expect(text(facts.parameters)).toContain('  trained       2.10 M of them, 100 %\n');
+    // 32,256 of 2,097,152.
+    expect(text(32_256)).toContain('  trained       0.03 M of them, 1.54 %\n');
   });
 
   test('warns of more memory than the machine has', () => {

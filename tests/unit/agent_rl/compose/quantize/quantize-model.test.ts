@@ -216,3 +216,15 @@ describe('agent-rl quantize', () => {
     expect(given).toMatchObject({ blockSize: 64 });
   });
 });
+
+test('quantizing an adapter, or into a file, says what to do', async () => {
+  const report = await run('with-adapter');
+  expect(report).toBeDefined();
+  const adapter = await rejectionOf(
+    run('none', { model: join(folder, 'with-adapter', 'adapter') }),
+  );
+  expect(adapter.code).toBe('MODEL_INVALID');
+  expect(adapter.message).toContain('holds an adapter, and only whole models are quantised');
+  const below = await rejectionOf(run(join('text.txt', 'below')));
+  expect(below.code).toBe('OUTPUT_UNWRITABLE');
+});

@@ -1,0 +1,29 @@
+import type { Config } from '../config/index.ts';
+import type { ModelLayers, NewAdapter } from '../../model/open-model.ts';
+import { localLayers } from './local-layers.ts';
+import { modelFolder } from './model-folder.ts';
+import { newAdapter } from './new-adapter.ts';
+
+/** What an engine begins with. */
+export interface StartingWeights {
+  readonly layers: ModelLayers;
+  /** One more adapter over them, which changes nothing yet. */
+  readonly newAdapter: NewAdapter | undefined;
+}
+
+/**
+ * The weights that a config begins with.
+ *
+ * @param folder - of another model than the config's, such as a checkpoint
+ * @throws AgentRlError `MODEL_INVALID` when something of it is not there.
+ */
+export async function startingWeights(
+  config: Config,
+  folder = modelFolder(config),
+): Promise<StartingWeights> {
+  const { adapters } = config.model;
+  return {
+    layers: await localLayers({ folder, adapters, namedBy: 'model.adapters' }),
+    newAdapter: newAdapter(config),
+  };
+}

@@ -1,0 +1,302 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { beforeAll, describe, expect, test } from '@jest/globals';
+
+import { jobs } from '../../agent_rl/compose/jobs.ts';
+import { prepareRun } from '../../agent_rl/compose/prepare-run.ts';
+import { trainAgent } from '../../agent_rl/compose/train-agent.ts';
+import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import { readModelConfig } from '../../model/model-config.ts';
+import { SafetensorsFile } from '../../model/safetensors.ts';
+import { type Line, readJson, readLines } from '../support/acme-project.ts';
+import { startProgram } from '../support/built-program.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
+import { saveTinyAdapter } from '../support/tiny-adapter.ts';
+
+const folder = temporaryFolder();
+const smoke = join(packageRoot(), 'configs', 'code_exec_smoke.yaml');
+const starter = join(packageRoot(), 'model', 'starter');
+const lora = { rank: 4, targets: ['attention'] };
+
+/** Two tasks, four episodes each, twice. */
+const settings = {
+  'run.outputDir': folder,
+  'run.previewTasks': 0,
+  'model.path': starter,
+  'model.lora': lora,
+  'dataset.dir': join(packageRoot(), 'dataset', 'code_tasks'),
+  'policy.maxTurnTokens': 96,
+  'train.learningRate': 5e-3,
+  'eval.before': false,
+  'eval.after': false,
+  'eval.maxTasks': 4,
+  'checkpoint.every': 1,
+  'sandbox.workers': 1,
+};
+type Settings = Readonly<Record<string, unknown>>;
+
+const runOf = (name: string): string => join(folder, name);
+const stepOf = (name: string, step = 2): string =>
+  join(folder, name, 'checkpoints', `step-${step}`);
+const metricsOf = (name: string): Line[] => readLines(runOf(name), 'metrics.jsonl');
+
+/** Trains in this process; what is undefined among the settings is left out. */
+async function train(name: string, more: Settings = {}, resume?: string): Promise<Line> {
+  const all: Settings = { ...settings, 'run.name': name, ...more };
+  const overrides = Object.fromEntries(
+    Object.entries(all).filter(([, value]) => value !== undefined),
+  );
+  return trainAgent({ config: smoke, overrides, ...(resume !== undefined && { resume }) });
+}
+
+/** What `agent-rl eval` finds, apart from the model's name. */
+async function evaluated(checkpoint: string, config = join(checkpoint, '../../config.yaml')) {
+  const prepared = await prepareRun({ file: config, overrides: [], flags: [] });
+  const options = { ...prepared, checkpoint, signal: AbortSignal.timeout(60_000) };
+  const { model, ...found } = await jobs.evaluate({ ...options, print: () => undefined });
+  expect(model).toBe(checkpoint);
+  return found;
+}
+
+const prompt = 'Write a function f(a) that returns the sum of the numbers in a that are over 3.';
+/** What a model says when it always takes the likeliest token. */
+async function said(model: string): Promise<unknown> {
+  const { results } = await jobs.generate({
+    model,
+    prompt,
+    thinking: true,
+    maxTokens: 48,
+    sampling: { temperature: 0, topK: 0, topP: 1, minP: 0 },
+    seed: 1,
+    samples: 1,
+    batch: 1,
+    device: 'cpu',
+    signal: AbortSignal.timeout(60_000),
+    print: () => undefined,
+  });
+  return (results as Line[]).map(({ text }) => text);
+}
+
+/** The first turn of `agent-rl chat` with a checkpoint and a run's own config. */
+async function answered(checkpoint: string, run: string): Promise<unknown> {
+  const file = join(runOf(run), 'config.yaml');
+  const prepared = await prepareRun({ file, overrides: [], flags: [] });
+  const { messages } = await jobs.chat({
+    ...prepared,
+    checkpoint,
+    prompt,
+    color: false,
+    signal: AbortSignal.timeout(60_000),
+    print: () => undefined,
+  });
+  return (messages as Line[])[1];
+}
+
+async function adapterOf(checkpoint: string): Promise<ReadonlyMap<string, Float32Array>> {
+  const file = await SafetensorsFile.open(join(checkpoint, 'adapter_model.safetensors'));
+  try {
+    const tensors = new Map<string, Float32Array>();
+    for (const entry of file.entries) tensors.set(entry.name, await file.readFloats(entry));
+    return tensors;
+  } finally {
+    await file.close();
+  }
+}
+
+async function largestDifference(a: string, b: string): Promise<number> {
+  const [one, other] = [await adapterOf(a), await adapterOf(b)];
+  expect([...one.keys()]).toEqual([...other.keys()]);
+  return Math.max(
+    ...[...one].flatMap(([name, values]) =>
+      [...values].map((value, i) => Math.abs(value - other.get(name)![i]!)),
+    ),
+  );
+}
+
+const textFiles = ['chat_template.jinja', 'tokenizer.json', 'tokenizer_config.json'];
+const checkpointFiles = [
+  'adapter_config.json',
+  'adapter_model.safetensors',
+  'manifest.json',
+  'optimizer.safetensors',
+  'trainer-state.json',
+  ...textFiles,
+].toSorted();
+
+const kl = { 'algorithm.kl': { kind: 'k3', weight: 0.05 } };
+let whole: Line;
+beforeAll(async () => {
+  whole = await train('whole', kl);
+});
+
+describe('a run that trains an adapter', () => {
+  test('keeps the adapter, its optimiser and the tokenizer, and nothing of the model', () => {
+    expect(readdirSync(stepOf('whole')).toSorted()).toEqual(checkpointFiles);
+    expect(readJson(stepOf('whole'), 'adapter_config.json')).toMatchObject({
+      base_model_name_or_path: starter,
+      r: 4,
+    });
+    // q and o are 192 wide on both sides, k and v 96 on one; 6 layers.
+    const adapter = 6 * 4 * (2 * (192 + 192) + 2 * (192 + 96));
+    expect(whole).toMatchObject({
+      trainedParameters: adapter,
+      parameters: 2_632_704 + adapter,
+      interrupted: false,
+    });
+  });
+
+  test('begins as the model under it and then leaves it', () => {
+    const [first, second] = metricsOf('whole').map((line) => line['train/kl']);
+    expect(first).toBe(0);
+    expect(second).toBeGreaterThan(0);
+  });
+
+  test('agrees with its generator', () => {
+    expect(whole['maxAbsLogProbGap']).toBeGreaterThan(0);
+    expect(whole['maxAbsLogProbGap']).toBeLessThan(1e-4);
+  });
+
+  test('ends with the same weights when it is killed and goes on with one episode at a time', async () => {
+    const flags = Object.entries({ ...settings, ...kl, 'run.name': 'killed' }).flatMap(
+      ([path, value]) => ['--set', `${path}=${JSON.stringify(value)}`],
+    );
+    const run = startProgram('agent-rl', ['train', '--config', smoke, ...flags], folder);
+    await run.wrote(/Checkpoint \(periodic\): .*step-1/);
+    run.kill();
+    expect((await run.ended).code).toBeNull();
+    const resumed = await trainAgent({
+      config: join(runOf('killed'), 'config.yaml'),
+      overrides: { 'rollout.workers': 1 },
+      resume: runOf('killed'),
+    });
+    expect(resumed).toMatchObject({ sessions: 2, weightsSha256: whole['weightsSha256'] });
+  });
+
+  test('ends with the same adapter but for rounding when blocks are computed twice', async () => {
+    await train('recomputed', { ...kl, 'train.recompute': 'blocks' });
+    const apart = await largestDifference(stepOf('whole'), stepOf('recomputed'));
+    expect(apart).toBeLessThan(1e-6);
+  });
+
+  test('agrees with its generator when inputs are dropped, and learns something else', async () => {
+    const lossy = { ...lora, dropout: 0.3 };
+    const dropped = await train('dropped', { 'model.lora': lossy, 'train.maxIterations': 1 });
+    expect(dropped['maxAbsLogProbGap']).toBeLessThan(1e-4);
+    const apart = await largestDifference(stepOf('whole', 1), stepOf('dropped', 1));
+    expect(apart).toBeGreaterThan(1e-4);
+  });
+});
+
+describe('the checkpoint of an adapter', () => {
+  test('is evaluated and spoken with, and merged says and finds the same', async () => {
+    const found = await evaluated(stepOf('whole'));
+    expect(found).toMatchObject({ tasks: 4, systemFailures: 0 });
+    expect(await answered(runOf('whole'), 'whole')).toMatchObject({ role: 'assistant' });
+
+    const merged = join(folder, 'merged');
+    await jobs.mergeLora({
+      baseModel: starter,
+      loraModels: [stepOf('whole')],
+      outputPath: merged,
+      signal: new AbortController().signal,
+      print: () => undefined,
+    });
+    expect(readdirSync(merged).toSorted()).toEqual(
+      ['config.json', 'model.safetensors', ...textFiles].toSorted(),
+    );
+    expect(await evaluated(merged, join(runOf('whole'), 'config.yaml'))).toEqual(found);
+    const words = await said(stepOf('whole'));
+    expect(await said(merged)).toEqual(words);
+    expect(await said(starter)).not.toEqual(words);
+  });
+
+  test('goes on learning in a run of its own, where no new adapter is asked for', async () => {
+    await train('on', {
+      'model.path': stepOf('whole'),
+      'model.lora': undefined,
+      'train.maxIterations': 1,
+      // AdamW moves no weight by much more than this.
+      'train.learningRate': 1e-6,
+    });
+    expect(readdirSync(stepOf('on', 1)).toSorted()).toEqual(checkpointFiles);
+    expect(readJson(stepOf('on', 1), 'adapter_config.json')).toEqual(
+      readJson(stepOf('whole'), 'adapter_config.json'),
+    );
+    const moved = await largestDifference(stepOf('whole'), stepOf('on', 1));
+    expect(moved).toBeGreaterThan(0);
+    expect(moved).toBeLessThan(2e-6);
+  });
+
+  test('is the frozen model under another, which is its reference', async () => {
+    await train('over', {
+      ...kl,
+      'model.path': stepOf('whole'),
+      'model.lora': { rank: 2, targets: ['mlp'] },
+      'train.maxIterations': 1,
+    });
+    expect(metricsOf('over')[0]?.['train/kl']).toBe(0);
+    expect(readdirSync(stepOf('over', 1)).toSorted()).toEqual(
+      [...checkpointFiles, 'trained-over.json'].toSorted(),
+    );
+    expect(readJson(stepOf('over', 1), 'trained-over.json')).toEqual({ adapters: [stepOf('whole')] });
+    expect(readJson(stepOf('over', 1), 'adapter_config.json')).toMatchObject({
+      base_model_name_or_path: starter,
+      r: 2,
+    });
+    expect(await evaluated(stepOf('over', 1))).toMatchObject({ tasks: 4, systemFailures: 0 });
+  });
+
+  test('counts once where its run names adapters too', async () => {
+    // One that turns words into others: twice it would say others again.
+    const loud = join(folder, 'loud');
+    const file = join(starter, 'config.json');
+    const config = readModelConfig(readJson(file), file);
+    await saveTinyAdapter(loud, config, { baseModel: starter });
+    await train('named', {
+      'model.adapters': [loud],
+      'model.lora': undefined,
+      'train.maxIterations': 1,
+      'train.learningRate': 1e-9,
+    });
+    const words = await answered(stepOf('named', 1), 'named');
+    expect(words).toEqual(await answered(loud, 'whole'));
+    expect(words).not.toEqual(await answered(starter, 'whole'));
+  });
+});
+
+test('an adapter over four-bit weights trains, goes on and is evaluated over four-bit weights', async () => {
+  const four = { 'model.quantize': '4bit', ...kl };
+  await train('four', { ...four, 'train.maxIterations': 1 });
+  expect(readdirSync(stepOf('four', 1)).toSorted()).toEqual(checkpointFiles);
+  const ended = await trainAgent({
+    config: join(runOf('four'), 'config.yaml'),
+    overrides: { 'train.maxIterations': 2 },
+    resume: runOf('four'),
+  });
+  expect(ended).toMatchObject({ iterations: 2, trainedParameters: 32_256 });
+  expect(ended['maxAbsLogProbGap']).toBeLessThan(1e-4);
+  expect(ended['weightsSha256']).not.toBe(whole['weightsSha256']);
+  const [first, second] = metricsOf('four').map((line) => line['train/kl']);
+  expect([first, Number(second) > 0]).toEqual([0, true]);
+  expect(await evaluated(stepOf('four'))).toMatchObject({ tasks: 4, systemFailures: 0 });
+});
+
+test('supervised training of an adapter lowers the loss and leaves the model alone', async () => {
+  const messages = [
+    { role: 'user', content: prompt },
+    { role: 'assistant', content: 'A sentence that the starter model would never say.' },
+  ];
+  writeBelow(folder, 'conversations/train.jsonl', `${JSON.stringify({ messages })}\n`);
+  const ended = await train('sft', {
+    'train.mode': 'sft',
+    'train.iterations': 8,
+    'train.batchSize': 1,
+    'dataset.dir': join(folder, 'conversations'),
+  });
+  expect(readdirSync(stepOf('sft', 8)).toSorted()).toEqual(checkpointFiles);
+  const losses = metricsOf('sft').map((line) => Number(line['train/loss']));
+  expect(losses).toHaveLength(8);
+  expect(losses.at(-1)).toBeLessThan(0.8 * losses[0]!);
+  expect(ended['loss']).toBe(losses.at(-1));
+});

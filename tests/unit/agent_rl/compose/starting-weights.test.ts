@@ -1,0 +1,82 @@
+import { join } from 'node:path';
+
+import { beforeAll, describe, expect, test } from '@jest/globals';
+
+import { withoutAdapters } from '../../../../agent_rl/compose/new-adapter.ts';
+import { prepareRun } from '../../../../agent_rl/compose/prepare-run.ts';
+import { startingWeights } from '../../../../agent_rl/compose/starting-weights.ts';
+import { trainAgent } from '../../../../agent_rl/compose/train-agent.ts';
+import { packageRoot } from '../../../../agent_rl/core/package-root.ts';
+import { writeAdapter } from '../../../../model/adapter-files.ts';
+import { smallModelConfig, writeSmallModel } from '../../../support/small-model.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { rejectionOf } from '../../../support/thrown.ts';
+import { saveTinyAdapter, tinyAdapter, tinyAdapterWeights } from '../../../support/tiny-adapter.ts';
+
+const folder = temporaryFolder();
+const at = (name: string): string => join(folder, name);
+const config = join(packageRoot(), 'configs', 'code_exec_grpo.yaml');
+
+beforeAll(async () => {
+  await writeSmallModel(at('base'), smallModelConfig);
+  await saveTinyAdapter(at('first'), smallModelConfig, { baseModel: at('base') });
+  await writeAdapter(at('second'), smallModelConfig, {
+    adapter: tinyAdapter,
+    parameters: tinyAdapterWeights(smallModelConfig),
+    baseModel: at('base'),
+    under: [at('first')],
+  });
+});
+
+const weightsOf = async (overrides: readonly string[], checkpoint?: string) => {
+  const prepared = await prepareRun({ file: config, overrides, flags: [] });
+  const { loaded } = prepared;
+  if (checkpoint === undefined) return startingWeights(loaded.config);
+  return startingWeights(withoutAdapters(loaded).config, checkpoint);
+};
+
+describe('the weights a run begins with', () => {
+  test('have adapters after those they were trained over, and none twice', async () => {
+    const { layers, newAdapter } = await weightsOf([
+      `model.path=${at('base')}`,
+      `model.adapters=[${at('second')}, ${at('first')}]`,
+    ]);
+    expect(layers).toEqual({ base: at('base'), adapters: [at('first'), at('second')] });
+    expect(newAdapter).toBeUndefined();
+  });
+
+  test('of a checkpoint are its own: what the run began with is in it', async () => {
+    const settings = [
+      `model.path=${at('base')}`,
+      `model.adapters=[${at('first')}]`,
+      'model.lora.rank=2',
+    ];
+    expect(await weightsOf(settings)).toMatchObject({
+      layers: { base: at('base'), adapters: [at('first')] },
+      newAdapter: { rank: 2 },
+    });
+    expect(await weightsOf(settings, at('second'))).toEqual({
+      layers: { base: at('base'), adapters: [at('first'), at('second')] },
+      newAdapter: undefined,
+    });
+  });
+
+  test.each(['rl', 'sft'])(
+    'are refused at the start of a run (%s) when an adapter is not there',
+    async (mode) => {
+      const error = await rejectionOf(
+        trainAgent({
+          config,
+          overrides: {
+            'model.path': at('base'),
+            'model.adapters': [at('missing')],
+            'train.mode': mode,
+          },
+          dryRun: true,
+        }),
+      );
+      expect(error.code).toBe('MODEL_INVALID');
+      expect(error.message).toContain(`${at('missing')} is not there. model.adapters names it.`);
+    },
+  );
+});
