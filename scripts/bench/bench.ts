@@ -9,6 +9,7 @@ import { withPeerPython } from './peer-python.ts';
 import { measurePeers } from './peers.ts';
 import { measureQwen3Shape, qwen3PeerModules, qwen3PeerPackages } from './qwen3-shape.ts';
 import { qwen3Shape, tinyQwen3Shape } from './qwen3-shape/shape.ts';
+import { taskKinds } from './qwen3-shape/tasks.ts';
 import { measureProducts, stepProducts } from './matrix-products.ts';
 import { type BenchReport, reportText } from './report.ts';
 import { measureTrainStep } from './train-step.ts';
@@ -16,10 +17,17 @@ import { measureTrainStep } from './train-step.ts';
 /*
  * Speed of one training step and of decoding, in one process and with one number of threads:
  * `npm run bench -- [--threads N] [--repeats N] [--json FILE] [--only train,products,decode] [--peers] [--tiny]`.
- * `--only qwen3` measures a model of Qwen3-0.6B's size, which takes half an hour with its peers and up to 12 GB.
+ * `--only qwen3` measures a model of Qwen3-0.6B's size, which takes half an hour with its peers and up to 12 GB;
+ * `qwen3-lora-step`, `qwen3-prefill` and `qwen3-decode` are its parts.
  * `--python PYTHON` names the Python of the peers; where it lacks their modules, they are installed aside.
  */
-const allParts = ['train', 'products', 'decode', 'qwen3'];
+const allParts = [
+  'train',
+  'products',
+  'decode',
+  'qwen3',
+  ...taskKinds.map((kind) => `qwen3-${kind}`),
+];
 const { values } = parseArgs({
   options: {
     threads: { type: 'string', default: String(availableParallelism()) },
@@ -73,17 +81,22 @@ const peers =
   values.peers && (train ?? products) !== undefined
     ? await measurePeers({ python: values.python, threads, repeats, config, size, note })
     : undefined;
-const qwen3 = await part('qwen3', () => {
-  const options = { shape: values.tiny ? tinyQwen3Shape : qwen3Shape, threads, note };
-  const measure = (python?: string) =>
-    measureQwen3Shape({
-      ...options,
-      repeats: repeatsOr('4'),
-      ...(python !== undefined && { python }),
-    });
-  const needs = { python: values.python, modules: qwen3PeerModules, packages: qwen3PeerPackages };
-  return values.peers ? withPeerPython({ ...needs, note }, measure) : measure();
-});
+const kinds = taskKinds.filter((kind) => only.has('qwen3') || only.has(`qwen3-${kind}`));
+const measureQwen3 = (python?: string) =>
+  measureQwen3Shape({
+    shape: values.tiny ? tinyQwen3Shape : qwen3Shape,
+    kinds,
+    threads,
+    repeats: repeatsOr('4'),
+    note,
+    ...(python !== undefined && { python }),
+  });
+const peerNeeds = { modules: qwen3PeerModules, packages: qwen3PeerPackages, note };
+const measureBoth = () =>
+  values.peers
+    ? withPeerPython({ ...peerNeeds, python: values.python }, measureQwen3)
+    : measureQwen3();
+const qwen3 = kinds.length > 0 ? await measureBoth() : undefined;
 
 const report: BenchReport = {
   machine: {

@@ -12,10 +12,13 @@ import {
   type Group,
   type RowAnswer,
   type RowOrder,
+  type Task,
 } from './qwen3-shape/tasks.ts';
 
 export interface Qwen3ShapeOptions {
   readonly shape: Shape;
+  /** Which of its tasks. */
+  readonly kinds: readonly Task['kind'][];
   readonly threads: number;
   /** Timed calls of every row, at least. */
   readonly repeats: number;
@@ -35,7 +38,8 @@ const roundsOf = (repeats: number): number => Math.min(2, repeats);
 /** Times a LoRA step, prefill and decoding at the size of Qwen3-0.6B, beside PyTorch where there is a Python. */
 export async function measureQwen3Shape(options: Qwen3ShapeOptions): Promise<Qwen3ShapeReport> {
   const groups: MeasuredGroup[] = [];
-  for (const group of groupsOf(options.shape)) groups.push(await measureGroup(group, options));
+  const chosen = groupsOf(options.shape).filter(({ task }) => options.kinds.includes(task.kind));
+  for (const group of chosen) groups.push(await measureGroup(group, options));
   return {
     parameters: parameterCount(options.shape.config),
     threads: options.threads,
@@ -57,11 +61,17 @@ async function measureGroup(group: Group, options: Qwen3ShapeOptions): Promise<M
       const before = rows.get(name)!;
       if (before.error !== undefined) continue;
       options.note(`Measuring: ${title}, ${name}, round ${round + 1} of ${rounds}`);
-      rows.set(name, await nextRound(before, { ...group, contestant }, options));
+      const row = await nextRound(before, { ...group, contestant }, options);
+      rows.set(name, row);
+      // A run that is stopped leaves what it measured on the screen.
+      options.note(`  ${row.error ?? inWords(row.answer!)}`);
     }
   }
   return { title, task, tokens, rows: [...rows.values()] };
 }
+
+const inWords = ({ seconds, peakBytes }: RowAnswer): string =>
+  `${seconds.map((value) => value.toFixed(3)).join(' ')} s, ${(peakBytes / 1e9).toFixed(2)} GB`;
 
 /** What cannot run here is reported when it is a peer; ours must run. */
 async function nextRound(

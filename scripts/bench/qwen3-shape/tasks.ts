@@ -18,6 +18,8 @@ export type Task =
       readonly steps: number;
     };
 
+export const taskKinds = ['lora-step', 'prefill', 'decode'] as const satisfies Task['kind'][];
+
 /** How PyTorch does a task. */
 export interface PeerVariant {
   readonly attention: 'sdpa' | 'eager';
