@@ -116,7 +116,7 @@ export function requireTrainable(config: ModelConfig): void {
   if (trainedSpecs(config).length > 0) return;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    'The model is quantised to four bits, and such weights cannot be trained. Train an adapter over them (model.lora, --lora-rank), or start from the float weights.',
+    'The model is quantised to four bits, and such weights cannot be trained. Train an adapter over them (model.lora), or start from the float weights.',
   );
 }
 

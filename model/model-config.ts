@@ -179,9 +179,14 @@ function familyOf(type: string, tensorNames: Iterable<string> | undefined): Mode
   return families[type]!;
 }
 
+/** Lists of the tensors of so many layers would end the process. */
+const mostLayers = 10_000;
+
 function shapeProblems(config: ModelConfig): string[] {
-  const { heads, kvHeads, headDim } = config;
+  const { heads, kvHeads, headDim, layers } = config;
   const problems: string[] = [];
+  if (layers > mostLayers)
+    problems.push(`num_hidden_layers is ${layers}; a model of more than ${mostLayers} is none.`);
   if (heads % kvHeads !== 0) {
     problems.push(
       `num_attention_heads ${heads} is not a multiple of num_key_value_heads ${kvHeads}.`,

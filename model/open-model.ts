@@ -73,6 +73,7 @@ export async function modelLayers({
   namedBy,
   findBase = async () => undefined,
 }: LayersRequest): Promise<ModelLayers> {
+  refuseRepeats([folder, ...adapters]);
   const over = await adapterFolders(adapters, namedBy && ` ${namedBy} names it.`);
   if (existsSync(path.join(folder, 'config.json'))) return { base: folder, adapters: over };
   if (!holdsAdapter(folder)) {
@@ -114,6 +115,14 @@ export async function adapterFolders(
     folders.add(folder);
   }
   return [...folders];
+}
+
+/** Adapters add up, but one adapter is not twice itself: it is more likely that another was meant. */
+function refuseRepeats(names: readonly string[]): void {
+  const folders = names.map((name) => path.resolve(name));
+  const repeated = folders.find((folder, index) => folders.indexOf(folder) !== index);
+  if (repeated === undefined || !holdsAdapter(repeated)) return;
+  throw new AgentRlError('MODEL_INVALID', `${repeated} is named twice. Name each adapter once.`);
 }
 
 function adapterFolder(name: string, note = ''): string {

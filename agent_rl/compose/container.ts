@@ -61,6 +61,8 @@ export function construct<Instance>(
     scope.bind(made).toSelf();
     return scope.get(made);
   } catch (cause) {
+    // It was made as it should be, and found what the user can mend.
+    if (AgentRlError.is(cause)) throw cause;
     throw new AgentRlError(
       'PLUGIN_LOAD_FAILED',
       `Plugin "${name}" could not be made: ${messageOf(cause)}. Every constructor parameter needs an @inject(TOKEN) of something the run provides.`,

@@ -101,13 +101,14 @@ export class EngineService {
       quantize: options.quantize,
     };
     const described = await describeModel(request);
+    const { rows: workers, maxContextTokens } = options;
+    checkCacheFits(described.config, { workers, maxContextTokens });
     const memory = { ...keepingLayers, recompute: options.recompute ?? 'none' };
     const needs = memoryRequest(options, memory);
     const plan = await memoryPlan(described.config, needs);
     // On another device it is that device's memory that counts, which nobody tells us.
     if (options.device === 'cpu') checkPlanFits(plan, described.config, needs);
     const { config, parameters, layers } = await openModel(request);
-    checkCacheFits(config, { workers: options.rows, maxContextTokens: options.maxContextTokens });
     const engine = await openEngine({ device: options.device, threads: options.threads });
     const programs = new DecoderPrograms(engine, config, options.maxContextTokens, true);
     const generator = new LocalGenerator(programs, options);

@@ -147,27 +147,44 @@ export function checkPlanFits(
   has = machineBytes(),
 ): void {
   if (plan.total <= has) return;
-  const advice = [
-    ...(training === undefined
-      ? []
-      : ['algorithm.microBatchTokens or rollout.maxEpisodeTokens (activations)']),
-    'rollout.workers or policy.maxContextTokens (cache)',
-  ].join(', ');
-  const changes = [
-    ...(training !== undefined && memory.recompute === 'none'
-      ? ['set train.recompute: blocks']
-      : []),
-    ...(plan.optimizer > plan.weights
-      ? ['train an adapter (model.lora) instead of the whole model']
-      : []),
-    ...(config.quantization === undefined
-      ? ['quantise the weights (model.quantize: 4bit, with an adapter)']
-      : []),
-  ].join('; or ');
+  const adapter = trainedAdapter(config);
+  const ways: readonly (readonly [boolean, number, string])[] = [
+    [true, plan.cache, 'lower rollout.workers or policy.maxContextTokens (cache)'],
+    [
+      training !== undefined,
+      plan.activations,
+      'lower algorithm.microBatchTokens or rollout.maxEpisodeTokens (activations)',
+    ],
+    [
+      training !== undefined && memory.recompute === 'none',
+      plan.activations,
+      'set train.recompute: blocks (activations)',
+    ],
+    [
+      training !== undefined && adapter === undefined,
+      plan.optimizer,
+      'train an adapter instead of the whole model (model.lora; gradients and optimiser)',
+    ],
+    [
+      training !== undefined && adapter !== undefined,
+      plan.optimizer,
+      'lower model.lora.rank (gradients and optimiser)',
+    ],
+    [
+      config.quantization === undefined,
+      plan.weights,
+      'hold the weights in four bits, under an adapter (model.quantize: 4bit)',
+    ],
+  ];
+  // What takes most comes first.
+  const advice = ways
+    .filter(([helps]) => helps)
+    .toSorted(([, one], [, other]) => other - one)
+    .map(([, , way]) => way);
   throw new AgentRlError(
     'CONFIG_INVALID',
     `This run would need about ${mebibytes(plan.total)}, and this machine has ${mebibytes(has)}: ${planInWords(plan)}. ` +
-      `Lower ${[advice, changes].filter(Boolean).join('; or ')}.`,
+      `What helps, the largest first: ${advice.join('; ')}.`,
   );
 }
 

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 
 import { parse } from 'yaml';
 
@@ -30,7 +29,8 @@ const inputsFile = (folder: RunFolder): string => join(folder.path, 'inputs.json
 
 async function sha256Of(files: readonly string[]): Promise<string> {
   const hash = createHash('sha256');
-  for (const file of files) await pipeline(createReadStream(file), hash, { end: false });
+  for (const file of files)
+    for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
   return hash.digest('hex');
 }
 

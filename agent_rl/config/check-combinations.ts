@@ -1,3 +1,4 @@
+import { ModelBlock } from './blocks/model-block.ts';
 import { RolloutBlock } from './blocks/rollout-block.ts';
 import { TrainBlock } from './blocks/train-block.ts';
 import type { Config } from './config-schema.ts';
@@ -32,6 +33,14 @@ const combinations: readonly Combination[] = [
     problem: ({ policy, train }) =>
       train.mode === 'rl' && policy.sampling.temperature < leastTemperature
         ? `${policy.sampling.temperature} makes all episodes of a group alike, so every advantage is 0. Use a temperature from ${leastTemperature}.`
+        : undefined,
+  },
+  {
+    path: 'model.quantizeBlockSize',
+    problem: ({ model }) =>
+      model.quantize === 'none' &&
+      !isDefault(ModelBlock.properties.quantizeBlockSize, model.quantizeBlockSize)
+        ? `${model.quantizeBlockSize} has no effect while model.quantize is none. Set that to 4bit, or leave this out.`
         : undefined,
   },
   {

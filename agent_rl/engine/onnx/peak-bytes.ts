@@ -48,7 +48,7 @@ export function peakBytes({ graph, outputNames }: TracedProgram): number {
       const reused = inPlace.has(node.operator)
         ? node.inputs.find((name) => buffers.endsWith(name, index) && bytes.get(name) === size)
         : undefined;
-      if (place === 0 && reused !== undefined) buffers.takeOver(reused, output);
+      if (place === 0 && reused !== undefined) buffers.share(reused, output);
       else buffers.allocate(output, size);
     }
     buffers.during(scratchBytes(node));
@@ -89,15 +89,23 @@ function executionOrder(nodes: readonly GraphNode[]): readonly number[] {
   return order;
 }
 
+/** Memory of one result, under all its names. */
+interface Buffer {
+  readonly size: number;
+  /** Step after which none of its names is read. */
+  last: number;
+}
+
 /** What is allocated, and until when. */
 class Buffers {
   peak = 0;
   #live = 0;
+  readonly #step = new Map<number, number>();
   /** Step after which a name is not read any more. */
   readonly #lastRead = new Map<string, number>();
-  readonly #step = new Map<number, number>();
-  /** Names of one buffer, and its size. */
-  readonly #buffer = new Map<string, { readonly names: Set<string>; readonly size: number }>();
+  readonly #buffers = new Map<string, Buffer>();
+  /** Buffers that may end with a step. */
+  readonly #ending = new Map<number, Buffer[]>();
 
   constructor(nodes: readonly GraphNode[], order: readonly number[], outputs: ReadonlySet<string>) {
     for (const [step, index] of order.entries()) {
@@ -111,7 +119,8 @@ class Buffers {
   }
 
   allocate(name: string, size: number): void {
-    this.#buffer.set(name, { names: new Set([name]), size });
+    const buffer: Buffer = { size, last: -1 };
+    this.#name(buffer, name);
     this.#live += size;
     this.peak = Math.max(this.peak, this.#live);
   }
@@ -123,34 +132,31 @@ class Buffers {
 
   /** Gives a buffer another name; not for inputs of the program, which are no buffer of ours. */
   share(of: string, name: string): boolean {
-    const buffer = this.#buffer.get(of);
-    if (buffer === undefined) return false;
-    buffer.names.add(name);
-    this.#buffer.set(name, buffer);
-    return true;
-  }
-
-  takeOver(of: string, name: string): void {
-    this.share(of, name);
+    const buffer = this.#buffers.get(of);
+    if (buffer !== undefined) this.#name(buffer, name);
+    return buffer !== undefined;
   }
 
   /** Whether a buffer has no reader after a node. */
   endsWith(name: string, index: number): boolean {
-    const buffer = this.#buffer.get(name);
-    if (buffer === undefined) return false;
-    return this.#lastOf(buffer.names) <= this.#step.get(index)!;
+    const buffer = this.#buffers.get(name);
+    return buffer !== undefined && buffer.last <= this.#step.get(index)!;
   }
 
   release(index: number): void {
     const step = this.#step.get(index)!;
-    for (const buffer of new Set(this.#buffer.values())) {
-      if (this.#lastOf(buffer.names) > step) continue;
-      this.#live -= buffer.size;
-      for (const name of buffer.names) this.#buffer.delete(name);
-    }
+    for (const buffer of this.#ending.get(step) ?? [])
+      if (buffer.last === step) this.#live -= buffer.size;
+    this.#ending.delete(step);
   }
 
-  #lastOf(names: ReadonlySet<string>): number {
-    return Math.max(...[...names].map((name) => this.#lastRead.get(name) ?? Infinity));
+  #name(buffer: Buffer, name: string): void {
+    this.#buffers.set(name, buffer);
+    const last = this.#lastRead.get(name) ?? Infinity;
+    if (last <= buffer.last) return;
+    buffer.last = last;
+    const ending = this.#ending.get(last);
+    if (ending === undefined) this.#ending.set(last, [buffer]);
+    else ending.push(buffer);
   }
 }
