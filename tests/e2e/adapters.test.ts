@@ -239,7 +239,9 @@ describe('the checkpoint of an adapter', () => {
     expect(readdirSync(stepOf('over', 1)).toSorted()).toEqual(
       [...checkpointFiles, 'trained-over.json'].toSorted(),
     );
-    expect(readJson(stepOf('over', 1), 'trained-over.json')).toEqual({ adapters: [stepOf('whole')] });
+    expect(readJson(stepOf('over', 1), 'trained-over.json')).toEqual({
+      adapters: [stepOf('whole')],
+    });
     expect(readJson(stepOf('over', 1), 'adapter_config.json')).toMatchObject({
       base_model_name_or_path: starter,
       r: 2,

@@ -352,6 +352,17 @@ describe('an adapter over an adapter', () => {
     expect(parameters.get(name)?.[0]).toBe(Math.fround(bound * (2 * rng.uniform() - 1)));
   });
 
+  test('is not named twice: one adapter does not add up with itself', async () => {
+    for (const opening of [
+      modelLayers({ folder: own, adapters: [own] }),
+      modelLayers({ folder: base, adapters: [own, join(own, '.')] }),
+    ]) {
+      const { code, message } = await rejectionOf(opening);
+      expect(code).toBe('MODEL_INVALID');
+      expect(message).toBe(`${own} is named twice. Name each adapter once.`);
+    }
+  });
+
   test('is refused when what is under it is gone, or is not said as it should be', async () => {
     const over = await writeOver([join(folder, 'gone')]);
     for (const opening of [modelLayers({ folder: over }), adapterFolders([over])]) {

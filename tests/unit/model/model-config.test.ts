@@ -152,6 +152,11 @@ describe('a model it cannot run', () => {
       { model_type: 'minimind', use_moe: true },
       /use_moe is true: it is a mixture of experts/,
     ],
+    [
+      'so many layers that a list of them would end the process',
+      { num_hidden_layers: 9_999_999 },
+      /num_hidden_layers is 9999999/,
+    ],
     ['a sliding window', { use_sliding_window: true, max_window_layers: 4 }, /sliding-window/],
     ['layers of another type', { layer_types: ['sliding_attention'] }, /sliding-window/],
     [

@@ -7,6 +7,7 @@ import {
   rewardFunction,
   runContainer,
 } from '../../../../agent_rl/compose/container.ts';
+import { AgentRlError } from '../../../../agent_rl/core/errors.ts';
 import type { EpisodeView } from '../../../../agent_rl/core/reward.ts';
 import { SANDBOX } from '../../../../agent_rl/core/sandbox.ts';
 import { TASK, type Task } from '../../../../agent_rl/core/task.ts';
@@ -26,6 +27,18 @@ class World {
 }
 
 const world = (name: string, settings: unknown) => ({ name, plugin: World, settings });
+
+class Particular {
+  constructor(@inject(SETTINGS) readonly settings: unknown) {
+    throw new AgentRlError('TOKENIZER_INVALID', `No template for ${String(settings)}.`);
+  }
+}
+
+test('what a plugin itself says the user can mend is told as it says it', () => {
+  const plugin = { name: 'particular', plugin: Particular, settings: 'tests' };
+  const { code, message } = thrownBy(() => construct(runContainer([]), plugin));
+  expect([code, message]).toEqual(['TOKENIZER_INVALID', 'No template for tests.']);
+});
 
 describe('an episode', () => {
   test('gives its plugins its task, their own settings and the services of the run', () => {

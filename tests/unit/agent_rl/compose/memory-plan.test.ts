@@ -108,6 +108,16 @@ describe('a plan of memory', () => {
     expect(plan.activations).toBe(4 * (64e9 * 16 * 2 + 64 * 64));
   });
 
+  test('names first what helps most, for an adapter its rank', async () => {
+    const wide = { ...tinyModelConfig, adapters: [{ ...adapter, rank: 100_000 }] };
+    const plan = await memoryPlan(wide, request);
+    const { message } = thrownBy(() => checkPlanFits(plan, wide, request, 1));
+    expect(message).toMatch(
+      /the largest first: lower algorithm\.microBatchTokens .* lower model\.lora\.rank/,
+    );
+    expect(message).not.toContain('train an adapter');
+  });
+
   test('gives no advice that would do nothing', async () => {
     const packed = { ...adapted, quantization: { bits: 4, blockSize: 16 } } as const;
     const plan = await memoryPlan(packed, sampling);

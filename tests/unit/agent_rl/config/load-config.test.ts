@@ -187,6 +187,11 @@ describe('settings that contradict each other', () => {
       'all episodes of a group alike',
     ],
     [
+      'model: {quantizeBlockSize: 32}',
+      'model.quantizeBlockSize',
+      'no effect while model.quantize is none',
+    ],
+    [
       'algorithm: {kl: {weight: 0.1}}',
       'algorithm.kl.weight',
       'no effect while algorithm.kl.kind is none',
