@@ -139,8 +139,7 @@ describe('an adapter over a model of the hub', () => {
     expect(await named(own)).toBe(own);
     expect(await localLayers({ folder: own })).toEqual({ base, adapters: [own] });
     expect(modelFolder(await resolved({ path: own }))).toBe(own);
-    // Given once more it is still one.
-    expect(await localLayers({ folder: own, adapters: [own] })).toEqual({ base, adapters: [own] });
+    await expect(localLayers({ folder: own, adapters: [own] })).rejects.toThrow('is named twice');
   });
 
   test('is over the revision it names', async () => {
