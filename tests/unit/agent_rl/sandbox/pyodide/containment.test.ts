@@ -191,9 +191,7 @@ describe('Programs that attack the sandbox', () => {
     const run = await sandbox().run({ code, limits: { wallS: 0.7, memoryMiB: 128 } });
     expect(run.stdout).not.toContain('LEAK');
     expect(ends).toContain(run.status);
-    // On a machine that does much else a program may have to be killed before it can say anything.
-    const killed = run.status === 'timeout' && run.stderr === '';
-    expect(run.stdout + run.stderr).toContain(killed ? '' : (says ?? ''));
+    expect(run.stdout + run.stderr).toContain(says ?? '');
     expect(run.stdout.length).toBeLessThanOrEqual(65_536);
     expect(run.wallMs).toBeLessThan(4000);
   });
