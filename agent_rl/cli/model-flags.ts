@@ -16,6 +16,18 @@ export const revisionOption: Options = {
 export const revisionOf = ({ revision }: Parsed): { readonly revision?: string } =>
   typeof revision === 'string' ? { revision } : {};
 
+/** What a command runs on, and how it answers. */
+export const engineOptions: Readonly<Record<string, Options>> = {
+  device: {
+    type: 'string',
+    default: 'cpu',
+    requiresArg: true,
+    describe: 'cpu, cuda, cuda:N, webgpu or tensorflow',
+  },
+  'engine-threads': { type: 'string', requiresArg: true, describe: 'Engine threads' },
+  json: { type: 'boolean', default: false, describe: 'Print the result as JSON on stdout' },
+};
+
 /** Flags of the commands that run a model by itself. */
 export const modelOptions: Readonly<Record<string, Options>> = {
   model: {
@@ -41,14 +53,7 @@ export const modelOptions: Readonly<Record<string, Options>> = {
     requiresArg: true,
     describe: 'Weights that share a scale then (64): a power of two from 16',
   },
-  device: {
-    type: 'string',
-    default: 'cpu',
-    requiresArg: true,
-    describe: 'cpu, cuda, cuda:N, webgpu or tensorflow',
-  },
-  'engine-threads': { type: 'string', requiresArg: true, describe: 'Engine threads' },
-  json: { type: 'boolean', default: false, describe: 'Print the result as JSON on stdout' },
+  ...engineOptions,
 };
 
 /** What `modelOptions` ask for. @throws AgentRlError `CONFIG_INVALID` */

@@ -20,8 +20,8 @@ interface LearnerState {
 }
 
 interface StateToWrite extends LearnerState {
-  /** Where the model under a trained adapter is, and adapters between the two. */
-  readonly base: Pick<AdapterToWrite, 'baseModel' | 'under'> | undefined;
+  /** The adapter that is trained and what is under it; absent where the whole model is trained. */
+  readonly adapted: Omit<AdapterToWrite, 'parameters'> | undefined;
 }
 
 const optimizerFile = 'optimizer.safetensors';
@@ -35,12 +35,11 @@ const moments = ['m', 'v'] as const;
 export async function writeLearnerState(
   folder: string,
   config: ModelConfig,
-  { parameters, optimizer, base }: StateToWrite,
+  { parameters, optimizer, adapted }: StateToWrite,
 ): Promise<void> {
-  const adapter = trainedAdapter(config);
-  await (adapter === undefined
+  await (adapted === undefined
     ? saveModel(folder, { config, parameters: new Map(parameters), storedDtype: 'F32' })
-    : writeAdapter(folder, config, { adapter, parameters, baseModel: '', ...base }));
+    : writeAdapter(folder, config, { ...adapted, parameters }));
   const tensors = new Map<string, TensorToWrite>();
   for (const moment of moments) {
     for (const { name, shape } of trainedSpecs(config)) {

@@ -21,6 +21,7 @@ import {
   trainedAdapter,
   trainedSpecs,
   withoutTrainedAdapter,
+  type Adapter,
 } from '../../model/adapter.ts';
 import { ropeTablesUpTo, type RopeTables } from '../../model/rope.ts';
 import type { Weights } from '../../model/parameters.ts';
@@ -81,6 +82,7 @@ export class LocalLearner implements Learner {
   readonly #trained: Parameters;
   readonly #feeds: Readonly<Record<string, Float32Array | Uint8Array>>;
   readonly #memory: ProgramMemory;
+  readonly #adapted: Adapted | undefined;
   #rope: RopeTables = { cos: new Float32Array(), sin: new Float32Array() };
   #reference: Reference | undefined;
 
@@ -90,12 +92,7 @@ export class LocalLearner implements Learner {
     parameters: Weights,
     private readonly options: LocalLearnerOptions,
   ) {
-    if (trainedAdapter(config) !== undefined && options.adapter === undefined) {
-      throw new AgentRlError(
-        'MODEL_INVALID',
-        'An adapter is to be trained, and the learner was not told over which model and with which seed.',
-      );
-    }
+    this.#adapted = adaptedBy(config, options);
     this.#memory = options.memory ?? keepingLayers;
     const specs = trainedSpecs(config);
     this.#trained = new Map(specs.map(({ name }) => [name, required(parameters, name)]));
@@ -191,7 +188,7 @@ export class LocalLearner implements Learner {
     await writeLearnerState(folder, this.config, {
       parameters: this.#trained,
       optimizer: this.#optimizer,
-      base: this.options.adapter,
+      adapted: this.#adapted,
     });
     return { weightsSha256: this.weightsSha256() };
   }
@@ -263,8 +260,10 @@ export class LocalLearner implements Learner {
     { shape: { sequences, length } }: TrainBatch,
     data: readonly TrainDatum[],
   ): Record<string, Float32Array> {
-    const rate = trainedAdapter(this.config)?.dropout ?? 0;
-    const rng = new KeyedRng(this.options.adapter?.seed ?? 0, 'dropout', this.#optimizer.steps);
+    if (this.#adapted === undefined) return {};
+    const { adapter, seed } = this.#adapted;
+    const rate = adapter.dropout;
+    const rng = new KeyedRng(seed, 'dropout', this.#optimizer.steps);
     const specs = dropoutSpecs(this.config, { sequences, length });
     return Object.fromEntries(
       specs.map(({ name, shape }) => [
@@ -289,6 +288,21 @@ export class LocalLearner implements Learner {
       mask: causalMask(length),
     };
   }
+}
+
+/** The adapter that is trained, with what its options say of it. */
+interface Adapted extends NonNullable<LocalLearnerOptions['adapter']> {
+  readonly adapter: Adapter;
+}
+
+function adaptedBy(config: ModelConfig, options: LocalLearnerOptions): Adapted | undefined {
+  const adapter = trainedAdapter(config);
+  if (adapter === undefined) return undefined;
+  if (options.adapter !== undefined) return { ...options.adapter, adapter };
+  throw new AgentRlError(
+    'MODEL_INVALID',
+    'An adapter is to be trained, and the learner was not told over which model and with which seed.',
+  );
 }
 
 /** A frozen model and its weights. */

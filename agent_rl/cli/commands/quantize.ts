@@ -1,8 +1,16 @@
 import { adapterTargetNames } from '../../core/linear-module.ts';
+import type { QuantizeOptions } from '../../compose/run-options.ts';
+import { AgentRlError } from '../../core/errors.ts';
 import type { Command } from '../command.ts';
-import { textsOf } from '../config-flags.ts';
+import { textsOf, type Parsed } from '../config-flags.ts';
 import { printer, writeJson } from '../io.ts';
-import { numberFlag, revisionOf, revisionOption, type NumberRange } from '../model-flags.ts';
+import {
+  engineOptions,
+  numberFlag,
+  revisionOf,
+  revisionOption,
+  type NumberRange,
+} from '../model-flags.ts';
 
 export const quantize: Command = {
   name: 'quantize <model> <output>',
@@ -40,7 +48,7 @@ export const quantize: Command = {
       requiresArg: true,
       describe: 'Rank of the adapter; 0 writes none',
     },
-    'lora-alpha': { type: 'string', default: '16', requiresArg: true, describe: 'Its alpha' },
+    'lora-alpha': { type: 'string', requiresArg: true, describe: 'Its alpha (16)' },
     'lora-targets': {
       type: 'string',
       array: true,
@@ -53,25 +61,16 @@ export const quantize: Command = {
       requiresArg: true,
       describe: "Keys the adapter's start",
     },
-    device: {
-      type: 'string',
-      default: 'cpu',
-      requiresArg: true,
-      describe: 'cpu, cuda, cuda:N, webgpu or tensorflow',
-    },
-    'engine-threads': { type: 'string', requiresArg: true, describe: 'Engine threads' },
-    json: { type: 'boolean', default: false, describe: 'Print the result as JSON on stdout' },
+    ...engineOptions,
   },
   run: async (parsed, { io, jobs }) => {
     const json = parsed['json'] === true;
     const { text } = parsed;
-    // Each of these flags has a default.
+    // Each flag it is asked for has a default.
     const number = (flag: string, range: NumberRange): number =>
       numberFlag(parsed, flag, range) as number;
     const count = { from: 1, whole: true };
     const engineThreads = numberFlag(parsed, 'engine-threads', count);
-    const targets = textsOf(parsed['lora-targets']);
-    const rank = number('lora-rank', { from: 0, whole: true });
     const result = await jobs.quantize({
       model: String(parsed['model']),
       ...revisionOf(parsed),
@@ -84,15 +83,29 @@ export const quantize: Command = {
       print: printer(io, json),
       ...(typeof text === 'string' && { text }),
       ...(engineThreads !== undefined && { engineThreads }),
-      ...(rank !== 0 && {
-        lora: {
-          rank,
-          alpha: number('lora-alpha', { from: 0, above: true }),
-          targets: targets.length === 0 ? ['all-linear'] : targets,
-        },
-      }),
+      ...adapterOf(parsed, number('lora-rank', { from: 0, whole: true })),
     });
     if (json) writeJson(io, result);
     return 0;
   },
 };
+
+/** The adapter that is asked for. @throws AgentRlError `CONFIG_INVALID` when flags speak of one and the rank is 0. */
+function adapterOf(parsed: Parsed, rank: number): Pick<QuantizeOptions, 'lora'> {
+  const alpha = numberFlag(parsed, 'lora-alpha', { from: 0, above: true });
+  const targets = textsOf(parsed['lora-targets']);
+  if (rank > 0) {
+    return {
+      lora: {
+        rank,
+        alpha: alpha ?? 16,
+        targets: targets.length === 0 ? ['all-linear'] : targets,
+      },
+    };
+  }
+  if (alpha === undefined && targets.length === 0) return {};
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    '--lora-rank 0 writes no adapter, so --lora-alpha and --lora-targets would have no effect. Leave them out, or give a rank.',
+  );
+}

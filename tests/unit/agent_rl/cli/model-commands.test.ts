@@ -37,6 +37,15 @@ describe('agent-rl quantize', () => {
   });
 });
 
+test.each([
+  ['--lora-alpha', '3'],
+  ['--lora-targets', 'mlp'],
+])('agent-rl quantize refuses %s without an adapter to write', async (flag, value) => {
+  const { code, stderr } = await given('quantize', 'm', 'four', '--lora-rank', '0', flag, value);
+  expect(code).toBe(2);
+  expect(stderr).toContain('--lora-rank 0 writes no adapter');
+});
+
 const files = ['--model', 'm', '--input', 'in.jsonl', '--output', 'out.jsonl'];
 
 describe('agent-rl score', () => {
