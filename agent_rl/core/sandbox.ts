@@ -17,9 +17,14 @@ export interface SandboxLimits {
   readonly memoryMiB?: number;
 }
 
+/** Contents in base64, by path relative to the program's working folder. */
+export type SandboxFiles = Readonly<Record<string, string>>;
+
 export interface RunRequest {
   readonly code: string;
   readonly stdin?: string;
+  /** Put into the working folder before the program starts. */
+  readonly files?: SandboxFiles;
   readonly limits?: SandboxLimits;
   /** Seeds the sandbox's entropy, so that a rollout can be repeated. */
   readonly seed?: number;
@@ -28,13 +33,19 @@ export interface RunRequest {
 export interface RunResult {
   readonly status: SandboxStatus;
   readonly exitCode?: number;
+  /** Name of the signal that ended the program, with status `signaled`. */
+  readonly signal?: string;
   /** UTF-8 with replacement, capped; see `truncated`. */
   readonly stdout: string;
   readonly stderr: string;
   readonly stdoutBytes: number;
   readonly stderrBytes: number;
   readonly truncated: boolean;
+  /** From the program's start, not from when it was asked for. */
   readonly wallMs: number;
+  /** Where the backend can tell. */
+  readonly cpuMs?: number;
+  readonly peakRssBytes?: number;
   /** Backend and level that ran it, for the record. */
   readonly level: string;
   readonly message?: string;
@@ -42,9 +53,9 @@ export interface RunResult {
 
 export interface CallsRequest {
   readonly code: string;
-  /** Name of the function to call. */
+  /** Name of the function to call, or `Class.method` of a fresh instance for each call. */
   readonly entry: string;
-  /** Arguments of each call, type-tagged (see `dataset/python-value.ts`). */
+  /** Arguments of each call, type-tagged (see `core/python-value.ts`). */
   readonly args: readonly (readonly unknown[])[];
   readonly limits?: SandboxLimits;
   readonly seed?: number;
@@ -59,6 +70,62 @@ export interface CallsResult extends RunResult {
   readonly results: readonly CallResult[];
 }
 
+/** Tests written in Python, to be run where the program they test cannot reach them. */
+export interface AssertTests {
+  /** Runs before the statements, in their names. */
+  readonly setup?: string;
+  /** Each is one test: it passes when it raises nothing. They share their names and run in order. */
+  readonly statements: readonly string[];
+  /** The function that the tests call `candidate`. */
+  readonly entry?: string;
+  /**
+   * What of the program the tests may use, built-in names included. By default every name they use that is no
+   * built-in, so that a program cannot stand in for `sorted` or `abs`.
+   */
+  readonly names?: readonly string[];
+}
+
+export interface JudgeRequest {
+  readonly code: string;
+  readonly tests: AssertTests;
+  readonly limits?: SandboxLimits;
+  readonly seed?: number;
+}
+
+/** What became of one statement. */
+export interface AssertVerdict {
+  readonly passed: boolean;
+  /** Of a test that did not pass. May quote the test: never to be shown to the policy. */
+  readonly problem?: string;
+}
+
+/** The run is that of the program under test; what the tests print is not kept. */
+export interface JudgeResult extends RunResult {
+  /** One per statement; shorter when the run ended early. */
+  readonly verdicts: readonly AssertVerdict[];
+}
+
+export interface SessionRequest {
+  readonly limits?: SandboxLimits;
+  readonly seed?: number;
+  /** Seconds that all programs of the session may run together. */
+  readonly totalWallS?: number;
+}
+
+export interface SessionRun extends RunResult {
+  /** False when the session's interpreter ended with this program: the next starts without variables. */
+  readonly alive: boolean;
+}
+
+/** Programs that share their variables and files, run one after another in one interpreter. */
+export interface SandboxSession {
+  run(
+    request: Pick<RunRequest, 'code' | 'stdin' | 'limits'>,
+    signal?: AbortSignal,
+  ): Promise<SessionRun>;
+  close(): Promise<void>;
+}
+
 export interface SandboxCapabilities {
   readonly backend: string;
   readonly level: string;
@@ -69,7 +136,12 @@ export interface SandboxCapabilities {
 /** Runs untrusted code. Never throws for what the code did; `sandbox_error` means we failed. */
 export interface Sandbox {
   run(request: RunRequest, signal?: AbortSignal): Promise<RunResult>;
+  /** Calls a function of the program; what is expected of it stays outside. */
   calls(request: CallsRequest, signal?: AbortSignal): Promise<CallsResult>;
+  /** Runs tests in a second sandbox that reaches the program by messages only. */
+  judge(request: JudgeRequest, signal?: AbortSignal): Promise<JudgeResult>;
+  /** Its interpreter starts with the first program. */
+  openSession(request?: SessionRequest): SandboxSession;
   capabilities(): SandboxCapabilities;
   close(): Promise<void>;
 }

@@ -35,6 +35,8 @@ function withLimits(sandbox: Sandbox, limits: SandboxLimits): Sandbox {
   return {
     run: (request, signal) => sandbox.run(limited(request), signal),
     calls: (request, signal) => sandbox.calls(limited(request), signal),
+    judge: (request, signal) => sandbox.judge(limited(request), signal),
+    openSession: (request = {}) => sandbox.openSession(limited(request)),
     capabilities: () => sandbox.capabilities(),
     close: () => sandbox.close(),
   };

@@ -40,6 +40,12 @@ export class RememberingSandbox implements Sandbox {
   calls: Sandbox['calls'] = (request, signal) =>
     this.#answer(['calls', request], () => this.inner.calls(request), signal);
 
+  judge: Sandbox['judge'] = (request, signal) =>
+    this.#answer(['judge', request], () => this.inner.judge(request), signal);
+
+  /** What a session's program does depends on those before it, so nothing of it is kept. */
+  openSession: Sandbox['openSession'] = (request) => this.inner.openSession(request);
+
   capabilities: Sandbox['capabilities'] = () => this.inner.capabilities();
 
   close: Sandbox['close'] = () => this.inner.close();

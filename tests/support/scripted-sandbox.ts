@@ -1,9 +1,12 @@
 import type {
   CallsRequest,
   CallsResult,
+  JudgeRequest,
+  JudgeResult,
   RunRequest,
   RunResult,
   Sandbox,
+  SessionRun,
 } from '../../agent_rl/core/sandbox.ts';
 
 const ran: RunResult = {
@@ -20,11 +23,24 @@ const ran: RunResult = {
 
 /** A sandbox that runs nothing: `answer` says what came of each request. */
 export function scriptedSandbox(
-  answer: (request: RunRequest | CallsRequest) => Partial<CallsResult>,
-): Sandbox & { readonly requests: (RunRequest | CallsRequest)[] } {
-  const requests: (RunRequest | CallsRequest)[] = [];
+  answer: (
+    request: RunRequest | CallsRequest | JudgeRequest,
+  ) => Partial<CallsResult & JudgeResult & SessionRun>,
+): Sandbox & { readonly requests: (RunRequest | CallsRequest | JudgeRequest)[] } {
+  const requests: (RunRequest | CallsRequest | JudgeRequest)[] = [];
   return {
     requests,
+    async judge(request) {
+      requests.push(request);
+      return { ...ran, verdicts: [], ...answer(request) };
+    },
+    openSession: () => ({
+      async run(request) {
+        requests.push(request);
+        return { ...ran, alive: true, ...answer(request) };
+      },
+      close: async () => undefined,
+    }),
     async run(request) {
       requests.push(request);
       return { ...ran, ...answer(request) };

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { harnessFolder, readHarness } from '../harness/read-harness.ts';
 import { patchGlue, patchLoader, pyodideVersion } from './glue-patches.ts';
 import { builtFolder } from './restricted-node.ts';
 
@@ -13,7 +14,7 @@ const unavailable = (message: string, cause?: unknown): AgentRlError =>
 /** Installed pyodide, checked to be the one this package patches. */
 export interface Distribution {
   readonly folder: string;
-  /** Names everything a snapshot depends on: pyodide, Node and all programs of this folder. */
+  /** Names everything a snapshot depends on: pyodide, Node, all programs of this folder and the harness. */
   readonly key: string;
 }
 
@@ -55,10 +56,15 @@ function programs(folder: string): string[] {
 /**
  * @param folder Of pyodide; the installed one by default.
  * @param built Of the sandbox's programs.
+ * @param harness Of the Python around a program.
  * @throws AgentRlError `SANDBOX_UNAVAILABLE` when pyodide is absent, another version, or modified, or when the
  *   programs are not built.
  */
-export function findDistribution(folder = locate(), built = builtFolder()): Distribution {
+export function findDistribution(
+  folder = locate(),
+  built = builtFolder(),
+  harness = harnessFolder(),
+): Distribution {
   const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
     version?: unknown;
   };
@@ -68,7 +74,11 @@ export function findDistribution(folder = locate(), built = builtFolder()): Dist
     );
   }
   const hash = createHash('sha256');
-  for (const text of [...patchedSources(folder), ...programs(built)])
+  for (const text of [
+    ...patchedSources(folder),
+    ...programs(built),
+    ...readHarness(harness).flat(),
+  ])
     hash.update(text).update('\0');
   const scripts = hash.digest('hex').slice(0, 12);
   return {

@@ -1,7 +1,6 @@
 import { Worker } from 'node:worker_threads';
 
-import { memoryErrorCode } from './python-boot.ts';
-import { shared } from './protocol.ts';
+import { memoryErrorCode, shared } from './protocol.ts';
 import type { ChildRequest, ChildResult, WorkerMessage, WorkerSettings } from './protocol.ts';
 
 /** After the interrupt, Python has this long to end by KeyboardInterrupt and show the line it was at. */

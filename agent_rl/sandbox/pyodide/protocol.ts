@@ -7,6 +7,14 @@ export interface ChildSettings {
   readonly pyodideFolder: string;
 }
 
+export interface SnapshotSettings extends ChildSettings {
+  /** What Python runs before the snapshot is taken. */
+  readonly boot: string;
+}
+
+/** Exit code that no program can give, those of Python being below 256; the same in `harness/program.py`. */
+export const memoryErrorCode = 256;
+
 interface RequestBase {
   readonly id: number;
   readonly code: string;

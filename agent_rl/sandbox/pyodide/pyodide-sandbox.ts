@@ -2,11 +2,14 @@ import { AgentRlError, messageOf } from '../../core/errors.ts';
 import type {
   CallsRequest,
   CallsResult,
+  JudgeRequest,
+  JudgeResult,
   RunRequest,
   RunResult,
   Sandbox,
   SandboxCapabilities,
   SandboxLimits,
+  SandboxSession,
 } from '../../core/sandbox.ts';
 import { ChildPool, KilledItsChildren } from './child-pool.ts';
 import { readCallResults } from './read-call-results.ts';
@@ -170,6 +173,14 @@ export class PyodideSandbox implements Sandbox {
     if (results !== undefined) return { ...resultOf(result), results };
     const message = 'the program tampered with its results';
     return { ...resultOf(result), status: 'crashed', message, results: [] };
+  }
+
+  async judge(_request: JudgeRequest): Promise<JudgeResult> {
+    return { ...failed('sandbox_error', 'not built yet'), verdicts: [] };
+  }
+
+  openSession(): SandboxSession {
+    throw new Error('not built yet');
   }
 
   capabilities(): SandboxCapabilities {

@@ -4,10 +4,9 @@ import { join } from 'node:path';
 
 import { BareRealm } from './bare-realm.ts';
 import { patchGlue, patchLoader } from './glue-patches.ts';
-import { pythonBoot } from './python-boot.ts';
-import type { ChildSettings } from './protocol.ts';
+import type { SnapshotSettings } from './protocol.ts';
 
-const settings = JSON.parse(process.argv[2] ?? '{}') as ChildSettings;
+const settings = JSON.parse(process.argv[2] ?? '{}') as SnapshotSettings;
 const shipped = (name: string): Buffer => readFileSync(join(settings.pyodideFolder, name));
 const made = (name: string): string => join(settings.snapshotFolder, name);
 
@@ -20,7 +19,7 @@ const { snapshot } = await realm.instantiate<{ snapshot: () => Uint8Array }>(
   { glue, loader, wasm: shipped('pyodide.asm.wasm'), stdlib: shipped('python_stdlib.zip') },
   {
     makeSnapshot: true,
-    boot: pythonBoot,
+    boot: settings.boot,
     lockInfo: lock.info,
     captureBytes: 4096,
     floodBytes: 4096,

@@ -13,6 +13,8 @@ import { join } from 'node:path';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import type { Distribution } from './distribution.ts';
+import { pythonBoot } from './python-boot.ts';
+import type { SnapshotSettings } from './protocol.ts';
 import { escapedProbes } from './probe-escapes.ts';
 import { startRestricted } from './restricted-node.ts';
 
@@ -43,7 +45,11 @@ function isWhole(folder: string): boolean {
 async function build(distribution: Distribution, folder: string): Promise<void> {
   const child = startRestricted({
     name: 'snapshot-main',
-    settings: { snapshotFolder: folder, pyodideFolder: distribution.folder },
+    settings: {
+      snapshotFolder: folder,
+      pyodideFolder: distribution.folder,
+      boot: pythonBoot(),
+    } satisfies SnapshotSettings,
     readableFolders: [distribution.folder],
     writableFolder: folder,
     dataMiB: 4000,
