@@ -45,6 +45,8 @@ export interface ProcessEnd {
   /** As waitpid(2) gives it; null when it could not be started. */
   readonly status: number | null;
   readonly disk_full: boolean;
+  /** A watched folder held more than it may; level lite. */
+  readonly over_quota: boolean;
   readonly cpu_s: number;
   readonly peak_kib: number;
   /** Why it could not be started. */

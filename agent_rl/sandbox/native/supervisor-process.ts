@@ -91,10 +91,7 @@ export class SupervisorProcess {
   }
 
   /** @throws SupervisorDied */
-  ask(
-    request: SupervisorRequest,
-    signal?: AbortSignal,
-  ): Promise<SupervisorReply> {
+  ask(request: SupervisorRequest, signal?: AbortSignal): Promise<SupervisorReply> {
     if (this.#death) return Promise.reject(this.#death);
     const id = this.#nextId++;
     const cancel = (): void => this.#write({ do: 'cancel', id });
@@ -152,7 +149,8 @@ export class SupervisorProcess {
   }
 
   #write(message: object): void {
-    if (this.#process.stdin?.writable === true) this.#process.stdin.write(`${JSON.stringify(message)}\n`);
+    if (this.#process.stdin?.writable === true)
+      this.#process.stdin.write(`${JSON.stringify(message)}\n`);
   }
 
   #die(why: string): void {

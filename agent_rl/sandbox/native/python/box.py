@@ -63,6 +63,7 @@ class Box:
         self.ended = {
             'status': message.get('status'),
             'disk_full': message.get('over_quota', False),
+            'over_quota': message.get('over_quota', False),
             'cpu_s': message.get('cpu_s', 0),
             'peak_kib': message.get('peak_kib', 0),
             'failed': message.get('failed'),
