@@ -63,7 +63,7 @@ export function endingOf({ why, end }: ProcessReply, notes: Notes): Ending {
 }
 
 /** Only a watched folder can hold too much; on a disk of its own a program that goes on when it is full has ended well. */
-const overDisk = (end: ProcessEnd): boolean => end.disk_full && end.over_quota === true;
+const overDisk = (end: ProcessEnd): boolean => end.disk_full && end.over_quota;
 
 const withCode = (status: SandboxStatus, exitCode: number | undefined): Ending =>
   exitCode === undefined ? { status } : { status, exitCode };
@@ -71,7 +71,7 @@ const withCode = (status: SandboxStatus, exitCode: number | undefined): Ending =
 function signalled(signal: number, end: ProcessEnd): Ending {
   if (signal === constants.signals.SIGXCPU) return { status: 'timeout' };
   if (signal === constants.signals.SIGXFSZ) return { status: 'file_limit' };
-  if (end.over_quota === true) return { status: 'disk_limit' };
+  if (end.over_quota) return { status: 'disk_limit' };
   return { status: 'signaled', signal: nameOf(signal) };
 }
 

@@ -6,7 +6,7 @@ import { offersLevel } from '../../../../support/python.ts';
 
 /** Half of what earlier runs hold, turned around, so that the scan does not find itself. */
 const half = 'Q7ZQ7ZQ7Z';
-const turned = (kind: string): string => [...`${kind}-${half}`].toReversed().join('');
+const turned = (kind: string): string => `${kind}-${half}`.split('').toReversed().join('');
 const kinds = ['OWNCODE', 'OWNINPUT', 'OWNOUTPUT', 'OWNTESTS'];
 
 /** Reads all memory around known objects through a pipe, which fails on what is not mapped instead of ending the scan. */
