@@ -83,6 +83,11 @@ export interface AssertTests {
    * built-in, so that a program cannot stand in for `sorted` or `abs`.
    */
   readonly names?: readonly string[];
+  /**
+   * Those of the names that are classes: the tests may make objects of them and use their attributes. By default the
+   * names that begin with a capital. What any other name returns must be plain data.
+   */
+  readonly classes?: readonly string[];
 }
 
 export interface JudgeRequest {

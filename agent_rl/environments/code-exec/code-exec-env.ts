@@ -12,7 +12,8 @@ import type {
 } from '../../core/environment.ts';
 import { system, user } from '../../core/message.ts';
 import type { Message, ToolCall } from '../../core/message.ts';
-import { compareOutputs, compareValues } from '../../sandbox/compare.ts';
+import { compareOutputs } from '../../sandbox/compare-outputs.ts';
+import { compareValues } from '../../sandbox/compare-values.ts';
 import { judgeCode } from '../../sandbox/judge.ts';
 import type { Judgement } from '../../sandbox/judge.ts';
 import { SANDBOX } from '../../core/sandbox.ts';
