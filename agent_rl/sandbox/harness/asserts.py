@@ -144,7 +144,11 @@ class _Peer:
         }, makes_object)
 
     def ask(self, message, makes_object=False):
-        answer = self._exchange(json.dumps(message))
+        try:
+            self._channel.send(json.dumps(message))
+        except OSError:
+            raise self._lost()
+        answer = self._received()
         if 'raised' in answer:
             kind, text = answer['raised']
             raise _exception(kind, text)
@@ -153,18 +157,13 @@ class _Peer:
             self._handles.add(int(value['$object'][0]))
         return self._value(value)
 
-    def _exchange(self, text):
-        # A message of the tests that is too large is the tests' own ValueError: nothing was sent, the solution lives.
-        try:
-            self._channel.send(text)
-        except OSError:
-            raise self._lost()
-        return self._received()
-
     def _received(self):
+        if self.ended:
+            raise self._lost()
         try:
             return json.loads(self._channel.receive())
-        except (EOFError, OSError):
+        except (EOFError, OSError, ValueError, RecursionError):
+            # Also what is no message: from here on questions and answers need not belong together.
             raise self._lost()
 
     def _lost(self):

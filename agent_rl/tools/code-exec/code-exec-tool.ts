@@ -5,10 +5,10 @@ import type { Static } from 'typebox';
 import { AgentRlError } from '../../core/errors.ts';
 import { KeyedRng } from '../../core/keyed-rng.ts';
 import { SANDBOX } from '../../core/sandbox.ts';
-import type { RunResult, Sandbox } from '../../core/sandbox.ts';
+import type { AssertTests, RunResult, Sandbox } from '../../core/sandbox.ts';
 import { SETTINGS, tool } from '../../core/tool.ts';
 import type { Tool, ToolContext, ToolResult } from '../../core/tool.ts';
-import { describeCall, describeRun } from './describe-run.ts';
+import { describeCall, describeRun, describeTests } from './describe-run.ts';
 
 const CodeExecParameters = Type.Object(
   { code: Type.String({ description: 'A whole Python program' }) },
@@ -38,13 +38,18 @@ const CodeExecSettings = Type.Object(
   { additionalProperties: false },
 );
 
-/** What an environment may hand the tool: standard input, or a call to make once the program has run. */
+/** What an environment may hand the tool: standard input, a call to make once the program has run, or public tests. */
 export interface CodeExecInputs {
   readonly stdin?: string;
   readonly call?: { readonly entry: string; readonly args: readonly unknown[] };
+  /** Their statements are shown, and what those raise; their setup is not. */
+  readonly tests?: AssertTests;
 }
 
-/** Runs a Python program of the policy's in the sandbox and shows what it printed or what its function returned. */
+/**
+ * Runs a Python program of the policy's in the sandbox and shows what it printed, what its function returned or which
+ * tests it passes.
+ */
 @tool({
   name: 'code_exec',
   description: 'Run a Python program and see what it prints.',
@@ -72,12 +77,16 @@ export class CodeExecTool implements Tool<typeof CodeExecParameters> {
 
   async #run(
     code: string,
-    { stdin, call }: CodeExecInputs,
+    { stdin, call, tests }: CodeExecInputs,
     signal: AbortSignal,
   ): Promise<ToolResult> {
     // Keyed by the program itself: the same program has the same luck, whoever writes it.
     const seed = new KeyedRng('code_exec', code).integer(0x100000000);
     const request = { code, seed, limits: this.#limits() };
+    if (tests !== undefined) {
+      const run = await this.sandbox.judge({ ...request, tests }, signal);
+      return shown(run, describeTests(run, tests.statements));
+    }
     if (call === undefined) {
       const run = await this.sandbox.run({ ...request, stdin: stdin ?? '' }, signal);
       return shown(run, describeRun(run));

@@ -1,6 +1,6 @@
 import { pythonRepr } from '../../core/python-value.ts';
 import type { PythonValue } from '../../core/python-value.ts';
-import type { CallsResult, RunResult } from '../../core/sandbox.ts';
+import type { CallsResult, JudgeResult, RunResult } from '../../core/sandbox.ts';
 import type { ToolResult } from '../../core/tool.ts';
 import { unreachable } from '../../core/unreachable.ts';
 
@@ -29,6 +29,23 @@ export function describeCall(run: CallsResult): Described {
     return { content: joined(printed, pythonRepr(result.value as PythonValue)), isError: false };
   }
   return { content: joined(printed, withLine(run.stderr, result.problem)), isError: true };
+}
+
+/**
+ * What a program printed and which tests it passed. What ended the tests before the first of them is told only where the
+ * program did it: anything else would quote their setup, which is hidden.
+ */
+export function describeTests(run: JudgeResult, statements: readonly string[]): Described {
+  if (run.status !== 'ok') return { ...describeRun(run), isError: true };
+  const lines = statements.map((statement, i) => {
+    const verdict = run.verdicts[i];
+    if (verdict === undefined) return `not run: ${statement}`;
+    return verdict.passed
+      ? `passed: ${statement}`
+      : `failed: ${statement}: ${verdict.problem ?? ''}`;
+  });
+  const isError = !statements.every((_, i) => run.verdicts[i]?.passed === true);
+  return { content: joined(run.stdout.trimEnd(), ...lines), isError };
 }
 
 /** Seconds as people write them. */
