@@ -307,6 +307,8 @@ class TrainingRun {
     if (agent.sandbox !== undefined) {
       const { backend, level, concurrency } = agent.sandbox.capabilities();
       log.info(`Sandbox: ${backend}, level ${level}, ${concurrency} at once`);
+      for (const why of agent.sandbox.passedOver) log.warn(`Sandbox passed over: ${why}`);
+      agent.sandbox.incidents.listen(({ message }) => log.warn(`Sandbox: ${message}`));
     }
   }
 

@@ -20,7 +20,12 @@ export interface SandboxLimits {
 /** Contents in base64, by path relative to the program's working folder. */
 export type SandboxFiles = Readonly<Record<string, string>>;
 
-export interface RunRequest {
+/** Who asks. Those who wait take turns. */
+interface Owned {
+  readonly owner?: string;
+}
+
+export interface RunRequest extends Owned {
   readonly code: string;
   readonly stdin?: string;
   /** Put into the working folder before the program starts. */
@@ -51,7 +56,7 @@ export interface RunResult {
   readonly message?: string;
 }
 
-export interface CallsRequest {
+export interface CallsRequest extends Owned {
   readonly code: string;
   /** Name of the function to call, or `Class.method` of a fresh instance for each call. */
   readonly entry: string;
@@ -90,7 +95,7 @@ export interface AssertTests {
   readonly classes?: readonly string[];
 }
 
-export interface JudgeRequest {
+export interface JudgeRequest extends Owned {
   readonly code: string;
   readonly tests: AssertTests;
   readonly limits?: SandboxLimits;
@@ -110,7 +115,7 @@ export interface JudgeResult extends RunResult {
   readonly verdicts: readonly AssertVerdict[];
 }
 
-export interface SessionRequest {
+export interface SessionRequest extends Owned {
   readonly limits?: SandboxLimits;
   readonly seed?: number;
   /** Seconds that all programs of the session may run together. */
