@@ -105,7 +105,7 @@ export interface JudgeRequest extends Owned {
 /** What became of one statement. */
 export interface AssertVerdict {
   readonly passed: boolean;
-  /** Of a test that did not pass. May quote the test: never to be shown to the policy. */
+  /** Of a test that did not pass. May quote statement and setup: not to be shown to the policy where they are hidden. */
   readonly problem?: string;
 }
 

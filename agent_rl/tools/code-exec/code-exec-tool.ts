@@ -42,7 +42,7 @@ const CodeExecSettings = Type.Object(
 export interface CodeExecInputs {
   readonly stdin?: string;
   readonly call?: { readonly entry: string; readonly args: readonly unknown[] };
-  /** Their statements are shown, and what those raise; their setup is not. */
+  /** The policy is shown the statements, never the setup. */
   readonly tests?: AssertTests;
 }
 
@@ -85,7 +85,7 @@ export class CodeExecTool implements Tool<typeof CodeExecParameters> {
     const request = { code, seed, limits: this.#limits() };
     if (tests !== undefined) {
       const run = await this.sandbox.judge({ ...request, tests }, signal);
-      return shown(run, describeTests(run, tests.statements));
+      return shown(run, describeTests(run, tests));
     }
     if (call === undefined) {
       const run = await this.sandbox.run({ ...request, stdin: stdin ?? '' }, signal);

@@ -1,6 +1,6 @@
 import { pythonRepr } from '../../core/python-value.ts';
 import type { PythonValue } from '../../core/python-value.ts';
-import type { CallsResult, JudgeResult, RunResult } from '../../core/sandbox.ts';
+import type { AssertTests, CallsResult, JudgeResult, RunResult } from '../../core/sandbox.ts';
 import type { ToolResult } from '../../core/tool.ts';
 import { unreachable } from '../../core/unreachable.ts';
 
@@ -32,17 +32,16 @@ export function describeCall(run: CallsResult): Described {
 }
 
 /**
- * What a program printed and which tests it passed. What ended the tests before the first of them is told only where the
- * program did it: anything else would quote their setup, which is hidden.
+ * What a program printed and which tests it passed. Why one failed is told only where the tests have no setup: what is
+ * raised may quote that, and it is hidden.
  */
-export function describeTests(run: JudgeResult, statements: readonly string[]): Described {
+export function describeTests(run: JudgeResult, { statements, setup }: AssertTests): Described {
   if (run.status !== 'ok') return { ...describeRun(run), isError: true };
   const lines = statements.map((statement, i) => {
     const verdict = run.verdicts[i];
-    if (verdict === undefined) return `not run: ${statement}`;
-    return verdict.passed
-      ? `passed: ${statement}`
-      : `failed: ${statement}: ${verdict.problem ?? ''}`;
+    if (verdict?.passed) return `passed: ${statement}`;
+    const why = setup === undefined ? verdict?.problem : undefined;
+    return why === undefined ? `failed: ${statement}` : `failed: ${statement} (${why})`;
   });
   const isError = !statements.every((_, i) => run.verdicts[i]?.passed === true);
   return { content: joined(run.stdout.trimEnd(), ...lines), isError };
