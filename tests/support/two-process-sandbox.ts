@@ -5,8 +5,6 @@ import type { Duplex, Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
 import type {
-  AssertVerdict,
-  CallResult,
   JudgeRequest,
   RunRequest,
   RunResult,
@@ -14,6 +12,7 @@ import type {
   SandboxLimits,
 } from '../../agent_rl/core/sandbox.ts';
 import { harnessFolder } from '../../agent_rl/sandbox/harness/read-harness.ts';
+import { readCallResults, readVerdicts } from '../../agent_rl/sandbox/read-results.ts';
 
 /** Whether `python3` is on this machine. */
 export const hasPython = spawnSync('python3', ['--version']).status === 0;
@@ -71,7 +70,10 @@ export function twoProcessSandbox(): Sandbox {
     calls: async ({ code, entry, args, limits, seed = 0 }) => {
       const payload = { code, entry, args: JSON.stringify(args), seed, limits };
       const { result, lines } = await Side.start('calls', payload).ended;
-      return { ...result, results: lines.map((line) => JSON.parse(line) as CallResult) };
+      const results = readCallResults(arrayOf(lines));
+      return results === undefined
+        ? { ...result, status: 'crashed', results: [] }
+        : { ...result, results };
     },
     judge,
     openSession: () => {
@@ -87,11 +89,12 @@ async function judge({ code, tests, limits }: JudgeRequest) {
   const judging = Side.start('tests', { tests, limits });
   solution.channel.pipe(judging.channel).pipe(solution.channel);
   const [{ result }, { lines }] = await Promise.all([solution.ended, judging.ended]);
-  const said = lines.map((line) => JSON.parse(line) as Partial<AssertVerdict>);
-  const verdicts = said.filter((one): one is AssertVerdict => typeof one.passed === 'boolean');
-  const problem = said.find((one) => one.passed === undefined)?.problem;
-  return { ...result, verdicts, ...(problem === undefined ? {} : { message: problem }) };
+  const verdicts = readVerdicts(arrayOf(lines), tests.statements.length);
+  if (verdicts === undefined) throw new Error(`The tests said ${lines.join(' ').slice(0, 400)}`);
+  return { ...result, verdicts };
 }
+
+const arrayOf = (lines: readonly string[]): string => `[${lines.join(',')}]`;
 
 /** One process. */
 class Side {
