@@ -52,9 +52,13 @@ async function judgeStatements(
   return tests.statements.map((statement, i) => labelled(shorten(statement), judged(run, i)));
 }
 
+/** What `harness/asserts.py` says of a statement whose program is gone. */
+const endedEarly = 'SolutionEnded: the solution ended early';
+
 function judged(run: JudgeResult, place: number): CaseResult {
   const verdict = run.verdicts[place];
-  if (verdict === undefined || run.status === 'sandbox_error') {
+  const isUnreached = verdict === undefined || verdict.problem === endedEarly;
+  if (isUnreached || run.status === 'sandbox_error') {
     const failure = `${run.status} ${shorten(run.message ?? '')}`;
     return { status: unreached(run.status), failure };
   }

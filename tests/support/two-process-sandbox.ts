@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { dirname } from 'node:path';
 import type { Duplex, Readable, Writable } from 'node:stream';
@@ -13,9 +13,6 @@ import type {
 } from '../../agent_rl/core/sandbox.ts';
 import { harnessFolder } from '../../agent_rl/sandbox/harness/read-harness.ts';
 import { readCallResults, readVerdicts } from '../../agent_rl/sandbox/read-results.ts';
-
-/** Whether `python3` is on this machine. */
-export const hasPython = spawnSync('python3', ['--version']).status === 0;
 
 /** Adds a side of its own to what every child begins with: its payload, limits and the harness. */
 const programOf = (side: string): string => `

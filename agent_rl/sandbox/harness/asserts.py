@@ -58,7 +58,7 @@ def _verdict(statement, names, peer):
         problem = describe(error)
     if peer.ended:
         # Whatever the test made of it: a solution that is gone has passed nothing.
-        problem = 'the solution ended early'
+        problem = describe(peer.lost())
     return '"passed":true' if problem is None else '"passed":false,"problem":' + quote(problem)
 
 
@@ -147,7 +147,7 @@ class _Peer:
         try:
             self._channel.send(json.dumps(message))
         except OSError:
-            raise self._lost()
+            raise self.lost()
         answer = self._received()
         if 'raised' in answer:
             kind, text = answer['raised']
@@ -159,14 +159,15 @@ class _Peer:
 
     def _received(self):
         if self.ended:
-            raise self._lost()
+            raise self.lost()
         try:
             return json.loads(self._channel.receive())
         except (EOFError, OSError, ValueError, RecursionError):
             # Also what is no message: from here on questions and answers need not belong together.
-            raise self._lost()
+            raise self.lost()
 
-    def _lost(self):
+    def lost(self):
+        """What is raised from now on."""
         self.ended = True
         return SolutionEnded('the solution ended early')
 

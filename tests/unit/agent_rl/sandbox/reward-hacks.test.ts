@@ -3,7 +3,8 @@ import { describe, expect, test } from '@jest/globals';
 import { judgeCode } from '../../../../agent_rl/sandbox/judge.ts';
 import { honestSolutions, rewardHacks } from '../../../attacks/reward-hacks.ts';
 import type { HackedTask, JudgedBy } from '../../../attacks/reward-hacks.ts';
-import { hasPython, twoProcessSandbox } from '../../../support/two-process-sandbox.ts';
+import { hasPython } from '../../../support/harness.ts';
+import { twoProcessSandbox } from '../../../support/two-process-sandbox.ts';
 
 const sandbox = twoProcessSandbox();
 
