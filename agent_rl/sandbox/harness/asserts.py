@@ -32,18 +32,22 @@ def judge(tests, channel, emit):
         if 'problem' in hello:
             emit('{"problem":' + quote('the solution did not load: ' + str(hello['problem'])) + '}')
             return
-        names = _bound_names(tests, hello['names'], _Peer(channel))
+        peer = _Peer(channel)
+        names = _bound_names(tests, hello['names'], peer)
         exec(compile(tests.get('setup') or '', 'setup.py', 'exec', dont_inherit=True), names)
     except BaseException as error:
         emit('{"problem":' + quote(_explained(error)) + '}')
         return
     for place, statement in enumerate(tests['statements']):
-        emit('{"index":' + str(place) + ',' + _verdict(statement, names) + '}')
+        emit('{"index":' + str(place) + ',' + _verdict(statement, names, peer) + '}')
 
 
-def _verdict(statement, names):
+def _verdict(statement, names, peer):
     try:
         exec(compile(statement, 'tests.py', 'exec', dont_inherit=True), names)
+        if peer.lost is not None:
+            # A test may expect the solution to raise, not to vanish.
+            raise peer.lost
         return '"passed":true'
     except BaseException as error:
         return '"passed":false,"problem":' + quote(_explained(error))
@@ -96,6 +100,8 @@ class _Peer:
 
     def __init__(self, channel):
         self._channel = channel
+        # Why the solution can be asked no more; requests and answers would not belong together.
+        self.lost = None
 
     def function(self, name):
         def call(*arguments, **options):
@@ -112,12 +118,18 @@ class _Peer:
         })
 
     def ask(self, message):
-        self._channel.send(json.dumps(message))
-        answer = json.loads(self._channel.receive())
-        if 'raised' in answer:
-            kind, text = answer['raised']
-            raise _exception(kind, text)
-        return self._value(answer['value'])
+        if self.lost is not None:
+            raise EOFError('the other sandbox ended')
+        try:
+            self._channel.send(json.dumps(message))
+            answer = json.loads(self._channel.receive())
+            kind, content = answer['raised'] if 'raised' in answer else (None, answer['value'])
+        except BaseException as error:
+            self.lost = error
+            raise
+        if kind is not None:
+            raise _exception(kind, content)
+        return self._value(content)
 
     def plain(self, value):
         return json.loads(encode(value, self._foreign))
