@@ -10,6 +10,21 @@ const spareMs = { run: 1000, grace: 800 } as const;
 /** Of a span, the part that this process must have had the processor for. */
 const enough = 0.9;
 
+/** Milliseconds from some moment on: by the clock, and of processor time of this process. */
+export interface Clock {
+  readonly wallMs: () => number;
+  readonly cpuMs: () => number;
+}
+
+const processClock: Clock = {
+  wallMs: () => performance.now(),
+  cpuMs: () => {
+    // In microseconds.
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1000;
+  },
+};
+
 /** What is to be done about a program at this moment. */
 export type DeadlineStep = 'go on' | 'interrupt' | 'kill';
 
@@ -22,8 +37,11 @@ export class Deadline {
   #span: Span;
   #passed = false;
 
-  constructor(ms: number) {
-    this.#span = new Span(ms, spareMs.run);
+  constructor(
+    ms: number,
+    private readonly clock = processClock,
+  ) {
+    this.#span = new Span({ ms, spare: spareMs.run }, clock);
   }
 
   /** Whether the program has been interrupted. */
@@ -36,25 +54,27 @@ export class Deadline {
     if (!this.#span.isOver()) return 'go on';
     if (this.#passed) return 'kill';
     this.#passed = true;
-    this.#span = new Span(graceMs, spareMs.grace);
+    this.#span = new Span({ ms: graceMs, spare: spareMs.grace }, this.clock);
     return 'interrupt';
   }
 }
 
 class Span {
-  readonly #wall = performance.now();
-  readonly #cpu = process.cpuUsage();
+  readonly #wallMs: number;
+  readonly #cpuMs: number;
 
   constructor(
-    private readonly ms: number,
-    private readonly spare: number,
-  ) {}
+    private readonly length: { readonly ms: number; readonly spare: number },
+    private readonly clock: Clock,
+  ) {
+    this.#wallMs = clock.wallMs();
+    this.#cpuMs = clock.cpuMs();
+  }
 
   isOver(): boolean {
-    const wall = performance.now() - this.#wall;
-    if (wall < this.ms) return false;
-    // Of the whole process, in microseconds.
-    const { user, system } = process.cpuUsage(this.#cpu);
-    return (user + system) / 1000 >= enough * this.ms || wall >= this.ms + this.spare;
+    const { ms, spare } = this.length;
+    const wallMs = this.clock.wallMs() - this.#wallMs;
+    if (wallMs < ms) return false;
+    return this.clock.cpuMs() - this.#cpuMs >= enough * ms || wallMs >= ms + spare;
   }
 }

@@ -6,13 +6,13 @@ import type PQueue from 'p-queue';
  *
  * @throws the signal's reason, and what the work throws.
  */
-export function waitInQueue<Result>(
+export async function waitInQueue<Result>(
   queue: PQueue,
   work: () => Promise<Result>,
   signal?: AbortSignal,
 ): Promise<Result> {
   signal?.throwIfAborted();
-  return new Promise((resolve, reject) => {
+  return await new Promise((resolve, reject) => {
     const giveUp = (): void => reject(signal?.reason as Error);
     signal?.addEventListener('abort', giveUp, { once: true });
     void queue.add(async () => {
