@@ -17,8 +17,8 @@ import { AsyncRolloutWorker } from '../rollout/async-rollout-worker.ts';
 import type { EpisodeMaker } from '../rollout/episode-parts.ts';
 import { RolloutWorker, type Rollouts } from '../rollout/rollout-worker.ts';
 import { ToolRunner } from '../rollout/tool-runner.ts';
-import { openSandbox } from '../sandbox/open-sandbox.ts';
-import type { RememberingSandbox } from '../sandbox/remembering-sandbox.ts';
+import { openSandbox, sandboxOf } from '../sandbox/open-sandbox.ts';
+import type { OpenedSandbox } from '../sandbox/open-sandbox.ts';
 import {
   LANGUAGE_MODEL,
   openLanguageModelFolder,
@@ -61,7 +61,7 @@ export interface Agent {
   readonly engine?: EngineClient;
   readonly languageModel: LanguageModel;
   readonly policy: Policy;
-  readonly sandbox: RememberingSandbox | undefined;
+  readonly sandbox: OpenedSandbox | undefined;
   readonly toolSpecs: readonly ToolSpec[];
   /** Folder the weights came from, of a model or of an adapter over one. */
   readonly modelFolder: string;
@@ -261,6 +261,8 @@ export const sandboxWorkers = ({ sandbox }: Config): number =>
 
 const sandboxOptions = (config: Config) => ({
   type: config.sandbox.type,
+  ...(config.sandbox.python !== undefined && { python: config.sandbox.python }),
+  preload: config.sandbox.preload,
   workers: sandboxWorkers(config),
   limits: { wallS: config.sandbox.wallS, memoryMiB: config.sandbox.memoryMiB },
 });
@@ -289,8 +291,12 @@ function episodeMaker({
 }: MakerParts): EpisodeMaker {
   const { rollout, policy: settings } = config;
   const limits = { ...rollout, maxTurnTokens: settings.maxTurnTokens };
-  return ({ task }) => {
-    const own = episodeContainer(container, task);
+  return ({ task, sample }) => {
+    const own = episodeContainer(
+      container,
+      task,
+      sandbox === undefined ? [] : [[SANDBOX, sandboxOf(sandbox, `${task.taskId}/${sample}`)]],
+    );
     const inThread = chosen.tools.filter(({ entry }) => entry.spec.isolated === undefined);
     const tools = new Map(
       inThread.map((tool) => {

@@ -159,7 +159,7 @@ async function openedFacts(engine: EngineClient, expectedS: number): Promise<Ope
 async function readTasks({ loaded, plugins, print }: TrainingOptions): Promise<RunTasks> {
   const { dataset, eval: evaluation, run } = loaded.config;
   const format = dataset.format ?? choosePlugins(loaded, plugins).environment.entry.spec.taskFormat;
-  const read = (split: string) => readTaskSets(dataset, { split, format }, print);
+  const read = (split: string) => readTaskSets(dataset, { split, format });
   const sets = await read(dataset.trainSplit);
   const held = (await read(dataset.evalSplit)).flatMap(({ tasks }) => tasks);
   const train = sets.flatMap(({ tasks }) => tasks);
@@ -307,6 +307,8 @@ class TrainingRun {
     if (agent.sandbox !== undefined) {
       const { backend, level, concurrency } = agent.sandbox.capabilities();
       log.info(`Sandbox: ${backend}, level ${level}, ${concurrency} at once`);
+      for (const why of agent.sandbox.passedOver) log.warn(`Sandbox passed over: ${why}`);
+      agent.sandbox.incidents.listen(({ message }) => log.warn(`Sandbox: ${message}`));
     }
   }
 

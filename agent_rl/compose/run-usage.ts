@@ -1,5 +1,5 @@
 import type { GenerationTotals } from '../generation/local-generator.ts';
-import type { SandboxCounts } from '../sandbox/remembering-sandbox.ts';
+import type { SandboxCounts } from '../sandbox/open-sandbox.ts';
 import type { PeakMemory } from '../telemetry/index.ts';
 
 /** What a run has used, over all its sessions: from its start or a resume to an interrupt or its end. Plain JSON. */

@@ -20,7 +20,12 @@ export interface SandboxLimits {
 /** Contents in base64, by path relative to the program's working folder. */
 export type SandboxFiles = Readonly<Record<string, string>>;
 
-export interface RunRequest {
+/** Who asks. Those who wait take turns. */
+interface Owned {
+  readonly owner?: string;
+}
+
+export interface RunRequest extends Owned {
   readonly code: string;
   readonly stdin?: string;
   /** Put into the working folder before the program starts. */
@@ -51,7 +56,7 @@ export interface RunResult {
   readonly message?: string;
 }
 
-export interface CallsRequest {
+export interface CallsRequest extends Owned {
   readonly code: string;
   /** Name of the function to call, or `Class.method` of a fresh instance for each call. */
   readonly entry: string;
@@ -83,9 +88,14 @@ export interface AssertTests {
    * built-in, so that a program cannot stand in for `sorted` or `abs`.
    */
   readonly names?: readonly string[];
+  /**
+   * Those of the names that are classes: the tests may make objects of them and use their attributes. By default the
+   * names that begin with a capital. What any other name returns must be plain data.
+   */
+  readonly classes?: readonly string[];
 }
 
-export interface JudgeRequest {
+export interface JudgeRequest extends Owned {
   readonly code: string;
   readonly tests: AssertTests;
   readonly limits?: SandboxLimits;
@@ -95,7 +105,7 @@ export interface JudgeRequest {
 /** What became of one statement. */
 export interface AssertVerdict {
   readonly passed: boolean;
-  /** Of a test that did not pass. May quote the test: never to be shown to the policy. */
+  /** Of a test that did not pass. May quote statement and setup: not to be shown to the policy where they are hidden. */
   readonly problem?: string;
 }
 
@@ -105,7 +115,7 @@ export interface JudgeResult extends RunResult {
   readonly verdicts: readonly AssertVerdict[];
 }
 
-export interface SessionRequest {
+export interface SessionRequest extends Owned {
   readonly limits?: SandboxLimits;
   readonly seed?: number;
   /** Seconds that all programs of the session may run together. */

@@ -1,43 +1,86 @@
 import type { Sandbox, SandboxLimits } from '../core/sandbox.ts';
-import { PyodideSandbox } from './pyodide/pyodide-sandbox.ts';
-import { RememberingSandbox } from './remembering-sandbox.ts';
+import { checkLimits } from './check-request.ts';
+import { chooseBackend } from './choose-backend.ts';
+import type { BackendOptions, SandboxTier } from './choose-backend.ts';
+import { IncidentLog } from './incident.ts';
+import { QueuedSandbox } from './queued-sandbox.ts';
+import { RetryingSandbox } from './retrying-sandbox.ts';
+import { RememberingSandbox, type RememberedCounts } from './remembering-sandbox.ts';
 
-export interface OpenSandboxOptions {
-  /** `auto` takes the strongest backend this machine has. */
-  readonly type: 'auto' | 'pyodide';
-  /** Programs run at once. */
-  readonly workers: number;
+export interface OpenSandboxOptions extends Omit<BackendOptions, 'onIncident'> {
   /** Limits of a run that names none. */
   readonly limits: SandboxLimits;
 }
 
+/** Of a run so far. */
+export interface SandboxCounts extends RememberedCounts {
+  /** Restarts, replays and the like; the log tells each. */
+  readonly incidents: number;
+}
+
+/** The sandbox of a run, and what was chosen. */
+export interface OpenedSandbox extends Sandbox {
+  readonly tier: SandboxTier;
+  /** Why stronger backends were not taken. */
+  readonly passedOver: readonly string[];
+  readonly incidents: IncidentLog;
+  readonly counts: SandboxCounts;
+}
+
 /**
- * Starts the sandbox of a run.
+ * Starts the sandbox of a run: a backend, a queue that is fair between rollouts before it, and a memory of answers.
  *
  * @throws AgentRlError `SANDBOX_UNAVAILABLE`, `CONFIG_INVALID`
  */
-export async function openSandbox({
-  workers,
-  limits,
-}: OpenSandboxOptions): Promise<RememberingSandbox> {
-  // So far one backend exists, so `auto` and its name mean the same.
-  return new RememberingSandbox(withLimits(await PyodideSandbox.start({ workers }), limits));
+export async function openSandbox(options: OpenSandboxOptions): Promise<OpenedSandbox> {
+  checkLimits(options.limits);
+  const incidents = new IncidentLog();
+  const onIncident = incidents.add.bind(incidents);
+  const { sandbox, tier, passedOver } = await chooseBackend({ ...options, onIncident });
+  const retrying = new RetryingSandbox(withLimits(sandbox, options.limits), onIncident);
+  const queued = new QueuedSandbox(retrying, options.workers);
+  const remembering = new RememberingSandbox(queued);
+  return {
+    ...methodsOf(remembering),
+    tier,
+    passedOver,
+    incidents,
+    get counts() {
+      return { ...remembering.counts, incidents: incidents.count };
+    },
+  };
+}
+
+const methodsOf = (sandbox: Sandbox): Sandbox => ({
+  run: (request, signal) => sandbox.run(request, signal),
+  calls: (request, signal) => sandbox.calls(request, signal),
+  judge: (request, signal) => sandbox.judge(request, signal),
+  openSession: (request) => sandbox.openSession(request),
+  capabilities: () => sandbox.capabilities(),
+  close: () => sandbox.close(),
+});
+
+/** The same sandbox with something added to each request. */
+function withAdded(
+  sandbox: Sandbox,
+  add: <Request extends object>(request: Request) => Request,
+): Sandbox {
+  return {
+    ...methodsOf(sandbox),
+    run: (request, signal) => sandbox.run(add(request), signal),
+    calls: (request, signal) => sandbox.calls(add(request), signal),
+    judge: (request, signal) => sandbox.judge(add(request), signal),
+    openSession: (request = {}) => sandbox.openSession(add(request)),
+  };
 }
 
 /** The same sandbox with limits of its own for requests that name none. */
-function withLimits(sandbox: Sandbox, limits: SandboxLimits): Sandbox {
-  const limited = <Request extends { readonly limits?: SandboxLimits }>(
-    request: Request,
-  ): Request => ({
+const withLimits = (sandbox: Sandbox, limits: SandboxLimits): Sandbox =>
+  withAdded(sandbox, (request) => ({
     ...request,
-    limits: { ...limits, ...request.limits },
-  });
-  return {
-    run: (request, signal) => sandbox.run(limited(request), signal),
-    calls: (request, signal) => sandbox.calls(limited(request), signal),
-    judge: (request, signal) => sandbox.judge(limited(request), signal),
-    openSession: (request = {}) => sandbox.openSession(limited(request)),
-    capabilities: () => sandbox.capabilities(),
-    close: () => sandbox.close(),
-  };
-}
+    limits: { ...limits, ...(request as { limits?: SandboxLimits }).limits },
+  }));
+
+/** The sandbox as one rollout sees it: its requests take turns with those of other rollouts. */
+export const sandboxOf = (sandbox: Sandbox, owner: string): Sandbox =>
+  withAdded(sandbox, (request) => ({ ...request, owner }));

@@ -1,7 +1,7 @@
 import type { RunResult, Sandbox } from '../core/sandbox.ts';
 
 /** How many requests were made and how many of them had been answered before. */
-export interface SandboxCounts {
+export interface RememberedCounts {
   readonly requests: number;
   readonly repeats: number;
 }
@@ -30,7 +30,7 @@ export class RememberingSandbox implements Sandbox {
     private readonly limit = 8192,
   ) {}
 
-  get counts(): SandboxCounts {
+  get counts(): RememberedCounts {
     return { requests: this.#requests, repeats: this.#repeats };
   }
 
@@ -58,7 +58,10 @@ export class RememberingSandbox implements Sandbox {
   ): Promise<Result> {
     signal?.throwIfAborted();
     this.#requests += 1;
-    const key = JSON.stringify(request);
+    // Equal programs are equal whoever asks.
+    const key = JSON.stringify(request, (name, value: unknown) =>
+      name === 'owner' ? undefined : value,
+    );
     const known = this.#answers.get(key) as Promise<Result> | undefined;
     if (known !== undefined) this.#repeats += 1;
     const answer = known ?? this.#start(key, run);

@@ -5,9 +5,21 @@ import { block } from './block.ts';
 /** `sandbox:` where untrusted code runs. */
 export const SandboxBlock = block(
   {
-    type: Type.Enum(['auto', 'pyodide'], {
+    type: Type.Enum(['auto', 'native', 'native:ns', 'native:lite', 'pyodide'], {
       default: 'auto',
-      description: 'auto takes the strongest this machine has, and the log names it',
+      description:
+        'auto takes the strongest this machine has, and the log names it; a named level is never weakened',
+    }),
+    python: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'Python of the native sandbox; by default that of the system',
+      }),
+    ),
+    preload: Type.Array(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_.]*$' }), {
+      default: [],
+      description:
+        'Modules beyond the standard library that programs may import, such as numpy; native sandbox only',
     }),
     workers: Type.Optional(
       Type.Integer({
@@ -19,8 +31,7 @@ export const SandboxBlock = block(
     ),
     wallS: Type.Number({
       exclusiveMinimum: 0,
-      // Below the deadline of the tool, which would otherwise come first.
-      maximum: 240,
+      maximum: 3600,
       default: 5,
       unit: 's',
       description: 'Wall-clock limit of one program',

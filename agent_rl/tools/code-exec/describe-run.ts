@@ -1,6 +1,12 @@
 import { pythonRepr } from '../../core/python-value.ts';
 import type { PythonValue } from '../../core/python-value.ts';
-import type { CallsResult, RunResult } from '../../core/sandbox.ts';
+import type {
+  AssertTests,
+  CallsResult,
+  JudgeResult,
+  RunResult,
+  SessionRun,
+} from '../../core/sandbox.ts';
 import type { ToolResult } from '../../core/tool.ts';
 import { unreachable } from '../../core/unreachable.ts';
 
@@ -19,6 +25,13 @@ export function describeRun(run: RunResult): Described {
   return { content: joined(printed, warningOf(run)) || nothing, isError: false };
 }
 
+/** The same of a session's program, and whether the session ended with it. */
+export function describeSessionRun(run: SessionRun): Described {
+  const { content, isError } = describeRun(run);
+  if (run.alive) return { content, isError };
+  return { content: `${content}\nThe session ended: variables and files are gone.`, isError };
+}
+
 /** What a program printed and then what its function returned. */
 export function describeCall(run: CallsResult): Described {
   const [result] = run.results;
@@ -31,12 +44,30 @@ export function describeCall(run: CallsResult): Described {
   return { content: joined(printed, withLine(run.stderr, result.problem)), isError: true };
 }
 
+/**
+ * What a program printed and which tests it passed. Why one failed is told only where the tests have no setup: what is
+ * raised may quote that, and it is hidden.
+ */
+export function describeTests(run: JudgeResult, { statements, setup }: AssertTests): Described {
+  if (run.status !== 'ok') return { ...describeRun(run), isError: true };
+  const lines = statements.map((statement, i) => {
+    const verdict = run.verdicts[i];
+    if (verdict?.passed) return `passed: ${statement}`;
+    const why = setup === undefined ? verdict?.problem : undefined;
+    return why === undefined ? `failed: ${statement}` : `failed: ${statement} (${why})`;
+  });
+  const isError = !statements.every((_, i) => run.verdicts[i]?.passed === true);
+  return { content: joined(run.stdout.trimEnd(), ...lines), isError };
+}
+
 /** Seconds as people write them. */
 const seconds = (ms: number): string => `${Number((ms / 1000).toFixed(1))} s`;
 
 function endingOf(run: RunResult): string {
   switch (run.status) {
     case 'timeout':
+      // The time of the session, rather than that of the program, ran out.
+      if (run.message !== undefined) return `Error: ${run.message}.`;
       return `Timed out after ${seconds(run.wallMs)}.`;
     case 'memory_limit':
       return 'Error: the program used too much memory.';

@@ -8,7 +8,7 @@ const session = (more: Partial<RunUsage> = {}): RunUsage => ({
   cpuSeconds: 15,
   memory: { peakRssBytes: 500, scope: 'process-tree' },
   generation: { steps: 1, sampledTokens: 2, fedTokens: 3, prefilledTokens: 4, runS: 5, totalS: 6 },
-  sandbox: { requests: 7, repeats: 1 },
+  sandbox: { requests: 7, repeats: 1, incidents: 0 },
   ...more,
 });
 
@@ -30,13 +30,13 @@ test('what sessions used adds up, and memory is the highest of them', () => {
       runS: 10,
       totalS: 12,
     },
-    sandbox: { requests: 14, repeats: 2 },
+    sandbox: { requests: 14, repeats: 2, incidents: 0 },
   });
 });
 
 test('the first session stands alone, and a sandbox counts if either had one', () => {
   expect(addUsage(undefined, session())).toEqual(session());
   const without = session({ sandbox: null });
-  expect(addUsage(without, session()).sandbox).toEqual({ requests: 7, repeats: 1 });
+  expect(addUsage(without, session()).sandbox).toEqual({ requests: 7, repeats: 1, incidents: 0 });
   expect(addUsage(without, without).sandbox).toBeNull();
 });

@@ -1,0 +1,26 @@
+/** What a sandbox had to mend. It cost time and no result. */
+export interface SandboxIncident {
+  readonly kind: 'restart' | 'replay' | 'retry' | 'swept';
+  readonly message: string;
+}
+
+/** Incidents of a run. Who listens is told of those before, too. */
+export class IncidentLog {
+  readonly #all: SandboxIncident[] = [];
+  #tell: (incident: SandboxIncident) => void = () => undefined;
+
+  add(incident: SandboxIncident): void {
+    this.#all.push(incident);
+    this.#tell(incident);
+  }
+
+  /** One listener at a time. */
+  listen(tell: (incident: SandboxIncident) => void): void {
+    this.#tell = tell;
+    this.#all.forEach(tell);
+  }
+
+  get count(): number {
+    return this.#all.length;
+  }
+}

@@ -1,0 +1,36 @@
+import type { SandboxLimits } from '../../core/sandbox.ts';
+
+/** Limits as the supervisor takes them. */
+export interface NativeLimits {
+  readonly wall_s: number;
+  readonly cpu_s: number;
+  readonly memory_mib: number;
+  readonly disk_mib: number;
+  readonly entries: number;
+  readonly file_mib: number;
+  readonly tasks: number;
+  readonly descriptors: number;
+  readonly output_kept: number;
+  readonly output_most: number;
+}
+
+const kibibyte = 1024;
+
+/** `totalS` bounds the processor time of a process that runs more than one program. */
+export function nativeLimits(
+  { wallS, memoryMiB }: Required<SandboxLimits>,
+  totalS = wallS,
+): NativeLimits {
+  return {
+    wall_s: wallS,
+    cpu_s: Math.ceil(totalS) + 1,
+    memory_mib: Math.floor(memoryMiB),
+    disk_mib: 32,
+    entries: 2048,
+    file_mib: 32,
+    tasks: 64,
+    descriptors: 64,
+    output_kept: 64 * kibibyte,
+    output_most: 4 * kibibyte * kibibyte,
+  };
+}

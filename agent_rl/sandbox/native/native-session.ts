@@ -1,0 +1,127 @@
+import { messageOf } from '../../core/errors.ts';
+import type { RunRequest, SandboxLimits, SandboxSession, SessionRun } from '../../core/sandbox.ts';
+import { checkLimits, requestProblem } from '../check-request.ts';
+import { nativeLimits } from './native-limits.ts';
+import { endingOf, outputOf, readNotes } from './outcome.ts';
+import type { SupervisorReply } from './protocol.ts';
+import type { SupervisorKeeper } from './supervisor-keeper.ts';
+import type { SupervisorProcess } from './supervisor-process.ts';
+
+export interface NativeSessionOptions {
+  readonly limits: Required<SandboxLimits>;
+  readonly seed: number;
+  readonly totalWallS: number;
+  readonly level: string;
+}
+
+let opened = 0;
+
+/**
+ * A process of its own that runs one program after another. Memory, files and threads are limited for the session as a
+ * whole, time for each program and for all together.
+ */
+export class NativeSession implements SandboxSession {
+  /** Of the process that runs now; another name is another process. */
+  #name = `session-${++opened}`;
+  #supervisor: SupervisorProcess | undefined;
+  #usedMs = 0;
+  #last: Promise<unknown> = Promise.resolve();
+  #closed = false;
+
+  constructor(
+    private readonly keeper: SupervisorKeeper,
+    private readonly options: NativeSessionOptions,
+  ) {}
+
+  /** Programs of a session run in the order they were given. */
+  run(
+    request: Pick<RunRequest, 'code' | 'stdin' | 'limits'>,
+    signal?: AbortSignal,
+  ): Promise<SessionRun> {
+    const turn = this.#last.then(() => this.#run(request, signal));
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#supervisor?.closeSession(this.#name);
+  }
+
+  async #run(
+    request: Pick<RunRequest, 'code' | 'stdin' | 'limits'>,
+    signal: AbortSignal | undefined,
+  ): Promise<SessionRun> {
+    signal?.throwIfAborted();
+    if (this.#closed) return this.#failed('sandbox_error', 'the session has been closed');
+    const problem = requestProblem(request);
+    if (problem !== undefined) return this.#failed('bad_request', problem);
+    const { limits, totalWallS } = this.options;
+    const { wallS } = checkLimits({ ...limits, ...request.limits });
+    const leftS = totalWallS - this.#usedMs / 1000;
+    if (leftS <= 0) return this.#overTotal();
+    return this.#ask(request, { wallS: Math.min(wallS, leftS), signal });
+  }
+
+  async #ask(
+    { code, stdin = '' }: Pick<RunRequest, 'code' | 'stdin'>,
+    { wallS, signal }: { readonly wallS: number; readonly signal: AbortSignal | undefined },
+  ): Promise<SessionRun> {
+    const { limits, totalWallS, seed } = this.options;
+    const stop = (): void => this.#supervisor?.closeSession(this.#name);
+    try {
+      this.#supervisor = await this.keeper.current();
+      signal?.addEventListener('abort', stop, { once: true });
+      const reply = await this.#supervisor.ask({
+        do: 'session',
+        session: this.#name,
+        limits: nativeLimits(limits, totalWallS),
+        job: JSON.stringify({ code, seed, stdin: base64(stdin), wall_s: wallS }),
+      });
+      signal?.throwIfAborted();
+      return this.#result(reply);
+    } catch (error) {
+      signal?.throwIfAborted();
+      this.#renew();
+      // Its variables are gone, so it cannot be run again.
+      return this.#failed('sandbox_error', messageOf(error));
+    } finally {
+      signal?.removeEventListener('abort', stop);
+    }
+  }
+
+  #result(reply: SupervisorReply): SessionRun {
+    const { level } = this.options;
+    this.#usedMs += reply.wallMs;
+    const notes = readNotes(reply.notes);
+    const alive = reply.alive === true;
+    if (!alive) this.#renew();
+    const ending = alive ? doneWith(notes) : endingOf(reply, { ...notes, ready: true });
+    return { ...outputOf(reply, level), ...ending, alive };
+  }
+
+  #renew(): void {
+    this.#name = `session-${++opened}`;
+  }
+
+  #overTotal(): SessionRun {
+    this.#supervisor?.closeSession(this.#name);
+    this.#renew();
+    const message = `the programs of the session used up their ${this.options.totalWallS} s together`;
+    return this.#failed('timeout', message);
+  }
+
+  #failed(status: SessionRun['status'], message: string): SessionRun {
+    const nothing = { stdout: '', stderr: '', stdoutBytes: 0, stderrBytes: 0, truncated: false };
+    const alive = status === 'bad_request';
+    return { ...nothing, wallMs: 0, level: this.options.level, status, message, alive };
+  }
+}
+
+function doneWith({ interrupted, done = 1 }: ReturnType<typeof readNotes>) {
+  if (interrupted) return { status: 'timeout', exitCode: 1 } as const;
+  if (done > 255) return { status: 'memory_limit', exitCode: 1 } as const;
+  return { status: done === 0 ? 'ok' : 'error', exitCode: done } as const;
+}
+
+const base64 = (text: string): string => Buffer.from(text, 'utf8').toString('base64');

@@ -1,0 +1,109 @@
+import { constants } from 'node:os';
+
+import type { RunResult, SandboxStatus } from '../../core/sandbox.ts';
+import type { ProcessEnd, ProcessReply } from './protocol.ts';
+
+/** What the harness wrote beside the program's own output, taken apart. */
+export interface Notes {
+  /** Whether the walls stood before the program came. */
+  readonly ready: boolean;
+  readonly interrupted: boolean;
+  readonly outOfMemory: boolean;
+  /** Of a session's program. */
+  readonly done: number | undefined;
+  /** All other lines: results or verdicts, as an array in JSON. */
+  readonly results: string;
+}
+
+const known = {
+  ready: '{"ready":true}',
+  interrupted: '{"interrupted":true}',
+  memory: '{"memory":true}',
+} as const;
+
+/** A program can write notes of its own after the first line; they can only tell of itself. */
+export function readNotes(text: string): Notes {
+  const [first, ...rest] = text.split('\n').filter(Boolean);
+  const ready = first === known.ready;
+  const lines = ready || first === undefined ? rest : [first, ...rest];
+  const done = lines.findLast((line) => line.startsWith('{"done":'));
+  const others = lines.filter(
+    (line) => line !== known.interrupted && line !== known.memory && line !== done,
+  );
+  return {
+    ready,
+    interrupted: lines.includes(known.interrupted),
+    outOfMemory: lines.includes(known.memory),
+    done: done === undefined ? undefined : Number(/\d+/.exec(done)?.[0] ?? 1),
+    results: `[${others.join(',')}]`,
+  };
+}
+
+interface Ending {
+  readonly status: SandboxStatus;
+  readonly exitCode?: number;
+  readonly signal?: string;
+  readonly message?: string;
+}
+
+/** How a process that has ended went, from what the supervisor, the kernel and the harness say of it. */
+export function endingOf({ why, end, stderr }: ProcessReply, notes: Notes): Ending {
+  if (end?.failed) return { status: 'sandbox_error', message: end.failed };
+  if (!notes.ready && why !== 'cancelled') {
+    // No program has been there yet, so these are our own words.
+    const said = Buffer.from(stderr, 'base64').toString('utf8').trim().slice(-300);
+    const message = `the sandboxed process did not get ready${said === '' ? '' : `: ${said}`}`;
+    return { status: 'sandbox_error', message };
+  }
+  if (why === 'timeout' || why === 'output_limit') return { status: why };
+  if (end?.status == null) return { status: 'sandbox_error', message: 'it ended without a word' };
+  const { exitCode, signal } = decodeWait(end.status);
+  if (notes.interrupted) return withCode('timeout', exitCode);
+  if (notes.outOfMemory) return withCode('memory_limit', exitCode);
+  if (signal !== undefined) return signalled(signal, end);
+  if (exitCode === 0) return withCode(overDisk(end) ? 'disk_limit' : 'ok', exitCode);
+  return withCode(end.disk_full ? 'disk_limit' : 'error', exitCode);
+}
+
+/** Only a watched folder can hold too much; on a disk of its own a program that goes on when it is full has ended well. */
+const overDisk = (end: ProcessEnd): boolean => end.disk_full && end.over_quota;
+
+const withCode = (status: SandboxStatus, exitCode: number | undefined): Ending =>
+  exitCode === undefined ? { status } : { status, exitCode };
+
+function signalled(signal: number, end: ProcessEnd): Ending {
+  if (signal === constants.signals.SIGXCPU) return { status: 'timeout' };
+  if (signal === constants.signals.SIGXFSZ) return { status: 'file_limit' };
+  if (end.over_quota) return { status: 'disk_limit' };
+  return { status: 'signaled', signal: nameOf(signal) };
+}
+
+const nameOf = (signal: number): string =>
+  Object.entries(constants.signals).find(([, number]) => number === signal)?.[0] ??
+  `signal ${signal}`;
+
+/** As waitpid(2) packs it: the signal in the low seven bits, the exit code above eight. */
+function decodeWait(status: number): { exitCode?: number; signal?: number } {
+  const signal = status & 0x7f;
+  return signal === 0 ? { exitCode: (status >> 8) & 0xff } : { signal };
+}
+
+/** What a program wrote and used. */
+export function outputOf(reply: ProcessReply, level: string): Omit<RunResult, 'status'> {
+  const [stdout, stderr] = [reply.stdout, reply.stderr].map((text) => Buffer.from(text, 'base64'));
+  const kept = { stdout: stdout ?? Buffer.of(), stderr: stderr ?? Buffer.of() };
+  return {
+    stdout: decoded(kept.stdout, reply.stdoutBytes),
+    stderr: decoded(kept.stderr, reply.stderrBytes),
+    stdoutBytes: reply.stdoutBytes,
+    stderrBytes: reply.stderrBytes,
+    truncated: reply.stdoutBytes > kept.stdout.length || reply.stderrBytes > kept.stderr.length,
+    wallMs: reply.wallMs,
+    ...(reply.end && { cpuMs: reply.end.cpu_s * 1000, peakRssBytes: reply.end.peak_kib * 1024 }),
+    level,
+  };
+}
+
+/** A character cut by the cap is left out, not replaced. */
+const decoded = (bytes: Buffer, written: number): string =>
+  new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: written > bytes.length });

@@ -1,0 +1,154 @@
+"""What the supervisor does for one request: a run or calls, tests beside a solution, or a session."""
+
+import base64
+import json
+import socket
+import time
+
+from box import Box
+
+# After its deadline a program is interrupted and may show where it was; then it is killed.
+_GRACE_S = 1.0
+
+
+class Execution:
+    """One request and the processes it takes. Replies once, when all of them have ended."""
+
+    def __init__(self, place, request):
+        self._place = place
+        self._id = request['id']
+        self._limits = request['limits']
+        self._boxes = []
+        self.why = None
+        self._started = time.monotonic()
+        self._timer = place.loop.after(self._limits['wall_s'] + _GRACE_S, lambda: self.stop('timeout'))
+
+    def stop(self, why):
+        """Ends the processes; the first reason counts."""
+        self.why = self.why or why
+        for box in self._boxes:
+            box.kill()
+
+    def _open(self, entry, **more):
+        setup = {'entry': entry, 'limits': self._limits, 'on_data': self._look, 'on_end': self._ended, **more}
+        box = self._place.open_box(setup)
+        self._boxes.append(box)
+        return box
+
+    def _look(self):
+        if self.why is None and any(box.flooded for box in self._boxes):
+            self.stop('output_limit')
+
+    def _ended(self):
+        if all(box.ended is not None for box in self._boxes):
+            self._timer.cancelled = True
+            self._place.reply(self._id, self._answer())
+            self._place.finished(self._id)
+
+    def _answer(self):
+        return told(self._boxes[0], self.why, self._started)
+
+
+class RunExecution(Execution):
+    """A program, or calls of its function."""
+
+    def __init__(self, place, request):
+        super().__init__(place, request)
+        box = self._open(request['entry'])
+        box.job.write(request['job'].encode())
+        box.job.close()
+        box.stdin.write(base64.b64decode(request['stdin']))
+        box.stdin.close()
+
+
+class JudgeExecution(Execution):
+    """A solution and its tests, in two processes joined by a channel."""
+
+    def __init__(self, place, request):
+        super().__init__(place, request)
+        one, other = socket.socketpair()
+        self._solution = self._open('solution', channel=one.detach())
+        self._tests = self._open('asserts', channel=other.detach())
+        for box, job in ((self._solution, 'job'), (self._tests, 'tests')):
+            box.job.write(request[job].encode())
+            box.job.close()
+            box.stdin.close()
+
+    def _ended(self):
+        # Without its tests a solution has nothing left to do.
+        if self._tests.ended is not None and self._solution.ended is None and self.why is None:
+            self._place.loop.after(0, self._release)
+        super()._ended()
+
+    def _release(self):
+        if self._solution.ended is None:
+            self._solution.kill()
+
+    def _answer(self):
+        return {**super()._answer(), 'tests': told(self._tests, None, self._started)}
+
+
+class SessionExecution:
+    """A process that runs one program after another; each has a request of its own."""
+
+    def __init__(self, place, name, limits):
+        self._place, self._name = place, name
+        self._running = None
+        self._why = None
+        self._box = place.open_box(
+            {'entry': 'session', 'limits': limits, 'on_data': self._look, 'on_end': self._ended}
+        )
+        self._box.stdin.close()
+
+    def run(self, request):
+        """Starts the next program. To be called when none runs."""
+        self._running = request['id']
+        self._started = time.monotonic()
+        seconds = json.loads(request['job'])['wall_s']
+        self._timer = self._place.loop.after(seconds + _GRACE_S, lambda: self.stop('timeout'))
+        body = request['job'].encode()
+        self._box.job.write(len(body).to_bytes(4, 'big') + body)
+
+    def stop(self, why):
+        self._why = self._why or why
+        self._box.kill()
+
+    def _look(self):
+        if self._box.flooded:
+            self.stop('output_limit')
+        elif self._running is not None and self._box.notes.kept.endswith(b'}\n') and b'{"done":' in self._last_note():
+            for reader in (self._box.out, self._box.err):
+                reader.drain()
+            self._tell(alive=not self._box.flooded)
+            if self._box.flooded:
+                self.stop('output_limit')
+
+    def _last_note(self):
+        return bytes(self._box.notes.kept).splitlines()[-1]
+
+    def _ended(self):
+        if self._running is not None:
+            self._tell(alive=False)
+        self._place.session_ended(self._name)
+
+    def _tell(self, alive):
+        request, self._running = self._running, None
+        self._timer.cancelled = True
+        self._place.reply(request, {**told(self._box, self._why, self._started), 'alive': alive})
+
+
+def told(box, why, started):
+    """What came of a process, for the reply."""
+    out, out_bytes = box.out.take()
+    err, err_bytes = box.err.take()
+    notes, _ = box.notes.take()
+    return {
+        'why': why,
+        'stdout': base64.b64encode(out).decode(),
+        'stdoutBytes': out_bytes,
+        'stderr': base64.b64encode(err).decode(),
+        'stderrBytes': err_bytes,
+        'notes': notes.decode('utf-8', 'replace'),
+        'wallMs': (time.monotonic() - started) * 1000,
+        'end': box.ended,
+    }

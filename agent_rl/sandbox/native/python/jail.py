@@ -1,0 +1,183 @@
+"""The two levels: how a run is put behind its walls. A jail is made once, in the zygote, and spawns many runs."""
+
+import os
+import platform
+import struct
+import tempfile
+
+import kernel
+import landlock
+import root_folder
+import seccomp
+import work_folder
+from limits import apply_limits, count_tasks
+from syscall_table import numbers
+from visible_paths import DEVICES, visible_paths
+
+_FIRST_USER, _USERS = 64000, 1000
+# For what a user without root starts later, other runs included.
+_SPARE_TASKS = 1024
+_WRITABLE_DEVICE = '/dev/null'
+# What the reaper tells of a run that ended: wait status, disk full, processor seconds, peak KiB.
+REPORT = struct.Struct('=i?dq')
+
+
+class Unavailable(Exception):
+    """This machine does not offer the level."""
+
+
+class Jail:
+    """What both levels share."""
+
+    def __init__(self, hidden):
+        self._as_root = os.getuid() == 0
+        self._paths = visible_paths(hidden)
+        self._abi = landlock.version()
+        self._machine = platform.machine()
+        self._table = numbers()
+        self._spawned = 0
+        # The kernel counts the tasks of a user together, this trainer's own among them.
+        self._other_tasks = 0 if self._as_root else count_tasks(os.getuid()) + _SPARE_TASKS
+
+    def describe(self):
+        """For the record: the walls that stand."""
+        return {'landlock': self._abi, 'seccomp': True, 'user': 'own' if self._as_root else 'same'}
+
+    def next_user(self):
+        """As root each run has a user of its own, so that no limit of users is shared between runs."""
+        self._spawned += 1
+        return _FIRST_USER + self._spawned % _USERS if self._as_root else os.getuid()
+
+    def _become(self, user):
+        if self._as_root:
+            os.setgroups([])
+            os.setresgid(user, user, user)
+            os.setresuid(user, user, user)
+
+    def _limit(self, limits):
+        apply_limits({**limits, 'tasks': limits['tasks'] + self._other_tasks})
+
+    def _lock(self, work, *, own_files):
+        kernel.control_process(kernel.PR_SET_NO_NEW_PRIVS, 1)
+        kernel.control_process(kernel.PR_SET_DUMPABLE, 0)
+        if self._abi:
+            read = [*self._paths, *DEVICES, '/etc/passwd'] if own_files else [*self._paths, *DEVICES]
+            landlock.confine(read, [work, _WRITABLE_DEVICE], self._abi)
+        kernel.install_filter(self._filter(own_files))
+
+    def _filter(self, own_files):
+        return seccomp.build_filter(self._table, self._machine, pid=os.getpid(), own_files=own_files)
+
+
+class NamespaceJail(Jail):
+    """Level `ns`: namespaces and a root of its own; each run has its own process namespace and a memory disk."""
+
+    level = 'ns'
+
+    def __init__(self, hidden):
+        super().__init__(hidden)
+        root_folder.enter_namespaces(self._paths, self._as_root)
+        if self._as_root:
+            kernel.drop_bounding_set()
+        # A run is always the second process of its namespace, so one filter serves all.
+        self._built = seccomp.build_filter(self._table, self._machine, pid=2, own_files=True)
+
+    def spawn(self, limits, report, body):
+        """Starts `body(work_folder)` in a jail of its own; the process to kill for all of it to end. Raises OSError."""
+        user = self.next_user()
+        pid = kernel.clone(kernel.NEW_NAMESPACE_PID | kernel.NEW_NAMESPACE_MOUNT | kernel.NEW_NAMESPACE_IPC)
+        if pid == 0:
+            self._first_process(limits, user, report, body)
+        return pid, None
+
+    def lock(self, limits, work):
+        """Shuts this process in, for good."""
+        self._limit(limits)
+        self._lock(work, own_files=True)
+
+    def over_quota(self, _work, _limits):
+        """The memory disk has a size of its own."""
+        return False
+
+    def clear(self, _work):
+        """The memory disk is gone with its namespace."""
+
+    def _filter(self, own_files):
+        return self._built
+
+    def _first_process(self, limits, user, report, body):
+        try:
+            kernel.die_with_parent()
+            group = user if self._as_root else os.getgid()
+            size = 'size=%dm,mode=700,nr_inodes=%d,uid=%d,gid=%d'
+            kernel.mount(
+                'tmpfs', root_folder.WORK_FOLDER, 'tmpfs', flags=kernel.MOUNT_NO_SUID | kernel.MOUNT_NO_DEV,
+                data=size % (limits['disk_mib'], limits['entries'], user, group),
+            )
+            self._become(user)
+            kernel.drop_capabilities()
+            # The change of user undid the first.
+            kernel.die_with_parent()
+            child = os.fork()
+            if child == 0:
+                body(root_folder.WORK_FOLDER)
+            _reap(child, report)
+        finally:
+            os._exit(125)
+
+
+def _reap(child, report):
+    kernel.close_descriptors(0, report - 1)
+    kernel.close_descriptors(report + 1)
+    while True:
+        pid, status, used = os.wait4(-1, 0)
+        if pid == child:
+            disk = os.statvfs(root_folder.WORK_FOLDER)
+            full = disk.f_bavail == 0 or disk.f_favail == 0
+            os.write(report, REPORT.pack(status, full, used.ru_utime + used.ru_stime, used.ru_maxrss))
+            os._exit(0)
+
+
+class LiteJail(Jail):
+    """Level `lite`: no namespaces, so Landlock and seccomp are the walls; a folder of the disk, watched."""
+
+    level = 'lite'
+
+    def __init__(self, hidden, base):
+        super().__init__(hidden)
+        if not self._abi:
+            raise Unavailable('level lite needs Landlock, which this kernel does not offer (5.13 or later)')
+        self._base = base
+        if self._as_root:
+            kernel.drop_bounding_set()
+
+    def spawn(self, limits, _report, body):
+        """Starts `body(work_folder)` in a jail of its own; the process to kill, and its folder. Raises OSError."""
+        user = self.next_user()
+        work = tempfile.mkdtemp(prefix='run-', dir=self._base)
+        if self._as_root:
+            os.chown(work, user, user)
+        parent = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                self._become(user)
+                if self._as_root:
+                    kernel.drop_capabilities()
+                kernel.die_with_parent()
+                if os.getppid() == parent:
+                    body(work)
+            finally:
+                os._exit(125)
+        return pid, work
+
+    def lock(self, limits, work):
+        """Shuts this process in, for good."""
+        self._limit(limits)
+        self._lock(work, own_files=False)
+
+    def over_quota(self, work, limits):
+        return work_folder.usage(work, limits['disk_mib'] << 20, limits['entries'])
+
+    def clear(self, work):
+        work_folder.remove_tree(work)

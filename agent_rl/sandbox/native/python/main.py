@@ -1,0 +1,110 @@
+"""Started by Node: `python3 -s -S -B main.py SETTINGS`, with requests on standard input and replies on standard output.
+
+SETTINGS is JSON: `level` (`ns` or `lite`), `hidden` folders, `preload` modules beyond the standard library, and for
+level `lite` the `base` folder under which runs get theirs.
+"""
+
+import gc
+import json
+import os
+import signal
+import site
+import socket
+import sys
+
+_here = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [_here, os.path.dirname(os.path.dirname(_here))]
+
+import kernel
+import work_folder
+import zygote
+from jail import LiteJail, NamespaceJail
+from supervisor import Supervisor
+
+# What programs import most: in the zygote's memory it costs a run nothing.
+_STANDARD = '''
+    abc argparse array ast asyncio base64 binascii bisect calendar cmath codecs collections contextlib copy csv dataclasses
+    datetime decimal difflib doctest enum fractions functools hashlib heapq inspect io itertools json linecache locale
+    logging math numbers operator pprint queue random re secrets shutil signal socket statistics string struct subprocess
+    tempfile textwrap threading time timeit tokenize traceback types typing unittest uuid weakref zipfile
+'''.split()
+
+
+def main():
+    settings = json.loads(sys.argv[1])
+    settings['fixed_addresses'] = _fix_addresses()
+    requests, replies = os.dup(0), os.dup(1)
+    nothing = os.open('/dev/null', os.O_RDWR)
+    for standard in (0, 1):
+        os.dup2(nothing, standard)
+    os.close(nothing)
+    kernel.die_with_parent()
+    lock = None
+    if settings['level'] == 'lite':
+        settings['base'], lock, settings['swept'] = work_folder.open_base(settings['base'])
+    ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    zygote_id = os.fork()
+    if zygote_id == 0:
+        ours.close()
+        for descriptor in (requests, replies, *([lock] if lock is not None else [])):
+            os.close(descriptor)
+        _be_zygote(its, settings)
+        os._exit(0)
+    its.close()
+    hello = json.loads(ours.recv(1 << 20) or '{"failed": "the zygote ended before it was ready"}')
+    os.write(replies, (json.dumps(hello) + '\n').encode())
+    if 'failed' in hello:
+        os._exit(1)
+    Supervisor(requests, replies, ours, lambda: _clear(zygote_id, settings)).run()
+
+
+def _clear(zygote_id, settings):
+    # Its runs end with it.
+    os.kill(zygote_id, signal.SIGKILL)
+    os.waitpid(zygote_id, 0)
+    if settings['level'] == 'lite':
+        work_folder.remove_tree(settings['base'])
+
+
+def _fix_addresses():
+    # What a program prints of an object often holds its address; it should be the same the next time.
+    try:
+        if not kernel.fix_addresses():
+            os.execv(sys.executable, [sys.executable, '-s', '-S', '-B', os.path.abspath(__file__), sys.argv[1]])
+        return True
+    except OSError:
+        return False
+
+
+def _be_zygote(link, settings):
+    kernel.die_with_parent()
+    try:
+        _preload(settings['preload'])
+        jail = _jail(settings)
+        sys.path[:] = [path for path in sys.path if not path.startswith(os.path.dirname(os.path.dirname(_here)))]
+        hello = {'python': sys.version.split()[0], 'level': jail.level, 'walls': jail.describe(), 'fixedAddresses': settings['fixed_addresses'],
+                 'swept': settings.get('swept', 0)}
+    except BaseException as error:
+        link.send(json.dumps({'failed': '%s: %s' % (type(error).__name__, error)}).encode())
+        os._exit(1)
+    gc.collect()
+    gc.freeze()
+    link.send(json.dumps(hello).encode())
+    zygote.serve(link, jail)
+
+
+def _preload(modules):
+    if modules:
+        # Packages beside the standard library are seen only by those who ask for one.
+        site.main()
+    for name in (*_STANDARD, *modules):
+        __import__(name)
+
+
+def _jail(settings):
+    if settings['level'] == 'ns':
+        return NamespaceJail(settings['hidden'])
+    return LiteJail(settings['hidden'], settings['base'])
+
+
+main()

@@ -1,0 +1,124 @@
+"""The pristine fork server: every run is its child.
+
+It is told headers and descriptors only. Programs, inputs, outputs and tests pass it by in pipes, so none of them is in
+the memory that a later run inherits.
+"""
+
+import array
+import json
+import os
+import select
+import signal
+import socket
+import time
+
+from child import run_child
+
+_MOST_DESCRIPTORS = 16
+_HEADER_BYTES = 65536
+_WATCH_S = 0.05
+
+
+def serve(link, jail):
+    """Serves the supervisor at the other end of `link` until it is gone."""
+    Zygote(link, jail).serve()
+
+
+class _Run:
+    def __init__(self, name, pid, limits, work):
+        self.name, self.pid, self.limits, self.work = name, pid, limits, work
+        self.descriptor = os.pidfd_open(pid)
+        self.over_quota = False
+
+
+class Zygote:
+    def __init__(self, link, jail):
+        self._link, self._jail = link, jail
+        self._runs = {}
+        self._by_descriptor = {}
+        self._poll = select.poll()
+        self._poll.register(link, select.POLLIN)
+        self._watched_at = 0.0
+
+    def serve(self):
+        while True:
+            watching = self._jail.level == 'lite' and self._runs
+            for descriptor, _ in self._poll.poll(_WATCH_S * 1000 if watching else None):
+                if descriptor == self._link.fileno():
+                    if not self._receive():
+                        return
+                elif descriptor in self._by_descriptor:
+                    self._finish(self._by_descriptor[descriptor])
+            if watching:
+                self._watch()
+
+    def _receive(self):
+        message, ancillary, _, _ = self._link.recvmsg(_HEADER_BYTES, socket.CMSG_SPACE(4 * _MOST_DESCRIPTORS))
+        if not message:
+            return False
+        descriptors = array.array('i')
+        for level, kind, data in ancillary:
+            if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+                descriptors.frombytes(data[: len(data) - len(data) % 4])
+        header = json.loads(message)
+        if header['do'] == 'spawn':
+            self._spawn(header, list(descriptors))
+        else:
+            self._kill(header['name'])
+        return True
+
+    def _spawn(self, header, descriptors):
+        # The last descriptor is the reaper's.
+        *own, report = descriptors
+        limits = header['limits']
+        try:
+            pid, work = self._jail.spawn(
+                limits, report, lambda folder: run_child(self._jail, header, own, folder)
+            )
+            run = _Run(header['name'], pid, limits, work)
+            self._runs[run.name] = run
+            self._by_descriptor[run.descriptor] = run
+            self._poll.register(run.descriptor, select.POLLIN)
+        except OSError as error:
+            self._send({'name': header['name'], 'failed': str(error)})
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+    def _kill(self, name):
+        run = self._runs.get(name)
+        if run is not None:
+            try:
+                signal.pidfd_send_signal(run.descriptor, signal.SIGKILL)
+            except ProcessLookupError:
+                # It ended by itself; its descriptor says so in a moment.
+                pass
+
+    def _finish(self, run):
+        self._poll.unregister(run.descriptor)
+        del self._by_descriptor[run.descriptor], self._runs[run.name]
+        _, status, used = os.wait4(run.pid, 0)
+        os.close(run.descriptor)
+        # One that wrote and ended between two looks.
+        run.over_quota = run.over_quota or self._jail.over_quota(run.work, run.limits)
+        self._send({
+            'name': run.name,
+            'status': status,
+            'over_quota': run.over_quota,
+            'cpu_s': used.ru_utime + used.ru_stime,
+            'peak_kib': used.ru_maxrss,
+        })
+        self._jail.clear(run.work)
+
+    def _watch(self):
+        # There is no quota without a mount of one's own: look, and kill.
+        now = time.monotonic()
+        if now - self._watched_at < _WATCH_S:
+            return
+        for run in list(self._runs.values()):
+            if not run.over_quota and self._jail.over_quota(run.work, run.limits):
+                run.over_quota = True
+                self._kill(run.name)
+        self._watched_at = time.monotonic()
+
+    def _send(self, message):
+        self._link.send(json.dumps(message).encode())

@@ -1,0 +1,173 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { AgentRlError } from '../../core/errors.ts';
+import { packageRoot } from '../../core/package-root.ts';
+import { pythonEnvironment, pythonFlags } from './find-python.ts';
+import { LineSplitter } from './line-splitter.ts';
+import type { Hello, SupervisorReply, SupervisorRequest } from './protocol.ts';
+
+export interface SupervisorOptions {
+  readonly python: string;
+  readonly level: 'ns' | 'lite';
+  /** Modules beyond the standard library that every program may import. */
+  readonly preload: readonly string[];
+}
+
+const startMs = 60_000;
+const endMs = 5000;
+/** Beyond the deadline of a program, on a machine however busy. */
+const patienceMs = 60_000;
+
+const program = (): string =>
+  join(packageRoot(), 'agent_rl', 'sandbox', 'native', 'python', 'main.py');
+
+/** The supervisor ended before it answered. */
+export class SupervisorDied extends Error {
+  override readonly name = 'SupervisorDied';
+}
+
+interface Waiting {
+  readonly resolve: (reply: SupervisorReply) => void;
+  readonly reject: (error: SupervisorDied) => void;
+}
+
+/** The supervisor of all native sandboxes of a run: one process, any number of requests at once. */
+export class SupervisorProcess {
+  readonly #process: ChildProcess;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #ended: Promise<void>;
+  #hello: ((line: string) => void) | undefined;
+  #death: SupervisorDied | undefined;
+  #stderr = '';
+  #nextId = 1;
+
+  private constructor({ python, level, preload }: SupervisorOptions) {
+    // What of the machine a program must not see even where Python's own folders contain it.
+    const hidden = [packageRoot(), process.cwd()];
+    const settings = JSON.stringify({ level, preload, hidden, base: tmpdir() });
+    this.#process = spawn(python, [...pythonFlags, program(), settings], {
+      env: pythonEnvironment,
+      cwd: '/',
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    this.#ended = new Promise((resolve) => {
+      this.#process.once('close', (code, signal) => {
+        this.#die(`it ended with ${signal ?? `code ${code}`}: ${this.#stderr.trim().slice(-500)}`);
+        resolve();
+      });
+      this.#process.once('error', (error) => {
+        this.#die(error.message);
+        resolve();
+      });
+    });
+    this.#listen();
+  }
+
+  /** @throws AgentRlError `SANDBOX_UNAVAILABLE` when the level cannot be had here. */
+  static async start(options: SupervisorOptions): Promise<{
+    readonly supervisor: SupervisorProcess;
+    readonly hello: Hello;
+  }> {
+    const supervisor = new SupervisorProcess(options);
+    const hello = await supervisor.#greeting();
+    if ('failed' in hello) {
+      await supervisor.end();
+      throw new AgentRlError(
+        'SANDBOX_UNAVAILABLE',
+        `native:${options.level} is not to be had here: ${hello.failed}. \`agent-rl sandbox doctor\` tells what is.`,
+      );
+    }
+    return { supervisor, hello };
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
+  /** Why no more requests are taken, if that is so. */
+  get death(): SupervisorDied | undefined {
+    return this.#death;
+  }
+
+  /** @throws SupervisorDied */
+  ask(request: SupervisorRequest, signal?: AbortSignal): Promise<SupervisorReply> {
+    if (this.#death) return Promise.reject(this.#death);
+    const id = this.#nextId++;
+    const cancel = (): void => this.#write({ do: 'cancel', id });
+    signal?.addEventListener('abort', cancel, { once: true });
+    // It ends programs itself; one that does not is stuck.
+    const stuck = setTimeout(() => this.#kill(), request.limits.wall_s * 1000 + patienceMs);
+    return new Promise<SupervisorReply>((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      this.#write({ ...request, id });
+    }).finally(() => {
+      clearTimeout(stuck);
+      signal?.removeEventListener('abort', cancel);
+    });
+  }
+
+  #kill(): void {
+    this.#stderr += '\nit did not answer in time';
+    this.#process.kill('SIGKILL');
+  }
+
+  closeSession(session: string): void {
+    this.#write({ do: 'close', session });
+  }
+
+  /** Ends it in order, and with it all it runs; by force if it does not follow. */
+  async end(): Promise<void> {
+    this.#die('the sandbox was closed');
+    this.#process.stdin?.end();
+    const timer = setTimeout(() => this.#process.kill('SIGKILL'), endMs);
+    await this.#ended;
+    clearTimeout(timer);
+  }
+
+  #greeting(): Promise<Hello | { readonly failed: string }> {
+    const timer = setTimeout(() => this.#process.kill('SIGKILL'), startMs);
+    const line = new Promise<string>((resolve) => {
+      this.#hello = resolve;
+    });
+    const ended = this.#ended.then(() => JSON.stringify({ failed: this.#death?.message }));
+    return Promise.race([line, ended])
+      .then((text) => JSON.parse(text) as Hello)
+      .finally(() => clearTimeout(timer));
+  }
+
+  #listen(): void {
+    const lines = new LineSplitter((line) => this.#hear(line));
+    this.#process.stdout?.on('data', (chunk: Buffer) => lines.push(chunk));
+    this.#process.stderr
+      ?.setEncoding('utf8')
+      .on('data', (text: string) => (this.#stderr = (this.#stderr + text).slice(-4000)));
+    // A supervisor that is gone is told of by `close`.
+    this.#process.stdin?.on('error', () => undefined);
+  }
+
+  #hear(line: string): void {
+    if (this.#hello) {
+      this.#hello(line);
+      this.#hello = undefined;
+      return;
+    }
+    const reply = JSON.parse(line) as SupervisorReply & { readonly id: number };
+    const waiting = this.#waiting.get(reply.id);
+    this.#waiting.delete(reply.id);
+    waiting?.resolve(reply);
+  }
+
+  #write(message: object): void {
+    if (this.#process.stdin?.writable === true)
+      this.#process.stdin.write(`${JSON.stringify(message)}\n`);
+  }
+
+  #die(why: string): void {
+    this.#death ??= new SupervisorDied(`The sandbox's supervisor is gone: ${why}`);
+    for (const { reject } of this.#waiting.values()) reject(this.#death);
+    this.#waiting.clear();
+  }
+}

@@ -1,0 +1,259 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import type { Sandbox } from '../../agent_rl/core/sandbox.ts';
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+/** What every backend does alike. Its limits must be 3 s and 256 MiB. */
+export function sandboxContract(name: string, start: () => Promise<Sandbox>): void {
+  describe(`The sandbox ${name}`, () => {
+    let sandbox: Sandbox;
+    beforeAll(async () => {
+      sandbox = await start();
+    }, 60_000);
+    afterAll(() => sandbox?.close());
+    const run = (code: string, stdin = '') => sandbox.run({ code, stdin });
+
+    test('runs a program as Python does', async () => {
+      const result = await run('import sys\nprint(__name__, input(), 1/2)\nsys.exit(3)', 'hi\n');
+      expect(result).toMatchObject({ status: 'error', exitCode: 3, stdout: '__main__ hi 0.5\n' });
+      expect(result.level).toBe(sandbox.capabilities().level);
+    });
+
+    test("shows the traceback with the program's own lines only", async () => {
+      const { status, stderr } = await run('def f():\n    return 1/0\nf()');
+      expect(status).toBe('error');
+      expect(stderr).toMatch(
+        /^Traceback[^\n]*\n  File "main.py", line 3, in <module>\n[^]*File "main.py", line 2, in f\n[^]*ZeroDivisionError: division by zero\n$/,
+      );
+      expect(stderr).not.toMatch(/harness|entries/);
+    });
+
+    describe('given bad input', () => {
+      afterAll(async () => {
+        expect(await run('print("healthy")')).toMatchObject({ status: 'ok', stdout: 'healthy\n' });
+      });
+
+      test.each([[null], [42], [undefined], [['print(1)']]])(
+        'refuses the code %p',
+        async (code) => {
+          const result = await sandbox.run({ code: code as unknown as string });
+          expect(result).toMatchObject({ status: 'bad_request', stdout: '' });
+          expect(result.message).toMatch(/code must be a string/);
+        },
+      );
+
+      test('refuses 2 MB of code and says how much is allowed', async () => {
+        const { status, message } = await run('x = 1\n'.repeat(350_000));
+        expect(status).toBe('bad_request');
+        expect(message).toBe('code has 2100000 characters, at most 1048576 are allowed');
+      });
+
+      test('shows what Python says of NUL and of lone surrogates', async () => {
+        expect(await run('print(1)\0')).toMatchObject({ status: 'error', stdout: '' });
+        const surrogate = await run('print("\ud800")');
+        expect(surrogate).toMatchObject({ status: 'error', stdout: '' });
+        expect(surrogate.stderr).toMatch(/surrogates not allowed/);
+      });
+
+      test('reads 10 MB of standard input', async () => {
+        const code = 'import sys\ntext = sys.stdin.read()\nprint(len(text), text[-3:])';
+        const result = await run(code, `${'x'.repeat(10_000_000)}end`);
+        expect(result).toMatchObject({ status: 'ok', stdout: '10000003 end\n' });
+      });
+
+      test('ends endless output and keeps its beginning', async () => {
+        const result = await run('while True: print("x" * 999)');
+        expect(result).toMatchObject({ status: 'output_limit', truncated: true });
+        expect(result.stdout.length).toBeLessThanOrEqual(65536);
+        expect(result.stdoutBytes).toBeGreaterThan(4 * 1024 * 1024);
+      });
+
+      test('replaces bytes that are no text', async () => {
+        const code = 'import sys\nsys.stdout.buffer.write(b"a\\xff\\xfe\\x00b")';
+        expect(await run(code)).toMatchObject({ status: 'ok', stdout: 'a\ufffd\ufffd\0b' });
+      });
+
+      test('says that an entry point is missing', async () => {
+        const result = await sandbox.calls({ code: 'x = 1', entry: 'f', args: [[1], [2]] });
+        const missing = {
+          ok: false,
+          problem: 'NameError: the program defines no function named f',
+        };
+        expect(result.results).toEqual([missing, missing]);
+      });
+
+      test.each(['/etc/x', '../x', 'a/../../x', '', 'a//b', 'a\0b'])(
+        'refuses the file %j',
+        async (path) => {
+          const result = await sandbox.run({ code: '1', files: { [path]: base64('x') } });
+          expect(result.status).toBe('bad_request');
+        },
+      );
+    });
+
+    test('puts files into the working folder, and the next run finds none of them', async () => {
+      const files = { 'data/a.txt': base64('one'), 'helper.py': base64('two = 2') };
+      const code = 'import helper\nprint(open("data/a.txt").read(), helper.two)';
+      expect(await sandbox.run({ code, files })).toMatchObject({ status: 'ok', stdout: 'one 2\n' });
+      const again = await run('import os\nprint(sorted(os.listdir(".")))\nimport helper');
+      expect(again.stderr).toMatch(/ModuleNotFoundError/);
+    });
+
+    test('calls a function and a method of a fresh instance', async () => {
+      const code =
+        'class S:\n    def __init__(self): self.n = 0\n    def add(self, x):\n        self.n += x\n        return (self.n, {1: [x]})\ndef half(x): return x / 2';
+      const { results } = await sandbox.calls({ code, entry: 'S.add', args: [[1], [2]] });
+      expect(results).toEqual([
+        { ok: true, value: { $tuple: [1, { $dict: [[1, [1]]] }] } },
+        { ok: true, value: { $tuple: [2, { $dict: [[1, [2]]] }] } },
+      ]);
+      const halves = await sandbox.calls({ code, entry: 'half', args: [[3], ['x']] });
+      expect(halves.results[0]).toEqual({ ok: true, value: { $float: '1.5' } });
+      expect(halves.results[1]).toMatchObject({ ok: false });
+    });
+
+    test('keeps the results of the calls before one that does not return', async () => {
+      const code = 'def f(x):\n    while x > 1: pass\n    return x';
+      const request = { code, entry: 'f', args: [[1], [2], [1]], limits: { wallS: 0.5 } };
+      const result = await sandbox.calls(request);
+      expect(result).toMatchObject({ status: 'timeout', results: [{ ok: true, value: 1 }] });
+    });
+
+    test('judges statements one by one, in order, in names of their own', async () => {
+      const code = 'def double(x): return 2 * x\ndef sorted(x): return "mine"';
+      const statements = [
+        'assert double(2) == 4',
+        'kept = double(3)',
+        'assert kept == 6',
+        'assert double(1) == 3, "no"',
+        'assert sorted([2, 1]) == [1, 2]',
+      ];
+      const result = await sandbox.judge({ code, tests: { statements } });
+      expect(result.status).toBe('ok');
+      expect(result.verdicts.map(({ passed }) => passed)).toEqual([true, true, true, false, true]);
+      expect(result.verdicts[3]?.problem).toBe('AssertionError: no');
+    });
+
+    test('judges objects of the solution by their attributes and methods', async () => {
+      const code =
+        'class Node:\n    def __init__(self, value): self.value, self.next = value, None\n    def doubled(self): return 2 * self.value\ndef length(node): return 0 if node is None else 1 + length(node.next)';
+      const tests = {
+        setup: 'head = Node(1)\nhead.next = Node(2)',
+        statements: ['assert length(head) == 2', 'assert head.next.doubled() == 4', 'assert head'],
+      };
+      const { verdicts } = await sandbox.judge({ code, tests });
+      expect(verdicts.map(({ passed }) => passed)).toEqual([true, true, false]);
+    });
+
+    test.each([
+      ['ends', 'import os\ndef f(x): os._exit(0)'],
+      ['does not load', 'raise ValueError("no")'],
+      ['leaves while it loads', 'import sys\nsys.exit(0)'],
+      ['raises what ends loops', 'def f(x): raise StopIteration'],
+      [
+        'answers with a friendly object',
+        'class A:\n    __eq__ = lambda s, o: True\ndef f(x): return A()',
+      ],
+    ])('passes no test of a solution that %s', async (_, code) => {
+      const statements = ['assert f(1) == 2', 'assert all(map(lambda x: f(x) == 2, [1]))'];
+      const { verdicts } = await sandbox.judge({ code, tests: { statements } });
+      expect(verdicts.filter(({ passed }) => passed)).toEqual([]);
+    });
+
+    test('stops tests whose solution hangs', async () => {
+      const code = 'def f(x):\n    while True: pass';
+      const tests = { statements: ['assert f(1) == 2', 'assert f(2) == 4'] };
+      const result = await sandbox.judge({ code, tests, limits: { wallS: 0.5 } });
+      expect(result.status).toBe('timeout');
+      expect(result.verdicts.filter(({ passed }) => passed)).toEqual([]);
+    });
+
+    test('keeps variables and files of a session from one program to the next', async () => {
+      const session = sandbox.openSession();
+      const first = await session.run({ code: 'x = 3\nopen("f", "w").write("kept")' });
+      expect(first).toMatchObject({ status: 'ok', alive: true });
+      const second = await session.run({
+        code: 'print(x, open("f").read(), input())',
+        stdin: 'hi\n',
+      });
+      expect(second).toMatchObject({ status: 'ok', stdout: '3 kept hi\n', alive: true });
+      expect(await session.run({ code: '1/0' })).toMatchObject({ status: 'error', alive: true });
+      expect(await session.run({ code: 'print(x)' })).toMatchObject({ stdout: '3\n', stderr: '' });
+      await session.close();
+    });
+
+    test("interrupts a session's program at its deadline and keeps the variables", async () => {
+      const session = sandbox.openSession({ limits: { wallS: 0.5 } });
+      await session.run({ code: 'x = 1' });
+      const late = await session.run({ code: 'x = 2\nwhile True: pass' });
+      expect(late).toMatchObject({ status: 'timeout', alive: true });
+      expect(late.stderr).toMatch(/KeyboardInterrupt/);
+      expect(await session.run({ code: 'print(x)' })).toMatchObject({ stdout: '2\n' });
+      await session.close();
+    });
+
+    test('says that a session ended, and begins it anew', async () => {
+      const session = sandbox.openSession();
+      await session.run({ code: 'x = 1' });
+      const gone = await session.run({ code: 'import os\nos._exit(4)' });
+      expect(gone).toMatchObject({ exitCode: 4, alive: false });
+      const anew = await session.run({ code: 'print("x" in globals())' });
+      expect(anew).toMatchObject({ stdout: 'False\n', alive: true });
+      await session.close();
+    });
+
+    test('ends a session that used up the time of all its programs', async () => {
+      const session = sandbox.openSession({ limits: { wallS: 1 }, totalWallS: 0.6 });
+      await session.run({ code: 'import time\ntime.sleep(0.4)' });
+      const cut = await session.run({ code: 'import time\ntime.sleep(0.8)' });
+      expect(cut.status).toBe('timeout');
+      const after = await session.run({ code: 'print(1)' });
+      expect(after).toMatchObject({ status: 'timeout', stdout: '', alive: false });
+      expect(after.message).toMatch(/0\.6 s/);
+      await session.close();
+    });
+
+    test('sees nothing of one session in another', async () => {
+      const [one, other] = [sandbox.openSession(), sandbox.openSession()];
+      await one.run({ code: 'secret = 1\nopen("secret", "w").close()' });
+      const code = 'import os\nprint("secret" in globals(), os.listdir("."))';
+      expect((await other.run({ code })).stdout).not.toMatch(/True|secret/);
+      await one.close();
+      await other.close();
+    });
+
+    test('repeats random results with the seed, also those of secrets and uuid', async () => {
+      const code =
+        'import random, secrets, uuid\nprint(random.random(), secrets.token_hex(8), uuid.uuid4(), {"a", "b", "c"}, object())';
+      const [one, same, other] = await Promise.all(
+        [1, 1, 2].map((seed) => sandbox.run({ code, seed })),
+      );
+      expect(one?.stdout).toBe(same?.stdout);
+      expect(one?.stdout).not.toBe(other?.stdout);
+    });
+
+    test('ends at once when the run is aborted', async () => {
+      const stop = new AbortController();
+      const running = sandbox.run({ code: 'while True: pass' }, stop.signal);
+      setTimeout(() => stop.abort(new Error('enough')), 200);
+      await expect(running).rejects.toThrow('enough');
+      expect(await run('print(1)')).toMatchObject({ status: 'ok' });
+    });
+
+    test('answers many at once, each with its own', async () => {
+      const results = await Promise.all(
+        Array.from({ length: 24 }, (_, i) => run(`print(${i} * 2, input())`, `${i}\n`)),
+      );
+      expect(results.map(({ stdout }) => stdout)).toEqual(
+        Array.from({ length: 24 }, (_, i) => `${2 * i} ${i}\n`),
+      );
+    });
+
+    test('fails what is asked of it once it is closed', async () => {
+      const closed = await start();
+      await closed.close();
+      expect(await closed.run({ code: '1' })).toMatchObject({ status: 'sandbox_error' });
+    });
+  });
+}
