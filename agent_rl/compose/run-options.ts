@@ -170,5 +170,9 @@ export interface Jobs {
   generate(options: GenerateOptions): Promise<JobResult>;
   mergeLora(options: MergeLoraOptions): Promise<JobResult>;
   exportModel(options: ExportOptions): Promise<JobResult>;
+  sandboxDoctor(options: {
+    readonly print: (text: string) => void;
+    readonly python?: string;
+  }): Promise<CheckResult>;
   doctor(options: { readonly print: (text: string) => void }): Promise<CheckResult>;
 }

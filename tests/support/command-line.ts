@@ -25,6 +25,7 @@ const jobsWith = (some: Partial<Jobs>): Jobs => ({
   exportModel: unexpected,
   quantize: unexpected,
   doctor: unexpected,
+  sandboxDoctor: unexpected,
   ...some,
 });
 

@@ -21,12 +21,21 @@ const ran: RunResult = {
   level: 'scripted',
 };
 
+/** What was asked of a scripted sandbox. */
+export interface ScriptedSandbox extends Sandbox {
+  readonly requests: (RunRequest | CallsRequest | JudgeRequest)[];
+  /** Opened so far, and not closed yet. */
+  readonly sessions: number;
+  readonly openSessions: number;
+}
+
 /** A sandbox that runs nothing: `answer` says what came of each request. */
 export function scriptedSandbox(
   answer: (
     request: RunRequest | CallsRequest | JudgeRequest,
   ) => Partial<CallsResult & JudgeResult & SessionRun>,
-): Sandbox & { readonly requests: (RunRequest | CallsRequest | JudgeRequest)[] } {
+): ScriptedSandbox {
+  const counts = { sessions: 0, openSessions: 0 };
   const requests: (RunRequest | CallsRequest | JudgeRequest)[] = [];
   return {
     requests,
@@ -34,13 +43,25 @@ export function scriptedSandbox(
       requests.push(request);
       return { ...ran, verdicts: [], ...answer(request) };
     },
-    openSession: () => ({
-      async run(request) {
-        requests.push(request);
-        return { ...ran, alive: true, ...answer(request) };
-      },
-      close: async () => undefined,
-    }),
+    openSession() {
+      counts.sessions++;
+      counts.openSessions++;
+      return {
+        async run(request) {
+          requests.push(request);
+          return { ...ran, alive: true, ...answer(request) };
+        },
+        async close() {
+          counts.openSessions--;
+        },
+      };
+    },
+    get sessions() {
+      return counts.sessions;
+    },
+    get openSessions() {
+      return counts.openSessions;
+    },
     async run(request) {
       requests.push(request);
       return { ...ran, ...answer(request) };

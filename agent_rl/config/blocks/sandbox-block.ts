@@ -31,8 +31,7 @@ export const SandboxBlock = block(
     ),
     wallS: Type.Number({
       exclusiveMinimum: 0,
-      // Below the deadline of the tool, which would otherwise come first.
-      maximum: 240,
+      maximum: 3600,
       default: 5,
       unit: 's',
       description: 'Wall-clock limit of one program',

@@ -1,4 +1,4 @@
-import { messageOf } from '../../core/errors.ts';
+import { AgentRlError, messageOf } from '../../core/errors.ts';
 import type {
   CallsRequest,
   CallsResult,
@@ -12,9 +12,11 @@ import type {
   SandboxSession,
   SessionRequest,
 } from '../../core/sandbox.ts';
-import { checkLimits, requestProblem } from '../check-request.ts';
+import { checkLimits, defaultLimits, requestProblem } from '../check-request.ts';
 import { readCallResults, readVerdicts } from '../read-results.ts';
+import { tryProbes } from '../pyodide/probe-escapes.ts';
 import { findPython } from './find-python.ts';
+import { kernelProbes } from './kernel-probes.ts';
 import { nativeLimits } from './native-limits.ts';
 import { NativeSession } from './native-session.ts';
 import { endingOf, outputOf, readNotes } from './outcome.ts';
@@ -61,6 +63,7 @@ export class NativeSandbox implements Sandbox {
       'seccomp',
       ...(hello.walls.user === 'own' ? ['uid'] : []),
     ];
+    await refuseIfEscaped(keeper, level);
     const facts = {
       backend: 'native',
       level: `native:${level}+${walls.join('+')}`,
@@ -186,5 +189,34 @@ export class NativeSandbox implements Sandbox {
     return { ...nothing, truncated: false, wallMs: 0, level: this.facts.level, status, message };
   }
 }
+
+/** Walls that the kernel says it put up are tried before a program is run behind them. */
+async function refuseIfEscaped(keeper: SupervisorKeeper, level: string): Promise<void> {
+  try {
+    const escaped = await escapedFromNative(keeper);
+    if (escaped.length === 0) return;
+    throw new Error(`code inside it reached the host by: ${escaped.join(', ')}`);
+  } catch (cause) {
+    await keeper.close();
+    throw new AgentRlError(
+      'SANDBOX_UNAVAILABLE',
+      `native:${level} does not hold here: ${messageOf(cause)}.`,
+      { cause },
+    );
+  }
+}
+
+/** The probes that succeed against what the keeper's supervisor runs. */
+const escapedFromNative = (keeper: SupervisorKeeper): Promise<readonly string[]> =>
+  tryProbes(async (code) => {
+    const reply = await keeper.ask({
+      do: 'run',
+      entry: 'run',
+      limits: nativeLimits(defaultLimits),
+      job: JSON.stringify({ code, seed: 0 }),
+      stdin: '',
+    });
+    return { ...outputOf(reply, ''), ...endingOf(reply, readNotes(reply.notes)) };
+  }, kernelProbes);
 
 const base64 = (text: string): string => Buffer.from(text, 'utf8').toString('base64');

@@ -47,10 +47,13 @@ interface Ending {
 }
 
 /** How a process that has ended went, from what the supervisor, the kernel and the harness say of it. */
-export function endingOf({ why, end }: ProcessReply, notes: Notes): Ending {
+export function endingOf({ why, end, stderr }: ProcessReply, notes: Notes): Ending {
   if (end?.failed) return { status: 'sandbox_error', message: end.failed };
   if (!notes.ready && why !== 'cancelled') {
-    return { status: 'sandbox_error', message: 'the sandboxed process did not get ready' };
+    // No program has been there yet, so these are our own words.
+    const said = Buffer.from(stderr, 'base64').toString('utf8').trim().slice(-300);
+    const message = `the sandboxed process did not get ready${said === '' ? '' : `: ${said}`}`;
+    return { status: 'sandbox_error', message };
   }
   if (why === 'timeout' || why === 'output_limit') return { status: why };
   if (end?.status == null) return { status: 'sandbox_error', message: 'it ended without a word' };
@@ -63,7 +66,7 @@ export function endingOf({ why, end }: ProcessReply, notes: Notes): Ending {
 }
 
 /** Only a watched folder can hold too much; on a disk of its own a program that goes on when it is full has ended well. */
-const overDisk = (end: ProcessEnd): boolean => end.disk_full && end.over_quota === true;
+const overDisk = (end: ProcessEnd): boolean => end.disk_full && end.over_quota;
 
 const withCode = (status: SandboxStatus, exitCode: number | undefined): Ending =>
   exitCode === undefined ? { status } : { status, exitCode };
@@ -71,7 +74,7 @@ const withCode = (status: SandboxStatus, exitCode: number | undefined): Ending =
 function signalled(signal: number, end: ProcessEnd): Ending {
   if (signal === constants.signals.SIGXCPU) return { status: 'timeout' };
   if (signal === constants.signals.SIGXFSZ) return { status: 'file_limit' };
-  if (end.over_quota === true) return { status: 'disk_limit' };
+  if (end.over_quota) return { status: 'disk_limit' };
   return { status: 'signaled', signal: nameOf(signal) };
 }
 

@@ -50,10 +50,11 @@ export class SupervisorKeeper {
 
   async #alive(): Promise<Started> {
     if (this.#closed) throw new SupervisorDied('The sandbox has been closed.');
-    const started = await this.#current;
+    const current = this.#current;
+    const started = await current;
     if (started !== undefined && started.supervisor.death === undefined) return started;
-    // Whoever comes second waits for the one that the first starts.
-    if (this.#current !== undefined && (await this.#current) !== started) return this.#alive();
+    // Somebody else, who came first, has started another.
+    if (this.#current !== current) return this.#alive();
     this.onIncident({
       kind: 'restart',
       message: `The sandbox is started again. ${started?.supervisor.death?.message ?? ''}`.trim(),

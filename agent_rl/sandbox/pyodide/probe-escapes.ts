@@ -4,6 +4,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import type { RunResult } from '../../core/sandbox.ts';
 import { escapeProbes } from './escape-probes.ts';
 import type { EscapeProbe } from './escape-probes.ts';
 import type { ChildResult, ChildSettings } from './protocol.ts';
@@ -53,18 +54,22 @@ async function runProbes(settings: ChildSettings, code: string): Promise<ChildRe
   }
 }
 
-const reportedBy = ({ stdout }: ChildResult): string[] =>
+/** How a program of probes ended, as far as it matters here. */
+type Tried = Pick<RunResult, 'status' | 'stdout' | 'stderr' | 'message'>;
+
+const reportedBy = ({ stdout }: Tried): string[] =>
   [...stdout.matchAll(/^ESCAPED (.*)$/gm)].map((match) => match[1] ?? '');
 
 /**
  * Names of the probes that reached the host, as they say or as seen from outside: by a listener on the
  * loopback address, a secret file and a file that must not appear.
  *
+ * @param run runs a program in the sandbox under attack
  * @throws Error when the probes could not all be tried.
  */
-export async function escapedProbes(
-  settings: ChildSettings,
-  probes: readonly EscapeProbe[] = escapeProbes,
+export async function tryProbes(
+  run: (code: string) => Promise<Tried>,
+  probes: readonly EscapeProbe[],
 ): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'agent-rl-probes-'));
   let connections = 0;
@@ -75,9 +80,10 @@ export async function escapedProbes(
       SECRET_FILE: join(folder, 'secret'),
       WITNESS_FILE: join(folder, 'witness'),
       CANARY: 'canary-5d2c',
+      TRAINER: process.pid,
     };
     writeFileSync(bait.SECRET_FILE, bait.CANARY);
-    const result = await runProbes(settings, probeProgram(probes, bait));
+    const result = await run(probeProgram(probes, bait));
     if (!result.stdout.includes('ALL PROBES TRIED')) {
       throw new Error(
         `its escape probes ended by ${result.status}: ${result.message ?? result.stderr.slice(-500)}`,
@@ -91,3 +97,9 @@ export async function escapedProbes(
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+/** The same of a pyodide child process. @throws Error when the probes could not all be tried. */
+export const escapedProbes = (
+  settings: ChildSettings,
+  probes: readonly EscapeProbe[] = escapeProbes,
+): Promise<readonly string[]> => tryProbes((code) => runProbes(settings, code), probes);

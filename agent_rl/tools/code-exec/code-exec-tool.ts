@@ -5,10 +5,11 @@ import type { Static } from 'typebox';
 import { AgentRlError } from '../../core/errors.ts';
 import { KeyedRng } from '../../core/keyed-rng.ts';
 import { SANDBOX } from '../../core/sandbox.ts';
-import type { AssertTests, RunResult, Sandbox } from '../../core/sandbox.ts';
+import type { AssertTests, RunResult, Sandbox, SandboxSession } from '../../core/sandbox.ts';
 import { SETTINGS, tool } from '../../core/tool.ts';
 import type { Tool, ToolContext, ToolResult } from '../../core/tool.ts';
-import { describeCall, describeRun, describeTests } from './describe-run.ts';
+import { callLine } from './call-line.ts';
+import { describeCall, describeRun, describeSessionRun, describeTests } from './describe-run.ts';
 
 const CodeExecParameters = Type.Object(
   { code: Type.String({ description: 'A whole Python program' }) },
@@ -20,12 +21,27 @@ const CodeExecSettings = Type.Object(
     timeoutS: Type.Optional(
       Type.Number({
         exclusiveMinimum: 0,
-        maximum: 240,
+        maximum: 3600,
         description: 'Seconds one program may run',
       }),
     ),
     memoryMiB: Type.Optional(
       Type.Integer({ minimum: 64, maximum: 1024, description: 'Memory one program may use' }),
+    ),
+    session: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'Whether the programs of an episode share their variables and files, like the cells of a notebook',
+      }),
+    ),
+    sessionS: Type.Optional(
+      Type.Number({
+        exclusiveMinimum: 0,
+        maximum: 86400,
+        description:
+          'Seconds that all programs of a session may run together; ten times the limit of one by default',
+      }),
     ),
     output: Type.Optional(
       Type.Enum(['shown', 'blank', 'unavailable'], {
@@ -46,6 +62,11 @@ export interface CodeExecInputs {
   readonly tests?: AssertTests;
 }
 
+interface Program {
+  readonly code: string;
+  readonly seed: number;
+}
+
 /**
  * Runs a Python program of the policy's in the sandbox and shows what it printed, what its function returned or which
  * tests it passes.
@@ -55,10 +76,16 @@ export interface CodeExecInputs {
   description: 'Run a Python program and see what it prints.',
   parameters: CodeExecParameters,
   settings: CodeExecSettings,
-  // The sandbox ends a program by its own limit; this leaves time to wait for a free worker.
-  deadlineS: 300,
+  // The sandbox ends a program by its own limit, which starts with the program: waiting for a free worker costs it nothing.
+  deadlineS: 86_400,
+  configure: ({ session, sessionS }) => {
+    if (sessionS === undefined || session === true) return {};
+    throw new Error('sessionS has no effect without session: true');
+  },
 })
 export class CodeExecTool implements Tool<typeof CodeExecParameters> {
+  #session: SandboxSession | undefined;
+
   constructor(
     @inject(SANDBOX) private readonly sandbox: Sandbox,
     @inject(SETTINGS) private readonly settings: Static<typeof CodeExecSettings>,
@@ -75,14 +102,24 @@ export class CodeExecTool implements Tool<typeof CodeExecParameters> {
     return this.settings.output === 'blank' ? { ...answer, content: '' } : answer;
   }
 
-  async #run(
-    code: string,
+  async close(): Promise<void> {
+    await this.#session?.close();
+  }
+
+  #run(code: string, inputs: CodeExecInputs, signal: AbortSignal): Promise<ToolResult> {
+    // Keyed by the program itself: the same program has the same luck, whoever writes it.
+    const seed = new KeyedRng('code_exec', code).integer(0x100000000);
+    return this.settings.session === true
+      ? this.#runInSession({ code, seed }, inputs, signal)
+      : this.#runAlone({ code, seed }, inputs, signal);
+  }
+
+  async #runAlone(
+    program: Program,
     { stdin, call, tests }: CodeExecInputs,
     signal: AbortSignal,
   ): Promise<ToolResult> {
-    // Keyed by the program itself: the same program has the same luck, whoever writes it.
-    const seed = new KeyedRng('code_exec', code).integer(0x100000000);
-    const request = { code, seed, limits: this.#limits() };
+    const request = { ...program, limits: this.#limits() };
     if (tests !== undefined) {
       const run = await this.sandbox.judge({ ...request, tests }, signal);
       return shown(run, describeTests(run, tests));
@@ -96,6 +133,27 @@ export class CodeExecTool implements Tool<typeof CodeExecParameters> {
       signal,
     );
     return shown(run, describeCall(run));
+  }
+
+  /**
+   * The first program's seed is the session's. A call is a line of Python at the end, which prints what it returns; tests
+   * are lines at the end too, unless they have a setup: it is hidden, and here the program could read it.
+   */
+  async #runInSession(
+    { code, seed }: Program,
+    { stdin = '', call, tests }: CodeExecInputs,
+    signal: AbortSignal,
+  ): Promise<ToolResult> {
+    const { sessionS } = this.settings;
+    this.#session ??= this.sandbox.openSession({
+      seed,
+      limits: this.#limits(),
+      ...(sessionS !== undefined && { totalWallS: sessionS }),
+    });
+    const checks = tests?.setup === undefined ? (tests?.statements ?? []) : [];
+    const more = [...checks, ...(call === undefined ? [] : [callLine(call)])];
+    const run = await this.#session.run({ code: [code, ...more].join('\n'), stdin }, signal);
+    return shown(run, describeSessionRun(run));
   }
 
   #limits(): { wallS?: number; memoryMiB?: number } {

@@ -1,6 +1,12 @@
 import { pythonRepr } from '../../core/python-value.ts';
 import type { PythonValue } from '../../core/python-value.ts';
-import type { AssertTests, CallsResult, JudgeResult, RunResult } from '../../core/sandbox.ts';
+import type {
+  AssertTests,
+  CallsResult,
+  JudgeResult,
+  RunResult,
+  SessionRun,
+} from '../../core/sandbox.ts';
 import type { ToolResult } from '../../core/tool.ts';
 import { unreachable } from '../../core/unreachable.ts';
 
@@ -17,6 +23,13 @@ export function describeRun(run: RunResult): Described {
     return { content: joined(printed, endingOf(run)), isError: true };
   }
   return { content: joined(printed, warningOf(run)) || nothing, isError: false };
+}
+
+/** The same of a session's program, and whether the session ended with it. */
+export function describeSessionRun(run: SessionRun): Described {
+  const { content, isError } = describeRun(run);
+  if (run.alive) return { content, isError };
+  return { content: `${content}\nThe session ended: variables and files are gone.`, isError };
 }
 
 /** What a program printed and then what its function returned. */
@@ -53,6 +66,8 @@ const seconds = (ms: number): string => `${Number((ms / 1000).toFixed(1))} s`;
 function endingOf(run: RunResult): string {
   switch (run.status) {
     case 'timeout':
+      // The time of the session, rather than that of the program, ran out.
+      if (run.message !== undefined) return `Error: ${run.message}.`;
       return `Timed out after ${seconds(run.wallMs)}.`;
     case 'memory_limit':
       return 'Error: the program used too much memory.';

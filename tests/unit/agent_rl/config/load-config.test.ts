@@ -236,7 +236,7 @@ describe('settings that contradict each other', () => {
       'has no effect while',
     ],
     ['rollout: {episodeTimeoutS: 1e7}', 'rollout.episodeTimeoutS', '<= 86400'],
-    ['sandbox: {wallS: 241}', 'sandbox.wallS', '<= 240'],
+    ['sandbox: {wallS: 3601}', 'sandbox.wallS', '<= 3600'],
     ['run: {name: CON}', 'run.name', 'no device of Windows'],
     ['run: {name: x.}', 'run.name', 'letters, digits'],
     ['run: {seed: .inf}', 'run.seed', 'got Infinity'],

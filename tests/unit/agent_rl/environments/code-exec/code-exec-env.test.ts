@@ -148,11 +148,11 @@ describe('A task of assert statements', () => {
     const calls = turn.calls.map((one) => ({ ...one, result: { content: '', data } }));
     const env = made({ partialCredit: 0.4 }, sandbox, asserts);
     const { reward, success, metrics } = await verdict(env, [{ ...turn, calls }, says]);
-    const { repairedAfterError } = metrics;
+    const repairedAfterError = metrics?.['repairedAfterError'];
     expect({ reward, success, repairedAfterError }).toEqual(expected);
-    expect(sandbox.requests.map((request) => 'tests' in request && request.tests.statements)).toEqual([
-      ['assert f(2) == 4', 'assert f(secret) == 49'],
-    ]);
+    expect(
+      sandbox.requests.map((request) => 'tests' in request && request.tests.statements),
+    ).toEqual([['assert f(2) == 4', 'assert f(secret) == 49']]);
   });
 
   (hasPython ? test : test.skip)('is solved with Python (skipped without python3)', async () => {
@@ -182,7 +182,10 @@ describe('A task of assert statements', () => {
       done: true,
     });
     const { reward, metrics } = await env.finish('done', signal);
-    expect({ reward, repaired: metrics['repairedAfterError'] }).toEqual({ reward: 1, repaired: 1 });
+    expect({ reward, repaired: metrics?.['repairedAfterError'] }).toEqual({
+      reward: 1,
+      repaired: 1,
+    });
   });
 });
 

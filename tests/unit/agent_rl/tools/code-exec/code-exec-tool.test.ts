@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '../../../../../agent_rl/core/keyed-rng.ts';
-import type { CallsResult, JudgeResult } from '../../../../../agent_rl/core/sandbox.ts';
+import type { CallsResult, JudgeResult, SessionRun } from '../../../../../agent_rl/core/sandbox.ts';
 import type { ToolResult } from '../../../../../agent_rl/core/tool.ts';
 import { CodeExecTool } from '../../../../../agent_rl/tools/code-exec/code-exec-tool.ts';
 import type { CodeExecInputs } from '../../../../../agent_rl/tools/code-exec/code-exec-tool.ts';
@@ -202,5 +202,58 @@ describe('code_exec taken away', () => {
       contextOf(),
     );
     expect(result).toEqual({ content: 'Error: code_exec is not available.', isError: true });
+  });
+});
+
+describe('A session of code_exec', () => {
+  const inSession = (settings: object, results: readonly Partial<SessionRun>[]) => {
+    const waiting = [...results];
+    const sandbox = scriptedSandbox(() => waiting.shift() ?? {});
+    return { sandbox, tool: new CodeExecTool(sandbox, { session: true, ...settings }) };
+  };
+
+  test('runs one program after another in one interpreter', async () => {
+    const { sandbox, tool } = inSession({}, [{ stdout: '' }, { stdout: '3\n' }]);
+    await tool.call({ code: 'x = 3' }, contextOf());
+    expect(await tool.call({ code: 'print(x)' }, contextOf())).toMatchObject({ content: '3' });
+    expect(sandbox.requests.map((request) => request.code)).toEqual(['x = 3', 'print(x)']);
+    expect(sandbox.sessions).toBe(1);
+  });
+
+  test('prints what the public call returns at the end of the program', async () => {
+    const { sandbox, tool } = inSession({}, [{ stdout: '2\n' }]);
+    const args = [
+      1,
+      { $float: 'nan' },
+      { $tuple: [{ $set: [] }] },
+      { $dict: [['a', { $float: 'inf' }]] },
+    ];
+    await tool.call({ code: 'def f(*x): return 2' }, contextOf({ call: { entry: 'f', args } }));
+    expect(sandbox.requests[0]?.code).toBe(
+      "def f(*x): return 2\nprint(repr(f(1, float('NaN'), tuple([set([])]), {'a': float('Infinity')})))",
+    );
+  });
+
+  test('tells when the session ended, and why when its time is used up', async () => {
+    const crash = { status: 'signaled', signal: 'SIGSEGV', alive: false } as const;
+    const spent = {
+      status: 'timeout',
+      message: 'the programs of the session used up their 5 s together',
+      alive: false,
+    } as const;
+    const { tool } = inSession({ sessionS: 5 }, [crash, spent]);
+    expect((await tool.call({ code: '1' }, contextOf())).content).toBe(
+      'Error: the program crashed Python.\nThe session ended: variables and files are gone.',
+    );
+    expect((await tool.call({ code: '1' }, contextOf())).content).toBe(
+      'Error: the programs of the session used up their 5 s together.\nThe session ended: variables and files are gone.',
+    );
+  });
+
+  test('is closed with the episode', async () => {
+    const { sandbox, tool } = inSession({}, []);
+    await tool.call({ code: '1' }, contextOf());
+    await tool.close();
+    expect(sandbox.openSessions).toBe(0);
   });
 });

@@ -1,0 +1,41 @@
+import type { SandboxTier } from './choose-backend.ts';
+
+export interface TierFacts {
+  readonly stops: readonly string[];
+  readonly doesNotStop: readonly string[];
+}
+
+const everyTier = [
+  'reading or changing files of the machine',
+  'network and local sockets',
+  'starting or signalling processes',
+  'running longer, taking more memory, printing or writing more than the limits allow',
+  "finding another run's code, input, output or tests",
+];
+
+/** What each backend holds back from a program and what not, in words for people. */
+export const tierFacts: Readonly<Record<SandboxTier, TierFacts>> = {
+  'native:ns': {
+    stops: [...everyTier, 'learning which files and processes the machine has'],
+    doesNotStop: [
+      'faults of the Linux kernel in the system calls it allows',
+      'side channels: timing, caches, load of the machine',
+    ],
+  },
+  'native:lite': {
+    stops: everyTier,
+    doesNotStop: [
+      'faults of the Linux kernel in the system calls it allows',
+      'side channels: timing, caches, load of the machine',
+      'asking whether a path exists, how large and how old it is',
+      'writing up to some 30 MiB more than its folder may hold before it is seen',
+    ],
+  },
+  pyodide: {
+    stops: [...everyTier, 'system calls: a program has none'],
+    doesNotStop: [
+      'faults of V8 in WebAssembly: Node calls neither its realms nor its permission flags a boundary',
+      'side channels: timing, caches, load of the machine',
+    ],
+  },
+};

@@ -1,0 +1,174 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+
+import { afterEach, describe, expect, test } from '@jest/globals';
+
+import { packageRoot } from '../../../../../agent_rl/core/package-root.ts';
+import { messageOf } from '../../../../../agent_rl/core/errors.ts';
+import type { SandboxIncident } from '../../../../../agent_rl/sandbox/incident.ts';
+import { nativeLimits } from '../../../../../agent_rl/sandbox/native/native-limits.ts';
+import { SupervisorKeeper } from '../../../../../agent_rl/sandbox/native/supervisor-keeper.ts';
+import { evaluatePython, hasNativePython, offersLevel } from '../../../../support/python.ts';
+
+const limits = nativeLimits({ wallS: 3, memoryMiB: 128 });
+const program = (code: string) =>
+  ({ do: 'run', entry: 'run', limits, job: JSON.stringify({ code, seed: 0 }), stdin: '' }) as const;
+const printed = (reply: { readonly stdout: string }): string =>
+  Buffer.from(reply.stdout, 'base64').toString();
+
+/** Processes whose command line holds a text. */
+const processesWith = (text: string): number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return readFileSync(join('/proc', pid, 'cmdline'), 'utf8').includes(text);
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+
+const level = offersLevel('ns') ? 'ns' : offersLevel('lite') ? 'lite' : undefined;
+const native = level === undefined ? describe.skip : describe;
+
+native('A supervisor that dies', () => {
+  const incidents: SandboxIncident[] = [];
+  let keeper: SupervisorKeeper;
+  const started = async (): Promise<SupervisorKeeper> => {
+    incidents.length = 0;
+    const options = { python: '/usr/bin/python3', level: level ?? 'ns', preload: [] } as const;
+    keeper = new SupervisorKeeper(options, (incident) => incidents.push(incident));
+    await keeper.first();
+    return keeper;
+  };
+  const kill = async (): Promise<void> => {
+    const { pid } = await keeper.current();
+    process.kill(pid ?? 0, 'SIGKILL');
+  };
+  afterEach(() => keeper.close());
+
+  test('is started again, and what it was running is run once more', async () => {
+    await started();
+    const running = Array.from({ length: 3 }, (_, i) =>
+      keeper.ask(program(`import time\ntime.sleep(0.4)\nprint(${i})`)),
+    );
+    await wait(150);
+    await kill();
+    expect((await Promise.all(running)).map(printed)).toEqual(['0\n', '1\n', '2\n']);
+    expect(incidents.map(({ kind }) => kind).toSorted()).toEqual([
+      'replay',
+      'replay',
+      'replay',
+      'restart',
+    ]);
+  });
+
+  test('twice in a row is our own failure, and the next program runs', async () => {
+    await started();
+    const running = keeper.ask(program('import time\ntime.sleep(0.6)')).catch(messageOf);
+    await wait(150);
+    await kill();
+    await wait(300);
+    await kill();
+    expect(await running).toMatch(/supervisor is gone/);
+    expect(printed(await keeper.ask(program('print("on")')))).toBe('on\n');
+  });
+
+  test('between two programs is not noticed but in the incidents', async () => {
+    await started();
+    await kill();
+    await wait(100);
+    expect(printed(await keeper.ask(program('print(1)')))).toBe('1\n');
+    expect(incidents.map(({ kind }) => kind)).toEqual(['restart']);
+  });
+});
+
+const trainer = `
+import { NativeSandbox } from ${JSON.stringify(join(packageRoot(), 'dist/agent_rl/sandbox/native/native-sandbox.js'))};
+const sandbox = await NativeSandbox.start({ level: process.argv[2], limits: { wallS: 60 } });
+for (let i = 0; i < 3; i++) void sandbox.run({ code: 'while True: pass' });
+const session = sandbox.openSession();
+await session.run({ code: 'x = 1' });
+console.log('running');
+await new Promise(() => undefined);
+`;
+
+native('A trainer that is killed', () => {
+  const offered = (['ns', 'lite'] as const).filter(offersLevel);
+
+  test.each(offered)('leaves no process behind at level %s', async (of) => {
+    const folder = mkdtempSync(join(tmpdir(), 'agent-rl-killed-'));
+    const mark = join(folder, 'trainer.mjs');
+    writeFileSync(mark, trainer);
+    const before = processesWith('sandbox/native/python/main.py');
+    const child = spawn(process.execPath, [mark, of], { stdio: ['ignore', 'pipe', 'inherit'] });
+    await once(child.stdout, 'data');
+    const during = processesWith('sandbox/native/python/main.py');
+    // Supervisor, zygote, and at least one process for each of four programs.
+    expect(during.length).toBeGreaterThanOrEqual(before.length + 6);
+    child.kill('SIGKILL');
+    const mine = new Set(during.filter((pid) => !before.includes(pid)));
+    const left = (): number[] =>
+      processesWith('sandbox/native/python/main.py').filter((pid) => mine.has(pid));
+    for (let i = 0; i < 50 && left().length > 0; i++) await wait(100);
+    expect(left()).toEqual([]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+});
+
+const withPython = hasNativePython ? describe : describe.skip;
+
+withPython('Working folders that a dead supervisor left', () => {
+  test('are swept, whatever is in them, and those in use are not', () => {
+    const parent = mkdtempSync(join(tmpdir(), 'agent-rl-swept-'));
+    const uid = process.getuid?.() ?? 0;
+    const stale = join(parent, `agent-rl-sandbox-${uid}-old`);
+    mkdirSync(join(stale, 'run-1', ...Array.from({ length: 40 }, () => 'deep')), {
+      recursive: true,
+    });
+    const outside = join(parent, 'outside');
+    writeFileSync(outside, 'kept');
+    const answer = evaluatePython(`
+import os, work_folder
+os.symlink(${JSON.stringify(outside)}, ${JSON.stringify(join(stale, 'run-1', 'link'))})
+base, lock, swept = work_folder.open_base(${JSON.stringify(parent)})
+second, _, again = work_folder.open_base(${JSON.stringify(parent)})
+print(json.dumps([swept, again, os.path.isdir(base), os.path.isdir(second)]))`);
+    expect(answer).toEqual([1, 0, true, true]);
+    expect(existsSync(stale)).toBe(false);
+    expect(readFileSync(outside, 'utf8')).toBe('kept');
+    rmSync(parent, { recursive: true, force: true });
+  });
+
+  test('are removed however deep a program made them', () => {
+    const parent = mkdtempSync(join(tmpdir(), 'agent-rl-deep-'));
+    const answer = evaluatePython(`
+import os, work_folder
+top = os.path.join(${JSON.stringify(parent)}, 'top')
+os.mkdir(top)
+here = os.getcwd()
+os.chdir(top)
+for i in range(5000):
+    os.mkdir('d')
+    os.chdir('d')
+os.chdir(here)
+os.chmod(os.path.join(top, 'd'), 0)
+work_folder.remove_tree(top)
+print(json.dumps(os.path.exists(top)))`);
+    expect(answer).toBe(false);
+    rmSync(parent, { recursive: true, force: true });
+  });
+});
