@@ -5,22 +5,29 @@ import { AgentRlError } from '../agent_rl/core/errors.ts';
 
 import { type DatasetProblem, datasetError, shownValue } from './dataset-problem.ts';
 import { readJsonLines } from './json-lines.ts';
+import { humanEvalRowReader } from './human-eval/human-eval-row.ts';
 import { mbppRowReader } from './mbpp/mbpp-row.ts';
 import { type RowReader, taskRowReader } from './task-row.ts';
 
-/** Formats a task file may have: our own, or MBPP's. */
-export type CodeTaskFormat = 'agent_rl' | 'mbpp';
+/** Formats a task file may have: our own, HumanEval's or MBPP's. */
+export const codeTaskFormats = ['agent_rl', 'humaneval', 'mbpp'] as const;
+
+export type CodeTaskFormat = (typeof codeTaskFormats)[number];
+
+export const isCodeTaskFormat = (format: string): format is CodeTaskFormat =>
+  (codeTaskFormats as readonly string[]).includes(format);
 
 const readers: Readonly<Record<CodeTaskFormat, () => RowReader>> = {
   agent_rl: taskRowReader,
+  humaneval: humanEvalRowReader,
   mbpp: mbppRowReader,
 };
 
 function readerOf(format: string): RowReader {
-  if (Object.hasOwn(readers, format)) return readers[format as CodeTaskFormat]();
+  if (isCodeTaskFormat(format)) return readers[format]();
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `The format ${shownValue(format)} is not known. Known: ${Object.keys(readers).join(', ')}.`,
+    `The format ${shownValue(format)} is not known. Known: ${codeTaskFormats.join(', ')}.`,
   );
 }
 

@@ -20,10 +20,12 @@ const stdinTests = Type.Object(
   closed,
 );
 
+const identifier = Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$' });
+
 const callsTests = Type.Object(
   {
     kind: Type.Literal('calls'),
-    entry: Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }),
+    entry: identifier,
     cases: Type.Array(
       Type.Object(
         { args: Type.Array(Type.Unknown()), expected: Type.Unknown(), public: isPublic },
@@ -40,6 +42,10 @@ const assertsTests = Type.Object(
     kind: Type.Literal('asserts'),
     setup: Type.Optional(anyText),
     code: Type.Array(filled, { minItems: 1 }),
+    public: Type.Optional(Type.Array(filled)),
+    entry: Type.Optional(identifier),
+    names: Type.Optional(Type.Array(identifier)),
+    classes: Type.Optional(Type.Array(identifier)),
   },
   closed,
 );
@@ -74,6 +80,18 @@ export const mbppRowSchema = Type.Object(
     test_setup_code: anyText,
     test_list: Type.Array(filled, { minItems: 1 }),
     challenge_test_list: Type.Array(filled),
+  },
+  closed,
+);
+
+/** A line of HumanEval's own file. */
+export const humanEvalRowSchema = Type.Object(
+  {
+    task_id: filled,
+    prompt: filled,
+    entry_point: identifier,
+    canonical_solution: filled,
+    test: filled,
   },
   closed,
 );

@@ -34,7 +34,7 @@ export function taskRowReader(): RowReader {
     const checked = check(row, line);
     if ('problems' in checked) return checked;
     const task = taskOf(checked.row);
-    const problems = valueProblems(task.tests, line);
+    const problems = [...valueProblems(task.tests, line), ...nameProblems(task.tests, line)];
     if (problems.length > 0) return { problems };
     return hasHidden(task.tests) ? { task } : onlyPublic(line);
   };
@@ -82,6 +82,16 @@ function valueProblems(tests: CodeTests, line: number): DatasetProblem[] {
       }))
       .filter((problem): problem is DatasetProblem => problem.text !== undefined),
   );
+}
+
+/** Classes that the tests could not use, as they are none of the names. */
+function nameProblems(tests: CodeTests, line: number): DatasetProblem[] {
+  if (tests.kind !== 'asserts' || tests.names === undefined) return [];
+  const names = new Set([...tests.names, tests.entry]);
+  return (tests.classes ?? []).flatMap((name, i) => {
+    const text = `${shownValue(name)} is none of tests.names; add it there.`;
+    return names.has(name) ? [] : [{ line, path: `tests.classes[${i}]`, text }];
+  });
 }
 
 function taskOf(row: TaskRow): CodeTask {

@@ -18,7 +18,7 @@ export async function runEvaluation(options: EvaluationOptions): Promise<JobResu
   const { dataset, eval: evaluation, run } = config;
   const format = dataset.format ?? choosePlugins(loaded, plugins).environment.entry.spec.taskFormat;
   const split = options.split ?? dataset.evalSplit;
-  const sets = await readTaskSets(dataset, { split, format }, print);
+  const sets = await readTaskSets(dataset, { split, format });
   const all = sets.flatMap(({ tasks: one }) => one);
   sayIfFewer('eval.maxTasks', evaluation.maxTasks, all.length, print);
   const tasks = chooseTasks(all, evaluation.maxTasks, run.seed);

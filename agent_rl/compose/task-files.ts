@@ -1,24 +1,26 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-import type { CodeTask } from '../core/code-task.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { packageRoot } from '../core/package-root.ts';
 import type { Task } from '../core/task.ts';
-import { CodeTaskDataset } from '../../dataset/code-task-dataset.ts';
+import { CodeTaskDataset, type CodeTaskFormat } from '../../dataset/code-task-dataset.ts';
 import { readJsonLines } from '../../dataset/json-lines.ts';
 import { readPlainTasks } from '../../dataset/plain-task-dataset.ts';
 import { SearchTaskDataset } from '../../dataset/search-task-dataset.ts';
 
 type ReadTasks = (file: string) => Promise<readonly Task[]>;
 
+const codeTasks =
+  (format: CodeTaskFormat): ReadTasks =>
+  async (file) =>
+    (await CodeTaskDataset.fromPath(file, { format })).tasks;
+
 /** How a line of a task file is read, by the format's name. */
 const formats: ReadonlyMap<string, ReadTasks> = new Map([
-  ['code', async (file: string) => (await CodeTaskDataset.fromPath(file)).tasks],
-  [
-    'mbpp',
-    async (file: string) => (await CodeTaskDataset.fromPath(file, { format: 'mbpp' })).tasks,
-  ],
+  ['code', codeTasks('agent_rl')],
+  ['humaneval', codeTasks('humaneval')],
+  ['mbpp', codeTasks('mbpp')],
   ['plain', readPlainTasks],
   ['mixed', readEither],
   ['search', async (file: string) => (await SearchTaskDataset.fromPath(file)).tasks],
@@ -50,10 +52,7 @@ export interface TaskFile {
  *
  * @throws AgentRlError `CONFIG_INVALID` for an unknown format, `DATASET_INVALID`
  */
-export async function readTaskFile(
-  { dir, split, format }: TaskFile,
-  warn: (text: string) => void,
-): Promise<readonly Task[]> {
+export async function readTaskFile({ dir, split, format }: TaskFile): Promise<readonly Task[]> {
   const read = formats.get(format);
   if (read === undefined) {
     throw new AgentRlError(
@@ -61,37 +60,7 @@ export async function readTaskFile(
       `dataset.format "${format}" is not known. Known: ${[...formats.keys()].join(', ')}.`,
     );
   }
-  const file = splitFile(dir, split);
-  return judgeable(await read(file), file, warn);
-}
-
-const isAssert = (task: Task): boolean =>
-  'tests' in task && (task as CodeTask).tests.kind === 'asserts';
-
-/**
- * The tasks without those whose tests are assert statements, which nothing here can judge yet.
- *
- * @throws AgentRlError `DATASET_INVALID` when none is left.
- */
-function judgeable(
-  tasks: readonly Task[],
-  file: string,
-  warn: (text: string) => void,
-): readonly Task[] {
-  const kept = tasks.filter((task) => !isAssert(task));
-  const out = tasks.length - kept.length;
-  if (kept.length === 0) {
-    throw new AgentRlError(
-      'DATASET_INVALID',
-      `${file}: all ${out} tasks have assert statements as tests, which need a judge that this version does not have. Give tests as stdin or calls.`,
-    );
-  }
-  if (out > 0) {
-    warn(
-      `${file}: ${out} of ${tasks.length} tasks are left out: their tests are assert statements, which need a judge that this version does not have.`,
-    );
-  }
-  return kept;
+  return read(splitFile(dir, split));
 }
 
 /** The file of a split: relative to the working directory; what the package ships is found from anywhere. */

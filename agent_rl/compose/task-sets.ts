@@ -25,12 +25,11 @@ type Dataset = Pick<Config['dataset'], 'dir' | 'weight' | 'also'>;
 export async function readTaskSets(
   { dir, weight, also }: Dataset,
   { split, format }: { readonly split: string; readonly format: string },
-  warn: (text: string) => void,
 ): Promise<readonly TaskSet[]> {
   const named = [{ dir, weight }, ...also];
   const sets: TaskSet[] = [];
   for (const one of named) {
-    const read = await readTaskFile({ dir: one.dir, split, format }, warn);
+    const read = await readTaskFile({ dir: one.dir, split, format });
     const set = basename(one.dir);
     const tasks = also.length === 0 ? read : read.map((task) => ofSet(task, set));
     sets.push({ tasks, weight: one.weight });

@@ -5,15 +5,17 @@ import { AgentRlError } from '../core/errors.ts';
 import type { Sandbox } from '../core/sandbox.ts';
 import { judgeCode } from '../sandbox/judge.ts';
 import { openSandbox } from '../sandbox/open-sandbox.ts';
-import { CodeTaskDataset } from '../../dataset/code-task-dataset.ts';
+import {
+  CodeTaskDataset,
+  codeTaskFormats,
+  isCodeTaskFormat,
+} from '../../dataset/code-task-dataset.ts';
 import type { CheckResult, VerifyDatasetOptions } from './run-options.ts';
 
 interface Verified {
   readonly taskId: string;
   /** Absent when the reference passed. */
   readonly problem?: string;
-  /** Needs a judge that is not here. */
-  readonly unjudged?: boolean;
 }
 
 const limits = { wallS: 20, memoryMiB: 512 };
@@ -28,10 +30,10 @@ export async function verifyDataset(options: VerifyDatasetOptions): Promise<Chec
   const { dataset, format = 'agent_rl', print, signal } = options;
   if (format === 'search')
     return (await import('./verify-search-tasks.ts')).verifySearchTasks(options);
-  if (format !== 'agent_rl' && format !== 'mbpp') {
+  if (!isCodeTaskFormat(format)) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `--format ${format} is not known. Known: agent_rl, mbpp, search.`,
+      `--format ${format} is not known. Known: ${codeTaskFormats.join(', ')}, search.`,
     );
   }
   const { tasks } = await CodeTaskDataset.fromPath(dataset, { format });
@@ -39,28 +41,19 @@ export async function verifyDataset(options: VerifyDatasetOptions): Promise<Chec
   const sandbox = await openSandbox({ type: 'auto', workers, limits });
   try {
     const results = await verifyAll(sandbox, tasks, { lanes: 2 * workers, signal });
-    const unjudged = results.filter((result) => result.unjudged === true);
     const failed = results.filter(({ problem }) => problem !== undefined);
-    const judged = results.length - unjudged.length;
     for (const { taskId, problem } of failed) print(`FAIL ${taskId}: ${problem}`);
-    for (const { taskId } of unjudged)
-      print(`NOT JUDGED ${taskId}: its tests are assert statements and need the assert judge.`);
-    const passed = judged - failed.length;
-    if (judged === 0 && !signal.aborted) {
-      print(
-        `None of ${tasks.length} tasks could be judged, so nothing is verified. Give tasks with stdin or calls tests.`,
-      );
-    } else
-      print(
-        `${passed} of ${judged} reference solutions pass (${((100 * passed) / Math.max(1, judged)).toFixed(1)} %), ${unjudged.length} not judged, sandbox ${sandbox.capabilities().level}.`,
-      );
+    const [judged, passed] = [results.length, results.length - failed.length];
+    const share = ((100 * passed) / Math.max(1, judged)).toFixed(1);
+    print(
+      `${passed} of ${judged} reference solutions pass (${share} %), sandbox ${sandbox.capabilities().level}.`,
+    );
     return {
-      ok: judged > 0 && failed.length === 0 && !signal.aborted,
+      ok: failed.length === 0 && !signal.aborted,
       tasks: tasks.length,
       judged,
       passed,
       failed: failed.map(({ taskId, problem }) => ({ taskId, problem })),
-      unjudged: unjudged.map(({ taskId }) => taskId),
     };
   } finally {
     await sandbox.close();
@@ -86,7 +79,6 @@ async function verifyAll(
 
 async function verify(sandbox: Sandbox, task: CodeTask): Promise<Verified> {
   const { taskId, tests, compare, referenceSolution: code } = task;
-  if (tests.kind === 'asserts') return { taskId, unjudged: true };
   if (code === undefined) return { taskId, problem: 'it has no reference_solution' };
   const { status, passed, total, failures } = await judgeCode(sandbox, {
     code,

@@ -1,4 +1,5 @@
 import type { PythonValue } from './python-value.ts';
+import type { AssertTests } from './sandbox.ts';
 import type { Task } from './task.ts';
 
 /** How an answer is compared with the expected one. */
@@ -20,11 +21,19 @@ export interface CallsCase {
   readonly public?: boolean;
 }
 
+/** Python statements, assert statements most often: each is a test that passes when it raises nothing. */
+export interface AssertsTests extends Omit<AssertTests, 'statements'> {
+  readonly kind: 'asserts';
+  /** Hidden from the policy. They share their names and run in order, after `setup`. */
+  readonly code: readonly string[];
+  /** The policy may see these. They run without the hidden ones, after `setup`. */
+  readonly public?: readonly string[];
+}
+
 export type CodeTests =
   | { readonly kind: 'stdin'; readonly cases: readonly StdinCase[] }
   | { readonly kind: 'calls'; readonly entry: string; readonly cases: readonly CallsCase[] }
-  /** Python assert statements, which only a judge that runs them can decide. */
-  | { readonly kind: 'asserts'; readonly setup?: string; readonly code: readonly string[] };
+  | AssertsTests;
 
 /** A programming task. Cases that are not public are hidden from the policy and decide the reward. */
 export interface CodeTask extends Task {

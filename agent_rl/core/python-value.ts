@@ -32,11 +32,15 @@ export const pythonTags = [
 
 export type PythonTag = (typeof pythonTags)[number];
 
+/** Containers in containers; deeper ones are refused, so that code may follow a value by recursion. */
+const mostDepth = 200;
+
 /** A value taken apart: one name per Python type, numbers by their value. */
 export type PythonParts =
   | { readonly type: 'none' }
   | { readonly type: 'bool'; readonly value: boolean }
-  | { readonly type: 'int'; readonly value: bigint }
+  /** Decimal, without leading zeros: an integer may have millions of digits, too many to calculate with. */
+  | { readonly type: 'int'; readonly digits: string }
   | { readonly type: 'float'; readonly value: number }
   | { readonly type: 'complex'; readonly real: number; readonly imaginary: number }
   | { readonly type: 'str'; readonly value: string }
@@ -53,9 +57,17 @@ export class NotAPythonValue extends Error {
 }
 
 const refuse = (value: unknown, want: string): never => {
-  const shown = JSON.stringify(value) ?? String(value);
-  throw new NotAPythonValue(`${shown.slice(0, 80)} is no Python value: ${want}.`);
+  throw new NotAPythonValue(`${shownJson(value).slice(0, 80)} is no Python value: ${want}.`);
 };
+
+function shownJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch (error) {
+    if (error instanceof RangeError) return 'What is nested too deeply to be shown';
+    throw error;
+  }
+}
 
 const isTag = (key: string): key is PythonTag => (pythonTags as readonly string[]).includes(key);
 
@@ -67,7 +79,8 @@ const listOf = (content: unknown): readonly PythonValue[] =>
     ? (content as readonly PythonValue[])
     : refuse(content, 'a list is needed');
 
-const floatPattern = /^(?:[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?inf|nan)$/;
+// No two parts of it match the same digits, which would take a time quadratic in their number.
+const floatPattern = /^(?:[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|[+-]?inf|nan)$/;
 
 function floatOf(content: unknown): number {
   const text = textOf(content, floatPattern, "a float's repr is needed");
@@ -76,9 +89,15 @@ function floatOf(content: unknown): number {
 
 function numberParts(value: number): PythonParts {
   if (!Number.isInteger(value)) return { type: 'float', value };
-  if (Number.isSafeInteger(value)) return { type: 'int', value: BigInt(value) };
+  // `String` writes no safe integer with an exponent, and -0 without its sign.
+  if (Number.isSafeInteger(value)) return { type: 'int', digits: String(value) };
   return refuse(value, 'integers beyond 2^53 are written {"$int": "digits"}');
 }
+
+const plainDigits = (digits: string): string => {
+  const plain = digits.replace(/^(-?)0+(?=\d)/, '$1');
+  return plain === '-0' ? '0' : plain;
+};
 
 function pairOf(content: unknown): readonly [PythonValue, PythonValue] {
   const [key, value, ...more] = listOf(content);
@@ -91,7 +110,7 @@ function pairOf(content: unknown): readonly [PythonValue, PythonValue] {
 function tagged(tag: PythonTag, content: unknown): PythonParts {
   switch (tag) {
     case '$int':
-      return { type: 'int', value: BigInt(textOf(content, /^-?\d+$/, 'digits are needed')) };
+      return { type: 'int', digits: plainDigits(textOf(content, /^-?\d+$/, 'digits are needed')) };
     case '$float':
       return { type: 'float', value: floatOf(content) };
     case '$complex': {
@@ -139,7 +158,7 @@ export function partsOf(value: unknown): PythonParts {
 /** What is wrong with a value, all the way down; `undefined` when it is a Python value. */
 export function pythonValueProblem(value: unknown): string | undefined {
   try {
-    check(value);
+    check(value, 0);
     return undefined;
   } catch (error) {
     if (error instanceof NotAPythonValue) return error.message;
@@ -147,10 +166,13 @@ export function pythonValueProblem(value: unknown): string | undefined {
   }
 }
 
-function check(value: unknown): void {
+function check(value: unknown, depth: number): void {
+  if (depth > mostDepth) {
+    throw new NotAPythonValue(`A value is nested more than ${mostDepth} deep.`);
+  }
   const parts = partsOf(value);
-  if ('items' in parts) parts.items.forEach(check);
-  if ('pairs' in parts) parts.pairs.flat().forEach(check);
+  if ('items' in parts) for (const item of parts.items) check(item, depth + 1);
+  if ('pairs' in parts) for (const item of parts.pairs.flat()) check(item, depth + 1);
 }
 
 /** The value as Python's `repr` shows it, floats to JavaScript's digits. @throws NotAPythonValue */
@@ -162,7 +184,7 @@ export function pythonRepr(value: PythonValue): string {
     case 'bool':
       return parts.value ? 'True' : 'False';
     case 'int':
-      return String(parts.value);
+      return parts.digits;
     case 'float':
       return floatRepr(parts.value);
     case 'complex':

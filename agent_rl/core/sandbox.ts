@@ -88,6 +88,11 @@ export interface AssertTests {
    * built-in, so that a program cannot stand in for `sorted` or `abs`.
    */
   readonly names?: readonly string[];
+  /**
+   * Those of the names that are classes: the tests may make objects of them and use their attributes. By default the
+   * names that begin with a capital. What any other name returns must be plain data.
+   */
+  readonly classes?: readonly string[];
 }
 
 export interface JudgeRequest extends Owned {
@@ -100,7 +105,7 @@ export interface JudgeRequest extends Owned {
 /** What became of one statement. */
 export interface AssertVerdict {
   readonly passed: boolean;
-  /** Of a test that did not pass. May quote the test: never to be shown to the policy. */
+  /** Of a test that did not pass. May quote statement and setup: not to be shown to the policy where they are hidden. */
   readonly problem?: string;
 }
 

@@ -4,6 +4,7 @@ import { chooseBackend } from './choose-backend.ts';
 import type { BackendOptions, SandboxTier } from './choose-backend.ts';
 import { IncidentLog } from './incident.ts';
 import { QueuedSandbox } from './queued-sandbox.ts';
+import { RetryingSandbox } from './retrying-sandbox.ts';
 import { RememberingSandbox, type RememberedCounts } from './remembering-sandbox.ts';
 
 export interface OpenSandboxOptions extends Omit<BackendOptions, 'onIncident'> {
@@ -36,7 +37,8 @@ export async function openSandbox(options: OpenSandboxOptions): Promise<OpenedSa
   const incidents = new IncidentLog();
   const onIncident = incidents.add.bind(incidents);
   const { sandbox, tier, passedOver } = await chooseBackend({ ...options, onIncident });
-  const queued = new QueuedSandbox(withLimits(sandbox, options.limits), options.workers);
+  const retrying = new RetryingSandbox(withLimits(sandbox, options.limits), onIncident);
+  const queued = new QueuedSandbox(retrying, options.workers);
   const remembering = new RememberingSandbox(queued);
   return {
     ...methodsOf(remembering),

@@ -1,4 +1,4 @@
-import { pythonRepr, type PythonValue } from '../core/python-value.ts';
+import { pythonValueProblem } from '../core/python-value.ts';
 import type { AssertVerdict, CallResult } from '../core/sandbox.ts';
 
 /**
@@ -47,12 +47,5 @@ function isCallResult(value: unknown): value is CallResult {
   if (!isObject(value)) return false;
   const { ok, value: returned, problem } = value;
   if (ok === false) return typeof problem === 'string';
-  if (ok !== true) return false;
-  try {
-    // Looks at all of the value and throws when some of it is none of Python's.
-    pythonRepr(returned as PythonValue);
-    return true;
-  } catch {
-    return false;
-  }
+  return ok === true && pythonValueProblem(returned) === undefined;
 }

@@ -4,6 +4,7 @@ import type { PythonValue } from '../../agent_rl/core/python-value.ts';
 import { mbppRowSchema, rowCheck } from '../row-schema.ts';
 import type { RowReader } from '../task-row.ts';
 import { NotALiteral, PythonLiteralReader } from './python-literal.ts';
+import { referenceNames, usedNames } from './reference-names.ts';
 
 /** A line of the MBPP file (Austin et al. 2021, https://arxiv.org/abs/2108.07732). */
 interface MbppRow {
@@ -16,8 +17,8 @@ interface MbppRow {
 }
 
 /**
- * Reads MBPP rows. Rows whose asserts all call one function with plain values become `calls` tests, the first
- * of them public; the rest stay `asserts`, and their `metadata.needs` names the judge that can decide them.
+ * Reads MBPP rows. Rows whose asserts all call one function with plain values become `calls` tests; the rest stay
+ * `asserts`. The first is public where there are more.
  */
 export function mbppRowReader(): RowReader {
   const check = rowCheck<MbppRow>(mbppRowSchema);
@@ -28,24 +29,26 @@ export function mbppRowReader(): RowReader {
 }
 
 function taskOf(row: MbppRow): CodeTask {
-  const tests = testsOf(row);
+  const reference = row.code.replaceAll('\r\n', '\n');
   return {
     taskId: `mbpp-${row.task_id}`,
     prompt: `${row.text.trim()} It must pass: \`${row.test_list[0]?.trim() ?? ''}\`.`,
     starterCode: '',
-    tests,
+    tests: testsOf(row, reference),
     compare: 'exact',
-    referenceSolution: row.code.replaceAll('\r\n', '\n'),
-    metadata: { source: 'mbpp', ...(tests.kind === 'asserts' ? { needs: 'assert-judge' } : {}) },
+    referenceSolution: reference,
+    metadata: { source: 'mbpp' },
   };
 }
 
-function testsOf(row: MbppRow): CodeTests {
+function testsOf(row: MbppRow, reference: string): CodeTests {
   const asserts = [...row.test_list, ...row.challenge_test_list];
   const calls = row.test_setup_code.trim() === '' ? asserts.map(callOf) : [];
   const [first] = calls;
   const isPlain = calls.every((call) => call !== undefined && call.entry === first?.entry);
-  if (first === undefined || !isPlain || calls.length < 2) return assertsTests(row, asserts);
+  if (first === undefined || !isPlain || calls.length < 2) {
+    return assertsTests(row.test_setup_code.replaceAll('\r\n', '\n'), asserts, reference);
+  }
   const cases = calls.flatMap((call, i): CallsCase[] =>
     call === undefined
       ? []
@@ -54,9 +57,27 @@ function testsOf(row: MbppRow): CodeTests {
   return { kind: 'calls', entry: first.entry, cases };
 }
 
-function assertsTests(row: MbppRow, asserts: readonly string[]): CodeTests {
-  const setup = row.test_setup_code.replaceAll('\r\n', '\n');
-  return { kind: 'asserts', ...(setup === '' ? {} : { setup }), code: asserts };
+/**
+ * Of a program the tests get what the reference defines and they use. What they use of its imports they import
+ * themselves, since a module never leaves the sandbox of the program.
+ */
+function assertsTests(
+  setup: string,
+  [first = '', ...rest]: readonly string[],
+  reference: string,
+): CodeTests {
+  const { defined, classes, imports } = referenceNames(reference);
+  const used = usedNames([setup, first, ...rest].join('\n'));
+  const names = [...defined].filter((name) => used.has(name));
+  const needed = [...imports].filter(([name]) => used.has(name)).map(([, statement]) => statement);
+  const whole = [...needed, setup].filter((part) => part.trim() !== '').join('\n');
+  return {
+    kind: 'asserts',
+    ...(whole === '' ? {} : { setup: whole }),
+    ...(rest.length === 0 ? { code: [first] } : { code: rest, public: [first] }),
+    names,
+    classes: names.filter((name) => classes.has(name)),
+  };
 }
 
 interface AssertedCall {

@@ -79,7 +79,7 @@ export class PythonLiteralReader {
     if (!this.take(':')) {
       if (this.take('}')) return { $set: [first] };
       this.#expect(',');
-      return { $set: [first, ...this.items('}')] };
+      return { $set: membersOf([first, ...this.items('}')]) };
     }
     const pairs: [PythonValue, PythonValue][] = [[first, this.value()]];
     while (!this.take('}')) {
@@ -89,7 +89,7 @@ export class PythonLiteralReader {
       this.#expect(':');
       pairs.push([key, this.value()]);
     }
-    return { $dict: pairs };
+    return { $dict: entriesOf(pairs) };
   }
 
   #atom(): PythonValue {
@@ -162,6 +162,18 @@ export class PythonLiteralReader {
     while (/\s/.test(this.#text.charAt(this.#at))) this.#at += 1;
   }
 }
+
+/** Each value once, as in a set. */
+const membersOf = (values: readonly PythonValue[]): PythonValue[] => [
+  ...new Map(values.map((value) => [pythonRepr(value), value])).values(),
+];
+
+/** Of keys given twice the last value counts. */
+const entriesOf = (
+  pairs: readonly (readonly [PythonValue, PythonValue])[],
+): (readonly [PythonValue, PythonValue])[] => [
+  ...new Map(pairs.map((pair) => [pythonRepr(pair[0]), pair])).values(),
+];
 
 /** Digits of an integer that JSON readers surely keep. */
 const mostPlainChars = 15;

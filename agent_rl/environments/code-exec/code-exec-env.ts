@@ -12,17 +12,21 @@ import type {
 } from '../../core/environment.ts';
 import { system, user } from '../../core/message.ts';
 import type { Message, ToolCall } from '../../core/message.ts';
-import { compareOutputs, compareValues } from '../../sandbox/compare.ts';
+import { compareOutputs } from '../../sandbox/compare-outputs.ts';
+import { compareValues } from '../../sandbox/compare-values.ts';
+import { assertTestsOf } from '../../sandbox/judge-asserts.ts';
 import { judgeCode } from '../../sandbox/judge.ts';
 import type { Judgement } from '../../sandbox/judge.ts';
 import { SANDBOX } from '../../core/sandbox.ts';
-import type { CallsResult, RunResult, Sandbox } from '../../core/sandbox.ts';
+import type { CallsResult, JudgeResult, RunResult, Sandbox } from '../../core/sandbox.ts';
 import { TASK } from '../../core/task.ts';
 import { SETTINGS } from '../../core/tool.ts';
 import { CodeExecSettings } from './settings.ts';
 import { verdictOf } from './verdict.ts';
 
 const toolName = 'code_exec';
+
+type Ran = RunResult | CallsResult | JudgeResult;
 
 /** A call that ran, and whether it went wrong as far as the public case can tell. */
 interface Attempt {
@@ -32,8 +36,8 @@ interface Attempt {
 }
 
 /**
- * The policy writes a program, runs it by `code_exec` on the public case, and may repair it. Hidden cases
- * judge the program in runs of their own that the policy never sees.
+ * The policy writes a program, runs it by `code_exec` on the public case or the public statements, and may repair it.
+ * Hidden ones judge the program in runs of their own that the policy never sees.
  */
 @environment({
   name: 'code_exec',
@@ -62,7 +66,11 @@ export class CodeExecEnv implements Environment {
 
   toolInputs(call: ToolCall): Readonly<Record<string, unknown>> {
     const { tests } = this.task;
-    if (call.name !== toolName || tests.kind === 'asserts') return {};
+    if (call.name !== toolName) return {};
+    if (tests.kind === 'asserts') {
+      const { public: shown = [] } = tests;
+      return shown.length === 0 ? {} : { tests: assertTestsOf(tests, shown) };
+    }
     if (tests.kind === 'stdin') {
       const shown = tests.cases.find((given) => given.public === true);
       return shown === undefined ? {} : { stdin: shown.input };
@@ -121,15 +129,19 @@ export class CodeExecEnv implements Environment {
     const { code } = call.arguments;
     if (call.name !== toolName || status === 'rejected' || typeof code !== 'string')
       return undefined;
-    const run = result.data as RunResult | CallsResult | undefined;
+    const run = result.data as Ran | undefined;
     const timedOut = status === 'timeout' || run?.status === 'timeout';
     return { code, timedOut, failed: status !== 'ok' || !this.#passesPublicCase(run) };
   }
 
   /** True too when there is no public case to go by. */
-  #passesPublicCase(run: RunResult | CallsResult | undefined): boolean {
+  #passesPublicCase(run: Ran | undefined): boolean {
     const { tests, compare } = this.task;
-    if (run === undefined || tests.kind === 'asserts') return true;
+    if (run === undefined) return true;
+    if (tests.kind === 'asserts') {
+      const verdicts = 'verdicts' in run ? run.verdicts : [];
+      return (tests.public ?? []).every((_, i) => verdicts[i]?.passed === true);
+    }
     if (tests.kind === 'stdin') {
       const shown = tests.cases.find((given) => given.public === true);
       return shown === undefined || compareOutputs(run.stdout, shown.output, compare);

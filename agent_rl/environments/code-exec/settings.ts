@@ -36,7 +36,8 @@ export const CodeExecSettings = Type.Object(
       Type.Number({
         exclusiveMinimum: 0,
         maximum: 3600,
-        description: 'Seconds one hidden case may run; by default the limit of the sandbox',
+        description:
+          'Seconds one hidden case may run, or all calls or statements of a task together; by default the limit of the sandbox',
       }),
     ),
   },

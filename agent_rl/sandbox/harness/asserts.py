@@ -7,6 +7,8 @@ nothing here. A handle is no value: comparing it, counting it or asking whether 
 
 import builtins
 import json
+import random
+import sys
 import types
 
 from .program import describe
@@ -20,59 +22,63 @@ _CONTROL = {'StopIteration', 'StopAsyncIteration', 'GeneratorExit'}
 class SolutionRaised(Exception):
     """The solution raised something that is no exception of Python's own."""
 
+    __module__ = 'builtins'
+
+
+class SolutionEnded(BaseException):
+    """The other sandbox is gone. No `except Exception` of a test takes it for what the solution raised."""
+
+    __module__ = 'builtins'
+
 
 def judge(tests, channel, emit):
     """Runs the tests; `emit` is given JSON text: once a problem that ends all, or one verdict per statement.
 
-    `tests` has `setup`, `statements` and, if the solution must define certain names and no others count, `names`;
-    `entry` is bound to `candidate` too.
+    `tests` is what `AssertTests` of `core/sandbox.ts` describes.
     """
+    peer = _Peer(channel, tests.get('classes'))
+    statements = tests['statements']
+    # The tests draw the same numbers every time, from a seed that the solution cannot know.
+    random.seed('\n'.join([tests.get('setup') or '', *statements]))
     try:
-        hello = decode(json.loads(channel.receive()))
-        if 'problem' in hello:
-            emit('{"problem":' + quote('the solution did not load: ' + str(hello['problem'])) + '}')
-            return
-        names = _bound_names(tests, hello['names'], _Peer(channel))
+        names = _names_for(tests, peer)
         exec(compile(tests.get('setup') or '', 'setup.py', 'exec', dont_inherit=True), names)
     except BaseException as error:
-        emit('{"problem":' + quote(_explained(error)) + '}')
+        emit('{"problem":' + quote(describe(error)) + '}')
         return
-    for place, statement in enumerate(tests['statements']):
-        emit('{"index":' + str(place) + ',' + _verdict(statement, names) + '}')
+    for place, statement in enumerate(statements):
+        emit('{"index":' + str(place) + ',' + _verdict(statement, names, peer) + '}')
 
 
-def _verdict(statement, names):
+def _verdict(statement, names, peer):
+    problem = None
     try:
         exec(compile(statement, 'tests.py', 'exec', dont_inherit=True), names)
-        return '"passed":true'
     except BaseException as error:
-        return '"passed":false,"problem":' + quote(_explained(error))
+        problem = describe(error)
+    if peer.ended:
+        # Whatever the test made of it: a solution that is gone has passed nothing.
+        problem = describe(peer.lost())
+    return '"passed":true' if problem is None else '"passed":false,"problem":' + quote(problem)
 
 
-def _explained(error):
-    return 'the solution ended early' if isinstance(error, (EOFError, OSError)) else describe(error)
-
-
-def _bound_names(tests, offered, peer):
-    names = {'__name__': 'tests', '__builtins__': builtins}
+def _names_for(tests, peer):
+    offered = peer.hello()
     required = tests.get('names')
-    used = set(required) if required is not None else _names_in(tests)
-    module = types.ModuleType('solution')
-    for name, kind in offered:
-        if name not in used:
-            continue
-        if kind == 'value':
-            try:
-                names[name] = peer.ask({'do': 'value', 'name': name})
-            except Exception:
-                # No plain value, so nothing the tests may hold.
-                continue
-        else:
-            names[name] = peer.function(name)
-        setattr(module, name, names[name])
-    entry = tests.get('entry')
-    if entry in names:
-        names['candidate'] = names[entry]
+    used = _names_in(tests) - set(dir(builtins)) if required is None else set(required)
+    if tests.get('entry'):
+        used.add(tests['entry'])
+    # A built-in that the solution should have written must not stand in for it when it is missing.
+    names = {
+        '__name__': 'tests',
+        '__builtins__': {name: value for name, value in vars(builtins).items() if name not in used},
+    }
+    bound = peer.bind([(name, kind) for name, kind in offered if name in used and not name.startswith('__')])
+    names.update(bound)
+    if tests.get('entry') in bound:
+        names['candidate'] = bound[tests['entry']]
+    sys.modules['solution'] = types.ModuleType('solution')
+    vars(sys.modules['solution']).update(bound)
     return names
 
 
@@ -86,38 +92,84 @@ def _names_in(tests):
         code = waiting.pop()
         used.update(code.co_names)
         waiting.extend(constant for constant in code.co_consts if isinstance(constant, types.CodeType))
-    if tests.get('entry'):
-        used.add(tests['entry'])
-    return used - set(dir(builtins))
+    return used
 
 
 class _Peer:
-    """The solution, as the tests may use it."""
+    """The solution, as the tests may use it.
 
-    def __init__(self, channel):
+    What it sends may be forged, so everything is checked here. Only a call of one of `classes` (by default the names that
+    begin with a capital) may leave a handle: if a function could, it would return an object whose `startswith` says yes
+    to everything.
+    """
+
+    def __init__(self, channel, classes):
         self._channel = channel
+        self._classes = classes
+        self._handles = set()
+        self.ended = False
 
-    def function(self, name):
+    def hello(self):
+        """Name and kind of everything that the solution defines. Raises SolutionRaised when it did not load."""
+        said = decode(self._received())
+        if 'problem' in said:
+            raise SolutionRaised('the solution did not load: ' + str(said['problem'])[:400])
+        return said['names']
+
+    def bind(self, offered):
+        """What the tests find under these names; nothing under one that is neither callable nor plain data."""
+        bound = {}
+        for name, kind in offered:
+            try:
+                bound[name] = self.ask({'do': 'value', 'name': name}) if kind == 'value' else self._function(name)
+            except Exception:
+                # The test that uses it says so, by a NameError.
+                continue
+        return bound
+
+    def _function(self, name):
+        is_class = name[:1].isupper() if self._classes is None else name in self._classes
+
         def call(*arguments, **options):
-            return self.call({'do': 'call', 'name': name}, arguments, options)
+            return self.call({'do': 'call', 'name': name}, arguments, options, is_class)
 
         call.__name__ = name
         return call
 
-    def call(self, message, arguments, options):
+    def call(self, message, arguments, options, makes_object=False):
         return self.ask({
             **message,
             'arguments': [self.plain(item) for item in arguments],
             'options': {name: self.plain(item) for name, item in options.items()},
-        })
+        }, makes_object)
 
-    def ask(self, message):
-        self._channel.send(json.dumps(message))
-        answer = json.loads(self._channel.receive())
+    def ask(self, message, makes_object=False):
+        try:
+            self._channel.send(json.dumps(message))
+        except OSError:
+            raise self.lost()
+        answer = self._received()
         if 'raised' in answer:
             kind, text = answer['raised']
             raise _exception(kind, text)
-        return self._value(answer['value'])
+        value = answer['value']
+        if makes_object and type(value) is dict and '$object' in value:
+            self._handles.add(int(value['$object'][0]))
+        return self._value(value)
+
+    def _received(self):
+        if self.ended:
+            raise self.lost()
+        try:
+            return json.loads(self._channel.receive())
+        except (EOFError, OSError, ValueError, RecursionError):
+            # Also what is no message: from here on questions and answers need not belong together.
+            raise self.lost()
+
+    def lost(self):
+        """What is raised from now on."""
+        self.ended = True
+        return SolutionEnded('the solution ended early')
 
     def plain(self, value):
         return json.loads(encode(value, self._foreign))
@@ -132,7 +184,10 @@ class _Peer:
 
     def _made(self, tag, content):
         if tag == '$object':
-            return Handle(self, int(content[0]))
+            place = int(content[0])
+            if place not in self._handles:
+                raise ValueError('returned an object; only a class that the tests name may make one')
+            return Handle(self, place)
         return decode_shared(tag, content, self._value)
 
 

@@ -2,7 +2,11 @@
 
 An object of a class that the solution defines stays where it was made; the tests hold a handle. Iterators, ranges and a
 few kinds of numbers and dates are made anew on the other side from their exact built-in types, so that nothing a
-subclass overrides travels.
+subclass overrides travels. A type itself passes by its name if it is one of plain data.
+
+Everything is copied, arguments too: what a solution does to its argument stays on its side. Were changes sent back, a
+solution that empties its argument would make `f(x) == sorted(x)` true, and one that puts an object of its own into it
+would be asked what the tests expect.
 """
 
 import collections
@@ -10,10 +14,10 @@ import datetime
 import decimal
 import fractions
 
-from .values import encode
+from .values import encode, name_of_type, quote
 
 _type, _list, _str, _iter, _len = type, list, str, iter, len
-_ValueError = ValueError
+_ValueError, _dict_get = ValueError, dict.get
 _Decimal, _Fraction, _deque, _islice = decimal.Decimal, fractions.Fraction, collections.deque, __import__('itertools').islice
 _deque_iter = collections.deque.__iter__
 _decimal_text, _date_text, _datetime_text = decimal.Decimal.__str__, datetime.date.isoformat, datetime.datetime.isoformat
@@ -46,6 +50,12 @@ _iterators = {
         __import__('itertools').cycle(()),
     )
 }
+_plain_types = {
+    made.__name__: made
+    for made in (
+        bool, int, float, complex, str, bytes, bytearray, list, tuple, set, frozenset, dict, range, object, type(None)
+    )
+}
 _views = {type({}.keys()), type({}.values()), type({}.items())}
 
 # An endless iterator is cut here, and the tests see that it is.
@@ -63,6 +73,9 @@ def encode_shared(value, foreign):
         return '{"$iterator":' + inner(items) + '}'
     if kind in _views:
         return '{"$view":' + inner(_list(value)) + '}'
+    if kind is _type:
+        name = name_of_type(value)
+        return '{"$type":' + quote(name) + '}' if _dict_get(_plain_types, name) is value else None
     if kind is range:
         return '{"$range":[' + ','.join(_str(part) for part in (value.start, value.stop, value.step)) + ']}'
     if kind is _deque:
@@ -84,6 +97,8 @@ def decode_shared(tag, content, decode):
         return _iter(decode(content))
     if tag == '$view':
         return decode(content)
+    if tag == '$type':
+        return _plain_types[content]
     if tag == '$range':
         return range(*content)
     if tag == '$deque':

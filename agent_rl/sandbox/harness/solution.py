@@ -27,16 +27,29 @@ def serve(source, channel):
         flush()
         channel.send('{"problem":' + quote(describe(error)) + '}')
         return code
-    channel.send('{"names":' + encode(_defined(names)) + '}')
     service = _Service(names)
     try:
+        channel.send('{"names":' + encode(_defined(names)) + '}')
         while True:
-            answer = service.answer(_loads(channel.receive()))
+            request = _next(channel)
+            if request is None:
+                break
+            answer = service.answer(request)
             flush()
             channel.send(answer)
+    except _BaseException as error:
+        # SystemExit and the like, which end a program wherever they are raised.
+        code = failed(error, 3)
+    flush()
+    return code
+
+
+def _next(channel):
+    # None when the tests are over.
+    try:
+        return _loads(channel.receive())
     except _EOFError:
-        # The tests are over.
-        return code
+        return None
 
 
 def _defined(names):

@@ -14,7 +14,7 @@ _bytes, _bytearray, _list, _tuple = bytes, bytearray, list, tuple
 _dict, _set, _frozenset, _ValueError = dict, set, frozenset, ValueError
 _quote, _loads = json.encoder.encode_basestring_ascii, json.loads
 _b64, _unb64 = binascii.b2a_base64, binascii.a2b_base64
-_type_name = type.__dict__['__name__'].__get__
+name_of_type = type.__dict__['__name__'].__get__
 # Absent from the first releases of 3.9 and 3.10, which have no such limit.
 _lift_digit_limit = getattr(sys, 'set_int_max_str_digits', lambda digits: None)
 
@@ -62,7 +62,7 @@ def quote(text):
 
 def type_name(value):
     """The name of the value's type, whatever the type says of itself."""
-    return _type_name(_type(value))
+    return name_of_type(_type(value))
 
 
 def _encode(value, out, seen, foreign):

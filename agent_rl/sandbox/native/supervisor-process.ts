@@ -18,6 +18,8 @@ export interface SupervisorOptions {
 
 const startMs = 60_000;
 const endMs = 5000;
+/** Beyond the deadline of a program, on a machine however busy. */
+const patienceMs = 60_000;
 
 const program = (): string =>
   join(packageRoot(), 'agent_rl', 'sandbox', 'native', 'python', 'main.py');
@@ -96,10 +98,20 @@ export class SupervisorProcess {
     const id = this.#nextId++;
     const cancel = (): void => this.#write({ do: 'cancel', id });
     signal?.addEventListener('abort', cancel, { once: true });
+    // It ends programs itself; one that does not is stuck.
+    const stuck = setTimeout(() => this.#kill(), request.limits.wall_s * 1000 + patienceMs);
     return new Promise<SupervisorReply>((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
       this.#write({ ...request, id });
-    }).finally(() => signal?.removeEventListener('abort', cancel));
+    }).finally(() => {
+      clearTimeout(stuck);
+      signal?.removeEventListener('abort', cancel);
+    });
+  }
+
+  #kill(): void {
+    this.#stderr += '\nit did not answer in time';
+    this.#process.kill('SIGKILL');
   }
 
   closeSession(session: string): void {

@@ -19,8 +19,13 @@ export interface Instance {
   readonly setInput: (buffer: ArrayBuffer) => void;
   readonly setMemory: (bytes: number) => void;
   readonly begin: () => void;
+  readonly beginFiles: () => void;
+  readonly putFile: (path: string, buffer: ArrayBuffer) => void;
   readonly run: (code: string, seed: number) => unknown;
   readonly calls: (code: string, entry: string, args: string, seed: number) => unknown;
+  readonly session: (code: string, seed: number) => unknown;
+  readonly serve: (code: string, seed: number) => unknown;
+  readonly tests: (tests: string, seed: number) => unknown;
   readonly restore: () => boolean;
 }
 

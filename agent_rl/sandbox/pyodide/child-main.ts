@@ -3,8 +3,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { InstanceWorker } from './instance-worker.ts';
+import { judgeProgram } from './judge-program.ts';
 import { lineReader } from './protocol.ts';
-import type { ChildMessage, ChildRequest, ChildSettings, WorkerSettings } from './protocol.ts';
+import type {
+  ChildMessage,
+  ChildRequest,
+  ChildSettings,
+  WorkerRequest,
+  WorkerSettings,
+} from './protocol.ts';
 
 /** Runs after which an instance is replaced, so that what a restore cannot see does not add up. */
 const runsPerInstance = 500;
@@ -43,27 +50,63 @@ function readSettings(): WorkerSettings {
   };
 }
 
-class Server {
+/** An instance that is replaced whenever a run left it other than it was. */
+class Place {
   #worker: InstanceWorker | undefined;
 
   constructor(private readonly settings: WorkerSettings) {}
 
-  /** Makes sure that an instance waits for the next run, then says so. */
-  async prepare(): Promise<void> {
-    if (
-      this.#worker &&
-      (this.#worker.runs >= runsPerInstance || !(await this.#worker.restored()))
-    ) {
-      await this.#worker.end();
+  get isTaken(): boolean {
+    return this.#worker !== undefined;
+  }
+
+  /** The instance, fit for a run. */
+  async fit(): Promise<InstanceWorker> {
+    const worker = this.#worker;
+    if (worker && (worker.runs >= runsPerInstance || !(await worker.restored()))) {
+      await worker.end();
       this.#worker = undefined;
     }
-    this.#worker ??= await InstanceWorker.start(this.settings);
+    return (this.#worker ??= await InstanceWorker.start(this.settings));
+  }
+}
+
+class Server {
+  /** Where programs run. Tests never do: no instance that ever held tests is given to a program. */
+  readonly #programs: Place;
+  /** Where tests run; empty until the first. */
+  readonly #tests: Place;
+  #session: InstanceWorker | undefined;
+
+  constructor(settings: WorkerSettings) {
+    this.#programs = new Place(settings);
+    this.#tests = new Place(settings);
+  }
+
+  /** Makes sure that instances wait for the next run, then says so. */
+  async prepare(): Promise<void> {
+    await Promise.all([this.#programs.fit(), this.#tests.isTaken && this.#tests.fit()]);
     tell({ kind: 'ready' });
   }
 
+  /** The instance stays as the programs leave it; one that is not alive ends with this process. */
+  async #serveSession({ id, ...request }: ChildRequest & WorkerRequest): Promise<void> {
+    this.#session ??= await this.#programs.fit();
+    const result = await this.#session.run(request);
+    tell({ kind: 'result', id, ...result });
+    if (result.alive) tell({ kind: 'ready' });
+  }
+
   async serve(request: ChildRequest): Promise<void> {
-    if (this.#worker === undefined) throw new Error('asked to run before it was ready');
-    tell({ kind: 'result', ...(await this.#worker.run(request)) });
+    const { id, task, ...rest } = request;
+    if (task?.kind === 'session') return this.#serveSession({ ...rest, id, task });
+    if (task?.kind === 'judge') {
+      const [program, tests] = await Promise.all([this.#programs.fit(), this.#tests.fit()]);
+      tell({ kind: 'result', ...(await judgeProgram({ program, tests }, { ...rest, id, task })) });
+    } else {
+      const worker = await this.#programs.fit();
+      tell({ kind: 'result', id, ...(await worker.run(task ? { ...rest, task } : rest)) });
+    }
     await this.prepare();
   }
 }

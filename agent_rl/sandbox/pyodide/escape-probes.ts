@@ -9,8 +9,27 @@ const seesNode = '(typeof process === "object" && process.pid > 0) ? 7 : 0';
 
 const probe = (name: string, code: string): EscapeProbe => ({ name, code });
 
+/** The end of a channel to another interpreter, which only a program that is judged has. */
+export const channelProbes: readonly EscapeProbe[] = [
+  probe(
+    'descriptor of a channel',
+    `import errno, os
+for descriptor in range(3, 64):
+    try: os.fstat(descriptor)
+    except OSError as error:
+        if error.errno != errno.EBADF: escaped()`,
+  ),
+  probe(
+    'stream of a channel',
+    `import pyodide_js
+for stream in pyodide_js.FS.streams:
+    if stream and stream.node.name == 'channel': escaped()`,
+  ),
+];
+
 /** Ways out that work in an unprotected pyodide, and some that never did. */
 export const escapeProbes: readonly EscapeProbe[] = [
+  ...channelProbes,
   probe('js.process', 'import js\nif js.process.pid: escaped()'),
   probe('js.process.env', 'import js\nstr(js.process.env.PATH); escaped()'),
   probe('js.require', 'import js\njs.require("fs").readFileSync(SECRET_FILE); escaped()'),

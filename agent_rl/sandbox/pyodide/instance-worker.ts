@@ -1,19 +1,21 @@
 import { Worker } from 'node:worker_threads';
 
+import { ChannelEnd } from './channel-end.ts';
+import { Deadline } from './deadline.ts';
 import { memoryErrorCode, shared } from './protocol.ts';
-import type { ChildRequest, ChildResult, WorkerMessage, WorkerSettings } from './protocol.ts';
+import type { WorkerMessage, WorkerRequest, WorkerResult, WorkerSettings } from './protocol.ts';
 
-/** After the interrupt, Python has this long to end by KeyboardInterrupt and show the line it was at. */
-const graceMs = 1000;
 const pollMs = 20;
 /** A restore is a copy of some 40 MiB; one that takes this long never ends. */
 const restoreMs = 5000;
 
-type End = Pick<ChildResult, 'status' | 'exitCode' | 'message' | 'results'>;
+type End = Pick<WorkerResult, 'status' | 'exitCode' | 'message' | 'results'>;
 
 /** The thread that holds one instance, seen from the child's main thread. */
 export class InstanceWorker {
   runs = 0;
+  /** The end of a channel that the instance has in its hands while it serves or runs tests. */
+  readonly channel: ChannelEnd;
   readonly #words: Int32Array;
   readonly #bytes: Uint8Array;
   #onMessage: (message: WorkerMessage) => void = () => undefined;
@@ -25,7 +27,8 @@ export class InstanceWorker {
     buffer: SharedArrayBuffer,
     private readonly captureBytes: number,
   ) {
-    this.#words = new Int32Array(buffer, 0, 8);
+    this.channel = new ChannelEnd(buffer, captureBytes);
+    this.#words = new Int32Array(buffer, 0, shared.words);
     this.#bytes = new Uint8Array(buffer);
     worker.on('message', (message: WorkerMessage) => this.#onMessage(message));
     worker.on('error', (error: NodeJS.ErrnoException) => {
@@ -69,11 +72,12 @@ export class InstanceWorker {
     });
   }
 
-  async run(request: ChildRequest): Promise<ChildResult> {
+  /** @param onInterrupt Called when the program's time is over, before it is interrupted. */
+  async run(request: WorkerRequest, onInterrupt?: () => void): Promise<WorkerResult> {
     this.runs++;
     const start = performance.now();
-    const end = await this.#ended(request, start);
-    return { id: request.id, ...end, ...this.#output(), wallMs: performance.now() - start };
+    const { end, alive } = await this.#ended(request, onInterrupt);
+    return { ...end, alive, ...this.#output(), wallMs: performance.now() - start };
   }
 
   /** Whether the instance is again as before its first run. */
@@ -85,7 +89,10 @@ export class InstanceWorker {
     await this.worker.terminate();
   }
 
-  #ended(request: ChildRequest, start: number): Promise<End> {
+  #ended(
+    request: WorkerRequest,
+    onInterrupt: (() => void) | undefined,
+  ): Promise<{ end: End; alive: boolean }> {
     return new Promise((resolve) => {
       let restoreTimer: NodeJS.Timeout | undefined;
       let settle!: (whole: boolean) => void;
@@ -94,29 +101,35 @@ export class InstanceWorker {
         clearTimeout(restoreTimer);
         settle(whole);
       };
-      const flooded = setInterval(() => {
-        if (this.#words[shared.flood] === 1) finish({ status: 'output_limit' }, false);
+      const deadline = new Deadline(request.wallMs);
+      const watch = setInterval(() => {
+        if (this.#words[shared.flood] === 1) return killed({ status: 'output_limit' });
+        const step = deadline.step();
+        if (step === 'kill') return killed({ status: 'timeout' });
+        if (step === 'interrupt') {
+          onInterrupt?.();
+          this.#interrupt();
+        }
       }, pollMs);
-      let hard: NodeJS.Timeout | undefined;
-      const soft = setTimeout(() => {
-        this.#bytes[shared.interruptByte] = 2;
-        hard = setTimeout(() => finish({ status: 'timeout' }, false), graceMs);
-      }, request.wallMs);
-      const finish = (end: End, reusable: boolean): void => {
-        clearInterval(flooded);
-        clearTimeout(soft);
-        clearTimeout(hard);
-        if (!reusable) restoreDone(false);
+      const finish = (end: End, alive: boolean): void => {
+        clearInterval(watch);
+        const kept = request.task?.kind === 'session';
+        // What was interrupted is not used again, except by its own session.
+        if (!alive || kept || deadline.passed) restoreDone(false);
         else restoreTimer = setTimeout(() => restoreDone(false), restoreMs);
-        resolve(end);
+        resolve({ end, alive });
+      };
+      const killed = (end: End): void => {
+        void this.end();
+        finish(end, false);
       };
       this.#onExit = (end) => finish(end, false);
       this.#onMessage = (message) => {
         if (message.kind === 'restored') restoreDone(message.whole);
         else {
-          const late = performance.now() - start >= request.wallMs;
-          const end = late ? timedOut(message) : endOf(message, this.#words[shared.quota] === 1);
-          finish(end, !late && message.kind === 'done');
+          const overQuota = this.#words[shared.quota] === 1;
+          const end = deadline.passed ? timedOut(message) : endOf(message, overQuota);
+          finish(end, message.kind !== 'crashed');
         }
       };
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
@@ -124,7 +137,12 @@ export class InstanceWorker {
     });
   }
 
-  #output(): Omit<ChildResult, 'id' | 'status' | 'wallMs'> {
+  #interrupt(): void {
+    this.#bytes[shared.interruptByte] = 2;
+    this.channel.ring();
+  }
+
+  #output(): Pick<WorkerResult, 'stdout' | 'stderr' | 'stdoutBytes' | 'stderrBytes' | 'truncated'> {
     const [stdoutBytes, stderrBytes] = [0, 1].map((i) => this.#words[shared.written + i] ?? 0);
     return {
       stdout: this.#text(0),
@@ -158,6 +176,10 @@ function endOf(message: WorkerMessage, overQuota: boolean): End {
     if (code === memoryErrorCode) return { status: 'memory_limit', exitCode: 1, ...results };
     if (code === 0) return { status: 'ok', exitCode: 0, ...results };
     return { status: overQuota ? 'disk_limit' : 'error', exitCode: code, ...results };
+  }
+  if (message.kind === 'refused') {
+    const status = overQuota ? 'disk_limit' : 'bad_request';
+    return { status, message: `the program's files could not be put in place: ${message.message}` };
   }
   const text = message.kind === 'crashed' ? message.message : message.kind;
   const exit = /Program terminated with exit\((-?\d+)\)/.exec(text);

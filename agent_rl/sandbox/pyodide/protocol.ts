@@ -15,25 +15,61 @@ export interface SnapshotSettings extends ChildSettings {
 /** Exit code that no program can give, those of Python being below 256; the same in `harness/program.py`. */
 export const memoryErrorCode = 256;
 
-interface RequestBase {
-  readonly id: number;
+/** What goes to a child and to its workers alike. */
+interface ProgramRequest {
   readonly code: string;
   readonly stdin: string;
   readonly seed: number;
   readonly wallMs: number;
   readonly memoryBytes: number;
+  /** Contents in base64 by path relative to the working folder; the paths have been checked. */
+  readonly files?: Readonly<Record<string, string>>;
 }
 
-export interface ChildRequest extends RequestBase {
-  /** Makes it calls of a function instead of a run; the arguments are JSON text. */
-  readonly call?: { readonly entry: string; readonly args: string };
+/** Calls of a function of the program; the arguments are JSON text. */
+interface CallsTask {
+  readonly kind: 'calls';
+  readonly entry: string;
+  readonly args: string;
+}
+
+/** The next program of the interpreter's session, which is not restored afterwards. */
+interface SessionTask {
+  readonly kind: 'session';
+}
+
+/** Tests of the program in a second interpreter; `tests` is JSON text for `harness/asserts.py`. */
+export interface JudgeTask {
+  readonly kind: 'judge';
+  readonly tests: string;
+  readonly mostVerdictBytes: number;
+}
+
+/** The two sides of a judge: the program, and the tests that reach it through a channel. */
+type SideTask = { readonly kind: 'serve' } | { readonly kind: 'tests'; readonly tests: string };
+
+export interface ChildRequest extends ProgramRequest {
+  readonly id: number;
+  /** What is done with the program besides running it. */
+  readonly task?: CallsTask | SessionTask | JudgeTask;
+}
+
+/** What one worker is asked to do. */
+export interface WorkerRequest extends ProgramRequest {
+  readonly task?: CallsTask | SessionTask | SideTask;
 }
 
 /** How a run ended, as far as the child can tell. */
-export interface ChildResult {
-  readonly id: number;
+export interface WorkerResult {
   readonly status:
-    'ok' | 'error' | 'timeout' | 'memory_limit' | 'output_limit' | 'disk_limit' | 'crashed';
+    | 'ok'
+    | 'error'
+    | 'timeout'
+    | 'memory_limit'
+    | 'output_limit'
+    | 'disk_limit'
+    | 'crashed'
+    | 'bad_request';
   readonly exitCode?: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -44,6 +80,14 @@ export interface ChildResult {
   readonly message?: string;
   /** JSON text of the results of calls. */
   readonly results?: string;
+  /** Whether the interpreter still answers, so that a session can go on in it. */
+  readonly alive: boolean;
+}
+
+export interface ChildResult extends WorkerResult {
+  readonly id: number;
+  /** What the tests of a judge said, one JSON text a line; the last may be cut off. */
+  readonly verdicts?: string;
 }
 
 export type ChildMessage =
@@ -75,17 +119,38 @@ export type WorkerMessage =
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'done'; readonly value: number | string }
   | { readonly kind: 'crashed'; readonly message: string }
+  /** The program was not started: its files could not be put in place. */
+  | { readonly kind: 'refused'; readonly message: string }
   | { readonly kind: 'restored'; readonly whole: boolean };
 
-/** Bytes of the shared buffer before the captured output, and where its words and flags are. */
+/**
+ * The memory that an instance shares with the child's main thread: a header of words and flags, what was captured of
+ * stdout and stderr, and the boxes of its channel.
+ */
 export const shared = {
-  headerBytes: 64,
+  headerBytes: 128,
+  words: 32,
+  // Bytes written and bytes kept, of stdout and stderr.
   written: 0,
   kept: 2,
   flood: 4,
   quota: 5,
+  /** A word that never changes, to wait on for ever. */
+  never: 6,
   interruptByte: 60,
+  // Counters that go up whenever the other side should look: the realm's, and the main thread's.
+  realmBell: 16,
+  mainBell: 17,
+  /** How many bytes lie in each box; 0 means that its writer may fill it. */
+  boxes: 18,
+  /** 1 when the other end of the channel is gone. */
+  closed: 21,
+  boxBytes: 64 * 1024,
 } as const;
+
+/** The boxes of a channel, in their order: bytes for the program, bytes from it, verdicts of the tests. */
+export const box = { incoming: 0, outgoing: 1, verdicts: 2 } as const;
+export const boxCount = 3;
 
 /** Calls `onLine` for each line of a stream of text; only `\n` ends a line. */
 export function lineReader(onLine: (line: string) => void): (chunk: string) => void {

@@ -1,3 +1,5 @@
+import PQueue from 'p-queue';
+
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import type {
   CallsRequest,
@@ -10,12 +12,24 @@ import type {
   SandboxCapabilities,
   SandboxLimits,
   SandboxSession,
+  SessionRequest,
 } from '../../core/sandbox.ts';
 import { ChildPool, KilledItsChildren } from './child-pool.ts';
-import { readCallResults } from './read-call-results.ts';
 import { findDistribution } from './distribution.ts';
-import type { ChildRequest, ChildResult } from './protocol.ts';
-import { posixLimits } from './restricted-node.ts';
+import type { ChildRequest, ChildResult, ChildSettings } from './protocol.ts';
+import { PyodideSession } from './pyodide-session.ts';
+import { readCallResults } from './read-call-results.ts';
+import { readVerdicts } from './read-verdicts.ts';
+import {
+  callsProblem,
+  checkedLimits,
+  checkSeconds,
+  filesProblem,
+  programProblem,
+  testsProblem,
+} from './request-problems.ts';
+import { failed, level, runResultOf } from './run-results.ts';
+import { SandboxChild } from './sandbox-child.ts';
 import { ensureSnapshot, userCacheFolder } from './snapshot.ts';
 
 export interface PyodideSandboxOptions {
@@ -28,64 +42,9 @@ export interface PyodideSandboxOptions {
 }
 
 const defaultLimits = { wallS: 10, memoryMiB: 512 } as const;
-const mostMemoryMiB = 1024;
-const mebibyte = 1024 * 1024;
-const mostCodeChars = mebibyte;
-const mostInputChars = 16 * mebibyte;
-const level = `pyodide:permission${posixLimits ? '+ulimit' : ''}`;
-
-const withoutOutput = {
-  stdout: '',
-  stderr: '',
-  stdoutBytes: 0,
-  stderrBytes: 0,
-  truncated: false,
-  wallMs: 0,
-  level,
-} as const;
-
-const failed = (
-  status: 'bad_request' | 'crashed' | 'sandbox_error',
-  message: string,
-): RunResult => ({
-  ...withoutOutput,
-  status,
-  message,
-});
-
-/** Why a request cannot be run, or `undefined` when it can. */
-function problemOf({ code, stdin = '' }: { code: unknown; stdin?: unknown }): string | undefined {
-  if (typeof code !== 'string') return `code must be a string, got ${typeof code}`;
-  if (code.length > mostCodeChars) {
-    return `code has ${code.length} characters, at most ${mostCodeChars} are allowed`;
-  }
-  if (typeof stdin !== 'string') return `stdin must be a string, got ${typeof stdin}`;
-  if (stdin.length <= mostInputChars) return undefined;
-  return `stdin has ${stdin.length} characters, at most ${mostInputChars} are allowed`;
-}
-
-function checkedLimits({ wallS, memoryMiB }: Required<SandboxLimits>): {
-  wallMs: number;
-  memoryBytes: number;
-} {
-  if (!(wallS > 0 && wallS <= 3600)) {
-    throw new AgentRlError(
-      'CONFIG_INVALID',
-      `limits.wallS is ${wallS}; it must be above 0 and at most 3600 seconds.`,
-    );
-  }
-  if (!(memoryMiB >= 64 && memoryMiB <= mostMemoryMiB)) {
-    throw new AgentRlError(
-      'CONFIG_INVALID',
-      `limits.memoryMiB is ${memoryMiB}; it must be from 64 to ${mostMemoryMiB}.`,
-    );
-  }
-  return { wallMs: wallS * 1000, memoryBytes: Math.floor(memoryMiB) * mebibyte };
-}
-
-function resultOf({ id: _id, results: _results, ...result }: ChildResult): RunResult {
-  return { ...result, level };
-}
+const closed = 'the sandbox has been closed';
+/** More than the JSON text of a verdict takes. */
+const mostVerdictBytes = 8192;
 
 /**
  * Python in WebAssembly, which needs no Python installed and works on every system Node works on.
@@ -97,13 +56,18 @@ function resultOf({ id: _id, results: _results, ...result }: ChildResult): RunRe
  * library; clocks are real, all other results repeat with the seed.
  */
 export class PyodideSandbox implements Sandbox {
-  #closed = false;
+  readonly #closing = new AbortController();
+  /** Where sessions' interpreters live. */
+  readonly #places: PQueue;
 
   private constructor(
+    private readonly settings: ChildSettings,
     private readonly pool: ChildPool,
     private readonly workers: number,
     private readonly limits: Required<SandboxLimits>,
-  ) {}
+  ) {
+    this.#places = new PQueue({ concurrency: workers });
+  }
 
   /**
    * Starts the child processes. The first use on a machine makes and attacks the snapshot, some seconds.
@@ -125,7 +89,8 @@ export class PyodideSandbox implements Sandbox {
     checkedLimits(withDefaults);
     const distribution = findDistribution();
     const snapshotFolder = await ensureSnapshot(distribution, cacheFolder ?? userCacheFolder());
-    const pool = new ChildPool({ snapshotFolder, pyodideFolder: distribution.folder }, workers);
+    const settings = { snapshotFolder, pyodideFolder: distribution.folder };
+    const pool = new ChildPool(settings, workers);
     try {
       await pool.firstReady();
     } catch (cause) {
@@ -136,18 +101,18 @@ export class PyodideSandbox implements Sandbox {
         { cause },
       );
     }
-    return new PyodideSandbox(pool, workers, withDefaults);
+    return new PyodideSandbox(settings, pool, workers, withDefaults);
   }
 
   async run(request: RunRequest, signal?: AbortSignal): Promise<RunResult> {
-    const { code, stdin = '', limits, seed = 0 } = request;
-    const problem = problemOf(request);
+    const { code, stdin = '', files = {}, limits, seed = 0 } = request;
+    const problem = programProblem(request) ?? filesProblem(files);
     if (problem !== undefined) return failed('bad_request', problem);
     const result = await this.#submit(
-      { code, stdin, seed, ...checkedLimits({ ...this.limits, ...limits }) },
+      { code, stdin, files, seed, ...this.#checked(limits) },
       signal,
     );
-    return 'id' in result ? resultOf(result) : result;
+    return 'id' in result ? runResultOf(result) : result;
   }
 
   /**
@@ -157,30 +122,60 @@ export class PyodideSandbox implements Sandbox {
    */
   async calls(request: CallsRequest, signal?: AbortSignal): Promise<CallsResult> {
     const { code, entry, args, limits, seed = 0 } = request;
-    const text = JSON.stringify(args);
-    const problem = problemOf({ code, stdin: text });
+    const problem = callsProblem(request);
     if (problem !== undefined) return { ...failed('bad_request', problem), results: [] };
-    const child = {
-      code,
-      stdin: '',
-      seed,
-      ...checkedLimits({ ...this.limits, ...limits }),
-      call: { entry, args: text },
-    };
-    const result = await this.#submit(child, signal);
+    const task = { kind: 'calls', entry, args: JSON.stringify(args) } as const;
+    const result = await this.#submit(
+      { code, stdin: '', seed, ...this.#checked(limits), task },
+      signal,
+    );
     if (!('id' in result)) return { ...result, results: [] };
     const results = readCallResults(result.results ?? '[]');
-    if (results !== undefined) return { ...resultOf(result), results };
+    if (results !== undefined) return { ...runResultOf(result), results };
     const message = 'the program tampered with its results';
-    return { ...resultOf(result), status: 'crashed', message, results: [] };
+    return { ...runResultOf(result), status: 'crashed', message, results: [] };
   }
 
-  async judge(_request: JudgeRequest): Promise<JudgeResult> {
-    return { ...failed('sandbox_error', 'not built yet'), verdicts: [] };
+  /** The two interpreters share a child process and see nothing of each other but the bytes of their channel. */
+  async judge(request: JudgeRequest, signal?: AbortSignal): Promise<JudgeResult> {
+    const { code, tests, limits, seed = 0 } = request;
+    const problem = programProblem({ code }) ?? testsProblem(tests);
+    if (problem !== undefined) return { ...failed('bad_request', problem), verdicts: [] };
+    const count = tests.statements.length;
+    const task = {
+      kind: 'judge',
+      tests: JSON.stringify(tests),
+      mostVerdictBytes: (count + 1) * mostVerdictBytes,
+    } as const;
+    const result = await this.#submit(
+      { code, stdin: '', seed, ...this.#checked(limits), task },
+      signal,
+    );
+    if (!('id' in result)) return { ...result, verdicts: [] };
+    const verdicts = readVerdicts(result.verdicts ?? '', count);
+    if (verdicts !== undefined) return { ...runResultOf(result), verdicts };
+    const message = 'the tests said what is no verdict';
+    return { ...runResultOf(result), status: 'crashed', message, verdicts: [] };
   }
 
-  openSession(): SandboxSession {
-    throw new Error('not built yet');
+  /**
+   * At most as many sessions live at once as there are workers, each in a child process beside those of the workers. A
+   * session's first program waits for its turn, first come first served, until another session has ended.
+   *
+   * @throws AgentRlError `CONFIG_INVALID`
+   */
+  openSession({ limits, seed = 0, totalWallS }: SessionRequest = {}): SandboxSession {
+    const withDefaults = { ...this.limits, ...limits };
+    checkedLimits(withDefaults);
+    if (totalWallS !== undefined) checkSeconds('totalWallS', totalWallS);
+    return new PyodideSession({
+      limits: withDefaults,
+      seed,
+      ...(totalWallS === undefined ? {} : { totalWallS }),
+      places: this.#places,
+      start: () => new SandboxChild(this.settings),
+      closing: this.#closing.signal,
+    });
   }
 
   capabilities(): SandboxCapabilities {
@@ -188,8 +183,12 @@ export class PyodideSandbox implements Sandbox {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    await this.pool.close();
+    this.#closing.abort(new Error(closed));
+    await Promise.all([this.pool.close(), this.#places.onIdle()]);
+  }
+
+  #checked(limits: SandboxLimits = {}): ReturnType<typeof checkedLimits> {
+    return checkedLimits({ ...this.limits, ...limits });
   }
 
   /** @throws the signal's reason when it is aborted */
@@ -197,14 +196,14 @@ export class PyodideSandbox implements Sandbox {
     request: Omit<ChildRequest, 'id'>,
     signal: AbortSignal | undefined,
   ): Promise<ChildResult | RunResult> {
-    if (this.#closed) return failed('sandbox_error', 'the sandbox has been closed');
+    if (this.#closing.signal.aborted) return failed('sandbox_error', closed);
     signal?.throwIfAborted();
     try {
       return await this.pool.submit(request, signal);
     } catch (error) {
       signal?.throwIfAborted();
       // A program that kills every interpreter it is given is at fault, not the sandbox.
-      if (error instanceof KilledItsChildren) return { ...failed('crashed', error.message) };
+      if (error instanceof KilledItsChildren) return failed('crashed', error.message);
       return failed('sandbox_error', messageOf(error));
     }
   }

@@ -22,14 +22,56 @@ def __sandbox_load(modules):
         sys.modules[full] = module
         exec(compile(source, full + '.py', 'exec', dont_inherit=True), module.__dict__)
 __sandbox_load(json.loads(${sources}))
-from harness import program as __sandbox_program
-__sandbox_program.use_streams(sys.stdin, sys.stdout, sys.stderr)
-def __sandbox_make(run, calls):
-    def collect(source, entry, arguments, seed):
+from harness import asserts, channel, program, session, solution
+program.use_streams(sys.stdin, sys.stdout, sys.stderr)
+def __sandbox_make(program, asserts, solution, Session, Channel):
+    # What the program may redefine is kept under names of our own.
+    import io, json, os, random, sys
+    failed, finish, collected, serve, judge = program.failed, program.finish, program.calls, solution.serve, asserts.judge
+    loads, write, seed_random, text, any_error = json.loads, os.write, random.seed, str, BaseException
+    file, buffered, decoded, bad_file = io.FileIO, io.BufferedReader, io.TextIOWrapper, OSError
+    started = []
+    def calls(source, entry, arguments, seed):
         results = []
-        code = calls(source, entry, arguments, seed, results.append)
-        return str(code) + '\\n[' + ','.join(results) + ']'
-    return run, collect
-__sandbox_run, __sandbox_calls = __sandbox_make(__sandbox_program.run, __sandbox_program.calls)
+        code = collected(source, entry, arguments, seed, results.append)
+        return text(code) + '\\n[' + ','.join(results) + ']'
+    def serve_tests(source, descriptor, seed):
+        seed_random(seed)
+        try:
+            code = serve(source, Channel(descriptor))
+        except bad_file:
+            # The tests are over, or the program closed the channel.
+            code = 0
+        except any_error as error:
+            # Four frames are the harness's.
+            code = failed(error, 4)
+        finish()
+        return code
+    def run_tests(tests, descriptor, verdicts, seed):
+        def emit(line):
+            rest = (line + '\\n').encode()
+            while rest:
+                rest = rest[write(verdicts, rest):]
+        seed_random(seed)
+        judge(loads(tests), Channel(descriptor), emit)
+        return 0
+    def in_session(source, seed):
+        if not started:
+            started.append(Session(seed))
+        try:
+            # What the last program left unread is not this one's.
+            sys.stdin = sys.__stdin__ = decoded(buffered(file(0, closefd=False)), 'utf-8')
+        except bad_file:
+            # The session closed its standard input.
+            pass
+        try:
+            return started[0].run(source)
+        except any_error as error:
+            # An interrupt that came between the program's end and ours.
+            return failed(error, 1)
+    return program.run, calls, serve_tests, run_tests, in_session
+__sandbox_run, __sandbox_calls, __sandbox_serve, __sandbox_tests, __sandbox_session = __sandbox_make(
+    program, asserts, solution, session.Session, channel.Channel)
+del asserts, channel, program, session, solution
 `;
 }

@@ -5,8 +5,8 @@ import { lineReader } from './protocol.ts';
 import type { ChildMessage, ChildRequest, ChildResult, ChildSettings } from './protocol.ts';
 import { startRestricted } from './restricted-node.ts';
 
-/** Beyond its own deadline and grace a child has this long to answer; one that does not is stuck. */
-const patienceMs = 5000;
+/** Beyond a deadline a child has this long to answer, graces included; one that does not is stuck. */
+const patienceMs = 15_000;
 const startMs = 60_000;
 const endMs = 2000;
 

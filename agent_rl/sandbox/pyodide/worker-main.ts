@@ -1,9 +1,10 @@
 /** Program of a worker thread: one pyodide in a bare realm, one run at a time. */
 import { parentPort, workerData } from 'node:worker_threads';
 
+import { unreachable } from '../../core/unreachable.ts';
 import { BareRealm } from './bare-realm.ts';
 import type { Instance } from './bare-realm.ts';
-import type { ChildRequest, WorkerMessage, WorkerSettings } from './protocol.ts';
+import type { WorkerMessage, WorkerRequest, WorkerSettings } from './protocol.ts';
 
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
 const tell = (message: WorkerMessage): void => parentPort?.postMessage(message);
@@ -19,26 +20,55 @@ function textOf(thrown: unknown): string {
   }
 }
 
-function execute(realm: BareRealm, instance: Instance, request: ChildRequest): unknown {
-  const { code, stdin, seed, memoryBytes, call } = request;
-  realm.prelude.seed(seed);
-  instance.setInput(realm.bufferOf(Buffer.from(stdin, 'utf8')));
-  instance.setMemory(memoryBytes);
+/** Makes the instance ready for the program. What it throws is about the program's files. */
+function prepare(realm: BareRealm, instance: Instance, request: WorkerRequest): void {
+  realm.prelude.seed(request.seed);
+  instance.setInput(realm.bufferOf(Buffer.from(request.stdin, 'utf8')));
+  instance.setMemory(request.memoryBytes);
   instance.begin();
-  return call ? instance.calls(code, call.entry, call.args, seed) : instance.run(code, seed);
+  // A session has one quota for all of its programs.
+  if (request.task?.kind !== 'session') instance.beginFiles();
+  for (const [path, content] of Object.entries(request.files ?? {})) {
+    instance.putFile(path, realm.bufferOf(Buffer.from(content, 'base64')));
+  }
+}
+
+function execute(instance: Instance, { code, seed, task }: WorkerRequest): unknown {
+  const unsigned = seed >>> 0;
+  if (task === undefined) return instance.run(code, unsigned);
+  switch (task.kind) {
+    case 'calls':
+      return instance.calls(code, task.entry, task.args, unsigned);
+    case 'session':
+      return instance.session(code, unsigned);
+    case 'serve':
+      return instance.serve(code, unsigned);
+    case 'tests':
+      return instance.tests(task.tests, unsigned);
+    default:
+      return unreachable(task);
+  }
+}
+
+function resultOf(realm: BareRealm, instance: Instance, request: WorkerRequest): WorkerMessage {
+  try {
+    prepare(realm, instance, request);
+  } catch (thrown) {
+    return { kind: 'refused', message: textOf(thrown) };
+  }
+  try {
+    const value = execute(instance, request);
+    const plain = typeof value === 'number' || typeof value === 'string';
+    return plain ? { kind: 'done', value } : { kind: 'crashed', message: 'the harness was broken' };
+  } catch (thrown) {
+    return { kind: 'crashed', message: textOf(thrown) };
+  }
 }
 
 function serve(realm: BareRealm, instance: Instance): void {
-  parentPort?.on('message', (request: ChildRequest) => {
-    try {
-      const value = execute(realm, instance, request);
-      const plain = typeof value === 'number' || typeof value === 'string';
-      tell(
-        plain ? { kind: 'done', value } : { kind: 'crashed', message: 'the harness was broken' },
-      );
-    } catch (thrown) {
-      tell({ kind: 'crashed', message: textOf(thrown) });
-    }
+  parentPort?.on('message', (request: WorkerRequest) => {
+    tell(resultOf(realm, instance, request));
+    if (request.task?.kind === 'session') return;
     let whole = false;
     try {
       whole = instance.restore();
@@ -54,7 +84,8 @@ async function main({ instance: settings, ...parts }: WorkerSettings): Promise<v
     const instance = await realm.instantiate(parts, settings);
     realm.prelude.closeTimers();
     serve(realm, instance);
-    tell({ kind: 'ready', shared: instance.shared });
+    // Loading leaves the engine some 200 ms of work, which no program's time shall be charged with.
+    setImmediate(() => tell({ kind: 'ready', shared: instance.shared }));
   } catch (thrown) {
     tell({ kind: 'failed', message: textOf(thrown) });
   }

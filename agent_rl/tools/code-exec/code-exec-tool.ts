@@ -5,11 +5,11 @@ import type { Static } from 'typebox';
 import { AgentRlError } from '../../core/errors.ts';
 import { KeyedRng } from '../../core/keyed-rng.ts';
 import { SANDBOX } from '../../core/sandbox.ts';
-import type { RunResult, Sandbox, SandboxSession } from '../../core/sandbox.ts';
+import type { AssertTests, RunResult, Sandbox, SandboxSession } from '../../core/sandbox.ts';
 import { SETTINGS, tool } from '../../core/tool.ts';
 import type { Tool, ToolContext, ToolResult } from '../../core/tool.ts';
 import { callLine } from './call-line.ts';
-import { describeCall, describeRun, describeSessionRun } from './describe-run.ts';
+import { describeCall, describeRun, describeSessionRun, describeTests } from './describe-run.ts';
 
 const CodeExecParameters = Type.Object(
   { code: Type.String({ description: 'A whole Python program' }) },
@@ -54,10 +54,12 @@ const CodeExecSettings = Type.Object(
   { additionalProperties: false },
 );
 
-/** What an environment may hand the tool: standard input, or a call to make once the program has run. */
+/** What an environment may hand the tool: standard input, a call to make once the program has run, or public tests. */
 export interface CodeExecInputs {
   readonly stdin?: string;
   readonly call?: { readonly entry: string; readonly args: readonly unknown[] };
+  /** The policy is shown the statements, never the setup. */
+  readonly tests?: AssertTests;
 }
 
 interface Program {
@@ -65,7 +67,10 @@ interface Program {
   readonly seed: number;
 }
 
-/** Runs a Python program of the policy's in the sandbox and shows what it printed or what its function returned. */
+/**
+ * Runs a Python program of the policy's in the sandbox and shows what it printed, what its function returned or which
+ * tests it passes.
+ */
 @tool({
   name: 'code_exec',
   description: 'Run a Python program and see what it prints.',
@@ -111,10 +116,14 @@ export class CodeExecTool implements Tool<typeof CodeExecParameters> {
 
   async #runAlone(
     program: Program,
-    { stdin, call }: CodeExecInputs,
+    { stdin, call, tests }: CodeExecInputs,
     signal: AbortSignal,
   ): Promise<ToolResult> {
     const request = { ...program, limits: this.#limits() };
+    if (tests !== undefined) {
+      const run = await this.sandbox.judge({ ...request, tests }, signal);
+      return shown(run, describeTests(run, tests));
+    }
     if (call === undefined) {
       const run = await this.sandbox.run({ ...request, stdin: stdin ?? '' }, signal);
       return shown(run, describeRun(run));
@@ -126,10 +135,13 @@ export class CodeExecTool implements Tool<typeof CodeExecParameters> {
     return shown(run, describeCall(run));
   }
 
-  /** The first program's seed is the session's. A call is a line of Python at the end, which prints what it returns. */
+  /**
+   * The first program's seed is the session's. A call is a line of Python at the end, which prints what it returns; tests
+   * are lines at the end too.
+   */
   async #runInSession(
     { code, seed }: Program,
-    { stdin = '', call }: CodeExecInputs,
+    { stdin = '', call, tests }: CodeExecInputs,
     signal: AbortSignal,
   ): Promise<ToolResult> {
     const { sessionS } = this.settings;
@@ -138,8 +150,8 @@ export class CodeExecTool implements Tool<typeof CodeExecParameters> {
       limits: this.#limits(),
       ...(sessionS !== undefined && { totalWallS: sessionS }),
     });
-    const source = call === undefined ? code : `${code}\n${callLine(call)}`;
-    const run = await this.#session.run({ code: source, stdin }, signal);
+    const more = [...(tests?.statements ?? []), ...(call === undefined ? [] : [callLine(call)])];
+    const run = await this.#session.run({ code: [code, ...more].join('\n'), stdin }, signal);
     return shown(run, describeSessionRun(run));
   }
 

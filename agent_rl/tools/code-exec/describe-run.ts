@@ -1,6 +1,12 @@
 import { pythonRepr } from '../../core/python-value.ts';
 import type { PythonValue } from '../../core/python-value.ts';
-import type { CallsResult, RunResult, SessionRun } from '../../core/sandbox.ts';
+import type {
+  AssertTests,
+  CallsResult,
+  JudgeResult,
+  RunResult,
+  SessionRun,
+} from '../../core/sandbox.ts';
 import type { ToolResult } from '../../core/tool.ts';
 import { unreachable } from '../../core/unreachable.ts';
 
@@ -36,6 +42,22 @@ export function describeCall(run: CallsResult): Described {
     return { content: joined(printed, pythonRepr(result.value as PythonValue)), isError: false };
   }
   return { content: joined(printed, withLine(run.stderr, result.problem)), isError: true };
+}
+
+/**
+ * What a program printed and which tests it passed. Why one failed is told only where the tests have no setup: what is
+ * raised may quote that, and it is hidden.
+ */
+export function describeTests(run: JudgeResult, { statements, setup }: AssertTests): Described {
+  if (run.status !== 'ok') return { ...describeRun(run), isError: true };
+  const lines = statements.map((statement, i) => {
+    const verdict = run.verdicts[i];
+    if (verdict?.passed) return `passed: ${statement}`;
+    const why = setup === undefined ? verdict?.problem : undefined;
+    return why === undefined ? `failed: ${statement}` : `failed: ${statement} (${why})`;
+  });
+  const isError = !statements.every((_, i) => run.verdicts[i]?.passed === true);
+  return { content: joined(run.stdout.trimEnd(), ...lines), isError };
 }
 
 /** Seconds as people write them. */

@@ -10,6 +10,7 @@ from kernel import (
 from visible_paths import DEVICES
 
 WORK_FOLDER = '/tmp'
+_MOUNT_POINTS = ('/tmp', '/var/tmp', '/run', '/mnt', '/opt', '/home')
 _SMALL = 'size=1m,mode=755,nr_inodes=2000'
 # As statvfs names them, and as mount(2) takes them: flags of a mount that a user namespace may not drop.
 _LOCKED = {1024: 1024, 2048: 2048, 4096: 1 << 21}
@@ -40,9 +41,9 @@ def _enter_user_namespace(flags):
 
 
 def _build_root(paths):
-    # Any folder does: it is covered in this process's own mount namespace only.
-    mount('tmpfs', '/tmp', 'tmpfs', flags=MOUNT_NO_SUID | MOUNT_NO_DEV, data=_SMALL)
-    root = '/tmp/root'
+    base = _free_folder(paths)
+    mount('tmpfs', base, 'tmpfs', flags=MOUNT_NO_SUID | MOUNT_NO_DEV, data=_SMALL)
+    root = base + '/root'
     os.mkdir(root)
     mount('tmpfs', root, 'tmpfs', flags=MOUNT_NO_SUID | MOUNT_NO_DEV, data=_SMALL)
     for path in paths:
@@ -54,6 +55,14 @@ def _build_root(paths):
         os.makedirs(root + folder, exist_ok=True)
     _write(root + '/etc/passwd', 'sandbox:x:64000:64000::/tmp:/bin/false\n')
     return root
+
+
+def _free_folder(paths):
+    # It is covered, in this process's own mount namespace only, so nothing that must be seen may lie in it.
+    for folder in _MOUNT_POINTS:
+        if os.path.isdir(folder) and not any(path.startswith(folder + '/') for path in paths):
+            return folder
+    raise FileNotFoundError('none of %s can be covered for a moment' % ', '.join(_MOUNT_POINTS))
 
 
 def _bind(source, target, device=False):

@@ -8,6 +8,8 @@ _LIBRARIES = ('/lib', '/lib64', '/usr/lib', '/usr/lib64')
 _SHARED_PREFIXES = ('/usr', '/usr/local')
 _DATA = ('/usr/share/zoneinfo', '/etc/ld.so.cache')
 _here = os.path.dirname(os.path.abspath(__file__))
+# Where our own modules are, which every run inherits in memory.
+_own = (_here, os.path.dirname(os.path.dirname(_here)))
 DEVICES = ('/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom')
 
 
@@ -25,11 +27,11 @@ def visible_paths(hidden):
 
 def _python_folders():
     paths = sysconfig.get_paths()
-    folders = [paths['stdlib'], paths['platstdlib'], *sys.path]
+    folders = [paths['stdlib'], paths['platstdlib'], *(path for path in sys.path if path not in _own)]
     if sys.base_prefix not in _SHARED_PREFIXES:
         # A Python with a prefix of its own brings shared libraries there.
         folders.append(sysconfig.get_config_var('LIBDIR') or '')
-    return [path for path in folders if os.path.isabs(path) and path != _here]
+    return [path for path in folders if os.path.isabs(path)]
 
 
 def _outermost(paths):

@@ -7,20 +7,17 @@ import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.t
 import { rejectionOf } from '../../../support/thrown.ts';
 
 const dir = temporaryFolder();
-const warn = (): void => undefined;
 
 describe('a format that is not known is refused, also when every object has something of that name', () => {
   test.each(['constructor', '__proto__', 'toString', 'csv'])('%s', async (format) => {
-    const { code, message } = await rejectionOf(
-      readTaskFile({ dir, split: 'train', format }, warn),
-    );
+    const { code, message } = await rejectionOf(readTaskFile({ dir, split: 'train', format }));
     expect(code).toBe('CONFIG_INVALID');
     expect(message).toBe(
-      `dataset.format "${format}" is not known. Known: code, mbpp, plain, mixed, search.`,
+      `dataset.format "${format}" is not known. Known: code, humaneval, mbpp, plain, mixed, search.`,
     );
     const read = CodeTaskDataset.fromPath('none.jsonl', { format: format as CodeTaskFormat });
     expect((await rejectionOf(read)).message).toBe(
-      `The format "${format}" is not known. Known: agent_rl, mbpp.`,
+      `The format "${format}" is not known. Known: agent_rl, humaneval, mbpp.`,
     );
   });
 });

@@ -31,6 +31,31 @@ test.each<[PythonValue, string]>([
   expect(pythonRepr(value)).toBe(text);
 });
 
+test.each<[PythonValue, string]>([
+  [{ $int: '007' }, '7'],
+  [{ $int: '-0' }, '0'],
+  [{ $int: '-00120' }, '-120'],
+  [-0, '0'],
+  [9007199254740991, '9007199254740991'],
+])('The digits of %j are %s', (value, digits) => {
+  expect(partsOf(value)).toEqual({ type: 'int', digits });
+});
+
+const nested = (depth: number): unknown =>
+  JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`) as unknown;
+
+test.each([300, 100_000])('A value nested %i deep is refused', (depth) => {
+  expect(pythonValueProblem(nested(depth))).toContain('more than 200 deep');
+  expect(pythonValueProblem({ $float: nested(depth) })).toContain("a float's repr is needed");
+});
+
+test('A text of a million digits is no slower than its length', () => {
+  // A pattern that could split the digits in two ways would take hours.
+  const digits = '1'.repeat(1_000_000);
+  expect(pythonValueProblem({ $float: `${digits}x` })).toContain("a float's repr is needed");
+  expect(partsOf({ $int: digits })).toEqual({ type: 'int', digits });
+});
+
 describe('What is no Python value', () => {
   test.each<[unknown, string]>([
     [2 ** 53, '$int'],
@@ -47,6 +72,6 @@ describe('What is no Python value', () => {
   test('is nothing of what is one', () => {
     expect(pythonValueProblem({ a: [1, { $tuple: [{ $bytes: 'eg==' }] }] })).toBeUndefined();
     expect(partsOf({ $float: '1.0' })).toEqual({ type: 'float', value: 1 });
-    expect(partsOf(1)).toEqual({ type: 'int', value: 1n });
+    expect(partsOf(1)).toEqual({ type: 'int', digits: '1' });
   });
 });

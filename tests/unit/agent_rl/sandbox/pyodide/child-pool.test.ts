@@ -37,6 +37,8 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
+const onLinux = process.platform === 'linux' ? test : test.skip;
+
 describe('Child processes', () => {
   let settings: ChildSettings;
   beforeAll(async () => {
@@ -85,6 +87,31 @@ describe('Child processes', () => {
     await expect(pool.submit(request('print(1)'))).rejects.toThrow('glue.js');
     await pool.close();
   }, 20_000);
+
+  onLinux(
+    'use both instances of an ordinary judge again, and replace what a program broke',
+    async () => {
+      const child = new SandboxChild(settings);
+      const threads = (): string[] => readdirSync(`/proc/${child.pid}/task`);
+      let id = 0;
+      const run = async (more: Partial<ChildRequest>): Promise<string[]> => {
+        await child.ready();
+        await child.run({ ...request('def f(x): return x'), ...more, id: id++ });
+        await child.ready();
+        return threads();
+      };
+      const tests = { statements: ['assert f([1]) == [1]', 'assert f(1) == 2'] };
+      const task = { kind: 'judge', mostVerdictBytes: 9999, tests: JSON.stringify(tests) } as const;
+      const before = await run({});
+      const first = await run({ task });
+      expect(first).toHaveLength(before.length + 1);
+      for (let i = 0; i < 5; i++) expect(await run({ task })).toEqual(first);
+      const broken = await run({ task, code: 'import os\ndef f(x): os._exit(1)' });
+      expect(broken).toHaveLength(first.length);
+      expect(first.filter((thread) => !broken.includes(thread))).toHaveLength(1);
+      await child.end();
+    },
+  );
 
   test('end with the process that started them, even when they are busy', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'agent-rl-orphan-'));

@@ -1,0 +1,31 @@
+import type { Compare } from '../core/code-task.ts';
+import { NotAPythonValue, partsOf, pythonValueProblem } from '../core/python-value.ts';
+import type { PythonValue } from '../core/python-value.ts';
+import { NearValues } from './near-values.ts';
+import { bagKey, valueKey } from './value-key.ts';
+
+/**
+ * Whether a returned value is the expected one, as Python's `==` on plain values says: numbers by value
+ * whatever their type, a list is no tuple, sets and dictionaries have no order. One departure: nan is nan.
+ *
+ * `float` allows floats to be near; `unordered` disregards the order of the outermost list or tuple; `whitespace` is
+ * `exact`, as it speaks of text. A returned value that is none of Python's is not the expected one.
+ *
+ * @throws NotAPythonValue when the expected value is none: the task is broken, not the program.
+ */
+export function compareValues(actual: unknown, expected: unknown, mode: Compare): boolean {
+  const problem = pythonValueProblem(expected);
+  if (problem !== undefined) throw new NotAPythonValue(problem);
+  if (pythonValueProblem(actual) !== undefined) return false;
+  return sameValues(actual as PythonValue, expected as PythonValue, mode);
+}
+
+function sameValues(actual: PythonValue, expected: PythonValue, mode: Compare): boolean {
+  if (mode === 'float') return new NearValues().hold(actual, expected);
+  const [a, b] = [partsOf(actual), partsOf(expected)];
+  const isListed = a.type === 'list' || a.type === 'tuple';
+  if (mode === 'unordered' && isListed && a.type === b.type) {
+    return bagKey(a.items) === bagKey(b.items);
+  }
+  return valueKey(actual) === valueKey(expected);
+}

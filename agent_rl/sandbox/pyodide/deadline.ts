@@ -1,0 +1,80 @@
+/** After the interrupt, Python has this long to end by KeyboardInterrupt and show the line it was at. */
+const graceMs = 1000;
+
+/**
+ * How much longer than it should a span may take by the clock, where the machine is too busy to run the program. Bounded,
+ * since a program could also be idle of its own will.
+ */
+const spareMs = { run: 1000, grace: 800 } as const;
+
+/** Of a span, the part that this process must have had the processor for. */
+const enough = 0.9;
+
+/** Milliseconds from some moment on: by the clock, and of processor time of this process. */
+export interface Clock {
+  readonly wallMs: () => number;
+  readonly cpuMs: () => number;
+}
+
+const processClock: Clock = {
+  wallMs: () => performance.now(),
+  cpuMs: () => {
+    // In microseconds.
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1000;
+  },
+};
+
+/** What is to be done about a program at this moment. */
+export type DeadlineStep = 'go on' | 'interrupt' | 'kill';
+
+/**
+ * A program's time, from now on: `ms` until it is interrupted, then a grace until it is killed. Both are wall time, but on
+ * a machine that starves this process each may take somewhat longer. Python burns processor time whenever it does not
+ * wait for a channel, even while it sleeps, so having had little of it means having been starved.
+ */
+export class Deadline {
+  #span: Span;
+  #passed = false;
+
+  constructor(
+    ms: number,
+    private readonly clock = processClock,
+  ) {
+    this.#span = new Span({ ms, spare: spareMs.run }, clock);
+  }
+
+  /** Whether the program has been interrupted. */
+  get passed(): boolean {
+    return this.#passed;
+  }
+
+  /** To be called often; says each of `interrupt` and `kill` once it is due. */
+  step(): DeadlineStep {
+    if (!this.#span.isOver()) return 'go on';
+    if (this.#passed) return 'kill';
+    this.#passed = true;
+    this.#span = new Span({ ms: graceMs, spare: spareMs.grace }, this.clock);
+    return 'interrupt';
+  }
+}
+
+class Span {
+  readonly #wallMs: number;
+  readonly #cpuMs: number;
+
+  constructor(
+    private readonly length: { readonly ms: number; readonly spare: number },
+    private readonly clock: Clock,
+  ) {
+    this.#wallMs = clock.wallMs();
+    this.#cpuMs = clock.cpuMs();
+  }
+
+  isOver(): boolean {
+    const { ms, spare } = this.length;
+    const wallMs = this.clock.wallMs() - this.#wallMs;
+    if (wallMs < ms) return false;
+    return this.clock.cpuMs() - this.#cpuMs >= enough * ms || wallMs >= ms + spare;
+  }
+}

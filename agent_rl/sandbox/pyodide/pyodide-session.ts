@@ -1,0 +1,139 @@
+import PQueue from 'p-queue';
+
+import { messageOf } from '../../core/errors.ts';
+import type { RunRequest, SandboxLimits, SandboxSession, SessionRun } from '../../core/sandbox.ts';
+import type { ChildRequest, ChildResult } from './protocol.ts';
+import { checkedLimits, programProblem } from './request-problems.ts';
+import { failed, runResultOf } from './run-results.ts';
+import { ChildDied } from './sandbox-child.ts';
+import type { SandboxChild } from './sandbox-child.ts';
+import { waitInQueue } from './wait-in-queue.ts';
+
+export interface PyodideSessionOptions {
+  /** Of a program whose request names none. */
+  readonly limits: Required<SandboxLimits>;
+  readonly seed: number;
+  /** Of all programs together. */
+  readonly totalWallS?: number;
+  /** One place in it is taken from a session's first program to the end of its interpreter. */
+  readonly places: PQueue;
+  readonly start: () => SandboxChild;
+  /** Ends the session as `close` does. */
+  readonly closing: AbortSignal;
+}
+
+type SessionProgram = Pick<RunRequest, 'code' | 'stdin' | 'limits'>;
+
+/** A session in a child process of its own, which starts with the first program. */
+export class PyodideSession implements SandboxSession {
+  /** Programs run one after another. */
+  readonly #turns = new PQueue({ concurrency: 1 });
+  readonly #close = new AbortController();
+  readonly #closed: AbortSignal;
+  #child: SandboxChild | undefined;
+  #usedMs = 0;
+
+  constructor(private readonly options: PyodideSessionOptions) {
+    this.#closed = AbortSignal.any([this.#close.signal, options.closing]);
+  }
+
+  /** @throws the signal's reason when it is aborted; if the program was running, that ends the interpreter. */
+  async run(request: SessionProgram, signal?: AbortSignal): Promise<SessionRun> {
+    return await waitInQueue(this.#turns, () => this.#run(request, signal), signal);
+  }
+
+  async close(): Promise<void> {
+    this.#close.abort(new Error('the session has been closed'));
+    await this.#turns.onIdle();
+    await this.#end();
+  }
+
+  async #run(request: SessionProgram, signal?: AbortSignal): Promise<SessionRun> {
+    const problem = programProblem(request);
+    if (problem !== undefined) {
+      return { ...failed('bad_request', problem), alive: this.#child !== undefined };
+    }
+    const limits = checkedLimits({ ...this.options.limits, ...request.limits });
+    if (this.#leftMs <= 0) return { ...failed('timeout', this.#usedUp), alive: false };
+    try {
+      this.#closed.throwIfAborted();
+      const child = (this.#child ??= await this.#start(signal));
+      await child.ready();
+      const { code, stdin = '' } = request;
+      const wallMs = Math.min(limits.wallMs, this.#leftMs);
+      return await this.#runIn(child, { ...limits, code, stdin, wallMs }, signal);
+    } catch (error) {
+      await this.#end();
+      signal?.throwIfAborted();
+      return { ...failed('sandbox_error', messageOf(error)), alive: false };
+    }
+  }
+
+  /** Takes a place, however long that takes, and starts an interpreter in it. */
+  async #start(signal: AbortSignal | undefined): Promise<SandboxChild> {
+    const { places, start } = this.options;
+    const unwanted = AbortSignal.any(signal ? [this.#closed, signal] : [this.#closed]);
+    const leavePlace = await new Promise<() => void>((resolve, reject) => {
+      const hold = (): Promise<void> => new Promise((leave) => resolve(leave));
+      waitInQueue(places, hold, unwanted).catch(reject);
+    });
+    const child = start();
+    void this.#leaveAfter(child, leavePlace);
+    return child;
+  }
+
+  /** However the child ends, its place is free then; closing the session ends it. */
+  async #leaveAfter(child: SandboxChild, leavePlace: () => void): Promise<void> {
+    const kill = (): void => child.kill('the session has been closed');
+    this.#closed.addEventListener('abort', kill, { once: true });
+    await child.died;
+    this.#closed.removeEventListener('abort', kill);
+    leavePlace();
+  }
+
+  async #runIn(
+    child: SandboxChild,
+    program: Omit<ChildRequest, 'id' | 'seed' | 'task'>,
+    signal: AbortSignal | undefined,
+  ): Promise<SessionRun> {
+    const cancel = (): void => child.kill('the program was cancelled');
+    signal?.addEventListener('abort', cancel, { once: true });
+    if (signal?.aborted === true) cancel();
+    const { seed } = this.options;
+    try {
+      const result = await child.run({ ...program, id: 0, seed, task: { kind: 'session' } });
+      return await this.#finished(result);
+    } catch (error) {
+      // One that was neither cancelled nor closed was ended by its program.
+      const byProgram = error instanceof ChildDied && !this.#closed.aborted;
+      if (!byProgram || signal?.aborted === true) throw error;
+      await this.#end();
+      return { ...failed('crashed', error.message), alive: false };
+    } finally {
+      signal?.removeEventListener('abort', cancel);
+    }
+  }
+
+  async #finished(result: ChildResult): Promise<SessionRun> {
+    this.#usedMs += result.wallMs;
+    const over = result.status === 'timeout' && this.#leftMs <= 0;
+    const alive = result.alive && !over;
+    if (!alive) await this.#end();
+    return { ...runResultOf(result), ...(over ? { message: this.#usedUp } : {}), alive };
+  }
+
+  async #end(): Promise<void> {
+    const child = this.#child;
+    this.#child = undefined;
+    child?.kill('the session ended');
+    await child?.died;
+  }
+
+  get #leftMs(): number {
+    return (this.options.totalWallS ?? Infinity) * 1000 - this.#usedMs;
+  }
+
+  get #usedUp(): string {
+    return `the programs of this session have run for ${this.options.totalWallS} s, which is all they may; open another`;
+  }
+}

@@ -1,0 +1,33 @@
+import type { RunResult } from '../../core/sandbox.ts';
+import type { ChildResult } from './protocol.ts';
+import { posixLimits } from './restricted-node.ts';
+
+/** Backend and level, for the record. */
+export const level = `pyodide:permission${posixLimits ? '+ulimit' : ''}`;
+
+/** The result of a program that was not run, or of which nothing is known. */
+export const failed = (
+  status: 'bad_request' | 'timeout' | 'crashed' | 'sandbox_error',
+  message: string,
+): RunResult => ({
+  status,
+  message,
+  stdout: '',
+  stderr: '',
+  stdoutBytes: 0,
+  stderrBytes: 0,
+  truncated: false,
+  wallMs: 0,
+  level,
+});
+
+/** What a child says of a run, without what is between the child and us. */
+export function runResultOf({
+  id: _id,
+  results: _results,
+  verdicts: _verdicts,
+  alive: _alive,
+  ...result
+}: ChildResult): RunResult {
+  return { ...result, level };
+}

@@ -1,0 +1,101 @@
+import {
+  type Arbitrary,
+  array,
+  bigInt,
+  boolean,
+  constant,
+  constantFrom,
+  double,
+  integer,
+  letrec,
+  oneof,
+  string,
+  tuple,
+} from 'fast-check';
+
+import { pythonRepr, type PythonValue } from '../../agent_rl/core/python-value.ts';
+
+const floatOf = (value: number): PythonValue => ({ $float: floatText(value) });
+
+const floatText = (value: number): string => {
+  if (Number.isNaN(value)) return 'nan';
+  if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
+  return Number.isInteger(value)
+    ? `${Object.is(value, -0) ? '-0' : BigInt(value)}.0`
+    : String(value);
+};
+
+const scalars: Arbitrary<PythonValue> = oneof(
+  constant(null),
+  boolean(),
+  integer(),
+  bigInt({ min: -(10n ** 40n), max: 10n ** 40n }).map((value) => ({ $int: String(value) })),
+  double().map(floatOf),
+  tuple(double({ noNaN: true }), double({ noNaN: true })).map(([re, im]) => ({
+    $complex: [floatText(re), floatText(im)],
+  })),
+  string({ unit: 'binary' }),
+  string({ unit: 'binary' }).map((text) => ({ $bytes: Buffer.from(text).toString('base64') })),
+  string({ unit: 'binary' }).map((text) => ({ $bytearray: Buffer.from(text).toString('base64') })),
+);
+
+/** Few values, so that two of them are often equal. */
+const fewScalars: Arbitrary<PythonValue> = oneof(
+  constantFrom<PythonValue>(
+    null,
+    true,
+    false,
+    0,
+    1,
+    2,
+    '',
+    'a',
+    '1',
+    { $int: '01' },
+    { $float: '1.0' },
+    { $float: '-0.0' },
+    { $float: '0.5' },
+    { $float: 'nan' },
+    { $float: 'inf' },
+    { $complex: ['1.0', '0.0'] },
+    { $complex: ['1.0', '2.0'] },
+    { $bytes: 'YQ==' },
+    { $bytearray: 'YQ==' },
+  ),
+);
+
+/** Members of sets and keys must be hashable and distinct, which their `repr` decides well enough here. */
+const distinct = (items: readonly PythonValue[]): readonly PythonValue[] => [
+  ...new Map(items.map((item) => [pythonRepr(item), item])).values(),
+];
+
+function valuesOver(leaves: Arbitrary<PythonValue>): Arbitrary<PythonValue> {
+  const { value } = letrec<{ value: PythonValue; hashable: PythonValue }>((tie) => ({
+    hashable: oneof(
+      { maxDepth: 3, depthSize: 'small' },
+      leaves.filter((leaf) => !isBytearray(leaf)),
+      array(tie('hashable'), { maxLength: 3 }).map((items) => ({ $tuple: items })),
+      array(tie('hashable'), { maxLength: 3 }).map((items) => ({ $frozenset: distinct(items) })),
+    ),
+    value: oneof(
+      { maxDepth: 3, depthSize: 'small' },
+      leaves,
+      array(tie('value'), { maxLength: 4 }),
+      array(tie('value'), { maxLength: 4 }).map((items) => ({ $tuple: items })),
+      array(tie('hashable'), { maxLength: 4 }).map((items) => ({ $set: distinct(items) })),
+      array(tuple(tie('hashable'), tie('value')), { maxLength: 4 }).map((pairs) => ({
+        $dict: [...new Map(pairs.map((pair) => [pythonRepr(pair[0]), pair])).values()],
+      })),
+    ),
+  }));
+  return value;
+}
+
+const isBytearray = (value: PythonValue): boolean =>
+  typeof value === 'object' && value !== null && '$bytearray' in value;
+
+/** Any plain Python value, type-tagged. */
+export const pythonValues: Arbitrary<PythonValue> = valuesOver(scalars);
+
+/** Plain Python values out of few parts. */
+export const fewPythonValues: Arbitrary<PythonValue> = valuesOver(fewScalars);

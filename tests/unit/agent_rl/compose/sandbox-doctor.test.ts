@@ -1,0 +1,30 @@
+import { expect, test } from '@jest/globals';
+
+import { sandboxDoctor } from '../../../../agent_rl/compose/sandbox-doctor.ts';
+import { offersLevel } from '../../../support/python.ts';
+
+test('The doctor of sandboxes starts every level, attacks it and says what it holds back', async () => {
+  const lines: string[] = [];
+  const { ok, auto, findings } = await sandboxDoctor({ print: (line) => lines.push(line) });
+  expect(ok).toBe(true);
+  expect(findings.map(({ tier, available }) => [tier, available])).toEqual([
+    ['native:ns', offersLevel('ns')],
+    ['native:lite', offersLevel('lite')],
+    ['pyodide', true],
+  ]);
+  expect(auto).toBe(findings.find(({ available }) => available)?.tier);
+  for (const { tier, available, probes, escaped } of findings) {
+    const line = lines.find((each) => each.includes(tier)) ?? '';
+    expect(escaped).toEqual([]);
+    expect(line).toMatch(available ? `${probes} of ${probes} probes held` : /^no /);
+    if (available) expect(line).toMatch(/does not stop/);
+  }
+}, 120_000);
+
+test('The doctor says why a level is not to be had', async () => {
+  const lines: string[] = [];
+  const print = (line: string): number => lines.push(line);
+  const { findings } = await sandboxDoctor({ print, python: '/nowhere/python3' });
+  expect(findings.map(({ available }) => available)).toEqual([false, false, true]);
+  expect(lines[0]).toMatch(/^no   native:ns .*\/nowhere\/python3/);
+}, 120_000);
