@@ -5,6 +5,8 @@ import { offered, packageBackends } from './backends.ts';
 import type { InheritedFile } from './host/host.ts';
 import { reportText, type SuiteReport } from './report.ts';
 import type { Finding } from './run-attack.ts';
+import { honestSolutions, rewardHacks } from './reward-hacks.ts';
+import { runRewardHacks } from './run-reward-hacks.ts';
 import { runSuite } from './run-suite.ts';
 import type { Backend } from './backend.ts';
 
@@ -44,15 +46,27 @@ async function attack(backend: Backend, settings: IdentitySettings): Promise<Sui
   for (const [theme, some] of chosen) {
     themes[theme] = some.flatMap(({ name }) => found.get(name) ?? []);
   }
+  themes['reward hacks'] = await judgeHacks(backend, cases);
   themes['left behind'] = findings.slice(-1);
   const wallS = (performance.now() - started) / 1000;
   return { backend: backend.name, identity, themes, wallS };
 }
 
+async function judgeHacks(backend: Backend, cases: readonly string[]): Promise<readonly Finding[]> {
+  const hacks = rewardHacks.filter(({ name }) => matches(cases, name));
+  if (hacks.length === 0) return [];
+  const sandbox = await backend.start({ workers: 2, onIncident: () => undefined });
+  try {
+    return await runRewardHacks(sandbox, honestSolutions, hacks);
+  } finally {
+    await sandbox.close();
+  }
+}
+
 async function main(settings: IdentitySettings): Promise<void> {
-  const named = Object.values(attacks)
-    .flat()
-    .filter(({ name }) => matches(settings.cases, name));
+  const named = [...Object.values(attacks).flat(), ...rewardHacks].filter(({ name }) =>
+    matches(settings.cases, name),
+  );
   if (named.length === 0) throw new Error(`No attack is named like ${settings.cases.join(', ')}.`);
   const wanted = packageBackends.filter(({ name }) => matches(settings.backends, name));
   if (wanted.length === 0)
