@@ -64,6 +64,11 @@ export class NativeSandbox implements Sandbox {
       ...(hello.walls.user === 'own' ? ['uid'] : []),
     ];
     await refuseIfEscaped(keeper, level);
+    if (!hello.fixedAddresses) {
+      const message =
+        'addresses of objects differ from run to run, since this container forbids to fix them';
+      onIncident({ kind: 'addresses', message });
+    }
     const facts = {
       backend: 'native',
       level: `native:${level}+${walls.join('+')}`,

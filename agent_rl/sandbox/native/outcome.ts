@@ -47,10 +47,13 @@ interface Ending {
 }
 
 /** How a process that has ended went, from what the supervisor, the kernel and the harness say of it. */
-export function endingOf({ why, end }: ProcessReply, notes: Notes): Ending {
+export function endingOf({ why, end, stderr }: ProcessReply, notes: Notes): Ending {
   if (end?.failed) return { status: 'sandbox_error', message: end.failed };
   if (!notes.ready && why !== 'cancelled') {
-    return { status: 'sandbox_error', message: 'the sandboxed process did not get ready' };
+    // No program has been there yet, so these are our own words.
+    const said = Buffer.from(stderr, 'base64').toString('utf8').trim().slice(-300);
+    const message = `the sandboxed process did not get ready${said === '' ? '' : `: ${said}`}`;
+    return { status: 'sandbox_error', message };
   }
   if (why === 'timeout' || why === 'output_limit') return { status: why };
   if (end?.status == null) return { status: 'sandbox_error', message: 'it ended without a word' };
