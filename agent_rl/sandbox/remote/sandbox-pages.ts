@@ -1,7 +1,14 @@
 import type { Static, TSchema } from 'typebox';
 
-import type { RunResult, Sandbox, SessionRequest } from '../../core/sandbox.ts';
-import { type Page, Refusal } from './answer-request.ts';
+import type {
+  CallsRequest,
+  JudgeRequest,
+  RunRequest,
+  RunResult,
+  Sandbox,
+  SessionRequest,
+} from '../../core/sandbox.ts';
+import { type Page, type PageRequest, Refusal } from './answer-request.ts';
 import { answerOf, FusionBody, requestOf } from './fusion.ts';
 import {
   CallsBody,
@@ -27,14 +34,16 @@ export function sandboxPages(sandbox: Sandbox, sessions: ServedSessions): readon
   };
   return [
     { method: 'GET', path: /^\/capabilities$/, answer: async () => capabilities },
-    post(/^\/run$/, RunBody, (body, { signal }) => sandbox.run(body, signal)),
-    post(/^\/calls$/, CallsBody, (body, { signal }) => sandbox.calls(body, signal)),
-    post(/^\/judge$/, JudgeBody, (body, { signal }) => sandbox.judge(body, signal)),
-    post(/^\/sessions$/, SessionBody, async (body) => ({
-      id: sessions.open(body as SessionRequest),
+    post(/^\/run$/, RunBody, (body: RunRequest, { signal }) => sandbox.run(body, signal)),
+    post(/^\/calls$/, CallsBody, (body: CallsRequest, { signal }) => sandbox.calls(body, signal)),
+    post(/^\/judge$/, JudgeBody, (body: JudgeRequest, { signal }) => sandbox.judge(body, signal)),
+    post(/^\/sessions$/, SessionBody, async (body: SessionRequest) => ({
+      id: sessions.open(body),
     })),
-    post(/^\/sessions\/(?<id>[^/]+)\/run$/, SessionRunBody, (body, { groups, signal }) =>
-      sessions.run(groups['id'] ?? '', body, signal),
+    post(
+      /^\/sessions\/(?<id>[^/]+)\/run$/,
+      SessionRunBody,
+      (body: RunRequest, { groups, signal }) => sessions.run(groups['id'] ?? '', body, signal),
     ),
     {
       method: 'DELETE',
@@ -44,7 +53,7 @@ export function sandboxPages(sandbox: Sandbox, sessions: ServedSessions): readon
         return {};
       },
     },
-    post(/^\/run_code$/, FusionBody, async (body, { signal }) =>
+    post(/^\/run_code$/, FusionBody, async (body: Static<typeof FusionBody>, { signal }) =>
       answerOf(refusedIfBad(await sandbox.run(requestOf(body), signal))),
     ),
   ];
@@ -57,26 +66,19 @@ function refusedIfBad(result: RunResult): RunResult {
   throw new Refusal(422, message, [{ path: [], message }]);
 }
 
-function post<Schema extends TSchema>(
+/** @param schema of `Body`, whose absent properties JSON cannot hold as `undefined` */
+function post<Body>(
   path: RegExp,
-  schema: Schema,
-  answer: (body: BodyOf<Schema>, request: Parameters<Page['answer']>[0]) => Promise<object>,
+  schema: TSchema,
+  answer: (body: Body, request: PageRequest) => Promise<object>,
 ): Page {
   return {
     method: 'POST',
     path,
     answer: async (request) => {
       const checked = check(schema, request.body);
-      if ('value' in checked) return answer(checked.value as BodyOf<Schema>, request);
+      if ('value' in checked) return answer(checked.value as Body, request);
       throw new Refusal(422, problemText(checked.problems), checked.problems);
     },
   };
 }
-
-/** What was left out is absent, in JSON; it is never `undefined`. */
-type BodyOf<Schema extends TSchema> = Defined<Static<Schema>>;
-type Defined<Value> = Value extends readonly (infer Item)[]
-  ? readonly Defined<Item>[]
-  : Value extends object
-    ? { [Key in keyof Value]: Defined<Exclude<Value[Key], undefined>> }
-    : Value;

@@ -99,11 +99,12 @@ export const kernelAttacks: readonly Attack[] = [
   {
     name: 'another user',
     code: kernel(python`
+      groups = getattr(os, 'getgroups', list)
       for name, arguments in (('setuid', (0,)), ('setgid', (0,)), ('setresuid', (0, 0, 0)),
                               ('setgroups', (1, ctypes.byref(ctypes.c_uint32(0))))):
-          before = os.getuid(), os.getgid(), os.getgroups()
+          before = os.getuid(), os.getgid(), groups()
           answer = call(name, *arguments)
-          if answer >= 0 and before != (os.getuid(), os.getgid(), os.getgroups()): print('LEAK', name)
+          if answer >= 0 and before != (os.getuid(), os.getgid(), groups()): print('LEAK', name)
       if sys.platform != 'emscripten' and os.getuid() == 0: print('LEAK it runs as root')
       header = (ctypes.c_uint32 * 2)(0x20080522, 0)
       attack('capset', ctypes.byref(header), ctypes.byref((ctypes.c_uint32 * 6)(*[0xffffffff] * 6)))`),
