@@ -66,18 +66,18 @@ function refusedIfBad(result: RunResult): RunResult {
   throw new Refusal(422, message, [{ path: [], message }]);
 }
 
-/** @param schema of `Body`, whose absent properties JSON cannot hold as `undefined` */
-function post<Body>(
+/** @param schema of the body that `answer` takes, whose absent properties JSON cannot hold as `undefined` */
+function post(
   path: RegExp,
   schema: TSchema,
-  answer: (body: Body, request: PageRequest) => Promise<object>,
+  answer: (body: never, request: PageRequest) => Promise<object>,
 ): Page {
   return {
     method: 'POST',
     path,
     answer: async (request) => {
       const checked = check(schema, request.body);
-      if ('value' in checked) return answer(checked.value as Body, request);
+      if ('value' in checked) return answer(checked.value as never, request);
       throw new Refusal(422, problemText(checked.problems), checked.problems);
     },
   };

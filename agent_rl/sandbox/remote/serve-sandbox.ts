@@ -80,15 +80,16 @@ export async function serveSandbox(
 }
 
 async function listen(server: Server, host: string, port: number): Promise<void> {
-  const failed = once(server, 'error').then(([cause]: unknown[]) => {
+  server.listen(port, host);
+  try {
+    await once(server, 'listening');
+  } catch (cause) {
     throw new AgentRlError(
       'SANDBOX_UNAVAILABLE',
       `The sandbox cannot be served on ${host}:${port}: ${messageOf(cause)}. Name another with --port.`,
       { cause },
     );
-  });
-  server.listen(port, host);
-  await Promise.race([once(server, 'listening'), failed]);
+  }
 }
 
 function urlOf(server: Server): string {
