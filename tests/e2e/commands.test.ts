@@ -2,6 +2,7 @@ import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
+import { packageRoot } from '../../agent_rl/core/package-root.ts';
 import { makeAcmeProject, readJson, type Line } from '../support/acme-project.ts';
 import { builtProgram } from '../support/built-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
@@ -85,25 +86,36 @@ describe('agent-rl verify-dataset', () => {
     );
     expect(code).toBe(1);
     expect(stdout).toMatch(/^FAIL bad: 1 of 2 cases; /);
-    expect(stdout).toContain('1 of 2 reference solutions pass (50.0 %), 0 not judged');
+    expect(stdout).toContain('1 of 2 reference solutions pass (50.0 %), sandbox ');
   }, 60_000);
 
-  test('of which nothing can be judged verifies nothing', () => {
-    const asserts = {
-      task_id: 'a',
-      prompt: 'Write f.',
-      compare: 'exact',
-      tests: { kind: 'asserts', code: ['assert f() == 1'] },
-      reference_solution: 'def f(): return 1',
-    };
-    writeBelow(project, 'asserts.jsonl', `${JSON.stringify(asserts)}\n`);
+  test('judges assert statements', () => {
+    const row = (task_id: string, reference_solution: string): string =>
+      `${JSON.stringify({
+        task_id,
+        prompt: 'Write f.',
+        compare: 'exact',
+        tests: {
+          kind: 'asserts',
+          setup: 'two = 2',
+          code: ['assert f(two) == 4'],
+          public: ['assert f(1) == 1'],
+        },
+        reference_solution,
+      })}\n`;
+    writeBelow(
+      project,
+      'asserts.jsonl',
+      row('good', 'def f(x): return x * x') + row('bad', 'def f(x): return x'),
+    );
     const args = ['--dataset', 'asserts.jsonl', '--sandbox-workers', '1'];
     const { code, stdout } = ran('verify-dataset', ...args);
     expect(code).toBe(1);
-    expect(stdout).toContain('None of 1 tasks could be judged, so nothing is verified.');
+    expect(stdout).toContain('FAIL bad: 1 of 2 cases; "assert f(two) == 4": "AssertionError"');
+    expect(stdout).toContain('1 of 2 reference solutions pass (50.0 %), sandbox ');
   }, 60_000);
 
-  test("reads MBPP's own format, and names what needs another judge", () => {
+  test("reads MBPP's own format", () => {
     const rows = [
       {
         task_id: 1,
@@ -134,7 +146,13 @@ describe('agent-rl verify-dataset', () => {
     ];
     const { code, stdout, stderr } = ran('verify-dataset', ...args);
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
-    expect(JSON.parse(stdout)).toMatchObject({ tasks: 2, judged: 1, passed: 1, failed: [] });
-    expect(stderr).toMatch(/NOT JUDGED .*2: its tests are assert statements/);
+    expect(JSON.parse(stdout)).toMatchObject({ tasks: 2, judged: 2, passed: 2, failed: [] });
+  }, 60_000);
+
+  test("reads HumanEval's own format", () => {
+    const file = join(packageRoot(), 'tests', 'fixtures', 'human-eval', 'tasks.jsonl');
+    const { code, stdout } = ran('verify-dataset', '--dataset', file, '--format', 'humaneval');
+    expect({ code, stdout }).toMatchObject({ code: 0 });
+    expect(stdout).toContain('5 of 5 reference solutions pass (100.0 %), sandbox ');
   }, 60_000);
 });

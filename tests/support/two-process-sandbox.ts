@@ -85,7 +85,9 @@ async function judge({ code, tests, limits }: JudgeRequest) {
   const solution = Side.start('solution', { code, limits });
   const judging = Side.start('tests', { tests, limits });
   solution.channel.pipe(judging.channel).pipe(solution.channel);
-  const [{ result }, { lines }] = await Promise.all([solution.ended, judging.ended]);
+  // Tests that leave what was sent to them unread end their channel by an error, which no pipe passes on.
+  const over = judging.ended.finally(() => solution.channel.destroy());
+  const [{ result }, { lines }] = await Promise.all([solution.ended, over]);
   const verdicts = readVerdicts(arrayOf(lines), tests.statements.length);
   if (verdicts === undefined) throw new Error(`The tests said ${lines.join(' ').slice(0, 400)}`);
   return { ...result, verdicts };

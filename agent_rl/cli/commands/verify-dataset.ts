@@ -9,7 +9,7 @@ export const verifyDataset: Command = {
     format: {
       type: 'string',
       requiresArg: true,
-      describe: 'mbpp or search; our own of code tasks otherwise',
+      describe: 'humaneval, mbpp or search; our own of code tasks otherwise',
     },
     documents: {
       type: 'string',

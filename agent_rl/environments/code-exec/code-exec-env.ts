@@ -139,8 +139,9 @@ export class CodeExecEnv implements Environment {
     const { tests, compare } = this.task;
     if (run === undefined) return true;
     if (tests.kind === 'asserts') {
-      const verdicts = 'verdicts' in run ? run.verdicts : [];
-      return (tests.public ?? []).every((_, i) => verdicts[i]?.passed === true);
+      // In a session they were lines of the program, whose status tells.
+      if (!('verdicts' in run)) return true;
+      return (tests.public ?? []).every((_, i) => run.verdicts[i]?.passed === true);
     }
     if (tests.kind === 'stdin') {
       const shown = tests.cases.find((given) => given.public === true);

@@ -5,7 +5,7 @@ const graceMs = 1000;
  * How much longer than it should a span may take by the clock, where the machine is too busy to run the program. Bounded,
  * since a program could also be idle of its own will.
  */
-const spareMs = { run: 1000, grace: 800 } as const;
+const spareMs = { run: 1600, grace: 400 } as const;
 
 /** Of a span, the part that this process must have had the processor for. */
 const enough = 0.9;

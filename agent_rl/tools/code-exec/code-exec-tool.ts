@@ -137,7 +137,7 @@ export class CodeExecTool implements Tool<typeof CodeExecParameters> {
 
   /**
    * The first program's seed is the session's. A call is a line of Python at the end, which prints what it returns; tests
-   * are lines at the end too.
+   * are lines at the end too, unless they have a setup: it is hidden, and here the program could read it.
    */
   async #runInSession(
     { code, seed }: Program,
@@ -150,7 +150,8 @@ export class CodeExecTool implements Tool<typeof CodeExecParameters> {
       limits: this.#limits(),
       ...(sessionS !== undefined && { totalWallS: sessionS }),
     });
-    const more = [...(tests?.statements ?? []), ...(call === undefined ? [] : [callLine(call)])];
+    const checks = tests?.setup === undefined ? (tests?.statements ?? []) : [];
+    const more = [...checks, ...(call === undefined ? [] : [callLine(call)])];
     const run = await this.#session.run({ code: [code, ...more].join('\n'), stdin }, signal);
     return shown(run, describeSessionRun(run));
   }

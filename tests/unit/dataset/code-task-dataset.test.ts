@@ -44,6 +44,37 @@ async function problemOf(...lines: (object | string | Buffer)[]): Promise<string
 }
 
 describe('CodeTaskDataset.fromPath', () => {
+  test('reads tests of assert statements whole', async () => {
+    const tests = {
+      kind: 'asserts',
+      setup: 'import math',
+      code: ['assert f(1) == 1'],
+      public: ['assert f(2) == 4'],
+      entry: 'f',
+      names: ['f', 'Node'],
+      classes: ['Node'],
+    };
+    const { tasks } = await CodeTaskDataset.fromPath(await write(row({ tests })));
+    expect(tasks[0]?.tests).toEqual(tests);
+  });
+
+  test.each([
+    ['tests.code', { code: [] }, 'must NOT have fewer than 1 items, got []'],
+    ['tests.entry', { code: ['1'], entry: 'f.g' }, 'must match pattern'],
+    ['tests.names[0]', { code: ['1'], names: [''] }, 'must match pattern'],
+    ['tests.public[0]', { code: ['1'], public: [''] }, 'must NOT have fewer than 1 characters'],
+    [
+      'tests.classes[1]',
+      { code: ['1'], names: ['f', 'A'], classes: ['A', 'B'] },
+      '"B" is none of tests.names; add it there.',
+    ],
+    ['tests.cases', { code: ['1'], cases: [] }, 'is not a known key.'],
+  ])('names what is wrong with %s of assert statements', async (path, tests, text) => {
+    expect(await problemOf(row({ tests: { kind: 'asserts', ...tests } }))).toContain(
+      `FILE:1 ${path}: ${text}`,
+    );
+  });
+
   test('reads rows in their order and fills in what may be left out', async () => {
     const file = await write(row({ prompt: 'Print “1”\u2028now.' }), '', row({ task_id: 'two' }));
     const dataset = await CodeTaskDataset.fromPath(file);

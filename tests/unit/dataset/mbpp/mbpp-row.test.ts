@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 
 import { describe, expect, test } from '@jest/globals';
 
+import type { CodeTask } from '../../../../agent_rl/core/code-task.ts';
 import { CodeTaskDataset } from '../../../../dataset/code-task-dataset.ts';
 import { callOf, mbppRowReader } from '../../../../dataset/mbpp/mbpp-row.ts';
 
@@ -37,14 +38,58 @@ describe('mbppRowReader', () => {
     });
   });
 
+  const twice = { test_list: ['assert add(1, 2) == 3', 'assert add(1, 2) in (3, 4)'] };
+
+  test('keeps the asserts of other rows, the first one public, and says what the program provides', () => {
+    expect(mbppRowReader()(row(twice), 1)).toMatchObject({
+      task: {
+        tests: {
+          kind: 'asserts',
+          public: ['assert add(1, 2) == 3'],
+          code: ['assert add(1, 2) in (3, 4)'],
+          names: ['add'],
+          classes: [],
+        },
+        metadata: { source: 'mbpp' },
+      },
+    });
+  });
+
   test.each([
-    ['another form', { test_list: ['assert add(1, 2) == 3', 'assert add(1, 2) in (3, 4)'] }],
     ['two functions', { test_list: ['assert add(1, 2) == 3', 'assert sub(3, 2) == 1'] }],
     ['set-up code', { test_setup_code: 'root = 1' }],
-    ['a single assert, which would leave no hidden case', { test_list: ['assert add(1, 2) == 3'] }],
-  ])('keeps the asserts of a row with %s and names the judge it needs', (_, changes) => {
+  ])('keeps the asserts of a row with %s', (_, changes) => {
     expect(mbppRowReader()(row(changes), 1)).toMatchObject({
-      task: { tests: { kind: 'asserts' }, metadata: { needs: 'assert-judge' } },
+      task: { tests: { kind: 'asserts' } },
+    });
+  });
+
+  test('hides a single assert, since one at least must be hidden', () => {
+    const { task } = mbppRowReader()(row({ test_list: ['assert add(1, 2) == 3'] }), 1) as {
+      task: CodeTask;
+    };
+    expect(task.tests).toEqual({
+      kind: 'asserts',
+      code: ['assert add(1, 2) == 3'],
+      names: ['add'],
+      classes: [],
+    });
+  });
+
+  test("gives the asserts the reference's imports that they use, and names its classes", () => {
+    const changes = {
+      code: 'import math, sys\r\nfrom math import pi\r\nclass Pair:\r\n  pass\r\ndef area(p):\r\n  return 1\r\ndef other(p):\r\n  pass',
+      test_setup_code: 'p = Pair()\r\nq = pi',
+      test_list: ['assert area(p) == math.floor(1.5)', 'assert area("sys other") == 1'],
+    };
+    expect(mbppRowReader()(row(changes), 1)).toMatchObject({
+      task: {
+        tests: {
+          setup: 'import math\nfrom math import pi\np = Pair()\nq = pi',
+          names: ['Pair', 'area'],
+          classes: ['Pair'],
+        },
+      },
     });
   });
 

@@ -37,6 +37,16 @@ describe('PythonLiteralReader', () => {
       },
     ],
     ['{1, 2}', { $set: [1, 2] }],
+    ['{1, 2, 1}', { $set: [1, 2] }],
+    [
+      '{"a": 1, "b": 2, "a": 3}',
+      {
+        $dict: [
+          ['a', 3],
+          ['b', 2],
+        ],
+      },
+    ],
     ['set()', { $set: [] }],
   ])('reads %s', (text, value) => {
     expect(read(text)).toEqual(value);

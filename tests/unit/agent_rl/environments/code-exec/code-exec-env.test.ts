@@ -5,8 +5,12 @@ import type { EpisodeEnd, Turn, Verdict } from '../../../../../agent_rl/core/env
 import type { Sandbox } from '../../../../../agent_rl/core/sandbox.ts';
 import { CodeExecEnv } from '../../../../../agent_rl/environments/code-exec/code-exec-env.ts';
 import type { CodeExecSettings } from '../../../../../agent_rl/environments/code-exec/settings.ts';
+import { KeyedRng } from '../../../../../agent_rl/core/keyed-rng.ts';
+import { CodeExecTool } from '../../../../../agent_rl/tools/code-exec/code-exec-tool.ts';
 import { describeEnvironmentContract } from '../../../../contracts/environment-contract.ts';
+import { hasPython } from '../../../../support/harness.ts';
 import { scriptedSandbox } from '../../../../support/scripted-sandbox.ts';
+import { twoProcessSandbox } from '../../../../support/two-process-sandbox.ts';
 
 const task: CodeTask = {
   taskId: 't1',
@@ -108,6 +112,81 @@ test('The tool is given the public case and never a hidden one', () => {
   ];
   const calls: CodeTask = { ...task, tests: { kind: 'calls', entry: 'f', cases } };
   expect(made({}, words(), calls).toolInputs(call)).toEqual({ call: { entry: 'f', args: [1] } });
+});
+
+describe('A task of assert statements', () => {
+  const tests: CodeTask['tests'] = {
+    kind: 'asserts',
+    setup: 'secret = 7',
+    code: ['assert f(2) == 4', 'assert f(secret) == 49'],
+    public: ['assert f(1) == 1', 'assert f(3) == 9'],
+    entry: 'f',
+    names: ['f'],
+  };
+  const asserts: CodeTask = { ...task, tests };
+  const call = { id: 'c', name: 'code_exec', arguments: { code: 'c' } };
+  const verdicts = (...passed: boolean[]) => passed.map((one) => ({ passed: one }));
+
+  test('hands the tool its public statements, and never a hidden one', () => {
+    const statements = ['assert f(1) == 1', 'assert f(3) == 9'];
+    const given = { tests: { setup: 'secret = 7', statements, entry: 'f', names: ['f'] } };
+    expect(made({}, words(), asserts).toolInputs(call)).toEqual(given);
+    const { public: _, ...hidden } = tests;
+    expect(made({}, words(), { ...task, tests: hidden }).toolInputs(call)).toEqual({});
+  });
+
+  test.each([
+    [[true, true], [true, true], { reward: 1, success: true, repairedAfterError: 0 }],
+    [[true, false], [true, true], { reward: 1, success: true, repairedAfterError: 1 }],
+    [[true, true], [true, false], { reward: 0.2, success: false, repairedAfterError: 0 }],
+    [[true, true], [], { reward: 0, success: false, repairedAfterError: 0 }],
+  ])('with %j of the public and %j of the hidden passed', async (shown, hidden, expected) => {
+    const sandbox = scriptedSandbox(() => ({ verdicts: verdicts(...hidden) }));
+    const turn = ran(0, 'c');
+    const [executed] = turn.calls;
+    const data = { ...(executed?.result.data as object), verdicts: verdicts(...shown) };
+    const calls = turn.calls.map((one) => ({ ...one, result: { content: '', data } }));
+    const env = made({ partialCredit: 0.4 }, sandbox, asserts);
+    const { reward, success, metrics } = await verdict(env, [{ ...turn, calls }, says]);
+    const repairedAfterError = metrics?.['repairedAfterError'];
+    expect({ reward, success, repairedAfterError }).toEqual(expected);
+    expect(
+      sandbox.requests.map((request) => 'tests' in request && request.tests.statements),
+    ).toEqual([['assert f(2) == 4', 'assert f(secret) == 49']]);
+  });
+
+  (hasPython ? test : test.skip)('is solved with Python (skipped without python3)', async () => {
+    const sandbox = twoProcessSandbox();
+    const tool = new CodeExecTool(sandbox, {});
+    const env = made({ judgedCall: 'every-call' }, sandbox, asserts);
+    const played = async (code: string) => {
+      const context = { signal, inputs: env.toolInputs(call), random: new KeyedRng(1) };
+      const result = await tool.call({ code }, context);
+      const made = { call: { ...call, arguments: { code } }, wallMs: 1, result } as const;
+      const executed = { ...made, status: result.isError ? 'error' : 'ok' } as const;
+      const message = { role: 'assistant', content: '' } as const;
+      const { done } = await env.step({ index: 0, message, calls: [executed] }, signal);
+      return { content: result.content, done };
+    };
+    await env.start();
+    expect(await played('def f(x): return x')).toEqual({
+      content: 'passed: assert f(1) == 1\nfailed: assert f(3) == 9',
+      done: false,
+    });
+    expect(await played('def f(x): return {1: 1, 3: 9}[x]')).toEqual({
+      content: 'passed: assert f(1) == 1\npassed: assert f(3) == 9',
+      done: false,
+    });
+    expect(await played('print(5)\ndef f(x): return x * x')).toEqual({
+      content: '5\npassed: assert f(1) == 1\npassed: assert f(3) == 9',
+      done: true,
+    });
+    const { reward, metrics } = await env.finish('done', signal);
+    expect({ reward, repaired: metrics?.['repairedAfterError'] }).toEqual({
+      reward: 1,
+      repaired: 1,
+    });
+  });
 });
 
 describe('Judging the last call', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '../../../../../agent_rl/core/keyed-rng.ts';
-import type { CallsResult, SessionRun } from '../../../../../agent_rl/core/sandbox.ts';
+import type { CallsResult, JudgeResult, SessionRun } from '../../../../../agent_rl/core/sandbox.ts';
 import type { ToolResult } from '../../../../../agent_rl/core/tool.ts';
 import { CodeExecTool } from '../../../../../agent_rl/tools/code-exec/code-exec-tool.ts';
 import type { CodeExecInputs } from '../../../../../agent_rl/tools/code-exec/code-exec-tool.ts';
@@ -15,7 +15,10 @@ const contextOf = (inputs: CodeExecInputs = {}) => ({
   random: new KeyedRng(1),
 });
 
-const answered = (result: Partial<CallsResult>, inputs?: CodeExecInputs): Promise<ToolResult> =>
+const answered = (
+  result: Partial<CallsResult & JudgeResult>,
+  inputs?: CodeExecInputs,
+): Promise<ToolResult> =>
   new CodeExecTool(
     scriptedSandbox(() => result),
     {},
@@ -86,6 +89,58 @@ describe('code_exec shows', () => {
     ],
   ])('%s as an error', async (_name, result, inputs, content) => {
     expect(await answered(result, inputs)).toMatchObject({ content, isError: true });
+  });
+});
+
+describe('code_exec shows of public tests', () => {
+  const tests = { statements: ['assert f(1) == 1', 'assert f(2) == 4'] };
+  const pass = { passed: true };
+  const fail = { passed: false, problem: 'AssertionError: got 3' };
+
+  test('that all passed, after what was printed', async () => {
+    expect(await answered({ stdout: 'x\n', verdicts: [pass, pass] }, { tests })).toMatchObject({
+      content: 'x\npassed: assert f(1) == 1\npassed: assert f(2) == 4',
+      isError: false,
+    });
+  });
+
+  test('why one failed, unless that could quote the setup, which is hidden', async () => {
+    const shown = await answered({ verdicts: [pass, fail] }, { tests });
+    expect(shown).toMatchObject({
+      content: 'passed: assert f(1) == 1\nfailed: assert f(2) == 4 (AssertionError: got 3)',
+      isError: true,
+    });
+    const hidden = await answered(
+      { verdicts: [fail, pass] },
+      { tests: { ...tests, setup: 'x = 3' } },
+    );
+    expect(hidden).toMatchObject({
+      content: 'failed: assert f(1) == 1\npassed: assert f(2) == 4',
+      isError: true,
+    });
+  });
+
+  test('how the program ended where it did so before them', async () => {
+    const stderr = '  File "main.py", line 1\nZeroDivisionError: division by zero\n';
+    expect(
+      await answered({ status: 'error', stderr, verdicts: [fail, fail] }, { tests }),
+    ).toMatchObject({
+      content: 'Error on line 1: ZeroDivisionError: division by zero',
+      isError: true,
+    });
+    expect(await answered({ status: 'timeout', wallMs: 2000 }, { tests })).toMatchObject({
+      content: 'Timed out after 2 s.',
+      isError: true,
+    });
+    expect(await answered({ verdicts: [] }, { tests })).toMatchObject({ isError: true });
+  });
+
+  test('nothing of the sandbox but its judge', async () => {
+    const sandbox = scriptedSandbox(() => ({ verdicts: [pass, pass] }));
+    await new CodeExecTool(sandbox, {}).call({ code: 'c' }, contextOf({ tests }));
+    expect(sandbox.requests).toEqual([
+      { code: 'c', tests, limits: {}, seed: expect.any(Number) as unknown },
+    ]);
   });
 });
 

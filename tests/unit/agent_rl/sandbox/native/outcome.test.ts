@@ -1,0 +1,121 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { endingOf, outputOf, readNotes } from '../../../../../agent_rl/sandbox/native/outcome.ts';
+import type { ProcessReply } from '../../../../../agent_rl/sandbox/native/protocol.ts';
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+const ready = '{"ready":true}\n';
+
+interface Ended {
+  readonly why?: ProcessReply['why'];
+  /** As waitpid(2) packs it. */
+  readonly status?: number | null;
+  readonly notes?: string;
+  readonly diskFull?: boolean;
+  readonly overQuota?: boolean;
+  readonly failed?: string;
+  readonly stderr?: string;
+}
+
+const reply = ({ why = null, status = 0, notes = ready, ...more }: Ended): ProcessReply => ({
+  why,
+  stdout: '',
+  stderr: base64(more.stderr ?? ''),
+  stdoutBytes: 0,
+  stderrBytes: 0,
+  notes,
+  wallMs: 5,
+  end: {
+    status,
+    disk_full: more.diskFull ?? false,
+    over_quota: more.overQuota ?? false,
+    cpu_s: 0.25,
+    peak_kib: 2048,
+    failed: more.failed ?? null,
+  },
+});
+
+const ending = (ended: Ended) => endingOf(reply(ended), readNotes(ended.notes ?? ready));
+const exited = (code: number): number => code << 8;
+
+describe('A process that ended', () => {
+  test.each<[string, Ended, object]>([
+    ['well', {}, { status: 'ok', exitCode: 0 }],
+    ['with a code', { status: exited(7) }, { status: 'error', exitCode: 7 }],
+    ['by a crash', { status: 11 }, { status: 'signaled', signal: 'SIGSEGV' }],
+    [
+      'by a crash that would dump core',
+      { status: 11 | 0x80 },
+      { status: 'signaled', signal: 'SIGSEGV' },
+    ],
+    ['by its processor time', { status: 24 }, { status: 'timeout' }],
+    ['by the size of a file', { status: 25 }, { status: 'file_limit' }],
+    ['at its deadline', { status: 9, why: 'timeout' }, { status: 'timeout' }],
+    ['by too much output', { status: 9, why: 'output_limit' }, { status: 'output_limit' }],
+    [
+      'by the interrupt at its deadline',
+      { status: exited(1), notes: `${ready}{"interrupted":true}\n` },
+      { status: 'timeout', exitCode: 1 },
+    ],
+    [
+      'without memory',
+      { status: exited(1), notes: `${ready}{"memory":true}\n` },
+      { status: 'memory_limit', exitCode: 1 },
+    ],
+    [
+      'on a full disk',
+      { status: exited(1), diskFull: true },
+      { status: 'disk_limit', exitCode: 1 },
+    ],
+    ['well, on a disk that it filled', { diskFull: true }, { status: 'ok', exitCode: 0 }],
+    [
+      'well, in a folder that holds too much',
+      { diskFull: true, overQuota: true },
+      { status: 'disk_limit', exitCode: 0 },
+    ],
+    ['for its folder', { status: 9, diskFull: true, overQuota: true }, { status: 'disk_limit' }],
+  ])('%s is told as such', (_, ended, expected) => {
+    expect(ending(ended)).toEqual(expected);
+  });
+
+  test.each<[string, Ended, RegExp]>([
+    ['could not be started', { failed: 'no memory' }, /^no memory$/],
+    [
+      'did not get behind its walls',
+      { status: exited(125), notes: '', stderr: 'no walls' },
+      /no walls/,
+    ],
+    ['left no word of its end', { status: null }, /without a word/],
+  ])('%s is our own failure', (_, ended, message) => {
+    expect(ending(ended)).toMatchObject({ status: 'sandbox_error' });
+    expect(ending(ended).message).toMatch(message);
+  });
+
+  test('cannot make its end ours by what it prints or by its code', () => {
+    const notes = `${ready}{"ready":false}\n`;
+    const end = ending({ status: exited(125), notes, stderr: 'the walls could not be put up' });
+    expect(end).toEqual({ status: 'error', exitCode: 125 });
+  });
+});
+
+test('Notes are told apart from results, whoever wrote them', () => {
+  const text = `${ready}{"ok":true,"value":1}\n{"interrupted":true}\n{"done": 256}\n`;
+  expect(readNotes(text)).toEqual({
+    ready: true,
+    interrupted: true,
+    outOfMemory: false,
+    done: 256,
+    results: '[{"ok":true,"value":1}]',
+  });
+});
+
+test('A character cut by the cap is left out, and one that is no text is replaced', () => {
+  const cut = { ...reply({}), stdout: Buffer.from('aé').subarray(0, 2).toString('base64') };
+  expect(outputOf({ ...cut, stdoutBytes: 9 }, 'x')).toMatchObject({ stdout: 'a', truncated: true });
+  expect(outputOf({ ...cut, stdoutBytes: 2 }, 'x')).toMatchObject({
+    stdout: 'a\ufffd',
+    truncated: false,
+    cpuMs: 250,
+    peakRssBytes: 2048 * 1024,
+  });
+});
