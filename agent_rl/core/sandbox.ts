@@ -141,6 +141,8 @@ export interface SandboxCapabilities {
   readonly level: string;
   readonly python: string;
   readonly concurrency: number;
+  /** What it cannot do and throws for; what needs it is refused at the start. */
+  readonly lacks?: readonly ('judge' | 'sessions')[];
 }
 
 /** Runs untrusted code. Never throws for what the code did; `sandbox_error` means we failed. */
