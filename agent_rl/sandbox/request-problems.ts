@@ -4,7 +4,7 @@ import { AgentRlError } from '../core/errors.ts';
 import type { AssertTests, SandboxFiles, SandboxLimits } from '../core/sandbox.ts';
 
 const mebibyte = 1024 * 1024;
-const mostMemoryMiB = 1024;
+export const mostMemoryMiB = 1024;
 const mostCodeChars = mebibyte;
 const mostInputChars = 16 * mebibyte;
 const mostTestChars = 4 * mebibyte;
