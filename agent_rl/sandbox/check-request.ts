@@ -5,7 +5,7 @@ const mebibyte = 1024 * 1024;
 const mostCodeChars = mebibyte;
 const mostInputChars = 16 * mebibyte;
 const mostFileBytes = 32 * mebibyte;
-export const mostMemoryMiB = 1024;
+const mostMemoryMiB = 1024;
 
 /** Limits of a program whose request names none. */
 export const defaultLimits = { wallS: 10, memoryMiB: 512 } as const;

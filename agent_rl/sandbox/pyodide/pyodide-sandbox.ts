@@ -14,6 +14,7 @@ import type {
   SandboxSession,
   SessionRequest,
 } from '../../core/sandbox.ts';
+import { defaultLimits } from '../check-request.ts';
 import { ChildPool, KilledItsChildren } from './child-pool.ts';
 import { findDistribution } from './distribution.ts';
 import type { ChildRequest, ChildResult, ChildSettings } from './protocol.ts';
@@ -41,7 +42,6 @@ export interface PyodideSandboxOptions {
   readonly limits?: SandboxLimits;
 }
 
-const defaultLimits = { wallS: 10, memoryMiB: 512 } as const;
 const closed = 'the sandbox has been closed';
 /** More than the JSON text of a verdict takes. */
 const mostVerdictBytes = 8192;

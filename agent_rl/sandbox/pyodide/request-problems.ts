@@ -2,9 +2,9 @@ import { toUSVString } from 'node:util';
 
 import { AgentRlError } from '../../core/errors.ts';
 import type { AssertTests, SandboxFiles, SandboxLimits } from '../../core/sandbox.ts';
+import { checkLimits, requestProblem } from '../check-request.ts';
 
 const mebibyte = 1024 * 1024;
-const mostMemoryMiB = 1024;
 const mostCodeChars = mebibyte;
 const mostInputChars = 16 * mebibyte;
 const mostTestChars = 4 * mebibyte;
@@ -20,9 +20,9 @@ const textProblem = (name: string, value: unknown, most: number): Problem => {
   return `${name} has ${value.length} characters, at most ${most} are allowed`;
 };
 
-export const programProblem = (request: { code: unknown; stdin?: unknown }): Problem =>
-  textProblem('code', request.code, mostCodeChars) ??
-  textProblem('stdin', request.stdin ?? '', mostInputChars);
+/** Of code and standard input. */
+export const programProblem = ({ code, stdin }: { code: unknown; stdin?: unknown }): Problem =>
+  requestProblem({ code, stdin });
 
 export function callsProblem(request: { code: unknown; entry: unknown; args: unknown }): Problem {
   const { code, entry, args } = request;
@@ -73,17 +73,8 @@ const isBase64 = (content: unknown): boolean =>
   typeof content === 'string' && content.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(content);
 
 /** @throws AgentRlError `CONFIG_INVALID` for limits that cannot be kept. */
-export function checkedLimits({ wallS, memoryMiB }: Required<SandboxLimits>): {
-  wallMs: number;
-  memoryBytes: number;
-} {
-  checkSeconds('limits.wallS', wallS);
-  if (!(memoryMiB >= 64 && memoryMiB <= mostMemoryMiB)) {
-    throw new AgentRlError(
-      'CONFIG_INVALID',
-      `limits.memoryMiB is ${memoryMiB}; it must be from 64 to ${mostMemoryMiB}.`,
-    );
-  }
+export function checkedLimits(limits: SandboxLimits): { wallMs: number; memoryBytes: number } {
+  const { wallS, memoryMiB } = checkLimits(limits);
   return { wallMs: wallS * 1000, memoryBytes: Math.floor(memoryMiB) * mebibyte };
 }
 
