@@ -29,10 +29,11 @@ export interface ServeSandboxOptions {
  * @throws AgentRlError `SANDBOX_UNAVAILABLE`, `CONFIG_INVALID`
  */
 export async function serveSandbox(options: ServeSandboxOptions): Promise<JobResult> {
-  const { host, port, tokenEnv, workers, signal, print, warn } = options;
+  const { host, port, tokenEnv, signal, print, warn, ...wanted } = options;
+  const { workers } = wanted;
   const token = tokenEnv === undefined ? {} : { token: tokenOf(tokenEnv) };
   const onIncident = ({ message }: { readonly message: string }): void => warn(message);
-  const { sandbox, tier, passedOver } = await chooseBackend({ ...options, onIncident });
+  const { sandbox, tier, passedOver } = await chooseBackend({ ...wanted, onIncident });
   const queued = new QueuedSandbox(new RetryingSandbox(sandbox, onIncident), workers);
   try {
     const server = await serve(queued, { host, port, ...token, onFailure: warn });

@@ -57,6 +57,21 @@ describe('The backend of a sandbox', () => {
   });
 });
 
+describe('The settings of a remote sandbox', () => {
+  test.each([
+    [{ type: 'remote' }, /sandbox\.url is not set/],
+    [{ type: 'pyodide', url: 'http://h' }, /sandbox\.url has no effect with sandbox\.type pyodide/],
+    [{ type: 'auto', tokenEnv: 'T' }, /sandbox\.tokenEnv has no effect/],
+    [{ type: 'remote', url: 'http://h', python: '/p' }, /sandbox\.python has no effect/],
+    [{ type: 'remote', url: 'http://h', preload: ['numpy'] }, /sandbox\.preload has no effect/],
+  ] as const)('%j are refused where they have no effect or are missing', async (given, reason) => {
+    await expect(chooseBackend({ workers: 1, ...given })).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringMatching(reason),
+    });
+  });
+});
+
 describe('Finding a Python', () => {
   test('takes one of this machine where there is one', () => {
     if (hasNativePython) expect(findPython()).toMatch(/python3$/);
