@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 
 const echoing = () =>
-  scriptedSandbox((request) => ({ stdout: 'stdin' in request ? String(request.stdin) : '' }));
+  scriptedSandbox((request) => ({ stdout: 'stdin' in request ? request.stdin : '' }));
 
 async function served(
   sandbox: Parameters<typeof serveSandbox>[0] = echoing(),
@@ -174,12 +174,14 @@ describe('The server of a sandbox', () => {
             reject(signal.reason as Error);
           });
         });
-      void served({ ...sandbox, run }).then(async ({ url }) => {
+      const callAndLeave = async (): Promise<void> => {
+        const { url } = await served({ ...sandbox, run });
         const leave = AbortSignal.timeout(100);
         const headers = { 'content-type': 'application/json' };
         const options = { method: 'POST', headers, body: '{"code":""}', signal: leave };
         await fetch(`${url}/run`, options).catch(() => undefined);
-      });
+      };
+      void callAndLeave();
     });
     await aborted;
   });
