@@ -20,3 +20,10 @@ export interface Command {
   /** Returns the exit code. */
   run(parsed: Parsed, context: CommandContext): Promise<number>;
 }
+
+/** Commands under one name: `sandbox serve`, `sandbox doctor`. */
+export interface CommandGroup {
+  readonly name: string;
+  readonly describe: string;
+  readonly commands: readonly Command[];
+}

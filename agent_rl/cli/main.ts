@@ -8,7 +8,7 @@ import { AgentRlError, messageOf } from '../core/errors.ts';
 import { packageRoot } from '../core/package-root.ts';
 import { strayFailureOf } from '../core/stray-failure.ts';
 import { redactor } from '../telemetry/index.ts';
-import type { Command, CommandContext } from './command.ts';
+import type { Command, CommandContext, CommandGroup } from './command.ts';
 import { chat } from './commands/chat.ts';
 import { doctor } from './commands/doctor.ts';
 import { evaluate } from './commands/eval.ts';
@@ -19,6 +19,7 @@ import { mergeLora } from './commands/merge-lora.ts';
 import { plugins } from './commands/plugins.ts';
 import { prepareDataCommand } from './commands/prepare-data.ts';
 import { quantize } from './commands/quantize.ts';
+import { sandbox } from './commands/sandbox.ts';
 import { score } from './commands/score.ts';
 import { sft, train } from './commands/train.ts';
 import { verifyDataset } from './commands/verify-dataset.ts';
@@ -26,7 +27,7 @@ import { done, errorText, exitCodeOf, interrupted, runFailed, usersMistake } fro
 import { type Io, writeJson } from './io.ts';
 import { refuseRepeats } from './refuse-repeats.ts';
 
-const commands: readonly Command[] = [
+const commands: readonly (Command | CommandGroup)[] = [
   train,
   sft,
   evaluate,
@@ -41,6 +42,7 @@ const commands: readonly Command[] = [
   mergeLora,
   exportModel,
   doctor,
+  sandbox,
 ];
 
 export interface MainOptions {
@@ -103,10 +105,14 @@ async function parseAndRun(
     refuseRepeats(command.options, parsed, args);
     code = await command.run(parsed, context);
   };
+  const withCommand = (y: Argv, command: Command): Argv =>
+    y.command(command.name, command.describe, (own) => withOptions(own, command), run(command));
   if (only === undefined) {
     for (const command of commands) {
-      const build = (y: Argv) => withOptions(y, command);
-      parser = parser.command(command.name, command.describe, build, run(command));
+      parser =
+        'commands' in command
+          ? withGroup(parser, command, withCommand)
+          : withCommand(parser, command);
     }
     parser = parser.demandCommand(1, 'Name a command.');
   } else {
@@ -127,6 +133,21 @@ function refuse(message: string | null, error: Error | undefined, programName: s
   if (error !== undefined && error.name !== 'YError') throw error;
   const problem = message ?? error?.message ?? 'The command line cannot be read.';
   throw new UsageError(`${problem}\nSee ${programName} --help.`);
+}
+
+function withGroup(
+  parser: Argv,
+  { name, describe, commands: members }: CommandGroup,
+  withCommand: (y: Argv, command: Command) => Argv,
+): Argv {
+  const build = (y: Argv): Argv =>
+    members
+      .reduce(withCommand, y)
+      .demandCommand(
+        1,
+        `Name a command of ${name}: ${members.map((member) => member.name).join(', ')}.`,
+      );
+  return parser.command(name, describe, build);
 }
 
 function withOptions(parser: Argv, { options, positionals = {} }: Command): Argv {

@@ -36,6 +36,7 @@ import { openToolCallFormat } from './open-tool-call-format.ts';
 import { pluginHooks } from './plugin-loader.ts';
 import { asksForFormat, isolatedSettings, needsSandbox } from './plugin-needs.ts';
 import type { JobOptions } from './run-options.ts';
+import { requireAbilities } from './require-abilities.ts';
 import { requireTrainable } from './require-trainable.ts';
 import { startingWeights, type StartingWeights } from './starting-weights.ts';
 import { reportsOf, type RunReports } from './run-reports.ts';
@@ -110,7 +111,10 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
     const sandbox = needsSandbox(chosen)
       ? await unlessStopped(openSandbox(sandboxOptions(config)), signal, (late) => late.close())
       : undefined;
-    if (sandbox !== undefined) opened.push(sandbox);
+    if (sandbox !== undefined) {
+      opened.push(sandbox);
+      requireAbilities(sandbox, { tasks: options.tasks ?? [], tools: chosen.tools });
+    }
     const parts = { workers, trains: options.trains === true, signal };
     const generator =
       (await openOwnGenerator(config, chosen, { ...parts, folder })) ??
@@ -263,6 +267,8 @@ const sandboxOptions = (config: Config) => ({
   type: config.sandbox.type,
   ...(config.sandbox.python !== undefined && { python: config.sandbox.python }),
   preload: config.sandbox.preload,
+  ...(config.sandbox.url !== undefined && { url: config.sandbox.url }),
+  ...(config.sandbox.tokenEnv !== undefined && { tokenEnv: config.sandbox.tokenEnv }),
   workers: sandboxWorkers(config),
   limits: { wallS: config.sandbox.wallS, memoryMiB: config.sandbox.memoryMiB },
 });

@@ -20,6 +20,7 @@ export const jobs: Jobs = {
   generate: async (options) => (await import('./generate.ts')).generate(options),
   mergeLora: async (options) => (await import('./merge-lora.ts')).mergeLora(options),
   exportModel: async (options) => (await import('./export-model.ts')).exportModel(options),
+  serveSandbox: async (options) => (await import('./serve-sandbox.ts')).serveSandbox(options),
   sandboxDoctor: async (options) => (await import('./sandbox-doctor.ts')).sandboxDoctor(options),
   doctor: async (options) => (await import('./doctor.ts')).doctor(options),
 };

@@ -2,6 +2,7 @@ import type { Sampling } from '../core/sampling.ts';
 import type { ModelChoice } from './using-model.ts';
 import type { PrepareDataOptions } from './prepare-data/prepare-data-options.ts';
 import type { PreparedRun } from './prepare-run.ts';
+import type { ServeSandboxOptions } from './serve-sandbox.ts';
 
 /** What every job is given. */
 export interface JobOptions extends PreparedRun {
@@ -170,6 +171,7 @@ export interface Jobs {
   generate(options: GenerateOptions): Promise<JobResult>;
   mergeLora(options: MergeLoraOptions): Promise<JobResult>;
   exportModel(options: ExportOptions): Promise<JobResult>;
+  serveSandbox(options: ServeSandboxOptions): Promise<JobResult>;
   sandboxDoctor(options: {
     readonly print: (text: string) => void;
     readonly python?: string;

@@ -31,6 +31,10 @@ export const tierFacts: Readonly<Record<SandboxTier, TierFacts>> = {
       'writing up to some 30 MiB more than its folder may hold before it is seen',
     ],
   },
+  remote: {
+    stops: ['what the server stops'],
+    doesNotStop: ['what the server does not stop', 'whoever can read or change the connection'],
+  },
   pyodide: {
     stops: [...everyTier, 'system calls: a program has none'],
     doesNotStop: [

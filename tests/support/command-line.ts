@@ -24,6 +24,7 @@ const jobsWith = (some: Partial<Jobs>): Jobs => ({
   mergeLora: unexpected,
   exportModel: unexpected,
   quantize: unexpected,
+  serveSandbox: unexpected,
   doctor: unexpected,
   sandboxDoctor: unexpected,
   ...some,

@@ -5,7 +5,7 @@ import { block } from './block.ts';
 /** `sandbox:` where untrusted code runs. */
 export const SandboxBlock = block(
   {
-    type: Type.Enum(['auto', 'native', 'native:ns', 'native:lite', 'pyodide'], {
+    type: Type.Enum(['auto', 'native', 'native:ns', 'native:lite', 'pyodide', 'remote'], {
       default: 'auto',
       description:
         'auto takes the strongest this machine has, and the log names it; a named level is never weakened',
@@ -21,6 +21,18 @@ export const SandboxBlock = block(
       description:
         'Modules beyond the standard library that programs may import, such as numpy; native sandbox only',
     }),
+    url: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: "Address of the remote sandbox's server; type remote only",
+      }),
+    ),
+    tokenEnv: Type.Optional(
+      Type.String({
+        pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+        description: "Environment variable that holds the server's token; type remote only",
+      }),
+    ),
     workers: Type.Optional(
       Type.Integer({
         minimum: 1,

@@ -1,0 +1,48 @@
+import { AgentRlError } from '../core/errors.ts';
+import { SANDBOX, type Sandbox } from '../core/sandbox.ts';
+import type { Task } from '../core/task.ts';
+import type { ToolSpec } from '../core/tool.ts';
+import type { Chosen } from './choose-plugins.ts';
+import { injectionsOf } from './injections.ts';
+
+interface Wants {
+  readonly tasks: readonly Task[];
+  readonly tools: readonly Chosen<ToolSpec>[];
+}
+
+/**
+ * Refuses a sandbox that cannot do what the tasks and tools of a run will ask of it.
+ *
+ * @throws AgentRlError `SANDBOX_UNAVAILABLE`
+ */
+export function requireAbilities(sandbox: Pick<Sandbox, 'capabilities'>, wants: Wants): void {
+  const { level, lacks = [] } = sandbox.capabilities();
+  const task = wants.tasks.find(judgedByStatements);
+  if (lacks.includes('judge') && task !== undefined) {
+    throw unable(
+      `The sandbox ${level} cannot judge by assert statements, which task ${JSON.stringify(task.taskId)} has.`,
+    );
+  }
+  const tool = wants.tools.find(keepsVariables);
+  if (lacks.includes('sessions') && tool !== undefined) {
+    throw unable(
+      `The sandbox ${level} cannot keep variables between programs, which session: true of the tool ${tool.entry.spec.name} asks for.`,
+    );
+  }
+}
+
+const unable = (what: string): AgentRlError =>
+  new AgentRlError(
+    'SANDBOX_UNAVAILABLE',
+    `${what} Use a sandbox of this machine, or \`agent-rl sandbox serve\` on the other one.`,
+  );
+
+function judgedByStatements(task: Task): boolean {
+  const { tests } = task as { readonly tests?: { readonly kind?: unknown } };
+  return tests?.kind === 'asserts';
+}
+
+function keepsVariables({ entry, settings }: Chosen<ToolSpec>): boolean {
+  const { session } = (settings ?? {}) as { readonly session?: unknown };
+  return session === true && injectionsOf(entry.plugin).some(({ token }) => token === SANDBOX);
+}

@@ -1,0 +1,142 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import { messageOf } from '../../core/errors.ts';
+import type { Problem } from './protocol.ts';
+
+/** What a path answers. */
+export interface Page {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Its groups are handed on. */
+  readonly path: RegExp;
+  /** The answer as JSON. The signal is aborted when nobody waits for it any more. @throws Refusal */
+  answer(request: PageRequest): Promise<object>;
+}
+
+export interface PageRequest {
+  readonly body: unknown;
+  readonly groups: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+/** An answer with another status than 200. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+
+  constructor(
+    readonly status: number,
+    message: string,
+    /** In the shape that callers of SandboxFusion know. */
+    readonly problems: readonly Problem[] = [],
+  ) {
+    super(message);
+  }
+}
+
+export interface Shared {
+  readonly pages: readonly Page[];
+  readonly token: string | undefined;
+  readonly mostRequests: number;
+  readonly stopped: AbortSignal;
+  readonly underWay: { count: number };
+}
+
+/** Enough for code, input and files at their largest, in base64. */
+const mostBodyBytes = 64 * 2 ** 20;
+
+/** Answers one request; its status. Fails only where our own code does, after it has said so to the caller. */
+export async function answerRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  shared: Shared,
+): Promise<number> {
+  const gone = new AbortController();
+  response.on('close', () => gone.abort(new Error('the caller has gone')));
+  const signal = AbortSignal.any([gone.signal, shared.stopped]);
+  shared.underWay.count += 1;
+  try {
+    return send(response, 200, await answered(request, signal, shared));
+  } catch (error) {
+    if (gone.signal.aborted) return 499;
+    if (error instanceof Refusal) return send(response, error.status, detailOf(error));
+    send(response, 500, { detail: 'The server failed.' });
+    throw error;
+  } finally {
+    shared.underWay.count -= 1;
+  }
+}
+
+async function answered(
+  request: IncomingMessage,
+  signal: AbortSignal,
+  { pages, token, mostRequests, stopped, underWay }: Shared,
+): Promise<object> {
+  stopped.throwIfAborted();
+  if (token !== undefined && !holdsToken(request, token)) {
+    throw new Refusal(401, 'the token is missing or wrong');
+  }
+  if (underWay.count > mostRequests) throw new Refusal(503, 'too many requests are waiting');
+  const { pathname } = new URL(request.url ?? '/', 'http://server');
+  const there = pages.filter(({ path }) => path.test(pathname));
+  const page = there.find(({ method }) => method === request.method);
+  if (page === undefined) throw new Refusal(there.length > 0 ? 405 : 404, 'Not Found');
+  const groups = page.path.exec(pathname)?.groups ?? {};
+  const body = page.method === 'POST' ? await readBody(request) : undefined;
+  return page.answer({ body, groups, signal });
+}
+
+const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** Takes as long for a token that is nearly right. */
+function holdsToken({ headers }: IncomingMessage, token: string): boolean {
+  return timingSafeEqual(hash(headers.authorization ?? ''), hash(`Bearer ${token}`));
+}
+
+/** @throws Refusal */
+async function readBody(request: IncomingMessage): Promise<unknown> {
+  // A page of the web cannot send this type to another server without having asked, and nobody answers that question.
+  if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) {
+    throw new Refusal(415, 'content-type must be application/json');
+  }
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > mostBodyBytes) {
+      throw new Refusal(413, `the body is longer than ${mostBodyBytes} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString());
+  } catch (error) {
+    const message = `the body is no JSON: ${messageOf(error)}`;
+    throw new Refusal(422, message, [{ path: [], message }]);
+  }
+}
+
+/** As FastAPI writes it, which SandboxFusion is made with. */
+function detailOf({ message, problems }: Refusal): object {
+  if (problems.length === 0) return { detail: message };
+  return {
+    detail: problems.map((problem) => ({
+      type: 'value_error',
+      loc: ['body', ...problem.path],
+      msg: problem.message,
+    })),
+  };
+}
+
+function send(response: ServerResponse, status: number, body: object): number {
+  const text = Buffer.from(JSON.stringify(body));
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': text.length,
+    ...(status === 503 && { 'retry-after': '1' }),
+    ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+    // What is left of a body that was not read to its end would be taken for the next request.
+    ...(status === 413 && { connection: 'close' }),
+  });
+  response.end(text);
+  return status;
+}

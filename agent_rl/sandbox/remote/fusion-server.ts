@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto';
+
+import { AgentRlError } from '../../core/errors.ts';
+import type { CallsRequest, CallsResult, RunRequest, RunResult } from '../../core/sandbox.ts';
+import { defaultLimits } from '../request-problems.ts';
+import { callsFiles, callsProgram, readResultLines } from './calls-program.ts';
+import { bodyOf, endingOf, FusionAnswer } from './fusion.ts';
+import { type HttpClient, NoAnswer } from './http-client.ts';
+import { check, problemText } from './protocol.ts';
+import type { RemoteServer } from './remote-server.ts';
+
+/** Of each stream, as other backends keep. */
+const mostOutputBytes = 65_536;
+
+/**
+ * A server that speaks SandboxFusion's `POST /run_code` and no more. It runs programs and, as one program each, calls. It
+ * cannot judge by statements: that takes two sandboxes joined by a channel, and statements next to the program could be
+ * read and changed by it. Nor has it sessions.
+ */
+export class FusionServer implements RemoteServer {
+  private constructor(
+    private readonly http: HttpClient,
+    private readonly patienceS: number,
+    readonly facts: RemoteServer['facts'],
+  ) {}
+
+  /**
+   * Tries the server: a server that gives no files back would fail every program that is called.
+   *
+   * @throws AgentRlError `SANDBOX_UNAVAILABLE`, NoAnswer
+   */
+  static async open(http: HttpClient, patienceS: number): Promise<FusionServer> {
+    const level = 'remote:sandbox-fusion';
+    const unknown = new FusionServer(http, patienceS, { level, python: '' });
+    const code = 'import sys\ndef version(): return "%d.%d" % sys.version_info[:2]';
+    const tried = await unknown.calls({ code, entry: 'version', args: [[]] });
+    const [result] = tried.results;
+    if (result?.ok !== true || typeof result.value !== 'string') {
+      throw new AgentRlError(
+        'SANDBOX_UNAVAILABLE',
+        `The server answers POST /run_code, but a call of a function through it does not work: ${tried.status} ${tried.message ?? tried.stderr.slice(-300)}. It must have Python 3.9 or later, take \`files\` and give back \`fetch_files\`.`,
+      );
+    }
+    const lacks = ['judge', 'sessions'] as const;
+    return new FusionServer(http, patienceS, { level, python: result.value, lacks });
+  }
+
+  async run(request: RunRequest, signal?: AbortSignal): Promise<RunResult> {
+    return (await this.#post(bodyOf(request), signal)).result;
+  }
+
+  async calls(request: CallsRequest, signal?: AbortSignal): Promise<CallsResult> {
+    const { limits = {}, args } = request;
+    // So that no program writes there by accident. One that wants to can find it, and gains nothing: a result it makes
+    // up is a result it might as well return, and what is expected is not there.
+    const name = `results-${randomBytes(8).toString('hex')}`;
+    const body = bodyOf({ code: callsProgram(name), files: callsFiles(request), limits });
+    const { result, files } = await this.#post({ ...body, fetch_files: [name] }, signal);
+    const text = Buffer.from(files[name] ?? '', 'base64').toString();
+    const read = readResultLines(text, args.length);
+    if (read === undefined) {
+      const message = 'the program tampered with its results';
+      return { ...result, status: 'crashed', message, results: [] };
+    }
+    const status = read.outOfMemory && result.status === 'error' ? 'memory_limit' : result.status;
+    return { ...result, status, results: read.results };
+  }
+
+  async judge(): Promise<never> {
+    throw unable('judge programs by assert statements');
+  }
+
+  openSession(): never {
+    throw unable('keep the variables of a session');
+  }
+
+  /** @throws NoAnswer */
+  async #post(
+    body: ReturnType<typeof bodyOf>,
+    signal: AbortSignal | undefined,
+  ): Promise<{ result: RunResult; files: Readonly<Record<string, string>> }> {
+    const deadlineS = (body.run_timeout || defaultLimits.wallS) + this.patienceS;
+    const path = '/run_code';
+    const started = performance.now();
+    const request = { method: 'POST', path, body, deadlineS, again: true } as const;
+    const { status, json, text } = await this.http.send(request, signal);
+    if (status !== 200) {
+      throw new NoAnswer(`The server answered ${path} with ${status}: ${text.slice(0, 300)}`);
+    }
+    const checked = check(FusionAnswer, json);
+    if ('problems' in checked) {
+      throw new NoAnswer(
+        `The server's answer to ${path} is not understood: ${problemText(checked.problems)}`,
+      );
+    }
+    const result = this.#result(checked.value, performance.now() - started);
+    return { result, files: checked.value.files ?? {} };
+  }
+
+  #result(answer: FusionAnswer, tookMs: number): RunResult {
+    const { command, ...ending } = endingOf(answer);
+    const [stdout, stderr] = [cut(command.stdout ?? ''), cut(command.stderr ?? '')];
+    const seconds = command.execution_time;
+    return {
+      ...ending,
+      stdout: stdout.text,
+      stderr: stderr.text,
+      stdoutBytes: stdout.bytes,
+      stderrBytes: stderr.bytes,
+      truncated: stdout.cut || stderr.cut,
+      wallMs: seconds === undefined || seconds === null ? tookMs : 1000 * seconds,
+      level: this.facts.level,
+    };
+  }
+}
+
+function cut(text: string): { text: string; bytes: number; cut: boolean } {
+  const whole = Buffer.from(text);
+  if (whole.length <= mostOutputBytes) return { text, bytes: whole.length, cut: false };
+  // The last character may be cut in two, and then stands as U+FFFD, which must not make it longer.
+  const kept = whole.subarray(0, mostOutputBytes).toString();
+  return { text: kept, bytes: whole.length, cut: true };
+}
+
+const unable = (what: string): AgentRlError =>
+  new AgentRlError(
+    'SANDBOX_UNAVAILABLE',
+    `The remote sandbox speaks only POST /run_code and cannot ${what}. Start \`agent-rl sandbox serve\` there, or use a sandbox of this machine.`,
+  );

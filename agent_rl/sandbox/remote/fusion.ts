@@ -1,0 +1,137 @@
+import { constants } from 'node:os';
+
+import { type Static, Type } from 'typebox';
+
+import type { RunRequest, RunResult } from '../../core/sandbox.ts';
+import { mostMemoryMiB } from '../request-problems.ts';
+
+/*
+ * SandboxFusion's `POST /run_code`, which verl and others speak. It knows no verdict of memory, of output or of disk:
+ * those are a program that failed, and the message names them.
+ */
+
+const nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
+  Type.Optional(Type.Union([schema, Type.Null()]));
+
+/** As its callers send it. What only other languages use is taken and has no effect: `compile_timeout`. */
+export const FusionBody = Type.Object(
+  {
+    code: Type.String(),
+    language: Type.Literal('python'),
+    stdin: nullable(Type.String()),
+    compile_timeout: nullable(Type.Number()),
+    run_timeout: nullable(Type.Number({ exclusiveMinimum: 0, maximum: 3600 })),
+    memory_limit_MB: nullable(Type.Integer({ maximum: mostMemoryMiB })),
+    files: nullable(Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]))),
+    // Not to be had here: a caller that wants one must not believe there was none.
+    fetch_files: nullable(Type.Array(Type.String(), { maxItems: 0 })),
+    args: nullable(Type.Array(Type.String(), { maxItems: 0 })),
+  },
+  { additionalProperties: false },
+);
+
+const CommandResult = Type.Object({
+  status: Type.Enum(['Finished', 'Error', 'TimeLimitExceeded']),
+  execution_time: nullable(Type.Number()),
+  return_code: nullable(Type.Integer()),
+  stdout: nullable(Type.String()),
+  stderr: nullable(Type.String()),
+});
+
+export const FusionAnswer = Type.Object({
+  status: Type.Enum(['Success', 'Failed', 'SandboxError']),
+  message: Type.String(),
+  compile_result: nullable(CommandResult),
+  run_result: nullable(CommandResult),
+  executor_pod_name: nullable(Type.String()),
+  files: Type.Optional(Type.Record(Type.String(), Type.String())),
+});
+
+export type FusionAnswer = Static<typeof FusionAnswer>;
+type CommandResult = Static<typeof CommandResult>;
+
+const defaultRunS = 10;
+
+/** A request of theirs as one of ours. A limit of memory that is not positive is none, as there. */
+export function requestOf(body: Static<typeof FusionBody>): RunRequest {
+  const memoryMiB = body.memory_limit_MB ?? 0;
+  const files = Object.entries(body.files ?? {}).filter(
+    (file): file is [string, string] => file[1] !== null,
+  );
+  return {
+    code: body.code,
+    stdin: body.stdin ?? '',
+    ...(files.length > 0 && { files: Object.fromEntries(files) }),
+    limits: { wallS: body.run_timeout ?? defaultRunS, ...(memoryMiB > 0 && { memoryMiB }) },
+  };
+}
+
+/** A request of ours as one of theirs. */
+export const bodyOf = ({ code, stdin = '', files = {}, limits = {} }: RunRequest) => ({
+  code,
+  language: 'python',
+  stdin,
+  compile_timeout: limits.wallS ?? defaultRunS,
+  run_timeout: limits.wallS ?? defaultRunS,
+  memory_limit_MB: limits.memoryMiB === undefined ? -1 : Math.floor(limits.memoryMiB),
+  files,
+  fetch_files: [] as string[],
+});
+
+/** Of a program that was ended from outside and has no code of its own. */
+const killedCode = -constants.signals.SIGKILL;
+
+/** A result of ours as an answer of theirs. */
+export function answerOf(result: RunResult): FusionAnswer {
+  const { status, exitCode, signal, stdout, stderr, wallMs } = result;
+  const failed = status === 'sandbox_error';
+  const late = status === 'timeout';
+  const number = constants.signals[signal as NodeJS.Signals] as number | undefined;
+  const code = exitCode ?? (number === undefined ? killedCode : -number);
+  return {
+    status: failed ? 'SandboxError' : status === 'ok' ? 'Success' : 'Failed',
+    message: messageFor(result),
+    compile_result: null,
+    run_result: {
+      status: failed ? 'Error' : late ? 'TimeLimitExceeded' : 'Finished',
+      execution_time: wallMs / 1000,
+      return_code: failed || late ? null : status === 'ok' ? 0 : code,
+      stdout,
+      stderr,
+    },
+    executor_pod_name: null,
+    files: {},
+  };
+}
+
+function messageFor({ status, message, truncated, ...counts }: RunResult): string {
+  const plain = status === 'ok' || status === 'error' || status === 'timeout';
+  const parts: string[] = plain ? [] : [status];
+  if (message !== undefined) parts.push(message);
+  if (truncated) {
+    const { stdoutBytes, stderrBytes } = counts;
+    parts.push(`the output was cut: ${stdoutBytes} bytes of stdout, ${stderrBytes} of stderr`);
+  }
+  return parts.join(': ');
+}
+
+type Ending = Pick<RunResult, 'status' | 'exitCode' | 'signal' | 'message'>;
+
+/** How a run ended by an answer of theirs, and what it printed. */
+export function endingOf(answer: FusionAnswer): Ending & { readonly command: CommandResult } {
+  const { status, message, run_result: run, compile_result: compile } = answer;
+  const command = run ?? compile ?? { status: 'Error' };
+  const said = message === '' ? {} : { message: message.slice(0, 500) };
+  if (status === 'SandboxError' || command.status === 'Error') {
+    return { status: 'sandbox_error', message: said.message ?? 'no result', command };
+  }
+  if (command.status === 'TimeLimitExceeded') return { status: 'timeout', ...said, command };
+  const code = command.return_code ?? (status === 'Success' ? 0 : 1);
+  if (status === 'Success' && code === 0) return { status: 'ok', exitCode: 0, ...said, command };
+  if (code >= 0) return { status: 'error', exitCode: code, ...said, command };
+  const signal = nameOfSignal(-code) ?? `signal ${-code}`;
+  return { status: 'signaled', signal, ...said, command };
+}
+
+const nameOfSignal = (number: number): string | undefined =>
+  Object.entries(constants.signals).find(([, known]) => known === number)?.[0];

@@ -1,0 +1,120 @@
+import { type Dispatcher, EnvHttpProxyAgent, interceptors } from 'undici';
+
+import { messageOf } from '../../core/errors.ts';
+
+export interface HttpClientOptions {
+  /** Without a slash at its end. */
+  readonly url: string;
+  /** Sent as a bearer's; never shown. */
+  readonly token?: string;
+  /** Requests at once. */
+  readonly connections: number;
+  /** Told of each request that took more than one try. */
+  readonly onRetry: (message: string) => void;
+}
+
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  readonly body?: unknown;
+  /** For everything, further tries and the pauses between them too. */
+  readonly deadlineS: number;
+  /** Whether it may be made again when nobody knows what became of it. */
+  readonly again: boolean;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  /** Of JSON; undefined where the answer is none. */
+  readonly json: unknown;
+  readonly text: string;
+}
+
+/** There was no answer. */
+export class NoAnswer extends Error {
+  override readonly name = 'NoAnswer';
+}
+
+const mostAnswerBytes = 64 * 2 ** 20;
+/** Statuses that another try may change. */
+const passing = [429, 502, 503, 504];
+const mostRetries = 4;
+
+/** JSON over HTTP to one server. Proxies are taken from HTTP_PROXY, HTTPS_PROXY and NO_PROXY. */
+export class HttpClient {
+  readonly #agent: EnvHttpProxyAgent;
+
+  constructor(private readonly options: HttpClientOptions) {
+    this.#agent = new EnvHttpProxyAgent({
+      connections: options.connections,
+      maxResponseSize: mostAnswerBytes,
+      // A program's deadline is the server's affair; ours is that of the whole request.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  }
+
+  /** @throws NoAnswer; the signal's reason when it is aborted */
+  async send(request: HttpRequest, signal?: AbortSignal): Promise<HttpAnswer> {
+    signal?.throwIfAborted();
+    const { url, token } = this.options;
+    const { method, path, body, deadlineS } = request;
+    const deadline = AbortSignal.timeout(1000 * deadlineS);
+    const tries = { count: 0 };
+    try {
+      const answer = await this.#dispatcher(request, tries).request({
+        origin: new URL(url).origin,
+        path: new URL(url + path).pathname,
+        method,
+        headers: {
+          accept: 'application/json',
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
+      });
+      const text = await answer.body.text();
+      return { status: answer.statusCode, text, json: parsed(text) };
+    } catch (cause) {
+      signal?.throwIfAborted();
+      const why = deadline.aborted ? `no answer within ${deadlineS} s` : messageOf(cause);
+      throw new NoAnswer(`${url} cannot be asked: ${why}`, { cause });
+    } finally {
+      if (tries.count > 1) {
+        this.options.onRetry(`${method} ${url}${path} took ${tries.count} tries.`);
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+
+  #dispatcher({ method, again }: HttpRequest, tries: { count: number }): Dispatcher {
+    const counting: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
+      tries.count += 1;
+      return dispatch(options, handler);
+    };
+    if (!again) return this.#agent.compose(counting);
+    return this.#agent.compose(
+      counting,
+      interceptors.retry({
+        methods: [method],
+        statusCodes: passing,
+        maxRetries: mostRetries,
+        minTimeout: 250,
+        maxTimeout: 8000,
+      }),
+    );
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // A proxy's page, most often; whoever asked says what it is not.
+    return undefined;
+  }
+}

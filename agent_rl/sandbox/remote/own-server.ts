@@ -1,0 +1,118 @@
+import type { Static, TSchema } from 'typebox';
+
+import type {
+  CallResult,
+  CallsRequest,
+  CallsResult,
+  JudgeRequest,
+  JudgeResult,
+  RunRequest,
+  RunResult,
+  SandboxSession,
+  SessionRequest,
+  SessionRun,
+} from '../../core/sandbox.ts';
+import { defaultLimits } from '../request-problems.ts';
+import { readCallResults } from '../read-call-results.ts';
+import { type HttpClient, NoAnswer } from './http-client.ts';
+import {
+  CallsAnswer,
+  type CapabilitiesAnswer,
+  check,
+  JudgeAnswer,
+  problemText,
+  RunAnswer,
+  SessionAnswer,
+  SessionRunAnswer,
+} from './protocol.ts';
+import type { RemoteServer } from './remote-server.ts';
+
+/** A server of this package: it runs whatever the sandbox behind it runs. */
+export class OwnServer implements RemoteServer {
+  readonly facts: RemoteServer['facts'];
+
+  constructor(
+    private readonly http: HttpClient,
+    { level, python }: Static<typeof CapabilitiesAnswer>,
+    /** Seconds an answer may take beyond the program's own limit: it may have to wait its turn. */
+    private readonly patienceS: number,
+  ) {
+    this.facts = { level: `remote:${level}`, python };
+  }
+
+  async run(request: RunRequest, signal?: AbortSignal): Promise<RunResult> {
+    return remote(await this.#post('/run', request, { answer: RunAnswer, signal }));
+  }
+
+  async calls(request: CallsRequest, signal?: AbortSignal): Promise<CallsResult> {
+    const answer = await this.#post('/calls', request, { answer: CallsAnswer, signal });
+    const results: CallResult[] | undefined = readCallResults(JSON.stringify(answer.results));
+    if (results === undefined || results.length > request.args.length) {
+      throw new NoAnswer('The server answered /calls with results that are none.');
+    }
+    return { ...remote(answer), results };
+  }
+
+  async judge(request: JudgeRequest, signal?: AbortSignal): Promise<JudgeResult> {
+    const answer = await this.#post('/judge', request, { answer: JudgeAnswer, signal });
+    if (answer.verdicts.length > request.tests.statements.length) {
+      throw new NoAnswer(
+        'The server answered /judge with more verdicts than there are statements.',
+      );
+    }
+    return remote(answer);
+  }
+
+  openSession(request: SessionRequest = {}): SandboxSession {
+    // Made with the first program, so that a session nobody uses costs nothing.
+    let opened: Promise<string> | undefined;
+    const open = async (): Promise<string> => {
+      const options = { answer: SessionAnswer, signal: undefined };
+      return (await this.#post('/sessions', request, options)).id;
+    };
+    return {
+      run: async (program, signal): Promise<SessionRun> => {
+        opened ??= open();
+        const path = `/sessions/${encodeURIComponent(await opened)}/run`;
+        // Not again: the program may have run, and its variables would be changed twice.
+        const options = { answer: SessionRunAnswer, signal, again: false };
+        return remote(await this.#post(path, program, options));
+      },
+      close: async () => {
+        if (opened === undefined) return;
+        const path = `/sessions/${encodeURIComponent(await opened)}`;
+        await this.http.send({ method: 'DELETE', path, deadlineS: this.patienceS, again: true });
+      },
+    };
+  }
+
+  /** @throws NoAnswer for an answer that is none of ours */
+  async #post<Schema extends TSchema>(
+    path: string,
+    body: { readonly limits?: { readonly wallS?: number } },
+    { answer: schema, signal, again = true }: PostOptions<Schema>,
+  ): Promise<Static<Schema>> {
+    const deadlineS = (body.limits?.wallS ?? defaultLimits.wallS) + this.patienceS;
+    const request = { method: 'POST', path, body, deadlineS, again } as const;
+    const { status, json, text } = await this.http.send(request, signal);
+    if (status !== 200) {
+      throw new NoAnswer(`The server answered ${path} with ${status}: ${text.slice(0, 300)}`);
+    }
+    const checked = check(schema, json);
+    if ('value' in checked) return checked.value;
+    throw new NoAnswer(
+      `The server's answer to ${path} is not understood: ${problemText(checked.problems)}`,
+    );
+  }
+}
+
+interface PostOptions<Schema> {
+  readonly answer: Schema;
+  readonly signal: AbortSignal | undefined;
+  readonly again?: boolean;
+}
+
+const remote = <Result extends { readonly level: string }>(result: Result): Result => ({
+  ...result,
+  level: `remote:${result.level}`,
+});

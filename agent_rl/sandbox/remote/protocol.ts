@@ -1,0 +1,164 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { type Static, type TSchema, Type } from 'typebox';
+
+import { mostMemoryMiB } from '../request-problems.ts';
+
+/*
+ * What client and server of this package say to one another: JSON over HTTP.
+ *
+ * GET /capabilities, POST /run, /calls, /judge, /sessions, /sessions/ID/run, DELETE /sessions/ID. Bodies are the requests
+ * of `core/sandbox.ts`, answers its results. A server also answers SandboxFusion's POST /run_code, see `fusion.ts`.
+ */
+
+/** Changes when a client of before would misunderstand. */
+export const protocolVersion = 1;
+
+const closed = { additionalProperties: false } as const;
+
+const Limits = Type.Object(
+  {
+    wallS: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 3600 })),
+    memoryMiB: Type.Optional(Type.Number({ minimum: 64, maximum: mostMemoryMiB })),
+  },
+  closed,
+);
+
+const common = {
+  limits: Type.Optional(Limits),
+  seed: Type.Optional(Type.Integer()),
+  owner: Type.Optional(Type.String({ maxLength: 200 })),
+};
+
+export const RunBody = Type.Object(
+  {
+    ...common,
+    code: Type.String(),
+    stdin: Type.Optional(Type.String()),
+    files: Type.Optional(Type.Record(Type.String(), Type.String())),
+  },
+  closed,
+);
+
+export const CallsBody = Type.Object(
+  {
+    ...common,
+    code: Type.String(),
+    entry: Type.String(),
+    args: Type.Array(Type.Array(Type.Unknown())),
+  },
+  closed,
+);
+
+export const JudgeBody = Type.Object(
+  {
+    ...common,
+    code: Type.String(),
+    tests: Type.Object(
+      {
+        setup: Type.Optional(Type.String()),
+        statements: Type.Array(Type.String()),
+        entry: Type.Optional(Type.String()),
+        names: Type.Optional(Type.Array(Type.String())),
+        classes: Type.Optional(Type.Array(Type.String())),
+      },
+      closed,
+    ),
+  },
+  closed,
+);
+
+export const SessionBody = Type.Object(
+  { ...common, totalWallS: Type.Optional(Type.Number({ exclusiveMinimum: 0 })) },
+  closed,
+);
+
+export const SessionRunBody = Type.Object(
+  { code: Type.String(), stdin: Type.Optional(Type.String()), limits: Type.Optional(Limits) },
+  closed,
+);
+
+/** Answers may hold more, of a later version. */
+export const CapabilitiesAnswer = Type.Object({
+  server: Type.Literal('agent_rl'),
+  protocol: Type.Integer(),
+  level: Type.String(),
+  python: Type.String(),
+  concurrency: Type.Integer({ minimum: 1 }),
+});
+
+export const RunAnswer = Type.Object({
+  status: Type.Enum([
+    'ok',
+    'error',
+    'timeout',
+    'memory_limit',
+    'output_limit',
+    'disk_limit',
+    'file_limit',
+    'signaled',
+    'crashed',
+    'bad_request',
+    'sandbox_error',
+  ]),
+  exitCode: Type.Optional(Type.Integer()),
+  signal: Type.Optional(Type.String()),
+  stdout: Type.String(),
+  stderr: Type.String(),
+  stdoutBytes: Type.Number(),
+  stderrBytes: Type.Number(),
+  truncated: Type.Boolean(),
+  wallMs: Type.Number(),
+  cpuMs: Type.Optional(Type.Number()),
+  peakRssBytes: Type.Optional(Type.Number()),
+  level: Type.String(),
+  message: Type.Optional(Type.String()),
+});
+
+export const CallsAnswer = Type.Intersect([
+  RunAnswer,
+  Type.Object({ results: Type.Array(Type.Unknown()) }),
+]);
+
+export const JudgeAnswer = Type.Intersect([
+  RunAnswer,
+  Type.Object({
+    verdicts: Type.Array(
+      Type.Object({ passed: Type.Boolean(), problem: Type.Optional(Type.String()) }),
+    ),
+  }),
+]);
+
+export const SessionAnswer = Type.Object({ id: Type.String({ minLength: 1 }) });
+
+export const SessionRunAnswer = Type.Intersect([RunAnswer, Type.Object({ alive: Type.Boolean() })]);
+
+/** What is wrong with a message, `/limits/wallS must be <= 3600`, or the message itself. */
+export type Checked<Schema extends TSchema> =
+  { readonly value: Static<Schema> } | { readonly problems: readonly Problem[] };
+
+export interface Problem {
+  readonly path: readonly string[];
+  readonly message: string;
+}
+
+const ajv = new Ajv({ allErrors: true, strict: true, strictTypes: false });
+const validators = new Map<TSchema, ValidateFunction>();
+
+export function check<Schema extends TSchema>(schema: Schema, value: unknown): Checked<Schema> {
+  // Through JSON: ajv must not meet the markers that TypeBox hides in a schema.
+  const validate =
+    validators.get(schema) ?? ajv.compile(JSON.parse(JSON.stringify(schema)) as object);
+  validators.set(schema, validate);
+  if (validate(value)) return { value: value as Static<Schema> };
+  return { problems: (validate.errors ?? []).map(problemOf) };
+}
+
+function problemOf({ instancePath, message = 'is wrong', params }: ErrorObject): Problem {
+  const extra: unknown = params['additionalProperty'];
+  const path = instancePath.split('/').slice(1);
+  if (typeof extra !== 'string') return { path, message };
+  return { path: [...path, extra], message: 'is not known' };
+}
+
+export const problemText = (problems: readonly Problem[]): string =>
+  problems.map(({ path, message }) => `${path.join('.') || 'the body'} ${message}`).join('; ');

@@ -1,0 +1,175 @@
+import { AgentRlError, messageOf } from '../../core/errors.ts';
+import type {
+  CallsRequest,
+  CallsResult,
+  JudgeRequest,
+  JudgeResult,
+  RunRequest,
+  RunResult,
+  Sandbox,
+  SandboxCapabilities,
+  SandboxLimits,
+  SandboxSession,
+  SessionRequest,
+} from '../../core/sandbox.ts';
+import {
+  callsProblem,
+  checkedLimits,
+  defaultLimits,
+  filesProblem,
+  programProblem,
+  testsProblem,
+} from '../request-problems.ts';
+import type { SandboxIncident } from '../incident.ts';
+import { FusionServer } from './fusion-server.ts';
+import { HttpClient, NoAnswer } from './http-client.ts';
+import { OwnServer } from './own-server.ts';
+import { CapabilitiesAnswer, check, protocolVersion } from './protocol.ts';
+import type { RemoteServer } from './remote-server.ts';
+import { serverUrl } from './server-url.ts';
+import { tokenOf } from './token-of.ts';
+
+export interface RemoteSandboxOptions {
+  /** Of a server for `POST /run_code`, without that path. */
+  readonly url: string;
+  /** Environment variable that holds the server's token. */
+  readonly tokenEnv?: string;
+  /** Programs asked for at once. */
+  readonly workers: number;
+  /** Seconds an answer may take beyond the limit of its program. Default 60. */
+  readonly patienceS?: number;
+  readonly onIncident?: (incident: SandboxIncident) => void;
+}
+
+/** Statuses by which a server says that it has no such page. */
+const unknownPage: ReadonlySet<number> = new Set([404, 405]);
+const defaultPatienceS = 60;
+
+/**
+ * Programs run by a server: one of this package, which can all a sandbox can, or one that speaks SandboxFusion's
+ * `POST /run_code`, which can neither judge by statements nor keep sessions, and takes no seed.
+ *
+ * A server that does not answer, or with what cannot be understood, gives `sandbox_error`, never a verdict. Requests that
+ * change nothing are made again after 429, 502, 503, 504 and a lost connection; each is told as an incident.
+ */
+export class RemoteSandbox implements Sandbox {
+  private constructor(
+    private readonly http: HttpClient,
+    private readonly server: RemoteServer,
+    private readonly workers: number,
+  ) {}
+
+  /** @throws AgentRlError `SANDBOX_UNAVAILABLE`, `CONFIG_INVALID` */
+  static async start(options: RemoteSandboxOptions): Promise<RemoteSandbox> {
+    const { workers, tokenEnv, patienceS = defaultPatienceS, onIncident } = options;
+    const url = serverUrl(options.url);
+    const http = new HttpClient({
+      url,
+      connections: workers,
+      ...(tokenEnv !== undefined && { token: tokenOf(tokenEnv) }),
+      onRetry: (message) => onIncident?.({ kind: 'retry', message }),
+    });
+    try {
+      return new RemoteSandbox(http, await detect(http, patienceS), workers);
+    } catch (error) {
+      await http.close();
+      if (AgentRlError.is(error)) throw error;
+      throw unavailable(`The sandbox's server ${url} is of no use: ${messageOf(error)}`, error);
+    }
+  }
+
+  async run(request: RunRequest, signal?: AbortSignal): Promise<RunResult> {
+    const problem = programProblem(request) ?? filesProblem(request.files);
+    return this.#ask({ ...request, problem }, () => this.server.run(request, signal), {});
+  }
+
+  async calls(request: CallsRequest, signal?: AbortSignal): Promise<CallsResult> {
+    const asked = { ...request, problem: callsProblem(request) };
+    return this.#ask(asked, () => this.server.calls(request, signal), { results: [] });
+  }
+
+  async judge(request: JudgeRequest, signal?: AbortSignal): Promise<JudgeResult> {
+    const asked = { ...request, problem: programProblem(request) ?? testsProblem(request.tests) };
+    return this.#ask(asked, () => this.server.judge(request, signal), { verdicts: [] });
+  }
+
+  openSession(request: SessionRequest = {}): SandboxSession {
+    checkedLimits({ ...defaultLimits, ...request.limits });
+    const session = this.server.openSession(request);
+    return {
+      run: (program, signal) => {
+        const asked = { ...program, problem: programProblem(program) };
+        return this.#ask(asked, () => session.run(program, signal), { alive: false });
+      },
+      close: () => session.close(),
+    };
+  }
+
+  capabilities(): SandboxCapabilities {
+    return { backend: 'remote', ...this.server.facts, concurrency: this.workers };
+  }
+
+  close(): Promise<void> {
+    return this.http.close();
+  }
+
+  /** @throws what an aborted signal and a mistake in the configuration throw */
+  async #ask<Result extends RunResult>(
+    { limits, problem }: Asked,
+    ask: () => Promise<Result>,
+    nothing: Omit<Result, keyof RunResult>,
+  ): Promise<Result> {
+    checkedLimits({ ...defaultLimits, ...limits });
+    if (problem !== undefined) return this.#without('bad_request', problem, nothing);
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+      return this.#without('sandbox_error', error.message, nothing);
+    }
+  }
+
+  #without<Result extends RunResult>(
+    status: 'bad_request' | 'sandbox_error',
+    message: string,
+    nothing: Omit<Result, keyof RunResult>,
+  ): Result {
+    const { level } = this.server.facts;
+    const output = { stdout: '', stderr: '', stdoutBytes: 0, stderrBytes: 0, truncated: false };
+    return { ...output, status, message, wallMs: 0, level, ...nothing } as unknown as Result;
+  }
+}
+
+/** What is looked at before the server is asked. */
+interface Asked {
+  readonly limits?: SandboxLimits;
+  /** Why the request cannot be run. */
+  readonly problem: string | undefined;
+}
+
+const unavailable = (message: string, cause?: unknown): AgentRlError =>
+  new AgentRlError('SANDBOX_UNAVAILABLE', message, { cause });
+
+/** Which kind of server answers. @throws AgentRlError `SANDBOX_UNAVAILABLE`, NoAnswer */
+async function detect(http: HttpClient, patienceS: number): Promise<RemoteServer> {
+  const request = { method: 'GET', path: '/capabilities', deadlineS: patienceS } as const;
+  const { status, json, text } = await http.send({ ...request, again: true });
+  if (unknownPage.has(status)) return FusionServer.open(http, patienceS);
+  if (status === 401 || status === 403) {
+    throw unavailable(
+      `The sandbox's server refuses the token (${status}). Set sandbox.tokenEnv to the variable that holds the one it was started with.`,
+    );
+  }
+  const checked = check(CapabilitiesAnswer, json);
+  if (status !== 200 || 'problems' in checked) {
+    throw unavailable(
+      `The sandbox's server answers GET /capabilities with ${status} and nothing known: ${text.slice(0, 200)}`,
+    );
+  }
+  if (checked.value.protocol !== protocolVersion) {
+    throw unavailable(
+      `The sandbox's server speaks version ${checked.value.protocol} of the protocol, this package version ${protocolVersion}. Use the same version of agent_rl on both sides.`,
+    );
+  }
+  return new OwnServer(http, checked.value, patienceS);
+}

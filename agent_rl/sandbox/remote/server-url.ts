@@ -1,0 +1,23 @@
+import { AgentRlError } from '../../core/errors.ts';
+
+/** A server's address without a slash at its end. @throws AgentRlError `CONFIG_INVALID` */
+export function serverUrl(text: string): string {
+  const problem = problemOf(text);
+  if (problem === undefined) return text.replace(/\/+$/, '').replace(/\/run_code$/, '');
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `sandbox.url ${problem}. Give the address of a server, such as http://127.0.0.1:8080.`,
+  );
+}
+
+function problemOf(text: string): string | undefined {
+  if (!URL.canParse(text)) return `${JSON.stringify(text)} is no address`;
+  const { protocol, username, password, search, hash } = new URL(text);
+  if (protocol !== 'http:' && protocol !== 'https:') {
+    return `begins with ${protocol}; it must be http: or https:`;
+  }
+  // Not shown: addresses end up in logs.
+  if (username !== '' || password !== '')
+    return 'holds a password; name a variable in sandbox.tokenEnv';
+  return search !== '' || hash !== '' ? 'must have no ? and no #' : undefined;
+}

@@ -1,0 +1,41 @@
+import { AgentRlError, messageOf } from '../../agent_rl/core/errors.ts';
+import { startTier } from '../../agent_rl/sandbox/choose-backend.ts';
+import type { SandboxTier } from '../../agent_rl/sandbox/choose-backend.ts';
+import { QueuedSandbox } from '../../agent_rl/sandbox/queued-sandbox.ts';
+import type { SandboxIncident } from '../../agent_rl/sandbox/incident.ts';
+import type { Backend } from './backend.ts';
+
+const tiers: readonly SandboxTier[] = ['native:ns', 'native:lite', 'pyodide'];
+
+/** Every backend of this package, as a run uses it. */
+export const packageBackends: readonly Backend[] = tiers.map((name) => ({
+  name,
+  start: async ({ workers, onIncident }) => {
+    const mended = ({ kind, message }: SandboxIncident): void => {
+      // What an earlier process left is swept when the sandbox starts.
+      if (kind !== 'swept') onIncident(`${kind}: ${message}`);
+    };
+    const sandbox = await startTier(name, { type: name, workers, onIncident: mended });
+    return new QueuedSandbox(sandbox, workers);
+  },
+}));
+
+/** Of some backends those that this machine has, and why the others do not start. */
+export async function offered(backends: readonly Backend[]): Promise<{
+  readonly present: readonly Backend[];
+  readonly absent: readonly { readonly name: string; readonly why: string }[];
+}> {
+  const present: Backend[] = [];
+  const absent: { name: string; why: string }[] = [];
+  for (const backend of backends) {
+    try {
+      const sandbox = await backend.start({ workers: 1, onIncident: () => undefined });
+      await sandbox.close();
+      present.push(backend);
+    } catch (error) {
+      if (!AgentRlError.is(error) || error.code !== 'SANDBOX_UNAVAILABLE') throw error;
+      absent.push({ name: backend.name, why: messageOf(error) });
+    }
+  }
+  return { present, absent };
+}

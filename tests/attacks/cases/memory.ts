@@ -1,0 +1,260 @@
+import type { Attack } from '../attack.ts';
+import { kernelCalls } from '../kernel-calls.ts';
+import { python } from '../python.ts';
+
+const bounded = ['ok', 'error', 'memory_limit', 'timeout', 'signaled', 'crashed'] as const;
+
+/**
+ * Stores what a loop wants to store and tells how much that was. A backend may allow 512 MiB of address space beyond
+ * the limit of 256 MiB of data.
+ */
+const tally = `
+stored, kept = 0, []
+def told(what):
+    print(what, stored >> 20, 'MiB')
+    if stored > 768 << 20: print('LEAK', stored >> 20, 'MiB of', what)
+`.trimStart();
+
+/** Programs that want all memory. What is not bounded is bounded by themselves, at some 2 GiB. */
+export const memoryAttacks: readonly Attack[] = [
+  {
+    name: 'a list that grows for ever',
+    code: 'kept = []\nwhile True: kept.append(bytearray(20 << 20))',
+    ends: ['memory_limit'],
+    alone: true,
+  },
+  {
+    name: 'a program that goes on without the memory it wanted',
+    code: python`
+      kept = []
+      try:
+          for _ in range(200): kept.append(bytearray(b"a" * (10 << 20)))
+      except MemoryError: pass
+      print("LEAK" if len(kept) > 70 else "", len(kept), "pieces")
+      kept = None
+      print("went on")`,
+    ends: ['ok'],
+    says: 'went on',
+    alone: true,
+  },
+  {
+    name: 'many small objects',
+    code: python`
+      kept = {}
+      while len(kept) < 10 ** 8: kept[len(kept)] = str(len(kept))
+      print("LEAK")`,
+    ends: ['memory_limit', 'timeout'],
+    alone: true,
+  },
+  {
+    name: 'memory by forks',
+    code: python`
+      import os, time
+      for _ in range(8):
+          try:
+              if os.fork() == 0:
+                  kept = b"a" * (240 << 20)
+                  time.sleep(1)
+                  os._exit(0)
+          except (OSError, MemoryError) as error:
+              print(error)
+              break
+      time.sleep(1)`,
+    ends: bounded,
+    alone: true,
+  },
+  {
+    name: 'files in memory',
+    code: `${tally}${python`
+      import os
+      try:
+          while stored < 2 << 30:
+              kept.append(os.memfd_create("x"))
+              for _ in range(16): stored += os.write(kept[-1], bytes(1 << 20))
+      except Exception as error: print(type(error).__name__, error)
+      told("files in memory")`}`,
+    ends: bounded,
+    alone: true,
+  },
+  {
+    name: 'full pipes',
+    code: `${tally}${python`
+      import fcntl, os, socket
+      def fill(descriptor):
+          global stored
+          os.set_blocking(descriptor, False)
+          try:
+              while True: stored += os.write(descriptor, bytes(65536))
+          except BlockingIOError: pass
+      try:
+          while stored < 2 << 30:
+              reading, writing = os.pipe()
+              kept.append(reading)
+              try: fcntl.fcntl(writing, 1031, 1 << 20)
+              except OSError: pass
+              fill(writing)
+              left, right = socket.socketpair()
+              kept += [left, right]
+              fill(left.fileno())
+      except Exception as error: print(type(error).__name__, error)
+      told("pipes")`}`,
+    ends: bounded,
+    alone: true,
+  },
+  {
+    name: 'shared memory of System V',
+    code: `${kernelCalls}${tally}${python`
+      ids = []
+      while stored < 2 << 30:
+          made = call('shmget', 0, 256 << 20, 0o1600)
+          if made < 0: break
+          ids.append(made)
+          place = call('shmat', made, 0, 0)
+          if place < 0: break
+          ctypes.memset(place, 1, 256 << 20)
+          stored += 256 << 20
+      for made in ids:
+          print('LEAK a segment that outlives its program')
+          call('shmctl', made, 0, 0)
+      told("shared memory")`}`,
+    ends: bounded,
+    alone: true,
+  },
+  {
+    name: 'queues and semaphores of System V and POSIX',
+    code: ({ marker }) =>
+      `${kernelCalls}${python`
+      for name, arguments in (('msgget', (0, 0o1600)), ('semget', (0, 250, 0o1600))):
+          made = attack(name, *arguments)
+          if made >= 0: call({'msgget': 'msgctl', 'semget': 'semctl'}[name], made, 0, 0)
+      if attack('mq_open', b"${marker}", 0o102, 0o600, 0) >= 0: call('mq_unlink', b"${marker}")
+      print("TRIED")`}`,
+    ends: ['ok'],
+    says: 'TRIED',
+  },
+  {
+    name: 'shared mappings',
+    code: `${tally}${python`
+      import mmap
+      try:
+          while stored < 2 << 30:
+              kept.append(mmap.mmap(-1, 32 << 20))
+              for page in range(0, 32 << 20, 4096): kept[-1][page] = 1
+              stored += 32 << 20
+      except Exception as error: print(type(error).__name__, error)
+      told("mappings")`}`,
+    ends: bounded,
+    alone: true,
+  },
+  {
+    name: 'memory asked of the C library',
+    code: `${tally}${python`
+      import ctypes
+      try: libc = ctypes.CDLL(None)
+      except OSError: libc = ctypes.pythonapi
+      libc.malloc.restype = ctypes.c_void_p
+      while stored < 2 << 30:
+          place = libc.malloc(ctypes.c_size_t(16 << 20))
+          if not place: break
+          ctypes.memset(place, 1, 16 << 20)
+          stored += 16 << 20
+      told("memory of the C library")`}`,
+    ends: bounded,
+    alone: true,
+  },
+  {
+    name: 'memory locked in place',
+    code: `${kernelCalls}attack('mlockall', 3, refusals=(errno.ENOMEM,))\nprint('TRIED')`,
+    ends: ['ok'],
+    says: 'TRIED',
+  },
+  {
+    name: 'pages lent to pipes',
+    code: `${kernelCalls}${tally}${python`
+      class Piece(ctypes.Structure): _fields_ = [('base', ctypes.c_void_p), ('size', ctypes.c_size_t)]
+      try:
+          for _ in range(400):
+              reading, writing = os.pipe()
+              room = ctypes.create_string_buffer(1 << 16)
+              piece = Piece(ctypes.addressof(room), 1 << 16)
+              if call('vmsplice', writing, ctypes.byref(piece), 1, 8) > 0:
+                  copy = os.pipe()
+                  call('tee', reading, copy[1], 1 << 16, 0)
+                  call('splice', reading, 0, copy[1], 0, 1 << 16, 0)
+                  kept += [reading, *copy]
+      except OSError as error: print(error)
+      if len(kept) > 900: print('LEAK', len(kept), 'pipes')
+      print("TRIED")`}`,
+    ends: ['ok'],
+    says: 'TRIED',
+  },
+  {
+    name: 'large stacks',
+    code: python`
+      import threading, time
+      try:
+          threading.stack_size(1 << 30)
+          def dig(depth): return depth and dig(depth - 1)
+          for _ in range(4): threading.Thread(target=dig, args=(900,)).start()
+      except (RuntimeError, MemoryError, ValueError) as error: print(error)
+      print("TRIED")`,
+    ends: ['ok', 'error', 'memory_limit'],
+    says: 'TRIED',
+  },
+  {
+    name: 'a bracket in a bracket, again and again',
+    code: 'eval(compile("(" * 100000 + ")" * 100000, "x", "eval"))',
+    ends: ['error', 'signaled', 'crashed', 'memory_limit'],
+  },
+  {
+    name: 'constants that the compiler multiplies',
+    code: 'x = ((1,) * 10 ** 9, "a" * 10 ** 10)\nprint(len(x))',
+    ends: ['error', 'memory_limit', 'timeout', 'signaled'],
+  },
+  {
+    name: 'endless recursion',
+    code: 'def f(): f()\nf()',
+    ends: ['error'],
+    says: 'RecursionError',
+  },
+  {
+    name: 'recursion without a limit',
+    code: 'import sys\nsys.setrecursionlimit(10 ** 9)\ndef f(n): return f(n + 1) + 1\nf(0)',
+    ends: ['error', 'signaled', 'crashed', 'memory_limit', 'timeout'],
+    alone: true,
+  },
+  {
+    name: 'recursion through the C library',
+    code: python`
+      import sys
+      sys.setrecursionlimit(10 ** 9)
+      nested = []
+      for _ in range(10 ** 6): nested = [nested]
+      repr(nested)`,
+    ends: ['error', 'signaled', 'crashed', 'memory_limit', 'timeout'],
+  },
+  {
+    name: 'an exit function that wants memory',
+    code: 'import atexit\natexit.register(lambda: [bytearray(20 << 20) for _ in range(100)])',
+    ends: ['ok', 'error', 'memory_limit'],
+    says: 'MemoryError',
+  },
+  {
+    name: 'an answer from a small archive',
+    code: `${tally}${python`
+      import io, zipfile, zlib
+      packed = io.BytesIO()
+      with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+          for part in range(4): archive.writestr(str(part), bytes(20 << 20))
+      bomb = packed.getvalue()
+      try:
+          while stored < 2 << 30:
+              for name in "0123":
+                  kept.append(zipfile.ZipFile(io.BytesIO(bomb)).read(name))
+                  stored += len(kept[-1])
+      except MemoryError as error: print("MemoryError")
+      told("unpacked archives")`}`,
+    ends: bounded,
+    alone: true,
+  },
+];

@@ -1,0 +1,48 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Where programs like to leave things behind. */
+export const droppingPlaces = (packageRoot: string, workFolder: string): readonly string[] => [
+  ...new Set([
+    '/',
+    '/tmp',
+    '/var/tmp',
+    '/dev/shm',
+    '/dev/mqueue',
+    '/etc',
+    '/usr',
+    '/usr/lib/python3',
+    '/run',
+    '/dev',
+    '/home',
+    '/root',
+    tmpdir(),
+    homedir(),
+    packageRoot,
+    join(packageRoot, 'agent_rl', 'sandbox', 'harness'),
+    workFolder,
+    process.cwd(),
+  ]),
+];
+
+/** Files whose name holds the marker; they are removed. */
+export function takeDropped(places: readonly string[], marker: string): readonly string[] {
+  return places.flatMap((place) =>
+    namesIn(place)
+      .filter((name) => name.includes(marker))
+      .map((name) => {
+        rmSync(join(place, name), { recursive: true, force: true });
+        return `left ${join(place, name)} behind`;
+      }),
+  );
+}
+
+function namesIn(place: string): readonly string[] {
+  try {
+    return readdirSync(place);
+  } catch {
+    // Not every system has every place, and not every user may look.
+    return [];
+  }
+}

@@ -1,0 +1,108 @@
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+
+import { newSecret } from './secrets.ts';
+
+export interface Secrets {
+  /** In the environment of the process that uses the sandbox. */
+  readonly environment: string;
+  readonly file: string;
+  readonly tests: string;
+  readonly reference: string;
+  readonly work: string;
+  /** In a file that a descriptor leads to, which was open when the user of the sandbox was started. */
+  readonly inherited: string;
+  /** Of an innocent user of the same sandbox. */
+  readonly code: string;
+  readonly stdin: string;
+  readonly output: string;
+}
+
+const namesIn = (folder: string): readonly string[] =>
+  existsSync(folder) ? readdirSync(folder) : [];
+
+const readOnce = (path: string): string => {
+  const stat = lstatSync(path);
+  const mode = (stat.mode & 0o7777).toString(8);
+  if (stat.isSymbolicLink()) return `link to ${readlinkSync(path)}`;
+  if (!stat.isFile()) return `no file, mode ${mode}`;
+  return `${stat.nlink} links, mode ${mode}: ${readFileSync(path, 'utf8').slice(0, 10_000)}`;
+};
+
+/** Files that anybody may read and write, as careless users leave them. Notices when one is changed. */
+export class FixtureFolder {
+  readonly secretFile: string;
+  readonly hiddenTests: string;
+  readonly referenceSolution: string;
+  readonly workFolder: string;
+  readonly #untouched: ReadonlyMap<string, string>;
+
+  constructor(
+    readonly folder: string,
+    private readonly secrets: Secrets,
+  ) {
+    this.secretFile = join(folder, 'secret.txt');
+    this.hiddenTests = join(folder, 'tests', 'test_hidden.py');
+    this.referenceSolution = join(folder, 'tests', 'reference_solution.py');
+    this.workFolder = join(folder, 'work');
+    this.#layOut();
+    this.#untouched = this.#read();
+  }
+
+  /** What differs from how it was laid out; puts it right again. */
+  changes(): readonly string[] {
+    const now = this.#read();
+    const paths = [...new Set([...this.#untouched.keys(), ...now.keys()])];
+    const changed = paths.filter((path) => now.get(path) !== this.#untouched.get(path));
+    if (changed.length > 0) this.#layOut();
+    return changed.map((path) => `changed ${path.slice(this.folder.length)}`);
+  }
+
+  #layOut(): void {
+    for (const name of namesIn(this.folder)) rmSync(join(this.folder, name), { recursive: true });
+    for (const place of [this.folder, join(this.folder, 'tests'), this.workFolder]) {
+      mkdirSync(place, { recursive: true });
+      chmodSync(place, 0o777);
+    }
+    const { file, tests, reference, work } = this.secrets;
+    this.#write(this.secretFile, file);
+    this.#write(this.hiddenTests, `assert f(2) == 4  # ${tests}`);
+    this.#write(this.referenceSolution, `def f(x): return x * x  # ${reference}`);
+    this.#write(join(this.workFolder, 'notes.txt'), work);
+  }
+
+  #write(path: string, text: string): void {
+    writeFileSync(path, `${text}\n`);
+    chmodSync(path, 0o666);
+  }
+
+  #read(): ReadonlyMap<string, string> {
+    if (!existsSync(this.folder)) return new Map();
+    const all = readdirSync(this.folder, { recursive: true, encoding: 'utf8' }).map((name) =>
+      join(this.folder, name),
+    );
+    return new Map([this.folder, ...all].map((path) => [path, readOnce(path)]));
+  }
+}
+
+/** @param given those that were laid out before */
+export const newSecrets = (given: Pick<Secrets, 'environment' | 'inherited'>): Secrets => ({
+  ...given,
+  file: newSecret(),
+  tests: newSecret(),
+  reference: newSecret(),
+  work: newSecret(),
+  code: newSecret(),
+  stdin: newSecret(),
+  output: newSecret(),
+});

@@ -1,0 +1,140 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { messageOf } from '../../../agent_rl/core/errors.ts';
+import { packageRoot } from '../../../agent_rl/core/package-root.ts';
+import type { Bait } from './bait.ts';
+import { droppingPlaces, takeDropped } from './dropped-files.ts';
+import { FixtureFolder, newSecrets, type Secrets } from './fixture-folder.ts';
+import { Listeners } from './listeners.ts';
+import { MachineWatch } from './machine-watch.ts';
+import { allProcesses, canSeeProcesses } from './process-tree.ts';
+import { newSecret } from './secrets.ts';
+import { Victim } from './victim.ts';
+
+/** Of the environment variable that holds a secret; inherited by whatever does not take care. */
+const variable = 'AGENT_RL_ATTACK_SECRET';
+/** A file that holds nothing but a secret, open in this process from its start. */
+export interface InheritedFile {
+  readonly path: string;
+  readonly secret: string;
+}
+
+/** What a program did reaches the host's ears a little later. */
+const settleMs = 30;
+
+interface Parts {
+  readonly fixture: FixtureFolder;
+  readonly listeners: Listeners;
+  readonly victim: Victim;
+  readonly marker: string;
+  readonly secrets: Secrets;
+  readonly inherited: InheritedFile | undefined;
+}
+
+/** The part of the host that one lane of the suite puts in harm's way, and what became of it. */
+export class Host {
+  private constructor(private readonly parts: Parts) {}
+
+  static async open(inherited?: InheritedFile): Promise<Host> {
+    process.env[variable] ??= newSecret();
+    const marker = `atk${randomBytes(4).toString('hex')}`;
+    const [folder, sockets] = ['fixture', 'sockets'].map((name) =>
+      mkdtempSync(join(tmpdir(), `attack-${name}-`)),
+    ) as [string, string];
+    chmodSync(sockets, 0o755);
+    const secrets = newSecrets({
+      environment: process.env[variable],
+      inherited: inherited?.secret ?? newSecret(),
+    });
+    return new Host({
+      fixture: new FixtureFolder(folder, secrets),
+      listeners: await Listeners.open(sockets, marker),
+      victim: await Victim.start(),
+      marker,
+      secrets,
+      inherited,
+    });
+  }
+
+  /** As it is now: the victim may be another than before. */
+  get bait(): Bait {
+    const { fixture, listeners, victim, marker, secrets } = this.parts;
+    return {
+      marker,
+      folder: fixture.folder,
+      secretFile: fixture.secretFile,
+      hiddenTests: fixture.hiddenTests,
+      referenceSolution: fixture.referenceSolution,
+      workFolder: fixture.workFolder,
+      packageRoot: packageRoot(),
+      tcpPort: listeners.tcpPort,
+      udpPort: listeners.udpPort,
+      freePort: listeners.freePort,
+      unixSocket: listeners.unixSocket,
+      abstractSocket: listeners.abstractSocket,
+      victimPid: victim.pid,
+      secrets,
+    };
+  }
+
+  /** Watches until the function it gives is called, which tells what happened to the host. */
+  watch(): (extraMs?: number) => Promise<readonly string[]> {
+    const { fixture, listeners, victim, marker } = this.parts;
+    const machine = new MachineWatch(listeners.freePort);
+    return async (extraMs = 0) => {
+      await sleep(settleMs + extraMs);
+      return [
+        ...machine.end(),
+        ...listeners.takeHits(),
+        ...(await victim.takeHarm()),
+        ...fixture.changes(),
+        ...takeDropped(droppingPlaces(packageRoot(), fixture.workFolder), marker),
+        ...this.#takeSurvivors(),
+        ...this.#inheritedChanges(),
+      ];
+    };
+  }
+
+  /** Names of the host's secrets in a text. */
+  secretsIn(text: string): readonly string[] {
+    return Object.entries(this.parts.secrets)
+      .filter(([, secret]: [string, string]) => text.includes(secret))
+      .map(([name]) => `told the secret of: ${name}`);
+  }
+
+  async close(): Promise<void> {
+    const { fixture, listeners, victim } = this.parts;
+    await victim.stop();
+    await listeners.close();
+    for (const folder of [fixture.folder, dirname(listeners.unixSocket)]) {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+
+  #inheritedChanges(): readonly string[] {
+    const { inherited } = this.parts;
+    if (inherited === undefined) return [];
+    const { path, secret } = inherited;
+    if (readFileSync(path, 'utf8') === secret) return [];
+    writeFileSync(path, secret);
+    return ['wrote to a descriptor that was not its own'];
+  }
+
+  /** Processes that bear the marker, which are ended. */
+  #takeSurvivors(): readonly string[] {
+    if (!canSeeProcesses) return [];
+    const survivors = allProcesses().filter(({ name }) => name === this.parts.marker);
+    return survivors.map(({ pid }) => {
+      try {
+        process.kill(pid, 'SIGKILL');
+        return `process ${pid} outlived its program`;
+      } catch (error) {
+        return `process ${pid} outlived its program and cannot be ended: ${messageOf(error)}`;
+      }
+    });
+  }
+}

@@ -1,0 +1,123 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import type { IdentitySettings } from './identity-main.ts';
+import { newSecret } from './host/secrets.ts';
+import type { SuiteReport } from './report.ts';
+
+export const identities = ['root', 'user'] as const;
+export type Identity = (typeof identities)[number];
+
+/** Of nobody on most machines. */
+const ordinaryUser = 61_000;
+/** Beyond those that Node closes on its own. */
+const inheritedDescriptor = 251;
+
+const isRoot = (): boolean => process.getuid?.() === 0;
+
+/** Who this process can be: root can be an ordinary user too. */
+export const possibleIdentities = (): readonly Identity[] => (isRoot() ? identities : ['user']);
+
+/** What the ordinary user cannot enter but needs, if anything. */
+function unreadable(path: string): string | undefined {
+  for (let place = path; ; place = dirname(place)) {
+    if ((statSync(place).mode & 0o001) === 0) return place;
+    if (dirname(place) === place) return undefined;
+  }
+}
+
+export type IdentityRun = Omit<IdentitySettings, 'inherited' | 'report' | 'identity'>;
+
+/** Runs the suite in a process of that user, with a home and folders of its own. @throws Error when it cannot */
+export async function runAs(
+  identity: Identity,
+  settings: IdentityRun,
+): Promise<readonly SuiteReport[]> {
+  const changes = identity === 'user' && isRoot();
+  const closed = changes
+    ? [packageRoot(), process.execPath].map(unreadable).find(Boolean)
+    : undefined;
+  if (closed !== undefined) {
+    throw new Error(
+      `An ordinary user cannot enter ${closed}. Put the project and Node where everybody may read them, or give --identity root.`,
+    );
+  }
+  const folder = mkdtempSync('/tmp/attack-suite-');
+  chmodSync(folder, 0o755);
+  try {
+    return await runIn(folder, { identity, settings, changes });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function runIn(
+  folder: string,
+  { identity, settings, changes }: { identity: Identity; settings: IdentityRun; changes: boolean },
+): Promise<readonly SuiteReport[]> {
+  const [home, cwd, temporary] = ['home', 'work', 'tmp'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  const inherited = { path: join(folder, 'inherited'), secret: newSecret() };
+  const report = join(temporary, 'report.json');
+  for (const place of [home, cwd, temporary]) mkdirSync(place);
+  writeFileSync(inherited.path, inherited.secret);
+  if (changes) {
+    for (const place of [home, cwd, temporary, inherited.path])
+      chownSync(place, ordinaryUser, ordinaryUser);
+  }
+  const descriptor = openSync(inherited.path, 'r+');
+  const gap = Array.from({ length: inheritedDescriptor - 3 }, () => 'ignore' as const);
+  const cache = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
+  const child = spawn(
+    process.execPath,
+    [
+      join(import.meta.dirname, 'identity-main.js'),
+      JSON.stringify({ ...settings, identity, inherited, report }),
+    ],
+    {
+      cwd,
+      env: {
+        PATH: process.env['PATH'],
+        HOME: home,
+        TMPDIR: temporary,
+        XDG_CACHE_HOME: changes ? join(home, '.cache') : cache,
+      },
+      stdio: ['ignore', 'inherit', 'inherit', ...gap, descriptor],
+      ...(changes && { uid: ordinaryUser, gid: ordinaryUser }),
+    },
+  );
+  closeSync(descriptor);
+  const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+  if (code !== 0)
+    throw new Error(`The suite as ${identity} ended with ${signal ?? `code ${code}`}.`);
+  const reports = JSON.parse(readFileSync(report, 'utf8')) as SuiteReport[];
+  rmSync(report);
+  const left = readdirSync(temporary);
+  const problems = left.length > 0 ? [`files are left: ${left.slice(0, 9).join(', ')}`] : [];
+  const finding = {
+    attack: 'the temporary folder at the end',
+    status: 'closed',
+    wallMs: 0,
+    problems,
+  };
+  return [...reports, { backend: 'all', identity, themes: { 'left behind': [finding] }, wallS: 0 }];
+}

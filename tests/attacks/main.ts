@@ -1,0 +1,44 @@
+import { writeFileSync } from 'node:fs';
+
+import yargs from 'yargs';
+
+import { identities, type Identity, possibleIdentities, runAs } from './identity.ts';
+import { type SuiteReport, totalOf } from './report.ts';
+
+/*
+ * Attacks every sandbox of this machine, as root and as an ordinary user: `npm run test:sandbox -- [flags]`. Needs the
+ * build. Ends with 1 when anything was not contained.
+ */
+const flags = await yargs(process.argv.slice(2))
+  .scriptName('npm run test:sandbox --')
+  .options({
+    backend: { type: 'string', array: true, default: [], describe: "Part of a backend's name" },
+    case: { type: 'string', array: true, default: [], describe: "Part of an attack's name" },
+    identity: {
+      choices: identities,
+      array: true,
+      describe: 'Who runs the sandbox. Default: all this process can be',
+    },
+    lanes: { type: 'number', default: 2, describe: 'Attacks at once' },
+    json: { type: 'string', describe: 'File for the findings' },
+  })
+  .strict()
+  .parseAsync();
+
+const possible = possibleIdentities();
+const wanted: readonly Identity[] = flags.identity ?? possible;
+const reports: SuiteReport[] = [];
+for (const identity of wanted) {
+  if (!possible.includes(identity)) throw new Error(`Only root can run the suite as ${identity}.`);
+  const settings = { backends: flags.backend, cases: flags.case, lanes: flags.lanes };
+  reports.push(...(await runAs(identity, settings)));
+}
+for (const identity of identities) {
+  if (!wanted.includes(identity)) console.log(`Not tried as ${identity}.`);
+}
+if (flags.json !== undefined)
+  writeFileSync(flags.json, `${JSON.stringify(reports, undefined, 2)}\n`);
+const { passed, failed } = totalOf(reports);
+console.log(`${passed} passed, ${failed} failed.`);
+// A suite that ran nothing shows nothing.
+process.exitCode = failed > 0 || passed === 0 ? 1 : 0;

@@ -1,0 +1,58 @@
+import type { CodeTests, Compare } from '../../agent_rl/core/code-task.ts';
+import type { Sandbox } from '../../agent_rl/core/sandbox.ts';
+import { judgeCode } from '../../agent_rl/sandbox/judge.ts';
+import type { HackedTask, JudgedBy, RewardHack } from './reward-hacks.ts';
+import type { Finding } from './run-attack.ts';
+
+interface JudgedProgram {
+  readonly name: string;
+  readonly code: string;
+  readonly tests: CodeTests;
+  readonly compare: Compare;
+  readonly honest: boolean;
+}
+
+const limits = { wallS: 4, memoryMiB: 256 };
+
+/** Every hack in every way it is for must not pass all tests; every honest program must. */
+export async function runRewardHacks(
+  sandbox: Sandbox,
+  tasks: readonly HackedTask[],
+  hacks: readonly RewardHack[],
+): Promise<readonly Finding[]> {
+  const honest = tasks.flatMap((task) => programsOf(task, { ...task, code: task.honest }, 'both'));
+  const hostile = hacks.flatMap((hack) => programsOf(hack.tests, hack, hack.kind));
+  const findings: Finding[] = [];
+  for (const program of honest)
+    findings.push(await findingOf(sandbox, { ...program, honest: true }));
+  for (const program of hostile) findings.push(await findingOf(sandbox, program));
+  return findings;
+}
+
+function programsOf(
+  task: HackedTask,
+  { name, code }: Pick<RewardHack, 'name' | 'code'>,
+  kind: RewardHack['kind'],
+): readonly JudgedProgram[] {
+  const ways: readonly JudgedBy[] = kind === 'both' ? ['calls', 'judge'] : [kind];
+  return ways.flatMap((way) => {
+    const tests = task[way];
+    if (tests === undefined) return [];
+    return { name: `${name}, by ${way}`, code, tests, compare: task.compare, honest: false };
+  });
+}
+
+async function findingOf(sandbox: Sandbox, program: JudgedProgram): Promise<Finding> {
+  const { name, code, tests, compare, honest } = program;
+  const started = performance.now();
+  const judged = await judgeCode(sandbox, { code, tests, compare, limits });
+  const { status, passed, total, failures } = judged;
+  const problems: string[] = [];
+  if (status === 'sandbox_error') problems.push(`the sandbox failed: ${failures.join('; ')}`);
+  else if (total === 0) problems.push('it has no tests');
+  else if (honest !== (passed === total)) {
+    const kind = honest ? 'an honest program' : 'a hack';
+    problems.push(`${passed} of ${total} tests passed of ${kind}`);
+  }
+  return { attack: name, status, wallMs: Math.round(performance.now() - started), problems };
+}

@@ -1,0 +1,114 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Attack } from './attack.ts';
+import type { Backend } from './backend.ts';
+import type { Sandbox } from '../../agent_rl/core/sandbox.ts';
+import { canSeeProcesses, descendantsOf } from './host/process-tree.ts';
+import { Host, type InheritedFile } from './host/host.ts';
+import { brokenSandbox, type Finding, runAttack } from './run-attack.ts';
+
+export interface SuiteOptions {
+  readonly attacks: readonly Attack[];
+  /** Attacks at once; each lane has a sandbox and a part of the host of its own. */
+  readonly lanes: number;
+  readonly inherited?: InheritedFile;
+  readonly onFinding?: (finding: Finding) => void;
+}
+
+/** One runs the attack, the other an innocent program. */
+const workers = 2;
+/** What was killed needs this long to be gone. */
+const endMs = 200;
+
+/** Runs attacks against a backend; one finding each, in the order of the attacks, and one for what was left. */
+export async function runSuite(
+  backend: Backend,
+  options: SuiteOptions,
+): Promise<readonly Finding[]> {
+  const { attacks, lanes: wanted, inherited, onFinding = () => undefined } = options;
+  const before = family();
+  const together = attacks.filter(({ alone }) => alone !== true);
+  const alone = attacks.filter((attack) => attack.alone === true);
+  const count = Math.max(1, Math.min(wanted, together.length));
+  const lanes = await Promise.all(
+    Array.from({ length: count }, () => Lane.open(backend, inherited)),
+  );
+  const findings = new Map<Attack, Finding>();
+  const drain = async (lane: Lane, queue: Attack[]): Promise<void> => {
+    for (let attack = queue.shift(); attack !== undefined; attack = queue.shift()) {
+      const finding = await lane.run(attack);
+      findings.set(attack, finding);
+      onFinding(finding);
+    }
+  };
+  try {
+    const queue = [...together];
+    await Promise.all(lanes.map((lane) => drain(lane, queue)));
+    await drain(lanes[0]!, [...alone]);
+  } finally {
+    await Promise.all(lanes.map((lane) => lane.close()));
+  }
+  const last = await leftBehind(before);
+  onFinding(last);
+  return [...attacks.flatMap((attack) => findings.get(attack) ?? []), last];
+}
+
+const family = (): ReadonlySet<number> =>
+  new Set(canSeeProcesses ? descendantsOf(process.pid).map(({ pid }) => pid) : []);
+
+/** The sandboxes are closed: none of their processes may be left. */
+async function leftBehind(before: ReadonlySet<number>): Promise<Finding> {
+  await sleep(endMs);
+  const left = canSeeProcesses ? descendantsOf(process.pid) : [];
+  const more = left.filter(({ pid }) => !before.has(pid));
+  const names = more.map(({ name, pid }) => `${name} (${pid})`).join(', ');
+  const problems = more.length > 0 ? [`processes are left: ${names}`] : [];
+  return { attack: 'the sandbox after it was closed', status: 'closed', wallMs: 0, problems };
+}
+
+/** A sandbox and the part of the host that its attacks are let loose on. */
+class Lane {
+  readonly #incidents: string[] = [];
+  #sandbox: Sandbox | undefined;
+
+  private constructor(
+    private readonly backend: Backend,
+    private readonly host: Host,
+  ) {}
+
+  static async open(backend: Backend, inherited: InheritedFile | undefined): Promise<Lane> {
+    const lane = new Lane(backend, await Host.open(inherited));
+    try {
+      await lane.#started();
+    } catch (error) {
+      await lane.close();
+      throw error;
+    }
+    return lane;
+  }
+
+  async run(attack: Attack): Promise<Finding> {
+    const finding = await runAttack(attack, await this.#started(), this.host);
+    if (finding.problems.some((problem) => problem.startsWith(brokenSandbox))) await this.#stop();
+    const mended = this.#incidents
+      .splice(0)
+      .map((incident) => `the sandbox was broken: ${incident}`);
+    return { ...finding, problems: [...finding.problems, ...mended] };
+  }
+
+  async close(): Promise<void> {
+    await this.#stop();
+    await this.host.close();
+  }
+
+  async #started(): Promise<Sandbox> {
+    const onIncident = (message: string): void => void this.#incidents.push(message);
+    this.#sandbox ??= await this.backend.start({ workers, onIncident });
+    return this.#sandbox;
+  }
+
+  async #stop(): Promise<void> {
+    await this.#sandbox?.close();
+    this.#sandbox = undefined;
+  }
+}

@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A request as a double of a server got it. */
+export interface GotRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  /** Of JSON; an empty object where there is none. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** What it answers; nothing is an answer that never comes, `'cut'` a connection that breaks. */
+export type DoubleAnswer = { readonly status: number; readonly json: unknown } | 'cut' | undefined;
+
+/** A server whose answers a test writes, on the loopback address. */
+export interface HttpDouble {
+  readonly url: string;
+  readonly requests: readonly GotRequest[];
+  close(): Promise<void>;
+}
+
+export async function httpDouble(
+  answer: (request: GotRequest, count: number) => DoubleAnswer | Promise<DoubleAnswer>,
+): Promise<HttpDouble> {
+  const requests: GotRequest[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+    const text = Buffer.concat(chunks).toString();
+    const { method = '', url: path = '', headers } = request;
+    const body = JSON.parse(text === '' ? '{}' : text) as GotRequest['body'];
+    requests.push({ method, path, headers, body });
+    const given = await answer(requests.at(-1)!, requests.length);
+    if (given === undefined) return;
+    if (given === 'cut') request.socket.destroy();
+    else response.writeHead(given.status).end(JSON.stringify(given.json));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    close: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { describe, expect, test } from '@jest/globals';
+
+import type { ServeSandboxOptions } from '../../../../agent_rl/compose/serve-sandbox.ts';
+import { commandLine } from '../../../support/command-line.ts';
+
+describe('agent-rl sandbox', () => {
+  test('serve gives the job what was written', async () => {
+    const given: ServeSandboxOptions[] = [];
+    const serveSandbox = async (options: ServeSandboxOptions) => {
+      given.push(options);
+      options.print('Ready.');
+      options.warn('A retry.');
+      return { url: 'http://127.0.0.1:1', answers: { 200: 3 } };
+    };
+    const args =
+      'sandbox serve --port 0 --host ::1 --token-env TOKEN --type native:ns --python /p --preload numpy --workers 3 --json';
+    const ran = await commandLine(args.split(' '), { jobs: { serveSandbox } });
+    expect(ran.code).toBe(0);
+    expect(given[0]).toMatchObject({
+      port: 0,
+      host: '::1',
+      tokenEnv: 'TOKEN',
+      type: 'native:ns',
+      python: '/p',
+      preload: ['numpy'],
+      workers: 3,
+    });
+    expect(JSON.parse(ran.stdout)).toEqual({ url: 'http://127.0.0.1:1', answers: { 200: 3 } });
+    expect(ran.stderr).toBe('Ready.\nA retry.\n');
+  });
+
+  test('serve listens on this machine alone unless told otherwise', async () => {
+    const given: ServeSandboxOptions[] = [];
+    const serveSandbox = async (options: ServeSandboxOptions) => {
+      given.push(options);
+      return {};
+    };
+    expect((await commandLine(['sandbox', 'serve'], { jobs: { serveSandbox } })).code).toBe(0);
+    expect(given[0]).toMatchObject({ host: '127.0.0.1', port: 8080, type: 'auto', preload: [] });
+    expect(given[0]).not.toHaveProperty('tokenEnv');
+  });
+
+  test('doctor leaves with 1 when a sandbox lets something out', async () => {
+    const run = (ok: boolean) =>
+      commandLine(['sandbox', 'doctor'], { jobs: { sandboxDoctor: async () => ({ ok }) } });
+    expect((await run(true)).code).toBe(0);
+    expect((await run(false)).code).toBe(1);
+  });
+
+  test.each([
+    [['sandbox'], /Name a command of sandbox: serve, doctor/],
+    [['sandbox', 'sreve'], /Did you mean serve/],
+    [['sandbox', 'serve', '--port', '70000'], /--port is 70000/],
+    [['sandbox', 'serve', '--port', '1', '--port', '2'], /--port was given 2 times/],
+    [['sandbox', 'serve', '--type', 'remote'], /remote/],
+    [['sandbox', 'serve', '--prot', '1'], /prot/],
+  ])('%j is a mistake and says which', async (args, reason) => {
+    const { code, stderr } = await commandLine(args);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(reason)]);
+  });
+
+  test('lists its commands in its help', async () => {
+    const { code, stdout } = await commandLine(['sandbox', '--help']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/sandbox serve[^]*sandbox doctor/);
+  });
+});

@@ -1,0 +1,57 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { builtinPlugins } from '../../../../agent_rl/compose/builtin-plugins.ts';
+import { choosePlugins } from '../../../../agent_rl/compose/choose-plugins.ts';
+import { requireAbilities } from '../../../../agent_rl/compose/require-abilities.ts';
+import { loadConfig } from '../../../../agent_rl/config/index.ts';
+import type { CodeTask } from '../../../../agent_rl/core/code-task.ts';
+import { scriptedSandbox } from '../../../support/scripted-sandbox.ts';
+import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
+import { thrownBy } from '../../../support/thrown.ts';
+
+const file = writeBelow(
+  temporaryFolder(),
+  'run.yaml',
+  'environment: {type: code_exec}\ntools: [{type: code_exec}]\ndataset: {dir: tasks}\n',
+);
+const toolsWith = (...overrides: string[]) =>
+  choosePlugins(loadConfig({ file, overrides }), builtinPlugins()).tools;
+
+const sandbox = scriptedSandbox(() => ({}));
+const weak = {
+  capabilities: () => ({ ...sandbox.capabilities(), lacks: ['judge', 'sessions'] as const }),
+};
+const task = (tests: CodeTask['tests']): CodeTask => ({
+  taskId: 'a task',
+  metadata: {},
+  prompt: '',
+  starterCode: '',
+  compare: 'exact',
+  tests,
+});
+const byCalls = task({ kind: 'calls', entry: 'f', cases: [] });
+const byStatements = task({ kind: 'asserts', code: ['assert f(1) == 2'] });
+
+describe('A sandbox that lacks something', () => {
+  test('is refused for tasks that are judged by statements, with the first of them', () => {
+    const wants = { tasks: [byCalls, byStatements], tools: toolsWith() };
+    expect(thrownBy(() => requireAbilities(weak, wants))).toMatchObject({
+      code: 'SANDBOX_UNAVAILABLE',
+      message: expect.stringMatching(/cannot judge by assert statements, which task "a task" has/),
+    });
+    expect(() => requireAbilities(sandbox, wants)).not.toThrow();
+  });
+
+  test('is refused for a tool that keeps variables', () => {
+    const wants = { tasks: [byCalls], tools: toolsWith('tools.0.session=true') };
+    expect(thrownBy(() => requireAbilities(weak, wants))).toMatchObject({
+      code: 'SANDBOX_UNAVAILABLE',
+      message: expect.stringMatching(/cannot keep variables.*the tool code_exec/),
+    });
+    expect(() => requireAbilities(sandbox, wants)).not.toThrow();
+  });
+
+  test('is taken for what it can do', () => {
+    expect(() => requireAbilities(weak, { tasks: [byCalls], tools: toolsWith() })).not.toThrow();
+  });
+});

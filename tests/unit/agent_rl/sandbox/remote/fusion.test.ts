@@ -1,0 +1,168 @@
+import { describe, expect, test } from '@jest/globals';
+
+import type { RunResult } from '../../../../../agent_rl/core/sandbox.ts';
+import {
+  answerOf,
+  bodyOf,
+  endingOf,
+  FusionAnswer,
+  FusionBody,
+  requestOf,
+} from '../../../../../agent_rl/sandbox/remote/fusion.ts';
+import { check } from '../../../../../agent_rl/sandbox/remote/protocol.ts';
+
+const ran: RunResult = {
+  status: 'ok',
+  exitCode: 0,
+  stdout: 'out',
+  stderr: '',
+  stdoutBytes: 3,
+  stderrBytes: 0,
+  truncated: false,
+  wallMs: 1500,
+  level: 'test',
+};
+
+describe('An answer of SandboxFusion', () => {
+  const cases: readonly [Partial<RunResult>, string, string, number | null, string][] = [
+    [{}, 'Success', 'Finished', 0, ''],
+    [{ status: 'error', exitCode: 3 }, 'Failed', 'Finished', 3, ''],
+    [{ status: 'timeout' }, 'Failed', 'TimeLimitExceeded', null, ''],
+    [{ status: 'signaled', signal: 'SIGSEGV' }, 'Failed', 'Finished', -11, 'signaled'],
+    [{ status: 'memory_limit' }, 'Failed', 'Finished', -9, 'memory_limit'],
+    [{ status: 'crashed', message: 'broken' }, 'Failed', 'Finished', -9, 'crashed: broken'],
+    [
+      { status: 'sandbox_error', message: 'ours' },
+      'SandboxError',
+      'Error',
+      null,
+      'sandbox_error: ours',
+    ],
+  ];
+
+  test.each(cases)('for a run %j is %s', (run, ...expected) => {
+    const [status, runStatus, code, message] = expected;
+    const { exitCode: _, ...without } = ran;
+    const answer = answerOf({ ...(run.status === undefined ? ran : without), ...run });
+    expect(answer).toEqual({
+      status,
+      message,
+      compile_result: null,
+      run_result: {
+        status: runStatus,
+        execution_time: 1.5,
+        return_code: code,
+        stdout: 'out',
+        stderr: '',
+      },
+      executor_pod_name: null,
+      files: {},
+    });
+    expect(check(FusionAnswer, answer)).toHaveProperty('value');
+  });
+
+  test('says that output was cut', () => {
+    const { message } = answerOf({ ...ran, truncated: true, stdoutBytes: 99_999 });
+    expect(message).toBe('the output was cut: 99999 bytes of stdout, 0 of stderr');
+  });
+
+  test('read back is how the run ended', () => {
+    const runs: readonly Partial<RunResult>[] = [
+      { status: 'ok', exitCode: 0 },
+      { status: 'error', exitCode: 3 },
+      { status: 'timeout' },
+      { status: 'signaled', signal: 'SIGSEGV' },
+      { status: 'sandbox_error' },
+    ];
+    const { exitCode: _, ...without } = ran;
+    for (const run of runs) {
+      const { status, signal } = endingOf(answerOf({ ...without, ...run }));
+      expect({ status, signal }).toEqual({ status: run.status, signal: run.signal });
+    }
+  });
+
+  test('without a result of the run is a failure of the server, never a verdict', () => {
+    const answer = { status: 'Failed', message: 'lost', run_result: null } as const;
+    expect(endingOf(answer)).toMatchObject({ status: 'sandbox_error', message: 'lost' });
+    const odd = { ...answer, message: '', run_result: { status: 'Error' } } as const;
+    expect(endingOf(odd)).toMatchObject({ status: 'sandbox_error', message: 'no result' });
+  });
+
+  test('that calls a program failed is never read as a success', () => {
+    const run_result = { status: 'Finished', return_code: null } as const;
+    expect(endingOf({ status: 'Failed', message: '', run_result })).toMatchObject({
+      status: 'error',
+      exitCode: 1,
+    });
+    const failed = { status: 'Finished', return_code: 2 } as const;
+    expect(endingOf({ status: 'Success', message: '', run_result: failed })).toMatchObject({
+      status: 'error',
+      exitCode: 2,
+    });
+  });
+});
+
+describe('A request of SandboxFusion', () => {
+  test('as verl sends it is one of ours', () => {
+    const body = {
+      compile_timeout: 5,
+      run_timeout: 5,
+      code: 'print(1)',
+      stdin: 'in',
+      language: 'python',
+      files: {},
+      fetch_files: [],
+    };
+    const checked = check(FusionBody, body);
+    expect(checked).toEqual({ value: body });
+    expect(requestOf(body as never)).toEqual({
+      code: 'print(1)',
+      stdin: 'in',
+      limits: { wallS: 5 },
+    });
+  });
+
+  test('has a limit of memory when it is positive, and no file without content', () => {
+    const body = {
+      code: '',
+      language: 'python',
+      memory_limit_MB: 128,
+      files: { a: 'YQ==', b: null },
+    };
+    expect(requestOf(body as never)).toEqual({
+      code: '',
+      stdin: '',
+      files: { a: 'YQ==' },
+      limits: { wallS: 10, memoryMiB: 128 },
+    });
+    const none = { code: '', language: 'python', memory_limit_MB: -1, files: null, stdin: null };
+    expect(check(FusionBody, none)).toHaveProperty('value');
+    expect(requestOf(none as never)).toEqual({ code: '', stdin: '', limits: { wallS: 10 } });
+  });
+
+  test.each([
+    [{ language: 'cpp' }, 'language'],
+    [{ language: 'python', run_timeout: 0 }, 'run_timeout'],
+    [{ language: 'python', fetch_files: ['a'] }, 'fetch_files'],
+    [{ language: 'python', args: ['-x'] }, 'args'],
+    [{ language: 'python', memory_limit_MB: 4096 }, 'memory_limit_MB'],
+    [{ language: 'python', code: 5 }, 'code'],
+    [{ language: 'python', timeout: 5 }, 'timeout'],
+  ])('that cannot be met as it stands is refused: %j', (more, path) => {
+    const checked = check(FusionBody, { code: '', ...more });
+    const problems = 'problems' in checked ? checked.problems : [];
+    expect(problems.map((problem) => problem.path[0])).toContain(path);
+  });
+
+  test('made of one of ours is one of theirs', () => {
+    const request = {
+      code: 'x',
+      stdin: 'y',
+      files: { a: 'YQ==' },
+      limits: { wallS: 2, memoryMiB: 64 },
+    };
+    const body = bodyOf(request);
+    expect(check(FusionBody, body)).toHaveProperty('value');
+    expect(requestOf(body as never)).toEqual(request);
+  });
+});

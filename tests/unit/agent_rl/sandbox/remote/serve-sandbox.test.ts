@@ -1,0 +1,211 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+
+import {
+  type SandboxServer,
+  serveSandbox,
+  type ServeOptions,
+} from '../../../../../agent_rl/sandbox/remote/serve-sandbox.ts';
+import { scriptedSandbox } from '../../../../support/scripted-sandbox.ts';
+import { rejectionOf } from '../../../../support/thrown.ts';
+
+const opened: SandboxServer[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((server) => server.close()));
+});
+
+const echoing = () =>
+  scriptedSandbox((request) => ({ stdout: 'stdin' in request ? request.stdin : '' }));
+
+async function served(
+  sandbox: Parameters<typeof serveSandbox>[0] = echoing(),
+  options: Partial<ServeOptions> = {},
+): Promise<SandboxServer> {
+  const server = await serveSandbox(sandbox, { host: '127.0.0.1', port: 0, ...options });
+  opened.push(server);
+  return server;
+}
+
+async function post(
+  { url }: SandboxServer,
+  path: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ status: number; json: unknown; headers: Headers }> {
+  const answer = await fetch(url + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  return { status: answer.status, json: await answer.json(), headers: answer.headers };
+}
+
+const program = { code: 'print(1)', language: 'python', stdin: 'hello' };
+
+describe('The server of a sandbox', () => {
+  test("answers POST /run_code as SandboxFusion's callers expect", async () => {
+    const { status, json } = await post(await served(), '/run_code', program);
+    expect(status).toBe(200);
+    expect(json).toMatchObject({
+      status: 'Success',
+      run_result: { status: 'Finished', return_code: 0, stdout: 'hello' },
+    });
+  });
+
+  test('says what sandbox it is', async () => {
+    const { url } = await served();
+    const answer = await fetch(`${url}/capabilities`);
+    expect(await answer.json()).toEqual({
+      server: 'agent_rl',
+      protocol: 1,
+      level: 'scripted',
+      python: '3',
+      concurrency: 1,
+    });
+  });
+
+  test('answers mistakes with 422 and where they are', async () => {
+    const server = await served();
+    const wrong = await post(server, '/run_code', { code: 5, language: 'cobol' });
+    expect(wrong.status).toBe(422);
+    expect(wrong.json).toEqual({
+      detail: [
+        { type: 'value_error', loc: ['body', 'code'], msg: 'must be string' },
+        { type: 'value_error', loc: ['body', 'language'], msg: 'must be equal to constant' },
+      ],
+    });
+    const broken = await post(server, '/run', '{"code":');
+    expect(broken.status).toBe(422);
+    expect(broken.json).toMatchObject({ detail: [{ loc: ['body'] }] });
+    const unknown = await post(server, '/run', { code: '', color: 'red' });
+    expect(unknown.json).toMatchObject({
+      detail: [{ loc: ['body', 'color'], msg: 'is not known' }],
+    });
+    const limits = await post(server, '/calls', {
+      code: '',
+      entry: 'f',
+      args: [[]],
+      limits: { wallS: 0 },
+    });
+    expect(limits.json).toMatchObject({ detail: [{ loc: ['body', 'limits', 'wallS'] }] });
+  });
+
+  test('answers a request that cannot be run as a mistake of the caller, in their words', async () => {
+    const sandbox = scriptedSandbox(() => ({ status: 'bad_request', message: 'code is too long' }));
+    const server = await served(sandbox);
+    const theirs = await post(server, '/run_code', program);
+    expect(theirs).toMatchObject({ status: 422, json: { detail: [{ msg: 'code is too long' }] } });
+    const ours = await post(server, '/run', { code: '' });
+    expect(ours).toMatchObject({ status: 200, json: { status: 'bad_request' } });
+  });
+
+  test.each([
+    ['/nowhere', 404],
+    ['/capabilities', 405],
+  ])('answers POST %s with %i', async (path, status) => {
+    expect((await post(await served(), path, {})).status).toBe(status);
+  });
+
+  test('takes JSON only, so that no page of the web can ask it', async () => {
+    const server = await served();
+    const answer = await post(server, '/run', '{"code":""}', { 'content-type': 'text/plain' });
+    expect(answer.status).toBe(415);
+  });
+
+  test('takes no body beyond its limit', async () => {
+    const server = await served();
+    const body = JSON.stringify({ code: 'x'.repeat(65 * 2 ** 20) });
+    const answer = await post(server, '/run', body).catch(() => ({ status: 413 }));
+    expect(answer.status).toBe(413);
+    expect((await post(server, '/run', { code: '' })).status).toBe(200);
+  });
+
+  test('lets in only who shows the token', async () => {
+    const server = await served(echoing(), { token: 'a-token-of-some-length' });
+    for (const authorization of [undefined, 'Bearer another', 'a-token-of-some-length']) {
+      const headers = authorization === undefined ? {} : { authorization };
+      const { status, json } = await post(server, '/run', { code: '' }, headers);
+      expect(status).toBe(401);
+      expect(JSON.stringify(json)).not.toContain('a-token');
+    }
+    const authorization = 'Bearer a-token-of-some-length';
+    expect((await post(server, '/run', { code: '' }, { authorization })).status).toBe(200);
+    expect(server.counts).toEqual({ 200: 1, 401: 3 });
+  });
+
+  test('is not opened to others without a token', async () => {
+    const opening = serveSandbox(echoing(), { host: '0.0.0.0', port: 0 });
+    expect(await rejectionOf(opening)).toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining('--token-env'),
+    });
+  });
+
+  test('says that its port is taken', async () => {
+    const { url } = await served();
+    const port = Number(new URL(url).port);
+    expect(await rejectionOf(served(echoing(), { port }))).toMatchObject({
+      code: 'SANDBOX_UNAVAILABLE',
+      message: expect.stringContaining(`127.0.0.1:${port}`),
+    });
+  });
+
+  test('sends those away who are too many, for a while', async () => {
+    let release!: () => void;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const sandbox = echoing();
+    const slow = { ...sandbox, run: () => held.then(() => sandbox.run({ code: '' })) };
+    const server = await served(slow, { mostRequests: 2 });
+    const waiting = [1, 2].map(() => post(server, '/run', { code: '' }));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const more = await post(server, '/run', { code: '' });
+    expect(more.status).toBe(503);
+    expect(more.headers.get('retry-after')).toBe('1');
+    release();
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200]);
+  });
+
+  test('ends the program of a caller who has gone', async () => {
+    const sandbox = echoing();
+    const aborted = new Promise<void>((resolve) => {
+      const run = (_: unknown, signal?: AbortSignal): Promise<never> =>
+        new Promise((_resolve, reject) => {
+          signal?.addEventListener('abort', () => {
+            resolve();
+            reject(signal.reason as Error);
+          });
+        });
+      const callAndLeave = async (): Promise<void> => {
+        const { url } = await served({ ...sandbox, run });
+        const leave = AbortSignal.timeout(100);
+        const headers = { 'content-type': 'application/json' };
+        const options = { method: 'POST', headers, body: '{"code":""}', signal: leave };
+        await fetch(`${url}/run`, options).catch(() => undefined);
+      };
+      void callAndLeave();
+    });
+    await aborted;
+  });
+
+  test('tells its own failures, and the caller no more than that it failed', async () => {
+    const failures: string[] = [];
+    const sandbox = echoing();
+    const run = () => Promise.reject(new Error('a fault with details'));
+    const server = await served({ ...sandbox, run }, { onFailure: (text) => failures.push(text) });
+    const { status, json } = await post(server, '/run', { code: '' });
+    expect([status, json]).toEqual([500, { detail: 'The server failed.' }]);
+    expect(failures).toEqual(['a fault with details']);
+  });
+
+  test('answers what waits when it is closed', async () => {
+    const sandbox = echoing();
+    const run = (_: unknown, signal?: AbortSignal): Promise<never> =>
+      new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason as Error));
+      });
+    const server = await serveSandbox({ ...sandbox, run }, { host: '127.0.0.1', port: 0 });
+    const waiting = post(server, '/run', { code: '' });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await server.close();
+    expect((await waiting).status).toBe(503);
+  });
+});
