@@ -60,7 +60,7 @@ describe.each(markdownFiles())('%s', (file) => {
   });
 });
 
-/** Options of other programs that README mentions: an install script's, pip's, Node's, the bench's. */
+/** Options of other programs that README mentions: an install script's, pip's, Node's, the bench's, the attacks'. */
 const foreign = new Set([
   '--no-deps',
   '--onnxruntime-node-install',
@@ -74,6 +74,8 @@ const foreign = new Set([
   '--only',
   '--hnsw',
   '--sft-config',
+  '--backend',
+  '--case',
 ]);
 
 const helpOf = async (...args: string[]): Promise<string> =>
@@ -85,13 +87,19 @@ const flagsIn = (text: string): string[] => [...new Set(text.match(/--[a-z][a-z-
 const commandNames = async (): Promise<string[]> =>
   [...(await helpOf()).matchAll(/^ {2}agent-rl ([a-z][a-z-]*)/gm)].map(([, name = '']) => name);
 
+/** The commands under a command's name, as its help lists them. */
+const membersOf = (help: string): string[][] =>
+  [...help.matchAll(/^ {2}agent-rl ([a-z-]+) ([a-z][a-z-]*)/gm)].map(([, ...words]) => words);
+
 /** Flags of every program that have nothing to do with training. */
 const general = new Set(['--help', '--version']);
 
 describe('README', () => {
   test('mentions only flags that exist', async () => {
     const helps = await Promise.all((await commandNames()).map((name) => helpOf(name)));
-    const known = new Set([...flagsIn(helps.join('\n')), ...foreign]);
+    const members = await Promise.all(helps.flatMap(membersOf).map((words) => helpOf(...words)));
+    const known = new Set([...flagsIn([...helps, ...members].join('\n')), ...foreign]);
+    expect(members.length).toBeGreaterThan(1);
     expect(flagsIn(readme).filter((flag) => !known.has(flag))).toEqual([]);
   });
 
