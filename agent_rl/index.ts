@@ -45,6 +45,8 @@ export type {
   TrainingOptions,
   VerifyDatasetOptions,
 } from './compose/run-options.ts';
+export type { ServeSandboxOptions } from './compose/serve-sandbox.ts';
+export type { SandboxType } from './sandbox/choose-backend.ts';
 export type { ModelChoice } from './compose/using-model.ts';
 export type {
   HubSettings,

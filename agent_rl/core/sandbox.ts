@@ -20,12 +20,9 @@ export interface SandboxLimits {
 /** Contents in base64, by path relative to the program's working folder. */
 export type SandboxFiles = Readonly<Record<string, string>>;
 
-/** Who asks. Those who wait take turns. */
-interface Owned {
+export interface RunRequest {
+  /** Who asks. Those who wait take turns. */
   readonly owner?: string;
-}
-
-export interface RunRequest extends Owned {
   readonly code: string;
   readonly stdin?: string;
   /** Put into the working folder before the program starts. */
@@ -56,7 +53,9 @@ export interface RunResult {
   readonly message?: string;
 }
 
-export interface CallsRequest extends Owned {
+export interface CallsRequest {
+  /** Who asks. Those who wait take turns. */
+  readonly owner?: string;
   readonly code: string;
   /** Name of the function to call, or `Class.method` of a fresh instance for each call. */
   readonly entry: string;
@@ -95,7 +94,9 @@ export interface AssertTests {
   readonly classes?: readonly string[];
 }
 
-export interface JudgeRequest extends Owned {
+export interface JudgeRequest {
+  /** Who asks. Those who wait take turns. */
+  readonly owner?: string;
   readonly code: string;
   readonly tests: AssertTests;
   readonly limits?: SandboxLimits;
@@ -115,7 +116,9 @@ export interface JudgeResult extends RunResult {
   readonly verdicts: readonly AssertVerdict[];
 }
 
-export interface SessionRequest extends Owned {
+export interface SessionRequest {
+  /** Who asks. Those who wait take turns. */
+  readonly owner?: string;
   readonly limits?: SandboxLimits;
   readonly seed?: number;
   /** Seconds that all programs of the session may run together. */

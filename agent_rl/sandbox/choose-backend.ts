@@ -5,16 +5,7 @@ import { NativeSandbox } from './native/native-sandbox.ts';
 import { RemoteSandbox } from './remote/remote-sandbox.ts';
 import { PyodideSandbox } from './pyodide/pyodide-sandbox.ts';
 
-export const sandboxTypes = [
-  'auto',
-  'native',
-  'native:ns',
-  'native:lite',
-  'pyodide',
-  'remote',
-] as const;
-
-export type SandboxType = (typeof sandboxTypes)[number];
+export type SandboxType = 'auto' | 'native' | 'native:ns' | 'native:lite' | 'pyodide' | 'remote';
 
 /** One backend at one level. */
 export type SandboxTier = 'native:ns' | 'native:lite' | 'pyodide' | 'remote';

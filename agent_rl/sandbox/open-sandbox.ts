@@ -1,8 +1,8 @@
 import type { Sandbox, SandboxLimits } from '../core/sandbox.ts';
-import { checkLimits } from './check-request.ts';
 import { chooseBackend } from './choose-backend.ts';
 import type { BackendOptions, SandboxTier } from './choose-backend.ts';
 import { IncidentLog } from './incident.ts';
+import { checkedLimits, defaultLimits } from './request-problems.ts';
 import { QueuedSandbox } from './queued-sandbox.ts';
 import { RetryingSandbox } from './retrying-sandbox.ts';
 import { RememberingSandbox, type RememberedCounts } from './remembering-sandbox.ts';
@@ -33,7 +33,7 @@ export interface OpenedSandbox extends Sandbox {
  * @throws AgentRlError `SANDBOX_UNAVAILABLE`, `CONFIG_INVALID`
  */
 export async function openSandbox(options: OpenSandboxOptions): Promise<OpenedSandbox> {
-  checkLimits(options.limits);
+  checkedLimits({ ...defaultLimits, ...options.limits });
   const incidents = new IncidentLog();
   const onIncident = incidents.add.bind(incidents);
   const { sandbox, tier, passedOver } = await chooseBackend({ ...options, onIncident });

@@ -38,6 +38,8 @@ const callerCounts = [1, 2, 4, 8];
 const code = 'print(sum(range(1000)))';
 const note = (text: string): void => void process.stderr.write(`${text}\n`);
 
+const mib = (bytes: number): string => (bytes / 2 ** 20).toFixed(1);
+
 /** The python that has no walls at all. */
 async function bare(): Promise<void> {
   const child = spawn(values.python, ['-c', code], { stdio: ['ignore', 'pipe', 'ignore'] });
@@ -62,10 +64,10 @@ async function waysOf(sandbox: Sandbox): Promise<Record<string, number>> {
   };
   const found: Record<string, number> = {};
   for (const [name, ask] of Object.entries(ways)) {
-    const once = await runCallers(ask, { callers: 1, runs: 20 }).then(() =>
+    const warm = await runCallers(ask, { callers: 1, runs: 20 }).then(() =>
       runCallers(ask, { callers: 1, runs: 100 }),
     );
-    found[name] = once.medianMs;
+    found[name] = warm.medianMs;
   }
   await session.close();
   return found;
@@ -183,7 +185,6 @@ try {
       note(`${tier}, median ms of one caller: ${text.join(', ')}`);
     }
     for (const [tier, { before, after }] of Object.entries(soaks)) {
-      const mib = (bytes: number): string => (bytes / 2 ** 20).toFixed(1);
       note(
         `${tier}, ${soak} programs by 4 callers: processes ${before.processes} -> ${after.processes}, descriptors ` +
           `${before.descriptors} -> ${after.descriptors}, resident ${mib(before.rssBytes)} -> ${mib(after.rssBytes)} MiB`,

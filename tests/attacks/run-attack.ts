@@ -107,7 +107,9 @@ function problemsOf(attack: Attack, ended: Ended, wallMs: number): string[] {
   const { status, stdout, stderr, message = '' } = ended;
   const printed = `${stdout}\n${stderr}`;
   // A traceback indents the lines of the program it shows.
-  const problems = (printed.match(/^LEAK.*/gm) ?? []).slice(0, 4).map((line) => line.slice(0, 160));
+  const problems = [...new Set(printed.match(/^LEAK.*/gm))]
+    .slice(0, 4)
+    .map((line) => line.slice(0, 160));
   if (!ends.includes(status))
     problems.push(`ended as ${status}, allowed ${ends.join('/')}: ${message}`);
   if (!printed.includes(says)) problems.push(`did not print ${JSON.stringify(says)}`);

@@ -90,7 +90,7 @@ describe('agent-rl verify-dataset', () => {
   }, 60_000);
 
   test('judges assert statements', () => {
-    const row = (task_id: string, reference_solution: string): string =>
+    const line = (task_id: string, reference_solution: string): string =>
       `${JSON.stringify({
         task_id,
         prompt: 'Write f.',
@@ -106,7 +106,7 @@ describe('agent-rl verify-dataset', () => {
     writeBelow(
       project,
       'asserts.jsonl',
-      row('good', 'def f(x): return x * x') + row('bad', 'def f(x): return x'),
+      line('good', 'def f(x): return x * x') + line('bad', 'def f(x): return x'),
     );
     const args = ['--dataset', 'asserts.jsonl', '--sandbox-workers', '1'];
     const { code, stdout } = ran('verify-dataset', ...args);

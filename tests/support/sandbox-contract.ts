@@ -140,10 +140,15 @@ export function sandboxContract(name: string, start: () => Promise<Sandbox>): vo
         'class Node:\n    def __init__(self, value): self.value, self.next = value, None\n    def doubled(self): return 2 * self.value\ndef length(node): return 0 if node is None else 1 + length(node.next)';
       const tests = {
         setup: 'head = Node(1)\nhead.next = Node(2)',
-        statements: ['assert length(head) == 2', 'assert head.next.doubled() == 4', 'assert head'],
+        statements: [
+          'assert length(head) == 2',
+          'assert head.next.doubled() == 4',
+          'assert head',
+          'assert head == head',
+        ],
       };
       const { verdicts } = await sandbox.judge({ code, tests });
-      expect(verdicts.map(({ passed }) => passed)).toEqual([true, true, false]);
+      expect(verdicts.map(({ passed }) => passed)).toEqual([true, true, false, false]);
     });
 
     test.each([

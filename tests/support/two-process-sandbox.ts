@@ -12,7 +12,8 @@ import type {
   SandboxLimits,
 } from '../../agent_rl/core/sandbox.ts';
 import { harnessFolder } from '../../agent_rl/sandbox/harness/read-harness.ts';
-import { readCallResults, readVerdicts } from '../../agent_rl/sandbox/read-results.ts';
+import { readCallResults } from '../../agent_rl/sandbox/read-call-results.ts';
+import { readVerdicts } from '../../agent_rl/sandbox/read-verdicts.ts';
 
 /** Adds a side of its own to what every child begins with: its payload, limits and the harness. */
 const programOf = (side: string): string => `
@@ -88,7 +89,7 @@ async function judge({ code, tests, limits }: JudgeRequest) {
   // Tests that leave what was sent to them unread end their channel by an error, which no pipe passes on.
   const over = judging.ended.finally(() => solution.channel.destroy());
   const [{ result }, { lines }] = await Promise.all([solution.ended, over]);
-  const verdicts = readVerdicts(arrayOf(lines), tests.statements.length);
+  const verdicts = readVerdicts(lines.map((line) => `${line}\n`).join(''), tests.statements.length);
   if (verdicts === undefined) throw new Error(`The tests said ${lines.join(' ').slice(0, 400)}`);
   return { ...result, verdicts };
 }

@@ -96,7 +96,7 @@ test("README's task lines and conversation are read as they stand", async () => 
   const tasks = written.filter((line) => line.startsWith('{"task_id"'));
   const file = writeBelow(folder, 'tasks.jsonl', tasks.join('\n'));
   const dataset = await CodeTaskDataset.fromPath(file);
-  expect(dataset.tasks.map(({ tests }) => tests.kind)).toEqual(['stdin', 'calls']);
+  expect(dataset.tasks.map(({ tests }) => tests.kind)).toEqual(['stdin', 'calls', 'asserts']);
   const talks = written.filter((line) => line.startsWith('{"messages"'));
   const conversations = await readConversations(
     writeBelow(folder, 'talks.jsonl', talks.join('\n')),

@@ -39,7 +39,7 @@ def judge(tests, channel, emit):
     peer = _Peer(channel, tests.get('classes'))
     statements = tests['statements']
     # The tests draw the same numbers every time, from a seed that the solution cannot know.
-    random.seed('\n'.join([tests.get('setup') or '', *statements]))
+    random.seed('\n'.join([tests.get('setup') or '', *statements]).encode('utf-8', 'surrogatepass'))
     try:
         names = _names_for(tests, peer)
         exec(compile(tests.get('setup') or '', 'setup.py', 'exec', dont_inherit=True), names)
@@ -149,10 +149,13 @@ class _Peer:
         except OSError:
             raise self.lost()
         answer = self._received()
-        if 'raised' in answer:
-            kind, text = answer['raised']
-            raise _exception(kind, text)
-        value = answer['value']
+        try:
+            kind, value = answer['raised'] if 'raised' in answer else (None, answer['value'])
+        except (KeyError, TypeError, ValueError):
+            # No answer, so it may be another one's.
+            raise self.lost()
+        if kind is not None:
+            raise _exception(kind, value)
         if makes_object and type(value) is dict and '$object' in value:
             self._handles.add(int(value['$object'][0]))
         return self._value(value)

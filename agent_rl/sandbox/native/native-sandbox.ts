@@ -12,8 +12,17 @@ import type {
   SandboxSession,
   SessionRequest,
 } from '../../core/sandbox.ts';
-import { checkLimits, defaultLimits, requestProblem } from '../check-request.ts';
-import { readCallResults, readVerdicts } from '../read-results.ts';
+import { readCallResults } from '../read-call-results.ts';
+import { readVerdicts } from '../read-verdicts.ts';
+import {
+  callsProblem,
+  checkedLimits,
+  checkSeconds,
+  defaultLimits,
+  filesProblem,
+  programProblem,
+  testsProblem,
+} from '../request-problems.ts';
 import { tryProbes } from '../pyodide/probe-escapes.ts';
 import { findPython } from './find-python.ts';
 import { kernelProbes } from './kernel-probes.ts';
@@ -46,14 +55,15 @@ export interface NativeSandboxOptions {
 export class NativeSandbox implements Sandbox {
   private constructor(
     private readonly keeper: SupervisorKeeper,
-    private readonly limits: SandboxLimits,
+    private readonly limits: Required<SandboxLimits>,
     private readonly facts: Omit<SandboxCapabilities, 'concurrency'>,
   ) {}
 
   /** @throws AgentRlError `SANDBOX_UNAVAILABLE`, `CONFIG_INVALID` */
   static async start(options: NativeSandboxOptions): Promise<NativeSandbox> {
     const { level, preload = [], limits = {}, onIncident = () => undefined } = options;
-    checkLimits(limits);
+    const withDefaults = { ...defaultLimits, ...limits };
+    checkedLimits(withDefaults);
     const python = findPython(options.python);
     const keeper = new SupervisorKeeper({ python, level, preload }, onIncident);
     const hello = await keeper.first();
@@ -74,12 +84,12 @@ export class NativeSandbox implements Sandbox {
       level: `native:${level}+${walls.join('+')}`,
       python: version,
     };
-    return new NativeSandbox(keeper, limits, facts);
+    return new NativeSandbox(keeper, withDefaults, facts);
   }
 
   async run(request: RunRequest, signal?: AbortSignal): Promise<RunResult> {
     const { code, stdin = '', files, seed = 0 } = request;
-    const problem = requestProblem(request);
+    const problem = programProblem(request) ?? filesProblem(files);
     if (problem !== undefined) return this.#failed('bad_request', problem);
     const reply = await this.#ask(
       {
@@ -96,9 +106,9 @@ export class NativeSandbox implements Sandbox {
 
   async calls(request: CallsRequest, signal?: AbortSignal): Promise<CallsResult> {
     const { code, entry, seed = 0 } = request;
-    const args = JSON.stringify(request.args);
-    const problem = requestProblem({ code, stdin: args });
+    const problem = callsProblem(request);
     if (problem !== undefined) return { ...this.#failed('bad_request', problem), results: [] };
+    const args = JSON.stringify(request.args);
     const reply = await this.#ask(
       {
         do: 'run',
@@ -111,7 +121,7 @@ export class NativeSandbox implements Sandbox {
     );
     if ('status' in reply) return { ...reply, results: [] };
     const result = this.#result(reply);
-    const results = readCallResults(readNotes(reply.notes).results);
+    const results = readCallResults(`[${readNotes(reply.notes).results.join(',')}]`);
     if (results !== undefined && results.length <= request.args.length)
       return { ...result, results };
     const message = 'the program tampered with its results';
@@ -120,9 +130,9 @@ export class NativeSandbox implements Sandbox {
 
   async judge(request: JudgeRequest, signal?: AbortSignal): Promise<JudgeResult> {
     const { code, tests, seed = 0 } = request;
-    const testsText = JSON.stringify({ tests, seed });
-    const problem = requestProblem({ code, stdin: testsText });
+    const problem = programProblem({ code }) ?? testsProblem(tests);
     if (problem !== undefined) return { ...this.#failed('bad_request', problem), verdicts: [] };
+    const testsText = JSON.stringify({ tests, seed });
     const limits = this.#limits(request.limits);
     const job = JSON.stringify({ code, seed });
     const reply = await this.#ask({ do: 'judge', limits, job, tests: testsText }, signal);
@@ -131,7 +141,9 @@ export class NativeSandbox implements Sandbox {
   }
 
   openSession({ limits, seed = 0, totalWallS }: SessionRequest = {}): SandboxSession {
-    const checked = checkLimits({ ...this.limits, ...limits });
+    const checked = { ...this.limits, ...limits };
+    checkedLimits(checked);
+    if (totalWallS !== undefined) checkSeconds('totalWallS', totalWallS);
     return new NativeSession(this.keeper, {
       limits: checked,
       seed,
@@ -150,7 +162,9 @@ export class NativeSandbox implements Sandbox {
   }
 
   #limits(limits: SandboxLimits | undefined) {
-    return nativeLimits(checkLimits({ ...this.limits, ...limits }));
+    const all = { ...this.limits, ...limits };
+    checkedLimits(all);
+    return nativeLimits(all);
   }
 
   #judgement(reply: SupervisorReply, statements: number): JudgeResult {
@@ -161,7 +175,8 @@ export class NativeSandbox implements Sandbox {
       const message = tests?.end?.failed ?? 'the process of the tests did not get ready';
       return { ...this.#failed('sandbox_error', message), verdicts: [] };
     }
-    const verdicts = readVerdicts(notes.results, statements) ?? [];
+    const verdicts =
+      readVerdicts(notes.results.map((line) => `${line}\n`).join(''), statements) ?? [];
     const result = this.#result(reply);
     // Once the tests are over their solution is ended, which is no fault of its own.
     const over = verdicts.length === statements && result.status === 'signaled';

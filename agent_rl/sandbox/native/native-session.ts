@@ -1,6 +1,6 @@
 import { messageOf } from '../../core/errors.ts';
 import type { RunRequest, SandboxLimits, SandboxSession, SessionRun } from '../../core/sandbox.ts';
-import { checkLimits, requestProblem } from '../check-request.ts';
+import { checkedLimits, programProblem } from '../request-problems.ts';
 import { nativeLimits } from './native-limits.ts';
 import { endingOf, outputOf, readNotes } from './outcome.ts';
 import type { SupervisorReply } from './protocol.ts';
@@ -54,10 +54,10 @@ export class NativeSession implements SandboxSession {
   ): Promise<SessionRun> {
     signal?.throwIfAborted();
     if (this.#closed) return this.#failed('sandbox_error', 'the session has been closed');
-    const problem = requestProblem(request);
+    const problem = programProblem(request);
     if (problem !== undefined) return this.#failed('bad_request', problem);
     const { limits, totalWallS } = this.options;
-    const { wallS } = checkLimits({ ...limits, ...request.limits });
+    const wallS = checkedLimits({ ...limits, ...request.limits }).wallMs / 1000;
     const leftS = totalWallS - this.#usedMs / 1000;
     if (leftS <= 0) return this.#overTotal();
     return this.#ask(request, { wallS: Math.min(wallS, leftS), signal });

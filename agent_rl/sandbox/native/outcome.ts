@@ -11,8 +11,8 @@ export interface Notes {
   readonly outOfMemory: boolean;
   /** Of a session's program. */
   readonly done: number | undefined;
-  /** All other lines: results or verdicts, as an array in JSON. */
-  readonly results: string;
+  /** All other lines: results or verdicts. */
+  readonly results: readonly string[];
 }
 
 const known = {
@@ -23,7 +23,8 @@ const known = {
 
 /** A program can write notes of its own after the first line; they can only tell of itself. */
 export function readNotes(text: string): Notes {
-  const [first, ...rest] = text.split('\n').filter(Boolean);
+  // What comes after the last line break was cut off.
+  const [first, ...rest] = text.split('\n').slice(0, -1).filter(Boolean);
   const ready = first === known.ready;
   const lines = ready || first === undefined ? rest : [first, ...rest];
   const done = lines.findLast((line) => line.startsWith('{"done":'));
@@ -35,7 +36,7 @@ export function readNotes(text: string): Notes {
     interrupted: lines.includes(known.interrupted),
     outOfMemory: lines.includes(known.memory),
     done: done === undefined ? undefined : Number(/\d+/.exec(done)?.[0] ?? 1),
-    results: `[${others.join(',')}]`,
+    results: others,
   };
 }
 

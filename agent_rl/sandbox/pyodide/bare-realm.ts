@@ -25,7 +25,7 @@ export interface Instance {
   readonly calls: (code: string, entry: string, args: string, seed: number) => unknown;
   readonly session: (code: string, seed: number) => unknown;
   readonly serve: (code: string, seed: number) => unknown;
-  readonly tests: (tests: string, seed: number) => unknown;
+  readonly tests: (tests: string) => unknown;
   readonly restore: () => boolean;
 }
 

@@ -18,16 +18,17 @@ import { ChildPool, KilledItsChildren } from './child-pool.ts';
 import { findDistribution } from './distribution.ts';
 import type { ChildRequest, ChildResult, ChildSettings } from './protocol.ts';
 import { PyodideSession } from './pyodide-session.ts';
-import { readCallResults } from './read-call-results.ts';
-import { readVerdicts } from './read-verdicts.ts';
+import { readCallResults } from '../read-call-results.ts';
+import { readVerdicts } from '../read-verdicts.ts';
 import {
   callsProblem,
   checkedLimits,
   checkSeconds,
+  defaultLimits,
   filesProblem,
   programProblem,
   testsProblem,
-} from './request-problems.ts';
+} from '../request-problems.ts';
 import { failed, level, runResultOf } from './run-results.ts';
 import { SandboxChild } from './sandbox-child.ts';
 import { ensureSnapshot, userCacheFolder } from './snapshot.ts';
@@ -41,7 +42,6 @@ export interface PyodideSandboxOptions {
   readonly limits?: SandboxLimits;
 }
 
-const defaultLimits = { wallS: 10, memoryMiB: 512 } as const;
 const closed = 'the sandbox has been closed';
 /** More than the JSON text of a verdict takes. */
 const mostVerdictBytes = 8192;

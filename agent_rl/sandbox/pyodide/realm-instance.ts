@@ -119,9 +119,9 @@ export const realmInstance = String.raw`
         code, seed, channel: channel.open(),
       }),
     /** Runs tests of the program at the other end of the channel; 0. */
-    tests: (args, seed) =>
-      evaluate('__sandbox_tests(__sandbox_args, __sandbox_channel, __sandbox_verdicts, __sandbox_seed)', {
-        args, seed, channel: channel.open(), verdicts: channel.openVerdicts(),
+    tests: (args) =>
+      evaluate('__sandbox_tests(__sandbox_args, __sandbox_channel, __sandbox_verdicts)', {
+        args, channel: channel.open(), verdicts: channel.openVerdicts(),
       }),
     /** True when the instance is again as it was before its first run. */
     restore() {

@@ -1,7 +1,6 @@
 /** Program of a worker thread: one pyodide in a bare realm, one run at a time. */
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { unreachable } from '../../core/unreachable.ts';
 import { BareRealm } from './bare-realm.ts';
 import type { Instance } from './bare-realm.ts';
 import type { WorkerMessage, WorkerRequest, WorkerSettings } from './protocol.ts';
@@ -35,8 +34,7 @@ function prepare(realm: BareRealm, instance: Instance, request: WorkerRequest): 
 
 function execute(instance: Instance, { code, seed, task }: WorkerRequest): unknown {
   const unsigned = seed >>> 0;
-  if (task === undefined) return instance.run(code, unsigned);
-  switch (task.kind) {
+  switch (task?.kind) {
     case 'calls':
       return instance.calls(code, task.entry, task.args, unsigned);
     case 'session':
@@ -44,9 +42,10 @@ function execute(instance: Instance, { code, seed, task }: WorkerRequest): unkno
     case 'serve':
       return instance.serve(code, unsigned);
     case 'tests':
-      return instance.tests(task.tests, unsigned);
+      return instance.tests(task.tests);
+    case undefined:
     default:
-      return unreachable(task);
+      return instance.run(code, unsigned);
   }
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import { AgentRlError } from '../../core/errors.ts';
 import type { CallsRequest, CallsResult, RunRequest, RunResult } from '../../core/sandbox.ts';
-import { defaultLimits } from '../check-request.ts';
+import { defaultLimits } from '../request-problems.ts';
 import { callsFiles, callsProgram, readResultLines } from './calls-program.ts';
 import { bodyOf, endingOf, FusionAnswer } from './fusion.ts';
 import { type HttpClient, NoAnswer } from './http-client.ts';

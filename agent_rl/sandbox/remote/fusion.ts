@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { type Static, Type } from 'typebox';
 
 import type { RunRequest, RunResult } from '../../core/sandbox.ts';
-import { mostMemoryMiB } from '../check-request.ts';
+import { mostMemoryMiB } from '../request-problems.ts';
 
 /*
  * SandboxFusion's `POST /run_code`, which verl and others speak. It knows no verdict of memory, of output or of disk:

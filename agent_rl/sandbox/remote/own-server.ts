@@ -12,8 +12,8 @@ import type {
   SessionRequest,
   SessionRun,
 } from '../../core/sandbox.ts';
-import { defaultLimits } from '../check-request.ts';
-import { readCallResults } from '../read-results.ts';
+import { defaultLimits } from '../request-problems.ts';
+import { readCallResults } from '../read-call-results.ts';
 import { type HttpClient, NoAnswer } from './http-client.ts';
 import {
   CallsAnswer,

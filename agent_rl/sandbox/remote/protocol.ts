@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type Static, type TSchema, Type } from 'typebox';
 
-import { mostMemoryMiB } from '../check-request.ts';
+import { mostMemoryMiB } from '../request-problems.ts';
 
 /*
  * What client and server of this package say to one another: JSON over HTTP.

@@ -8,10 +8,18 @@ import type {
   RunResult,
   Sandbox,
   SandboxCapabilities,
+  SandboxLimits,
   SandboxSession,
   SessionRequest,
 } from '../../core/sandbox.ts';
-import { checkLimits, requestProblem } from '../check-request.ts';
+import {
+  callsProblem,
+  checkedLimits,
+  defaultLimits,
+  filesProblem,
+  programProblem,
+  testsProblem,
+} from '../request-problems.ts';
 import type { SandboxIncident } from '../incident.ts';
 import { FusionServer } from './fusion-server.ts';
 import { HttpClient, NoAnswer } from './http-client.ts';
@@ -71,25 +79,28 @@ export class RemoteSandbox implements Sandbox {
   }
 
   async run(request: RunRequest, signal?: AbortSignal): Promise<RunResult> {
-    return this.#ask(request, () => this.server.run(request, signal), {});
+    const problem = programProblem(request) ?? filesProblem(request.files);
+    return this.#ask({ ...request, problem }, () => this.server.run(request, signal), {});
   }
 
   async calls(request: CallsRequest, signal?: AbortSignal): Promise<CallsResult> {
-    const { code, limits, args } = request;
-    const checked = { code, stdin: JSON.stringify(args), ...(limits && { limits }) };
-    return this.#ask(checked, () => this.server.calls(request, signal), { results: [] });
+    const asked = { ...request, problem: callsProblem(request) };
+    return this.#ask(asked, () => this.server.calls(request, signal), { results: [] });
   }
 
   async judge(request: JudgeRequest, signal?: AbortSignal): Promise<JudgeResult> {
-    return this.#ask(request, () => this.server.judge(request, signal), { verdicts: [] });
+    const asked = { ...request, problem: programProblem(request) ?? testsProblem(request.tests) };
+    return this.#ask(asked, () => this.server.judge(request, signal), { verdicts: [] });
   }
 
   openSession(request: SessionRequest = {}): SandboxSession {
-    checkLimits(request.limits ?? {});
+    checkedLimits({ ...defaultLimits, ...request.limits });
     const session = this.server.openSession(request);
     return {
-      run: (program, signal) =>
-        this.#ask(program, () => session.run(program, signal), { alive: false }),
+      run: (program, signal) => {
+        const asked = { ...program, problem: programProblem(program) };
+        return this.#ask(asked, () => session.run(program, signal), { alive: false });
+      },
       close: () => session.close(),
     };
   }
@@ -104,12 +115,11 @@ export class RemoteSandbox implements Sandbox {
 
   /** @throws what an aborted signal and a mistake in the configuration throw */
   async #ask<Result extends RunResult>(
-    request: RunRequest,
+    { limits, problem }: Asked,
     ask: () => Promise<Result>,
     nothing: Omit<Result, keyof RunResult>,
   ): Promise<Result> {
-    checkLimits(request.limits ?? {});
-    const problem = requestProblem(request);
+    checkedLimits({ ...defaultLimits, ...limits });
     if (problem !== undefined) return this.#without('bad_request', problem, nothing);
     try {
       return await ask();
@@ -128,6 +138,13 @@ export class RemoteSandbox implements Sandbox {
     const output = { stdout: '', stderr: '', stdoutBytes: 0, stderrBytes: 0, truncated: false };
     return { ...output, status, message, wallMs: 0, level, ...nothing } as unknown as Result;
   }
+}
+
+/** What is looked at before the server is asked. */
+interface Asked {
+  readonly limits?: SandboxLimits;
+  /** Why the request cannot be run. */
+  readonly problem: string | undefined;
 }
 
 const unavailable = (message: string, cause?: unknown): AgentRlError =>

@@ -30,7 +30,7 @@ function descendants(pid: number): number[] {
       .filter(Boolean)
       .map(Number),
   );
-  return children.flatMap((child) => [child, ...descendants(child)]);
+  return [...children, ...children.flatMap(descendants)];
 }
 
 const rssOf = (pid: number): number =>

@@ -69,9 +69,9 @@ describe('CodeTaskDataset.fromPath', () => {
       '"B" is none of tests.names; add it there.',
     ],
     ['tests.cases', { code: ['1'], cases: [] }, 'is not a known key.'],
-  ])('names what is wrong with %s of assert statements', async (path, tests, text) => {
+  ])('names what is wrong with %s of assert statements', async (place, tests, text) => {
     expect(await problemOf(row({ tests: { kind: 'asserts', ...tests } }))).toContain(
-      `FILE:1 ${path}: ${text}`,
+      `FILE:1 ${place}: ${text}`,
     );
   });
 

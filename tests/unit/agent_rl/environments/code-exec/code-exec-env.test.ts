@@ -155,36 +155,38 @@ describe('A task of assert statements', () => {
     ).toEqual([['assert f(2) == 4', 'assert f(secret) == 49']]);
   });
 
-  (hasPython ? test : test.skip)('is solved with Python (skipped without python3)', async () => {
-    const sandbox = twoProcessSandbox();
-    const tool = new CodeExecTool(sandbox, {});
-    const env = made({ judgedCall: 'every-call' }, sandbox, asserts);
-    const played = async (code: string) => {
-      const context = { signal, inputs: env.toolInputs(call), random: new KeyedRng(1) };
-      const result = await tool.call({ code }, context);
-      const made = { call: { ...call, arguments: { code } }, wallMs: 1, result } as const;
-      const executed = { ...made, status: result.isError ? 'error' : 'ok' } as const;
-      const message = { role: 'assistant', content: '' } as const;
-      const { done } = await env.step({ index: 0, message, calls: [executed] }, signal);
-      return { content: result.content, done };
-    };
-    await env.start();
-    expect(await played('def f(x): return x')).toEqual({
-      content: 'passed: assert f(1) == 1\nfailed: assert f(3) == 9',
-      done: false,
-    });
-    expect(await played('def f(x): return {1: 1, 3: 9}[x]')).toEqual({
-      content: 'passed: assert f(1) == 1\npassed: assert f(3) == 9',
-      done: false,
-    });
-    expect(await played('print(5)\ndef f(x): return x * x')).toEqual({
-      content: '5\npassed: assert f(1) == 1\npassed: assert f(3) == 9',
-      done: true,
-    });
-    const { reward, metrics } = await env.finish('done', signal);
-    expect({ reward, repaired: metrics?.['repairedAfterError'] }).toEqual({
-      reward: 1,
-      repaired: 1,
+  (hasPython ? describe : describe.skip)('With Python (skipped without python3)', () => {
+    test('is solved by the first program that passes the hidden ones too', async () => {
+      const sandbox = twoProcessSandbox();
+      const tool = new CodeExecTool(sandbox, {});
+      const env = made({ judgedCall: 'every-call' }, sandbox, asserts);
+      const played = async (code: string) => {
+        const context = { signal, inputs: env.toolInputs(call), random: new KeyedRng(1) };
+        const result = await tool.call({ code }, context);
+        const answered = { call: { ...call, arguments: { code } }, wallMs: 1, result } as const;
+        const executed = { ...answered, status: result.isError ? 'error' : 'ok' } as const;
+        const message = { role: 'assistant', content: '' } as const;
+        const { done } = await env.step({ index: 0, message, calls: [executed] }, signal);
+        return { content: result.content, done };
+      };
+      await env.start();
+      expect(await played('def f(x): return x')).toEqual({
+        content: 'passed: assert f(1) == 1\nfailed: assert f(3) == 9',
+        done: false,
+      });
+      expect(await played('def f(x): return {1: 1, 3: 9}[x]')).toEqual({
+        content: 'passed: assert f(1) == 1\npassed: assert f(3) == 9',
+        done: false,
+      });
+      expect(await played('print(5)\ndef f(x): return x * x')).toEqual({
+        content: '5\npassed: assert f(1) == 1\npassed: assert f(3) == 9',
+        done: true,
+      });
+      const { reward, metrics } = await env.finish('done', signal);
+      expect({ reward, repaired: metrics?.['repairedAfterError'] }).toEqual({
+        reward: 1,
+        repaired: 1,
+      });
     });
   });
 });

@@ -99,13 +99,13 @@ describe('A process that ended', () => {
 });
 
 test('Notes are told apart from results, whoever wrote them', () => {
-  const text = `${ready}{"ok":true,"value":1}\n{"interrupted":true}\n{"done": 256}\n`;
+  const text = `${ready}{"ok":true,"value":1}\n{"interrupted":true}\n{"done": 256}\n{"ok":tr`;
   expect(readNotes(text)).toEqual({
     ready: true,
     interrupted: true,
     outOfMemory: false,
     done: 256,
-    results: '[{"ok":true,"value":1}]',
+    results: ['{"ok":true,"value":1}'],
   });
 });
 

@@ -5,7 +5,7 @@ import { channelProbes } from '../../../../../agent_rl/sandbox/pyodide/escape-pr
 import { probeProgram } from '../../../../../agent_rl/sandbox/pyodide/probe-escapes.ts';
 import { startedSandbox } from '../../../../support/started-sandbox.ts';
 
-const gone = { passed: false, problem: 'the solution ended early' };
+const gone = { passed: false, problem: 'SolutionEnded: the solution ended early' };
 
 describe('A judge', () => {
   const sandbox = startedSandbox();
@@ -43,8 +43,8 @@ describe('A judge', () => {
     const stop = 'def f(): raise StopIteration';
     const looped = 'for i in (f() for _ in range(3)): pass';
     expect((await judged(stop, [looped, 'f()'])).verdicts).toEqual([
-      { passed: false, problem: 'harness.asserts.SolutionRaised: StopIteration:' },
-      { passed: false, problem: 'harness.asserts.SolutionRaised: StopIteration:' },
+      { passed: false, problem: 'SolutionRaised: StopIteration:' },
+      { passed: false, problem: 'SolutionRaised: StopIteration:' },
     ]);
   });
 
@@ -117,7 +117,8 @@ def total(node):
 
   test('says of every test that the program did not load, or that the setup failed', async () => {
     const unloaded = await judged('print("x")\n1 / 0', ['assert 1', 'assert 2']);
-    const problem = 'the solution did not load: ZeroDivisionError: division by zero';
+    const problem =
+      'SolutionRaised: the solution did not load: ZeroDivisionError: division by zero';
     expect(unloaded).toMatchObject({ status: 'error', exitCode: 1, stdout: 'x\n' });
     expect(unloaded.verdicts).toEqual([
       { passed: false, problem },

@@ -10,7 +10,7 @@ import { type DoubleAnswer, httpDouble } from '../../../../support/http-double.t
 import { hasNativePython } from '../../../../support/python.ts';
 import { rejectionOf } from '../../../../support/thrown.ts';
 
-const onLinux = hasNativePython ? test : test.skip;
+const onLinux = hasNativePython ? describe : describe.skip;
 const opened: { close(): Promise<void> }[] = [];
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((one) => one.close()));
@@ -64,8 +64,8 @@ async function started(answer = runCode): Promise<RemoteSandbox> {
   return sandbox;
 }
 
-describe('A server that speaks only POST /run_code', () => {
-  onLinux('is tried, and known for what it cannot do', async () => {
+onLinux('A server that speaks only POST /run_code', () => {
+  test('is tried, and known for what it cannot do', async () => {
     const sandbox = await started();
     expect(sandbox.capabilities()).toMatchObject({
       level: 'remote:sandbox-fusion',
@@ -74,7 +74,7 @@ describe('A server that speaks only POST /run_code', () => {
     });
   });
 
-  onLinux('runs programs', async () => {
+  test('runs programs', async () => {
     const sandbox = await started();
     const files = { 'data/a.txt': Buffer.from('one').toString('base64') };
     const code = 'print(open("data/a.txt").read(), input())';
@@ -92,13 +92,13 @@ describe('A server that speaks only POST /run_code', () => {
     expect(await sandbox.run(late)).toMatchObject({ status: 'timeout' });
   });
 
-  onLinux('is cut to what other sandboxes keep of the output', async () => {
+  test('is cut to what other sandboxes keep of the output', async () => {
     const run = await (await started()).run({ code: 'print("é" * 40000, end="")' });
     expect(run).toMatchObject({ status: 'ok', truncated: true, stdoutBytes: 80_000 });
     expect(run.stdout).toBe('é'.repeat(32_768));
   });
 
-  onLinux('calls functions, values and failures as any sandbox gives them', async () => {
+  test('calls functions, values and failures as any sandbox gives them', async () => {
     const code =
       'class S:\n    def __init__(self): self.n = 0\n    def add(self, x):\n        print("noise")\n        self.n += x\n        return (self.n, {1: [x]})';
     const called = await (await started()).calls({ code, entry: 'S.add', args: [[1], [2], ['x']] });
@@ -110,39 +110,34 @@ describe('A server that speaks only POST /run_code', () => {
     ]);
   });
 
-  onLinux('keeps the results of calls before one that ends the program', async () => {
+  test('keeps the results of calls before one that ends the program', async () => {
     const code = 'import os\ndef f(x):\n    if x == 2: os._exit(0)\n    return x';
     const called = await (await started()).calls({ code, entry: 'f', args: [[1], [2], [1]] });
     expect(called.results).toEqual([{ ok: true, value: 1 }]);
   });
 
-  onLinux('says that a program tampered with its results', async () => {
-    const sandbox = await started();
-    const forgeries = {
-      'no JSON': '{"ok":true'.repeat(9),
-      'more results than calls': '{"ok":true,"value":0}\n{"ok":true,"value":0}',
-      'a value that Python has not': '{"ok":true,"value":{"$strange":1}}',
-    };
-    for (const [what, lines] of Object.entries(forgeries)) {
-      const forged = JSON.stringify(`${lines}\n`);
-      const code = `import glob\nfor name in glob.glob("results-*"): open(name, "a").write(${forged})\ndef f(x): return 0`;
-      const { status, results, message } = await sandbox.calls({ code, entry: 'f', args: [[1]] });
-      expect({ what, status, results, message }).toEqual({
-        what,
-        status: 'crashed',
-        results: [],
-        message: 'the program tampered with its results',
-      });
-    }
+  test.each([
+    ['no JSON', '{"ok":true'.repeat(9)],
+    ['more of them than there are calls', '{"ok":true,"value":0}\n{"ok":true,"value":0}'],
+    ['values that Python has not', '{"ok":true,"value":{"$strange":1}}'],
+  ])('says that a program tampered with its results when they hold %s', async (_, lines) => {
+    const forged = JSON.stringify(`${lines}\n`);
+    const code = `import glob\nfor name in glob.glob("results-*"): open(name, "a").write(${forged})\ndef f(x): return 0`;
+    const called = await (await started()).calls({ code, entry: 'f', args: [[1]] });
+    expect(called).toMatchObject({
+      status: 'crashed',
+      results: [],
+      message: 'the program tampered with its results',
+    });
   });
 
-  onLinux('tells a program that runs out of memory', async () => {
+  test('tells a program that runs out of memory', async () => {
     const code = 'def f(x): return 1\nraise MemoryError';
     const called = await (await started()).calls({ code, entry: 'f', args: [[1]] });
     expect(called).toMatchObject({ status: 'memory_limit', results: [] });
   });
 
-  onLinux('refuses to judge and to keep a session, loudly', async () => {
+  test('refuses to judge and to keep a session, loudly', async () => {
     const sandbox = await started();
     const judged = sandbox.judge({ code: '', tests: { statements: ['assert True'] } });
     expect(await rejectionOf(judged)).toMatchObject({
@@ -152,7 +147,7 @@ describe('A server that speaks only POST /run_code', () => {
     expect(() => sandbox.openSession()).toThrow(/cannot keep the variables/);
   });
 
-  onLinux('is refused when it gives no files back: every call would fail', async () => {
+  test('is refused when it gives no files back: every call would fail', async () => {
     const forgetful = (body: Body): DoubleAnswer => runCode({ ...body, fetch_files: [] });
     expect(await rejectionOf(started(forgetful))).toMatchObject({
       code: 'SANDBOX_UNAVAILABLE',

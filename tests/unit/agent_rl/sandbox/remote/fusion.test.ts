@@ -40,8 +40,8 @@ describe('An answer of SandboxFusion', () => {
     ],
   ];
 
-  test.each(cases)('for a run %j is %s', (run, ...answered) => {
-    const [status, runStatus, code, message] = answered;
+  test.each(cases)('for a run %j is %s', (run, ...expected) => {
+    const [status, runStatus, code, message] = expected;
     const { exitCode: _, ...without } = ran;
     const answer = answerOf({ ...(run.status === undefined ? ran : without), ...run });
     expect(answer).toEqual({

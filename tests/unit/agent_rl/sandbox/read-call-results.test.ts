@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 
-import { readCallResults } from '../../../../../agent_rl/sandbox/pyodide/read-call-results.ts';
+import { readCallResults } from '../../../../agent_rl/sandbox/read-call-results.ts';
 
 test('reads what the harness writes', () => {
   const results = [

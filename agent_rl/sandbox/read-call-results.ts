@@ -1,5 +1,5 @@
-import { pythonRepr, type PythonValue } from '../../core/python-value.ts';
-import type { CallResult } from '../../core/sandbox.ts';
+import { pythonRepr, type PythonValue } from '../core/python-value.ts';
+import type { CallResult } from '../core/sandbox.ts';
 
 /**
  * What the calls of a program returned, or `undefined` when it is not what our own harness writes: the harness runs in

@@ -1,15 +1,20 @@
 import { toUSVString } from 'node:util';
 
-import { AgentRlError } from '../../core/errors.ts';
-import type { AssertTests, SandboxFiles, SandboxLimits } from '../../core/sandbox.ts';
+import { AgentRlError } from '../core/errors.ts';
+import type { AssertTests, SandboxFiles, SandboxLimits } from '../core/sandbox.ts';
 
 const mebibyte = 1024 * 1024;
-const mostMemoryMiB = 1024;
+export const mostMemoryMiB = 1024;
 const mostCodeChars = mebibyte;
 const mostInputChars = 16 * mebibyte;
 const mostTestChars = 4 * mebibyte;
 const mostWallS = 3600;
 const mostNameBytes = 255;
+
+const mostFileChars = 64 * mebibyte;
+
+/** Limits of a program whose request names none. */
+export const defaultLimits = { wallS: 10, memoryMiB: 512 } as const;
 
 /** A problem is why a request cannot be run; `undefined` where there is none. */
 type Problem = string | undefined;
@@ -55,7 +60,9 @@ export function filesProblem(files: SandboxFiles = {}): Problem {
     if (problem !== undefined) return `the path ${JSON.stringify(path)} in files ${problem}`;
     if (!isBase64(content)) return `the content of ${JSON.stringify(path)} in files is no base64`;
   }
-  return undefined;
+  const chars = Object.values(files).reduce((sum, content) => sum + content.length, 0);
+  if (chars <= mostFileChars) return undefined;
+  return `files has ${chars} characters of base64, at most ${mostFileChars} are allowed`;
 }
 
 function pathProblem(path: string): Problem {
