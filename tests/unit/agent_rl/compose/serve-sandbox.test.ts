@@ -19,18 +19,23 @@ test('a sandbox that is served can be used by the configuration of another run',
     print: ready,
     warn: () => undefined,
   });
-  const said = await printed;
-  expect(said).toMatch(/^Sandbox pyodide\S*, Python 3\.14, 1 programs at once, at http:/);
-  const url = /http:\/\/[\d.:]+/.exec(said)?.[0] ?? '';
-  const tokenEnv = 'TEST_SERVED_TOKEN';
-  const limits = { wallS: 5, memoryMiB: 256 };
-  const sandbox = await openSandbox({ type: 'remote', url, tokenEnv, workers: 1, limits });
-  const run = await sandbox.run({ code: 'print(6 * 7)' });
-  expect(run).toMatchObject({ status: 'ok', stdout: '42\n' });
-  expect(run.level).toMatch(/^remote:pyodide/);
-  expect(sandbox.tier).toBe('remote');
-  await sandbox.close();
-  stop.abort();
-  expect(await serving).toEqual({ url, tier: 'pyodide', answers: { 200: 2 } });
+  try {
+    const said = await printed;
+    expect(said).toMatch(/^Sandbox pyodide\S*, Python 3\.14, 1 programs at once, at http:/);
+    const url = /http:\/\/[\d.]+:\d+/.exec(said)?.[0] ?? '';
+    const tokenEnv = 'TEST_SERVED_TOKEN';
+    const limits = { wallS: 5, memoryMiB: 256 };
+    const sandbox = await openSandbox({ type: 'remote', url, tokenEnv, workers: 1, limits });
+    const run = await sandbox.run({ code: 'print(6 * 7)' });
+    expect(run).toMatchObject({ status: 'ok', stdout: '42\n' });
+    expect(run.level).toMatch(/^remote:pyodide/);
+    expect(sandbox.tier).toBe('remote');
+    await sandbox.close();
+    stop.abort();
+    expect(await serving).toEqual({ url, tier: 'pyodide', answers: { 200: 2 } });
+  } finally {
+    stop.abort();
+    await serving;
+  }
   delete process.env['TEST_SERVED_TOKEN'];
 });
