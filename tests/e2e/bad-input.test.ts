@@ -196,8 +196,15 @@ describe('a sandbox', () => {
 
   test('that cannot be prepared is refused, and where its files go is named', async () => {
     process.env['XDG_CACHE_HOME'] = writeBelow(project, 'no-cache', 'a file');
-    const message = await refused(runFile());
+    const message = await refused(runFile(), '--set', 'sandbox.type=pyodide');
     expect(message).toMatch(/SANDBOX_UNAVAILABLE: .*no-cache.*XDG_CACHE_HOME/);
+    expect(existsSync(join(project, 'runs'))).toBe(false);
+  });
+
+  test('that is named and cannot be had is refused, not replaced', async () => {
+    const named = ['--set', 'sandbox.type=native', '--set', `sandbox.python=${project}/no-python`];
+    const message = await refused(runFile(), ...named);
+    expect(message).toMatch(/SANDBOX_UNAVAILABLE: No sandbox of type native .*no-python/);
     expect(existsSync(join(project, 'runs'))).toBe(false);
   });
 });
