@@ -100,6 +100,13 @@ export function sandboxContract(name: string, start: () => Promise<Sandbox>): vo
       expect(again.stderr).toMatch(/ModuleNotFoundError/);
     });
 
+    test("imports the program's own modules, whatever ours are called", async () => {
+      const names = ['kernel', 'loop', 'limits', 'box', 'entries', 'seccomp'];
+      const files = Object.fromEntries(names.map((each) => [`${each}.py`, base64('own = 1')]));
+      const code = `import ${names.join(', ')}\nprint(${names.map((each) => `${each}.own`).join(' + ')})`;
+      expect(await sandbox.run({ code, files })).toMatchObject({ status: 'ok', stdout: '6\n' });
+    });
+
     test('calls a function and a method of a fresh instance', async () => {
       const code =
         'class S:\n    def __init__(self): self.n = 0\n    def add(self, x):\n        self.n += x\n        return (self.n, {1: [x]})\ndef half(x): return x / 2';

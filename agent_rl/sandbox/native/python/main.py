@@ -81,7 +81,7 @@ def _be_zygote(link, settings):
     try:
         _preload(settings['preload'])
         jail = _jail(settings)
-        sys.path[:] = [path for path in sys.path if not path.startswith(os.path.dirname(os.path.dirname(_here)))]
+        _hide_own_modules()
         hello = {'python': sys.version.split()[0], 'level': jail.level, 'walls': jail.describe(), 'fixedAddresses': settings['fixed_addresses'],
                  'swept': settings.get('swept', 0)}
     except BaseException as error:
@@ -91,6 +91,15 @@ def _be_zygote(link, settings):
     gc.freeze()
     link.send(json.dumps(hello).encode())
     zygote.serve(link, jail)
+
+
+def _hide_own_modules():
+    # A program that imports `loop` or `limits` means its own; we hold ours by reference.
+    folder = os.path.dirname(os.path.dirname(_here))
+    sys.path[:] = [path for path in sys.path if not path.startswith(folder)]
+    for name, module in list(sys.modules.items()):
+        if name != '__main__' and (getattr(module, '__file__', None) or '').startswith(folder):
+            del sys.modules[name]
 
 
 def _preload(modules):
