@@ -28,7 +28,7 @@ export const tierFacts: Readonly<Record<SandboxTier, TierFacts>> = {
       'faults of the Linux kernel in the system calls it allows',
       'side channels: timing, caches, load of the machine',
       'asking whether a path exists, how large and how old it is',
-      'writing up to some 30 MiB more than its folder may hold before it is seen',
+      'writing more than its folder may hold until that is seen, which is looked for 20 times a second',
     ],
   },
   remote: {

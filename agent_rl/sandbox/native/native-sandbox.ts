@@ -24,6 +24,7 @@ import {
   testsProblem,
 } from '../request-problems.ts';
 import { tryProbes } from '../pyodide/probe-escapes.ts';
+import { resultWithoutOutput } from '../result-without-output.ts';
 import { findPython } from './find-python.ts';
 import { kernelProbes } from './kernel-probes.ts';
 import { nativeLimits } from './native-limits.ts';
@@ -205,8 +206,7 @@ export class NativeSandbox implements Sandbox {
   }
 
   #failed(status: 'bad_request' | 'sandbox_error', message: string): RunResult {
-    const nothing = { stdout: '', stderr: '', stdoutBytes: 0, stderrBytes: 0 };
-    return { ...nothing, truncated: false, wallMs: 0, level: this.facts.level, status, message };
+    return resultWithoutOutput(status, message, this.facts.level);
   }
 }
 

@@ -1,6 +1,7 @@
 import { messageOf } from '../../core/errors.ts';
 import type { RunRequest, SandboxLimits, SandboxSession, SessionRun } from '../../core/sandbox.ts';
 import { checkedLimits, programProblem } from '../request-problems.ts';
+import { resultWithoutOutput } from '../result-without-output.ts';
 import { nativeLimits } from './native-limits.ts';
 import { endingOf, outputOf, readNotes } from './outcome.ts';
 import type { SupervisorReply } from './protocol.ts';
@@ -112,9 +113,8 @@ export class NativeSession implements SandboxSession {
   }
 
   #failed(status: SessionRun['status'], message: string): SessionRun {
-    const nothing = { stdout: '', stderr: '', stdoutBytes: 0, stderrBytes: 0, truncated: false };
     const alive = status === 'bad_request';
-    return { ...nothing, wallMs: 0, level: this.options.level, status, message, alive };
+    return { ...resultWithoutOutput(status, message, this.options.level), alive };
   }
 }
 

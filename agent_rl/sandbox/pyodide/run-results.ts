@@ -1,4 +1,5 @@
 import type { RunResult } from '../../core/sandbox.ts';
+import { resultWithoutOutput } from '../result-without-output.ts';
 import type { ChildResult } from './protocol.ts';
 import { posixLimits } from './restricted-node.ts';
 
@@ -9,17 +10,7 @@ export const level = `pyodide:permission${posixLimits ? '+ulimit' : ''}`;
 export const failed = (
   status: 'bad_request' | 'timeout' | 'crashed' | 'sandbox_error',
   message: string,
-): RunResult => ({
-  status,
-  message,
-  stdout: '',
-  stderr: '',
-  stdoutBytes: 0,
-  stderrBytes: 0,
-  truncated: false,
-  wallMs: 0,
-  level,
-});
+): RunResult => resultWithoutOutput(status, message, level);
 
 /** What a child says of a run, without what is between the child and us. */
 export function runResultOf({

@@ -20,6 +20,7 @@ import {
   programProblem,
   testsProblem,
 } from '../request-problems.ts';
+import { resultWithoutOutput } from '../result-without-output.ts';
 import type { SandboxIncident } from '../incident.ts';
 import { FusionServer } from './fusion-server.ts';
 import { HttpClient, NoAnswer } from './http-client.ts';
@@ -134,9 +135,8 @@ export class RemoteSandbox implements Sandbox {
     message: string,
     nothing: Omit<Result, keyof RunResult>,
   ): Result {
-    const { level } = this.server.facts;
-    const output = { stdout: '', stderr: '', stdoutBytes: 0, stderrBytes: 0, truncated: false };
-    return { ...output, status, message, wallMs: 0, level, ...nothing } as unknown as Result;
+    const result = resultWithoutOutput(status, message, this.server.facts.level);
+    return { ...result, ...nothing } as unknown as Result;
   }
 }
 
