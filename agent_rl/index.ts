@@ -38,6 +38,7 @@ export type {
   JobOptions,
   JobResult,
   Jobs,
+  LocalSandboxType,
   MergeLoraOptions,
   ModelJobOptions,
   QuantizeOptions,
@@ -45,6 +46,7 @@ export type {
   TrainingOptions,
   VerifyDatasetOptions,
 } from './compose/run-options.ts';
+export type { SandboxDoctorOptions } from './compose/sandbox-doctor.ts';
 export type { ServeSandboxOptions } from './compose/serve-sandbox.ts';
 export type { SandboxType } from './sandbox/choose-backend.ts';
 export type { ModelChoice } from './compose/using-model.ts';

@@ -10,7 +10,7 @@ export interface DatasetProblem {
 }
 
 /** Longest list of problems shown; the rest is counted. */
-const mostShown = 100;
+const mostShown = 20;
 
 /** Every problem of a file in one error, each as `file:line path: problem, value, allowed`. */
 export function datasetError(file: string, problems: readonly DatasetProblem[]): AgentRlError {
@@ -18,7 +18,7 @@ export function datasetError(file: string, problems: readonly DatasetProblem[]):
     .slice(0, mostShown)
     .map(({ line, path, text }) => `${file}:${line}${path === '' ? '' : ` ${path}`}: ${text}`);
   const more = problems.length - shown.length;
-  const rest = more > 0 ? [`and ${more} more problems.`] : [];
+  const rest = more > 0 ? [`and ${more} more ${more === 1 ? 'problem' : 'problems'}.`] : [];
   return new AgentRlError('DATASET_INVALID', [...shown, ...rest].join('\n'));
 }
 

@@ -1,4 +1,5 @@
 import type { CodeTask, CodeTests } from '../agent_rl/core/code-task.ts';
+import { argumentProblem } from '../agent_rl/core/python-arguments.ts';
 import { pythonValueProblem } from '../agent_rl/core/python-value.ts';
 
 import { type DatasetProblem, shownValue } from './dataset-problem.ts';
@@ -70,7 +71,7 @@ const onlyPublic = (line: number): RowReading =>
 const hasHidden = (tests: CodeTests): boolean =>
   tests.kind === 'asserts' || tests.cases.some((given) => given.public !== true);
 
-/** Arguments and results that are no type-tagged Python values. */
+/** Arguments and results that are no type-tagged Python values, and arguments that no sandbox takes. */
 function valueProblems(tests: CodeTests, line: number): DatasetProblem[] {
   if (tests.kind !== 'calls') return [];
   return tests.cases.flatMap(({ args, expected }, i) =>
@@ -78,7 +79,7 @@ function valueProblems(tests: CodeTests, line: number): DatasetProblem[] {
       .map(({ value, at }) => ({
         line,
         path: `tests.cases[${i}].${at}`,
-        text: pythonValueProblem(value),
+        text: pythonValueProblem(value) ?? (at === 'expected' ? undefined : argumentProblem(value)),
       }))
       .filter((problem): problem is DatasetProblem => problem.text !== undefined),
   );

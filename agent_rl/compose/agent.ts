@@ -263,6 +263,17 @@ const closeAll = async (opened: readonly { close(): Promise<void> }[]): Promise<
 export const sandboxWorkers = ({ sandbox }: Config): number =>
   sandbox.workers ?? availableParallelism();
 
+/** Which sandbox a config gets on this machine, and why no stronger one: it is started to see, and stopped. */
+export async function sandboxTier(
+  config: Config,
+  signal: AbortSignal,
+): Promise<Pick<OpenedSandbox, 'tier' | 'passedOver'>> {
+  const opening = openSandbox(sandboxOptions(config));
+  const sandbox = await unlessStopped(opening, signal, (late) => late.close());
+  await sandbox.close();
+  return { tier: sandbox.tier, passedOver: sandbox.passedOver };
+}
+
 const sandboxOptions = (config: Config) => ({
   type: config.sandbox.type,
   ...(config.sandbox.python !== undefined && { python: config.sandbox.python }),

@@ -2,7 +2,12 @@ import type { Sampling } from '../core/sampling.ts';
 import type { ModelChoice } from './using-model.ts';
 import type { PrepareDataOptions } from './prepare-data/prepare-data-options.ts';
 import type { PreparedRun } from './prepare-run.ts';
+import type { SandboxType } from '../sandbox/choose-backend.ts';
+import type { SandboxDoctorOptions } from './sandbox-doctor.ts';
 import type { ServeSandboxOptions } from './serve-sandbox.ts';
+
+/** A sandbox of this machine. */
+export type LocalSandboxType = Exclude<SandboxType, 'remote'>;
 
 /** What every job is given. */
 export interface JobOptions extends PreparedRun {
@@ -41,6 +46,11 @@ export interface VerifyDatasetOptions {
   readonly format?: string;
   /** Of search tasks: JSONL file of the documents they name by id. */
   readonly documents?: string;
+  /** Of code tasks: where reference solutions run. Default `auto`. */
+  readonly sandboxType?: LocalSandboxType;
+  /** Of code tasks: the Python of the native sandbox. */
+  readonly sandboxPython?: string;
+  /** Of code tasks: programs run at once. */
   readonly sandboxWorkers?: number;
   readonly signal: AbortSignal;
   readonly print: (text: string) => void;
@@ -172,9 +182,6 @@ export interface Jobs {
   mergeLora(options: MergeLoraOptions): Promise<JobResult>;
   exportModel(options: ExportOptions): Promise<JobResult>;
   serveSandbox(options: ServeSandboxOptions): Promise<JobResult>;
-  sandboxDoctor(options: {
-    readonly print: (text: string) => void;
-    readonly python?: string;
-  }): Promise<CheckResult>;
+  sandboxDoctor(options: SandboxDoctorOptions): Promise<CheckResult>;
   doctor(options: { readonly print: (text: string) => void }): Promise<CheckResult>;
 }

@@ -15,12 +15,19 @@ import {
 } from '../telemetry/index.ts';
 import { chooseTasks } from '../trainer/evaluate.ts';
 import { GRPOTrainer } from '../trainer/grpo-trainer.ts';
+import type { SandboxTier } from '../sandbox/choose-backend.ts';
 import type { CheckpointReason, TrainerState } from '../trainer/trainer-contracts.ts';
 import { paddedLength } from '../learner/train-batch.ts';
 import { openLanguageModelFolder } from '../../model/language-model.ts';
 import { countParameters } from '../../model/adapter.ts';
 import { describeModel } from '../../model/open-model.ts';
-import { openEngine, openTrainableAgent, sandboxWorkers, type TrainableAgent } from './agent.ts';
+import {
+  openEngine,
+  openTrainableAgent,
+  sandboxTier,
+  sandboxWorkers,
+  type TrainableAgent,
+} from './agent.ts';
 import { pruneCheckpoints, readTrainerState, saveCheckpoint } from './checkpoints.ts';
 import { choosePlugins } from './choose-plugins.ts';
 import type { EngineClient } from './engine-client.ts';
@@ -142,7 +149,11 @@ async function dryRun(
   });
   try {
     const expectedS = await unlessStopped(expectedSeconds(engine, config, plan), signal);
-    const opened = await openedFacts(engine, expectedS);
+    const sandbox = facts.sandboxes === 0 ? undefined : await sandboxTier(config, signal);
+    const opened = {
+      ...(await openedFacts(engine, expectedS, sandbox?.tier)),
+      ...(sandbox !== undefined && { sandboxPassedOver: sandbox.passedOver }),
+    };
     print(planText(config, facts, plan, opened));
     return { dryRun: true, plan, ...opened };
   } finally {
@@ -150,10 +161,14 @@ async function dryRun(
   }
 }
 
-/** What the engine says of itself once it is open. */
-async function openedFacts(engine: EngineClient, expectedS: number): Promise<OpenedFacts> {
+/** What the engine says of itself once it is open, and which sandbox there is. */
+async function openedFacts(
+  engine: EngineClient,
+  expectedS: number,
+  tier: SandboxTier | undefined,
+): Promise<OpenedFacts> {
   const { plan: memory } = await engine.info();
-  return { expectedS, memory };
+  return { expectedS, memory, ...(tier !== undefined && { sandboxTier: tier }) };
 }
 
 async function readTasks({ loaded, plugins, print }: TrainingOptions): Promise<RunTasks> {
@@ -303,7 +318,8 @@ class TrainingRun {
     const { config } = options.loaded;
     const plan = trainingPlan(config, facts);
     const expectedS = await expectedSeconds(agent.engine, config, plan);
-    options.print(planText(config, facts, plan, await openedFacts(agent.engine, expectedS)));
+    const opened = await openedFacts(agent.engine, expectedS, agent.sandbox?.tier);
+    options.print(planText(config, facts, plan, opened));
     if (agent.sandbox !== undefined) {
       const { backend, level, concurrency } = agent.sandbox.capabilities();
       log.info(`Sandbox: ${backend}, level ${level}, ${concurrency} at once`);

@@ -1,16 +1,16 @@
 import { messageOf } from '../core/errors.ts';
 import type { Sandbox } from '../core/sandbox.ts';
-import { startTier, type BackendOptions, type SandboxTier } from '../sandbox/choose-backend.ts';
+import { startTier, type SandboxTier } from '../sandbox/choose-backend.ts';
 import { kernelProbes } from '../sandbox/native/kernel-probes.ts';
 import { escapeProbes } from '../sandbox/pyodide/escape-probes.ts';
 import { tryProbes } from '../sandbox/pyodide/probe-escapes.ts';
 import type { CheckResult } from './run-options.ts';
-import { tierFacts } from '../sandbox/tier-facts.ts';
+import { tierFacts, type TierFacts } from '../sandbox/tier-facts.ts';
 
 const tiers: readonly SandboxTier[] = ['native:ns', 'native:lite', 'pyodide'];
 
 /** What was found out about one level of the sandbox. */
-export interface TierFinding {
+export interface TierFinding extends TierFacts {
   readonly tier: SandboxTier;
   readonly available: boolean;
   /** Why it is not, or what it is. */
@@ -20,7 +20,11 @@ export interface TierFinding {
   readonly escaped: readonly string[];
 }
 
-export interface SandboxDoctorOptions extends Pick<BackendOptions, 'python'> {
+export interface SandboxDoctorOptions {
+  /** The Python of the native sandboxes. */
+  readonly python?: string;
+  /** Modules that programs are to have. */
+  readonly preload?: readonly string[];
   readonly print: (text: string) => void;
 }
 
@@ -51,26 +55,27 @@ export async function sandboxDoctor(options: SandboxDoctorOptions): Promise<Sand
 async function examine(tier: SandboxTier, options: SandboxDoctorOptions): Promise<TierFinding> {
   const probes = tier === 'pyodide' ? escapeProbes : kernelProbes;
   const started = performance.now();
+  const facts = { tier, ...tierFacts[tier] };
   let sandbox: Sandbox;
   try {
     sandbox = await startTier(tier, { ...options, type: tier, workers: 1 });
   } catch (error) {
-    return { tier, available: false, detail: messageOf(error), probes: 0, escaped: [] };
+    return { ...facts, available: false, detail: messageOf(error), probes: 0, escaped: [] };
   }
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   try {
     const { level, python } = sandbox.capabilities();
     const escaped = await tryProbes((code) => sandbox.run({ code }), probes);
     const detail = `${level}, Python ${python}, ready after ${seconds} s`;
-    return { tier, available: true, detail, probes: probes.length, escaped };
+    return { ...facts, available: true, detail, probes: probes.length, escaped };
   } finally {
     await sandbox.close();
   }
 }
 
-function described({ tier, available, detail, probes, escaped }: TierFinding): string {
+function described(finding: TierFinding): string {
+  const { tier, available, detail, probes, escaped, stops, doesNotStop } = finding;
   if (!available) return `no   ${tier.padEnd(12)} ${detail}`;
-  const { stops, doesNotStop } = tierFacts[tier];
   const held = `${probes - escaped.length} of ${probes} probes held`;
   const out = escaped.length === 0 ? held : `${held}; OUT: ${escaped.join(', ')}`;
   return [

@@ -1,14 +1,15 @@
 import { once } from 'node:events';
 
-import { chooseBackend, type SandboxType } from '../sandbox/choose-backend.ts';
+import { CheckedSandbox } from '../sandbox/checked-sandbox.ts';
+import { chooseBackend } from '../sandbox/choose-backend.ts';
 import { QueuedSandbox } from '../sandbox/queued-sandbox.ts';
 import { serveSandbox as serve } from '../sandbox/remote/serve-sandbox.ts';
 import { tokenOf } from '../sandbox/remote/token-of.ts';
 import { RetryingSandbox } from '../sandbox/retrying-sandbox.ts';
-import type { JobResult } from './run-options.ts';
+import type { JobResult, LocalSandboxType } from './run-options.ts';
 
 export interface ServeSandboxOptions {
-  readonly type: Exclude<SandboxType, 'remote'>;
+  readonly type: LocalSandboxType;
   readonly python?: string;
   readonly preload: readonly string[];
   readonly workers: number;
@@ -34,14 +35,16 @@ export async function serveSandbox(options: ServeSandboxOptions): Promise<JobRes
   const token = tokenEnv === undefined ? {} : { token: tokenOf(tokenEnv) };
   const onIncident = ({ message }: { readonly message: string }): void => warn(message);
   const { sandbox, tier, passedOver } = await chooseBackend({ ...wanted, onIncident });
-  const queued = new QueuedSandbox(new RetryingSandbox(sandbox, onIncident), workers);
+  const queued = new CheckedSandbox(
+    new QueuedSandbox(new RetryingSandbox(sandbox, onIncident), workers),
+  );
   try {
     const server = await serve(queued, { host, port, ...token, onFailure: warn });
     try {
       for (const why of passedOver) print(`Passed over: ${why}`);
       const { level, python } = queued.capabilities();
       print(
-        `Sandbox ${level}, Python ${python}, ${workers} programs at once, at ${server.url}. POST /run_code is SandboxFusion's.`,
+        `Sandbox ${level}, Python ${python}, ${workers} ${workers === 1 ? 'program' : 'programs'} at once, at ${server.url}. POST /run_code is SandboxFusion's.`,
       );
       if (!signal.aborted) await once(signal, 'abort');
       return { url: server.url, tier, answers: server.counts };

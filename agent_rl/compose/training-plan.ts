@@ -1,5 +1,7 @@
 import { type Config, runLength } from '../config/index.ts';
 import { machineBytes, type MemoryPlan, planInWords } from './memory-plan.ts';
+import type { SandboxTier } from '../sandbox/choose-backend.ts';
+import { tierMemory } from '../sandbox/tier-memory.ts';
 import { mebibytes } from './mebibytes.ts';
 
 export interface PlanFacts {
@@ -8,7 +10,7 @@ export interface PlanFacts {
   readonly parameters: number;
   /** How many of them learn: all, or an adapter's. */
   readonly trainedParameters: number;
-  /** Sandbox processes; 0 where nothing asks for one. */
+  /** At once; 0 where nothing asks for one. */
   readonly sandboxes: number;
 }
 
@@ -23,8 +25,6 @@ export interface TrainingPlan {
   readonly evalEpisodes: number;
 }
 
-/** Resident size of one sandbox process after a run; see design.md. */
-const sandboxBytes = 230 * 2 ** 20;
 /** What a config asks for, counted. */
 export function trainingPlan(config: Config, facts: PlanFacts): TrainingPlan {
   const { rollout, algorithm } = config;
@@ -44,10 +44,14 @@ export function trainingPlan(config: Config, facts: PlanFacts): TrainingPlan {
   };
 }
 
-/** What is known once the engine is open. */
+/** What is known once the engine and the sandbox are open. */
 export interface OpenedFacts {
   readonly expectedS: number;
   readonly memory: MemoryPlan;
+  /** Absent where nothing asks for a sandbox. */
+  readonly sandboxTier?: SandboxTier;
+  /** Why stronger sandboxes are not taken; absent where the log says it. */
+  readonly sandboxPassedOver?: readonly string[];
 }
 
 /** Sandboxes come on top of what the engine was checked for, and grow only as they are used: said, not refused. */
@@ -66,12 +70,12 @@ export function planText(
   config: Config,
   facts: PlanFacts,
   plan: TrainingPlan,
-  { expectedS, memory }: OpenedFacts,
+  { expectedS, memory, sandboxTier, sandboxPassedOver = [] }: OpenedFacts,
 ): string {
   const { rollout, algorithm } = config;
   const { last, planned } = runLength(config);
   const iterations = last === planned ? `${last}` : `the first ${last} of ${planned}`;
-  const sandboxes = facts.sandboxes * sandboxBytes;
+  const sandboxes = sandboxTier === undefined ? 0 : tierMemory(sandboxTier, facts.sandboxes);
   const total = memory.total + sandboxes;
   return [
     'Plan',
@@ -81,8 +85,9 @@ export function planText(
     `  evaluations   ${plan.evaluations} x ${plan.evalEpisodes} episodes, temperature ${config.eval.temperature}`,
     `  model         ${(facts.parameters / 1e6).toFixed(2)} M parameters on ${config.run.device}`,
     `  trained       ${(facts.trainedParameters / 1e6).toFixed(2)} M of them, ${percent(facts.trainedParameters / facts.parameters)}`,
-    `  memory        about ${mebibytes(total)}: ${planInWords(memory)}, sandboxes ${mebibytes(sandboxes)}`,
+    `  memory        about ${mebibytes(total)}: ${planInWords(memory)}, sandboxes ${mebibytes(sandboxes)}${sandboxTier === undefined ? '' : ` (${sandboxTier})`}`,
     ...beyondMemory(total),
+    ...sandboxPassedOver.map((why) => `  warning       sandbox passed over: ${why}`),
     `  time          about ${Math.round(expectedS)} s`,
   ].join('\n');
 }

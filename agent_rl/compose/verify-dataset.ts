@@ -27,7 +27,7 @@ const limits = { wallS: 20, memoryMiB: 512 };
  * @throws AgentRlError `CONFIG_INVALID` for an unknown format, `DATASET_INVALID`
  */
 export async function verifyDataset(options: VerifyDatasetOptions): Promise<CheckResult> {
-  const { dataset, format = 'agent_rl', print, signal } = options;
+  const { dataset, format = 'agent_rl', print, signal, sandboxPython: python } = options;
   if (format === 'search')
     return (await import('./verify-search-tasks.ts')).verifySearchTasks(options);
   if (!isCodeTaskFormat(format)) {
@@ -38,21 +38,28 @@ export async function verifyDataset(options: VerifyDatasetOptions): Promise<Chec
   }
   const { tasks } = await CodeTaskDataset.fromPath(dataset, { format });
   const workers = options.sandboxWorkers ?? availableParallelism();
-  const sandbox = await openSandbox({ type: 'auto', workers, limits });
+  const sandbox = await openSandbox({
+    type: options.sandboxType ?? 'auto',
+    ...(python !== undefined && { python }),
+    workers,
+    limits,
+  });
+  const { level } = sandbox.capabilities();
   try {
+    for (const why of sandbox.passedOver) print(`Sandbox passed over: ${why}`);
     const results = await verifyAll(sandbox, tasks, { lanes: 2 * workers, signal });
     const failed = results.filter(({ problem }) => problem !== undefined);
     for (const { taskId, problem } of failed) print(`FAIL ${taskId}: ${problem}`);
     const [judged, passed] = [results.length, results.length - failed.length];
     const share = ((100 * passed) / Math.max(1, judged)).toFixed(1);
-    print(
-      `${passed} of ${judged} reference solutions pass (${share} %), sandbox ${sandbox.capabilities().level}.`,
-    );
+    print(`${passed} of ${judged} reference solutions pass (${share} %), sandbox ${level}.`);
     return {
       ok: failed.length === 0 && !signal.aborted,
       tasks: tasks.length,
       judged,
       passed,
+      sandboxLevel: level,
+      sandboxPassedOver: sandbox.passedOver,
       failed: failed.map(({ taskId, problem }) => ({ taskId, problem })),
     };
   } finally {

@@ -4,6 +4,7 @@ import { TrainBlock } from './blocks/train-block.ts';
 import type { Config } from './config-schema.ts';
 import { placeOf, type Places, pointerStep, type Problem } from './problem.ts';
 import { runLength } from './run-length.ts';
+import { sandboxProblems } from './sandbox-problems.ts';
 
 /** A run's own file spells out every default, so only another value is one that somebody asked for. */
 const isDefault = (schema: object, value: unknown): boolean =>
@@ -163,10 +164,16 @@ const combinations: readonly Combination[] = [
 
 /** Problems of a config whose every block is valid by itself. */
 export function checkCombinations(config: Config, places: Places): readonly Problem[] {
-  return combinations.flatMap(({ path, problem }) => {
-    const pointer = path.split('.').map(pointerStep).join('');
+  const found = combinations.flatMap(({ path, problem }) => {
     const text = problem(config);
-    if (text === undefined) return [];
-    return [{ location: placeOf(places, pointer).value, path, text }];
+    return text === undefined ? [] : [{ path, text }];
+  });
+  const ofSandbox = sandboxProblems(config.sandbox).map(({ setting, text }) => ({
+    path: `sandbox.${setting}`,
+    text,
+  }));
+  return [...found, ...ofSandbox].map(({ path, text }) => {
+    const pointer = path.split('.').map(pointerStep).join('');
+    return { location: placeOf(places, pointer).value, path, text };
   });
 }

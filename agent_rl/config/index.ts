@@ -23,4 +23,5 @@ export {
 export { rewardName } from './reward-name.ts';
 export { resolvedYaml } from './resolved-yaml.ts';
 export { runLength } from './run-length.ts';
+export { sandboxProblems } from './sandbox-problems.ts';
 export { type BlockPlace, checkBlock, validateBlock } from './validate-block.ts';

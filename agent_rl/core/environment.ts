@@ -39,6 +39,8 @@ export interface Verdict {
   readonly outcome: Outcome;
   /** Absent when the system failed. */
   readonly reward: number | undefined;
+  /** Why there is no reward, for the log: what failed, in its own words. */
+  readonly problem?: string;
   /** What the reward is the sum of, by name. */
   readonly components: Readonly<Record<string, number>>;
   /** Counts and rates for the log, not part of the reward. */

@@ -65,6 +65,8 @@ function shownJson(value: unknown): string {
     return JSON.stringify(value) ?? String(value);
   } catch (error) {
     if (error instanceof RangeError) return 'What is nested too deeply to be shown';
+    // It holds a BigInt or itself.
+    if (error instanceof TypeError) return 'What JSON cannot hold';
     throw error;
   }
 }

@@ -12,12 +12,19 @@ export type SandboxStatus =
   | 'bad_request'
   | 'sandbox_error';
 
+/** What the limits of a program may be. Less time is hardly enough to start Python in. */
+export const limitBounds = {
+  wallS: { minimum: 0.01, maximum: 3600 },
+  memoryMiB: { minimum: 64, maximum: 1024 },
+} as const;
+
+/** Those left out are the sandbox's own; see `limitBounds`. */
 export interface SandboxLimits {
   readonly wallS?: number;
   readonly memoryMiB?: number;
 }
 
-/** Contents in base64, by path relative to the program's working folder. */
+/** Contents in base64, by path relative to the program's working folder; no path is a file and a folder at once. */
 export type SandboxFiles = Readonly<Record<string, string>>;
 
 export interface RunRequest {
@@ -28,7 +35,7 @@ export interface RunRequest {
   /** Put into the working folder before the program starts. */
   readonly files?: SandboxFiles;
   readonly limits?: SandboxLimits;
-  /** Seeds the sandbox's entropy, so that a rollout can be repeated. */
+  /** Seeds the sandbox's entropy, so that a rollout can be repeated. Whole, between -2^53 and 2^53. */
   readonly seed?: number;
 }
 
@@ -59,7 +66,7 @@ export interface CallsRequest {
   readonly code: string;
   /** Name of the function to call, or `Class.method` of a fresh instance for each call. */
   readonly entry: string;
-  /** Arguments of each call, type-tagged (see `core/python-value.ts`). */
+  /** Arguments of each call, type-tagged (see `core/python-value.ts`); each nested 100 deep at most. */
   readonly args: readonly (readonly unknown[])[];
   readonly limits?: SandboxLimits;
   readonly seed?: number;
@@ -121,7 +128,7 @@ export interface SessionRequest {
   readonly owner?: string;
   readonly limits?: SandboxLimits;
   readonly seed?: number;
-  /** Seconds that all programs of the session may run together. */
+  /** Seconds that all programs of the session may run together, within the bounds of `wallS`. */
   readonly totalWallS?: number;
 }
 
@@ -148,14 +155,17 @@ export interface SandboxCapabilities {
   readonly lacks?: readonly ('judge' | 'sessions')[];
 }
 
-/** Runs untrusted code. Never throws for what the code did; `sandbox_error` means we failed. */
+/**
+ * Runs untrusted code. Never throws for what the code did; `sandbox_error` means we failed, `bad_request` that the
+ * request cannot be run, and its `message` what is wrong with it.
+ */
 export interface Sandbox {
   run(request: RunRequest, signal?: AbortSignal): Promise<RunResult>;
   /** Calls a function of the program; what is expected of it stays outside. */
   calls(request: CallsRequest, signal?: AbortSignal): Promise<CallsResult>;
   /** Runs tests in a second sandbox that reaches the program by messages only. */
   judge(request: JudgeRequest, signal?: AbortSignal): Promise<JudgeResult>;
-  /** Its interpreter starts with the first program. */
+  /** Its interpreter starts with the first program. @throws AgentRlError `CONFIG_INVALID` for a request that cannot be kept */
   openSession(request?: SessionRequest): SandboxSession;
   capabilities(): SandboxCapabilities;
   close(): Promise<void>;

@@ -170,10 +170,14 @@ class Episode {
         const { invalidCalls } = log;
         const options = { rewards, environmentWeight, invalidCallPenalty, invalidCalls };
         const combined = await unlessAborted(combineRewards(view, options), signal);
-        const { outcome, success, metrics = {}, record } = verdict;
+        const { outcome, success, metrics = {}, record, problem } = verdict;
         const kept = record === undefined ? {} : { record };
         if (isSystemFailure(outcome))
-          return { ...failure(outcome, `The environment judged: ${outcome}.`), metrics, ...kept };
+          return {
+            ...failure(outcome, problem ?? `The environment judged: ${outcome}.`),
+            metrics,
+            ...kept,
+          };
         return { outcome, success, metrics, ...kept, ...combined };
       });
     } catch (thrown) {

@@ -1,4 +1,4 @@
-import type { SandboxStatus } from '../core/sandbox.ts';
+import type { RunResult, SandboxStatus } from '../core/sandbox.ts';
 
 /** What became of one case; `skipped` were not tried since an earlier one ran out of time. */
 export type CaseStatus = 'passed' | 'wrong-answer' | 'skipped' | Exclude<SandboxStatus, 'ok'>;
@@ -7,18 +7,36 @@ export interface CaseResult {
   readonly status: CaseStatus;
   /** Holds what was expected: for the log, never for the policy. */
   readonly failure?: string;
+  /** Of `sandbox_error`: what failed, in the sandbox's own words. */
+  readonly problem?: string;
 }
 
 export const passed: CaseResult = { status: 'passed' };
 export const skipped: CaseResult = { status: 'skipped' };
 
 /** The status of a case that its run did not reach, even if the run ended without a complaint. */
-export const unreached = (run: SandboxStatus): Exclude<CaseStatus, 'passed'> =>
+const unreached = (run: SandboxStatus): Exclude<CaseStatus, 'passed'> =>
   run === 'ok' ? 'error' : run;
 
 /** The result with what it is about in front of its failure. */
-export const labelled = (about: string, { status, failure }: CaseResult): CaseResult =>
-  failure === undefined ? { status } : { status, failure: `${about}: ${failure}` };
+export const labelled = (about: string, result: CaseResult): CaseResult =>
+  result.failure === undefined ? result : { ...result, failure: `${about}: ${result.failure}` };
+
+/** Of a case that its run did not reach: why, and, where nothing was said of that, the end of what the program printed. */
+export function ofUnreached({ status, message, stderr }: RunResult): CaseResult {
+  const why = message ?? lastLine(stderr);
+  const problem = status === 'sandbox_error' && message !== undefined ? { problem: message } : {};
+  const how =
+    status === 'ok' && message === undefined ? 'the program ended before the case' : status;
+  return {
+    status: unreached(status),
+    failure: `${how}${why && ` ${shorten(why)}`}`,
+    ...problem,
+  };
+}
+
+/** A traceback says at its end what happened. */
+const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? '';
 
 const mostChars = 200;
 

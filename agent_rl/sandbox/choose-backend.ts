@@ -1,5 +1,7 @@
+import { sandboxProblems } from '../config/index.ts';
 import { AgentRlError, messageOf } from '../core/errors.ts';
 import type { Sandbox } from '../core/sandbox.ts';
+import { CheckedSandbox } from './checked-sandbox.ts';
 import type { SandboxIncident } from './incident.ts';
 import { NativeSandbox } from './native/native-sandbox.ts';
 import { RemoteSandbox } from './remote/remote-sandbox.ts';
@@ -43,50 +45,50 @@ const tiersOf: Readonly<Record<SandboxType, readonly SandboxTier[]>> = {
 };
 
 /**
- * Starts the strongest backend that the type allows and this machine has.
+ * Starts the strongest backend that the type allows and this machine has. Requests to it must be checked before
+ * (`CheckedSandbox`), and before whatever else stands in front of it.
  *
  * @throws AgentRlError `SANDBOX_UNAVAILABLE` when there is none, `CONFIG_INVALID`
  */
 export async function chooseBackend(options: BackendOptions): Promise<ChosenBackend> {
-  refuseIdle(options);
+  refuseWrong(options);
   const passedOver: string[] = [];
   for (const tier of tiersOf[options.type]) {
     try {
-      return { tier, sandbox: await startTier(tier, options), passedOver };
+      return { tier, sandbox: await startBackend(tier, options), passedOver };
     } catch (error) {
       if (!AgentRlError.is(error) || error.code !== 'SANDBOX_UNAVAILABLE') throw error;
-      passedOver.push(messageOf(error));
+      // Two levels of one backend most often lack the same.
+      if (!passedOver.includes(messageOf(error))) passedOver.push(messageOf(error));
     }
   }
   throw new AgentRlError(
     'SANDBOX_UNAVAILABLE',
-    `No sandbox of type ${options.type} can be had: ${passedOver.join(' ')}`,
+    `No sandbox of type ${options.type} can be had: ${passedOver.join(' ')}${options.type === 'remote' ? '' : ' `agent-rl sandbox doctor` tries each.'}`,
   );
 }
 
-/** @throws AgentRlError `CONFIG_INVALID` for what the type has no use for, and for what it lacks */
-function refuseIdle({ type, url, tokenEnv, python, preload = [] }: BackendOptions): void {
-  const remote = type === 'remote';
-  const idle = remote
-    ? { python, preload: preload.length > 0 ? preload : undefined }
-    : { url, tokenEnv };
-  const [name] = Object.entries(idle).find(([, value]) => value !== undefined) ?? [];
-  if (name !== undefined) {
-    const instead = remote ? 'Start the server with it' : 'Set sandbox.type to remote';
-    throw new AgentRlError(
-      'CONFIG_INVALID',
-      `sandbox.${name} has no effect with sandbox.type ${type}. ${instead}, or leave it out.`,
-    );
+/** @throws AgentRlError `CONFIG_INVALID` for what the type has no use for, what it lacks, and workers that are none */
+function refuseWrong(options: BackendOptions): void {
+  const { workers } = options;
+  const problems: string[] = sandboxProblems(options).map(
+    ({ setting, text }) => `sandbox.${setting} ${text}`,
+  );
+  if (!Number.isInteger(workers) || workers < 1) {
+    problems.push(`sandbox.workers is ${workers}; it must be a whole number of at least 1.`);
   }
-  if (!remote || url !== undefined) return;
-  throw new AgentRlError(
-    'CONFIG_INVALID',
-    'sandbox.type is remote and sandbox.url is not set. Give the address of a server, such as http://127.0.0.1:8080.',
-  );
+  if (problems.length > 0) throw new AgentRlError('CONFIG_INVALID', problems.join(' '));
 }
 
-/** @throws AgentRlError `SANDBOX_UNAVAILABLE`, `CONFIG_INVALID` */
-export async function startTier(tier: SandboxTier, options: BackendOptions): Promise<Sandbox> {
+/**
+ * A backend that is given no request that cannot be run.
+ *
+ * @throws AgentRlError `SANDBOX_UNAVAILABLE`, `CONFIG_INVALID`
+ */
+export const startTier = async (tier: SandboxTier, options: BackendOptions): Promise<Sandbox> =>
+  new CheckedSandbox(await startBackend(tier, options));
+
+async function startBackend(tier: SandboxTier, options: BackendOptions): Promise<Sandbox> {
   const { workers, python, preload = [], url = '', tokenEnv, onIncident } = options;
   if (tier === 'remote') {
     return RemoteSandbox.start({

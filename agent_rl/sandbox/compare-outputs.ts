@@ -1,5 +1,4 @@
 import type { Compare } from '../core/code-task.ts';
-import { partsOf } from '../core/python-value.ts';
 import { unreachable } from '../core/unreachable.ts';
 import { near } from './nearness.ts';
 
@@ -8,7 +7,8 @@ import { near } from './nearness.ts';
  *
  * - `exact`: but for line breaks at the end.
  * - `whitespace`: word by word.
- * - `float`: word by word, decimal numbers near each other, whole numbers equal.
+ * - `float`: word by word. Where a whole number is expected, the same number in any spelling; where one with a point or an
+ *   exponent is, a decimal number near it.
  * - `unordered`: the same lines that are not blank, in any order, spaces at their ends aside.
  *
  * Text is compared by code units, whatever the locale. Never throws, and takes a time that grows as the texts do: no
@@ -52,13 +52,22 @@ const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 function nearWords(a: string, b: string): boolean {
   if (a === b) return true;
-  if (whole.test(a) && whole.test(b)) return digitsOf(a) === digitsOf(b);
-  return decimal.test(a) && decimal.test(b) && near(Number(a), Number(b));
+  if (!decimal.test(a) || !decimal.test(b)) return false;
+  if (whole.test(b)) return exactly(a) === exactly(b);
+  return near(Number(a), Number(b));
 }
 
-function digitsOf(word: string): string {
-  const parts = partsOf({ $int: word.replace('+', '') });
-  return parts.type === 'int' ? parts.digits : '';
+/** A text that two decimal numbers share when they are the same number, however long and however written. */
+function exactly(word: string): string {
+  const [mantissa = '', exponent = '0'] = word.toLowerCase().replace(/^[+-]/, '').split('e');
+  const [before = '', after = ''] = mantissa.split('.');
+  const digits = before + after;
+  let end = digits.length;
+  while (digits[end - 1] === '0') end--;
+  const significant = digits.slice(0, end).replace(/^0+/, '');
+  if (significant === '') return '0';
+  const power = Number(exponent) - after.length + digits.length - end;
+  return `${word.startsWith('-') ? '-' : ''}${significant}e${power}`;
 }
 
 const sortedLines = (text: string): string =>

@@ -1,6 +1,6 @@
 import type { AssertsTests } from '../core/code-task.ts';
 import type { AssertTests, JudgeResult, Sandbox } from '../core/sandbox.ts';
-import { labelled, passed, shorten, unreached } from './case-result.ts';
+import { labelled, ofUnreached, passed, shorten } from './case-result.ts';
 import type { CaseResult } from './case-result.ts';
 import type { JudgeCodeRequest } from './judge-code-request.ts';
 
@@ -59,8 +59,7 @@ function judged(run: JudgeResult, place: number): CaseResult {
   const verdict = run.verdicts[place];
   const isUnreached = verdict === undefined || verdict.problem === endedEarly;
   if (isUnreached || run.status === 'sandbox_error') {
-    const failure = `${run.status} ${shorten(run.message ?? '')}`;
-    return { status: unreached(run.status), failure };
+    return ofUnreached(run);
   }
   if (verdict.passed) return passed;
   const problem = verdict.problem ?? '';

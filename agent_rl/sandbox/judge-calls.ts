@@ -1,6 +1,6 @@
 import type { CallsCase } from '../core/code-task.ts';
 import type { CallsResult, Sandbox } from '../core/sandbox.ts';
-import { labelled, passed, shorten, shownJson, unreached } from './case-result.ts';
+import { labelled, ofUnreached, passed, shorten, shownJson } from './case-result.ts';
 import type { CaseResult } from './case-result.ts';
 import { compareValues } from './compare-values.ts';
 import type { JudgeCodeRequest } from './judge-code-request.ts';
@@ -31,8 +31,7 @@ function judged(
 ): CaseResult {
   const result = run.results[place];
   if (result === undefined || run.status === 'sandbox_error') {
-    const failure = `${run.status} ${shorten(run.message ?? '')}`;
-    return { status: unreached(run.status), failure };
+    return ofUnreached(run);
   }
   if (!result.ok) return { status: 'error', failure: shorten(result.problem) };
   if (compareValues(result.value, given.expected, compare)) return passed;

@@ -1,6 +1,6 @@
 import type { StdinCase } from '../core/code-task.ts';
 import type { Sandbox } from '../core/sandbox.ts';
-import { passed, shorten, skipped } from './case-result.ts';
+import { labelled, ofUnreached, passed, shorten, skipped } from './case-result.ts';
 import type { CaseResult, CaseStatus } from './case-result.ts';
 import { compareOutputs } from './compare-outputs.ts';
 import type { JudgeCodeRequest } from './judge-code-request.ts';
@@ -36,10 +36,7 @@ async function judgeRun(
 ): Promise<CaseResult> {
   const run = await sandbox.run({ code, stdin: given.input, limits, seed }, signal);
   const about = `input ${shorten(given.input)}`;
-  if (run.status !== 'ok') {
-    const why = run.message ?? run.stderr.trim().split('\n').at(-1) ?? '';
-    return { status: run.status, failure: `${about}: ${run.status} ${shorten(why)}` };
-  }
+  if (run.status !== 'ok') return labelled(about, ofUnreached(run));
   if (!run.truncated && compareOutputs(run.stdout, given.output, compare)) return passed;
   return {
     status: 'wrong-answer',

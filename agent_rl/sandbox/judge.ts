@@ -15,6 +15,8 @@ export interface Judgement {
   readonly statuses: readonly CaseStatus[];
   /** What went wrong, for the log. Holds what was expected: never to be shown to the policy. */
   readonly failures: readonly string[];
+  /** Of `sandbox_error`: what failed, in the sandbox's own words. */
+  readonly problem?: string;
   /** Backend and level that ran the program. */
   readonly level: string;
 }
@@ -32,12 +34,14 @@ export async function judgeCode(
 ): Promise<Judgement> {
   const results = await resultsOf(sandbox, request, signal);
   const statuses = results.map(({ status }) => status);
+  const problem = results.find((result) => result.problem !== undefined)?.problem;
   return {
     status: statuses.includes('sandbox_error') ? 'sandbox_error' : 'judged',
     passed: statuses.filter((status) => status === 'passed').length,
     total: statuses.length,
     statuses,
     failures: results.flatMap(({ failure }) => failure ?? []),
+    ...(problem !== undefined && { problem }),
     level: sandbox.capabilities().level,
   };
 }

@@ -7,18 +7,20 @@ import type { NumberParts } from './value-key.ts';
 /** Values looked at before the comparison is given up: half a second. */
 const mostSteps = 2_000_000;
 
-/** One comparison of two values whose floats may be near each other instead of equal. */
+/** One comparison of two values, which may hold numbers near the expected floats instead of equal ones. */
 export class NearValues {
   #steps = 0;
 
   /**
-   * Whether the values are equal but for floats that are near; whole numbers must be equal. What takes more than
-   * two million steps does not hold: only sets and dictionaries of many nearly equal members come near it.
+   * Whether the values are equal but for numbers that are near expected floats; where a boolean or a tagged integer is
+   * expected, only what Python's `==` calls equal to it will do. JSON writes 2.0 and 2 alike, so what it has as a whole
+   * number is that integer, or a float near it. What takes more than two million steps does not hold: only sets and
+   * dictionaries of many nearly equal members come near it.
    */
   hold(actual: PythonValue, expected: PythonValue): boolean {
     if (++this.#steps > mostSteps) return false;
     const [a, b] = [partsOf(actual), partsOf(expected)];
-    if (isNumber(a) && isNumber(b)) return nearNumbers(a, b);
+    if (isNumber(a) && isNumber(b)) return nearNumbers(a, b, typeof expected === 'number');
     if ('pairs' in a && 'pairs' in b) return this.#sameBags(asTuples(a.pairs), asTuples(b.pairs));
     if ('items' in a && 'items' in b) {
       if (isSet(a) && isSet(b)) return this.#sameBags(a.items, b.items);
@@ -62,16 +64,15 @@ const asTuples = (
   pairs: readonly (readonly [PythonValue, PythonValue])[],
 ): readonly PythonValue[] => pairs.map((pair) => ({ $tuple: pair }));
 
-function nearNumbers(a: NumberParts, b: NumberParts): boolean {
+function nearNumbers(a: NumberParts, b: NumberParts, fromJson: boolean): boolean {
   if (numberKey(a) === numberKey(b)) return true;
-  if (isWhole(a) && isWhole(b)) return false;
+  if (a.type === 'bool' || b.type === 'bool') return false;
+  if (b.type === 'int' && !(fromJson && a.type === 'float')) return false;
   const [x, y] = [complexOf(a), complexOf(b)];
   // An integer beyond the floats is no infinity.
-  if (![x, y].flat().every(Number.isFinite) && (isWhole(a) || isWhole(b))) return false;
+  if ((a.type === 'int' || b.type === 'int') && ![x, y].flat().every(Number.isFinite)) return false;
   return near(x[0], y[0]) && near(x[1], y[1]);
 }
-
-const isWhole = ({ type }: NumberParts): boolean => type === 'int' || type === 'bool';
 
 function complexOf(parts: NumberParts): readonly [number, number] {
   if (parts.type === 'complex') return [parts.real, parts.imaginary];

@@ -1,4 +1,5 @@
 import type { Sandbox, SandboxLimits } from '../core/sandbox.ts';
+import { CheckedSandbox } from './checked-sandbox.ts';
 import { chooseBackend } from './choose-backend.ts';
 import type { BackendOptions, SandboxTier } from './choose-backend.ts';
 import { IncidentLog } from './incident.ts';
@@ -28,7 +29,8 @@ export interface OpenedSandbox extends Sandbox {
 }
 
 /**
- * Starts the sandbox of a run: a backend, a queue that is fair between rollouts before it, and a memory of answers.
+ * Starts the sandbox of a run: a backend, a queue that is fair between rollouts before it, a memory of answers, and first
+ * of all a look at the request, so that all of them can rely on it.
  *
  * @throws AgentRlError `SANDBOX_UNAVAILABLE`, `CONFIG_INVALID`
  */
@@ -41,7 +43,7 @@ export async function openSandbox(options: OpenSandboxOptions): Promise<OpenedSa
   const queued = new QueuedSandbox(retrying, options.workers);
   const remembering = new RememberingSandbox(queued);
   return {
-    ...methodsOf(remembering),
+    ...methodsOf(new CheckedSandbox(remembering)),
     tier,
     passedOver,
     incidents,

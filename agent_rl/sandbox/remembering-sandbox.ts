@@ -13,7 +13,8 @@ const mostChars = 4096;
 
 /**
  * A sandbox that answers an equal request from memory: the members of a group often write the same program. Requests
- * are equal when code, input or calls, limits and seed are. Those under way are shared, whatever becomes of them.
+ * are equal when code, input or calls, files, limits and seed are. Those under way are shared, whatever becomes of them.
+ * It must be given requests that were checked (`CheckedSandbox`): others may look alike as JSON.
  *
  * Statuses `ok`, `error` and `bad_request` are kept, up to a size; `timeout`, `memory_limit`, `crashed` and
  * `sandbox_error` are not. A program whose output depends on something else than its request, such as the clock, is
@@ -35,13 +36,13 @@ export class RememberingSandbox implements Sandbox {
   }
 
   run: Sandbox['run'] = (request, signal) =>
-    this.#answer(['run', request], () => this.inner.run(request), signal);
+    this.#answer({ kind: 'run', request }, () => this.inner.run(request), signal);
 
   calls: Sandbox['calls'] = (request, signal) =>
-    this.#answer(['calls', request], () => this.inner.calls(request), signal);
+    this.#answer({ kind: 'calls', request }, () => this.inner.calls(request), signal);
 
   judge: Sandbox['judge'] = (request, signal) =>
-    this.#answer(['judge', request], () => this.inner.judge(request), signal);
+    this.#answer({ kind: 'judge', request }, () => this.inner.judge(request), signal);
 
   /** What a session's program does depends on those before it, so nothing of it is kept. */
   openSession: Sandbox['openSession'] = (request) => this.inner.openSession(request);
@@ -52,16 +53,13 @@ export class RememberingSandbox implements Sandbox {
 
   /** The run itself is not cancelled, since others may wait for it; it ends by its own limit. */
   async #answer<Result extends RunResult>(
-    request: unknown,
+    asked: Asked,
     run: () => Promise<Result>,
     signal: AbortSignal | undefined,
   ): Promise<Result> {
     signal?.throwIfAborted();
     this.#requests += 1;
-    // Equal programs are equal whoever asks.
-    const key = JSON.stringify(request, (name, value: unknown) =>
-      name === 'owner' ? undefined : value,
-    );
+    const key = keyOf(asked);
     const known = this.#answers.get(key) as Promise<Result> | undefined;
     if (known !== undefined) this.#repeats += 1;
     const answer = known ?? this.#start(key, run);
@@ -77,6 +75,18 @@ export class RememberingSandbox implements Sandbox {
     if (this.#answers.size > this.limit && oldest !== undefined) this.#answers.delete(oldest);
     return answer;
   }
+}
+
+interface Asked {
+  readonly kind: 'run' | 'calls' | 'judge';
+  readonly request: object;
+}
+
+/** Requests that were checked hold nothing that JSON would drop or change. */
+function keyOf({ kind, request }: Asked): string {
+  // Equal programs are equal whoever asks; anything called owner further inside is the program's affair.
+  const fields = Object.entries(request).filter(([name]) => name !== 'owner');
+  return JSON.stringify([kind, fields]);
 }
 
 const isKept = (result: RunResult): boolean =>

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 
-import { attacks } from './cases/index.ts';
-import { offered, packageBackends } from './backends.ts';
+import { offered } from './backends.ts';
+import { choose, type Chosen, themeOfHacks } from './choose.ts';
 import type { InheritedFile } from './host/host.ts';
 import { reportText, type SuiteReport } from './report.ts';
 import type { Finding } from './run-attack.ts';
-import { honestSolutions, rewardHacks } from './reward-hacks.ts';
+import { honestSolutions } from './reward-hacks.ts';
 import { runRewardHacks } from './run-reward-hacks.ts';
 import { runSuite } from './run-suite.ts';
 import type { Backend } from './backend.ts';
@@ -27,33 +27,29 @@ export interface IdentitySettings {
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-const matches = (parts: readonly string[], name: string): boolean =>
-  parts.length === 0 || parts.some((part) => name.includes(part));
-
-async function attack(backend: Backend, settings: IdentitySettings): Promise<SuiteReport> {
-  const { identity, lanes, inherited, cases } = settings;
-  const chosen = Object.entries(attacks).map(
-    ([theme, all]) => [theme, all.filter(({ name }) => matches(cases, name))] as const,
-  );
+async function attack(
+  backend: Backend,
+  { attacks, hacks }: Chosen,
+  { identity, lanes, inherited }: IdentitySettings,
+): Promise<SuiteReport> {
   const started = performance.now();
   const findings = await runSuite(backend, {
-    attacks: chosen.flatMap(([, some]) => some),
+    attacks: attacks.flatMap(([, some]) => some),
     lanes,
     inherited,
   });
   const found = new Map(findings.map((finding) => [finding.attack, finding]));
   const themes: Record<string, readonly Finding[]> = {};
-  for (const [theme, some] of chosen) {
+  for (const [theme, some] of attacks) {
     themes[theme] = some.flatMap(({ name }) => found.get(name) ?? []);
   }
-  themes['reward hacks'] = await judgeHacks(backend, cases);
+  themes[themeOfHacks] = await judgeHacks(backend, hacks);
   themes['left behind'] = findings.slice(-1);
   const wallS = (performance.now() - started) / 1000;
   return { backend: backend.name, identity, themes, wallS };
 }
 
-async function judgeHacks(backend: Backend, cases: readonly string[]): Promise<readonly Finding[]> {
-  const hacks = rewardHacks.filter(({ name }) => matches(cases, name));
+async function judgeHacks(backend: Backend, hacks: Chosen['hacks']): Promise<readonly Finding[]> {
   if (hacks.length === 0) return [];
   const sandbox = await backend.start({ workers: 2, onIncident: () => undefined });
   try {
@@ -64,19 +60,13 @@ async function judgeHacks(backend: Backend, cases: readonly string[]): Promise<r
 }
 
 async function main(settings: IdentitySettings): Promise<void> {
-  const named = [...Object.values(attacks).flat(), ...rewardHacks].filter(({ name }) =>
-    matches(settings.cases, name),
-  );
-  if (named.length === 0) throw new Error(`No attack is named like ${settings.cases.join(', ')}.`);
-  const wanted = packageBackends.filter(({ name }) => matches(settings.backends, name));
-  if (wanted.length === 0)
-    throw new Error(`No backend is named like ${settings.backends.join(', ')}.`);
-  const { present, absent } = await offered(wanted);
+  const chosen = choose(settings);
+  const { present, absent } = await offered(chosen.backends);
   for (const { name, why } of absent)
     say(`${name} as ${settings.identity}: not on this machine. ${why}\n`);
   const reports: SuiteReport[] = [];
   for (const backend of present) {
-    const report = await attack(backend, settings);
+    const report = await attack(backend, chosen, settings);
     say(reportText(report));
     reports.push(report);
   }

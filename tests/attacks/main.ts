@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 
 import yargs from 'yargs';
 
+import { flagProblem } from './choose.ts';
 import { identities, type Identity, possibleIdentities, runAs } from './identity.ts';
 import { type SuiteReport, totalOf } from './report.ts';
 
@@ -13,13 +14,18 @@ const flags = await yargs(process.argv.slice(2))
   .scriptName('npm run test:sandbox --')
   .options({
     backend: { type: 'string', array: true, default: [], describe: "Part of a backend's name" },
-    case: { type: 'string', array: true, default: [], describe: "Part of an attack's name" },
+    case: {
+      type: 'string',
+      array: true,
+      default: [],
+      describe: "Part of an attack's name or a theme's",
+    },
     identity: {
       choices: identities,
       array: true,
       describe: 'Who runs the sandbox. Default: all this process can be',
     },
-    lanes: { type: 'number', default: 2, describe: 'Attacks at once' },
+    lanes: { type: 'string', default: '2', requiresArg: true, describe: 'Attacks at once' },
     json: { type: 'string', describe: 'File for the findings' },
   })
   .strict()
@@ -27,18 +33,30 @@ const flags = await yargs(process.argv.slice(2))
 
 const possible = possibleIdentities();
 const wanted: readonly Identity[] = flags.identity ?? possible;
-const reports: SuiteReport[] = [];
-for (const identity of wanted) {
-  if (!possible.includes(identity)) throw new Error(`Only root can run the suite as ${identity}.`);
-  const settings = { backends: flags.backend, cases: flags.case, lanes: flags.lanes };
-  reports.push(...(await runAs(identity, settings)));
+const choice = { backends: flags.backend, cases: flags.case };
+const other = wanted.find((identity) => !possible.includes(identity));
+const problem =
+  flagProblem({ ...choice, lanes: flags.lanes }) ??
+  (other === undefined ? undefined : `--identity: only root can run the suite as ${other}.`);
+
+if (problem === undefined) await run();
+else {
+  console.error(problem);
+  process.exitCode = 1;
 }
-for (const identity of identities) {
-  if (!wanted.includes(identity)) console.log(`Not tried as ${identity}.`);
+
+async function run(): Promise<void> {
+  const reports: SuiteReport[] = [];
+  for (const identity of wanted) {
+    reports.push(...(await runAs(identity, { ...choice, lanes: Number(flags.lanes) })));
+  }
+  for (const identity of identities) {
+    if (!wanted.includes(identity)) console.log(`Not tried as ${identity}.`);
+  }
+  if (flags.json !== undefined)
+    writeFileSync(flags.json, `${JSON.stringify(reports, undefined, 2)}\n`);
+  const { passed, failed } = totalOf(reports);
+  console.log(`${passed} passed, ${failed} failed.`);
+  // A suite that ran nothing shows nothing.
+  process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
 }
-if (flags.json !== undefined)
-  writeFileSync(flags.json, `${JSON.stringify(reports, undefined, 2)}\n`);
-const { passed, failed } = totalOf(reports);
-console.log(`${passed} passed, ${failed} failed.`);
-// A suite that ran nothing shows nothing.
-process.exitCode = failed > 0 || passed === 0 ? 1 : 0;

@@ -140,6 +140,8 @@ describe('agent-rl verify-dataset', () => {
       'mbpp.jsonl',
       '--format',
       'mbpp',
+      '--sandbox-type',
+      'pyodide',
       '--sandbox-workers',
       '1',
       '--json',
@@ -147,6 +149,10 @@ describe('agent-rl verify-dataset', () => {
     const { code, stdout, stderr } = ran('verify-dataset', ...args);
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
     expect(JSON.parse(stdout)).toMatchObject({ tasks: 2, judged: 2, passed: 2, failed: [] });
+    expect(JSON.parse(stdout)).toMatchObject({
+      sandboxLevel: expect.stringMatching(/^pyodide/) as unknown,
+      sandboxPassedOver: [],
+    });
   }, 60_000);
 
   test("reads HumanEval's own format", () => {

@@ -1,15 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import type { Sandbox } from '../../agent_rl/core/sandbox.ts';
+import { CheckedSandbox } from '../../agent_rl/sandbox/checked-sandbox.ts';
+import { badArguments, badRequests } from './bad-requests.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** What every backend does alike. Its limits must be 3 s and 256 MiB. */
+/** What every backend does alike behind the check of its requests. Its limits must be 3 s and 256 MiB. */
 export function sandboxContract(name: string, start: () => Promise<Sandbox>): void {
   describe(`The sandbox ${name}`, () => {
     let sandbox: Sandbox;
     beforeAll(async () => {
-      sandbox = await start();
+      sandbox = new CheckedSandbox(await start());
     }, 60_000);
     afterAll(() => sandbox?.close());
     const run = (code: string, stdin = '') => sandbox.run({ code, stdin });
@@ -42,6 +44,19 @@ export function sandboxContract(name: string, start: () => Promise<Sandbox>): vo
           expect(result.message).toMatch(/code must be a string/);
         },
       );
+
+      test.each(badRequests)('refuses %s', async (_name, kind, request, message) => {
+        const result = await sandbox[kind](request);
+        expect(result).toMatchObject({ status: 'bad_request', stdout: '', wallMs: 0 });
+        expect(result.message).toMatch(message);
+      });
+
+      test.each(badArguments)('refuses as an argument %s', async (_name, value, message) => {
+        const args = [[1], [1, value()]];
+        const result = await sandbox.calls({ code: 'def f(*a): pass', entry: 'f', args });
+        expect(result).toMatchObject({ status: 'bad_request', results: [] });
+        expect(result.message).toMatch(message);
+      });
 
       test('refuses 2 MB of code and says how much is allowed', async () => {
         const { status, message } = await run('x = 1\n'.repeat(350_000));
@@ -100,6 +115,15 @@ export function sandboxContract(name: string, start: () => Promise<Sandbox>): vo
       expect(again.stderr).toMatch(/ModuleNotFoundError/);
     });
 
+    test('puts a file of any name there, also that of a property of all objects', async () => {
+      const names = ['__proto__', 'constructor', 'toString'];
+      const files = Object.fromEntries(names.map((each) => [each, base64(`in ${each}`)]));
+      const code = `import os\nprint([open(each).read() for each in ${JSON.stringify(names)} if each in os.listdir(".")])`;
+      const stdout = "['in __proto__', 'in constructor', 'in toString']\n";
+      expect(await sandbox.run({ code, files })).toMatchObject({ status: 'ok', stdout });
+      expect(await run(code)).toMatchObject({ status: 'ok', stdout: '[]\n' });
+    });
+
     test("imports the program's own modules, whatever ours are called", async () => {
       const names = ['kernel', 'loop', 'limits', 'box', 'entries', 'seccomp'];
       const files = Object.fromEntries(names.map((each) => [`${each}.py`, base64('own = 1')]));
@@ -118,6 +142,19 @@ export function sandboxContract(name: string, start: () => Promise<Sandbox>): vo
       const halves = await sandbox.calls({ code, entry: 'half', args: [[3], ['x']] });
       expect(halves.results[0]).toEqual({ ok: true, value: { $float: '1.5' } });
       expect(halves.results[1]).toMatchObject({ ok: false });
+    });
+
+    test.each<[string, (value: unknown) => unknown]>([
+      ['lists', (value) => [value]],
+      ['tuples', (value) => ({ $tuple: [value] })],
+      ['sets', (value) => ({ $frozenset: [value] })],
+      ['dictionaries', (value) => ({ $dict: [['k', value]] })],
+    ])('carries %s nested 100 deep to a function and back', async (_name, wrap) => {
+      let value: unknown = 1;
+      for (let i = 0; i < 100; i++) value = wrap(value);
+      const code = 'def f(x): return x';
+      const { results } = await sandbox.calls({ code, entry: 'f', args: [[value]] });
+      expect(results).toEqual([{ ok: true, value }]);
     });
 
     test('keeps the results of the calls before one that does not return', async () => {
@@ -195,15 +232,21 @@ export function sandboxContract(name: string, start: () => Promise<Sandbox>): vo
       await session.close();
     });
 
-    test("interrupts a session's program at its deadline and keeps the variables", async () => {
-      const session = sandbox.openSession({ limits: { wallS: 0.5 } });
-      await session.run({ code: 'x = 1' });
-      const late = await session.run({ code: 'x = 2\nwhile True: pass' });
-      expect(late).toMatchObject({ status: 'timeout', alive: true });
-      expect(late.stderr).toMatch(/KeyboardInterrupt/);
-      expect(await session.run({ code: 'print(x)' })).toMatchObject({ stdout: '2\n' });
-      await session.close();
-    });
+    test.each([
+      ['computes', 'while True: pass'],
+      ['sleeps', 'import time\ntime.sleep(60)'],
+    ])(
+      "interrupts a session's program that %s at its deadline, keeping variables",
+      async (_, idle) => {
+        const session = sandbox.openSession({ limits: { wallS: 0.5 } });
+        await session.run({ code: 'x = 1' });
+        const late = await session.run({ code: `x = 2\n${idle}` });
+        expect(late).toMatchObject({ status: 'timeout', alive: true });
+        expect(late.stderr).toMatch(/KeyboardInterrupt/);
+        expect(await session.run({ code: 'print(x)' })).toMatchObject({ stdout: '2\n' });
+        await session.close();
+      },
+    );
 
     test('says that a session ended, and begins it anew', async () => {
       const session = sandbox.openSession();
@@ -222,8 +265,9 @@ export function sandboxContract(name: string, start: () => Promise<Sandbox>): vo
       expect(cut.status).toBe('timeout');
       const after = await session.run({ code: 'print(1)' });
       expect(after).toMatchObject({ status: 'timeout', stdout: '', alive: false });
-      expect(after.message).toMatch(/0\.6 s/);
+      expect(after.message).toBe('the programs of the session used up their 0.6 s together');
       await session.close();
+      expect(await session.run({ code: 'print(1)' })).toMatchObject({ status: 'sandbox_error' });
     });
 
     test('sees nothing of one session in another', async () => {
@@ -234,6 +278,20 @@ export function sandboxContract(name: string, start: () => Promise<Sandbox>): vo
       await one.close();
       await other.close();
     });
+
+    test('lets more rollouts hold sessions than programs run at once, each its own', async () => {
+      const rollouts = [0, 1, 2, 3].map(async (i) => {
+        const session = sandbox.openSession({ owner: `rollout ${i}` });
+        await session.run({ code: `x = ${i}` });
+        await run('print("between")');
+        const { stdout } = await session.run({ code: 'print(x)' });
+        await session.close();
+        return stdout;
+      });
+      const beside = sandbox.run({ code: 'print("beside")', owner: 'another' });
+      expect(await Promise.all(rollouts)).toEqual(['0\n', '1\n', '2\n', '3\n']);
+      expect(await beside).toMatchObject({ status: 'ok', stdout: 'beside\n' });
+    }, 60_000);
 
     test('repeats random results with the seed, also those of secrets and uuid', async () => {
       const code =

@@ -18,6 +18,7 @@ import { openEngine } from '../../agent_rl/engine/open-engine.ts';
 import { tf } from '../../agent_rl/engine/ops.ts';
 import { RolloutWorker } from '../../agent_rl/rollout/rollout-worker.ts';
 import { ToolRunner } from '../../agent_rl/rollout/tool-runner.ts';
+import { openSandbox } from '../../agent_rl/sandbox/open-sandbox.ts';
 import { openEmbedder } from '../../agent_rl/search/corpus/index.ts';
 import type { Metrics } from '../../agent_rl/telemetry/index.ts';
 import { openSearch } from '../../agent_rl/tools/search/open-search.ts';
@@ -124,11 +125,17 @@ const calls =
   (name: string): Script =>
   ({ key: { turn } }) => ({ message: turn < 2 ? says('', [name, {}]) : says('done') });
 
+const sandbox = { workers: 1, limits: { wallS: 5, memoryMiB: 256 } } as const;
+
 /** What each row of the table is seen in, by the start of its second cell. */
 const provocations: Readonly<Record<string, () => Promise<string>>> = {
   'PLUGIN_UNKNOWN: … no tool is named "code_exce"': () =>
     shown(() => choosePlugins(config('tools: [{type: code_exce}]'), builtinPlugins())),
   '… tool calls in … episodes named a tool': () => advice({ script: calls('ecko') }),
+  'SANDBOX_UNAVAILABLE: No sandbox of type native': () =>
+    shown(() => openSandbox({ ...sandbox, type: 'native', python: '/nowhere/python3' })),
+  'SANDBOX_UNAVAILABLE: No sandbox of type remote': () =>
+    shown(() => openSandbox({ ...sandbox, type: 'remote', url: 'http://127.0.0.1:1' })),
   'CORPUS_INVALID:': () => shown(() => search({ mode: 'corpus', corpus: { path: 'no-index' } })),
   'CONFIG_INVALID: … takes its key': () =>
     shown(() => search({ mode: 'web', web: { provider: 'tavily', apiKeyEnv: 'TAVILY_API_KEY' } })),
@@ -239,6 +246,7 @@ describe("README's troubleshooting table", () => {
     const symptoms = [...new Set(rows.map(({ symptom }) => symptom))];
     expect(symptoms).toEqual([
       'Tool not registered',
+      'No sandbox',
       'Search failed',
       'Rollouts end at once',
       'Generation fails',

@@ -23,12 +23,13 @@ interface Range {
 
 /** @throws AgentRlError `CONFIG_INVALID` when the flag's number is out of its range. */
 export function numberOf(parsed: Parsed, flag: string, { least, most, whole }: Range): number {
-  const value = Number(parsed[flag]);
+  const given = String(parsed[flag]).trim();
+  const value = given === '' ? Number.NaN : Number(given);
   const inRange = value >= least && value <= (most ?? Infinity) && Number.isFinite(value);
   if (inRange && (whole !== true || Number.isSafeInteger(value))) return value;
   const kind = whole === true ? 'a whole number' : 'a number';
   const range = most === undefined ? `${least} or more` : `from ${least} to ${most}`;
-  throw invalid(`--${flag} is ${String(parsed[flag])}; expected ${kind}, ${range}.`);
+  throw invalid(`--${flag} is ${given === '' ? 'empty' : given}; expected ${kind}, ${range}.`);
 }
 
 /** @throws AgentRlError `CONFIG_INVALID` */

@@ -1,8 +1,9 @@
 import { availableParallelism } from 'node:os';
 
-import type { SandboxType } from '../../sandbox/choose-backend.ts';
+import type { LocalSandboxType } from '../../compose/run-options.ts';
 import type { Command, CommandGroup } from '../command.ts';
 import { printer, writeJson } from '../io.ts';
+import { localSandboxTypes } from '../local-sandbox-types.ts';
 import { numberOf, textOf } from './prepare-data-settings.ts';
 
 const json = {
@@ -10,25 +11,39 @@ const json = {
   default: false,
   describe: 'Print the result as JSON on stdout',
 } as const;
-const python = { type: 'string', describe: 'Python of the native sandbox' } as const;
+const python = {
+  type: 'string',
+  requiresArg: true,
+  describe: 'Python of the native sandbox, by its path or its name on PATH',
+} as const;
+const preload = {
+  type: 'string',
+  array: true,
+  requiresArg: true,
+  default: [],
+  describe: 'Modules programs may import',
+} as const;
+/** Numbers are read as they were written, so that what is none can be shown. */
+const written = { type: 'string', requiresArg: true } as const;
 
 const serve: Command = {
   name: 'serve',
   describe: 'Let others run programs here: remote sandboxes, and callers of POST /run_code',
   options: {
-    port: { type: 'number', default: 8080, describe: 'Port; 0 takes a free one' },
-    host: { type: 'string', default: '127.0.0.1', describe: 'Address to listen on' },
-    'token-env': { type: 'string', describe: 'Environment variable that holds what callers show' },
+    port: { ...written, default: '8080', describe: 'Port; 0 takes a free one' },
+    host: { ...written, default: '127.0.0.1', describe: 'Address to listen on' },
+    'token-env': { ...written, describe: 'Environment variable that holds what callers show' },
     type: {
-      choices: ['auto', 'native', 'native:ns', 'native:lite', 'pyodide'] as const,
+      choices: localSandboxTypes,
       default: 'auto',
+      requiresArg: true,
       describe: 'Sandbox that runs the programs',
     },
     python,
-    preload: { type: 'string', array: true, default: [], describe: 'Modules programs may import' },
+    preload,
     workers: {
-      type: 'number',
-      default: availableParallelism(),
+      ...written,
+      default: String(availableParallelism()),
       defaultDescription: 'processors',
       describe: 'Programs run at once',
     },
@@ -38,7 +53,7 @@ const serve: Command = {
     const asJson = parsed['json'] === true;
     const [named, tokenEnv] = [textOf(parsed, 'python'), textOf(parsed, 'token-env')];
     const result = await jobs.serveSandbox({
-      type: parsed['type'] as Exclude<SandboxType, 'remote'>,
+      type: parsed['type'] as LocalSandboxType,
       preload: parsed['preload'] as readonly string[],
       workers: numberOf(parsed, 'workers', { least: 1, most: 256, whole: true }),
       host: String(parsed['host']),
@@ -57,12 +72,13 @@ const serve: Command = {
 const doctor: Command = {
   name: 'doctor',
   describe: 'Start every sandbox this machine may have, attack it and say what it holds back',
-  options: { python, json },
+  options: { python, preload, json },
   run: async (parsed, { io, jobs }) => {
     const asJson = parsed['json'] === true;
     const named = textOf(parsed, 'python');
     const report = await jobs.sandboxDoctor({
       print: printer(io, asJson),
+      preload: parsed['preload'] as readonly string[],
       ...(named !== undefined && { python: named }),
     });
     if (asJson) writeJson(io, report);

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 
+import { limitBounds } from '../../core/sandbox.ts';
 import { block } from './block.ts';
 
 /** `sandbox:` where untrusted code runs. */
@@ -13,7 +14,8 @@ export const SandboxBlock = block(
     python: Type.Optional(
       Type.String({
         minLength: 1,
-        description: 'Python of the native sandbox; by default that of the system',
+        description:
+          'Python of the native sandbox, by its path or its name on PATH; by default that of the system',
       }),
     ),
     preload: Type.Array(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_.]*$' }), {
@@ -42,15 +44,13 @@ export const SandboxBlock = block(
       }),
     ),
     wallS: Type.Number({
-      exclusiveMinimum: 0,
-      maximum: 3600,
+      ...limitBounds.wallS,
       default: 5,
       unit: 's',
       description: 'Wall-clock limit of one program',
     }),
     memoryMiB: Type.Integer({
-      minimum: 64,
-      maximum: 1024,
+      ...limitBounds.memoryMiB,
       default: 256,
       unit: 'MiB',
       description: 'Memory limit of one program',

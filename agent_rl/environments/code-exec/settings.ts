@@ -1,6 +1,8 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 
+import { limitBounds } from '../../core/sandbox.ts';
+
 /** The environment's block in YAML. */
 export const CodeExecSettings = Type.Object(
   {
@@ -34,8 +36,7 @@ export const CodeExecSettings = Type.Object(
     }),
     judgeWallS: Type.Optional(
       Type.Number({
-        exclusiveMinimum: 0,
-        maximum: 3600,
+        ...limitBounds.wallS,
         description:
           'Seconds one hidden case may run, or all calls or statements of a task together; by default the limit of the sandbox',
       }),

@@ -40,7 +40,9 @@ const withoutZeros = (parts: Readonly<Record<string, number>>): Record<string, n
 
 function withoutReward(outcome: 'aborted' | 'infrastructure-error', episode: Episode): Verdict {
   const metrics = metricsOf(episode, false, 0);
-  return { outcome, reward: undefined, components: {}, success: false, metrics };
+  const why = episode.judgement?.problem;
+  const problem = why === undefined ? {} : { problem: `The sandbox failed: ${why}` };
+  return { outcome, reward: undefined, ...problem, components: {}, success: false, metrics };
 }
 
 function failedOutcome({ end }: Episode): Outcome {

@@ -11,13 +11,13 @@ MOST_BYTES = 8 * 1024 * 1024
 class Channel:
     """One end. Blocking; used by one thread."""
 
-    def __init__(self, descriptor):
-        self._descriptor = descriptor
+    def __init__(self, descriptor, most_bytes=MOST_BYTES):
+        self._descriptor, self._most_bytes = descriptor, most_bytes
 
     def send(self, text):
         """Raises ValueError for a message that is too large, OSError when the other end is gone."""
         body = text.encode('utf-8')
-        if _len(body) > MOST_BYTES:
+        if _len(body) > self._most_bytes:
             raise _ValueError('a message between the sandboxes is too large')
         rest = _len(body).to_bytes(4, 'big') + body
         while rest:
@@ -26,7 +26,7 @@ class Channel:
     def receive(self):
         """Raises EOFError when the other end is gone, ValueError for a message that is too large."""
         length = _int_from(self._exactly(4), 'big')
-        if length > MOST_BYTES:
+        if length > self._most_bytes:
             raise _ValueError('a message between the sandboxes is too large')
         return self._exactly(length).decode('utf-8')
 

@@ -1,14 +1,26 @@
 import { execFileSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
-import { delimiter, isAbsolute, join } from 'node:path';
+import { delimiter, isAbsolute, join, resolve } from 'node:path';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 
 /** As the supervisor is started: no user's packages, no site, no bytecode written. */
 export const pythonFlags = ['-s', '-S', '-B'] as const;
 
-/** The sandbox's whole environment: the same hashes, and so the same order of sets, in every run. */
-export const pythonEnvironment = { PYTHONHASHSEED: '0', PYTHONUTF8: '1' } as const;
+/**
+ * The sandbox's whole environment: the same hashes, and so the same order of sets, in every run; libraries bound at the
+ * start, not again in each process that is forked; one arena, because each reserves address space, which is limited; and no
+ * threads of numerical libraries, which a fork would leave behind.
+ */
+export const pythonEnvironment = {
+  PYTHONHASHSEED: '0',
+  PYTHONUTF8: '1',
+  LD_BIND_NOW: '1',
+  MALLOC_ARENA_MAX: '1',
+  OMP_NUM_THREADS: '1',
+  OPENBLAS_NUM_THREADS: '1',
+  MKL_NUM_THREADS: '1',
+} as const;
 
 const oldest = [3, 9] as const;
 const machines: Readonly<Partial<Record<NodeJS.Architecture, string>>> = {
@@ -19,11 +31,15 @@ const machines: Readonly<Partial<Record<NodeJS.Architecture, string>>> = {
 const unavailable = (message: string): AgentRlError =>
   new AgentRlError('SANDBOX_UNAVAILABLE', message);
 
+/** Where PATH may have a program. */
+const onPath = (name: string): string[] =>
+  (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .filter(isAbsolute)
+    .map((folder) => join(folder, name));
+
 /** Where a Python may be. The system's own first: every user of the machine can read its library. */
-function candidates(path = process.env['PATH'] ?? ''): string[] {
-  const folders = path.split(delimiter).filter(isAbsolute);
-  return [...new Set(['/usr/bin/python3', ...folders.map((folder) => join(folder, 'python3'))])];
-}
+const candidates = (): string[] => [...new Set(['/usr/bin/python3', ...onPath('python3')])];
 
 const isExecutable = (file: string): boolean => {
   try {
@@ -35,6 +51,21 @@ const isExecutable = (file: string): boolean => {
   }
 };
 
+/**
+ * A name is looked for on PATH; anything else is a path from the working directory. Absolute: a supervisor has another
+ * working directory, and a Python that was started by its name does not always know where it lies.
+ *
+ * @throws AgentRlError `SANDBOX_UNAVAILABLE`
+ */
+function located(named: string): string {
+  if (named.includes('/')) return resolve(named);
+  const found = onPath(named).find(isExecutable);
+  if (found !== undefined) return found;
+  throw unavailable(
+    `No program on PATH is named ${JSON.stringify(named)}. Give the path of a Python in sandbox.python, or use sandbox.type pyodide.`,
+  );
+}
+
 /** What keeps a file from being a Python to use, or nothing. */
 function problemOf(python: string): string | undefined {
   try {
@@ -43,6 +74,8 @@ function problemOf(python: string): string | undefined {
       [...pythonFlags, '-c', 'import sys; print("%d.%d" % sys.version_info[:2])'],
       { env: pythonEnvironment, encoding: 'utf8', timeout: 20_000, stdio: 'pipe' },
     );
+    if (!/^\d+\.\d+$/.test(text.trim()))
+      return `${python} does not tell its version as a Python does`;
     const [major = 0, minor = 0] = text.trim().split('.').map(Number);
     const recent = major > oldest[0] || (major === oldest[0] && minor >= oldest[1]);
     return recent ? undefined : `${python} is Python ${text.trim()}`;
@@ -54,7 +87,7 @@ function problemOf(python: string): string | undefined {
 /**
  * A Python that the native sandbox can use.
  *
- * @param named the one to use; by default the system's own, then those on PATH
+ * @param named the one to use, by its path or its name on PATH; by default the system's own, then those on PATH
  * @throws AgentRlError `SANDBOX_UNAVAILABLE` on other systems than Linux, other machines than x86-64 and 64-bit ARM, or
  *   without Python 3.9 or later
  */
@@ -70,7 +103,7 @@ export function findPython(named?: string): string {
     );
   }
   const problems: string[] = [];
-  for (const python of named === undefined ? candidates().filter(isExecutable) : [named]) {
+  for (const python of named === undefined ? candidates().filter(isExecutable) : [located(named)]) {
     const problem = problemOf(python);
     if (problem === undefined) return python;
     problems.push(problem);

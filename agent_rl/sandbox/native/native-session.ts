@@ -4,7 +4,7 @@ import { checkedLimits, programProblem } from '../request-problems.ts';
 import { resultWithoutOutput } from '../result-without-output.ts';
 import { nativeLimits } from './native-limits.ts';
 import { endingOf, outputOf, readNotes } from './outcome.ts';
-import type { SupervisorReply } from './protocol.ts';
+import type { SessionGone, SupervisorReply } from './protocol.ts';
 import type { SupervisorKeeper } from './supervisor-keeper.ts';
 import type { SupervisorProcess } from './supervisor-process.ts';
 
@@ -24,6 +24,7 @@ let opened = 0;
 export class NativeSession implements SandboxSession {
   /** Of the process that runs now; another name is another process. */
   #name = `session-${++opened}`;
+  #started = false;
   #supervisor: SupervisorProcess | undefined;
   #usedMs = 0;
   #last: Promise<unknown> = Promise.resolve();
@@ -69,17 +70,24 @@ export class NativeSession implements SandboxSession {
     { wallS, signal }: { readonly wallS: number; readonly signal: AbortSignal | undefined },
   ): Promise<SessionRun> {
     const { limits, totalWallS, seed } = this.options;
-    const stop = (): void => this.#supervisor?.closeSession(this.#name);
+    const stop = (): void => {
+      this.#supervisor?.closeSession(this.#name);
+      // It was ended, and did not end by itself.
+      this.#renew();
+    };
     try {
       this.#supervisor = await this.keeper.current();
       signal?.addEventListener('abort', stop, { once: true });
-      const reply = await this.#supervisor.ask({
+      const reply: SupervisorReply | SessionGone = await this.#supervisor.ask({
         do: 'session',
         session: this.#name,
+        first: !this.#started,
         limits: nativeLimits(limits, totalWallS),
         job: JSON.stringify({ code, seed, stdin: base64(stdin), wall_s: wallS }),
       });
       signal?.throwIfAborted();
+      if ('gone' in reply) return this.#gone();
+      this.#started = true;
       return this.#result(reply);
     } catch (error) {
       signal?.throwIfAborted();
@@ -101,7 +109,16 @@ export class NativeSession implements SandboxSession {
     return { ...outputOf(reply, level), ...ending, alive };
   }
 
+  #gone(): SessionRun {
+    this.#renew();
+    return this.#failed(
+      'crashed',
+      'the session had ended by itself after its last program, which left something running; the variables are gone and this program was not run',
+    );
+  }
+
   #renew(): void {
+    this.#started = false;
     this.#name = `session-${++opened}`;
   }
 

@@ -21,10 +21,13 @@ const known = {
   memory: '{"memory":true}',
 } as const;
 
+/** More than calls or statements ever have: whoever writes so many lines is not to hold up everybody. */
+const mostLines = 2 ** 18;
+
 /** A program can write notes of its own after the first line; they can only tell of itself. */
 export function readNotes(text: string): Notes {
   // What comes after the last line break was cut off.
-  const [first, ...rest] = text.split('\n').slice(0, -1).filter(Boolean);
+  const [first, ...rest] = text.split('\n', mostLines).slice(0, -1).filter(Boolean);
   const ready = first === known.ready;
   const lines = ready || first === undefined ? rest : [first, ...rest];
   const done = lines.findLast((line) => line.startsWith('{"done":'));

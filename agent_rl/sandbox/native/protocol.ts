@@ -36,6 +36,8 @@ export type SupervisorRequest =
   | {
       readonly do: 'session';
       readonly session: string;
+      /** Whether the process is to be started; otherwise it must be there. */
+      readonly first: boolean;
       readonly limits: NativeLimits;
       readonly job: string;
     };
@@ -74,4 +76,9 @@ export interface SupervisorReply extends ProcessReply {
   readonly tests?: ProcessReply;
   /** Of a session: whether its process goes on. */
   readonly alive?: boolean;
+}
+
+/** There is no process of a session any more, though one was left running: nothing was run. */
+export interface SessionGone {
+  readonly gone: true;
 }

@@ -1,6 +1,11 @@
 import type { SandboxIncident } from '../incident.ts';
 import type { Hello, SupervisorReply, SupervisorRequest } from './protocol.ts';
-import { SupervisorDied, SupervisorProcess, type SupervisorOptions } from './supervisor-process.ts';
+import {
+  SupervisorDied,
+  SupervisorProcess,
+  sweep,
+  type SupervisorOptions,
+} from './supervisor-process.ts';
 
 type Started = Awaited<ReturnType<typeof SupervisorProcess.start>>;
 
@@ -11,6 +16,8 @@ type Started = Awaited<ReturnType<typeof SupervisorProcess.start>>;
 export class SupervisorKeeper {
   #current: Promise<Started> | undefined;
   #closed = false;
+  /** Whether one has ended that could not clear up after itself. */
+  #died = false;
 
   constructor(
     private readonly options: SupervisorOptions,
@@ -45,7 +52,9 @@ export class SupervisorKeeper {
   async close(): Promise<void> {
     this.#closed = true;
     const started = await this.#current?.catch(() => undefined);
+    this.#died ||= started?.supervisor.death !== undefined;
     await started?.supervisor.end();
+    if (this.#died && this.options.level === 'lite') this.#tellSwept(await sweep(this.options));
   }
 
   async #alive(): Promise<Started> {
@@ -55,6 +64,7 @@ export class SupervisorKeeper {
     if (started !== undefined && started.supervisor.death === undefined) return started;
     // Somebody else, who came first, has started another.
     if (this.#current !== current) return this.#alive();
+    this.#died = true;
     this.onIncident({
       kind: 'restart',
       message: `The sandbox is started again. ${started?.supervisor.death?.message ?? ''}`.trim(),
@@ -64,16 +74,18 @@ export class SupervisorKeeper {
 
   #start(): Promise<Started> {
     const starting = SupervisorProcess.start(this.options).then((started) => {
-      const { swept } = started.hello;
-      if (swept > 0) {
-        const message = `${swept} working folders that an earlier run had left behind were removed.`;
-        this.onIncident({ kind: 'swept', message });
-      }
+      this.#tellSwept(started.hello.swept);
       return started;
     });
     this.#current = starting;
     // The next request tries again.
     starting.catch(() => (this.#current = undefined));
     return starting;
+  }
+
+  #tellSwept(count: number): void {
+    if (count === 0) return;
+    const message = `Working folders that an earlier supervisor had left behind: ${count}, now removed.`;
+    this.onIncident({ kind: 'swept', message });
   }
 }

@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
 import { AgentRlError } from '../../core/errors.ts';
 import { packageRoot } from '../../core/package-root.ts';
@@ -14,6 +15,8 @@ export interface SupervisorOptions {
   readonly level: 'ns' | 'lite';
   /** Modules beyond the standard library that every program may import. */
   readonly preload: readonly string[];
+  /** Where level `lite` puts working folders; by default the system's folder for temporary files. */
+  readonly base?: string;
 }
 
 const startMs = 60_000;
@@ -23,6 +26,14 @@ const patienceMs = 60_000;
 
 const program = (): string =>
   join(packageRoot(), 'agent_rl', 'sandbox', 'native', 'python', 'main.py');
+
+/** Removes the working folders of dead supervisors; how many there were. */
+export async function sweep({ python, base = tmpdir() }: SupervisorOptions): Promise<number> {
+  const settings = JSON.stringify({ level: 'sweep', base });
+  const args = [...pythonFlags, program(), settings];
+  const { stdout } = await promisify(execFile)(python, args, { env: pythonEnvironment, cwd: '/' });
+  return (JSON.parse(stdout) as { readonly swept: number }).swept;
+}
 
 /** The supervisor ended before it answered. */
 export class SupervisorDied extends Error {
@@ -44,10 +55,10 @@ export class SupervisorProcess {
   #stderr = '';
   #nextId = 1;
 
-  private constructor({ python, level, preload }: SupervisorOptions) {
+  private constructor({ python, level, preload, base = tmpdir() }: SupervisorOptions) {
     // What of the machine a program must not see even where Python's own folders contain it.
     const hidden = [packageRoot(), process.cwd()];
-    const settings = JSON.stringify({ level, preload, hidden, base: tmpdir() });
+    const settings = JSON.stringify({ level, preload, hidden, base });
     this.#process = spawn(python, [...pythonFlags, program(), settings], {
       env: pythonEnvironment,
       cwd: '/',
@@ -55,7 +66,7 @@ export class SupervisorProcess {
     });
     this.#ended = new Promise((resolve) => {
       this.#process.once('close', (code, signal) => {
-        this.#die(`it ended with ${signal ?? `code ${code}`}: ${this.#stderr.trim().slice(-500)}`);
+        this.#die(endingText(signal ?? `code ${code}`, this.#stderr));
         resolve();
       });
       this.#process.once('error', (error) => {
@@ -171,3 +182,9 @@ export class SupervisorProcess {
     this.#waiting.clear();
   }
 }
+
+/** How it ended, and the end of what it said, if anything. */
+const endingText = (how: string, stderr: string): string => {
+  const said = stderr.trim().slice(-500);
+  return `it ended with ${how}${said === '' ? '' : `: ${said}`}`;
+};

@@ -7,7 +7,7 @@ interface Job {
   readonly reject: (error: Error) => void;
   /** The one that runs it now. */
   child?: SandboxChild;
-  deaths: number;
+  readonly deaths: ChildDied[];
   cancelled: boolean;
   answered: boolean;
 }
@@ -49,14 +49,14 @@ export class ChildPool {
   }
 
   /**
-   * @throws KilledItsChildren when two children in a row died of the program; ChildDied when it was cancelled, or the
-   * pool was closed.
+   * @throws KilledItsChildren when two children in a row died of the program; ChildDied when it was cancelled, the pool
+   * was closed, or two died of which one was killed from outside.
    */
   async submit(request: Omit<ChildRequest, 'id'>, signal?: AbortSignal): Promise<ChildResult> {
     if (this.#broken) throw this.#broken;
     let cancel!: () => void;
     const result = new Promise<ChildResult>((resolve, reject) => {
-      const job: Job = { request, resolve, reject, deaths: 0, cancelled: false, answered: false };
+      const job: Job = { request, resolve, reject, deaths: [], cancelled: false, answered: false };
       cancel = () => this.#cancel(job);
       this.#queue.push(job);
     });
@@ -129,9 +129,13 @@ export class ChildPool {
 
   #retry(job: Job, death: ChildDied): void {
     delete job.child;
+    job.deaths.push(death);
     if (job.cancelled || this.#closed) job.reject(death);
-    else if (++job.deaths > 1) job.reject(new KilledItsChildren(death));
-    else {
+    else if (job.deaths.length > 1) {
+      // Of a death that came from outside nothing follows about the program.
+      const outside = job.deaths.find(({ fromOutside }) => fromOutside);
+      job.reject(outside ?? new KilledItsChildren(death));
+    } else {
       this.#queue.unshift(job);
       this.#pump();
     }

@@ -1,3 +1,5 @@
+import { importGuard } from './import-guard.ts';
+
 /**
  * Textual patches that turn pyodide's JavaScript into scripts for a realm that holds nothing but the
  * language: no Node, no browser, no `eval`, no `import()`.
@@ -57,6 +59,28 @@ const gluePatches: readonly Patch[] = [
     replace: '_setitimer_js=(which,timeout_ms)=>{__doors.used=true;',
     matches: 1,
   },
+  {
+    name: 'guarded imports',
+    find: 'function getWasmImports(){',
+    replace: 'function getWasmImports(){__guard(wasmImports);',
+    matches: 1,
+  },
+  // Else an entry named __proto__ is none that anybody finds.
+  {
+    name: 'folders without a prototype',
+    find: 'node.stream_ops=MEMFS.ops_table.dir.stream;node.contents={}',
+    replace: 'node.stream_ops=MEMFS.ops_table.dir.stream;node.contents={__proto__:null}',
+    matches: 1,
+  },
+  { name: 'pipes', find: 'var PIPEFS={', replace: 'var PIPEFS=__doors.pipes={', matches: 1 },
+  { name: 'terminals', find: 'var TTY={', replace: 'var TTY=__doors.terminals={', matches: 1 },
+  // What one run leaves of a block of random bytes would be the next one's.
+  {
+    name: 'random devices',
+    find: 'var randomBuffer=new Uint8Array(1024),',
+    replace: 'var randomBuffer=new Uint8Array(1),',
+    matches: 1,
+  },
 ];
 
 const loaderPatches: readonly Patch[] = [
@@ -91,7 +115,8 @@ function apply(text: string, patch: Patch): string {
 
 /**
  * The Emscripten module as a script that defines `__createModule`. It shares one object, `__doors`, with
- * whoever runs it: `used` becomes true when Python left WebAssembly, `heapMaxBytes` bounds the memory.
+ * whoever runs it: `used` becomes true when Python left WebAssembly otherwise than for what is put back after a run,
+ * `heapMaxBytes` bounds the memory, and `pipes` and `terminals` are Emscripten's.
  *
  * @throws Error when the text is not that of the pinned version.
  */
@@ -100,7 +125,7 @@ export function patchGlue(source: string): string {
   const doors = countOf(patched, door);
   if (doors !== doorCount) throw mismatch('doors from Python to JavaScript', doors, doorCount);
   const flagged = patched.replaceAll(door, (head) => `${head}__doors.used=true;`);
-  return `(__doors=>{"use strict";${flagged}})`;
+  return `(__doors=>{"use strict";${importGuard}${flagged}})`;
 }
 
 /** pyodide's loader as a script that defines `__loadPyodide`. @throws Error as `patchGlue` does. */

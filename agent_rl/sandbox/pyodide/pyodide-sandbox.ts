@@ -1,5 +1,3 @@
-import PQueue from 'p-queue';
-
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import type {
   CallsRequest,
@@ -57,17 +55,15 @@ const mostVerdictBytes = 8192;
  */
 export class PyodideSandbox implements Sandbox {
   readonly #closing = new AbortController();
-  /** Where sessions' interpreters live. */
-  readonly #places: PQueue;
+  /** Interpreters of sessions, beside those of the pool. */
+  readonly #sessionChildren = new Set<SandboxChild>();
 
   private constructor(
     private readonly settings: ChildSettings,
     private readonly pool: ChildPool,
     private readonly workers: number,
     private readonly limits: Required<SandboxLimits>,
-  ) {
-    this.#places = new PQueue({ concurrency: workers });
-  }
+  ) {}
 
   /**
    * Starts the child processes. The first use on a machine makes and attacks the snapshot, some seconds.
@@ -159,8 +155,8 @@ export class PyodideSandbox implements Sandbox {
   }
 
   /**
-   * At most as many sessions live at once as there are workers, each in a child process beside those of the workers. A
-   * session's first program waits for its turn, first come first served, until another session has ended.
+   * Each session has a child process of its own from its first program on, however many there are: a session is held while
+   * a model thinks, so one that waited for the end of another could wait for ever. There are as many as rollouts at work.
    *
    * @throws AgentRlError `CONFIG_INVALID`
    */
@@ -171,9 +167,8 @@ export class PyodideSandbox implements Sandbox {
     return new PyodideSession({
       limits: withDefaults,
       seed,
-      ...(totalWallS === undefined ? {} : { totalWallS }),
-      places: this.#places,
-      start: () => new SandboxChild(this.settings),
+      totalWallS: totalWallS ?? 10 * withDefaults.wallS,
+      start: () => this.#startSessionChild(),
       closing: this.#closing.signal,
     });
   }
@@ -184,7 +179,17 @@ export class PyodideSandbox implements Sandbox {
 
   async close(): Promise<void> {
     this.#closing.abort(new Error(closed));
-    await Promise.all([this.pool.close(), this.#places.onIdle()]);
+    await Promise.all([
+      this.pool.close(),
+      ...[...this.#sessionChildren].map((child) => child.died),
+    ]);
+  }
+
+  #startSessionChild(): SandboxChild {
+    const child = new SandboxChild(this.settings);
+    this.#sessionChildren.add(child);
+    void child.died.then(() => this.#sessionChildren.delete(child));
+    return child;
   }
 
   #checked(limits: SandboxLimits = {}): ReturnType<typeof checkedLimits> {

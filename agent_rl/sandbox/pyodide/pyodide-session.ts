@@ -14,15 +14,28 @@ export interface PyodideSessionOptions {
   readonly limits: Required<SandboxLimits>;
   readonly seed: number;
   /** Of all programs together. */
-  readonly totalWallS?: number;
-  /** One place in it is taken from a session's first program to the end of its interpreter. */
-  readonly places: PQueue;
+  readonly totalWallS: number;
   readonly start: () => SandboxChild;
   /** Ends the session as `close` does. */
   readonly closing: AbortSignal;
 }
 
 type SessionProgram = Pick<RunRequest, 'code' | 'stdin' | 'limits'>;
+
+/** @throws the signal's reason when it is aborted, ChildDied */
+async function ready(child: SandboxChild, unwanted: AbortSignal): Promise<void> {
+  unwanted.throwIfAborted();
+  let giveUp!: () => void;
+  const aborted = new Promise<never>((_, reject) => {
+    giveUp = (): void => reject(unwanted.reason as Error);
+    unwanted.addEventListener('abort', giveUp, { once: true });
+  });
+  try {
+    await Promise.race([child.ready(), aborted]);
+  } finally {
+    unwanted.removeEventListener('abort', giveUp);
+  }
+}
 
 /** A session in a child process of its own, which starts with the first program. */
 export class PyodideSession implements SandboxSession {
@@ -54,11 +67,12 @@ export class PyodideSession implements SandboxSession {
       return { ...failed('bad_request', problem), alive: this.#child !== undefined };
     }
     const limits = checkedLimits({ ...this.options.limits, ...request.limits });
-    if (this.#leftMs <= 0) return { ...failed('timeout', this.#usedUp), alive: false };
+    if (this.#leftMs <= 0 && !this.#closed.aborted)
+      return { ...failed('timeout', this.#usedUp), alive: false };
     try {
       this.#closed.throwIfAborted();
-      const child = (this.#child ??= await this.#start(signal));
-      await child.ready();
+      const child = (this.#child ??= this.#start());
+      await ready(child, AbortSignal.any(signal ? [this.#closed, signal] : [this.#closed]));
       const { code, stdin = '' } = request;
       const wallMs = Math.min(limits.wallMs, this.#leftMs);
       return await this.#runIn(child, { ...limits, code, stdin, wallMs }, signal);
@@ -69,26 +83,13 @@ export class PyodideSession implements SandboxSession {
     }
   }
 
-  /** Takes a place, however long that takes, and starts an interpreter in it. */
-  async #start(signal: AbortSignal | undefined): Promise<SandboxChild> {
-    const { places, start } = this.options;
-    const unwanted = AbortSignal.any(signal ? [this.#closed, signal] : [this.#closed]);
-    const leavePlace = await new Promise<() => void>((resolve, reject) => {
-      const hold = (): Promise<void> => new Promise((leave) => resolve(leave));
-      waitInQueue(places, hold, unwanted).catch(reject);
-    });
-    const child = start();
-    void this.#leaveAfter(child, leavePlace);
-    return child;
-  }
-
-  /** However the child ends, its place is free then; closing the session ends it. */
-  async #leaveAfter(child: SandboxChild, leavePlace: () => void): Promise<void> {
+  /** An interpreter, which closing the session ends whatever it is doing. */
+  #start(): SandboxChild {
+    const child = this.options.start();
     const kill = (): void => child.kill('the session has been closed');
     this.#closed.addEventListener('abort', kill, { once: true });
-    await child.died;
-    this.#closed.removeEventListener('abort', kill);
-    leavePlace();
+    void child.died.then(() => this.#closed.removeEventListener('abort', kill));
+    return child;
   }
 
   async #runIn(
@@ -104,8 +105,8 @@ export class PyodideSession implements SandboxSession {
       const result = await child.run({ ...program, id: 0, seed, task: { kind: 'session' } });
       return await this.#finished(result);
     } catch (error) {
-      // One that was neither cancelled nor closed was ended by its program.
-      const byProgram = error instanceof ChildDied && !this.#closed.aborted;
+      // One that was neither cancelled, closed nor killed from outside was ended by its program.
+      const byProgram = error instanceof ChildDied && !error.fromOutside && !this.#closed.aborted;
       if (!byProgram || signal?.aborted === true) throw error;
       await this.#end();
       return { ...failed('crashed', error.message), alive: false };
@@ -130,10 +131,10 @@ export class PyodideSession implements SandboxSession {
   }
 
   get #leftMs(): number {
-    return (this.options.totalWallS ?? Infinity) * 1000 - this.#usedMs;
+    return this.options.totalWallS * 1000 - this.#usedMs;
   }
 
   get #usedUp(): string {
-    return `the programs of this session have run for ${this.options.totalWallS} s, which is all they may; open another`;
+    return `the programs of the session used up their ${this.options.totalWallS} s together`;
   }
 }

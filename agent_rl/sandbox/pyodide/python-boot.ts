@@ -4,6 +4,20 @@ import { readHarness } from '../harness/read-harness.ts';
 const preloaded =
   'json,re,math,random,itertools,collections,functools,heapq,bisect,string,datetime,typing,fractions,decimal,io,traceback,linecache,ast,copy,operator,statistics,textwrap,time,dataclasses,enum,abc,contextlib,numbers,codecs,types,inspect,hashlib,array,struct,weakref,csv,pprint,queue,calendar,cmath,difflib,unittest,threading,tempfile,shutil,zipfile,argparse,logging,doctest,timeit,uuid,secrets,asyncio,os,sys,base64,binascii,atexit';
 
+/** Replaces `time.sleep`: WebAssembly cannot be interrupted while it sleeps, but between two short sleeps. */
+const interruptibleSleep = `
+import time
+def __sandbox_sleep(sleep, now, number, shortest):
+    def interruptible(seconds, /):
+        if not isinstance(seconds, number) or not seconds > shortest: return sleep(seconds)
+        until = now() + seconds
+        while (left := until - now()) > 0: sleep(min(left, shortest))
+    interruptible.__name__ = interruptible.__qualname__ = 'sleep'
+    interruptible.__module__ = 'time'
+    return interruptible
+time.sleep = __sandbox_sleep(time.sleep, time.monotonic, (int, float), 0.02)
+`;
+
 /**
  * What Python runs once when the snapshot is made: the modules a program may want, and the harness, which is the same in
  * every sandbox.
@@ -12,6 +26,7 @@ export function pythonBoot(): string {
   const sources = JSON.stringify(JSON.stringify(readHarness()));
   return `
 import ${preloaded}
+${interruptibleSleep}
 import sys, types
 def __sandbox_load(modules):
     for name, source in modules:

@@ -1,98 +1,90 @@
+import { realmQuota } from './realm-quota.ts';
+
 /**
- * The in-memory files of an instance, as a script whose value is a function of (FS, settings, overQuota): their quota,
- * and the way back to how they were.
+ * The in-memory files of an instance, as a script whose value is a function of (FS, doors, settings, overQuota): their
+ * quota, and the way back to how they were.
+ *
+ * The way back asks nothing of what a run left: it writes down again every folder's entries, every property of every
+ * node and of the standard streams, and the whole table by which Emscripten finds a node by its name.
  */
 export const realmFiles = String.raw`
-((FS, settings, overQuota) => {
-  const memory = FS.filesystems.MEMFS;
+((FS, doors, settings, overQuota) => {
+  const quota = ${realmQuota}(FS, doors.pipes, settings, overQuota);
 
-  // ---- quota: bytes and entries of one run
-  let fileBytes = 0;
-  let storageBytes = 0;
-  let fileCount = 0;
-  const { expandFileStorage, createNode } = memory;
-  memory.expandFileStorage = (node, capacity) => {
-    const before = node.contents ? node.contents.length : 0;
-    // Emscripten grows a file ahead of need, at most to twice its size.
-    const growth = Math.max(0, capacity - before);
-    if (storageBytes + growth > 2 * settings.fileBytes) throw overQuota();
-    storageBytes += growth;
-    return expandFileStorage(node, capacity);
+  const copyOf = (object) => Object.assign(Object.create(null), object);
+  const putBack = (object, saved) => {
+    for (const key of Object.keys(object)) if (!(key in saved)) delete object[key];
+    for (const key of Object.keys(saved)) object[key] = saved[key];
   };
-  memory.createNode = (parent, name, mode, device) => {
-    if (++fileCount > settings.fileCount) throw overQuota();
-    return createNode(parent, name, mode, device);
-  };
-
-  // The first write to a file goes past expandFileStorage.
-  const countWrite = (node, end) => {
-    const growth = Math.max(0, end - (node.usedBytes || 0));
-    if (fileBytes + growth > settings.fileBytes) throw overQuota();
-    fileBytes += growth;
-  };
-
-  // ---- the state to come back to
   const isFolder = (node) => FS.isDir(node.mode) && node.contents && !ArrayBuffer.isView(node.contents);
-  const walk = (node, visit) => {
-    visit(node);
-    if (isFolder(node)) for (const name of Object.keys(node.contents)) walk(node.contents[name], visit);
-  };
-  const stamp = (node) =>
-    node.mode + '/' + (isFolder(node) ? Object.keys(node.contents).join('/') : node.usedBytes);
-  const stamps = new Map();
+
+  // ---- bytes of the files that were there, which are too many to copy
+  const nodes = new Map();
   let baseFileChanged = false;
   const watched = ['setattr', 'rename', 'unlink', 'rmdir', 'write', 'allocate', 'mmap', 'msync'];
   const harmless = (operation, node) =>
     operation === 'write' ? node.isDevice : isFolder(node) && operation !== 'allocate';
-  for (const table of Object.values(memory.ops_table)) {
+  for (const table of Object.values(FS.filesystems.MEMFS.ops_table)) {
     for (const operations of [table.node, table.stream]) {
       for (const operation of watched) {
         const original = operations && operations[operation];
         if (!original) continue;
         operations[operation] = function (target, ...rest) {
           const node = target && target.node ? target.node : target;
-          if (stamps.has(node) && !harmless(operation, node)) baseFileChanged = true;
+          if (nodes.has(node) && !harmless(operation, node)) baseFileChanged = true;
           // write(stream, buffer, offset, length, position)
-          if (operation === 'write' && !node.isDevice) countWrite(node, rest[3] + rest[2]);
+          if (operation === 'write' && !node.isDevice) quota.countWrite(node, rest[3] + rest[2]);
           return original.call(this, target, ...rest);
         };
       }
     }
   }
 
-  let folder, nextInode, streams, streamNodes;
+  // ---- everything else
+  let folder, nextInode, nameTable, streams;
+  const keep = (node) => {
+    nodes.set(node, { own: copyOf(node), entries: isFolder(node) ? copyOf(node.contents) : undefined });
+  };
   const streamsRestored = () => {
     for (let i = 3; i < FS.streams.length; i++) {
       const stream = FS.streams[i];
-      if (stream && stamps.has(stream.node) && stream.flags & 2) return false;
-      FS.streams[i] = null;
+      if (stream && nodes.has(stream.node) && stream.flags & 2) return false;
     }
-    return streams.every((stream, i) => FS.streams[i] === stream && stream.node === streamNodes[i]);
-  };
-  const filesRestored = () => {
-    const added = [];
-    walk(FS.root, (node) => { if (!stamps.has(node)) added.push(node); });
-    for (const node of added) {
-      delete node.parent.contents[node.name];
-      FS.hashRemoveNode(node);
+    if (!streams.every(({ stream }, i) => FS.streams[i] === stream)) return false;
+    FS.streams.length = streams.length;
+    for (const { stream, own, shared } of streams) {
+      putBack(stream, own);
+      putBack(stream.shared, shared);
     }
-    for (const [node, before] of stamps) if (stamp(node) !== before) return false;
     return true;
+  };
+  const putBackNodes = () => {
+    for (const [node, { own, entries }] of nodes) {
+      putBack(node, own);
+      // A new object, because the order of entries shows too.
+      if (entries) node.contents = copyOf(entries);
+    }
+    for (let i = 0; i < nameTable.length; i++) FS.nameTable[i] = nameTable[i];
+    for (const terminal of Object.values(doors.terminals.ttys)) {
+      terminal.input = [];
+      terminal.output = [];
+    }
   };
 
   return {
     save() {
       folder = FS.cwd();
       nextInode = FS.nextInode;
-      streams = FS.streams.slice(0, 3);
-      streamNodes = streams.map((stream) => stream.node);
-      walk(FS.root, (node) => stamps.set(node, stamp(node)));
+      nameTable = FS.nameTable.slice();
+      for (const first of nameTable) for (let node = first; node; node = node.name_next) keep(node);
+      streams = FS.streams.slice(0, 3).map((stream) => {
+        keep(stream.node);
+        return { stream, own: copyOf(stream), shared: copyOf(stream.shared) };
+      });
     },
     /** Quotas begin anew. */
     begin() {
-      fileBytes = 0;
-      storageBytes = 0;
-      fileCount = 0;
+      quota.begin();
       baseFileChanged = false;
     },
     /** The path is relative to the working folder. */
@@ -103,7 +95,8 @@ export const realmFiles = String.raw`
     },
     /** True when all is again as it was saved. */
     restore() {
-      if (baseFileChanged || !streamsRestored() || !filesRestored()) return false;
+      if (baseFileChanged || !streamsRestored()) return false;
+      putBackNodes();
       FS.currentPath = folder;
       FS.nextInode = nextInode;
       return true;

@@ -7,8 +7,8 @@ import { realmFiles } from './realm-files.ts';
  * resolves to the functions the worker runs it by.
  *
  * An instance serves many runs. Before the first one the whole WebAssembly memory is copied; after each run
- * it is put back, bit by bit, and so are the in-memory files and the open streams. A run that did anything
- * which lives outside that memory ends the instance: see `restore`.
+ * it is put back, bit by bit, and so are the in-memory files and the open streams. A run that called anything
+ * which could keep something elsewhere ends the instance: see `restore` and `import-guard.ts`.
  */
 export const realmInstance = String.raw`
 'use strict';
@@ -75,7 +75,7 @@ export const realmInstance = String.raw`
 
   const { FS, _module: wasm } = python;
   const overQuota = () => { words[${shared.quota}] = 1; return new FS.ErrnoError(51); };
-  const files = ${realmFiles}(FS, settings, overQuota);
+  const files = ${realmFiles}(FS, doors, settings, overQuota);
   const channel = ${realmChannel}(FS, shared, boxesStart, interrupt);
 
   // A first run and a first traceback take ten times as long as later ones: no program shall pay for that.

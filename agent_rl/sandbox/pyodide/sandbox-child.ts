@@ -13,6 +13,17 @@ const endMs = 2000;
 /** The child process ended, or was ended, before it answered. */
 export class ChildDied extends Error {
   override readonly name = 'ChildDied';
+
+  constructor(
+    message: string,
+    /**
+     * It was killed, and not by us. A program cannot have done that, since it can send no signal and takes no more memory
+     * than it may; a machine without memory, or somebody, can.
+     */
+    readonly fromOutside = false,
+  ) {
+    super(message);
+  }
 }
 
 interface InFlight {
@@ -31,6 +42,7 @@ export class SandboxChild {
   #ready: Deferred<void>;
   #death: ChildDied | undefined;
   #failure = '';
+  #killed = false;
   #stderr = '';
 
   constructor(settings: ChildSettings) {
@@ -77,6 +89,7 @@ export class SandboxChild {
 
   kill(why: string): void {
     this.#failure ||= why;
+    this.#killed = true;
     this.#process.kill('SIGKILL');
   }
 
@@ -100,7 +113,9 @@ export class SandboxChild {
     const read = lineReader((line) => this.#take(JSON.parse(line) as ChildMessage));
     stdout?.setEncoding('utf8').on('data', (text: string) => read(text));
     this.#process.on('error', (error) => this.#die(error.message));
-    this.#process.on('exit', (code, signal) => this.#die(`ended with ${signal ?? `code ${code}`}`));
+    this.#process.on('exit', (code, signal) =>
+      this.#die(`ended with ${signal ?? `code ${code}`}`, signal === 'SIGKILL' && !this.#killed),
+    );
   }
 
   #take(message: ChildMessage): void {
@@ -114,9 +129,9 @@ export class SandboxChild {
     }
   }
 
-  #die(how: string): void {
+  #die(how: string, fromOutside = false): void {
     const why = [how, this.#failure, this.#stderr.trim()].filter(Boolean).join('; ');
-    this.#death ??= new ChildDied(`The sandbox's child process ${why}.`);
+    this.#death ??= new ChildDied(`The sandbox's child process ${why}.`, fromOutside);
     clearTimeout(this.#inFlight?.watchdog);
     this.#inFlight?.reject(this.#death);
     this.#inFlight = undefined;

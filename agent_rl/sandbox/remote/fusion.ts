@@ -2,8 +2,7 @@ import { constants } from 'node:os';
 
 import { type Static, Type } from 'typebox';
 
-import type { RunRequest, RunResult } from '../../core/sandbox.ts';
-import { mostMemoryMiB } from '../request-problems.ts';
+import { limitBounds, type RunRequest, type RunResult } from '../../core/sandbox.ts';
 
 /*
  * SandboxFusion's `POST /run_code`, which verl and others speak. It knows no verdict of memory, of output or of disk:
@@ -20,8 +19,8 @@ export const FusionBody = Type.Object(
     language: Type.Literal('python'),
     stdin: nullable(Type.String()),
     compile_timeout: nullable(Type.Number()),
-    run_timeout: nullable(Type.Number({ exclusiveMinimum: 0, maximum: 3600 })),
-    memory_limit_MB: nullable(Type.Integer({ maximum: mostMemoryMiB })),
+    run_timeout: nullable(Type.Number(limitBounds.wallS)),
+    memory_limit_MB: nullable(Type.Integer({ maximum: limitBounds.memoryMiB.maximum })),
     files: nullable(Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]))),
     // Not to be had here: a caller that wants one must not believe there was none.
     fetch_files: nullable(Type.Array(Type.String(), { maxItems: 0 })),

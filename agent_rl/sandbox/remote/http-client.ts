@@ -59,7 +59,7 @@ export class HttpClient {
     signal?.throwIfAborted();
     const { url, token } = this.options;
     const { method, path, body, deadlineS } = request;
-    const deadline = AbortSignal.timeout(1000 * deadlineS);
+    const deadline = AbortSignal.timeout(Math.ceil(1000 * deadlineS));
     const tries = { count: 0 };
     try {
       const answer = await this.#dispatcher(request, tries).request({
@@ -75,16 +75,18 @@ export class HttpClient {
         signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
       });
       const text = await answer.body.text();
+      this.#tellTries(request, tries.count, `took ${tries.count} tries`);
       return { status: answer.statusCode, text, json: parsed(text) };
     } catch (cause) {
       signal?.throwIfAborted();
       const why = deadline.aborted ? `no answer within ${deadlineS} s` : messageOf(cause);
+      this.#tellTries(request, tries.count, `failed ${tries.count} times: ${why}`);
       throw new NoAnswer(`${url} cannot be asked: ${why}`, { cause });
-    } finally {
-      if (tries.count > 1) {
-        this.options.onRetry(`${method} ${url}${path} took ${tries.count} tries.`);
-      }
     }
+  }
+
+  #tellTries({ method, path }: HttpRequest, count: number, how: string): void {
+    if (count > 1) this.options.onRetry(`${method} ${this.options.url}${path} ${how}.`);
   }
 
   async close(): Promise<void> {

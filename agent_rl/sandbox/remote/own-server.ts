@@ -79,11 +79,17 @@ export class OwnServer implements RemoteServer {
         return remote(await this.#post(path, program, options));
       },
       close: async () => {
-        if (opened === undefined) return;
-        const path = `/sessions/${encodeURIComponent(await opened)}`;
-        await this.http.send({ method: 'DELETE', path, deadlineS: this.patienceS, again: true });
+        if (opened !== undefined) await this.#closeSession(await opened);
       },
     };
+  }
+
+  /** @throws NoAnswer when nobody says that it is closed */
+  async #closeSession(id: string): Promise<void> {
+    const path = `/sessions/${encodeURIComponent(id)}`;
+    const request = { method: 'DELETE', path, deadlineS: this.patienceS, again: true } as const;
+    const { status } = await this.http.send(request);
+    if (status !== 200) throw new NoAnswer(`The server answered DELETE ${path} with ${status}.`);
   }
 
   /** @throws NoAnswer for an answer that is none of ours */

@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type Static, type TSchema, Type } from 'typebox';
 
-import { mostMemoryMiB } from '../request-problems.ts';
+import { limitBounds } from '../../core/sandbox.ts';
 
 /*
  * What client and server of this package say to one another: JSON over HTTP.
@@ -17,8 +17,8 @@ const closed = { additionalProperties: false } as const;
 
 const Limits = Type.Object(
   {
-    wallS: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 3600 })),
-    memoryMiB: Type.Optional(Type.Number({ minimum: 64, maximum: mostMemoryMiB })),
+    wallS: Type.Optional(Type.Number(limitBounds.wallS)),
+    memoryMiB: Type.Optional(Type.Number(limitBounds.memoryMiB)),
   },
   closed,
 );
@@ -68,7 +68,10 @@ export const JudgeBody = Type.Object(
 );
 
 export const SessionBody = Type.Object(
-  { ...common, totalWallS: Type.Optional(Type.Number({ exclusiveMinimum: 0 })) },
+  {
+    ...common,
+    totalWallS: Type.Optional(Type.Number(limitBounds.wallS)),
+  },
   closed,
 );
 
@@ -150,14 +153,29 @@ export function check<Schema extends TSchema>(schema: Schema, value: unknown): C
     validators.get(schema) ?? ajv.compile(JSON.parse(JSON.stringify(schema)) as object);
   validators.set(schema, validate);
   if (validate(value)) return { value: value as Static<Schema> };
-  return { problems: (validate.errors ?? []).map(problemOf) };
+  return { problems: told(validate.errors ?? []).map(problemOf) };
 }
 
-function problemOf({ instancePath, message = 'is wrong', params }: ErrorObject): Problem {
-  const extra: unknown = params['additionalProperty'];
+/** What may be absent or null fails once per form that it may have; that it may be null helps nobody who gave a value. */
+function told(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const unions = new Set(
+    errors.filter(({ keyword }) => keyword === 'anyOf').map(({ instancePath }) => instancePath),
+  );
+  return errors.filter(
+    ({ keyword, params, instancePath }) =>
+      keyword !== 'anyOf' &&
+      !(unions.has(instancePath) && keyword === 'type' && params['type'] === 'null'),
+  );
+}
+
+function problemOf({ instancePath, message = 'is wrong', keyword, params }: ErrorObject): Problem {
   const path = instancePath.split('/').slice(1);
-  if (typeof extra !== 'string') return { path, message };
-  return { path: [...path, extra], message: 'is not known' };
+  const extra: unknown = params['additionalProperty'];
+  if (typeof extra === 'string') return { path: [...path, extra], message: 'is not known' };
+  if (keyword === 'const')
+    return { path, message: `must be ${JSON.stringify(params['allowedValue'])}` };
+  const none = keyword === 'maxItems' && params['limit'] === 0;
+  return { path, message: none ? 'is not supported; it must be empty' : message };
 }
 
 export const problemText = (problems: readonly Problem[]): string =>

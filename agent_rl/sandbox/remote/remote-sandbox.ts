@@ -57,25 +57,29 @@ export class RemoteSandbox implements Sandbox {
   private constructor(
     private readonly http: HttpClient,
     private readonly server: RemoteServer,
-    private readonly workers: number,
+    private readonly options: Pick<RemoteSandboxOptions, 'url' | 'workers'> & {
+      readonly onIncident: (incident: SandboxIncident) => void;
+    },
   ) {}
 
   /** @throws AgentRlError `SANDBOX_UNAVAILABLE`, `CONFIG_INVALID` */
   static async start(options: RemoteSandboxOptions): Promise<RemoteSandbox> {
-    const { workers, tokenEnv, patienceS = defaultPatienceS, onIncident } = options;
+    const { workers, tokenEnv, patienceS = defaultPatienceS } = options;
+    const { onIncident = () => undefined } = options;
     const url = serverUrl(options.url);
     const http = new HttpClient({
       url,
       connections: workers,
       ...(tokenEnv !== undefined && { token: tokenOf(tokenEnv) }),
-      onRetry: (message) => onIncident?.({ kind: 'retry', message }),
+      onRetry: (message) => onIncident({ kind: 'retry', message }),
     });
     try {
-      return new RemoteSandbox(http, await detect(http, patienceS), workers);
+      const server = await detect(http, url, patienceS);
+      return new RemoteSandbox(http, server, { url, workers, onIncident });
     } catch (error) {
       await http.close();
       if (AgentRlError.is(error)) throw error;
-      throw unavailable(`The sandbox's server ${url} is of no use: ${messageOf(error)}`, error);
+      throw unavailable(`The sandbox's server: ${withRemedy(url, messageOf(error))}`, error);
     }
   }
 
@@ -102,16 +106,27 @@ export class RemoteSandbox implements Sandbox {
         const asked = { ...program, problem: programProblem(program) };
         return this.#ask(asked, () => session.run(program, signal), { alive: false });
       },
-      close: () => session.close(),
+      close: () => this.#closeSession(session),
     };
   }
 
   capabilities(): SandboxCapabilities {
-    return { backend: 'remote', ...this.server.facts, concurrency: this.workers };
+    return { backend: 'remote', ...this.server.facts, concurrency: this.options.workers };
   }
 
   close(): Promise<void> {
     return this.http.close();
+  }
+
+  /** Whoever closes a session has its results already: a server that is gone costs none of them. */
+  async #closeSession(session: SandboxSession): Promise<void> {
+    try {
+      await session.close();
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+      const message = `A session could not be closed; its server ends it once it has idled: ${error.message}`;
+      this.options.onIncident({ kind: 'left', message });
+    }
   }
 
   /** @throws what an aborted signal and a mistake in the configuration throw */
@@ -126,7 +141,7 @@ export class RemoteSandbox implements Sandbox {
       return await ask();
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
-      return this.#without('sandbox_error', error.message, nothing);
+      return this.#without('sandbox_error', withRemedy(this.options.url, error.message), nothing);
     }
   }
 
@@ -150,25 +165,29 @@ interface Asked {
 const unavailable = (message: string, cause?: unknown): AgentRlError =>
   new AgentRlError('SANDBOX_UNAVAILABLE', message, { cause });
 
+/** What a failed request leaves to do, with the address once. */
+const withRemedy = (url: string, message: string): string =>
+  `${message.includes(url) ? '' : `${url}: `}${message.replace(/\.$/, '')}. See that \`agent-rl sandbox serve\` or another server runs at sandbox.url and can be reached from here.`;
+
 /** Which kind of server answers. @throws AgentRlError `SANDBOX_UNAVAILABLE`, NoAnswer */
-async function detect(http: HttpClient, patienceS: number): Promise<RemoteServer> {
+async function detect(http: HttpClient, url: string, patienceS: number): Promise<RemoteServer> {
   const request = { method: 'GET', path: '/capabilities', deadlineS: patienceS } as const;
   const { status, json, text } = await http.send({ ...request, again: true });
   if (unknownPage.has(status)) return FusionServer.open(http, patienceS);
   if (status === 401 || status === 403) {
     throw unavailable(
-      `The sandbox's server refuses the token (${status}). Set sandbox.tokenEnv to the variable that holds the one it was started with.`,
+      `The sandbox's server ${url} refuses the token (${status}). Set sandbox.tokenEnv to the variable that holds the one it was started with.`,
     );
   }
   const checked = check(CapabilitiesAnswer, json);
   if (status !== 200 || 'problems' in checked) {
     throw unavailable(
-      `The sandbox's server answers GET /capabilities with ${status} and nothing known: ${text.slice(0, 200)}`,
+      `The sandbox's server ${url} answers GET /capabilities with ${status} and nothing known: ${text.slice(0, 200)}. Set sandbox.url to the address of \`agent-rl sandbox serve\` or of another server for POST /run_code.`,
     );
   }
   if (checked.value.protocol !== protocolVersion) {
     throw unavailable(
-      `The sandbox's server speaks version ${checked.value.protocol} of the protocol, this package version ${protocolVersion}. Use the same version of agent_rl on both sides.`,
+      `The sandbox's server ${url} speaks version ${checked.value.protocol} of the protocol, this package version ${protocolVersion}. Use the same version of agent_rl on both sides.`,
     );
   }
   return new OwnServer(http, checked.value, patienceS);

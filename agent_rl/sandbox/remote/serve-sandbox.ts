@@ -86,10 +86,18 @@ async function listen(server: Server, host: string, port: number): Promise<void>
   } catch (cause) {
     throw new AgentRlError(
       'SANDBOX_UNAVAILABLE',
-      `The sandbox cannot be served on ${host}:${port}: ${messageOf(cause)}. Name another with --port.`,
+      `The sandbox cannot be served on ${host}:${port}: ${messageOf(cause)}. Name another with ${flagOf(cause)}.`,
       { cause },
     );
   }
+}
+
+/** Which flag would mend it: an address that is not this machine's and a name that means none are no matter of ports. */
+function flagOf(cause: unknown): string {
+  const { code } = cause as NodeJS.ErrnoException;
+  return ['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL'].includes(String(code))
+    ? '--host'
+    : '--port';
 }
 
 function urlOf(server: Server): string {

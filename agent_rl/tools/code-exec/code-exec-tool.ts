@@ -4,7 +4,7 @@ import type { Static } from 'typebox';
 
 import { AgentRlError } from '../../core/errors.ts';
 import { KeyedRng } from '../../core/keyed-rng.ts';
-import { SANDBOX } from '../../core/sandbox.ts';
+import { limitBounds, SANDBOX } from '../../core/sandbox.ts';
 import type { AssertTests, RunResult, Sandbox, SandboxSession } from '../../core/sandbox.ts';
 import { SETTINGS, tool } from '../../core/tool.ts';
 import type { Tool, ToolContext, ToolResult } from '../../core/tool.ts';
@@ -16,29 +16,39 @@ const CodeExecParameters = Type.Object(
   { additionalProperties: false },
 );
 
+/** What the model is told instead where programs share a session. */
+const sessionFace = {
+  description:
+    'Run a Python program and see what it prints. Its variables and files stay for your next programs.',
+  parameters: Type.Object(
+    {
+      code: Type.String({ description: 'Python code; it may use names of your earlier programs' }),
+    },
+    { additionalProperties: false },
+  ),
+};
+
 const CodeExecSettings = Type.Object(
   {
     timeoutS: Type.Optional(
       Type.Number({
-        exclusiveMinimum: 0,
-        maximum: 3600,
+        ...limitBounds.wallS,
         description: 'Seconds one program may run',
       }),
     ),
     memoryMiB: Type.Optional(
-      Type.Integer({ minimum: 64, maximum: 1024, description: 'Memory one program may use' }),
+      Type.Integer({ ...limitBounds.memoryMiB, description: 'Memory one program may use' }),
     ),
     session: Type.Optional(
       Type.Boolean({
         default: false,
         description:
-          'Whether the programs of an episode share their variables and files, like the cells of a notebook',
+          'Whether the programs of an episode share their variables and files, like what is typed into one interpreter',
       }),
     ),
     sessionS: Type.Optional(
       Type.Number({
-        exclusiveMinimum: 0,
-        maximum: 86400,
+        ...limitBounds.wallS,
         description:
           'Seconds that all programs of a session may run together; ten times the limit of one by default',
       }),
@@ -79,7 +89,8 @@ interface Program {
   // The sandbox ends a program by its own limit, which starts with the program: waiting for a free worker costs it nothing.
   deadlineS: 86_400,
   configure: ({ session, sessionS }) => {
-    if (sessionS === undefined || session === true) return {};
+    if (session === true) return sessionFace;
+    if (sessionS === undefined) return {};
     throw new Error('sessionS has no effect without session: true');
   },
 })

@@ -270,4 +270,17 @@ export const fileAttacks: readonly Attack[] = [
       print("TRIED")`,
     ...tried,
   },
+  {
+    name: 'the other end of what is noted of it',
+    code: python`
+      import os
+      for folder in ("/proc/self/fd/", "/dev/fd/"):
+          for number in range(3, 16):
+              try: end = os.open(folder + str(number), os.O_RDONLY | os.O_NONBLOCK)
+              except OSError: continue
+              print("LEAK", folder, number)
+      print("TRIED")`,
+    ends: ['ok'],
+    says: 'TRIED',
+  },
 ];

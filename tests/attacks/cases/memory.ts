@@ -5,14 +5,14 @@ import { python } from '../python.ts';
 const bounded = ['ok', 'error', 'memory_limit', 'timeout', 'signaled', 'crashed'] as const;
 
 /**
- * Stores what a loop wants to store and tells how much that was. A backend may allow 512 MiB of address space beyond
+ * Stores what a loop wants to store and tells how much that was. A backend may allow 128 MiB of address space beyond
  * the limit of 256 MiB of data.
  */
 const tally = `
 stored, kept = 0, []
 def told(what):
     print(what, stored >> 20, 'MiB')
-    if stored > 768 << 20: print('LEAK', stored >> 20, 'MiB of', what)
+    if stored > 384 << 20: print('LEAK', stored >> 20, 'MiB of', what)
 `.trimStart();
 
 /** Programs that want all memory. What is not bounded is bounded by themselves, at some 2 GiB. */
@@ -99,6 +99,33 @@ export const memoryAttacks: readonly Attack[] = [
       except Exception as error: print(type(error).__name__, error)
       told("pipes")`}`,
     ends: bounded,
+    alone: true,
+  },
+  {
+    name: 'one pipe that nobody reads',
+    code: `${tally}${python`
+      import os
+      reading, writing = os.pipe()
+      os.set_blocking(writing, False)
+      try:
+          while stored < 512 << 20: stored += os.write(writing, bytes(1 << 20))
+      except OSError as error: print(error)
+      if stored > 2 << 20: print("LEAK one pipe")
+      told("a pipe")`}`,
+    ends: bounded,
+    alone: true,
+  },
+  {
+    name: 'a file cut to a gigabyte and filled',
+    code: `${tally}${python`
+      piece = b"x" * (1 << 20)
+      try:
+          with open("cut", "wb", buffering=0) as file:
+              file.truncate(1 << 30)
+              while stored < 1 << 30: stored += file.write(piece)
+      except OSError as error: print(error)
+      told("a file")`}`,
+    ends: [...bounded, 'disk_limit', 'file_limit'],
     alone: true,
   },
   {

@@ -145,6 +145,80 @@ export const persistenceAttacks: readonly Attack[] = [
     says: 'alone',
   },
   {
+    name: 'files that the program before it gave names of object properties',
+    before: [
+      {
+        code: ({ secrets }) => python`
+          import os
+          for name in ("__proto__", "constructor", "toString"):
+              for place in (".", "/tmp", "/home", "/"):
+                  try: open(os.path.join(place, name), "w").write("${secrets.code}")
+                  except OSError: pass
+                  try:
+                      os.mkdir(os.path.join(place, name + ".d"))
+                      open(os.path.join(place, name + ".d", name), "w").write("${secrets.code}")
+                  except OSError: pass`,
+      },
+    ],
+    code: python`
+      import os
+      for name in ("__proto__", "constructor", "toString"):
+          for place in (".", "/tmp", "/home", "/"):
+              for path in (os.path.join(place, name), os.path.join(place, name + ".d", name)):
+                  try: print("LEAK", path, open(path).read())
+                  except OSError: pass
+              if os.path.lexists(os.path.join(place, name + ".d")): print("LEAK a folder", place, name)
+      print("TRIED")`,
+    ends: ['ok'],
+    says: 'TRIED',
+  },
+  {
+    name: 'flags that the program before it gave the standard streams',
+    before: [
+      {
+        code: python`
+          import fcntl, os
+          for descriptor in range(3):
+              for flags in (os.O_WRONLY, 0x7fffffff):
+                  try: fcntl.fcntl(descriptor, fcntl.F_SETFL, flags)
+                  except OSError as error: print(error)
+          try: os.lseek(0, 3, 0)
+          except OSError as error: print(error)`,
+      },
+    ],
+    code: python`
+      import fcntl, os
+      for descriptor in range(3):
+          if fcntl.fcntl(descriptor, fcntl.F_GETFL) & (os.O_APPEND | os.O_NONBLOCK): print("LEAK flags", descriptor)
+      print("read", input())`,
+    stdin: 'all of it\n',
+    ends: ['ok'],
+    says: 'read all of it',
+  },
+  {
+    name: 'names of hosts and pipes that the program before it used',
+    before: [
+      {
+        code: ({ secrets }) => python`
+          import os, socket
+          for lookup in (socket.gethostbyname, lambda name: socket.getaddrinfo(name, 80)):
+              try: print(lookup("${secrets.code}"))
+              except OSError as error: print(type(error).__name__)
+          print(os.pipe())`,
+      },
+    ],
+    code: ({ secrets }) => python`
+      import socket
+      for high in range(4):
+          for low in range(4):
+              try: seen = repr(socket.gethostbyaddr("172.29.%d.%d" % (high, low)))
+              except OSError: continue
+              if "${secrets.code}" in seen: print("LEAK", seen)
+      print("TRIED")`,
+    ends: ['ok'],
+    says: 'TRIED',
+  },
+  {
     name: 'memory of the programs before it',
     before: Array.from({ length: 4 }, () => victimOfLeak),
     code: (bait) =>

@@ -44,6 +44,14 @@ async function problemOf(...lines: (object | string | Buffer)[]): Promise<string
 }
 
 describe('CodeTaskDataset.fromPath', () => {
+  test('shows twenty problems and counts the rest', async () => {
+    const lines = (await problemOf(...Array.from({ length: 22 }, () => 'no JSON'))).split('\n');
+    expect(lines).toHaveLength(21);
+    expect(lines.slice(-2)).toEqual([expect.stringMatching(/^FILE:20: /), 'and 2 more problems.']);
+    const one = await problemOf(...Array.from({ length: 21 }, () => 'no JSON'));
+    expect(one).toMatch(/\nand 1 more problem\.$/);
+  });
+
   test('reads tests of assert statements whole', async () => {
     const tests = {
       kind: 'asserts',
@@ -130,6 +138,17 @@ describe('CodeTaskDataset.fromPath', () => {
         tests: { kind: 'calls', entry: 'f', cases: [{ args: [{ $tupel: [1] }], expected: 1 }] },
       },
       'FILE:1 tests.cases[0].args[0]: ',
+    ],
+    [
+      'an argument nested deeper than a sandbox takes',
+      {
+        tests: {
+          kind: 'calls',
+          entry: 'f',
+          cases: [{ args: [1, JSON.parse('['.repeat(101) + ']'.repeat(101))], expected: 1 }],
+        },
+      },
+      'FILE:1 tests.cases[0].args[1]: is nested more than 100 deep',
     ],
     ['an unknown kind', { tests: { kind: 'guess' } }, 'FILE:1 tests.kind: must be one of stdin'],
     [

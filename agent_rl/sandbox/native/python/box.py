@@ -6,9 +6,11 @@ import os
 import socket
 
 from jail import REPORT
-from loop import Reader, Writer
+from loop import READ, Reader, Writer
 
-_NOTES_MOST = 8 << 20
+# Results and verdicts come as notes; all others are a few words, and what a program may add to them is not read.
+_NOTES_MOST = {'calls': 8 << 20, 'asserts': 8 << 20}
+_OTHER_NOTES_MOST = 64 << 10
 
 
 class Box:
@@ -20,22 +22,26 @@ class Box:
     def __init__(self, place, name, setup):
         loop, zygote, limits = place.loop, place.zygote, setup['limits']
         self.name = name
-        self._zygote = zygote
+        self._loop, self._zygote = loop, zygote
         self._on_end = setup['on_end']
         self.ended = None
+        self._paused = False
         job_in, job = os.pipe()
         stdin_in, stdin = os.pipe()
         out, out_in = os.pipe()
         err, err_in = os.pipe()
-        notes, notes_in = os.pipe()
+        # No pipe: by /proc a program could open its other end and read what was noted of it.
+        notes, notes_in = (end.detach() for end in socket.socketpair())
         report, report_in = os.pipe()
         channel = [setup['channel']] if 'channel' in setup else []
         given = [job_in, stdin_in, out_in, err_in, notes_in, *channel, report_in]
         self.job, self.stdin = Writer(loop, job), Writer(loop, stdin)
         caps = {'keep': limits['output_kept'], 'most': limits['output_most'], 'on_data': setup['on_data']}
         self.out, self.err = Reader(loop, out, **caps), Reader(loop, err, **caps)
-        self.notes = Reader(loop, notes, **{**caps, 'keep': _NOTES_MOST, 'most': _NOTES_MOST})
-        self._report = report
+        most = _NOTES_MOST.get(setup['entry'], _OTHER_NOTES_MOST)
+        self.notes = Reader(loop, notes, **{**caps, 'keep': most, 'most': most})
+        self._report, self._told = report, b''
+        loop.watch(report, READ, self._read_report)
         header = {'do': 'spawn', 'name': name, 'entry': setup['entry'], 'limits': limits}
         zygote.sendmsg(
             [json.dumps(header).encode()], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', given))]
@@ -48,18 +54,45 @@ class Box:
         return any(reader.count > reader.most for reader in (self.out, self.err, self.notes))
 
     def kill(self):
+        self._signal('kill')
+
+    def pause(self):
+        """Its threads run no further until `resume`."""
+        self._paused = True
+        self._signal('pause')
+
+    def resume(self):
+        if self._paused:
+            self._paused = False
+            self._signal('resume')
+
+    def _signal(self, what):
         if self.ended is None:
-            self._zygote.send(json.dumps({'do': 'kill', 'name': self.name}).encode())
+            self._zygote.send(json.dumps({'do': what, 'name': self.name}).encode())
 
     def end(self, message):
         """The zygote says that the process has ended, or could not be started."""
+        if self._report is not None:
+            self._read_report()
+        if self.ended is None:
+            self._end(message)
+
+    def _read_report(self):
+        # From the first process of a namespace, which knows how the program itself ended. Once the program has left
+        # nothing behind, what remains is to clear the namespace away, and that need not be waited for.
+        self._loop.forget(self._report)
+        self._told = os.read(self._report, REPORT.size)
+        os.close(self._report)
+        self._report = None
+        if len(self._told) == REPORT.size and REPORT.unpack(self._told)[-1]:
+            self._end({})
+
+    def _end(self, message):
         for reader in (self.out, self.err, self.notes):
             reader.drain()
             reader.close()
         self.job.abandon()
         self.stdin.abandon()
-        report = os.read(self._report, REPORT.size)
-        os.close(self._report)
         self.ended = {
             'status': message.get('status'),
             'disk_full': message.get('over_quota', False),
@@ -68,8 +101,7 @@ class Box:
             'peak_kib': message.get('peak_kib', 0),
             'failed': message.get('failed'),
         }
-        if len(report) == REPORT.size:
-            # From the first process of a namespace, which knows how the program itself ended.
-            status, full, cpu_s, peak_kib = REPORT.unpack(report)
+        if len(self._told) == REPORT.size:
+            status, full, cpu_s, peak_kib, _ = REPORT.unpack(self._told)
             self.ended.update(status=status, disk_full=full, cpu_s=cpu_s, peak_kib=peak_kib)
         self._on_end()

@@ -10,7 +10,10 @@ import kernel
 # Where an entry finds its descriptors: standard input, output and error, notes to the supervisor, a channel to another
 # sandbox, and the job itself.
 NOTES, CHANNEL, JOB = 3, 4, 5
-_ENVIRONMENT = {'PATH': '/usr/bin:/bin', 'LANG': 'C.UTF-8', 'TZ': 'UTC', 'PYTHONHASHSEED': '0'}
+# What this Python was started with holds for libraries that a program loads, too: the order of sums, and so the last digits,
+# would depend on the number of threads.
+_THREADS = {name: value for name, value in os.environ.items() if name.endswith('_NUM_THREADS')}
+_ENVIRONMENT = {'PATH': '/usr/bin:/bin', 'LANG': 'C.UTF-8', 'TZ': 'UTC', 'PYTHONHASHSEED': '0', **_THREADS}
 
 
 def run_child(jail, header, descriptors, work):

@@ -21,6 +21,7 @@ _deadline = [float('inf')]
 
 SETUP_FAILED = 125
 _NOTES, _CHANNEL, _JOB = 3, 4, 5
+_MOST_JOB_BYTES = 1 << 30
 
 
 def enter(entry, limits):
@@ -62,7 +63,8 @@ def _asserts(_limits):
 
 
 def _session(_limits):
-    jobs = Channel(_JOB)
+    # From the supervisor, which has looked at their size.
+    jobs = Channel(_JOB, most_bytes=_MOST_JOB_BYTES)
     session = None
     while True:
         try:

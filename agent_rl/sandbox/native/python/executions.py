@@ -9,6 +9,8 @@ from box import Box
 
 # After its deadline a program is interrupted and may show where it was; then it is killed.
 _GRACE_S = 1.0
+# How the note begins with which a session's program ends.
+_DONE = b'{"done":'
 
 
 class Execution:
@@ -40,6 +42,8 @@ class Execution:
             self.stop('output_limit')
 
     def _ended(self):
+        # What was drained at the end may have been too much.
+        self._look()
         if all(box.ended is not None for box in self._boxes):
             self._timer.cancelled = True
             self._place.reply(self._id, self._answer())
@@ -107,6 +111,7 @@ class SessionExecution:
         seconds = json.loads(request['job'])['wall_s']
         self._timer = self._place.loop.after(seconds + _GRACE_S, lambda: self.stop('timeout'))
         body = request['job'].encode()
+        self._box.resume()
         self._box.job.write(len(body).to_bytes(4, 'big') + body)
 
     def stop(self, why):
@@ -114,19 +119,23 @@ class SessionExecution:
         self._box.kill()
 
     def _look(self):
-        if self._box.flooded:
-            self.stop('output_limit')
-        elif self._running is not None and self._box.notes.kept.endswith(b'}\n') and b'{"done":' in self._last_note():
+        if self._running is not None and not self._box.flooded and self._is_done():
             for reader in (self._box.out, self._box.err):
                 reader.drain()
-            self._tell(alive=not self._box.flooded)
-            if self._box.flooded:
-                self.stop('output_limit')
+            if not self._box.flooded:
+                # Threads, or a program that only says it is done, do not run on outside of a request.
+                self._box.pause()
+                self._tell(alive=True)
+        if self._box.flooded:
+            self.stop('output_limit')
 
-    def _last_note(self):
-        return bytes(self._box.notes.kept).splitlines()[-1]
+    def _is_done(self):
+        kept = self._box.notes.kept
+        return kept.endswith(b'}\n') and kept.startswith(_DONE, kept.rfind(b'\n', 0, len(kept) - 1) + 1)
 
     def _ended(self):
+        if self._box.flooded:
+            self.stop('output_limit')
         if self._running is not None:
             self._tell(alive=False)
         self._place.session_ended(self._name)

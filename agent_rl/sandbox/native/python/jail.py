@@ -1,7 +1,8 @@
-"""The two levels: how a run is put behind its walls. A jail is made once, in the zygote, and spawns many runs."""
+"""The two levels: how a run is put behind its walls. A jail is made once, in the zygote, for many runs."""
 
 import os
 import platform
+import signal
 import struct
 import tempfile
 
@@ -10,7 +11,7 @@ import landlock
 import root_folder
 import seccomp
 import work_folder
-from limits import apply_limits, count_tasks
+from limits import address_space, apply_limits, count_tasks
 from syscall_table import numbers
 from visible_paths import DEVICES, visible_paths
 
@@ -18,8 +19,10 @@ _FIRST_USER, _USERS = 64000, 1000
 # For what a user without root starts later, other runs included.
 _SPARE_TASKS = 1024
 _WRITABLE_DEVICE = '/dev/null'
-# What the reaper tells of a run that ended: wait status, disk full, processor seconds, peak KiB.
-REPORT = struct.Struct('=i?dq')
+_MOST_FILE_MIB, _MOST_DESCRIPTORS = 16, 32
+# What the reaper tells of a run that ended: wait status, disk full, processor seconds, peak KiB, and whether it left nothing
+# behind that could still speak.
+REPORT = struct.Struct('=i?dq?')
 
 
 class Unavailable(Exception):
@@ -36,6 +39,7 @@ class Jail:
         self._machine = platform.machine()
         self._table = numbers()
         self._spawned = 0
+        self._inherited = address_space()
         # The kernel counts the tasks of a user together, this trainer's own among them.
         self._other_tasks = 0 if self._as_root else count_tasks(os.getuid()) + _SPARE_TASKS
 
@@ -55,7 +59,8 @@ class Jail:
             os.setresuid(user, user, user)
 
     def _limit(self, limits):
-        apply_limits({**limits, 'tasks': limits['tasks'] + self._other_tasks})
+        tasks = limits['tasks'] + self._other_tasks
+        apply_limits({**limits, 'tasks': tasks, 'inherited': self._inherited})
 
     def _lock(self, work, *, own_files):
         kernel.control_process(kernel.PR_SET_NO_NEW_PRIVS, 1)
@@ -73,6 +78,9 @@ class NamespaceJail(Jail):
     """Level `ns`: namespaces and a root of its own; each run has its own process namespace and a memory disk."""
 
     level = 'ns'
+    # To the first process of the namespace. Real-time signals are queued, so of two none is lost, and they take turns.
+    signals = {'kill': signal.SIGKILL, 'pause': signal.SIGRTMIN, 'resume': signal.SIGRTMIN}
+    namespaces = kernel.NEW_NAMESPACE_PID | kernel.NEW_NAMESPACE_MOUNT | kernel.NEW_NAMESPACE_IPC
 
     def __init__(self, hidden):
         super().__init__(hidden)
@@ -82,13 +90,9 @@ class NamespaceJail(Jail):
         # A run is always the second process of its namespace, so one filter serves all.
         self._built = seccomp.build_filter(self._table, self._machine, pid=2, own_files=True)
 
-    def spawn(self, limits, report, body):
-        """Starts `body(work_folder)` in a jail of its own; the process to kill for all of it to end. Raises OSError."""
-        user = self.next_user()
-        pid = kernel.clone(kernel.NEW_NAMESPACE_PID | kernel.NEW_NAMESPACE_MOUNT | kernel.NEW_NAMESPACE_IPC)
-        if pid == 0:
-            self._first_process(limits, user, report, body)
-        return pid, None
+    def prepare(self):
+        """What a run needs to be given."""
+        return {'user': self.next_user()}
 
     def lock(self, limits, work):
         """Shuts this process in, for good."""
@@ -105,43 +109,60 @@ class NamespaceJail(Jail):
     def _filter(self, own_files):
         return self._built
 
-    def _first_process(self, limits, user, report, body):
-        try:
-            kernel.die_with_parent()
-            group = user if self._as_root else os.getgid()
-            size = 'size=%dm,mode=700,nr_inodes=%d,uid=%d,gid=%d'
-            kernel.mount(
-                'tmpfs', root_folder.WORK_FOLDER, 'tmpfs', flags=kernel.MOUNT_NO_SUID | kernel.MOUNT_NO_DEV,
-                data=size % (limits['disk_mib'], limits['entries'], user, group),
-            )
-            self._become(user)
-            kernel.drop_capabilities()
-            # The change of user undid the first.
-            kernel.die_with_parent()
-            child = os.fork()
-            if child == 0:
-                body(root_folder.WORK_FOLDER)
-            _reap(child, report)
-        finally:
-            os._exit(125)
+    def enter(self, request, report, body):
+        """Runs `body(work_folder)` in a jail of its own, whose first process this is. Does not return."""
+        kernel.die_with_parent()
+        user, limits = request['user'], request['limits']
+        group = user if self._as_root else os.getgid()
+        size = 'size=%dm,mode=700,nr_inodes=%d,uid=%d,gid=%d'
+        kernel.mount(
+            'tmpfs', root_folder.WORK_FOLDER, 'tmpfs', flags=kernel.MOUNT_NO_SUID | kernel.MOUNT_NO_DEV,
+            data=size % (limits['disk_mib'], limits['entries'], user, group),
+        )
+        self._become(user)
+        kernel.drop_capabilities()
+        # The change of user undid the first.
+        kernel.die_with_parent()
+        child = os.fork()
+        if child == 0:
+            body(root_folder.WORK_FOLDER)
+        _reap(child, report)
 
 
 def _reap(child, report):
     kernel.close_descriptors(0, report - 1)
     kernel.close_descriptors(report + 1)
+    awaited = {signal.SIGCHLD, signal.SIGRTMIN}
+    signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
+    paused = False
     while True:
-        pid, status, used = os.wait4(-1, 0)
+        pid, status, used = os.wait4(-1, os.WNOHANG)
         if pid == child:
             disk = os.statvfs(root_folder.WORK_FOLDER)
             full = disk.f_bavail == 0 or disk.f_favail == 0
-            os.write(report, REPORT.pack(status, full, used.ru_utime + used.ru_stime, used.ru_maxrss))
+            used_s = used.ru_utime + used.ru_stime
+            os.write(report, REPORT.pack(status, full, used_s, used.ru_maxrss, not _has_children()))
             os._exit(0)
+        if pid == 0 and signal.sigwait(awaited) == signal.SIGRTMIN:
+            paused = not paused
+            os.kill(child, signal.SIGSTOP if paused else signal.SIGCONT)
+
+
+def _has_children():
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+        return True
+    except ChildProcessError:
+        return False
 
 
 class LiteJail(Jail):
     """Level `lite`: no namespaces, so Landlock and seccomp are the walls; a folder of the disk, watched."""
 
     level = 'lite'
+    signals = {'kill': signal.SIGKILL, 'pause': signal.SIGSTOP, 'resume': signal.SIGCONT}
+    namespaces = 0
 
     def __init__(self, hidden, base):
         super().__init__(hidden)
@@ -151,29 +172,31 @@ class LiteJail(Jail):
         if self._as_root:
             kernel.drop_bounding_set()
 
-    def spawn(self, limits, _report, body):
-        """Starts `body(work_folder)` in a jail of its own; the process to kill, and its folder. Raises OSError."""
+    def prepare(self):
+        """What a run needs to be given: a folder too. Raises OSError."""
         user = self.next_user()
         work = tempfile.mkdtemp(prefix='run-', dir=self._base)
         if self._as_root:
             os.chown(work, user, user)
-        parent = os.getpid()
-        pid = os.fork()
-        if pid == 0:
-            try:
-                self._become(user)
-                if self._as_root:
-                    kernel.drop_capabilities()
-                kernel.die_with_parent()
-                if os.getppid() == parent:
-                    body(work)
-            finally:
-                os._exit(125)
-        return pid, work
+        return {'user': user, 'work': work, 'parent': os.getpid()}
+
+    def enter(self, request, _report, body):
+        """Runs `body(work_folder)` in this process. Does not return."""
+        self._become(request['user'])
+        if self._as_root:
+            kernel.drop_capabilities()
+        kernel.die_with_parent()
+        if os.getppid() == request['parent']:
+            body(request['work'])
 
     def lock(self, limits, work):
         """Shuts this process in, for good."""
-        self._limit(limits)
+        # A file that has been removed while it is open is on the disk and in no folder, so these bound what can be held.
+        self._limit({
+            **limits,
+            'file_mib': min(limits['file_mib'], _MOST_FILE_MIB),
+            'descriptors': min(limits['descriptors'], _MOST_DESCRIPTORS),
+        })
         self._lock(work, own_files=False)
 
     def over_quota(self, work, limits):

@@ -12,6 +12,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 _libc_locked = ctypes.PyDLL(None)
 _numbers = numbers()
 
+CLONE_PARENT = 0x8000
 NEW_NAMESPACE_MOUNT = 0x20000
 NEW_NAMESPACE_CGROUP = 0x2000000
 NEW_NAMESPACE_UTS = 0x4000000
@@ -49,9 +50,9 @@ def control_process(option, value=0, *rest):
     return _checked(_libc.prctl(ctypes.c_int(option), *values), 'prctl(%d)' % option)
 
 
-def die_with_parent():
-    """The kernel kills this process when its parent ends. A change of user undoes it."""
-    control_process(PR_SET_PDEATHSIG, signal.SIGKILL)
+def die_with_parent(by=signal.SIGKILL):
+    """The kernel sends this process a signal when its parent ends. A change of user undoes it."""
+    control_process(PR_SET_PDEATHSIG, by)
 
 
 def mount(source, target, kind=None, *, flags, data=None):
@@ -75,20 +76,13 @@ def unshare(flags):
 
 
 def clone(flags):
-    """fork() straight into new namespaces, between the interpreter's own hooks of fork. 0 in the child. Raises OSError."""
-    python = ctypes.pythonapi
-    for hook in (python.PyOS_BeforeFork, python.PyOS_AfterFork_Child, python.PyOS_AfterFork_Parent):
-        hook.restype = None
-    python.PyOS_BeforeFork()
+    """fork() by flags of clone(2), such as new namespaces; 0 in the child. Raises OSError.
+
+    The interpreter's hooks of fork are left out: they put in order what other threads held, and the caller has none.
+    The child may do little but fork again, by `os.fork`, which runs them.
+    """
     pid = _libc_locked.syscall(_numbers['clone'], ctypes.c_ulong(flags | signal.SIGCHLD), 0, 0, 0, 0)
-    if pid == 0:
-        python.PyOS_AfterFork_Child()
-        return 0
-    number = ctypes.get_errno()
-    python.PyOS_AfterFork_Parent()
-    if pid < 0:
-        raise OSError(number, 'clone into new namespaces failed')
-    return pid
+    return _checked(pid, 'clone')
 
 
 def fix_addresses():

@@ -4,18 +4,25 @@ import os
 import resource
 
 _MEBIBYTE = 1 << 20
-# Address space that is reserved but not used: libraries, stacks of threads.
-_RESERVED_MIB = 512
+# Address space that is reserved but not used: libraries still to be loaded, an arena of the C library.
+_RESERVED = 128 * _MEBIBYTE
+
+
+def address_space():
+    """Bytes of address space that this process takes. Needs /proc."""
+    with open('/proc/self/statm') as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
 
 
 def apply_limits(limits):
     """Sets the kernel's limits of this process, for good.
 
-    `limits`: memory_mib, cpu_s, file_mib, tasks, descriptors.
+    `limits`: memory_mib, cpu_s, file_mib, tasks, descriptors, and `inherited`, bytes of address space taken already.
     """
     memory = limits['memory_mib'] * _MEBIBYTE
     for kind, most in (
-        (resource.RLIMIT_AS, memory + _RESERVED_MIB * _MEBIBYTE),
+        # Only this one holds for shared mappings too.
+        (resource.RLIMIT_AS, limits['inherited'] + memory + _RESERVED),
         (resource.RLIMIT_DATA, memory),
         (resource.RLIMIT_FSIZE, limits['file_mib'] * _MEBIBYTE),
         (resource.RLIMIT_NOFILE, limits['descriptors']),

@@ -137,8 +137,8 @@ class Reader:
         return taken
 
     def drain(self):
-        """Takes what lies ready in the pipe."""
-        while self._open and self.count <= self.most and self._read():
+        """Takes what lies ready in the pipe. Calls nobody back: it is called from there."""
+        while self._open and self.count <= self.most and self._take():
             pass
 
     def close(self):
@@ -148,6 +148,10 @@ class Reader:
             os.close(self._descriptor)
 
     def _read(self):
+        if self._take():
+            self._on_data()
+
+    def _take(self):
         try:
             data = os.read(self._descriptor, _CHUNK)
         except BlockingIOError:
@@ -159,5 +163,4 @@ class Reader:
         room = self._keep - len(self.kept)
         if room > 0:
             self.kept += data[:room]
-        self._on_data()
         return True

@@ -1,7 +1,7 @@
 """Started by Node: `python3 -s -S -B main.py SETTINGS`, with requests on standard input and replies on standard output.
 
 SETTINGS is JSON: `level` (`ns` or `lite`), `hidden` folders, `preload` modules beyond the standard library, and for
-level `lite` the `base` folder under which runs get theirs.
+level `lite` the `base` folder under which runs get theirs. Level `sweep` removes what dead supervisors left in `base`.
 """
 
 import gc
@@ -11,6 +11,7 @@ import signal
 import site
 import socket
 import sys
+import time
 
 _here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [_here, os.path.dirname(os.path.dirname(_here))]
@@ -21,6 +22,7 @@ import zygote
 from jail import LiteJail, NamespaceJail
 from supervisor import Supervisor
 
+_CLEARING_S = 10
 # What programs import most: in the zygote's memory it costs a run nothing.
 _STANDARD = '''
     abc argparse array ast asyncio base64 binascii bisect calendar cmath codecs collections contextlib copy csv dataclasses
@@ -32,13 +34,18 @@ _STANDARD = '''
 
 def main():
     settings = json.loads(sys.argv[1])
+    if settings['level'] == 'sweep':
+        print(json.dumps({'swept': work_folder.sweep(settings['base'])}))
+        return
     settings['fixed_addresses'] = _fix_addresses()
     requests, replies = os.dup(0), os.dup(1)
     nothing = os.open('/dev/null', os.O_RDWR)
     for standard in (0, 1):
         os.dup2(nothing, standard)
     os.close(nothing)
-    kernel.die_with_parent()
+    # The end of the requests says so too, and then there is time to clear up, though not for ever.
+    signal.signal(signal.SIGTERM, lambda *_: signal.alarm(_CLEARING_S))
+    kernel.die_with_parent(signal.SIGTERM)
     lock = None
     if settings['level'] == 'lite':
         settings['base'], lock, settings['swept'] = work_folder.open_base(settings['base'])
@@ -54,6 +61,7 @@ def main():
     hello = json.loads(ours.recv(1 << 20) or '{"failed": "the zygote ended before it was ready"}')
     os.write(replies, (json.dumps(hello) + '\n').encode())
     if 'failed' in hello:
+        _clear(zygote_id, settings)
         os._exit(1)
     Supervisor(requests, replies, ours, lambda: _clear(zygote_id, settings)).run()
 
@@ -63,7 +71,10 @@ def _clear(zygote_id, settings):
     os.kill(zygote_id, signal.SIGKILL)
     os.waitpid(zygote_id, 0)
     if settings['level'] == 'lite':
-        work_folder.remove_tree(settings['base'])
+        until = time.monotonic() + _CLEARING_S / 2
+        # They may still be at it.
+        while not work_folder.remove_tree(settings['base']) and time.monotonic() < until:
+            time.sleep(0.01)
 
 
 def _fix_addresses():
@@ -77,6 +88,7 @@ def _fix_addresses():
 
 
 def _be_zygote(link, settings):
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     kernel.die_with_parent()
     try:
         _preload(settings['preload'])
@@ -87,6 +99,9 @@ def _be_zygote(link, settings):
     except BaseException as error:
         link.send(json.dumps({'failed': '%s: %s' % (type(error).__name__, error)}).encode())
         os._exit(1)
+    # Where things lie on this machine is no business of a program.
+    settings.clear()
+    sys.argv = sys.orig_argv = ['main.py']
     gc.collect()
     gc.freeze()
     link.send(json.dumps(hello).encode())
@@ -108,6 +123,12 @@ def _preload(modules):
         site.main()
     for name in (*_STANDARD, *modules):
         __import__(name)
+    threads = len(os.listdir('/proc/self/task'))
+    if threads > 1:
+        raise RuntimeError(
+            'with %s imported there are %d threads, which forks would leave behind: preload what starts none'
+            % (', '.join(modules), threads)
+        )
 
 
 def _jail(settings):

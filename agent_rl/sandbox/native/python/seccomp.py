@@ -81,41 +81,46 @@ def build_filter(table, machine, *, pid, own_files):
 
     `own_files` says that every file it can reach is its own, so that modes and times may be changed.
     """
-    code = _Code(table)
-    code.load(_AT_MACHINE)
-    code.unless(_EQUAL, _MACHINE_CODES[machine], _KILL)
-    code.load(_AT_NUMBER)
+    rules = _rules(table, pid)
+    for names, verdict in (
+        (ALLOWED + (ATTRIBUTES if own_files else []), _ALLOW),
+        (REFUSED + ([] if own_files else ATTRIBUTES), _FAIL | errno.EPERM),
+        (UNSUPPORTED, _FAIL | errno.ENOTSUP),
+    ):
+        for name in names:
+            if name in table:
+                rules.setdefault(table[name], _give(verdict))
+    code = [(_LOAD, 0, 0, _AT_MACHINE), (_EQUAL, 1, 0, _MACHINE_CODES[machine]), *_give(_KILL), (_LOAD, 0, 0, _AT_NUMBER)]
     if machine == 'x86_64':
-        code.when(_AT_LEAST, _FIRST_X32, _KILL)
-    _add_checked_calls(code, pid)
-    code.each(ALLOWED + (ATTRIBUTES if own_files else []), _ALLOW)
-    code.each(REFUSED + ([] if own_files else ATTRIBUTES), _FAIL | errno.EPERM)
-    code.each(UNSUPPORTED, _FAIL | errno.ENOTSUP)
-    code.give(_FAIL | errno.ENOSYS)
-    return code.bytes()
+        code += [(_AT_LEAST, 0, 1, _FIRST_X32), *_give(_KILL)]
+    code += _search(_intervals(rules, _give(_FAIL | errno.ENOSYS)))
+    return b''.join(struct.pack('HBBI', *instruction) for instruction in code)
 
 
-def _add_checked_calls(code, pid):
-    # Without CLONE_THREAD it is a fork, and memory limits hold per process.
-    code.call('clone', [
-        (_LOAD, 0, 0, _argument(0)), (_ANY_BIT, 2, 0, _NAMESPACES), (_ANY_BIT, 0, 1, _CLONE_THREAD),
-        (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _FAIL | errno.EPERM),
-    ])
-    # Its flags are out of a filter's sight. The C library then takes clone.
-    code.call('clone3', [(_RETURN, 0, 0, _FAIL | errno.ENOSYS)])
-    code.one_of('ioctl', 1, _TERMINAL_QUESTIONS, errno.ENOTTY)
-    code.one_of('fcntl', 1, _DESCRIPTOR_COMMANDS, errno.EPERM)
-    code.one_of('prctl', 0, _PROCESS_QUESTIONS, errno.EPERM)
+def _rules(table, pid):
+    # Calls that depend on their arguments. A call this machine lacks needs no rule.
+    rules = {
+        # Without CLONE_THREAD it is a fork, and memory limits hold per process.
+        'clone': [
+            (_LOAD, 0, 0, _argument(0)), (_ANY_BIT, 2, 0, _NAMESPACES), (_ANY_BIT, 0, 1, _CLONE_THREAD),
+            *_give(_ALLOW), *_give(_FAIL | errno.EPERM),
+        ],
+        # Its flags are out of a filter's sight. The C library then takes clone.
+        'clone3': _give(_FAIL | errno.ENOSYS),
+        'ioctl': _one_of(1, _TERMINAL_QUESTIONS, errno.ENOTTY),
+        'fcntl': _one_of(1, _DESCRIPTOR_COMMANDS, errno.EPERM),
+        'prctl': _one_of(0, _PROCESS_QUESTIONS, errno.EPERM),
+        # A pair of datagram sockets could send to any other socket by name.
+        'socketpair': [
+            (_LOAD, 0, 0, _argument(0)), (_EQUAL, 0, 4, _LOCAL_SOCKET), (_LOAD, 0, 0, _argument(1)),
+            (_AND, 0, 0, _SOCKET_KIND), (_EQUAL, 0, 1, _STREAM), *_give(_ALLOW), *_give(_FAIL | errno.EPERM),
+        ],
+    }
     for name in ('kill', 'tgkill', 'rt_sigqueueinfo', 'rt_tgsigqueueinfo'):
-        code.one_of(name, 0, (pid,), errno.EPERM)
+        rules[name] = _one_of(0, (pid,), errno.EPERM)
     for name in ('prlimit64', 'sched_setaffinity'):
-        code.one_of(name, 0, (0, pid), errno.EPERM)
-    # A pair of datagram sockets could send to any other socket by name.
-    code.call('socketpair', [
-        (_LOAD, 0, 0, _argument(0)), (_EQUAL, 0, 4, _LOCAL_SOCKET), (_LOAD, 0, 0, _argument(1)),
-        (_AND, 0, 0, _SOCKET_KIND), (_EQUAL, 0, 1, _STREAM),
-        (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _FAIL | errno.EPERM),
-    ])
+        rules[name] = _one_of(0, (0, pid), errno.EPERM)
+    return {table[name]: body for name, body in rules.items() if name in table}
 
 
 def _argument(index):
@@ -123,49 +128,38 @@ def _argument(index):
     return 16 + 8 * index
 
 
-class _Code:
-    """Instructions of the kernel's packet filter machine: operation, jump if true, jump if false, value."""
+# Instructions of the kernel's packet filter machine: operation, jump if true, jump if false, value. Bodies end in returns.
 
-    def __init__(self, table):
-        self._table = table
-        self._instructions = []
 
-    def load(self, offset):
-        self._instructions.append((_LOAD, 0, 0, offset))
+def _give(verdict):
+    return [(_RETURN, 0, 0, verdict)]
 
-    def give(self, verdict):
-        self._instructions.append((_RETURN, 0, 0, verdict))
 
-    def when(self, test, value, verdict):
-        self._instructions.append((test, 0, 1, value))
-        self.give(verdict)
+def _one_of(argument, values, error):
+    # Allowed when an argument is one of the values.
+    tests = [(_EQUAL, len(values) - place, 0, value) for place, value in enumerate(values)]
+    return [(_LOAD, 0, 0, _argument(argument)), *tests, *_give(_FAIL | error), *_give(_ALLOW)]
 
-    def unless(self, test, value, verdict):
-        self._instructions.append((test, 1, 0, value))
-        self.give(verdict)
 
-    def call(self, name, body):
-        """`body` decides for one call; it ends in returns. A call this machine lacks needs none."""
-        if name in self._table:
-            self._instructions.append((_EQUAL, 0, len(body), self._table[name]))
-            self._instructions.extend(body)
+def _intervals(rules, otherwise):
+    # (first number, body), each up to the next one's first number.
+    found = [(0, otherwise)]
+    for number in sorted(rules):
+        for first, body in ((number, rules[number]), (number + 1, otherwise)):
+            if found[-1][0] == first:
+                found.pop()
+            if not found or found[-1][1] != body:
+                found.append((first, body))
+    return found
 
-    def one_of(self, name, argument, values, error):
-        """The call is allowed when an argument is one of the values."""
-        body = [(_LOAD, 0, 0, _argument(argument))]
-        body += [(_EQUAL, len(values) - place, 0, value) for place, value in enumerate(values)]
-        body += [(_RETURN, 0, 0, _FAIL | error), (_RETURN, 0, 0, _ALLOW)]
-        self.call(name, body)
 
-    def each(self, names, verdict):
-        """All of these calls have one verdict. A jump reaches 255 instructions, so they go in blocks."""
-        known = [self._table[name] for name in names if name in self._table]
-        for start in range(0, len(known), 200):
-            block = known[start:start + 200]
-            for place, number in enumerate(block):
-                self._instructions.append((_EQUAL, len(block) - place, 0, number))
-            self._instructions.append((_JUMP, 0, 0, 1))
-            self.give(verdict)
-
-    def bytes(self):
-        return b''.join(struct.pack('HBBI', *instruction) for instruction in self._instructions)
+def _search(intervals):
+    # By halving: for each new filter the kernel runs it once per system call there is.
+    if len(intervals) == 1:
+        return intervals[0][1]
+    middle = len(intervals) // 2
+    below, above = _search(intervals[:middle]), _search(intervals[middle:])
+    # A conditional jump reaches 255 instructions.
+    if len(below) < 256:
+        return [(_AT_LEAST, len(below), 0, intervals[middle][0]), *below, *above]
+    return [(_AT_LEAST, 0, 1, intervals[middle][0]), (_JUMP, 0, 0, len(below)), *below, *above]

@@ -68,14 +68,20 @@ class Supervisor:
         elif do == 'judge':
             self._running[request['id']] = JudgeExecution(self, request)
         elif do == 'session':
-            name = request['session']
-            if name not in self._sessions:
-                self._sessions[name] = SessionExecution(self, name, request['limits'])
-            self._sessions[name].run(request)
+            self._run_in_session(request)
         elif do == 'close' and request['session'] in self._sessions:
             self._sessions[request['session']].stop('closed')
         elif do == 'cancel' and request['id'] in self._running:
             self._running[request['id']].stop('cancelled')
+
+    def _run_in_session(self, request):
+        name = request['session']
+        if name not in self._sessions:
+            if not request['first']:
+                # It ended by itself between two programs.
+                return self.reply(request['id'], {'gone': True})
+            self._sessions[name] = SessionExecution(self, name, request['limits'])
+        self._sessions[name].run(request)
 
     def _hear(self):
         message = self.zygote.recv(_CHUNK)

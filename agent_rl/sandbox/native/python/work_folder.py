@@ -56,7 +56,7 @@ def _is_abandoned(folder):
 
 
 def usage(folder, most_bytes, most_entries):
-    """Whether the folder holds more than allowed. Links are not followed; stops as soon as it is sure."""
+    """Whether the folder holds more than allowed, or hides what it holds. Links are not followed; stops once it is sure."""
     total = entries = 0
     waiting = [folder]
     while waiting:
@@ -70,32 +70,36 @@ def usage(folder, most_bytes, most_entries):
                         total += entry.stat(follow_symlinks=False).st_blocks * 512
                     if total > most_bytes or entries > most_entries:
                         return True
-        except OSError:
-            # Gone in the meantime, or shut by the program; its bytes count once it is removed.
+        except (FileNotFoundError, NotADirectoryError):
+            # Gone in the meantime.
             continue
+        except OSError:
+            # Too deep to be reached by its name, or shut by the program.
+            return True
     return False
 
 
 def remove_tree(top):
-    """Removes a folder whatever a program made of it: no recursion, no long paths, links not followed.
+    """Removes a folder whatever a program made of it: no recursion, no long paths, links not followed. Whether it is gone.
 
     Folders inside folders are moved up to the top before they are emptied, so depth does not matter.
     """
     try:
         shutil.rmtree(top)
-        return
+        return True
     except (OSError, RecursionError):
         pass
     try:
         os.chmod(top, 0o700)
         descriptor = os.open(top, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:
-        return
+        return not os.path.lexists(top)
     try:
         _empty(descriptor)
         os.rmdir(top)
+        return True
     except OSError:
-        pass
+        return False
     finally:
         os.close(descriptor)
 

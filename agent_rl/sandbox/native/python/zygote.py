@@ -1,4 +1,4 @@
-"""The pristine fork server: every run is its child.
+"""The pristine fork server: every run is its child, and a copy of its template.
 
 It is told headers and descriptors only. Programs, inputs, outputs and tests pass it by in pipes, so none of them is in
 the memory that a later run inherits.
@@ -12,7 +12,8 @@ import signal
 import socket
 import time
 
-from child import run_child
+import kernel
+import template
 
 _MOST_DESCRIPTORS = 16
 _HEADER_BYTES = 65536
@@ -21,7 +22,14 @@ _WATCH_S = 0.05
 
 def serve(link, jail):
     """Serves the supervisor at the other end of `link` until it is gone."""
-    Zygote(link, jail).serve()
+    ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    if os.fork() == 0:
+        for unused in (link, ours):
+            unused.close()
+        kernel.die_with_parent()
+        template.serve(its, jail)
+    its.close()
+    Zygote(link, ours, jail).serve()
 
 
 class _Run:
@@ -32,8 +40,8 @@ class _Run:
 
 
 class Zygote:
-    def __init__(self, link, jail):
-        self._link, self._jail = link, jail
+    def __init__(self, link, template_link, jail):
+        self._link, self._template, self._jail = link, template_link, jail
         self._runs = {}
         self._by_descriptor = {}
         self._poll = select.poll()
@@ -64,31 +72,30 @@ class Zygote:
         if header['do'] == 'spawn':
             self._spawn(header, list(descriptors))
         else:
-            self._kill(header['name'])
+            self._signal(header['name'], self._jail.signals[header['do']])
         return True
 
     def _spawn(self, header, descriptors):
-        # The last descriptor is the reaper's.
-        *own, report = descriptors
-        limits = header['limits']
+        given = {}
         try:
-            pid, work = self._jail.spawn(
-                limits, report, lambda folder: run_child(self._jail, header, own, folder)
-            )
-            run = _Run(header['name'], pid, limits, work)
+            given = self._jail.prepare()
+            pid = template.ask(self._template, {'entry': header['entry'], 'limits': header['limits'], **given}, descriptors)
+            run = _Run(header['name'], pid, header['limits'], given.get('work'))
             self._runs[run.name] = run
             self._by_descriptor[run.descriptor] = run
             self._poll.register(run.descriptor, select.POLLIN)
         except OSError as error:
+            if 'work' in given:
+                self._jail.clear(given['work'])
             self._send({'name': header['name'], 'failed': str(error)})
         for descriptor in descriptors:
             os.close(descriptor)
 
-    def _kill(self, name):
+    def _signal(self, name, number):
         run = self._runs.get(name)
         if run is not None:
             try:
-                signal.pidfd_send_signal(run.descriptor, signal.SIGKILL)
+                signal.pidfd_send_signal(run.descriptor, number)
             except ProcessLookupError:
                 # It ended by itself; its descriptor says so in a moment.
                 pass
@@ -117,7 +124,7 @@ class Zygote:
         for run in list(self._runs.values()):
             if not run.over_quota and self._jail.over_quota(run.work, run.limits):
                 run.over_quota = True
-                self._kill(run.name)
+                self._signal(run.name, signal.SIGKILL)
         self._watched_at = time.monotonic()
 
     def _send(self, message):

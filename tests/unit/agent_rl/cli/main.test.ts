@@ -258,10 +258,40 @@ describe('the exit code', () => {
     expect(stderr).toContain('--seed x run.seed: expected an integer, got "x".');
   });
 
+  test.each([
+    [['--sandbox-workers', '0'], /--sandbox-workers is 0; expected a whole number, from 1 to 256/],
+    [['--sandbox-workers', 'x'], /--sandbox-workers is x;/],
+    [['--sandbox-type', 'remote'], /sandbox-type[^]*native:lite/],
+    [['--documents', 'x'], /--documents: no effect on code tasks/],
+    [
+      ['--format', 'search', '--sandbox-type', 'native', '--sandbox-workers', '1'],
+      /--sandbox-type, --sandbox-workers: no effect on search/,
+    ],
+  ])('of verify-dataset with %j is 2, and nothing is started', async (more, reason) => {
+    const { code, stderr } = await commandLine(['verify-dataset', '--dataset', 'x', ...more]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(reason)]);
+  });
+
   test('of a check that found faults is 1', async () => {
     const verifyDataset = () => Promise.resolve({ ok: false });
     const args = ['verify-dataset', '--dataset', 'x.jsonl'];
     expect((await commandLine(args, { jobs: { verifyDataset } })).code).toBe(1);
+  });
+});
+
+test('verify-dataset gives the job the sandbox that was written', async () => {
+  const given: object[] = [];
+  const verifyDataset = async (options: object) => {
+    given.push(options);
+    return { ok: true };
+  };
+  const sandbox = ['--sandbox-type', 'native:lite', '--sandbox-python', '/p'];
+  const args = ['verify-dataset', '--dataset', 'x', ...sandbox, '--sandbox-workers', '3'];
+  expect((await commandLine(args, { jobs: { verifyDataset } })).code).toBe(0);
+  expect(given[0]).toMatchObject({
+    sandboxType: 'native:lite',
+    sandboxPython: '/p',
+    sandboxWorkers: 3,
   });
 });
 

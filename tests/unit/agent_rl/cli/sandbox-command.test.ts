@@ -47,10 +47,25 @@ describe('agent-rl sandbox', () => {
     expect((await run(false)).code).toBe(1);
   });
 
+  test('doctor gives the job what was written', async () => {
+    const given: object[] = [];
+    const sandboxDoctor = async (options: object) => {
+      given.push(options);
+      return { ok: true };
+    };
+    const args = ['sandbox', 'doctor', '--python', '/p', '--preload', 'numpy', 'sympy'];
+    expect((await commandLine(args, { jobs: { sandboxDoctor } })).code).toBe(0);
+    expect(given[0]).toMatchObject({ python: '/p', preload: ['numpy', 'sympy'] });
+  });
+
   test.each([
     [['sandbox'], /Name a command of sandbox: serve, doctor/],
     [['sandbox', 'sreve'], /Did you mean serve/],
     [['sandbox', 'serve', '--port', '70000'], /--port is 70000/],
+    [['sandbox', 'serve', '--port', 'abc'], /--port is abc; expected a whole number/],
+    [['sandbox', 'serve', '--port='], /--port is empty; expected a whole number/],
+    [['sandbox', 'serve', '--workers', 'x'], /--workers is x; expected a whole number/],
+    [['sandbox', 'doctor', '--python'], /Not enough arguments following: python/],
     [['sandbox', 'serve', '--port', '1', '--port', '2'], /--port was given 2 times/],
     [['sandbox', 'serve', '--type', 'remote'], /remote/],
     [['sandbox', 'serve', '--prot', '1'], /prot/],

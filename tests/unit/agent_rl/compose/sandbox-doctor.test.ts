@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 
 import { sandboxDoctor } from '../../../../agent_rl/compose/sandbox-doctor.ts';
+import { tierFacts } from '../../../../agent_rl/sandbox/tier-facts.ts';
 import { offersLevel } from '../../../support/python.ts';
 
 test('The doctor of sandboxes starts every level, attacks it and says what it holds back', async () => {
@@ -13,12 +14,22 @@ test('The doctor of sandboxes starts every level, attacks it and says what it ho
     ['pyodide', true],
   ]);
   expect(auto).toBe(findings.find(({ available }) => available)?.tier);
-  for (const { tier, available, probes, escaped } of findings) {
+  for (const { tier, available, probes, escaped, stops, doesNotStop } of findings) {
+    expect({ stops, doesNotStop }).toEqual(tierFacts[tier]);
     const line = lines.find((each) => each.includes(tier)) ?? '';
     expect(escaped).toEqual([]);
     const held = new RegExp(`${probes} of ${probes} probes held[^]*does not stop`);
     expect(line).toMatch(available ? held : /^no /);
   }
+}, 120_000);
+
+test('The doctor tries the modules that programs are to have', async () => {
+  const lines: string[] = [];
+  const print = (line: string): number => lines.push(line);
+  const { ok, auto, findings } = await sandboxDoctor({ print, preload: ['no_such_module'] });
+  expect({ ok, auto }).toEqual({ ok: false, auto: null });
+  expect(findings.map(({ available }) => available)).toEqual([false, false, false]);
+  expect(lines.join('\n')).toMatch(/no   pyodide .*no_such_module/);
 }, 120_000);
 
 test('The doctor says why a level is not to be had', async () => {

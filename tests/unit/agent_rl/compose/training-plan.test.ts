@@ -21,7 +21,7 @@ const memory = {
   runtime: 400 * mebibyte,
   total: 604 * mebibyte,
 };
-const opened = { expectedS: 12, memory };
+const opened = { expectedS: 12, memory, sandboxTier: 'pyodide' } as const;
 
 const folder = temporaryFolder();
 
@@ -62,7 +62,12 @@ describe('a plan', () => {
     expect(text).toContain('0.52 M of them, 25 %');
     // 604 + 2 x 230.
     expect(text).toContain(
-      'about 1064 MiB: weights 8 MiB, gradients and optimiser 32 MiB, cache 64 MiB, activations 100 MiB, runtime 400 MiB, sandboxes 460 MiB',
+      'about 1064 MiB: weights 8 MiB, gradients and optimiser 32 MiB, cache 64 MiB, activations 100 MiB, runtime 400 MiB, sandboxes 460 MiB (pyodide)',
+    );
+    const ofNative = { ...opened, sandboxTier: 'native:ns' } as const;
+    // 604 + 60 + 2 x 40.
+    expect(planText(config, facts, trainingPlan(config, facts), ofNative)).toContain(
+      'about 744 MiB',
     );
   });
 
@@ -75,6 +80,16 @@ describe('a plan', () => {
     expect(text(facts.parameters)).toContain('  trained       2.10 M of them, 100 %\n');
     // 32,256 of 2,097,152.
     expect(text(32_256)).toContain('  trained       0.03 M of them, 1.54 %\n');
+  });
+
+  test('says why a stronger sandbox is not taken, where nothing else does', () => {
+    const config = configOf(settings);
+    const text = (more: object): string =>
+      planText(config, facts, trainingPlan(config, facts), { ...opened, ...more });
+    expect(text({ sandboxPassedOver: ['no Python here.'] })).toContain(
+      '  warning       sandbox passed over: no Python here.\n',
+    );
+    expect(text({})).not.toContain('passed over');
   });
 
   test('warns of more memory than the machine has', () => {

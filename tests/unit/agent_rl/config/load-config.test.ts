@@ -242,6 +242,13 @@ describe('settings that contradict each other', () => {
     ['run: {seed: .inf}', 'run.seed', 'got Infinity'],
     ['eval: {samples: 4}', 'eval.samples', 'all alike'],
     ['checkpoint: {keepBest: true}', 'checkpoint.keepBest', 'needs evaluations'],
+    [
+      'sandbox: {type: pyodide, python: /p}',
+      'sandbox.python',
+      'no effect with sandbox.type pyodide',
+    ],
+    ['sandbox: {type: pyodide, preload: [numpy]}', 'sandbox.preload', 'no effect with'],
+    ['sandbox: {type: remote}', 'sandbox.type', 'sandbox.url is not set'],
     ['model: {hfModelName: x/y}', 'model.hfModelName', 'not used by policy type minimind'],
   ])('%s', (text, path, problem) => {
     const problems = problemsOf(`${least}${text}\n`);
@@ -249,6 +256,22 @@ describe('settings that contradict each other', () => {
       problems.filter((line) => line.includes(` ${path}: `) && line.includes(problem)),
     ).toHaveLength(1);
     expect(problems[0]).toMatch(/^run\.yaml:3:\d+ /);
+  });
+
+  test('settings of another sandbox are all told, each with its place and without its value', () => {
+    const ofServers = `${least}sandbox:\n  url: http://u:secret@h\n  tokenEnv: T\n`;
+    const problem = 'has no effect with sandbox.type auto. Set sandbox.type to remote';
+    expect(problemsOf(ofServers, ['sandbox.python=/p'])).toEqual([
+      expect.stringContaining(`run.yaml:4:8 sandbox.url: ${problem}`),
+      expect.stringContaining(`run.yaml:5:13 sandbox.tokenEnv: ${problem}`),
+    ]);
+    const remote = ['sandbox.type=remote', 'sandbox.python=/p', 'sandbox.preload=[numpy]'];
+    expect(problemsOf(ofServers, remote)).toEqual([
+      expect.stringMatching(
+        /^--set sandbox\.preload=\[numpy\] .* no effect with sandbox\.type remote/,
+      ),
+      expect.stringMatching(/^--set sandbox\.python=\/p .* no effect with sandbox\.type remote/),
+    ]);
   });
 
   test('a run that is stopped early keeps its warm-up', () => {

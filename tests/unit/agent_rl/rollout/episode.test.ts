@@ -310,7 +310,16 @@ describe('runEpisode', () => {
       outcome: 'grader-error',
       success: false,
       reward: undefined,
+      problem: 'The environment judged: grader-error.',
     });
+  });
+
+  test("has the environment's own words for what failed", async () => {
+    const problem = 'The sandbox failed: nobody answers';
+    const none = { reward: undefined, components: {}, success: false };
+    const finish = async () => ({ outcome: 'infrastructure-error', ...none, problem }) as const;
+    const { trajectory } = await play({ script: calling(), environment: { finish } });
+    expect(trajectory).toMatchObject({ outcome: 'infrastructure-error', problem });
   });
 
   test('is aborted without a reward when it is cancelled, even if nothing reacts', async () => {

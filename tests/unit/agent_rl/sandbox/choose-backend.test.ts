@@ -1,7 +1,10 @@
+import { relative } from 'node:path';
+
 import { describe, expect, test } from '@jest/globals';
 
 import { messageOf } from '../../../../agent_rl/core/errors.ts';
 import { chooseBackend, type SandboxType } from '../../../../agent_rl/sandbox/choose-backend.ts';
+import { openSandbox } from '../../../../agent_rl/sandbox/open-sandbox.ts';
 import { findPython } from '../../../../agent_rl/sandbox/native/find-python.ts';
 import { hasNativePython, offersLevel } from '../../../support/python.ts';
 
@@ -28,13 +31,37 @@ describe('The backend of a sandbox', () => {
     expect(await tierOf('pyodide')).toBe('pyodide');
   }, 60_000);
 
+  test.each(['auto', 'pyodide'] as const)(
+    'is given no request that cannot be run when the type is %s, nor is any under way harmed',
+    async (type) => {
+      const limits = { wallS: 5 };
+      const sandbox = await openSandbox({ type, workers: 2, limits });
+      try {
+        const underWay = sandbox.run({ code: 'import time\ntime.sleep(0.5)\nprint(1)' });
+        for (const bad of [
+          undefined,
+          { code: '', limits: { wallS: '5' } },
+          { code: '', seed: NaN },
+        ]) {
+          const result = await sandbox.run(bad as never);
+          expect(result).toMatchObject({ status: 'bad_request', stdout: '' });
+        }
+        expect(await underWay).toMatchObject({ status: 'ok', stdout: '1\n' });
+        expect(sandbox.counts).toEqual({ requests: 1, repeats: 0, incidents: 0 });
+      } finally {
+        await sandbox.close();
+      }
+    },
+    60_000,
+  );
+
   test('is passed over with its reason when it cannot be had', async () => {
     const python = '/nowhere/python3';
     const { sandbox, tier, passedOver } = await chooseBackend({ type: 'auto', workers: 1, python });
     await sandbox.close();
     expect(tier).toBe('pyodide');
-    expect(passedOver).toHaveLength(2);
-    expect(passedOver[0]).toMatch(/\/nowhere\/python3/);
+    // One reason for both levels of the native sandbox, told once.
+    expect(passedOver).toEqual([expect.stringMatching(/\/nowhere\/python3/)]);
   }, 60_000);
 
   test.each(['native', 'native:ns', 'native:lite'] as const)(
@@ -64,6 +91,9 @@ describe('The settings of a remote sandbox', () => {
     [{ type: 'pyodide', url: 'http://h' }, /sandbox\.url has no effect with sandbox\.type pyodide/],
     [{ type: 'auto', tokenEnv: 'T' }, /sandbox\.tokenEnv has no effect/],
     [{ type: 'remote', url: 'http://h', python: '/p' }, /sandbox\.python has no effect/],
+    [{ type: 'pyodide', python: '/p' }, /sandbox\.python has no effect with sandbox\.type pyodide/],
+    [{ type: 'auto', url: 'http://h', tokenEnv: 'T' }, /sandbox\.url has[^]*sandbox\.tokenEnv has/],
+    [{ type: 'auto', workers: 0 }, /sandbox\.workers is 0; it must be a whole number/],
     [{ type: 'remote', url: 'http://h', preload: ['numpy'] }, /sandbox\.preload has no effect/],
   ] as const)('%j are refused where they have no effect or are missing', async (given, reason) => {
     await expect(chooseBackend({ workers: 1, ...given })).rejects.toMatchObject({
@@ -73,7 +103,21 @@ describe('The settings of a remote sandbox', () => {
   });
 });
 
+/** Started by a name, a supervisor could not start itself anew. */
+const onLinux = hasNativePython ? test : test.skip;
+
 describe('Finding a Python', () => {
+  onLinux('finds a name on PATH and gives its whole path', async () => {
+    expect(findPython('python3')).toMatch(/^\/.*\/python3$/);
+    expect(findPython(relative('.', findPython('python3')))).toBe(findPython('python3'));
+  });
+
+  onLinux('starts a native sandbox by a name', async () => {
+    const python = 'python3';
+    const tier = await tierOf('auto', { python });
+    expect(tier).toBe(strongest);
+  });
+
   test('takes one of this machine or says that there is none', () => {
     const found = (): string => {
       try {
@@ -86,7 +130,9 @@ describe('Finding a Python', () => {
   });
 
   test.each([
-    ['/bin/true', /\/bin\/true is Python/],
+    ['/bin/true', /: \/bin\/true does not tell its version as a Python does\. Install one/],
+    ['no-such-python', /No program on PATH is named "no-such-python"\. Give the path/],
+    ['./no-such-python', new RegExp(`${process.cwd()}/no-such-python does not start`)],
     ['/bin/false', /\/bin\/false does not start/],
   ])('refuses %s by name', (python, reason) => {
     expect(() => findPython(python)).toThrow(hasNativePython ? reason : /native sandbox/);

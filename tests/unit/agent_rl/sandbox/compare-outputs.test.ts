@@ -20,6 +20,19 @@ describe('compareOutputs', () => {
     ['float', 'nan', 'nan', true],
     ['float', '1000001', '1000000', false],
     ['float', '+07', '7', true],
+    ['float', '1000000500000000.0', '1000000000000000', false],
+    ['float', '1e-10', '0', false],
+    ['float', '1.0000000000000000000001', '1', false],
+    ['float', '9007199254740993.0', '9007199254740992', false],
+    ['float', '-3', '3', false],
+    ['float', '3.0', '3', true],
+    ['float', '+30E-1', '3', true],
+    ['float', '00300e0000', '3e2', true],
+    ['float', '3e2', '300', true],
+    ['float', '-0.0', '0', true],
+    ['float', '1000000500000000', '1000000000000000.0', true],
+    ['float', '1e-10', '0.0', true],
+    ['float', `1e${'9'.repeat(400)}`, '1', false],
     ['float', '1e999', '5', false],
     ['float', '5', '1e999', false],
     ['float', '1e999', '2e999', true],
@@ -46,8 +59,9 @@ describe('compareOutputs', () => {
     '%s: takes a time that grows as the text does',
     (mode) => {
       // Each would take minutes if a pattern went back over what it has read.
-      for (const text of ['\n', ' ', '1', '\r\n', '1.', '1\n']) {
+      for (const text of ['\n', ' ', '1', '0', '\r\n', '1.', '1\n']) {
         expect(compareOutputs(`${text.repeat(1_000_000)}x`, '5', mode)).toBe(false);
+        expect(compareOutputs(`1${text.repeat(1_000_000)}1`, '5', mode)).toBe(false);
       }
     },
   );

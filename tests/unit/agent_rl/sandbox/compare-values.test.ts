@@ -153,13 +153,44 @@ describe('What a program can return', () => {
   });
 });
 
-test('compareValues, float, allows a millionth of the expected value at any depth', () => {
-  expect(compareValues([1.0000005], [1], 'float')).toBe(true);
-  expect(compareValues([1.000002], [1], 'float')).toBe(false);
-  expect(compareValues(1e-10, 0, 'float')).toBe(true);
-  expect(compareValues(1e-8, 0, 'float')).toBe(false);
+test('compareValues, float, allows a millionth of an expected float at any depth', () => {
+  // As JSON has it, 1 may be 1.0.
+  for (const one of [1, float('1.0')]) {
+    expect(compareValues([1.0000005], [one], 'float')).toBe(true);
+    expect(compareValues([1.000002], [one], 'float')).toBe(false);
+  }
+  for (const zero of [0, float('0.0')]) {
+    expect(compareValues(1e-10, zero, 'float')).toBe(true);
+    expect(compareValues(1e-8, zero, 'float')).toBe(false);
+  }
+  expect(
+    compareValues({ $complex: ['1.0000001', '2.0'] }, { $complex: ['1.0', '2.0'] }, 'float'),
+  ).toBe(true);
   expect(compareValues('1.0000005', '1', 'float')).toBe(false);
   expect(compareValues(float('inf'), 1, 'float')).toBe(false);
+});
+
+test.each([
+  ['an integer and one near it', 1_000_000_500_000_000, 1_000_000_000_000_000],
+  ['an integer and a float near it', float('1000000500000000.0'), { $int: '1000000000000000' }],
+  ['an integer in a list', [1.0000005], [{ $int: '1' }]],
+  ['zero and nearly nothing', 1e-10, { $int: '0' }],
+  ['a large integer', float('1e20'), { $int: '100000000000000000001' }],
+  ['an integer and a complex number near it', { $complex: ['1.0000001', '0.0'] }, 1],
+  ['a boolean and a float near it', 1.0000005, true],
+  ['a float and a boolean near it', true, 1.0000005],
+])('compareValues, float, does not hold for %s', (_name, actual, expected) => {
+  expect(compareValues(actual, expected, 'float')).toBe(false);
+});
+
+test.each([
+  ['the float that is the integer', float('3.0'), 3],
+  ['the integer that is the float', 3, float('3.0')],
+  ['1 and True, as Python says', 1, true],
+  ['True and 1.0, as Python says', true, float('1.0')],
+  ['an integer near a float', 10_000_001, float('10000000.0')],
+])('compareValues, float, holds for %s', (_name, actual, expected) => {
+  expect(compareValues(actual, expected, 'float')).toBe(true);
 });
 
 test('compareValues, float, gives what is infinite, nan or whole no tolerance', () => {

@@ -48,6 +48,19 @@ describe('Statements are judged', () => {
     expect(asked).toEqual([{ code: 'c', tests: sent, limits: { wallS: 2 }, seed: 3 }]);
   });
 
+  test.each([
+    [
+      { status: 'error', stderr: 'Traceback:\n  f(\nSyntaxError: was never closed\n' } as const,
+      'error "SyntaxError: was never closed"',
+    ],
+    [{ status: 'ok' } as const, 'the program ended before the case'],
+    [{ status: 'error' } as const, 'error'],
+  ])('as not reached by %j, and what is known of why is told', async (run, why) => {
+    const { judgement } = await judged({ ...run, verdicts: [] });
+    expect(judgement.failures[0]).toBe(`"assert f(y) == 4": ${why}`);
+    expect(judgement).not.toHaveProperty('problem');
+  });
+
   test('the public ones too, in a run of their own, when asked for', async () => {
     const { judgement, asked } = await judged(
       { verdicts: [pass, pass, pass] },

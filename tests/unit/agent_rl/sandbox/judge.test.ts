@@ -83,6 +83,10 @@ describe('The judge', () => {
   test('never counts a failure of the sandbox as one of the program', async () => {
     const broken = scriptedSandbox(() => ({ status: 'sandbox_error', message: 'the child died' }));
     const request = { code: '', tests: squarePlusOne, compare: 'exact' } as const;
-    expect(await judgeCode(broken, request)).toMatchObject({ status: 'sandbox_error', passed: 0 });
+    expect(await judgeCode(broken, request)).toMatchObject({
+      status: 'sandbox_error',
+      passed: 0,
+      problem: 'the child died',
+    });
   });
 });

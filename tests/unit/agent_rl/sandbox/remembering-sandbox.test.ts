@@ -46,6 +46,39 @@ describe('RememberingSandbox', () => {
     expect(ran).toHaveLength(4);
   });
 
+  test('tells apart what is called owner within a request', async () => {
+    const asked = scriptedSandbox(() => ({}));
+    const sandbox = new RememberingSandbox(asked);
+    for (const owner of ['ann', 'robert']) {
+      await sandbox.calls({ code: 'x', entry: 'f', args: [[{ owner }]] });
+      await sandbox.run({ code: 'x', files: { owner } });
+      await sandbox.judge({ code: 'x', tests: { statements: [], setup: owner } });
+    }
+    expect(asked.requests).toHaveLength(6);
+  });
+
+  test('answers a request of one rollout to another', async () => {
+    const asked = scriptedSandbox(() => ({}));
+    const sandbox = new RememberingSandbox(asked);
+    await sandbox.run({ code: 'x', owner: 'one' });
+    await sandbox.run({ code: 'x', owner: 'other' });
+    expect(asked.requests).toHaveLength(1);
+  });
+
+  test.each<[string, unknown, unknown]>([
+    ['the order of the keys of a dictionary', { a: 1, b: 2 }, { b: 2, a: 1 }],
+    ['a key called __proto__', JSON.parse('{"__proto__":1}'), {}],
+    ['None and the text of it', null, 'null'],
+    ['a number and its text', 1, '1'],
+    ['a list and its text', [1], '[1]'],
+  ])('tells apart arguments by %s', async (_name, one, other) => {
+    const asked = scriptedSandbox(() => ({}));
+    const sandbox = new RememberingSandbox(asked);
+    for (const value of [one, other])
+      await sandbox.calls({ code: 'x', entry: 'f', args: [[value]] });
+    expect(asked.requests).toHaveLength(2);
+  });
+
   test.each(['ok', 'error', 'bad_request'] as const)(
     'repeats the first answer with status %s, even of a program that would now answer otherwise',
     async (status) => {

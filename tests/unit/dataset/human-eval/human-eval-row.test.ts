@@ -44,7 +44,11 @@ describe('humanEvalRowReader', () => {
   });
 
   test.each([
-    ['prompt', { prompt: 'def roots(x):\n' }, 'must define root, got no line "def root(".'],
+    [
+      'prompt',
+      { prompt: 'def roots(x):\n' },
+      'must define root, which entry_point names, got no line "def root(".',
+    ],
     ['test', { test: 'assert root(4) == 2' }, 'must define check, got no line "def check(".'],
     ['entry_point', { entry_point: 'a b' }, 'must match pattern'],
     ['extra', { extra: 1 }, 'is not a known key.'],

@@ -296,6 +296,7 @@ describe('The reward', () => {
   test('is absent when the sandbox failed, whatever was run before', async () => {
     expect(await verdict(made(), [ran(0, 'broken'), says])).toMatchObject({
       outcome: 'infrastructure-error',
+      problem: 'The sandbox failed: child died',
       reward: undefined,
       success: false,
     });

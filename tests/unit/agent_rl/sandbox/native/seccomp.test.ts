@@ -176,6 +176,21 @@ native.each(['x86_64', 'aarch64'] as const)('The filter of system calls on %s', 
     expect(verdict('getxattr', [], shared)).toBe(failed(ENOTSUP));
   });
 
+  test('decides every call there is as the lists say, and what is in none does not exist', () => {
+    const lists = evaluatePython(
+      'import seccomp\nprint(json.dumps([seccomp.ALLOWED + seccomp.ATTRIBUTES, seccomp.REFUSED, seccomp.UNSUPPORTED]))',
+    ) as string[][];
+    const verdicts = [allowed, failed(EPERM), failed(ENOTSUP)];
+    const byArguments = new Set(
+      'clone ioctl fcntl prctl socketpair kill tgkill rt_sigqueueinfo rt_tgsigqueueinfo prlimit64 sched_setaffinity'.split(
+        ' ',
+      ),
+    );
+    for (const name of Object.keys(table).filter((each) => !byArguments.has(each))) {
+      const list = lists.findIndex((names) => names.includes(name));
+      expect([name, verdict(name)]).toEqual([name, verdicts[list] ?? failed(ENOSYS)]);
+    }
+  });
   test('names only calls that some machine has', () => {
     const names = evaluatePython(
       'import seccomp\nprint(json.dumps(seccomp.ALLOWED + seccomp.REFUSED + seccomp.ATTRIBUTES + seccomp.UNSUPPORTED))',

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -13,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
 import { packageRoot } from '../../../../../agent_rl/core/package-root.ts';
 import { messageOf } from '../../../../../agent_rl/core/errors.ts';
@@ -40,6 +41,15 @@ const processesWith = (text: string): number[] =>
       }
     })
     .map(Number);
+
+/** A folder that other users of the machine can pass through, as programs do. */
+function openFolder(parent: string, name: string): string {
+  chmodSync(parent, 0o755);
+  const folder = join(parent, name);
+  mkdirSync(folder);
+  chmodSync(folder, 0o755);
+  return folder;
+}
 
 const level = offersLevel('ns') ? 'ns' : offersLevel('lite') ? 'lite' : undefined;
 const native = level === undefined ? describe.skip : describe;
@@ -93,6 +103,8 @@ native('A supervisor that dies', () => {
     await wait(100);
     expect(printed(await keeper.ask(program('print(1)')))).toBe('1\n');
     expect(incidents.map(({ kind }) => kind)).toEqual(['restart']);
+    // It said nothing, so there is nothing after a colon.
+    expect(incidents[0]?.message).toMatch(/it ended with SIGKILL(?!:)/);
   });
 });
 
@@ -109,12 +121,16 @@ await new Promise(() => undefined);
 native('A trainer that is killed', () => {
   const offered = (['ns', 'lite'] as const).filter(offersLevel);
 
-  test.each(offered)('leaves no process behind at level %s', async (of) => {
+  test.each(offered)('leaves no process and no folder behind at level %s', async (of) => {
     const folder = mkdtempSync(join(tmpdir(), 'agent-rl-killed-'));
+    const work = openFolder(folder, 'work');
     const mark = join(folder, 'trainer.mjs');
     writeFileSync(mark, trainer);
     const before = processesWith('sandbox/native/python/main.py');
-    const child = spawn(process.execPath, [mark, of], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [mark, of], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, TMPDIR: work },
+    });
     await once(child.stdout, 'data');
     const during = processesWith('sandbox/native/python/main.py');
     // Supervisor, zygote, and at least one process for each of four programs.
@@ -125,7 +141,40 @@ native('A trainer that is killed', () => {
       processesWith('sandbox/native/python/main.py').filter((pid) => mine.has(pid));
     for (let i = 0; i < 50 && left().length > 0; i++) await wait(100);
     expect(left()).toEqual([]);
+    expect(readdirSync(work)).toEqual([]);
     rmSync(folder, { recursive: true, force: true });
+  });
+});
+
+const lite = offersLevel('lite') ? describe : describe.skip;
+
+lite('The working folder of level lite', () => {
+  let parent: string;
+  let base: string;
+  beforeEach(() => {
+    parent = mkdtempSync(join(tmpdir(), 'agent-rl-parent-'));
+    base = openFolder(parent, 'work');
+  });
+  afterEach(() => rmSync(parent, { recursive: true, force: true }));
+  const options = () => ({ python: '/usr/bin/python3', level: 'lite', preload: [], base }) as const;
+
+  test('is gone after a start that fails', async () => {
+    const keeper = new SupervisorKeeper({ ...options(), preload: ['no_such_module'] }, () => {});
+    await expect(keeper.first()).rejects.toMatchObject({ code: 'SANDBOX_UNAVAILABLE' });
+    expect(readdirSync(base)).toEqual([]);
+  });
+
+  test('is swept at the end when its supervisor died', async () => {
+    const kinds: string[] = [];
+    const keeper = new SupervisorKeeper(options(), ({ kind }) => kinds.push(kind));
+    await keeper.first();
+    const { pid } = await keeper.current();
+    process.kill(pid ?? 0, 'SIGKILL');
+    await wait(200);
+    expect(readdirSync(base)).toHaveLength(1);
+    await keeper.close();
+    expect(readdirSync(base)).toEqual([]);
+    expect(kinds).toEqual(['swept']);
   });
 });
 

@@ -8,7 +8,10 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { packageRoot } from '../../../../../agent_rl/core/package-root.ts';
-import { ChildPool } from '../../../../../agent_rl/sandbox/pyodide/child-pool.ts';
+import {
+  ChildPool,
+  KilledItsChildren,
+} from '../../../../../agent_rl/sandbox/pyodide/child-pool.ts';
 import { findDistribution } from '../../../../../agent_rl/sandbox/pyodide/distribution.ts';
 import type {
   ChildRequest,
@@ -75,6 +78,24 @@ describe('Child processes', () => {
     const deadly = pool.submit(request('deadly'));
     const next = pool.submit(request('print("next")'));
     await expect(deadly).rejects.toThrow('of this program');
+    await expect(deadly).rejects.toBeInstanceOf(KilledItsChildren);
+    expect(await next).toMatchObject({ stdout: 'next\n' });
+    await pool.close();
+  }, 20_000);
+
+  test('that are killed from outside say nothing of the program', async () => {
+    const pool = new ChildPool(settings, 1, (given) => {
+      const child = new SandboxChild(given);
+      const run = child.run.bind(child);
+      child.run = (asked) => {
+        if (asked.code !== 'print("next")' && child.pid) process.kill(child.pid, 'SIGKILL');
+        return run(asked);
+      };
+      return child;
+    });
+    const unlucky = pool.submit(request('print("unlucky")'));
+    const next = pool.submit(request('print("next")'));
+    await expect(unlucky).rejects.toMatchObject({ name: 'ChildDied', fromOutside: true });
     expect(await next).toMatchObject({ stdout: 'next\n' });
     await pool.close();
   }, 20_000);

@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 
+import { messageOf } from '../../../../../agent_rl/core/errors.ts';
+import type { SandboxIncident } from '../../../../../agent_rl/sandbox/incident.ts';
 import {
   RemoteSandbox,
   type RemoteSandboxOptions,
@@ -118,10 +120,15 @@ describe('The remote sandbox', () => {
     ['answers with an unknown status', { status: 200, json: { ...ran, status: 'splendid' } }],
     ['answers with a text', { status: 200, json: 'ok' }],
   ])('gives no verdict when the server %s', async (_, answer) => {
-    const sandbox = await started(await own(() => answer));
+    const server = await own(() => answer);
+    const sandbox = await started(server);
     const run = await sandbox.run({ code: '' });
     expect(run).toMatchObject({ status: 'sandbox_error', stdout: '' });
     expect(run.message).toMatch(/server/);
+    expect(run.message?.split(server.url)).toHaveLength(2);
+    expect(run.message).toContain(
+      'See that `agent-rl sandbox serve` or another server runs at sandbox.url and can be reached',
+    );
     const called = await sandbox.calls({ code: '', entry: 'f', args: [[1]] });
     expect(called).toMatchObject({ status: 'sandbox_error', results: [] });
     const judged = await sandbox.judge({ code: '', tests: { statements: ['assert 1'] } });
@@ -167,6 +174,40 @@ describe('The remote sandbox', () => {
     ]);
   });
 
+  test.each([0.3333, 1 / 3, 1.0001, 16.1])('asks for a program of %d s', async (wallS) => {
+    const server = await own(() => ({ status: 200, json: ran }));
+    const run = await (await started(server)).run({ code: '', limits: { wallS } });
+    expect(run).toMatchObject({ status: 'ok' });
+    expect(server.requests[1]).toMatchObject({ body: { limits: { wallS } } });
+  });
+
+  test.each<[string, DoubleAnswer]>([
+    ['is gone', 'cut'],
+    ['fails', { status: 500, json: {} }],
+  ])('tells that a session was left on a server that %s, and goes on', async (_, answer) => {
+    const told: string[] = [];
+    const server = await own(({ path, method }) => {
+      if (method === 'DELETE') return answer;
+      const json = path === '/sessions' ? { id: 'a' } : { ...ran, alive: true };
+      return { status: 200, json };
+    });
+    const onIncident = ({ kind, message }: SandboxIncident): unknown =>
+      told.push(`${kind}: ${message}`);
+    const session = (await started(server, { onIncident, patienceS: 1 })).openSession();
+    expect(await session.run({ code: '' })).toMatchObject({ status: 'ok' });
+    await session.close();
+    expect(told.at(-1)).toMatch(/^left: A session could not be closed; its server ends it/);
+  });
+
+  test('closes a session that was never opened, since nobody answered', async () => {
+    const sandbox = await started(await own(() => 'cut'), { patienceS: 1 });
+    const session = sandbox.openSession();
+    expect(await session.run({ code: '' })).toMatchObject({ status: 'sandbox_error' });
+    await session.close();
+    await sandbox.close();
+    await session.close();
+  });
+
   test('does not send what no sandbox would run', async () => {
     const server = await own(() => ({ status: 200, json: ran }));
     const sandbox = await started(server);
@@ -185,10 +226,12 @@ describe('The remote sandbox', () => {
     ],
   ])('does not start when the server %s', async (_, answer, reason) => {
     const server = await double(() => answer);
-    expect(await rejectionOf(started(server))).toMatchObject({
+    const error = await rejectionOf(started(server));
+    expect(error).toMatchObject({
       code: 'SANDBOX_UNAVAILABLE',
       message: expect.stringMatching(reason),
     });
+    expect(messageOf(error).split(server.url)).toHaveLength(2);
   });
 
   test('does not start when nobody answers', async () => {
@@ -197,8 +240,9 @@ describe('The remote sandbox', () => {
     const error = await rejectionOf(RemoteSandbox.start({ url: server.url, workers: 1 }));
     expect(error).toMatchObject({
       code: 'SANDBOX_UNAVAILABLE',
-      message: expect.stringContaining(server.url),
+      message: expect.stringMatching(/cannot be asked: .*\. See that `agent-rl sandbox serve` or/),
     });
+    expect(messageOf(error).split(server.url)).toHaveLength(2);
   });
 
   test.each([

@@ -70,7 +70,19 @@ describe('The server of a sandbox', () => {
     expect(wrong.json).toEqual({
       detail: [
         { type: 'value_error', loc: ['body', 'code'], msg: 'must be string' },
-        { type: 'value_error', loc: ['body', 'language'], msg: 'must be equal to constant' },
+        { type: 'value_error', loc: ['body', 'language'], msg: 'must be "python"' },
+      ],
+    });
+    const beyond = { ...program, fetch_files: ['a'], args: ['b'], memory_limit_MB: 2048 };
+    expect((await post(server, '/run_code', beyond)).json).toEqual({
+      detail: [
+        { type: 'value_error', loc: ['body', 'memory_limit_MB'], msg: 'must be <= 1024' },
+        {
+          type: 'value_error',
+          loc: ['body', 'fetch_files'],
+          msg: 'is not supported; it must be empty',
+        },
+        { type: 'value_error', loc: ['body', 'args'], msg: 'is not supported; it must be empty' },
       ],
     });
     const broken = await post(server, '/run', '{"code":');
@@ -130,6 +142,25 @@ describe('The server of a sandbox', () => {
     const authorization = 'Bearer a-token-of-some-length';
     expect((await post(server, '/run', { code: '' }, { authorization })).status).toBe(200);
     expect(server.counts).toEqual({ 200: 1, 401: 3 });
+  });
+
+  test('that cannot listen names the flag that would mend it', async () => {
+    const { url } = await served();
+    const port = Number(new URL(url).port);
+    const taken = serveSandbox(echoing(), { host: '127.0.0.1', port });
+    const far = serveSandbox(echoing(), {
+      host: '192.0.2.1',
+      port: 0,
+      token: 'a-token-of-some-length',
+    });
+    expect(await rejectionOf(taken)).toMatchObject({
+      code: 'SANDBOX_UNAVAILABLE',
+      message: expect.stringContaining('Name another with --port.'),
+    });
+    expect(await rejectionOf(far)).toMatchObject({
+      code: 'SANDBOX_UNAVAILABLE',
+      message: expect.stringContaining('Name another with --host.'),
+    });
   });
 
   test('is not opened to others without a token', async () => {

@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '../../../../../agent_rl/core/keyed-rng.ts';
 import type { CallsResult, JudgeResult, SessionRun } from '../../../../../agent_rl/core/sandbox.ts';
-import type { ToolResult } from '../../../../../agent_rl/core/tool.ts';
+import { tools } from '../../../../../agent_rl/core/tool.ts';
+import type { ToolResult, ToolSpec } from '../../../../../agent_rl/core/tool.ts';
 import { CodeExecTool } from '../../../../../agent_rl/tools/code-exec/code-exec-tool.ts';
 import type { CodeExecInputs } from '../../../../../agent_rl/tools/code-exec/code-exec-tool.ts';
 import { describeToolContract } from '../../../../contracts/tool-contract.ts';
@@ -248,6 +249,13 @@ describe('A session of code_exec', () => {
     expect((await tool.call({ code: '1' }, contextOf())).content).toBe(
       'Error: the programs of the session used up their 5 s together.\nThe session ended: variables and files are gone.',
     );
+  });
+
+  test('is told to the model', () => {
+    const configure = tools.specOf(CodeExecTool)?.configure as NonNullable<ToolSpec['configure']>;
+    expect(configure({})).toEqual({});
+    expect(configure({ session: true }).description).toMatch(/stay for your next programs/);
+    expect(() => configure({ sessionS: 5 })).toThrow('without session: true');
   });
 
   test('is closed with the episode', async () => {

@@ -1,0 +1,10 @@
+import type { LocalSandboxType } from '../compose/run-options.ts';
+
+/** What a flag may name where there is no address of a server. */
+export const localSandboxTypes: readonly LocalSandboxType[] = [
+  'auto',
+  'native',
+  'native:ns',
+  'native:lite',
+  'pyodide',
+];

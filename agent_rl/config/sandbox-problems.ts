@@ -1,0 +1,44 @@
+import type { Config } from './config-schema.ts';
+
+type SandboxSettings = Pick<Config['sandbox'], 'type'> &
+  Partial<Pick<Config['sandbox'], 'url' | 'tokenEnv' | 'python' | 'preload'>>;
+
+/** What is wrong with one setting of `sandbox`, given its type. */
+export interface SandboxProblem {
+  readonly setting: 'type' | 'url' | 'tokenEnv' | 'python' | 'preload';
+  /** Goes on where the setting was named. Values are left out: an address may hold a password. */
+  readonly text: string;
+}
+
+const remedies = {
+  remote: 'Start the server with it, or leave it out.',
+  pyodide: 'Use a native sandbox, or leave it out.',
+  own: 'Set sandbox.type to remote, or leave it out.',
+} as const;
+
+/** Settings that the type has no use for, and what it lacks. */
+export function sandboxProblems({
+  type,
+  url,
+  tokenEnv,
+  python,
+  preload = [],
+}: SandboxSettings): readonly SandboxProblem[] {
+  const ofServers = { url, tokenEnv };
+  const ofNative = { python, preload: preload.length > 0 ? preload : undefined };
+  const idle = {
+    ...(type !== 'remote' && ofServers),
+    ...((type === 'remote' || type === 'pyodide') && ofNative),
+  };
+  const problems = Object.entries(idle).flatMap(([setting, value]): SandboxProblem[] => {
+    if (value === undefined) return [];
+    const native = setting in ofNative;
+    const remedy = remedies[!native ? 'own' : type === 'remote' ? 'remote' : 'pyodide'];
+    const text = `has no effect with sandbox.type ${type}. ${remedy}`;
+    return [{ setting: setting as SandboxProblem['setting'], text }];
+  });
+  if (type !== 'remote' || url !== undefined) return problems;
+  const text =
+    'is remote and sandbox.url is not set. Give the address of a server, such as http://127.0.0.1:8080.';
+  return [...problems, { setting: 'type', text }];
+}

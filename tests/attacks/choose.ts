@@ -1,0 +1,50 @@
+import { attacks } from './cases/index.ts';
+import type { Attack } from './attack.ts';
+import { packageBackends } from './backends.ts';
+import type { Backend } from './backend.ts';
+import { rewardHacks, type RewardHack } from './reward-hacks.ts';
+
+/** Parts of names; without any, all. */
+export interface Choice {
+  readonly backends: readonly string[];
+  readonly cases: readonly string[];
+}
+
+export interface Chosen {
+  readonly backends: readonly Backend[];
+  /** By theme. */
+  readonly attacks: readonly (readonly [theme: string, attacks: readonly Attack[]])[];
+  readonly hacks: readonly RewardHack[];
+}
+
+export const themeOfHacks = 'reward hacks';
+
+const matches = (parts: readonly string[], ...names: readonly string[]): boolean =>
+  parts.length === 0 || parts.some((part) => names.some((name) => name.includes(part)));
+
+/** A part of a theme's name stands for all of the theme. */
+export function choose({ backends, cases }: Choice): Chosen {
+  return {
+    backends: packageBackends.filter(({ name }) => matches(backends, name)),
+    attacks: Object.entries(attacks).map(
+      ([theme, all]) => [theme, all.filter(({ name }) => matches(cases, theme, name))] as const,
+    ),
+    hacks: rewardHacks.filter(({ name }) => matches(cases, themeOfHacks, name)),
+  };
+}
+
+/** What is wrong with flags, in a line, or nothing. */
+export function flagProblem({ lanes, ...choice }: Choice & { readonly lanes: string }) {
+  const chosen = choose(choice);
+  if (!/^[1-9]\d{0,2}$/.test(lanes)) {
+    return `--lanes is ${lanes === '' ? 'empty' : lanes}; expected a whole number, from 1 to 999.`;
+  }
+  if (chosen.backends.length === 0) {
+    const known = packageBackends.map(({ name }) => name).join(', ');
+    return `--backend: no backend is named like ${choice.backends.join(', ')}. There are ${known}.`;
+  }
+  if (chosen.hacks.length > 0 || chosen.attacks.some(([, some]) => some.length > 0))
+    return undefined;
+  const themes = [...Object.keys(attacks), themeOfHacks].join(', ');
+  return `--case: no attack and no theme is named like ${choice.cases.join(', ')}. The themes are ${themes}.`;
+}

@@ -1,0 +1,185 @@
+const anything = (value: unknown): never => value as never;
+const code = 'def f(*a): return list(a)';
+
+function cyclic(): unknown {
+  const list: unknown[] = [];
+  list.push(list);
+  return list;
+}
+
+/** Lists that hold one another twice, 2^60 in all. */
+function shared(): unknown {
+  let list: unknown = [];
+  for (let i = 0; i < 60; i++) list = [list, list];
+  return list;
+}
+
+/** So many lists in one another. */
+function deep(depth: number): unknown {
+  let list: unknown[] = [];
+  for (let i = 1; i < depth; i++) list = [list];
+  return list;
+}
+
+/** What cannot be the second argument of the second call, and what is said of it. Made anew for each test. */
+export const badArguments: [string, () => unknown, RegExp][] = [
+  ['a BigInt', () => 1n, /^args\[1\]\[1\] holds a BigInt; write \{"\$int": "digits"\}$/],
+  ['a BigInt in a list', () => [[1n]], /^args\[1\]\[1\] holds a BigInt/],
+  ['what holds a BigInt behind an unknown tag', () => ({ $foo: 1n }), /^args\[1\]\[1\] holds what/],
+  ['undefined', () => undefined, /^args\[1\]\[1\] holds undefined; allowed are null, booleans/],
+  ['a hole', () => Array.from({ length: 2 }).fill(1, 0, 1), /holds undefined/],
+  ['nan', () => NaN, /^args\[1\]\[1\] holds NaN; write \{"\$float": "nan"\}$/],
+  ['infinity', () => [-Infinity], /holds -Infinity; write \{"\$float": "-inf"\}$/],
+  ['a function', () => () => 1, /holds a function; allowed are/],
+  ['a symbol', () => Symbol('x'), /holds a symbol; allowed are/],
+  ['an object of a class', () => ({ a: new Map() }), /holds an object of a class; allowed are/],
+  ['a list that holds itself', cyclic, /is nested more than 100 deep, or holds itself$/],
+  ['lists that share their members', shared, /is nested|above \d+ characters/],
+  ['101 lists in one another', () => deep(101), /is nested more than 100 deep/],
+  ['2,000 lists in one another', () => deep(2000), /is nested more than 100 deep/],
+  ['50,000 lists in one another', () => deep(50_000), /is nested more than 100 deep/],
+  ['an unknown tag', () => ({ $foo: 1 }), /"\$foo" is no tag; tags are \$int/],
+  [
+    'digits that are none',
+    () => ({ $int: 'x' }),
+    /"\$int":"x"\} is no Python value|digits are needed/,
+  ],
+  ['pairs that are none', () => ({ $dict: [1] }), /is no Python value/],
+  ['base64 that is none', () => ({ $bytes: 'A' }), /holds no base64 as its bytes$/],
+  ['an integer that JSON rounds', () => 1e30, /integers beyond 2\^53 are written/],
+  ['a list in a set', () => ({ $set: [{ $tuple: [[1]] }] }), /holds a list in a set or as a key/],
+  ['a dictionary as a key', () => ({ $dict: [[{}, 1]] }), /holds a dict in a set or as a key/],
+];
+
+/** Requests that cannot be run, and what is said of them. */
+export const badRequests: [string, 'run' | 'calls' | 'judge', never, RegExp][] = [
+  ['no request', 'run', anything(undefined), /^the request must be an object, got undefined$/],
+  ['no request of calls', 'calls', anything(null), /^the request must be an object, got null$/],
+  ['no request to judge', 'judge', anything(5), /^the request must be an object, got 5$/],
+  [
+    'an unknown field',
+    'run',
+    anything({ code, stding: '' }),
+    /"stding", which is not known; known are code, stdin, files, owner, limits, seed$/,
+  ],
+  ['an owner', 'run', anything({ code, owner: 5 }), /^owner must be a string, got 5$/],
+  ['no input', 'run', anything({ code, stdin: null }), /^stdin must be a string, got null$/],
+  ...badOf(
+    'seed',
+    ['abc', Number.NaN, null, 1.5, 2 ** 60, {}],
+    (shown) => `^seed is ${shown}; it must be a whole number between`,
+  ),
+  ...badOf('limits', [null, 5, [], 'x'], (shown) => `^limits must be an object, got ${shown}$`),
+  ...badOf(
+    'wallS',
+    ['5', null, undefined, Number.NaN, 0, 1e-9, 0.0099, 3601, Infinity],
+    (shown) => `^limits.wallS is ${shown}; it must be a number from 0.01 to 3600 s$`,
+    limit('wallS'),
+  ),
+  ...badOf(
+    'memoryMiB',
+    ['128', null, 63, 1e9],
+    (shown) => `^limits.memoryMiB is ${shown}; it must be a number from 64 to 1024 MiB$`,
+    limit('memoryMiB'),
+  ),
+  [
+    'an unknown limit',
+    'judge',
+    anything({ code, tests: { statements: [] }, limits: { wallMs: 5 } }),
+    /^limits has the field "wallMs", which is not known; known are wallS, memoryMiB$/,
+  ],
+  ...badOf(
+    'files',
+    [null, 5, [], 'x'],
+    (shown) => `^files must be an object of contents by path, got ${shown}$`,
+  ),
+  [
+    'a file that is a folder',
+    'run',
+    anything({ code, files: { 'a/b': 'eA==', a: 'eA==' } }),
+    /^the path "a" in files is a file and the folder of "a\/b"/,
+  ],
+  [
+    'a file deep in a file',
+    'run',
+    anything({ code, files: { a: '', 'a/b/c': '' } }),
+    /^the path "a" in files is a file and/,
+  ],
+  [
+    'a file that is no text',
+    'run',
+    anything({ code, files: { a: 5 } }),
+    /^the content of "a" in files is no base64, got 5$/,
+  ],
+  [
+    'a path of 2,000 bytes',
+    'run',
+    anything({ code, files: { ['a/'.repeat(1000) + 'a']: '' } }),
+    /has more than 1024 bytes$/,
+  ],
+  ['an entry', 'calls', anything({ code, args: [[1]] }), /^entry must be a string, got undefined$/],
+  [
+    'no lists of arguments',
+    'calls',
+    anything({ code, entry: 'f', args: [[1], 2] }),
+    /^args must be a list of lists of arguments, got 2 at 1$/,
+  ],
+  ['no tests', 'judge', anything({ code, tests: null }), /^tests must be an object, got null$/],
+  [
+    'tests of another kind',
+    'judge',
+    anything({ code, tests: { statements: [], stetup: '' } }),
+    /^tests has the field "stetup"/,
+  ],
+  [
+    'statements that are none',
+    'judge',
+    anything({ code, tests: { statements: ['1', 1] } }),
+    /^tests.statements must be a list of strings, got 1 at 1$/,
+  ],
+  [
+    'classes that are none',
+    'judge',
+    anything({ code, tests: { statements: [], classes: 5 } }),
+    /^tests.classes must be a list of strings, got 5$/,
+  ],
+  [
+    'names that are none',
+    'judge',
+    anything({ code, tests: { statements: [], names: null } }),
+    /^tests.names must be a list of strings, got null$/,
+  ],
+  [
+    'a setup that is none',
+    'judge',
+    anything({ code, tests: { statements: [], setup: null } }),
+    /^tests.setup must be a string, got null$/,
+  ],
+];
+
+type BadRequest = (typeof badRequests)[number];
+
+function limit(name: string): (value: unknown) => object {
+  return (value) => ({ limits: { [name]: value } });
+}
+
+/** A run for each value of a field. `message` is given the value as it is shown. */
+function badOf(
+  field: string,
+  values: readonly unknown[],
+  message: (shown: string) => string,
+  put: (value: unknown) => object = (value) => ({ [field]: value }),
+): BadRequest[] {
+  return values.map((value) => [
+    `${field} ${shownValue(value)}`,
+    'run',
+    anything({ code, ...put(value) }),
+    new RegExp(message(shownValue(value)).replaceAll('.', String.raw`\.`)),
+  ]);
+}
+
+function shownValue(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' && value !== null ? 'an object' : String(value);
+}
