@@ -1,6 +1,7 @@
 export default {
   // Machines differ in speed; no test asserts one.
   testTimeout: 120_000,
+  maxWorkers: '100%',
   testMatch: ['<rootDir>/tests/**/*.test.ts'],
   testEnvironment: '<rootDir>/tests/support/shared-typed-arrays-environment.mjs',
   extensionsToTreatAsEsm: ['.ts'],

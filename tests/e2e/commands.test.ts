@@ -16,7 +16,7 @@ beforeAll(async () => {
   const args = ['--max-iterations', '1', '--set', 'run.name=small', '--set', 'eval.before=false'];
   const { code, stderr } = ran('train', '--config', 'train.yaml', ...args);
   if (code !== 0) throw new Error(stderr);
-}, 60_000);
+});
 
 describe('agent-rl eval', () => {
   test('of a run attempts its held-out tasks with its newest checkpoint, as the run itself did', () => {
@@ -30,7 +30,7 @@ describe('agent-rl eval', () => {
     });
     const { after } = readJson(run, 'summary.json')['eval'] as { readonly after: Line };
     expect(result['rewardMean']).toBe(after['rewardMean']);
-  }, 60_000);
+  });
 
   test('of a folder that is no run says so', () => {
     const { code, stderr } = ran('eval', join(project, 'tasks'));
@@ -45,7 +45,7 @@ test('agent-rl chat shows one prompt and its answer by where the tokens came fro
   expect(stdout).toMatch(/\[template\]<\|im_start\|>/);
   expect(stdout).toContain('[user]What is 2 + 2?');
   expect(stdout).toContain('[sampled]');
-}, 60_000);
+});
 
 test('agent-rl doctor tells what is missing and lets no driver write beside it', () => {
   const { code, stdout, stderr } = ran('doctor');
@@ -53,7 +53,7 @@ test('agent-rl doctor tells what is missing and lets no driver write beside it',
   expect(stdout).toMatch(/^yes {2}device cpu +ONNX Runtime, cpu/m);
   expect(stdout).toMatch(/^(yes|no ) {2}device webgpu /m);
   expect(stdout).toContain('The default job can run here.');
-}, 60_000);
+});
 
 describe('agent-rl verify-dataset', () => {
   const row = (id: string, solution: string): string =>
@@ -87,7 +87,7 @@ describe('agent-rl verify-dataset', () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/^FAIL bad: 1 of 2 cases; /);
     expect(stdout).toContain('1 of 2 reference solutions pass (50.0 %), sandbox ');
-  }, 60_000);
+  });
 
   test('judges assert statements', () => {
     const line = (task_id: string, reference_solution: string): string =>
@@ -113,7 +113,7 @@ describe('agent-rl verify-dataset', () => {
     expect(code).toBe(1);
     expect(stdout).toContain('FAIL bad: 1 of 2 cases; "assert f(two) == 4": "AssertionError"');
     expect(stdout).toContain('1 of 2 reference solutions pass (50.0 %), sandbox ');
-  }, 60_000);
+  });
 
   test("reads MBPP's own format", () => {
     const rows = [
@@ -153,12 +153,12 @@ describe('agent-rl verify-dataset', () => {
       sandboxLevel: expect.stringMatching(/^pyodide/) as unknown,
       sandboxPassedOver: [],
     });
-  }, 60_000);
+  });
 
   test("reads HumanEval's own format", () => {
     const file = join(packageRoot(), 'tests', 'fixtures', 'human-eval', 'tasks.jsonl');
     const { code, stdout } = ran('verify-dataset', '--dataset', file, '--format', 'humaneval');
     expect({ code, stdout }).toMatchObject({ code: 0 });
     expect(stdout).toContain('5 of 5 reference solutions pass (100.0 %), sandbox ');
-  }, 60_000);
+  });
 });

@@ -12,6 +12,7 @@ import { tools } from '../../agent_rl/core/tool.ts';
 import { miniMind3 } from '../support/minimind3.ts';
 import { ScriptedGenerator } from '../support/scripted-generator.ts';
 import { startedSandbox } from '../support/started-sandbox.ts';
+import { unhurriedLimits } from '../support/sandbox-limits.ts';
 
 /*
  * Models that cheat, through the real policy, rollout, environment, judge and sandbox: only what they sample is
@@ -46,7 +47,13 @@ const limits = {
 const codeExec = tools.specOf(CodeExecTool);
 
 /** Plays an episode in which the model samples these turns, with control tokens where it writes them. */
-async function played(...turns: readonly string[]): Promise<Trajectory> {
+const played = (...turns: readonly string[]): Promise<Trajectory> =>
+  playedWith(unhurriedLimits, ...turns);
+
+async function playedWith(
+  { wallS }: { readonly wallS: number },
+  ...turns: readonly string[]
+): Promise<Trajectory> {
   const script = (_: unknown, index: number) =>
     tokenizer.encodeTemplate(turns[index] ?? '<|im_end|>');
   const toolRunner = new ToolRunner(codeExec === undefined ? [] : [codeExec]);
@@ -64,9 +71,11 @@ async function played(...turns: readonly string[]): Promise<Trajectory> {
       partialCredit: 0,
       timeoutPenalty: 0,
       turnLimitPenalty: 0,
-      judgeWallS: 1,
+      judgeWallS: wallS,
     }),
-    tools: new Map([['code_exec', new CodeExecTool(sandbox(), { output: 'shown', timeoutS: 1 })]]),
+    tools: new Map([
+      ['code_exec', new CodeExecTool(sandbox(), { output: 'shown', timeoutS: wallS })],
+    ]),
     toolRunner,
     rewards: [],
     invalidCallPenalty: 0,
@@ -89,7 +98,7 @@ test('an honest model is rewarded', async () => {
   const episode = await played(callOf('print(int(input()) * 2)'), 'Done.<|im_end|>');
   expect(episode).toMatchObject({ outcome: 'completed', success: true, reward: 1 });
   expect(textOf(episode, 'tool')).toEqual(['2']);
-}, 30_000);
+});
 
 describe('a model that forges', () => {
   test.each([
@@ -157,8 +166,8 @@ describe('a model that never stops', () => {
   });
 
   test('whose program never stops is told so, and goes unrewarded', async () => {
-    const episode = await played(callOf('while True: pass'), 'Done.<|im_end|>');
+    const episode = await playedWith({ wallS: 1 }, callOf('while True: pass'), 'Done.<|im_end|>');
     expect(episode).toMatchObject({ outcome: 'wrong-answer', reward: 0 });
     expect(textOf(episode, 'tool').join('')).toMatch(/time|stopped/i);
-  }, 60_000);
+  });
 });

@@ -42,9 +42,9 @@ test('the package gives its public names, starts nothing and loads no engine', (
   const { names, ...effects } = importedRoot();
   expect(names).toEqual(expect.arrayContaining(publicNames));
   expect(effects).toEqual({ engines: [], resources: [], listeners: 0, sameEnvironment: true });
-}, 60_000);
+});
 
 test('an engine that came with transformers.js would have been seen', () => {
   const { engines } = importedRoot(`await import('@huggingface/transformers');`);
   expect(engines).not.toEqual([]);
-}, 60_000);
+});

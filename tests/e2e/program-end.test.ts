@@ -46,7 +46,7 @@ test('what a command leaves running for longer does not keep the program, nor ch
   );
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toMatch(/^Something that was started, .* still runs\. Ending\.\n$/);
-}, 60_000);
+});
 
 test('what a command leaves running and then fails makes it a failure', () => {
   const { code, stderr } = programThat(
@@ -86,4 +86,4 @@ train: { iterations: 5, batchSize: 1, learningRate: 1e38, warmupSteps: 0 }
   );
   expect(readLines(run, 'metrics.jsonl').map(({ iteration }) => iteration)).toEqual([1]);
   expect(readFileSync(join(run, 'run.log'), 'utf8')).toContain('The run ended: AgentRlError');
-}, 60_000);
+});

@@ -53,7 +53,7 @@ test('a run records every episode', () => {
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
   expect(episodes('whole')).toHaveLength(iterations * 8);
   printed = stdout + stderr;
-}, 60_000);
+});
 
 test('a secret of the environment is in no file of a run and in nothing it prints', () => {
   expect(printed).toContain('Outputs:');
@@ -69,7 +69,7 @@ test('a run is never overwritten', () => {
   expect(code).toBe(2);
   expect(stderr).toMatch(/OUTPUT_UNWRITABLE: .*never overwritten.*--resume/);
   expect(readFileSync(join(folderOf('whole'), 'summary.json'), 'utf8')).toBe(before);
-}, 60_000);
+});
 
 describe('a run that is interrupted', () => {
   const checkpoint = (): string => String(readJson(folderOf('cut'), 'summary.json')['checkpoint']);
@@ -87,7 +87,7 @@ describe('a run that is interrupted', () => {
     expect(readJson(folderOf('cut'), 'summary.json')).toMatchObject({ interrupted: true });
     expect(whatIsTorn(checkpoint())).toBeUndefined();
     expect(readJson(folderOf('cut'), 'summary.json')['iterations']).toBeLessThan(iterations);
-  }, 60_000);
+  });
 
   test('passes over a torn checkpoint aloud, and ends as if it had never stopped', () => {
     const torn = join(checkpoint(), 'model.safetensors');
@@ -113,7 +113,7 @@ describe('a run that is interrupted', () => {
     expect(differing(episodes('cut'), episodes('whole'))).toEqual([]);
     const steps = readLines(folderOf('cut'), 'metrics.jsonl').map(({ iteration }) => iteration);
     expect(steps).toEqual(Array.from({ length: iterations }, (_, index) => index + 1));
-  }, 60_000);
+  });
 });
 
 test('a run that --max-iterations ends is the beginning of the longer one, and goes on to be it', () => {
@@ -163,4 +163,4 @@ test('a finished run that is resumed is evaluated anew, and tells it once', () =
   const { code } = builtProgram('agent-rl', ['train', '--resume', folderOf('done')], project);
   expect(code).toBe(0);
   expect(evaluated()).toEqual(first);
-}, 60_000);
+});

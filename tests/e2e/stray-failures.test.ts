@@ -72,7 +72,6 @@ describe('in a run', () => {
       expect(existsSync(join(run(name), 'summary.json'))).toBe(false);
       expect(existsSync(join(run(name), 'run.lock'))).toBe(false);
     },
-    60_000,
   );
 });
 
@@ -96,4 +95,4 @@ test('Ctrl-C while everything is still being opened ends it, and leaves no run',
   const { code, stderr } = await program.ended;
   expect({ code, stderr }).toEqual({ code: 130, stderr: expect.stringContaining('INTERRUPTED') });
   expect(existsSync(run('early'))).toBe(false);
-}, 60_000);
+});

@@ -24,7 +24,7 @@ describe("a third party's tool, environment and reward", () => {
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('held-out success');
     expect(stdout).toContain(`Outputs: ${run}`);
-  }, 60_000);
+  });
 
   test('leave two iterations of records', () => {
     expect(readJson(run, 'summary.json')).toMatchObject({

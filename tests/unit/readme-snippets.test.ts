@@ -88,7 +88,7 @@ test("README's snippets have the right types", () => {
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   const { stdout } = spawnSync(process.execPath, [tsc, '-p', project], { encoding: 'utf8' });
   expect(stdout).toBe('');
-}, 60_000);
+});
 
 test("README's task lines and conversation are read as they stand", async () => {
   const lines = blocks.filter(({ language }) => language === 'json').map(({ text }) => text);

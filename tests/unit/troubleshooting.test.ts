@@ -275,6 +275,5 @@ describe("README's troubleshooting table", () => {
       expect(named).not.toEqual([]);
       for (const remedy of named) expect(text).toContain(remedy);
     },
-    30_000,
   );
 });

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 
 import { openSandbox } from '../../../../agent_rl/sandbox/open-sandbox.ts';
 import { serveSandbox } from '../../../../agent_rl/compose/serve-sandbox.ts';
+import { unhurriedLimits } from '../../../support/sandbox-limits.ts';
 
 test('a sandbox that is served can be used by the configuration of another run', async () => {
   const stop = new AbortController();
@@ -24,7 +25,7 @@ test('a sandbox that is served can be used by the configuration of another run',
     expect(said).toMatch(/^Sandbox pyodide\S*, Python 3\.14, 1 program at once, at http:/);
     const url = /http:\/\/[\d.]+:\d+/.exec(said)?.[0] ?? '';
     const tokenEnv = 'TEST_SERVED_TOKEN';
-    const limits = { wallS: 5, memoryMiB: 256 };
+    const limits = unhurriedLimits;
     const sandbox = await openSandbox({ type: 'remote', url, tokenEnv, workers: 1, limits });
     const run = await sandbox.run({ code: 'print(6 * 7)' });
     expect(run).toMatchObject({ status: 'ok', stdout: '42\n' });

@@ -25,11 +25,11 @@ const tierOf = async (type: SandboxType, more = {}): Promise<string> => {
 describe('The backend of a sandbox', () => {
   test('is the strongest of the machine when none is named', async () => {
     expect(await tierOf('auto')).toBe(strongest);
-  }, 60_000);
+  });
 
   test('is pyodide when that is named, whatever else there is', async () => {
     expect(await tierOf('pyodide')).toBe('pyodide');
-  }, 60_000);
+  });
 
   test.each(['auto', 'pyodide'] as const)(
     'is given no request that cannot be run when the type is %s, nor is any under way harmed',
@@ -52,7 +52,6 @@ describe('The backend of a sandbox', () => {
         await sandbox.close();
       }
     },
-    60_000,
   );
 
   test('is passed over with its reason when it cannot be had', async () => {
@@ -62,7 +61,7 @@ describe('The backend of a sandbox', () => {
     expect(tier).toBe('pyodide');
     // One reason for both levels of the native sandbox, told once.
     expect(passedOver).toEqual([expect.stringMatching(/\/nowhere\/python3/)]);
-  }, 60_000);
+  });
 
   test.each(['native', 'native:ns', 'native:lite'] as const)(
     'is refused rather than weakened when %s is named',

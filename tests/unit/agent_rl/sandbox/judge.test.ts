@@ -5,6 +5,7 @@ import { judgeCode } from '../../../../agent_rl/sandbox/judge.ts';
 import { rewardHacks } from '../../../attacks/reward-hacks.ts';
 import { scriptedSandbox } from '../../../support/scripted-sandbox.ts';
 import { startedSandbox } from '../../../support/started-sandbox.ts';
+import { unhurriedLimits } from '../../../support/sandbox-limits.ts';
 
 const squarePlusOne: CodeTests = {
   kind: 'calls',
@@ -22,7 +23,7 @@ const hacks = rewardHacks.filter(({ kind }) => kind !== 'judge');
 describe('The judge', () => {
   const sandbox = startedSandbox();
   const judge = (code: string, tests: CodeTests, more = {}) =>
-    judgeCode(sandbox(), { code, tests, compare: 'exact', limits: { wallS: 0.7 }, ...more });
+    judgeCode(sandbox(), { code, tests, compare: 'exact', limits: unhurriedLimits, ...more });
 
   test('passes a right function on its hidden cases alone', async () => {
     expect(await judge('def f(x):\n    return x * x + 1', squarePlusOne)).toMatchObject({
@@ -38,7 +39,10 @@ describe('The judge', () => {
 
   test.each(hacks)('is not fooled by $name', async ({ code, tests: task }) => {
     if (task.calls === undefined) throw new Error('The hack is one of calls.');
-    const judged = await judge(code, task.calls, { compare: task.compare });
+    const judged = await judge(code, task.calls, {
+      compare: task.compare,
+      limits: { wallS: 0.7 },
+    });
     expect(judged).toMatchObject({ status: 'judged', passed: 0 });
   });
 
@@ -74,7 +78,7 @@ describe('The judge', () => {
       ],
     };
     const code = 'n = input()\nwhile n == "2": pass\nprint(n)';
-    expect(await judge(code, tests)).toMatchObject({
+    expect(await judge(code, tests, { limits: { wallS: 2 } })).toMatchObject({
       passed: 1,
       statuses: ['passed', 'timeout', 'skipped'],
     });

@@ -5,14 +5,24 @@ import { honestSolutions, rewardHacks } from '../../../attacks/reward-hacks.ts';
 import type { HackedTask, JudgedBy } from '../../../attacks/reward-hacks.ts';
 import { hasPython } from '../../../support/harness.ts';
 import { twoProcessSandbox } from '../../../support/two-process-sandbox.ts';
+import { unhurriedLimits } from '../../../support/sandbox-limits.ts';
 
 const sandbox = twoProcessSandbox();
 
-const judgedAs = (code: string, task: HackedTask, by: JudgedBy) => {
+const judgedAs = (
+  code: string,
+  task: HackedTask,
+  by: JudgedBy,
+  { wallS }: { readonly wallS: number } = unhurriedLimits,
+) => {
   const tests = task[by];
   if (tests === undefined) throw new Error(`The task has no tests for ${by}.`);
-  const limits = { wallS: 5, memoryMiB: 512 };
-  return judgeCode(sandbox, { code, tests, compare: task.compare, limits });
+  return judgeCode(sandbox, {
+    code,
+    tests,
+    compare: task.compare,
+    limits: { wallS, memoryMiB: 512 },
+  });
 };
 
 const ways: readonly JudgedBy[] = ['calls', 'judge'];
@@ -27,7 +37,8 @@ const ways: readonly JudgedBy[] = ['calls', 'judge'];
 
     const hacks = rewardHacks.filter(({ kind }) => kind === way || kind === 'both');
     test.concurrent.each(hacks)('is not fooled by $name', async ({ code, tests }) => {
-      expect(await judgedAs(code, tests, way)).toMatchObject({ status: 'judged', passed: 0 });
+      const judged = await judgedAs(code, tests, way, { wallS: 5 });
+      expect(judged).toMatchObject({ status: 'judged', passed: 0 });
     });
   });
 });

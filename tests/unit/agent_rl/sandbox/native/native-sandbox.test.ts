@@ -4,19 +4,19 @@ import { NativeSandbox } from '../../../../../agent_rl/sandbox/native/native-san
 import { QueuedSandbox } from '../../../../../agent_rl/sandbox/queued-sandbox.ts';
 import { offersLevel } from '../../../../support/python.ts';
 import { sandboxContract } from '../../../../support/sandbox-contract.ts';
-
-const limits = { wallS: 3, memoryMiB: 256 };
+import { unhurriedLimits } from '../../../../support/sandbox-limits.ts';
 
 for (const level of ['ns', 'lite'] as const) {
   if (offersLevel(level)) {
     sandboxContract(
       `native:${level}`,
-      async () => new QueuedSandbox(await NativeSandbox.start({ level, limits }), 2),
+      async () =>
+        new QueuedSandbox(await NativeSandbox.start({ level, limits: unhurriedLimits }), 2),
     );
   } else {
     describe(`The sandbox native:${level}`, () => {
       test('says why it is not to be had on this machine', async () => {
-        const started = NativeSandbox.start({ level, limits });
+        const started = NativeSandbox.start({ level, limits: unhurriedLimits });
         await expect(started).rejects.toMatchObject({ code: 'SANDBOX_UNAVAILABLE' });
       });
     });

@@ -6,6 +6,7 @@ import { NativeSandbox } from '../../../../../agent_rl/sandbox/native/native-san
 import type { SandboxSession } from '../../../../../agent_rl/core/sandbox.ts';
 import { descendants, readProcess } from '../../../../support/descendants.ts';
 import { offersLevel } from '../../../../support/python.ts';
+import { unhurriedLimits } from '../../../../support/sandbox-limits.ts';
 
 const isPaused = (pid: number): boolean => /^State:\s+T/m.test(readProcess(`/proc/${pid}/status`));
 
@@ -18,7 +19,7 @@ for (const level of ['ns', 'lite'] as const) {
     beforeAll(async () => {
       sandbox = await NativeSandbox.start({
         level,
-        limits: { wallS: 1, memoryMiB: 256 },
+        limits: unhurriedLimits,
         onIncident: ({ kind }) => incidents.push(kind),
       });
     });
@@ -69,7 +70,8 @@ for (const level of ['ns', 'lite'] as const) {
         const forged =
           'import os, signal\nsignal.setitimer(signal.ITIMER_REAL, 0)\nos.write(3, b\'{"done":0}\\n\')\nwhile True: pass';
         expect(await session.run({ code: forged })).toMatchObject({ status: 'ok', alive: true });
-        expect(await session.run({ code: 'print(1)' })).toMatchObject({
+        const next = { code: 'print(1)', limits: { wallS: 0.5 } };
+        expect(await session.run(next)).toMatchObject({
           status: 'timeout',
           stdout: '',
           alive: false,

@@ -6,6 +6,7 @@ import { describe, expect, test } from '@jest/globals';
 import { NativeSandbox } from '../../../../../agent_rl/sandbox/native/native-sandbox.ts';
 import { offersLevel } from '../../../../support/python.ts';
 import { temporaryFolder, writeBelow } from '../../../../support/temporary-folder.ts';
+import { unhurriedLimits } from '../../../../support/sandbox-limits.ts';
 
 const folder = temporaryFolder();
 const level = offersLevel('ns') ? 'ns' : 'lite';
@@ -22,7 +23,7 @@ function pythonWith(modules: Readonly<Record<string, string>>): string {
   return python;
 }
 
-const limits = { wallS: 3, memoryMiB: 256 };
+const limits = unhurriedLimits;
 
 native('A preloaded module', () => {
   test('is there, and numerical libraries are told to take one thread', async () => {

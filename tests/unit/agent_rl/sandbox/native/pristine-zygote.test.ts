@@ -30,13 +30,14 @@ for start in sorted(starts):
                 if each.encode() in content: found.add(each[::-1].split('-')[0])
 print(pages > 1000, sorted(found))
 `;
+import { unhurriedLimits } from '../../../../support/sandbox-limits.ts';
 
 for (const level of ['ns', 'lite'] as const) {
   const tried = offersLevel(level) ? describe : describe.skip;
   tried(`The memory that a run at level ${level} inherits`, () => {
     let sandbox: Sandbox;
     beforeAll(async () => {
-      sandbox = await NativeSandbox.start({ level, limits: { wallS: 20, memoryMiB: 256 } });
+      sandbox = await NativeSandbox.start({ level, limits: unhurriedLimits });
       const code = `# OWNCODE-${half}\nprint("OWNOUTPUT" + "-" + ${JSON.stringify(half)}, input())`;
       for (let i = 0; i < 5; i++) await sandbox.run({ code, stdin: `OWNINPUT-${half}\n` });
       const statements = [`assert f(1) == 2, "OWNTESTS-${half}"`];
@@ -46,13 +47,13 @@ for (const level of ['ns', 'lite'] as const) {
           tests: { statements },
         });
       }
-    }, 60_000);
+    });
     afterAll(() => sandbox.close());
 
     test("holds no other run's program, input, output or tests", async () => {
       const result = await sandbox.run({ code: scan([]) });
       expect(result).toMatchObject({ status: 'ok', stdout: 'True []\n' });
-    }, 60_000);
+    });
 
     test('would be found out by this scan', async () => {
       const own = [
@@ -60,6 +61,6 @@ for (const level of ['ns', 'lite'] as const) {
       ];
       const result = await sandbox.run({ code: scan(own) });
       expect(result.stdout).toMatch(/^True \[.*'OWNINPUT'.*\]\n$/);
-    }, 60_000);
+    });
   });
 }

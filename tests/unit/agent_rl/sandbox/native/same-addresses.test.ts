@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { NativeSandbox } from '../../../../../agent_rl/sandbox/native/native-sandbox.ts';
 import { offersLevel } from '../../../../support/python.ts';
+import { unhurriedLimits } from '../../../../support/sandbox-limits.ts';
 
 const code = `
 class A: pass
@@ -14,7 +15,7 @@ for (const level of ['ns', 'lite'] as const) {
   native(`Memory in native:${level}`, () => {
     let sandbox: NativeSandbox;
     beforeAll(async () => {
-      sandbox = await NativeSandbox.start({ level, limits: { wallS: 5, memoryMiB: 256 } });
+      sandbox = await NativeSandbox.start({ level, limits: unhurriedLimits });
     });
     afterAll(() => sandbox.close());
     const ask = async (): Promise<string> => (await sandbox.run({ code })).stdout;

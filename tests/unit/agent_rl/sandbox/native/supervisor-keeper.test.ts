@@ -22,8 +22,9 @@ import type { SandboxIncident } from '../../../../../agent_rl/sandbox/incident.t
 import { nativeLimits } from '../../../../../agent_rl/sandbox/native/native-limits.ts';
 import { SupervisorKeeper } from '../../../../../agent_rl/sandbox/native/supervisor-keeper.ts';
 import { evaluatePython, hasNativePython, offersLevel } from '../../../../support/python.ts';
+import { unhurriedLimits } from '../../../../support/sandbox-limits.ts';
 
-const limits = nativeLimits({ wallS: 3, memoryMiB: 128 });
+const limits = nativeLimits(unhurriedLimits);
 const program = (code: string) =>
   ({ do: 'run', entry: 'run', limits, job: JSON.stringify({ code, seed: 0 }), stdin: '' }) as const;
 const printed = (reply: { readonly stdout: string }): string =>
@@ -73,7 +74,7 @@ native('A supervisor that dies', () => {
   test('is started again, and what it was running is run once more', async () => {
     await started();
     const running = Array.from({ length: 3 }, (_, i) =>
-      keeper.ask(program(`import time\ntime.sleep(0.4)\nprint(${i})`)),
+      keeper.ask(program(`import time\ntime.sleep(2)\nprint(${i})`)),
     );
     await wait(150);
     await kill();
@@ -88,7 +89,7 @@ native('A supervisor that dies', () => {
 
   test('twice in a row is our own failure, and the next program runs', async () => {
     await started();
-    const running = keeper.ask(program('import time\ntime.sleep(0.6)')).catch(messageOf);
+    const running = keeper.ask(program('import time\ntime.sleep(30)')).catch(messageOf);
     await wait(150);
     await kill();
     await wait(300);

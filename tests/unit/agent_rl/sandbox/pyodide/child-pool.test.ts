@@ -48,7 +48,7 @@ describe('Child processes', () => {
     const distribution = findDistribution();
     const snapshotFolder = await ensureSnapshot(distribution, userCacheFolder());
     settings = { snapshotFolder, pyodideFolder: distribution.folder };
-  }, 60_000);
+  });
 
   test('that die are replaced, and the program is run once more', async () => {
     const started: SandboxChild[] = [];
@@ -63,7 +63,7 @@ describe('Child processes', () => {
     expect(await result).toMatchObject({ status: 'ok', stdout: 'done\n' });
     expect(started).toHaveLength(2);
     await pool.close();
-  }, 20_000);
+  });
 
   test('that die twice of one program give it up and serve the next', async () => {
     const pool = new ChildPool(settings, 1, (given) => {
@@ -81,7 +81,7 @@ describe('Child processes', () => {
     await expect(deadly).rejects.toBeInstanceOf(KilledItsChildren);
     expect(await next).toMatchObject({ stdout: 'next\n' });
     await pool.close();
-  }, 20_000);
+  });
 
   test('that are killed from outside say nothing of the program', async () => {
     const pool = new ChildPool(settings, 1, (given) => {
@@ -98,7 +98,7 @@ describe('Child processes', () => {
     await expect(unlucky).rejects.toMatchObject({ name: 'ChildDied', fromOutside: true });
     expect(await next).toMatchObject({ stdout: 'next\n' });
     await pool.close();
-  }, 20_000);
+  });
 
   test('that cannot start are not started for ever', async () => {
     const pool = new ChildPool({ ...settings, snapshotFolder: tmpdir() }, 1);
@@ -107,7 +107,7 @@ describe('Child processes', () => {
     );
     await expect(pool.submit(request('print(1)'))).rejects.toThrow('glue.js');
     await pool.close();
-  }, 20_000);
+  });
 
   onLinux(
     'use both instances of an ordinary judge again, and replace what a program broke',
@@ -158,7 +158,7 @@ console.log(child.pid);`,
     }
     expect(isAlive(pid)).toBe(false);
     rmSync(folder, { recursive: true, force: true });
-  }, 20_000);
+  });
 });
 
 describe('The snapshot', () => {
@@ -177,7 +177,7 @@ describe('The snapshot', () => {
     expect(made).toEqual([place, place]);
     expect(readdirSync(cache)).toEqual([distribution.key]);
     expect(await ensureSnapshot(distribution, cache)).toBe(place);
-  }, 60_000);
+  });
 
   test('is tried by probes that are believed when they say that they escaped', async () => {
     const { folder } = findDistribution();
@@ -187,7 +187,7 @@ describe('The snapshot', () => {
       { name: 'an honest one', code: 'raise OSError' },
     ];
     expect(await escapedProbes(settings, probes)).toEqual(['a liar']);
-  }, 20_000);
+  });
 
   test('names the folder it cannot be written to', async () => {
     const file = join(cache, 'a-file');

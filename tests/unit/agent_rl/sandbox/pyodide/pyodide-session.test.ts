@@ -158,23 +158,19 @@ describe('A session', () => {
       });
     }));
 
-  test(
-    'lives beside more of its kind than there are workers, and beside a program',
-    () =>
-      inSession(async (first) => {
-        await first.run({ code: 'x = 1' });
-        await inSession(async (second) => {
-          await inSession(async (third) => {
-            await Promise.all([second, third].map((each, i) => each.run({ code: `x = ${i + 2}` })));
-            expect((await sandbox().run({ code: 'print("beside")' })).stdout).toBe('beside\n');
-            const runs = [first, second, third].map((each) => each.run({ code: 'print(x)' }));
-            const printed = (await Promise.all(runs)).map(({ stdout }) => stdout);
-            expect(printed).toEqual(['1\n', '2\n', '3\n']);
-          });
+  test('lives beside more of its kind than there are workers, and beside a program', () =>
+    inSession(async (first) => {
+      await first.run({ code: 'x = 1' });
+      await inSession(async (second) => {
+        await inSession(async (third) => {
+          await Promise.all([second, third].map((each, i) => each.run({ code: `x = ${i + 2}` })));
+          expect((await sandbox().run({ code: 'print("beside")' })).stdout).toBe('beside\n');
+          const runs = [first, second, third].map((each) => each.run({ code: 'print(x)' }));
+          const printed = (await Promise.all(runs)).map(({ stdout }) => stdout);
+          expect(printed).toEqual(['1\n', '2\n', '3\n']);
         });
-      }),
-    60_000,
-  );
+      });
+    }));
 
   test('waits no longer when it is cancelled or closed', () =>
     inSession(async (first) => {

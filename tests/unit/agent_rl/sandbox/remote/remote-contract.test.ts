@@ -8,15 +8,15 @@ import {
   serveSandbox,
 } from '../../../../../agent_rl/sandbox/remote/serve-sandbox.ts';
 import { sandboxContract } from '../../../../support/sandbox-contract.ts';
+import { unhurriedLimits } from '../../../../support/sandbox-limits.ts';
 
-const limits = { wallS: 3, memoryMiB: 256 };
 let local: QueuedSandbox;
 let server: SandboxServer;
 
 beforeAll(async () => {
-  local = new QueuedSandbox(await PyodideSandbox.start({ workers: 2, limits }), 2);
+  local = new QueuedSandbox(await PyodideSandbox.start({ workers: 2, limits: unhurriedLimits }), 2);
   server = await serveSandbox(local, { host: '127.0.0.1', port: 0 });
-}, 60_000);
+});
 afterAll(async () => {
   await server.close();
   await local.close();
