@@ -40,7 +40,8 @@ class ArgumentWalk {
   #chars = 0;
 
   problemOf(value: unknown, place: Place = { depth: 0, hashed: false }): Problem {
-    this.#chars += typeof value === 'string' ? value.length + 1 : 1;
+    // No less than its JSON has: a list's brackets and commas are two for itself and one for each member.
+    this.#chars += typeof value === 'string' ? value.length + 3 : 2;
     if (this.#chars > mostChars) return `brings args above ${mostChars} characters`;
     const problem = kindProblem(value);
     if (problem !== undefined) return problem;

@@ -1,6 +1,6 @@
 import { open, type FileHandle } from 'node:fs/promises';
 
-import { type Entry, openPromise, type ZipFile } from 'yauzl';
+import { type Entry, fromRandomAccessReaderPromise, type ZipFile } from 'yauzl';
 
 import { AgentRlError, messageOf } from '../../agent_rl/core/errors.ts';
 import { elementCount } from '../parameters.ts';
@@ -10,6 +10,7 @@ import type { WeightsFile } from '../weights-file.ts';
 import { refused } from './pickle-bytes.ts';
 import { type TorchTensor, TorchRules } from './torch-rules.ts';
 import { unpickle } from './unpickle.ts';
+import { ZipReader } from './zip-reader.ts';
 
 /** The list of tensors of the largest models has a hundredth of this. */
 const largestPickle = 2 ** 24;
@@ -43,7 +44,7 @@ export class TorchFile implements WeightsFile {
       throw invalid(path, `it cannot be read (${messageOf(cause)})`, cause);
     });
     try {
-      const places = await readPlaces(path);
+      const places = await readPlaces(handle, path);
       const root = rootOf(path, places);
       await checkByteOrder(handle, path, places.get(`${root}byteorder`));
       const pickle = await readPickle(handle, path, places.get(`${root}data.pkl`)!);
@@ -81,10 +82,12 @@ export class TorchFile implements WeightsFile {
 }
 
 /** Every entry's place, read from the zip's table of contents. */
-async function readPlaces(path: string): Promise<ReadonlyMap<string, Place>> {
+async function readPlaces(handle: FileHandle, path: string): Promise<ReadonlyMap<string, Place>> {
+  const { size } = await handle.stat();
   let zip: ZipFile;
   try {
-    zip = await openPromise(path, { lazyEntries: true, autoClose: false });
+    const reader = new ZipReader(handle, size);
+    zip = await fromRandomAccessReaderPromise(reader, size, { autoClose: false });
   } catch (cause) {
     throw invalid(
       path,

@@ -12,7 +12,8 @@ interface JudgedProgram {
   readonly honest: boolean;
 }
 
-const limits = { wallS: 4, memoryMiB: 256 };
+/** An honest program ends by itself, however slow the machine; a hack may wait for its deadline. */
+const limitsOf = (honest: boolean) => ({ wallS: honest ? 20 : 4, memoryMiB: 256 });
 
 /** Every hack in every way it is for must not pass all tests; every honest program must. */
 export async function runRewardHacks(
@@ -45,6 +46,7 @@ function programsOf(
 async function findingOf(sandbox: Sandbox, program: JudgedProgram): Promise<Finding> {
   const { name, code, tests, compare, honest } = program;
   const started = performance.now();
+  const limits = limitsOf(honest);
   const judged = await judgeCode(sandbox, { code, tests, compare, limits });
   const { status, passed, total, failures } = judged;
   const problems: string[] = [];

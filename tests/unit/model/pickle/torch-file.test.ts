@@ -220,6 +220,20 @@ test('a file with any byte changed is read or refused, and nothing else', async 
   );
 });
 
+test('a file whose table lies beyond what a number can say is refused', async () => {
+  const changed = await readFile(path.join(fixtures, 'state.pth'));
+  // The 64-bit place of the table's end, in the locator of 20 bytes before the last 22.
+  const locator = changed.length - 42;
+  expect(changed.readUInt32LE(locator)).toBe(0x07064b50);
+  changed.writeBigUInt64LE(0x7fn << 56n, locator + 8);
+  const file = path.join(folder, 'state.pth');
+  await writeFile(file, changed);
+  await expect(readWhole(file)).rejects.toMatchObject({
+    code: 'MODEL_INVALID',
+    message: expect.stringMatching(/points to byte 9151314442816848000 of 3697/) as unknown,
+  });
+});
+
 /** A zip of plainly stored entries, all in one folder, as torch.save writes it. */
 function zipOf(entries: Readonly<Record<string, Uint8Array>>): Buffer {
   const [files, table]: [Buffer[], Buffer[]] = [[], []];

@@ -160,7 +160,7 @@ def f(x):
       code,
       entry: 'f',
       args: [[1], [2], [3]],
-      limits: { wallS: 1 },
+      limits: { wallS: 2 },
     });
     expect(run).toMatchObject({ status: 'timeout', results: [{ ok: true, value: 1 }] });
   });
