@@ -20,6 +20,7 @@ _FIRST_USER, _USERS = 64000, 1000
 _SPARE_TASKS = 1024
 _WRITABLE_DEVICE = '/dev/null'
 _MOST_FILE_MIB, _MOST_DESCRIPTORS = 16, 32
+_AWAITED = {signal.SIGCHLD, signal.SIGRTMIN}
 # What the reaper tells of a run that ended: wait status, disk full, processor seconds, peak KiB, and whether it left nothing
 # behind that could still speak.
 REPORT = struct.Struct('=i?dq?')
@@ -123,8 +124,12 @@ class NamespaceJail(Jail):
         kernel.drop_capabilities()
         # The change of user undid the first.
         kernel.die_with_parent()
+        # Before there is a child: the kernel drops what the first process of a namespace neither blocks nor handles, and a
+        # session's first program may be done, and to be paused, before this process runs again.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
         child = os.fork()
         if child == 0:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
             body(root_folder.WORK_FOLDER)
         _reap(child, report)
 
@@ -132,8 +137,6 @@ class NamespaceJail(Jail):
 def _reap(child, report):
     kernel.close_descriptors(0, report - 1)
     kernel.close_descriptors(report + 1)
-    awaited = {signal.SIGCHLD, signal.SIGRTMIN}
-    signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
     paused = False
     while True:
         pid, status, used = os.wait4(-1, os.WNOHANG)
@@ -143,7 +146,7 @@ def _reap(child, report):
             used_s = used.ru_utime + used.ru_stime
             os.write(report, REPORT.pack(status, full, used_s, used.ru_maxrss, not _has_children()))
             os._exit(0)
-        if pid == 0 and signal.sigwait(awaited) == signal.SIGRTMIN:
+        if pid == 0 and signal.sigwait(_AWAITED) == signal.SIGRTMIN:
             paused = not paused
             os.kill(child, signal.SIGSTOP if paused else signal.SIGCONT)
 
