@@ -15,7 +15,6 @@ const numbers = {
   finit_module: [313, 273],
   fsopen: [430, 430],
   init_module: [175, 105],
-  inotify_add_watch: [254, 27],
   inotify_init1: [294, 26],
   io_setup: [206, 0],
   io_uring_setup: [425, 425],

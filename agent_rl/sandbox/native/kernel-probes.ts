@@ -14,6 +14,12 @@ export const kernelProbes: readonly EscapeProbe[] = [
   probe('a file of the machine', 'if "root:" in open("/etc/passwd").read(): escaped()'),
   probe('a list of its folders', 'import os\nif os.listdir("/"): escaped()'),
   probe('a file written outside', 'open(WITNESS_FILE, "w").write("x")'),
+  probe('a file cut', 'import os\nos.truncate(SECRET_FILE, 1 << 20)\nescaped()'),
+  probe(
+    'a file emptied by reading',
+    'import os\nos.open(SECRET_FILE, os.O_RDONLY | os.O_TRUNC)\nescaped()',
+  ),
+  probe('a watch of folders', `${libc}if libc.inotify_init() >= 0: escaped()`),
   probe('/proc', 'if open("/proc/self/environ").read(): escaped()'),
   probe('the trainer listed', 'import os\nif os.listdir("/proc/%d" % TRAINER): escaped()'),
   probe('a signal to the trainer', 'import os\nos.kill(TRAINER, 0)\nescaped()'),

@@ -207,10 +207,8 @@ export const kernelAttacks: readonly Attack[] = [
           for descriptor in kept: os.close(descriptor)
       print(made)
       if max(made.values()) > 1100: print('LEAK', made)
-      watcher = call('inotify_init1', 0)
-      if watcher >= 0:
-          watches = sum(call('inotify_add_watch', watcher, path.encode(), 0xfff) >= 0 for path in ('/tmp', '/usr', '/', '/etc'))
-          print(watches)`),
+      # A watch tells which files other runs and the host open.
+      if call('inotify_init1', 0) >= 0: print('LEAK watches')`),
     ...refused,
   },
   {

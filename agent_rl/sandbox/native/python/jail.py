@@ -1,5 +1,6 @@
 """The two levels: how a run is put behind its walls. A jail is made once, in the zygote, for many runs."""
 
+import errno
 import os
 import platform
 import signal
@@ -48,10 +49,17 @@ class Jail:
         """For the record: the walls that stand."""
         return {'landlock': self._abi, 'seccomp': True, 'user': 'own' if self._as_root else 'same'}
 
-    def next_user(self):
-        """As root each run has a user of its own, so that no limit of users is shared between runs."""
-        self._spawned += 1
-        return _FIRST_USER + self._spawned % _USERS if self._as_root else os.getuid()
+    def next_user(self, taken):
+        """As root each run has a user of its own, none of those `taken`, so that no limit of users is shared between runs."""
+        if not self._as_root:
+            return os.getuid()
+        if len(taken) >= _USERS:
+            raise OSError(errno.EAGAIN, 'all %d users for runs are in use' % _USERS)
+        user = None
+        while user is None or user in taken:
+            self._spawned += 1
+            user = _FIRST_USER + self._spawned % _USERS
+        return user
 
     def _become(self, user):
         if self._as_root:
@@ -72,7 +80,10 @@ class Jail:
         kernel.install_filter(self._filter(own_files))
 
     def _filter(self, own_files):
-        return seccomp.build_filter(self._table, self._machine, pid=os.getpid(), own_files=own_files)
+        return seccomp.build_filter(
+            self._table, self._machine, pid=os.getpid(), own_files=own_files,
+            truncation_guarded=self._abi >= landlock.GUARDS_TRUNCATION,
+        )
 
 
 class NamespaceJail(Jail):
@@ -91,9 +102,9 @@ class NamespaceJail(Jail):
         # A run is always the second process of its namespace, so one filter serves all.
         self._built = seccomp.build_filter(self._table, self._machine, pid=2, own_files=True)
 
-    def prepare(self):
-        """What a run needs to be given."""
-        return {'user': self.next_user()}
+    def prepare(self, taken):
+        """What a run needs to be given; `taken` are the users of those that run. Raises OSError."""
+        return {'user': self.next_user(taken)}
 
     def lock(self, limits, work):
         """Shuts this process in, for good."""
@@ -175,9 +186,9 @@ class LiteJail(Jail):
         if self._as_root:
             kernel.drop_bounding_set()
 
-    def prepare(self):
+    def prepare(self, taken):
         """What a run needs to be given: a folder too. Raises OSError."""
-        user = self.next_user()
+        user = self.next_user(taken)
         work = tempfile.mkdtemp(prefix='run-', dir=self._base)
         if self._as_root:
             os.chown(work, user, user)

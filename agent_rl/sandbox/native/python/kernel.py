@@ -9,7 +9,7 @@ from syscall_table import numbers
 
 _libc = ctypes.CDLL(None, use_errno=True)
 # Keeps the interpreter's lock, which a raw clone() needs.
-_libc_locked = ctypes.PyDLL(None)
+_libc_locked = ctypes.PyDLL(None, use_errno=True)
 _numbers = numbers()
 
 CLONE_PARENT = 0x8000

@@ -20,6 +20,8 @@ _WORK = (
     _READ | _WRITE_FILE | _REMOVE_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_FILE
     | _MAKE_FIFO | _MAKE_LINK | _REFER | _TRUNCATE
 )
+# The version from which a file that may not be written cannot be emptied either.
+GUARDS_TRUNCATION = 3
 _BIND_TCP_AND_CONNECT_TCP = 3
 _ABSTRACT_SOCKETS_AND_SIGNALS = 3
 _VERSION_FLAG, _PATH_BENEATH = 1, 1

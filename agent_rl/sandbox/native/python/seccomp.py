@@ -23,10 +23,9 @@ ALLOWED = '''
     rt_sigsuspend sigaltstack statfs fstatfs getpriority sched_getparam sched_getscheduler sched_get_priority_max
     sched_get_priority_min arch_prctl setrlimit gettid readahead time futex sched_getaffinity epoll_create getdents64
     set_tid_address restart_syscall fadvise64 timer_create timer_settime timer_gettime timer_getoverrun timer_delete
-    clock_gettime clock_getres clock_nanosleep exit_group epoll_wait epoll_ctl waitid inotify_init inotify_add_watch
-    inotify_rm_watch openat mkdirat newfstatat unlinkat renameat linkat symlinkat readlinkat faccessat pselect6 ppoll
+    clock_gettime clock_getres clock_nanosleep exit_group epoll_wait epoll_ctl waitid openat mkdirat newfstatat unlinkat renameat linkat symlinkat readlinkat faccessat pselect6 ppoll
     set_robust_list get_robust_list splice tee sync_file_range epoll_pwait signalfd timerfd_create eventfd fallocate
-    timerfd_settime timerfd_gettime signalfd4 eventfd2 epoll_create1 dup3 pipe2 inotify_init1 preadv pwritev getcpu
+    timerfd_settime timerfd_gettime signalfd4 eventfd2 epoll_create1 dup3 pipe2 preadv pwritev getcpu
     renameat2 getrandom membarrier copy_file_range preadv2 pwritev2 statx rseq close_range openat2 faccessat2
     epoll_pwait2
 '''.split()
@@ -45,6 +44,7 @@ REFUSED = '''
     vmsplice fsopen fsconfig fsmount fspick move_mount open_tree mount_setattr landlock_create_ruleset landlock_add_rule
     landlock_restrict_self seccomp shmget shmat shmctl shmdt semget semop semctl semtimedop msgget msgsnd msgrcv msgctl
     mq_open mq_unlink setpriority sched_setscheduler sched_setparam sched_setattr tkill process_madvise fork vfork
+    inotify_init inotify_init1 inotify_add_watch inotify_rm_watch
 '''.split()
 
 # What a copy of a file tries and can do without.
@@ -74,14 +74,19 @@ _DESCRIPTOR_COMMANDS = (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1032)
 # PR_GET_DUMPABLE, PR_SET_NAME, PR_GET_NAME, PR_SET_NO_NEW_PRIVS, PR_SET_VMA
 _PROCESS_QUESTIONS = (3, 15, 16, 38, 0x53564D41)
 _LOCAL_SOCKET, _STREAM, _SOCKET_KIND = 1, 1, 0xF
+# O_ACCMODE, of which 0 is reading, and O_TRUNC
+_ACCESS, _TRUNCATE = 0x3, 0x200
 
 
-def build_filter(table, machine, *, pid, own_files):
+def build_filter(table, machine, *, pid, own_files, truncation_guarded=True):
     """The filter for a process with this id, which may signal and limit itself only.
 
-    `own_files` says that every file it can reach is its own, so that modes and times may be changed.
+    `own_files` says that every file it can reach is its own, so that modes and times may be changed, and
+    `truncation_guarded` that something else keeps it from emptying files it may not write.
     """
     rules = _rules(table, pid)
+    if not truncation_guarded:
+        rules.update(_without_truncation(table))
     for names, verdict in (
         (ALLOWED + (ATTRIBUTES if own_files else []), _ALLOW),
         (REFUSED + ([] if own_files else ATTRIBUTES), _FAIL | errno.EPERM),
@@ -123,6 +128,14 @@ def _rules(table, pid):
     return {table[name]: body for name, body in rules.items() if name in table}
 
 
+def _without_truncation(table):
+    # A file that is opened for reading can be emptied by that. Descriptors open for writing may be cut.
+    rules = {name: _unless(place, _ACCESS | _TRUNCATE, _TRUNCATE) for name, place in (('open', 1), ('openat', 2))}
+    # The flags of the second are out of a filter's sight.
+    rules.update({'truncate': _give(_FAIL | errno.EPERM), 'openat2': _give(_FAIL | errno.ENOSYS)})
+    return {table[name]: body for name, body in rules.items() if name in table}
+
+
 def _argument(index):
     # The lower half of an argument's eight bytes; both machines are little-endian.
     return 16 + 8 * index
@@ -139,6 +152,11 @@ def _one_of(argument, values, error):
     # Allowed when an argument is one of the values.
     tests = [(_EQUAL, len(values) - place, 0, value) for place, value in enumerate(values)]
     return [(_LOAD, 0, 0, _argument(argument)), *tests, *_give(_FAIL | error), *_give(_ALLOW)]
+
+
+def _unless(argument, mask, value):
+    # Allowed unless these bits of an argument have this value.
+    return [(_LOAD, 0, 0, _argument(argument)), (_AND, 0, 0, mask), (_EQUAL, 0, 1, value), *_give(_FAIL | errno.EPERM), *_give(_ALLOW)]
 
 
 def _intervals(rules, otherwise):

@@ -5,6 +5,7 @@ prints of an object's address depends on the program alone, not on what else is 
 """
 
 import array
+import errno
 import json
 import os
 import socket
@@ -46,7 +47,8 @@ def _start(link, jail):
     try:
         pid = kernel.clone(jail.namespaces | kernel.CLONE_PARENT)
     except OSError as error:
-        pid = -error.errno
+        # Never 0, which is the copy's own.
+        pid = -(error.errno or errno.EAGAIN)
     if pid == 0:
         _run(jail, json.loads(body), descriptors)
     for descriptor in descriptors:

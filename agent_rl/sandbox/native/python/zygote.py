@@ -33,8 +33,9 @@ def serve(link, jail):
 
 
 class _Run:
-    def __init__(self, name, pid, limits, work):
-        self.name, self.pid, self.limits, self.work = name, pid, limits, work
+    def __init__(self, header, pid, given):
+        self.name, self.limits, self.pid = header['name'], header['limits'], pid
+        self.user, self.work = given['user'], given.get('work')
         self.descriptor = os.pidfd_open(pid)
         self.over_quota = False
 
@@ -78,9 +79,9 @@ class Zygote:
     def _spawn(self, header, descriptors):
         given = {}
         try:
-            given = self._jail.prepare()
+            given = self._jail.prepare({run.user for run in self._runs.values()})
             pid = template.ask(self._template, {'entry': header['entry'], 'limits': header['limits'], **given}, descriptors)
-            run = _Run(header['name'], pid, header['limits'], given.get('work'))
+            run = _Run(header, pid, given)
             self._runs[run.name] = run
             self._by_descriptor[run.descriptor] = run
             self._poll.register(run.descriptor, select.POLLIN)

@@ -43,3 +43,47 @@ except Done:
     expect(inside).toEqual([]);
   });
 });
+
+withPython('A copy that the kernel refuses', () => {
+  test('is told by its reason, never taken for the copy itself', () => {
+    // CLONE_THREAD without what it needs.
+    const answer = evaluatePython(`
+import kernel
+try:
+    kernel.clone(0x10000)
+except OSError as error:
+    print(json.dumps(error.errno))`);
+    const EINVAL = 22;
+    expect(answer).toBe(EINVAL);
+  });
+});
+
+withPython('Users of runs', () => {
+  const usersOf = (asRoot: boolean, taken: string): unknown =>
+    evaluatePython(`
+import os
+import jail
+own = object.__new__(jail.NamespaceJail)
+own._as_root, own._spawned = ${asRoot ? 'True' : 'False'}, 0
+taken = ${taken}
+try:
+    print(json.dumps([own.next_user(taken) for _ in range(1000)]))
+except OSError as error:
+    print(json.dumps(str(error)))`);
+
+  test('come round again, but for those that still run', () => {
+    const users = usersOf(true, '{64002, 64005}') as number[];
+    expect(users.slice(0, 4)).toEqual([64001, 64003, 64004, 64006]);
+    expect(users.slice(998)).toEqual([64001, 64003]);
+  });
+
+  test('are said to be used up when all of them run', () => {
+    expect(usersOf(true, 'range(64000, 65000)')).toMatch(/all 1000 users for runs are in use/);
+  });
+
+  test('are the one there is without root', () => {
+    expect(new Set(usersOf(false, '{os.getuid()}') as number[])).toEqual(
+      new Set([process.getuid?.()]),
+    );
+  });
+});

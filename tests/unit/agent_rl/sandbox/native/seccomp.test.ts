@@ -51,10 +51,10 @@ const native = hasNativePython ? describe : describe.skip;
 
 native.each(['x86_64', 'aarch64'] as const)('The filter of system calls on %s', (machine) => {
   const table = tableOf(machine);
-  const built = (ownFiles: boolean): Buffer =>
+  const built = (ownFiles: boolean, more = ''): Buffer =>
     Buffer.from(
       evaluatePython(
-        `import seccomp, syscall_table\nprint(json.dumps(seccomp.build_filter(syscall_table.numbers('${machine}'), '${machine}', pid=${ownPid}, own_files=${ownFiles ? 'True' : 'False'}).hex()))`,
+        `import seccomp, syscall_table\nprint(json.dumps(seccomp.build_filter(syscall_table.numbers('${machine}'), '${machine}', pid=${ownPid}, own_files=${ownFiles ? 'True' : 'False'}${more}).hex()))`,
       ) as string,
       'hex',
     );
@@ -101,6 +101,8 @@ native.each(['x86_64', 'aarch64'] as const)('The filter of system calls on %s', 
     'personality',
     'landlock_create_ruleset',
     'seccomp',
+    'inotify_init1',
+    'inotify_add_watch',
   ])('refuses %s', (name) => expect(verdict(name)).toBe(failed(EPERM)));
 
   test.each(['clone3', 'process_mrelease', 'futex_waitv', 'io_setup', 'mlock', 'syncfs'])(
@@ -174,6 +176,21 @@ native.each(['x86_64', 'aarch64'] as const)('The filter of system calls on %s', 
       expect(verdict(name, [], shared)).toBe(failed(EPERM));
     }
     expect(verdict('getxattr', [], shared)).toBe(failed(ENOTSUP));
+  });
+
+  test('lets no file be emptied by opening it for reading where nothing else keeps it from that', () => {
+    const [O_RDONLY, O_WRONLY, O_RDWR, O_CREAT, O_TRUNC] = [0, 1, 2, 0x40, 0x200];
+    const unguarded = built(false, ', truncation_guarded=False');
+    const opened = (flags: number): number => verdict('openat', [-100, 0, flags], unguarded);
+    expect(opened(O_RDONLY | O_TRUNC)).toBe(failed(EPERM));
+    expect(opened(O_RDONLY | O_CREAT | O_TRUNC)).toBe(failed(EPERM));
+    for (const flags of [O_RDONLY, O_WRONLY | O_CREAT | O_TRUNC, O_RDWR | O_TRUNC, O_RDWR]) {
+      expect(opened(flags)).toBe(allowed);
+    }
+    expect(verdict('truncate', [], unguarded)).toBe(failed(EPERM));
+    expect(verdict('openat2', [], unguarded)).toBe(failed(ENOSYS));
+    expect(verdict('ftruncate', [], unguarded)).toBe(allowed);
+    expect(verdict('openat', [-100, 0, O_RDONLY | O_TRUNC])).toBe(allowed);
   });
 
   test('decides every call there is as the lists say, and what is in none does not exist', () => {
