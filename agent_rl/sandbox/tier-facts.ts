@@ -29,6 +29,7 @@ export const tierFacts: Readonly<Record<SandboxTier, TierFacts>> = {
       'side channels: timing, caches, load of the machine',
       'asking whether a path exists, how large and how old it is, and where a symbolic link leads',
       'writing more than its folder may hold until that is seen, which is looked for 20 times a second',
+      'without root, taking the threads that other runs could start until that is seen, as often',
       'holding up to 0.4 GiB on the disk, while it runs, in files it has removed but not closed',
     ],
   },

@@ -49,6 +49,8 @@ export interface ProcessEnd {
   readonly disk_full: boolean;
   /** A watched folder held more than it may; level lite. */
   readonly over_quota: boolean;
+  /** It had more threads than it may; level lite without root. */
+  readonly over_tasks: boolean;
   readonly cpu_s: number;
   readonly peak_kib: number;
   /** Why it could not be started. */

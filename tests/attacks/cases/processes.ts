@@ -38,6 +38,33 @@ export const processAttacks: readonly Attack[] = [
     alone: true,
   },
   {
+    name: 'all threads there are, held',
+    code: python`
+      import os, threading, time
+      wait, begun, made = threading.Event(), time.time(), 0
+      try: threading.stack_size(32768)
+      except (RuntimeError, ValueError): pass
+      while time.time() - begun < 1.5:
+          try:
+              threading.Thread(target=wait.wait, daemon=True).start()
+              made += 1
+          except RuntimeError: time.sleep(0.001)
+      print("LEAK" if made > 64 else "TRIED", made, flush=True)
+      os._exit(0)`,
+    // Where threads can only be counted from outside it is killed.
+    ends: ['ok', 'signaled'],
+    beside: {
+      code: python`
+        import sys, time
+        from concurrent.futures import ThreadPoolExecutor
+        time.sleep(0.7)
+        if sys.platform == "emscripten": print(285)
+        else:
+            with ThreadPoolExecutor(8) as pool: print(sum(pool.map(lambda x: x * x, range(10))))`,
+      prints: '285\n',
+    },
+  },
+  {
     name: 'many threads',
     code: python`
       import threading, time

@@ -97,6 +97,7 @@ class Box:
             'status': message.get('status'),
             'disk_full': message.get('over_quota', False),
             'over_quota': message.get('over_quota', False),
+            'over_tasks': message.get('over_tasks', False),
             'cpu_s': message.get('cpu_s', 0),
             'peak_kib': message.get('peak_kib', 0),
             'failed': message.get('failed'),

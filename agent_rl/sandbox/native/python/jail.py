@@ -3,6 +3,7 @@
 import errno
 import os
 import platform
+import re
 import signal
 import struct
 import tempfile
@@ -96,11 +97,32 @@ class NamespaceJail(Jail):
 
     def __init__(self, hidden):
         super().__init__(hidden)
-        root_folder.enter_namespaces(self._paths, self._as_root)
+        # The root to come has none.
+        self._proc = os.open('/proc', os.O_PATH)
+        self._group = os.getgid()
+        root_folder.enter_namespaces(self._paths, self._proc, self._as_root)
         if self._as_root:
             kernel.drop_bounding_set()
+        elif self._counts_by_namespace():
+            self.namespaces |= kernel.NEW_NAMESPACE_USER
+            self._other_tasks = 0
         # A run is always the second process of its namespace, so one filter serves all.
         self._built = seccomp.build_filter(self._table, self._machine, pid=2, own_files=True)
+
+    def _counts_by_namespace(self):
+        # Tasks of one user are counted by user namespace since Linux 5.14, so with one of its own a run takes no other's.
+        if tuple(int(part) for part in re.findall(r'\d+', platform.release())[:2]) < (5, 14):
+            return False
+        trial = os.fork()
+        if trial == 0:
+            try:
+                user = os.getuid()
+                kernel.unshare(kernel.NEW_NAMESPACE_USER)
+                root_folder.keep_user(self._proc, user, self._group)
+                os._exit(0)
+            finally:
+                os._exit(1)
+        return os.waitpid(trial, 0)[1] == 0
 
     def prepare(self, taken):
         """What a run needs to be given; `taken` are the users of those that run. Raises OSError."""
@@ -115,6 +137,10 @@ class NamespaceJail(Jail):
         """The memory disk has a size of its own."""
         return False
 
+    def over_tasks(self, _pid, _limits):
+        """The kernel refuses more."""
+        return False
+
     def clear(self, _work):
         """The memory disk is gone with its namespace."""
 
@@ -125,7 +151,9 @@ class NamespaceJail(Jail):
         """Runs `body(work_folder)` in a jail of its own, whose first process this is. Does not return."""
         kernel.die_with_parent()
         user, limits = request['user'], request['limits']
-        group = user if self._as_root else os.getgid()
+        group = user if self._as_root else self._group
+        if self.namespaces & kernel.NEW_NAMESPACE_USER:
+            root_folder.keep_user(self._proc, user, group)
         size = 'size=%dm,mode=700,nr_inodes=%d,uid=%d,gid=%d'
         kernel.mount(
             'tmpfs', root_folder.WORK_FOLDER, 'tmpfs', flags=kernel.MOUNT_NO_SUID | kernel.MOUNT_NO_DEV,
@@ -215,6 +243,13 @@ class LiteJail(Jail):
 
     def over_quota(self, work, limits):
         return work_folder.usage(work, limits['disk_mib'] << 20, limits['entries'])
+
+    def over_tasks(self, pid, limits):
+        """Whether it has more threads than allowed: the kernel counts those of all runs of a user together."""
+        try:
+            return not self._as_root and len(os.listdir('/proc/%d/task' % pid)) > limits['tasks']
+        except FileNotFoundError:
+            return False
 
     def clear(self, work):
         work_folder.remove_tree(work)

@@ -16,8 +16,8 @@ _SMALL = 'size=1m,mode=755,nr_inodes=2000'
 _LOCKED = {1024: 1024, 2048: 2048, 4096: 1 << 21}
 
 
-def enter_namespaces(paths, as_root):
-    """Moves this process into namespaces and a root of its own. Raises OSError.
+def enter_namespaces(paths, proc, as_root):
+    """Moves this process into namespaces and a root of its own. `proc` is a descriptor of /proc. Raises OSError.
 
     Children must still be cloned into a process namespace. Without root a user namespace gives the rights to do so.
     """
@@ -25,19 +25,26 @@ def enter_namespaces(paths, as_root):
     if as_root:
         unshare(flags)
     else:
-        _enter_user_namespace(flags)
+        _enter_user_namespace(flags, proc)
     mount(None, '/', flags=MOUNT_RECURSIVE | MOUNT_PRIVATE)
     root = _build_root(paths)
     enter_root(root)
     mount(None, '/', flags=MOUNT_BIND | MOUNT_REMOUNT | MOUNT_READ_ONLY | MOUNT_NO_SUID | MOUNT_NO_DEV)
 
 
-def _enter_user_namespace(flags):
+def _enter_user_namespace(flags, proc):
     user, group = os.getuid(), os.getgid()
     unshare(flags | NEW_NAMESPACE_USER)
     _write('/proc/self/setgroups', 'deny')
-    _write('/proc/self/uid_map', '%d %d 1' % (user, user))
-    _write('/proc/self/gid_map', '%d %d 1' % (group, group))
+    keep_user(proc, user, group)
+
+
+def keep_user(proc, user, group):
+    """In a new user namespace, where setgroups is denied: user and group keep their numbers. Raises OSError."""
+    for name, number in (('uid_map', user), ('gid_map', group)):
+        descriptor = os.open('self/' + name, os.O_WRONLY, dir_fd=proc)
+        os.write(descriptor, b'%d %d 1' % (number, number))
+        os.close(descriptor)
 
 
 def _build_root(paths):

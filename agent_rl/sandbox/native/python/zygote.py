@@ -37,7 +37,7 @@ class _Run:
         self.name, self.limits, self.pid = header['name'], header['limits'], pid
         self.user, self.work = given['user'], given.get('work')
         self.descriptor = os.pidfd_open(pid)
-        self.over_quota = False
+        self.over_quota = self.over_tasks = False
 
 
 class Zygote:
@@ -112,20 +112,23 @@ class Zygote:
             'name': run.name,
             'status': status,
             'over_quota': run.over_quota,
+            'over_tasks': run.over_tasks,
             'cpu_s': used.ru_utime + used.ru_stime,
             'peak_kib': used.ru_maxrss,
         })
         self._jail.clear(run.work)
 
     def _watch(self):
-        # There is no quota without a mount of one's own: look, and kill.
+        # There is no quota without a mount of one's own, and no limit of tasks without a user of one's own: look, and kill.
         now = time.monotonic()
         if now - self._watched_at < _WATCH_S:
             return
         for run in list(self._runs.values()):
-            if not run.over_quota and self._jail.over_quota(run.work, run.limits):
-                run.over_quota = True
-                self._signal(run.name, signal.SIGKILL)
+            if not run.over_tasks and not run.over_quota:
+                run.over_tasks = self._jail.over_tasks(run.pid, run.limits)
+                run.over_quota = self._jail.over_quota(run.work, run.limits)
+                if run.over_tasks or run.over_quota:
+                    self._signal(run.name, signal.SIGKILL)
         self._watched_at = time.monotonic()
 
     def _send(self, message):

@@ -13,6 +13,7 @@ interface Ended {
   readonly notes?: string;
   readonly diskFull?: boolean;
   readonly overQuota?: boolean;
+  readonly overTasks?: boolean;
   readonly failed?: string;
   readonly stderr?: string;
 }
@@ -29,6 +30,7 @@ const reply = ({ why = null, status = 0, notes = ready, ...more }: Ended): Proce
     status,
     disk_full: more.diskFull ?? false,
     over_quota: more.overQuota ?? false,
+    over_tasks: more.overTasks ?? false,
     cpu_s: 0.25,
     peak_kib: 2048,
     failed: more.failed ?? null,
@@ -72,6 +74,11 @@ describe('A process that ended', () => {
       'well, in a folder that holds too much',
       { diskFull: true, overQuota: true },
       { status: 'disk_limit', exitCode: 0 },
+    ],
+    [
+      'for its threads',
+      { status: 9, overTasks: true },
+      { status: 'signaled', signal: 'SIGKILL', message: 'it had more threads than allowed' },
     ],
     ['for its folder', { status: 9, diskFull: true, overQuota: true }, { status: 'disk_limit' }],
   ])('%s is told as such', (_, ended, expected) => {
