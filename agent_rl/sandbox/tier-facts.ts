@@ -19,14 +19,14 @@ export const tierFacts: Readonly<Record<SandboxTier, TierFacts>> = {
     stops: [...everyTier, 'learning which files and processes the machine has'],
     doesNotStop: [
       'faults of the Linux kernel in the system calls it allows',
-      'side channels: timing, caches, load of the machine',
+      'side channels: timing, caches, load of the machine, locks on files of the libraries',
     ],
   },
   'native:lite': {
     stops: everyTier,
     doesNotStop: [
       'faults of the Linux kernel in the system calls it allows',
-      'side channels: timing, caches, load of the machine',
+      'side channels: timing, caches, load of the machine, locks on files of the libraries',
       'asking whether a path exists, how large and how old it is, and where a symbolic link leads',
       'writing more than its folder may hold until that is seen, which is looked for 20 times a second',
       'without root, taking the threads that other runs could start until that is seen, as often',
