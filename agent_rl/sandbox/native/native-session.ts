@@ -82,7 +82,7 @@ export class NativeSession implements SandboxSession {
         do: 'session',
         session: this.#name,
         first: !this.#started,
-        limits: nativeLimits(limits, totalWallS),
+        limits: nativeLimits({ ...limits, wallS }, totalWallS),
         job: JSON.stringify({ code, seed, stdin: base64(stdin), wall_s: wallS }),
       });
       signal?.throwIfAborted();

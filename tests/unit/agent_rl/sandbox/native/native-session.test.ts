@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 
 import { NativeSandbox } from '../../../../../agent_rl/sandbox/native/native-sandbox.ts';
 import type { SandboxSession } from '../../../../../agent_rl/core/sandbox.ts';
@@ -64,6 +64,19 @@ for (const level of ['ns', 'lite'] as const) {
           stdout: 'True\n',
         });
       }));
+
+    test('has its supervisor waited for as long as its program may take', async () => {
+      const session = sandbox.openSession({ limits: { wallS: 1 }, totalWallS: 300 });
+      const timers = jest.spyOn(globalThis, 'setTimeout');
+      await session.run({ code: 'x = 1', limits: { wallS: 100 } });
+      await session.run({ code: 'print(x)', limits: { wallS: 200 } });
+      const seconds = timers.mock.calls.map(([, ms = 0]) => ms / 1000);
+      timers.mockRestore();
+      await session.close();
+      expect(seconds).toHaveLength(2);
+      expect(seconds[0]).toBeGreaterThan(100);
+      expect(seconds[1]).toBeGreaterThan(200);
+    });
 
     test('that only says it is done is stopped at once, and ended at its next deadline', () =>
       inSession(async (session) => {
