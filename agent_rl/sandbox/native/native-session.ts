@@ -77,6 +77,8 @@ export class NativeSession implements SandboxSession {
     };
     try {
       this.#supervisor = await this.keeper.current();
+      // It may have been aborted in the meantime; nothing runs yet.
+      signal?.throwIfAborted();
       signal?.addEventListener('abort', stop, { once: true });
       const reply: SupervisorReply | SessionGone = await this.#supervisor.ask({
         do: 'session',
