@@ -15,6 +15,7 @@ export interface NativeSessionOptions {
   readonly level: string;
 }
 
+const closed = 'the session has been closed';
 let opened = 0;
 
 /**
@@ -55,7 +56,7 @@ export class NativeSession implements SandboxSession {
     signal: AbortSignal | undefined,
   ): Promise<SessionRun> {
     signal?.throwIfAborted();
-    if (this.#closed) return this.#failed('sandbox_error', 'the session has been closed');
+    if (this.#closed) return this.#failed('sandbox_error', closed);
     const problem = programProblem(request);
     if (problem !== undefined) return this.#failed('bad_request', problem);
     const { limits, totalWallS } = this.options;
@@ -77,8 +78,9 @@ export class NativeSession implements SandboxSession {
     };
     try {
       const supervisor = await this.#findSupervisor();
-      // It may have been aborted in the meantime; nothing runs yet.
+      // It may have been aborted or closed in the meantime; nothing runs yet.
       signal?.throwIfAborted();
+      if (this.#closed) return this.#failed('sandbox_error', closed);
       signal?.addEventListener('abort', stop, { once: true });
       const reply: SupervisorReply | SessionGone = await supervisor.ask({
         do: 'session',

@@ -109,6 +109,20 @@ for (const level of ['ns', 'lite'] as const) {
         expect(await session.run(reading)).toMatchObject({ stdout: '10000005\n', alive: true });
       }));
 
+    test('that is closed in any moment after a call ends what it runs at once', async () => {
+      const idle = descendants(process.pid).length;
+      const closedAfter = async (turns: number): Promise<string> => {
+        const session = sandbox.openSession();
+        const running = session.run({ code: 'import time\nwhile True: time.sleep(1)' });
+        for (let i = 0; i < turns; i++) await Promise.resolve();
+        await session.close();
+        return (await running).status;
+      };
+      const statuses = await Promise.all(Array.from({ length: 21 }, (_, i) => closedAfter(i)));
+      expect(statuses).not.toContain('timeout');
+      while (descendants(process.pid).length > idle) await wait(20);
+    });
+
     test('that floods its notes is ended', () =>
       inSession(async (session) => {
         const flood = 'import os\nfor i in range(200): os.write(3, b"}\\n" * 1000)';
