@@ -3,7 +3,7 @@ import type { RunRequest, SandboxLimits, SandboxSession, SessionRun } from '../.
 import { checkedLimits, programProblem } from '../request-problems.ts';
 import { resultWithoutOutput } from '../result-without-output.ts';
 import { nativeLimits } from './native-limits.ts';
-import { endingOf, outputOf, readNotes } from './outcome.ts';
+import { doneWith, endingOf, outputOf, readNotes } from './outcome.ts';
 import type { SessionGone, SupervisorReply } from './protocol.ts';
 import type { SupervisorKeeper } from './supervisor-keeper.ts';
 import type { SupervisorProcess } from './supervisor-process.ts';
@@ -15,6 +15,7 @@ export interface NativeSessionOptions {
   readonly level: string;
 }
 
+const closed = 'the session has been closed';
 let opened = 0;
 
 /**
@@ -55,7 +56,7 @@ export class NativeSession implements SandboxSession {
     signal: AbortSignal | undefined,
   ): Promise<SessionRun> {
     signal?.throwIfAborted();
-    if (this.#closed) return this.#failed('sandbox_error', 'the session has been closed');
+    if (this.#closed) return this.#failed('sandbox_error', closed);
     const problem = programProblem(request);
     if (problem !== undefined) return this.#failed('bad_request', problem);
     const { limits, totalWallS } = this.options;
@@ -76,13 +77,16 @@ export class NativeSession implements SandboxSession {
       this.#renew();
     };
     try {
-      this.#supervisor = await this.keeper.current();
+      const supervisor = await this.#findSupervisor();
+      // It may have been aborted or closed in the meantime; nothing runs yet.
+      signal?.throwIfAborted();
+      if (this.#closed) return this.#failed('sandbox_error', closed);
       signal?.addEventListener('abort', stop, { once: true });
-      const reply: SupervisorReply | SessionGone = await this.#supervisor.ask({
+      const reply: SupervisorReply | SessionGone = await supervisor.ask({
         do: 'session',
         session: this.#name,
         first: !this.#started,
-        limits: nativeLimits(limits, totalWallS),
+        limits: nativeLimits({ ...limits, wallS }, totalWallS),
         job: JSON.stringify({ code, seed, stdin: base64(stdin), wall_s: wallS }),
       });
       signal?.throwIfAborted();
@@ -91,12 +95,28 @@ export class NativeSession implements SandboxSession {
       return this.#result(reply);
     } catch (error) {
       signal?.throwIfAborted();
-      this.#renew();
-      // Its variables are gone, so it cannot be run again.
-      return this.#failed('sandbox_error', messageOf(error));
+      return this.#lost(error);
     } finally {
       signal?.removeEventListener('abort', stop);
     }
+  }
+
+  /** The one that has the session's process, or is to start it. @throws SupervisorDied */
+  async #findSupervisor(): Promise<SupervisorProcess> {
+    const current = await this.keeper.current();
+    // Another, which runs by now, knows nothing of the session.
+    if (this.#started && this.#supervisor?.death) throw this.#supervisor.death;
+    this.#supervisor = current;
+    return current;
+  }
+
+  /** Its variables are gone, so the program cannot be run again. */
+  #lost(error: unknown): SessionRun {
+    const why = this.#started
+      ? `the session was lost with its supervisor, and its variables are gone: ${messageOf(error)}`
+      : messageOf(error);
+    this.#renew();
+    return this.#failed('sandbox_error', why);
   }
 
   #result(reply: SupervisorReply): SessionRun {
@@ -133,12 +153,6 @@ export class NativeSession implements SandboxSession {
     const alive = status === 'bad_request';
     return { ...resultWithoutOutput(status, message, this.options.level), alive };
   }
-}
-
-function doneWith({ interrupted, done = 1 }: ReturnType<typeof readNotes>) {
-  if (interrupted) return { status: 'timeout', exitCode: 1 } as const;
-  if (done > 255) return { status: 'memory_limit', exitCode: 1 } as const;
-  return { status: done === 0 ? 'ok' : 'error', exitCode: done } as const;
 }
 
 const base64 = (text: string): string => Buffer.from(text, 'utf8').toString('base64');

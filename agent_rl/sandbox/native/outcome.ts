@@ -69,6 +69,13 @@ export function endingOf({ why, end, stderr }: ProcessReply, notes: Notes): Endi
   return withCode(end.disk_full ? 'disk_limit' : 'error', exitCode);
 }
 
+/** How a program of a session went whose process goes on. */
+export function doneWith({ interrupted, done = 1 }: Notes): Ending {
+  if (interrupted) return { status: 'timeout', exitCode: 1 };
+  if (done > 255) return { status: 'memory_limit', exitCode: 1 };
+  return { status: done === 0 ? 'ok' : 'error', exitCode: done };
+}
+
 /** Only a watched folder can hold too much; on a disk of its own a program that goes on when it is full has ended well. */
 const overDisk = (end: ProcessEnd): boolean => end.disk_full && end.over_quota;
 

@@ -38,6 +38,7 @@ export type SupervisorRequest =
       readonly session: string;
       /** Whether the process is to be started; otherwise it must be there. */
       readonly first: boolean;
+      /** Of the session's process, but for `wall_s`, which is this program's. */
       readonly limits: NativeLimits;
       readonly job: string;
     };

@@ -103,9 +103,10 @@ export class SupervisorProcess {
     return this.#death;
   }
 
-  /** @throws SupervisorDied */
-  ask(request: SupervisorRequest, signal?: AbortSignal): Promise<SupervisorReply> {
-    if (this.#death) return Promise.reject(this.#death);
+  /** @throws SupervisorDied; what the signal was aborted with, if it was before anything was asked */
+  async ask(request: SupervisorRequest, signal?: AbortSignal): Promise<SupervisorReply> {
+    signal?.throwIfAborted();
+    if (this.#death) throw this.#death;
     const id = this.#nextId++;
     const cancel = (): void => this.#write({ do: 'cancel', id });
     signal?.addEventListener('abort', cancel, { once: true });

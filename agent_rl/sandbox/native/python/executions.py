@@ -1,7 +1,6 @@
 """What the supervisor does for one request: a run or calls, tests beside a solution, or a session."""
 
 import base64
-import json
 import socket
 import time
 
@@ -108,8 +107,7 @@ class SessionExecution:
         """Starts the next program. To be called when none runs."""
         self._running = request['id']
         self._started = time.monotonic()
-        seconds = json.loads(request['job'])['wall_s']
-        self._timer = self._place.loop.after(seconds + _GRACE_S, lambda: self.stop('timeout'))
+        self._timer = self._place.loop.after(request['limits']['wall_s'] + _GRACE_S, lambda: self.stop('timeout'))
         body = request['job'].encode()
         self._box.resume()
         self._box.job.write(len(body).to_bytes(4, 'big') + body)

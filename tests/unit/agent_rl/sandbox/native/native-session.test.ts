@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 
 import { NativeSandbox } from '../../../../../agent_rl/sandbox/native/native-sandbox.ts';
 import type { SandboxSession } from '../../../../../agent_rl/core/sandbox.ts';
@@ -65,6 +65,19 @@ for (const level of ['ns', 'lite'] as const) {
         });
       }));
 
+    test('has its supervisor waited for as long as its program may take', async () => {
+      const session = sandbox.openSession({ limits: { wallS: 1 }, totalWallS: 300 });
+      const timers = jest.spyOn(globalThis, 'setTimeout');
+      await session.run({ code: 'x = 1', limits: { wallS: 100 } });
+      await session.run({ code: 'print(x)', limits: { wallS: 200 } });
+      const seconds = timers.mock.calls.map(([, ms = 0]) => ms / 1000);
+      timers.mockRestore();
+      await session.close();
+      expect(seconds).toHaveLength(2);
+      expect(seconds[0]).toBeGreaterThan(100);
+      expect(seconds[1]).toBeGreaterThan(200);
+    });
+
     test('that only says it is done is stopped at once, and ended at its next deadline', () =>
       inSession(async (session) => {
         const forged =
@@ -95,6 +108,20 @@ for (const level of ['ns', 'lite'] as const) {
         const reading = { code: 'print(len(sys.stdin.read()) + x)', stdin };
         expect(await session.run(reading)).toMatchObject({ stdout: '10000005\n', alive: true });
       }));
+
+    test('that is closed in any moment after a call ends what it runs at once', async () => {
+      const idle = descendants(process.pid).length;
+      const closedAfter = async (turns: number): Promise<string> => {
+        const session = sandbox.openSession();
+        const running = session.run({ code: 'import time\nwhile True: time.sleep(1)' });
+        for (let i = 0; i < turns; i++) await Promise.resolve();
+        await session.close();
+        return (await running).status;
+      };
+      const statuses = await Promise.all(Array.from({ length: 21 }, (_, i) => closedAfter(i)));
+      expect(statuses).not.toContain('timeout');
+      while (descendants(process.pid).length > idle) await wait(20);
+    });
 
     test('that floods its notes is ended', () =>
       inSession(async (session) => {
