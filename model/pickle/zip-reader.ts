@@ -2,6 +2,14 @@ import type { FileHandle } from 'node:fs/promises';
 
 import { RandomAccessReader } from 'yauzl';
 
+type Done = (error: Error | null, bytesRead?: number) => void;
+
+interface Part {
+  readonly offset: number;
+  readonly length: number;
+  readonly position: number;
+}
+
 /**
  * Reads an open zip for yauzl, whose own reader throws out of a callback, where nobody catches it, when a damaged file
  * points beyond what a number can say.
@@ -16,15 +24,23 @@ export class ZipReader extends RandomAccessReader {
 
   override read(...given: Parameters<RandomAccessReader['read']>): void {
     const [buffer, offset, length, position, callback] = given;
-    const done: (error: Error | null, bytesRead?: number) => void = callback;
+    const done: Done = callback;
     if (position + length > this.size) {
       done(new Error(`it points to byte ${position + length} of ${this.size}`));
       return;
     }
-    this.handle.read(buffer, offset, length, position).then(
-      ({ bytesRead }) => done(null, bytesRead),
-      (error: Error) => done(error),
-    );
+    void this.#readInto(buffer, { offset, length, position }, done);
+  }
+
+  async #readInto(buffer: Buffer, part: Part, done: Done): Promise<void> {
+    let read: number | Error;
+    try {
+      ({ bytesRead: read } = await this.handle.read(buffer, part));
+    } catch (error) {
+      read = error as Error;
+    }
+    if (typeof read === 'number') done(null, read);
+    else done(read);
   }
 
   /** The file stays open: it belongs to who opened it. */
