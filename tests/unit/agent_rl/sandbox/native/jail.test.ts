@@ -29,7 +29,7 @@ def program(_work):
 kernel.mount = kernel.die_with_parent = kernel.drop_capabilities = lambda *_, **__: None
 os.fork = fork
 namespace = object.__new__(jail.NamespaceJail)
-namespace._as_root = False
+namespace._as_root, namespace._group = False, 1
 namespace._become = lambda _user: None
 try:
     namespace.enter({'user': 1, 'limits': {'disk_mib': 1, 'entries': 1}}, 3, program)
