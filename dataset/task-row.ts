@@ -1,6 +1,7 @@
 import type { CodeTask, CodeTests } from '../agent_rl/core/code-task.ts';
 import { argumentProblem } from '../agent_rl/core/python-arguments.ts';
 import { pythonValueProblem } from '../agent_rl/core/python-value.ts';
+import { keptOutputBytes } from '../agent_rl/core/sandbox.ts';
 
 import { type DatasetProblem, shownValue } from './dataset-problem.ts';
 import { rowCheck, taskRowSchemas } from './row-schema.ts';
@@ -35,7 +36,9 @@ export function taskRowReader(): RowReader {
     const checked = check(row, line);
     if ('problems' in checked) return checked;
     const task = taskOf(checked.row);
-    const problems = [...valueProblems(task.tests, line), ...nameProblems(task.tests, line)];
+    const problems = [outputProblems, valueProblems, nameProblems].flatMap((problemsOf) =>
+      problemsOf(task.tests, line),
+    );
     if (problems.length > 0) return { problems };
     return hasHidden(task.tests) ? { task } : onlyPublic(line);
   };
@@ -70,6 +73,17 @@ const onlyPublic = (line: number): RowReading =>
 
 const hasHidden = (tests: CodeTests): boolean =>
   tests.kind === 'asserts' || tests.cases.some((given) => given.public !== true);
+
+/** Outputs that no program can pass with, since a sandbox does not keep as much of what it prints. */
+function outputProblems(tests: CodeTests, line: number): DatasetProblem[] {
+  if (tests.kind !== 'stdin') return [];
+  return tests.cases.flatMap(({ output }, i) => {
+    const bytes = Buffer.byteLength(output);
+    if (bytes <= keptOutputBytes) return [];
+    const text = `has ${bytes} bytes; a sandbox keeps at most ${keptOutputBytes} of what a program prints. Leave the case out, or take a smaller input.`;
+    return [{ line, path: `tests.cases[${i}].output`, text }];
+  });
+}
 
 /** Arguments and results that are no type-tagged Python values, and arguments that no sandbox takes. */
 function valueProblems(tests: CodeTests, line: number): DatasetProblem[] {

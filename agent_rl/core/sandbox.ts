@@ -18,6 +18,9 @@ export const limitBounds = {
   memoryMiB: { minimum: 64, maximum: 1024 },
 } as const;
 
+/** Bytes of stdout and of stderr that are kept, each from its start; the rest is counted. */
+export const keptOutputBytes = 65_536;
+
 /** Those left out are the sandbox's own; see `limitBounds`. */
 export interface SandboxLimits {
   readonly wallS?: number;
@@ -44,11 +47,13 @@ export interface RunResult {
   readonly exitCode?: number;
   /** Name of the signal that ended the program, with status `signaled`. */
   readonly signal?: string;
-  /** UTF-8 with replacement, capped; see `truncated`. */
+  /** UTF-8 with replacement, the first `keptOutputBytes` of it; see `truncated`. */
   readonly stdout: string;
   readonly stderr: string;
+  /** Printed, whether kept or not. */
   readonly stdoutBytes: number;
   readonly stderrBytes: number;
+  /** Whether either was cut. */
   readonly truncated: boolean;
   /** From the program's start, not from when it was asked for. */
   readonly wallMs: number;

@@ -1,5 +1,5 @@
 import type { StdinCase } from '../core/code-task.ts';
-import type { Sandbox } from '../core/sandbox.ts';
+import { keptOutputBytes, type RunResult, type Sandbox } from '../core/sandbox.ts';
 import { labelled, ofUnreached, passed, shorten, skipped } from './case-result.ts';
 import type { CaseResult, CaseStatus } from './case-result.ts';
 import { compareOutputs } from './compare-outputs.ts';
@@ -37,9 +37,19 @@ async function judgeRun(
   const run = await sandbox.run({ code, stdin: given.input, limits, seed }, signal);
   const about = `input ${shorten(given.input)}`;
   if (run.status !== 'ok') return labelled(about, ofUnreached(run));
-  if (!run.truncated && compareOutputs(run.stdout, given.output, compare)) return passed;
+  const cut = cutProblem(run);
+  if (cut === undefined && compareOutputs(run.stdout, given.output, compare)) return passed;
+  const printed = cut ?? `printed ${shorten(run.stdout)}`;
   return {
     status: 'wrong-answer',
-    failure: `${about}: printed ${shorten(run.stdout)}, expected ${shorten(given.output)}`,
+    failure: `${about}: ${printed}, expected ${shorten(given.output)}`,
   };
+}
+
+/** Why what was kept of stdout is not all of it. `truncated` speaks of stderr too, which no case is about. */
+function cutProblem({ truncated, stdout, stdoutBytes }: RunResult): string | undefined {
+  // Bytes that are no UTF-8 are longer as text than they were, so the text alone can hide a cut.
+  const kept = Math.min(keptOutputBytes, Buffer.byteLength(stdout));
+  if (!truncated || stdoutBytes <= kept) return undefined;
+  return `printed ${stdoutBytes} bytes, of which only the first ${kept} are kept`;
 }

@@ -1,4 +1,5 @@
 import type { RunResult, Sandbox } from '../core/sandbox.ts';
+import { requestKey } from './request-key.ts';
 
 /** How many requests were made and how many of them had been answered before. */
 export interface RememberedCounts {
@@ -36,13 +37,13 @@ export class RememberingSandbox implements Sandbox {
   }
 
   run: Sandbox['run'] = (request, signal) =>
-    this.#answer({ kind: 'run', request }, () => this.inner.run(request), signal);
+    this.#answer(requestKey('run', request), () => this.inner.run(request), signal);
 
   calls: Sandbox['calls'] = (request, signal) =>
-    this.#answer({ kind: 'calls', request }, () => this.inner.calls(request), signal);
+    this.#answer(requestKey('calls', request), () => this.inner.calls(request), signal);
 
   judge: Sandbox['judge'] = (request, signal) =>
-    this.#answer({ kind: 'judge', request }, () => this.inner.judge(request), signal);
+    this.#answer(requestKey('judge', request), () => this.inner.judge(request), signal);
 
   /** What a session's program does depends on those before it, so nothing of it is kept. */
   openSession: Sandbox['openSession'] = (request) => this.inner.openSession(request);
@@ -53,13 +54,12 @@ export class RememberingSandbox implements Sandbox {
 
   /** The run itself is not cancelled, since others may wait for it; it ends by its own limit. */
   async #answer<Result extends RunResult>(
-    asked: Asked,
+    key: string,
     run: () => Promise<Result>,
     signal: AbortSignal | undefined,
   ): Promise<Result> {
     signal?.throwIfAborted();
     this.#requests += 1;
-    const key = keyOf(asked);
     const known = this.#answers.get(key) as Promise<Result> | undefined;
     if (known !== undefined) this.#repeats += 1;
     const answer = known ?? this.#start(key, run);
@@ -75,18 +75,6 @@ export class RememberingSandbox implements Sandbox {
     if (this.#answers.size > this.limit && oldest !== undefined) this.#answers.delete(oldest);
     return answer;
   }
-}
-
-interface Asked {
-  readonly kind: 'run' | 'calls' | 'judge';
-  readonly request: object;
-}
-
-/** Requests that were checked hold nothing that JSON would drop or change. */
-function keyOf({ kind, request }: Asked): string {
-  // Equal programs are equal whoever asks; anything called owner further inside is the program's affair.
-  const fields = Object.entries(request).filter(([name]) => name !== 'owner');
-  return JSON.stringify([kind, fields]);
 }
 
 const isKept = (result: RunResult): boolean =>

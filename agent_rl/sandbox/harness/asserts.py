@@ -121,17 +121,19 @@ class _Peer:
         bound = {}
         for name, kind in offered:
             try:
-                bound[name] = self.ask({'do': 'value', 'name': name}) if kind == 'value' else self._function(name)
+                bound[name] = self.ask({'do': 'value', 'name': name}) if kind == 'value' else self._callable(name)
             except Exception:
                 # The test that uses it says so, by a NameError.
                 continue
         return bound
 
-    def _function(self, name):
+    def _callable(self, name):
         is_class = name[:1].isupper() if self._classes is None else name in self._classes
+        if is_class:
+            return _class_named(self, name)
 
         def call(*arguments, **options):
-            return self.call({'do': 'call', 'name': name}, arguments, options, is_class)
+            return self.call({'do': 'call', 'name': name}, arguments, options)
 
         call.__name__ = name
         return call
@@ -204,6 +206,36 @@ def _exception(kind, text):
         return SolutionRaised(str(kind) + ': ' + str(text))
 
 
+def _attribute(peer, owner, name):
+    if name.startswith('__'):
+        raise AttributeError(name)
+    target = {**owner, 'name': name}
+    if peer.ask({'do': 'kind', **target}) == 'method':
+        return lambda *arguments, **options: peer.call({'do': 'method', **target}, arguments, options)
+    return peer.ask({'do': 'get', **target})
+
+
+def _class_named(peer, name):
+    # Its instance holds nothing of its own that could hide an attribute of the solution's class.
+    class Class:
+        __slots__ = ()
+        __name__ = name
+
+        def __call__(self, *arguments, **options):
+            return peer.call({'do': 'call', 'name': name}, arguments, options, makes_object=True)
+
+        def __getattr__(self, attribute):
+            return _attribute(peer, {'class': name}, attribute)
+
+        def __setattr__(self, attribute, value):
+            peer.ask({'do': 'set', 'class': name, 'name': attribute, 'value': peer.plain(value)})
+
+        def __repr__(self):
+            return '<a class of the solution>'
+
+    return Class()
+
+
 def _refuse(self, *_):
     raise TypeError('an object of the solution is not a value')
 
@@ -223,13 +255,8 @@ class Handle:
     __hash__ = None
 
     def __getattr__(self, name):
-        if name.startswith('__'):
-            raise AttributeError(name)
-        peer = object.__getattribute__(self, '_peer')
-        target = {'object': object.__getattribute__(self, '_place'), 'name': name}
-        if peer.ask({'do': 'kind', **target}) == 'method':
-            return lambda *arguments, **options: peer.call({'do': 'method', **target}, arguments, options)
-        return peer.ask({'do': 'get', **target})
+        place = object.__getattribute__(self, '_place')
+        return _attribute(object.__getattribute__(self, '_peer'), {'object': place}, name)
 
     def __setattr__(self, name, value):
         peer = object.__getattribute__(self, '_peer')

@@ -84,7 +84,7 @@ class _Service:
             if _isinstance(function, _Class) and _type(made) is function:
                 self._keep(made)
             return made
-        owner = self._objects[message['object']]
+        owner = self._owner(message)
         name = message['name']
         if operation == 'kind':
             return 'method' if _callable(_getattr(owner, name)) else 'value'
@@ -94,6 +94,10 @@ class _Service:
             _setattr(owner, name, self._decode(message['value']))
             return None
         return _getattr(owner, name)(*self._arguments(message), **self._options(message))
+
+    def _owner(self, message):
+        name = _dict_get(message, 'class')
+        return self._objects[message['object']] if name is None else _dict_get(self._names, name)
 
     def _keep(self, made):
         if _id(made) not in self._places:

@@ -6,9 +6,9 @@ import { InstanceWorker } from './instance-worker.ts';
 import { judgeProgram } from './judge-program.ts';
 import { lineReader } from './protocol.ts';
 import type {
+  ChildArguments,
   ChildMessage,
   ChildRequest,
-  ChildSettings,
   WorkerRequest,
   WorkerSettings,
 } from './protocol.ts';
@@ -38,7 +38,9 @@ function sharedBytes(file: string): Uint8Array {
 }
 
 function readSettings(): WorkerSettings {
-  const { snapshotFolder, pyodideFolder } = JSON.parse(process.argv[2] ?? '{}') as ChildSettings;
+  const { snapshotFolder, pyodideFolder, captureBytes } = JSON.parse(
+    process.argv[2] ?? '{}',
+  ) as ChildArguments;
   const lock = JSON.parse(readFileSync(join(pyodideFolder, 'pyodide-lock.json'), 'utf8')) as {
     info: unknown;
   };
@@ -49,7 +51,7 @@ function readSettings(): WorkerSettings {
     stdlib: sharedBytes(join(pyodideFolder, 'python_stdlib.zip')),
     snapshot: sharedBytes(join(snapshotFolder, 'snapshot.bin')),
     instance: {
-      captureBytes: 64 * 1024,
+      captureBytes,
       floodBytes: 4 * mebibyte,
       fileBytes: 32 * mebibyte,
       fileCount: 2048,

@@ -7,6 +7,11 @@ export interface ChildSettings {
   readonly pyodideFolder: string;
 }
 
+/** What the child cannot know by itself: it reads no module of another folder. */
+export interface ChildArguments extends ChildSettings {
+  readonly captureBytes: number;
+}
+
 export interface SnapshotSettings extends ChildSettings {
   /** What Python runs before the snapshot is taken. */
   readonly boot: string;

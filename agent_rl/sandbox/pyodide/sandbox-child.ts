@@ -1,8 +1,15 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
+import { keptOutputBytes } from '../../core/sandbox.ts';
 import { lineReader } from './protocol.ts';
-import type { ChildMessage, ChildRequest, ChildResult, ChildSettings } from './protocol.ts';
+import type {
+  ChildArguments,
+  ChildMessage,
+  ChildRequest,
+  ChildResult,
+  ChildSettings,
+} from './protocol.ts';
 import { startRestricted } from './restricted-node.ts';
 
 /** Beyond a deadline a child has this long to answer, graces included; one that does not is stuck. */
@@ -52,7 +59,7 @@ export class SandboxChild {
     this.#ready = unready();
     this.#process = startRestricted({
       name: 'child-main',
-      settings,
+      settings: { ...settings, captureBytes: keptOutputBytes } satisfies ChildArguments,
       readableFolders: [settings.snapshotFolder, settings.pyodideFolder],
       dataMiB: 3000,
     });

@@ -3,21 +3,11 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 import { BareRealm } from './bare-realm.ts';
 import type { Instance } from './bare-realm.ts';
-import type { WorkerMessage, WorkerRequest, WorkerSettings } from './protocol.ts';
+import type { InstanceSettings, WorkerMessage, WorkerRequest, WorkerSettings } from './protocol.ts';
+import { filesProblemText, thrownText } from './thrown-text.ts';
 
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
 const tell = (message: WorkerMessage): void => parentPort?.postMessage(message);
-
-/** The message of what crossed from the realm, which may be anything at all. */
-function textOf(thrown: unknown): string {
-  try {
-    const message =
-      typeof thrown === 'object' && thrown !== null ? Reflect.get(thrown, 'message') : thrown;
-    return String(message).slice(-600);
-  } catch {
-    return 'something that cannot be shown';
-  }
-}
 
 /** Makes the instance ready for the program. What it throws is about the program's files. */
 function prepare(realm: BareRealm, instance: Instance, request: WorkerRequest): void {
@@ -49,28 +39,35 @@ function execute(instance: Instance, { code, seed, task }: WorkerRequest): unkno
   }
 }
 
-function resultOf(realm: BareRealm, instance: Instance, request: WorkerRequest): WorkerMessage {
+/** One pyodide, in its realm. */
+interface Served {
+  readonly realm: BareRealm;
+  readonly instance: Instance;
+  readonly settings: InstanceSettings;
+}
+
+function resultOf({ realm, instance, settings }: Served, request: WorkerRequest): WorkerMessage {
   try {
     prepare(realm, instance, request);
   } catch (thrown) {
-    return { kind: 'refused', message: textOf(thrown) };
+    return { kind: 'refused', message: filesProblemText(thrown, settings) };
   }
   try {
     const value = execute(instance, request);
     const plain = typeof value === 'number' || typeof value === 'string';
     return plain ? { kind: 'done', value } : { kind: 'crashed', message: 'the harness was broken' };
   } catch (thrown) {
-    return { kind: 'crashed', message: textOf(thrown) };
+    return { kind: 'crashed', message: thrownText(thrown) };
   }
 }
 
-function serve(realm: BareRealm, instance: Instance): void {
+function serve(served: Served): void {
   parentPort?.on('message', (request: WorkerRequest) => {
-    tell(resultOf(realm, instance, request));
+    tell(resultOf(served, request));
     if (request.task?.kind === 'session') return;
     let whole = false;
     try {
-      whole = instance.restore();
+      whole = served.instance.restore();
     } finally {
       tell({ kind: 'restored', whole });
     }
@@ -82,11 +79,11 @@ async function main({ instance: settings, ...parts }: WorkerSettings): Promise<v
     const realm = new BareRealm();
     const instance = await realm.instantiate(parts, settings);
     realm.prelude.closeTimers();
-    serve(realm, instance);
+    serve({ realm, instance, settings });
     // Loading leaves the engine some 200 ms of work, which no program's time shall be charged with.
     setImmediate(() => tell({ kind: 'ready', shared: instance.shared }));
   } catch (thrown) {
-    tell({ kind: 'failed', message: textOf(thrown) });
+    tell({ kind: 'failed', message: thrownText(thrown) });
   }
 }
 

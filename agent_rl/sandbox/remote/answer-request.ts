@@ -76,13 +76,26 @@ async function answered(
     throw new Refusal(401, 'the token is missing or wrong');
   }
   if (underWay.count > mostRequests) throw new Refusal(503, 'too many requests are waiting');
-  const { pathname } = new URL(request.url ?? '/', 'http://server');
+  const pathname = pathOf(request);
   const there = pages.filter(({ path }) => path.test(pathname));
   const page = there.find(({ method }) => method === request.method);
   if (page === undefined) throw new Refusal(there.length > 0 ? 405 : 404, 'Not Found');
   const groups = page.path.exec(pathname)?.groups ?? {};
   const body = page.method === 'POST' ? await readBody(request) : undefined;
   return page.answer({ body, groups, signal });
+}
+
+/** @throws Refusal */
+function pathOf({ url = '/' }: IncomingMessage): string {
+  try {
+    return new URL(url, 'http://server').pathname;
+  } catch {
+    // Node hands on whatever stands there, also what is no address.
+    throw new Refusal(
+      400,
+      `the address of the request is none, got ${JSON.stringify(url.slice(0, 80))}`,
+    );
+  }
 }
 
 const hash = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -1,16 +1,19 @@
 import { randomBytes } from 'node:crypto';
 
 import { AgentRlError } from '../../core/errors.ts';
-import type { CallsRequest, CallsResult, RunRequest, RunResult } from '../../core/sandbox.ts';
+import {
+  type CallsRequest,
+  type CallsResult,
+  keptOutputBytes,
+  type RunRequest,
+  type RunResult,
+} from '../../core/sandbox.ts';
 import { defaultLimits } from '../request-problems.ts';
 import { callsFiles, callsProgram, readResultLines } from './calls-program.ts';
 import { bodyOf, endingOf, FusionAnswer } from './fusion.ts';
 import { type HttpClient, NoAnswer } from './http-client.ts';
 import { check, problemText } from './protocol.ts';
 import type { RemoteServer } from './remote-server.ts';
-
-/** Of each stream, as other backends keep. */
-const mostOutputBytes = 65_536;
 
 /**
  * A server that speaks SandboxFusion's `POST /run_code` and no more. It runs programs and, as one program each, calls. It
@@ -116,9 +119,9 @@ export class FusionServer implements RemoteServer {
 
 function cut(text: string): { text: string; bytes: number; cut: boolean } {
   const whole = Buffer.from(text);
-  if (whole.length <= mostOutputBytes) return { text, bytes: whole.length, cut: false };
+  if (whole.length <= keptOutputBytes) return { text, bytes: whole.length, cut: false };
   // The last character may be cut in two, and then stands as U+FFFD, which must not make it longer.
-  const kept = whole.subarray(0, mostOutputBytes).toString();
+  const kept = whole.subarray(0, keptOutputBytes).toString();
   return { text: kept, bytes: whole.length, cut: true };
 }
 

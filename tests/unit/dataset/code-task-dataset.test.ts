@@ -5,6 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { AgentRlError } from '../../../agent_rl/core/errors.ts';
+import { keptOutputBytes } from '../../../agent_rl/core/sandbox.ts';
 import { CodeTaskDataset, loadCodeTaskSplits } from '../../../dataset/code-task-dataset.ts';
 
 let folder: string;
@@ -113,6 +114,14 @@ describe('CodeTaskDataset.fromPath', () => {
     ]);
     expect(problems).toContain('is not a known key. Did you mean "prompt"?');
     expect(problems).toContain('must be one of exact, whitespace, float, unordered, got "fuzzy".');
+  });
+
+  test('refuses an expected output that is larger than a sandbox keeps, counted in bytes', async () => {
+    const [most, more] = ['x'.repeat(keptOutputBytes), 'é'.repeat(keptOutputBytes / 2 + 1)];
+    const cases = [most, more].map((output) => ({ input: '', output }));
+    expect(await problemOf(row({ tests: { kind: 'stdin', cases } }))).toBe(
+      'FILE:1 tests.cases[1].output: has 65538 bytes; a sandbox keeps at most 65536 of what a program prints. Leave the case out, or take a smaller input.',
+    );
   });
 
   test('refuses a task_id that is already taken', async () => {

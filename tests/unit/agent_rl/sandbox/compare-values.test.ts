@@ -240,3 +240,29 @@ test('compareValues, unordered, disregards the order of the outermost items alon
   expect(compareValues([[1, 2]], [[2, 1]], 'unordered')).toBe(false);
   expect(compareValues([1], tuple(1), 'unordered')).toBe(false);
 });
+
+describe('compareValues, given more members than are expected', () => {
+  const unread = new Proxy([0, 0, 0], {
+    get: (items, name) => {
+      if (name === 'length') return items.length;
+      throw new Error(`reads ${String(name)} of the returned value`);
+    },
+  });
+
+  test.each(['exact', 'float', 'unordered', 'whitespace'] as const)(
+    'looks at none of them by %s, since a program may return as many as it likes',
+    (mode) => {
+      expect(compareValues(unread, [0], mode)).toBe(false);
+      expect(compareValues({ $set: unread }, set(0), mode)).toBe(false);
+    },
+  );
+
+  test('looks at none of them within lists and tuples', () => {
+    expect(compareValues([1, tuple(unread)], [1, tuple(0, 0)], 'exact')).toBe(false);
+    expect(compareValues([1, tuple(unread)], [1, tuple(0, 0)], 'float')).toBe(false);
+  });
+
+  test('does not hold for a member that is no Python value', () => {
+    expect(compareValues([{ $no: 1 }], [1], 'exact')).toBe(false);
+  });
+});

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 
 import type { RunResult } from '../../../../agent_rl/core/sandbox.ts';
 import { RememberingSandbox } from '../../../../agent_rl/sandbox/remembering-sandbox.ts';
@@ -94,6 +94,18 @@ describe('RememberingSandbox', () => {
     await sandbox.run({ code: 'x' });
     await sandbox.run({ code: 'x' });
     expect(ran).toHaveLength(2);
+  });
+
+  test('keeps nothing of a request that grows with it', async () => {
+    const kept = jest.spyOn(Map.prototype, 'set');
+    const { sandbox } = remembering(() => ({}));
+    await sandbox.run({ code: 'x', stdin: '1234567 '.repeat(250_000) });
+    const lengths = kept.mock.calls.flatMap((given) =>
+      given.filter((value) => typeof value === 'string').map((text) => text.length),
+    );
+    kept.mockRestore();
+    expect(lengths.length).toBeGreaterThan(0);
+    expect(Math.max(...lengths)).toBeLessThan(100);
   });
 
   test.each(['timeout', 'memory_limit', 'crashed', 'sandbox_error'] as const)(

@@ -147,6 +147,11 @@ const square = 'def f(x):\n    return x * x';
       expect(await problems(stack, statements)).toEqual([undefined, undefined, undefined]);
     });
 
+    test('that shares with its class what is set on either', async () => {
+      const statements = ['s = Stack()\nStack.size = 7\nassert s.size == 7 and Stack.size == 7'];
+      expect(await problems(stack, statements)).toEqual([undefined]);
+    });
+
     test('but as a value it is nothing', async () => {
       const uses =
         's == 1|1 == s|s != 1|s|not s|len(s)|s in [1]|1 in s|s < 1|int(s)|list(s)|s + 1|s[0]|s()';
@@ -181,6 +186,51 @@ const square = 'def f(x):\n    return x * x';
       expect(await problems(stack, ['make()'])).toEqual([
         'ValueError: returned a value of type Stack, which is not plain data',
       ]);
+    });
+  });
+
+  describe('use a class', () => {
+    const shape =
+      'class Shape:\n    SIDES = 4\n    _peer = name = "own"\n    def __init__(self, w): self.w = w\n    @staticmethod\n    def area(a, b=2): return a * b\n    @classmethod\n    def sides(cls): return cls.SIDES\n    @classmethod\n    def unit(cls): return cls(1)\n    def width(self): return self.w\n    class Inner:\n        def holds(self): return True\nmade = Shape(1)';
+
+    test('by its static methods, class methods and attributes', async () => {
+      const statements = [
+        'assert Shape.area(3) == 6 and Shape.area(3, b=4) == 12',
+        'assert Shape.SIDES == 4 and Shape.sides() == 4',
+        'assert Shape.width(Shape(5)) == 5',
+        'assert Shape._peer == Shape.name == "own" and Shape.__name__ == "Shape"',
+        'assert hasattr(Shape, "area") and not hasattr(Shape, "absent")',
+        'Shape.area(1, 2, 3)',
+      ];
+      const wrong = expect.stringMatching(/^TypeError: .*positional argument/);
+      expect(await problems(shape, statements)).toEqual([...Array(5).fill(undefined), wrong]);
+    });
+
+    test('of which nothing but its call makes an object', async () => {
+      const statements = ['Shape.unit()', 'Shape.Inner()', 'Shape.Inner().holds()'];
+      expect(await problems(shape, statements)).toEqual([
+        'ValueError: returned a value of type Shape, which is not plain data',
+        'ValueError: returned a value of type Inner, which is not plain data',
+        'ValueError: returned a value of type Inner, which is not plain data',
+      ]);
+    });
+
+    test('that is no class of theirs, so it cannot be inherited from or given to the program', async () => {
+      const statements = ['class Mine(Shape): pass', 'Shape.area(Shape)', 'isinstance(1, Shape)'];
+      expect(await problems(shape, statements)).toEqual([
+        expect.stringMatching(/^TypeError: /),
+        'ValueError: returned a value of type Class, which is not plain data',
+        expect.stringMatching(/^TypeError: isinstance/),
+      ]);
+    });
+
+    test('only where they name it, or it has a capital', async () => {
+      const statements = ['assert shape.area(3) == 6'];
+      const small = `${shape}\nshape = Shape`;
+      expect(await problems(small, statements)).toEqual([
+        "AttributeError: 'function' object has no attribute 'area'",
+      ]);
+      expect(await problems(small, statements, { classes: ['shape'] })).toEqual([undefined]);
     });
   });
 
@@ -246,6 +296,13 @@ const square = 'def f(x):\n    return x * x';
     ]);
   });
 
+  test('refuse what a coroutine would return, which runs on neither side', async () => {
+    const run = ['import asyncio\nassert asyncio.run(f(1)) == 1'];
+    expect(await problems('async def f(x): return x', run)).toEqual([
+      'ValueError: returned a value of type coroutine, which is not plain data',
+    ]);
+  });
+
   test('refuse arguments that are no plain data', async () => {
     expect(await problems(square, ['f(lambda x: x)', 'assert f(2) == 4'])).toEqual([
       'ValueError: returned a value of type function, which is not plain data',
@@ -286,6 +343,15 @@ print(json.dumps([json.loads(line) for line in said]))`,
       { index: 1, passed: false, problem: refused },
       { index: 2, passed: false, problem: "NameError: name 'g' is not defined" },
     ]);
+  });
+
+  test('believe no forged frame that gives an object for an attribute of a class', () => {
+    const hello = '{"names":[["Shape","class"]]}';
+    const statements = ['assert Shape.area', 'assert Shape.area == 1', 'Shape.area = 1'];
+    const refused = 'ValueError: returned an object; only a class that the tests name may make one';
+    expect(saidOf(hello, '{"value":{"$object":[0,""]}}', statements)).toEqual(
+      statements.map((_, index) => ({ index, passed: false, problem: refused })),
+    );
   });
 
   test('take no built-ins from a forged frame', () => {

@@ -78,4 +78,15 @@ describe('Files of a request', () => {
     expect((await ran('print(1)', Object.fromEntries(many))).status).toBe('disk_limit');
     expect((await ran('print(2)', {})).stdout).toBe('2\n');
   });
+
+  test.each<[string, SandboxFiles]>([
+    ['one of 33 MiB', { a: base64(Buffer.alloc(33 << 20)) }],
+    ['3,000', Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`f${i}`, '']))],
+  ])('beyond the disk quota, %s, are told how much there is', async (_name, files) => {
+    expect(await ran('print(1)', files)).toMatchObject({
+      status: 'disk_limit',
+      message:
+        "the program's files could not be put in place: ENOSPC (Emscripten's errno 51); at most 32 MiB and 2048 files and folders are allowed",
+    });
+  });
 });

@@ -1,3 +1,6 @@
+import { connect } from 'node:net';
+import { text as textOf } from 'node:stream/consumers';
+
 import { afterEach, describe, expect, test } from '@jest/globals';
 
 import {
@@ -115,6 +118,19 @@ describe('The server of a sandbox', () => {
     ['/capabilities', 405],
   ])('answers POST %s with %i', async (path, status) => {
     expect((await post(await served(), path, {})).status).toBe(status);
+  });
+
+  test('answers an address that is none with 400, as a mistake of the caller', async () => {
+    const failures: string[] = [];
+    const server = await served(echoing(), { onFailure: (message) => failures.push(message) });
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+    socket.end(
+      'POST http://[bad HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}',
+    );
+    const answer = await textOf(socket);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).toContain('got \\"http://[bad\\"');
+    expect({ failures, counts: server.counts }).toEqual({ failures: [], counts: { 400: 1 } });
   });
 
   test('takes JSON only, so that no page of the web can ask it', async () => {
