@@ -1,4 +1,4 @@
-import type { SandboxLimits } from '../../core/sandbox.ts';
+import { keptOutputBytes, type SandboxLimits } from '../../core/sandbox.ts';
 
 /** Limits as the supervisor takes them. */
 export interface NativeLimits {
@@ -14,7 +14,7 @@ export interface NativeLimits {
   readonly output_most: number;
 }
 
-const kibibyte = 1024;
+const mebibyte = 1024 * 1024;
 
 /** `totalS` bounds the processor time of a process that runs more than one program. */
 export function nativeLimits(
@@ -30,7 +30,7 @@ export function nativeLimits(
     file_mib: 32,
     tasks: 64,
     descriptors: 64,
-    output_kept: 64 * kibibyte,
-    output_most: 4 * kibibyte * kibibyte,
+    output_kept: keptOutputBytes,
+    output_most: 4 * mebibyte,
   };
 }

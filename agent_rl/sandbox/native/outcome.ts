@@ -87,7 +87,11 @@ function signalled(signal: number, end: ProcessEnd): Ending {
   if (signal === constants.signals.SIGXFSZ) return { status: 'file_limit' };
   if (end.over_quota) return { status: 'disk_limit' };
   if (end.over_tasks) {
-    return { status: 'signaled', signal: nameOf(signal), message: 'it had more threads than allowed' };
+    return {
+      status: 'signaled',
+      signal: nameOf(signal),
+      message: 'it had more threads than allowed',
+    };
   }
   return { status: 'signaled', signal: nameOf(signal) };
 }
