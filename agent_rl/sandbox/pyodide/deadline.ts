@@ -5,7 +5,7 @@ const graceMs = 1000;
  * How much longer than it should a span may take by the clock, where the machine is too busy to run the program. Bounded,
  * since a program could also be idle of its own will.
  */
-const spareMs = { run: 1600, grace: 400 } as const;
+const spareMs = 1600;
 
 /** Of a span, the part that this process must have had the processor for. */
 const enough = 0.9;
@@ -41,7 +41,7 @@ export class Deadline {
     ms: number,
     private readonly clock = processClock,
   ) {
-    this.#span = new Span({ ms, spare: spareMs.run }, clock);
+    this.#span = new Span({ ms, spare: spareMs }, clock);
   }
 
   /** Whether the program has been interrupted. */
@@ -54,7 +54,7 @@ export class Deadline {
     if (!this.#span.isOver()) return 'go on';
     if (this.#passed) return 'kill';
     this.#passed = true;
-    this.#span = new Span({ ms: graceMs, spare: spareMs.grace }, this.clock);
+    this.#span = new Span({ ms: graceMs, spare: spareMs }, this.clock);
     return 'interrupt';
   }
 }
