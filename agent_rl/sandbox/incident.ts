@@ -1,6 +1,6 @@
 /** What a sandbox had to mend or do without. It cost no result. */
 export interface SandboxIncident {
-  readonly kind: 'restart' | 'replay' | 'retry' | 'swept' | 'addresses' | 'left';
+  readonly kind: 'restart' | 'replay' | 'retry' | 'swept' | 'addresses' | 'threads' | 'left';
   readonly message: string;
 }
 

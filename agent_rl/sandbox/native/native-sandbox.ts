@@ -27,6 +27,7 @@ import { tryProbes } from '../pyodide/probe-escapes.ts';
 import { resultWithoutOutput } from '../result-without-output.ts';
 import { findPython } from './find-python.ts';
 import { kernelProbes } from './kernel-probes.ts';
+import { lacksOf } from './lacks-of.ts';
 import { nativeLimits } from './native-limits.ts';
 import { NativeSession } from './native-session.ts';
 import { endingOf, outputOf, readNotes } from './outcome.ts';
@@ -75,11 +76,7 @@ export class NativeSandbox implements Sandbox {
       ...(hello.walls.user === 'own' ? ['uid'] : []),
     ];
     await refuseIfEscaped(keeper, level);
-    if (!hello.fixedAddresses) {
-      const message =
-        'addresses of objects differ from run to run, since this container forbids to fix them';
-      onIncident({ kind: 'addresses', message });
-    }
+    for (const incident of lacksOf(hello)) onIncident(incident);
     const facts = {
       backend: 'native',
       level: `native:${level}+${walls.join('+')}`,

@@ -12,6 +12,8 @@ export interface Hello {
     readonly seccomp: boolean;
     /** Whether programs run as another user than the trainer. */
     readonly user: 'own' | 'same';
+    /** Whether the kernel counts the threads of each program apart from those of others. */
+    readonly tasks: 'own' | 'shared';
   };
   /** Folders that earlier supervisors left behind. */
   readonly swept: number;

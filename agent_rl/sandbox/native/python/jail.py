@@ -48,7 +48,12 @@ class Jail:
 
     def describe(self):
         """For the record: the walls that stand."""
-        return {'landlock': self._abi, 'seccomp': True, 'user': 'own' if self._as_root else 'same'}
+        return {
+            'landlock': self._abi,
+            'seccomp': True,
+            'user': 'own' if self._as_root else 'same',
+            'tasks': 'shared' if self._other_tasks else 'own',
+        }
 
     def next_user(self, taken):
         """As root each run has a user of its own, none of those `taken`, so that no limit of users is shared between runs."""

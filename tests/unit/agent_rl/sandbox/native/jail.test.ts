@@ -87,3 +87,37 @@ except OSError as error:
     );
   });
 });
+
+withPython('Threads of runs without root', () => {
+  const toldOn = (release: string): unknown =>
+    evaluatePython(`
+import os, platform
+import jail, kernel, root_folder
+platform.release = lambda: '${release}'
+os.getuid = lambda: 1000
+root_folder.enter_namespaces = lambda *_: None
+kernel.unshare = lambda _flags: None
+root_folder.keep_user = lambda *_: None
+print(json.dumps(jail.NamespaceJail([]).describe()['tasks']))`);
+
+  test.each([
+    ['5.14.0-1-amd64', 'own'],
+    ['6.1.0', 'own'],
+    ['5.13.19', 'shared'],
+    ['5.4.0-generic', 'shared'],
+  ])('are on Linux %s told as %s', (release, told) => {
+    expect(toldOn(release)).toBe(told);
+  });
+
+  test('are told as shared where a namespace of its own is refused', () => {
+    const told = evaluatePython(`
+import os
+import jail, kernel, root_folder
+def refuse(_flags): raise PermissionError()
+os.getuid = lambda: 1000
+root_folder.enter_namespaces = lambda *_: None
+kernel.unshare = refuse
+print(json.dumps(jail.NamespaceJail([]).describe()['tasks']))`);
+    expect(told).toBe('shared');
+  });
+});

@@ -1,0 +1,24 @@
+import { expect, test } from '@jest/globals';
+
+import { lacksOf } from '../../../../../agent_rl/sandbox/native/lacks-of.ts';
+import type { Hello } from '../../../../../agent_rl/sandbox/native/protocol.ts';
+
+const hello = (level: 'ns' | 'lite', tasks: 'own' | 'shared', fixedAddresses = true): Hello => ({
+  level,
+  python: '3.11.2',
+  fixedAddresses,
+  walls: { landlock: 7, seccomp: true, user: 'same', tasks },
+  swept: 0,
+});
+const kindsOf = (said: Hello): string[] => lacksOf(said).map(({ kind }) => kind);
+
+test('A native sandbox tells of what its level has elsewhere and not here', () => {
+  expect(kindsOf(hello('ns', 'own'))).toEqual([]);
+  expect(kindsOf(hello('ns', 'own', false))).toEqual(['addresses']);
+  expect(kindsOf(hello('ns', 'shared'))).toEqual(['threads']);
+  expect(kindsOf(hello('ns', 'shared', false))).toEqual(['addresses', 'threads']);
+});
+
+test('Level lite never counts threads apart without root, so it tells of nothing', () => {
+  expect(kindsOf(hello('lite', 'shared'))).toEqual([]);
+});
