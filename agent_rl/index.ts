@@ -111,7 +111,7 @@ export type { ProgramMemory } from './learner/train-program.ts';
 export * from './rollout/index.ts';
 export * from './trainer/index.ts';
 export * from '../dataset/index.ts';
-export { linearModules, type LinearModule } from './core/linear-module.ts';
+export { linearModules, type LinearModule } from './core/services/linear-module.ts';
 export type { Adapter, ParameterCounts } from '../model/adapter.ts';
 export type {
   AfterTurn,

@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import type { CodeTask } from '../agent_rl/core/code-task.ts';
+import type { CodeTask } from '../agent_rl/core/tasks/code-task.ts';
 import { AgentRlError } from '../agent_rl/core/errors.ts';
 
 import { type DatasetProblem, datasetError, shownValue } from './dataset-problem.ts';

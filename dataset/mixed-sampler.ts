@@ -1,5 +1,5 @@
 import { AgentRlError } from '../agent_rl/core/errors.ts';
-import type { Task } from '../agent_rl/core/task.ts';
+import type { Task } from '../agent_rl/core/tasks/task.ts';
 
 import { type SamplerOptions, type SamplerState, TaskSampler } from './task-sampler.ts';
 

@@ -1,4 +1,4 @@
-import type { Task } from '../agent_rl/core/task.ts';
+import type { Task } from '../agent_rl/core/tasks/task.ts';
 
 import { type DatasetProblem, datasetError, shownValue } from './dataset-problem.ts';
 import { readJsonLines } from './json-lines.ts';

@@ -1,6 +1,6 @@
 import { KeyedRng } from '../agent_rl/core/keyed-rng.ts';
 import { type Message, user } from '../agent_rl/core/message.ts';
-import type { SearchDocument } from '../agent_rl/core/search.ts';
+import type { SearchDocument } from '../agent_rl/core/services/search.ts';
 import { trainedKinds } from './search_tasks/generator/kinds.ts';
 import { namesOf } from './search_tasks/generator/names.ts';
 import { askAbout, isFair, type Question } from './search_tasks/generator/question.ts';

@@ -1,4 +1,4 @@
-import type { SearchDocument } from '../agent_rl/core/search.ts';
+import type { SearchDocument } from '../agent_rl/core/services/search.ts';
 import { type DatasetProblem, datasetError, shownValue } from './dataset-problem.ts';
 import { readJsonLines } from './json-lines.ts';
 import { rowCheck } from './row-schema.ts';

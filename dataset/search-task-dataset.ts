@@ -2,9 +2,9 @@ import path from 'node:path';
 
 import { Type } from 'typebox';
 
-import { answerKey } from '../agent_rl/core/answer-match.ts';
-import type { SearchDocument } from '../agent_rl/core/search.ts';
-import type { SearchTask } from '../agent_rl/core/search-task.ts';
+import { answerKey } from '../agent_rl/core/tasks/answer-match.ts';
+import type { SearchDocument } from '../agent_rl/core/services/search.ts';
+import type { SearchTask } from '../agent_rl/core/tasks/search-task.ts';
 import { type DatasetProblem, datasetError, shownValue } from './dataset-problem.ts';
 import { readJsonLines } from './json-lines.ts';
 import { rowCheck } from './row-schema.ts';

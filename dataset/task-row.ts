@@ -1,7 +1,7 @@
-import type { CodeTask, CodeTests } from '../agent_rl/core/code-task.ts';
-import { argumentProblem } from '../agent_rl/core/python-arguments.ts';
-import { pythonValueProblem } from '../agent_rl/core/python-value.ts';
-import { keptOutputBytes } from '../agent_rl/core/sandbox.ts';
+import type { CodeTask, CodeTests } from '../agent_rl/core/tasks/code-task.ts';
+import { argumentProblem } from '../agent_rl/core/python/python-arguments.ts';
+import { pythonValueProblem } from '../agent_rl/core/python/python-value.ts';
+import { keptOutputBytes } from '../agent_rl/core/services/sandbox.ts';
 
 import { type DatasetProblem, shownValue } from './dataset-problem.ts';
 import { rowCheck, taskRowSchemas } from './row-schema.ts';

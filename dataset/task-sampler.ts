@@ -1,6 +1,6 @@
 import { AgentRlError } from '../agent_rl/core/errors.ts';
 import { KeyedRng } from '../agent_rl/core/keyed-rng.ts';
-import type { Task } from '../agent_rl/core/task.ts';
+import type { Task } from '../agent_rl/core/tasks/task.ts';
 
 export interface SamplerOptions {
   readonly seed: number;

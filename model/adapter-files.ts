@@ -7,7 +7,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { AgentRlError } from '../agent_rl/core/errors.ts';
-import { linearModules, shortName, type LinearModule } from '../agent_rl/core/linear-module.ts';
+import { linearModules, shortName, type LinearModule } from '../agent_rl/core/services/linear-module.ts';
 import { adapterSpecs, type Adapter } from './adapter.ts';
 import { isRecord } from './is-record.ts';
 import type { ModelConfig } from './model-config.ts';

@@ -10,7 +10,7 @@ import {
   linearPresets,
   shortName,
   type LinearModule,
-} from '../agent_rl/core/linear-module.ts';
+} from '../agent_rl/core/services/linear-module.ts';
 import type { ModelConfig } from './model-config.ts';
 import {
   elementCount,

@@ -11,7 +11,7 @@ import type { Template } from '@huggingface/jinja';
 
 import { AgentRlError, messageOf } from '../agent_rl/core/errors.ts';
 import type { AssistantMessage, Message } from '../agent_rl/core/message.ts';
-import type { ToolSpec } from '../agent_rl/core/tool.ts';
+import type { ToolSpec } from '../agent_rl/core/plugins/tool.ts';
 import type { TokenSource } from '../agent_rl/core/transcript.ts';
 import { pythonFunctions, pythonTemplate } from './python-jinja.ts';
 

@@ -2,7 +2,7 @@
  * What training, prefill and decode share of a layer: everything but how attention reaches the past.
  * N is the number of tokens laid out as rows, D the width, H and kv the query and key heads, hd a head's width.
  */
-import type { LinearModule } from '../agent_rl/core/linear-module.ts';
+import type { LinearModule } from '../agent_rl/core/services/linear-module.ts';
 import {
   lowRankProduct,
   quantizedMatMul,

@@ -6,7 +6,7 @@
  * sequences padded at the right only, and transformers.js pads at the left.
  */
 import { Graph, type EmitOptions } from '../agent_rl/engine/trace/graph.ts';
-import type { LinearModule } from '../agent_rl/core/linear-module.ts';
+import type { LinearModule } from '../agent_rl/core/services/linear-module.ts';
 import type { OpenGraph, Port } from '../agent_rl/engine/onnx/model-parts.ts';
 import { adapterParameter, adapterScale, allSpecs, type Adapter } from './adapter.ts';
 import type { ModelConfig } from './model-config.ts';

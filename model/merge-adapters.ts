@@ -1,4 +1,4 @@
-import type { LinearModule } from '../agent_rl/core/linear-module.ts';
+import type { LinearModule } from '../agent_rl/core/services/linear-module.ts';
 import { adapterParameter, adapterScale, type Adapter } from './adapter.ts';
 import type { ModelConfig } from './model-config.ts';
 import { layerParameter, parameter } from './parameters.ts';

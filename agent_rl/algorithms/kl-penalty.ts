@@ -1,4 +1,4 @@
-import type { KlKind } from '../core/learner.ts';
+import type { KlKind } from '../core/services/learner.ts';
 import { tf, type Tensor } from '../engine/ops.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { AgentRlError } from '../core/errors.ts';
-import type { LossSpec } from '../core/learner.ts';
+import type { LossSpec } from '../core/services/learner.ts';
 import { tf, type Tensor } from '../engine/ops.ts';
 import { klPenalty } from './kl-penalty.ts';
 

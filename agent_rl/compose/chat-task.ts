@@ -1,4 +1,4 @@
-import type { Environment, EnvironmentStep, Turn, Verdict } from '../core/environment.ts';
+import type { Environment, EnvironmentStep, Turn, Verdict } from '../core/plugins/environment.ts';
 import { user, type Message } from '../core/message.ts';
 import type { EpisodeMaker } from '../rollout/episode-parts.ts';
 

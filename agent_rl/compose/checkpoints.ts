@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs
 import { join, resolve } from 'node:path';
 
 import { AgentRlError, messageOf } from '../core/errors.ts';
-import type { Learner } from '../core/learner.ts';
+import type { Learner } from '../core/services/learner.ts';
 import { writeFileAtomic, writeFolderAtomic } from '../telemetry/index.ts';
 import { holdsModel } from '../../model/open-model.ts';
 import { copyLanguageModelFiles } from '../../model/language-model.ts';

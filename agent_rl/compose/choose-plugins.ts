@@ -13,13 +13,13 @@ import {
   RewardsBlock,
   ToolsBlock,
 } from '../config/index.ts';
-import type { EnvironmentSpec } from '../core/environment.ts';
+import type { EnvironmentSpec } from '../core/plugins/environment.ts';
 import { AgentRlError, messageOf } from '../core/errors.ts';
-import type { Registry, RegistryEntry } from '../core/plugin.ts';
-import type { PolicySpec } from '../core/policy.ts';
-import type { RewardSpec } from '../core/reward.ts';
-import type { ToolCallFormatSpec } from '../core/tool-call-format.ts';
-import type { ToolSpec } from '../core/tool.ts';
+import type { Registry, RegistryEntry } from '../core/plugins/plugin.ts';
+import type { PolicySpec } from '../core/plugins/policy.ts';
+import type { RewardSpec } from '../core/plugins/reward.ts';
+import type { ToolCallFormatSpec } from '../core/plugins/tool-call-format.ts';
+import type { ToolSpec } from '../core/plugins/tool.ts';
 import { environmentScore, invalidCallsComponent } from '../rollout/combine-rewards.ts';
 import type { Plugins } from './registries.ts';
 

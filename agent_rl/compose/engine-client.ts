@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 import { AgentRlError, messageOf } from '../core/errors.ts';
-import type { Generation, GenerationRequest, Generator } from '../core/generator.ts';
-import type { Learner } from '../core/learner.ts';
+import type { Generation, GenerationRequest, Generator } from '../core/services/generator.ts';
+import type { Learner } from '../core/services/learner.ts';
 import { packageRoot } from '../core/package-root.ts';
 import { keepFullFloat32 } from '../engine/full-float32.ts';
 import { fromSentError } from '../core/sent-error.ts';

@@ -1,8 +1,8 @@
 import type { Engine } from '../engine/engine.ts';
 import { openEngine } from '../engine/open-engine.ts';
 import { AgentRlError } from '../core/errors.ts';
-import type { Generation, GenerationRequest } from '../core/generator.ts';
-import type { Learner, LossSpec } from '../core/learner.ts';
+import type { Generation, GenerationRequest } from '../core/services/generator.ts';
+import type { Learner, LossSpec } from '../core/services/learner.ts';
 import { DecoderPrograms } from '../generation/decoder-programs.ts';
 import { LocalGenerator, type GenerationTotals } from '../generation/local-generator.ts';
 import { LocalLearner } from '../learner/local-learner.ts';

@@ -1,7 +1,7 @@
 import { totalmem } from 'node:os';
 
 import { AgentRlError } from '../core/errors.ts';
-import type { Generator } from '../core/generator.ts';
+import type { Generator } from '../core/services/generator.ts';
 import { bucketSize } from '../engine/program-cache.ts';
 import { DecoderPrograms } from '../generation/decoder-programs.ts';
 import { truncates } from '../generation/draw-token.ts';

@@ -1,5 +1,5 @@
 import type { Config } from '../config/index.ts';
-import { unbiased } from '../core/sampling.ts';
+import { unbiased } from '../core/services/sampling.ts';
 import type { EngineClient } from './engine-client.ts';
 import type { TrainingPlan } from './training-plan.ts';
 

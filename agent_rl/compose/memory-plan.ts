@@ -1,7 +1,7 @@
 import { totalmem } from 'node:os';
 
 import { AgentRlError } from '../core/errors.ts';
-import type { LossSpec } from '../core/learner.ts';
+import type { LossSpec } from '../core/services/learner.ts';
 import { PlanningEngine } from '../engine/planning-engine.ts';
 import { worstShape } from '../learner/train-batch.ts';
 import {

@@ -1,7 +1,7 @@
 import { checkBlock } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
-import type { RegistryEntry } from '../core/plugin.ts';
-import type { ToolCallFormat, ToolCallFormatSpec } from '../core/tool-call-format.ts';
+import type { RegistryEntry } from '../core/plugins/plugin.ts';
+import type { ToolCallFormat, ToolCallFormatSpec } from '../core/plugins/tool-call-format.ts';
 import { templateSample } from '../policies/examine-template.ts';
 import type { LanguageModel } from '../../model/language-model.ts';
 import type { ChosenPlugins } from './choose-plugins.ts';

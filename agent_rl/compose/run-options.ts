@@ -1,4 +1,4 @@
-import type { Sampling } from '../core/sampling.ts';
+import type { Sampling } from '../core/services/sampling.ts';
 import type { ModelChoice } from './using-model.ts';
 import type { PrepareDataOptions } from './prepare-data/prepare-data-options.ts';
 import type { PreparedRun } from './prepare-run.ts';

@@ -1,4 +1,4 @@
-import type { PluginReport, ToolShared } from '../core/tool.ts';
+import type { PluginReport, ToolShared } from '../core/plugins/tool.ts';
 
 /** By the plugin's name. */
 export type Reports = Readonly<Record<string, PluginReport>>;

@@ -2,7 +2,7 @@ import { runLength } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { throwIfFailed } from '../core/stray-failure.ts';
 import type { Transcript } from '../core/transcript.ts';
-import type { ToolSpec } from '../core/tool.ts';
+import type { ToolSpec } from '../core/plugins/tool.ts';
 import {
   createLog,
   createRunFolder,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { runLength } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { throwIfFailed } from '../core/stray-failure.ts';
-import type { Task } from '../core/task.ts';
+import type { Task } from '../core/tasks/task.ts';
 import {
   createLog,
   createRunFolder,

@@ -1,5 +1,5 @@
 import { messageOf } from '../core/errors.ts';
-import type { Sandbox } from '../core/sandbox.ts';
+import type { Sandbox } from '../core/services/sandbox.ts';
 import { startTier, type SandboxTier } from '../sandbox/choose-backend.ts';
 import { kernelProbes } from '../sandbox/native/kernel-probes.ts';
 import { escapeProbes } from '../sandbox/pyodide/escape-probes.ts';

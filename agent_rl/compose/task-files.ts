@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 
 import { AgentRlError } from '../core/errors.ts';
 import { packageRoot } from '../core/package-root.ts';
-import type { Task } from '../core/task.ts';
+import type { Task } from '../core/tasks/task.ts';
 import { CodeTaskDataset, type CodeTaskFormat } from '../../dataset/code-task-dataset.ts';
 import { readJsonLines } from '../../dataset/json-lines.ts';
 import { readPlainTasks } from '../../dataset/plain-task-dataset.ts';

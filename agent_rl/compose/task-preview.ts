@@ -1,4 +1,4 @@
-import type { Task } from '../core/task.ts';
+import type { Task } from '../core/tasks/task.ts';
 import { visibleControls } from '../telemetry/index.ts';
 
 /** The first tasks of a split, indented, so that the user sees what is trained on. */

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 
 import type { Config } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
-import type { Task } from '../core/task.ts';
+import type { Task } from '../core/tasks/task.ts';
 import { MixedSampler } from '../../dataset/mixed-sampler.ts';
 import { TaskSampler } from '../../dataset/task-sampler.ts';
 import type { TaskSource } from '../trainer/trainer-contracts.ts';

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 
-import type { CodeTask } from '../core/code-task.ts';
+import type { CodeTask } from '../core/tasks/code-task.ts';
 import { AgentRlError } from '../core/errors.ts';
-import type { Sandbox } from '../core/sandbox.ts';
+import type { Sandbox } from '../core/services/sandbox.ts';
 import { judgeCode } from '../sandbox/judge.ts';
 import { openSandbox } from '../sandbox/open-sandbox.ts';
 import {

@@ -1,11 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 
-import { acceptedAnswers } from '../core/accepted-answers.ts';
-import { answerKey, mentionsAnswer } from '../core/answer-match.ts';
+import { acceptedAnswers } from '../core/tasks/accepted-answers.ts';
+import { answerKey, mentionsAnswer } from '../core/tasks/answer-match.ts';
 import { AgentRlError } from '../core/errors.ts';
-import type { SearchBackend, SearchDocument } from '../core/search.ts';
-import type { SearchTask } from '../core/search-task.ts';
+import type { SearchBackend, SearchDocument } from '../core/services/search.ts';
+import type { SearchTask } from '../core/tasks/search-task.ts';
 import { openTaskDocuments } from '../search/corpus/index.ts';
 import { readDocuments } from '../../dataset/search-documents.ts';
 import { SearchTaskDataset } from '../../dataset/search-task-dataset.ts';

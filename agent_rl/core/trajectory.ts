@@ -1,4 +1,4 @@
-import type { ExecutedCall } from './environment.ts';
+import type { ExecutedCall } from './plugins/environment.ts';
 import type { Message } from './message.ts';
 import type { Outcome } from './outcome.ts';
 import type { TranscriptRecord } from './transcript.ts';

@@ -1,4 +1,4 @@
-import type { Sampling } from '../core/sampling.ts';
+import type { Sampling } from '../core/services/sampling.ts';
 import { type Drawn, drawTruncated, truncates } from './draw-token.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { AgentRlError } from '../core/errors.ts';
-import type { Generation, GenerationRequest, Generator } from '../core/generator.ts';
+import type { Generation, GenerationRequest, Generator } from '../core/services/generator.ts';
 import { bucketSize } from '../engine/program-cache.ts';
 import type { Weights } from '../../model/parameters.ts';
 import { drawTruncated, truncates } from './draw-token.ts';

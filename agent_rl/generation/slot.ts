@@ -1,4 +1,4 @@
-import type { Generation, GenerationRequest } from '../core/generator.ts';
+import type { Generation, GenerationRequest } from '../core/services/generator.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
 
 /** A request being answered: what is still to be fed, and what was drawn. */

@@ -1,5 +1,5 @@
 import { biasCorrections, clipScale } from '../algorithms/adamw.ts';
-import type { OptimStepMetrics, OptimStepOptions } from '../core/learner.ts';
+import type { OptimStepMetrics, OptimStepOptions } from '../core/services/learner.ts';
 
 export type Parameters = ReadonlyMap<string, Float32Array>;
 

@@ -1,5 +1,5 @@
 import { philox4x32, type KeyedRng } from '../core/keyed-rng.ts';
-import type { TrainDatum } from '../core/learner.ts';
+import type { TrainDatum } from '../core/services/learner.ts';
 
 export interface DropoutOptions {
   /** Share dropped. */

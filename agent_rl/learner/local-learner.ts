@@ -10,7 +10,7 @@ import type {
   OptimStepMetrics,
   OptimStepOptions,
   TrainDatum,
-} from '../core/learner.ts';
+} from '../core/services/learner.ts';
 import type { Engine, Program, TensorData } from '../engine/engine.ts';
 import { ProgramCache } from '../engine/program-cache.ts';
 import { causalMask } from '../../model/decoder.ts';

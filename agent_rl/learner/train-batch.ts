@@ -1,5 +1,5 @@
 import { AgentRlError } from '../core/errors.ts';
-import type { TrainDatum } from '../core/learner.ts';
+import type { TrainDatum } from '../core/services/learner.ts';
 import { bucketSize } from '../engine/program-cache.ts';
 
 /** Static sizes of one training program: B sequences of T tokens, N of them trained. */

@@ -1,7 +1,7 @@
 import { crossEntropyLoss } from '../algorithms/cross-entropy-loss.ts';
 import { policyLoss } from '../algorithms/policy-loss.ts';
-import type { LossSpec } from '../core/learner.ts';
-import type { LinearModule } from '../core/linear-module.ts';
+import type { LossSpec } from '../core/services/learner.ts';
+import type { LinearModule } from '../core/services/linear-module.ts';
 import type { Engine, Program, TensorSpec } from '../engine/engine.ts';
 import { tf, tokenLogProbs, type Tensor } from '../engine/ops.ts';
 import { decoderHidden } from '../../model/decoder.ts';

@@ -8,8 +8,8 @@
  */
 import { AgentRlError, messageOf } from '../core/errors.ts';
 import { type AssistantMessage, type Message, system, user } from '../core/message.ts';
-import type { BareCall, TemplateSample, ToolCallFormat } from '../core/tool-call-format.ts';
-import type { ToolSpec } from '../core/tool.ts';
+import type { BareCall, TemplateSample, ToolCallFormat } from '../core/plugins/tool-call-format.ts';
+import type { ToolSpec } from '../core/plugins/tool.ts';
 import type { RenderOptions, SaidMessage } from '../../model/chat-template.ts';
 import type { LanguageModel } from '../../model/language-model.ts';
 import { isOnly } from './tool-call-formats/read-turn.ts';

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 
-import type { GenerationRequest, Generator } from '../core/generator.ts';
+import type { GenerationRequest, Generator } from '../core/services/generator.ts';
 import type { AssistantMessage, Message, ToolMessage, UserMessage } from '../core/message.ts';
-import type { ActOptions, Policy, PolicyTurn } from '../core/policy.ts';
-import type { ToolSpec } from '../core/tool.ts';
-import type { ToolCallFormat } from '../core/tool-call-format.ts';
+import type { ActOptions, Policy, PolicyTurn } from '../core/plugins/policy.ts';
+import type { ToolSpec } from '../core/plugins/tool.ts';
+import type { ToolCallFormat } from '../core/plugins/tool-call-format.ts';
 import { Transcript } from '../core/transcript.ts';
 import {
   defaultTemplateDate,

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 
-import { acceptedAnswers } from '../core/accepted-answers.ts';
-import { isAnswer, mentionsAnswer } from '../core/answer-match.ts';
-import { type EpisodeView, reward } from '../core/reward.ts';
+import { acceptedAnswers } from '../core/tasks/accepted-answers.ts';
+import { isAnswer, mentionsAnswer } from '../core/tasks/answer-match.ts';
+import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 import { finalAnswer } from './final-answer.ts';
 
 const Settings = Type.Object(

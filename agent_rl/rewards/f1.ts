@@ -1,6 +1,6 @@
-import { acceptedAnswers } from '../core/accepted-answers.ts';
-import { answerWords } from '../core/answer-match.ts';
-import { type EpisodeView, reward } from '../core/reward.ts';
+import { acceptedAnswers } from '../core/tasks/accepted-answers.ts';
+import { answerWords } from '../core/tasks/answer-match.ts';
+import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 import { finalAnswer } from './final-answer.ts';
 
 const articles: ReadonlySet<string> = new Set(['a', 'an', 'the']);

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type EpisodeView, reward } from '../core/reward.ts';
+import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 import { finalAnswer } from './final-answer.ts';
 
 const Settings = Type.Object(

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
-import { answerWords } from '../core/answer-match.ts';
-import { type EpisodeView, reward } from '../core/reward.ts';
+import { answerWords } from '../core/tasks/answer-match.ts';
+import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 import { finalAnswer } from './final-answer.ts';
 
 const Settings = Type.Object(

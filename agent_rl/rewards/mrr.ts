@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 
-import { type EpisodeView, reward } from '../core/reward.ts';
-import { hitsOf, type SearchHit } from '../core/search.ts';
-import type { Task } from '../core/task.ts';
+import { type EpisodeView, reward } from '../core/plugins/reward.ts';
+import { hitsOf, type SearchHit } from '../core/services/search.ts';
+import type { Task } from '../core/tasks/task.ts';
 
 const Settings = Type.Object(
   {

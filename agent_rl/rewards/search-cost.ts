@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type EpisodeView, reward } from '../core/reward.ts';
+import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 
 const Settings = Type.Object(
   {

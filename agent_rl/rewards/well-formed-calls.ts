@@ -1,4 +1,4 @@
-import { type EpisodeView, reward } from '../core/reward.ts';
+import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 
 /**
  * Share of the policy's calls that were readable, of a known tool and with valid arguments; does not apply to an

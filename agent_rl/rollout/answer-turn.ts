@@ -1,4 +1,4 @@
-import type { ExecutedCall } from '../core/environment.ts';
+import type { ExecutedCall } from '../core/plugins/environment.ts';
 import type { AssistantMessage, MalformedCall, ToolCall, ToolMessage } from '../core/message.ts';
 
 /** What the policy is told about the calls of one turn. */

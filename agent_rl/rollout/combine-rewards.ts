@@ -1,5 +1,5 @@
-import type { Verdict } from '../core/environment.ts';
-import type { EpisodeView } from '../core/reward.ts';
+import type { Verdict } from '../core/plugins/environment.ts';
+import type { EpisodeView } from '../core/plugins/reward.ts';
 import { viewOfTool } from './view-of-tool.ts';
 
 /** A reward added to the environment's own. */

@@ -1,4 +1,4 @@
-import type { ExecutedCall, Turn } from '../core/environment.ts';
+import type { ExecutedCall, Turn } from '../core/plugins/environment.ts';
 import type { Message } from '../core/message.ts';
 import { Transcript } from '../core/transcript.ts';
 

@@ -1,8 +1,8 @@
-import type { Environment } from '../core/environment.ts';
-import type { Policy } from '../core/policy.ts';
-import type { Sampling } from '../core/sampling.ts';
-import type { Task } from '../core/task.ts';
-import type { Tool } from '../core/tool.ts';
+import type { Environment } from '../core/plugins/environment.ts';
+import type { Policy } from '../core/plugins/policy.ts';
+import type { Sampling } from '../core/services/sampling.ts';
+import type { Task } from '../core/tasks/task.ts';
+import type { Tool } from '../core/plugins/tool.ts';
 import type { WeightedReward } from './combine-rewards.ts';
 import type { ToolRunner } from './tool-runner.ts';
 

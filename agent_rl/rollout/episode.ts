@@ -1,4 +1,4 @@
-import type { EpisodeEnd } from '../core/environment.ts';
+import type { EpisodeEnd } from '../core/plugins/environment.ts';
 import { messageOf, runEndingError } from '../core/errors.ts';
 import type { Message, ToolCall } from '../core/message.ts';
 import { isSystemFailure, type Outcome } from '../core/outcome.ts';

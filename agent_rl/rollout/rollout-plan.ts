@@ -1,6 +1,6 @@
 import { KeyedRng } from '../core/keyed-rng.ts';
-import type { Sampling } from '../core/sampling.ts';
-import type { Task } from '../core/task.ts';
+import type { Sampling } from '../core/services/sampling.ts';
+import type { Task } from '../core/tasks/task.ts';
 import type { EpisodeRequest } from './episode-parts.ts';
 
 export interface GroupPlanOptions {

@@ -1,4 +1,4 @@
-import type { RunResult, SandboxStatus } from '../core/sandbox.ts';
+import type { RunResult, SandboxStatus } from '../core/services/sandbox.ts';
 
 /** What became of one case; `skipped` were not tried since an earlier one ran out of time. */
 export type CaseStatus = 'passed' | 'wrong-answer' | 'skipped' | Exclude<SandboxStatus, 'ok'>;

@@ -4,8 +4,8 @@ import type {
   Sandbox,
   SandboxSession,
   SessionRequest,
-} from '../core/sandbox.ts';
-import { seen } from '../core/seen-value.ts';
+} from '../core/services/sandbox.ts';
+import { seen } from '../core/python/seen-value.ts';
 import { limitsProblem, refuse, secondsProblem, seedProblem } from './limit-problems.ts';
 import { fieldsProblem, type Problem } from './problem.ts';
 import { callsProblem, filesProblem, programProblem, testsProblem } from './request-problems.ts';

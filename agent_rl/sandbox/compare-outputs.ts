@@ -1,4 +1,4 @@
-import type { Compare } from '../core/code-task.ts';
+import type { Compare } from '../core/tasks/code-task.ts';
 import { unreachable } from '../core/unreachable.ts';
 import { near } from './nearness.ts';
 

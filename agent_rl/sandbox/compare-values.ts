@@ -1,6 +1,6 @@
-import type { Compare } from '../core/code-task.ts';
-import { NotAPythonValue, partsOf, pythonValueProblem } from '../core/python-value.ts';
-import type { PythonParts, PythonValue } from '../core/python-value.ts';
+import type { Compare } from '../core/tasks/code-task.ts';
+import { NotAPythonValue, partsOf, pythonValueProblem } from '../core/python/python-value.ts';
+import type { PythonParts, PythonValue } from '../core/python/python-value.ts';
 import { NearValues } from './near-values.ts';
 import { bagKey, valueKey } from './value-key.ts';
 

@@ -1,6 +1,6 @@
 import { toUSVString } from 'node:util';
 
-import { type Fields, isPlainObject, seen } from '../core/seen-value.ts';
+import { type Fields, isPlainObject, seen } from '../core/python/seen-value.ts';
 import type { Problem } from './problem.ts';
 
 const mostFileChars = 64 * 1024 * 1024;

@@ -1,5 +1,5 @@
-import type { AssertsTests } from '../core/code-task.ts';
-import type { AssertTests, JudgeResult, Sandbox } from '../core/sandbox.ts';
+import type { AssertsTests } from '../core/tasks/code-task.ts';
+import type { AssertTests, JudgeResult, Sandbox } from '../core/services/sandbox.ts';
 import { labelled, ofUnreached, passed, shorten } from './case-result.ts';
 import type { CaseResult } from './case-result.ts';
 import type { JudgeCodeRequest } from './judge-code-request.ts';

@@ -1,5 +1,5 @@
-import type { CallsCase } from '../core/code-task.ts';
-import type { CallsResult, Sandbox } from '../core/sandbox.ts';
+import type { CallsCase } from '../core/tasks/code-task.ts';
+import type { CallsResult, Sandbox } from '../core/services/sandbox.ts';
 import { labelled, ofUnreached, passed, shorten, shownJson } from './case-result.ts';
 import type { CaseResult } from './case-result.ts';
 import { compareValues } from './compare-values.ts';

@@ -1,5 +1,5 @@
-import type { CodeTask } from '../core/code-task.ts';
-import type { SandboxLimits } from '../core/sandbox.ts';
+import type { CodeTask } from '../core/tasks/code-task.ts';
+import type { SandboxLimits } from '../core/services/sandbox.ts';
 
 export interface JudgeCodeRequest extends Pick<CodeTask, 'tests' | 'compare'> {
   readonly code: string;

@@ -1,5 +1,5 @@
-import type { StdinCase } from '../core/code-task.ts';
-import { keptOutputBytes, type RunResult, type Sandbox } from '../core/sandbox.ts';
+import type { StdinCase } from '../core/tasks/code-task.ts';
+import { keptOutputBytes, type RunResult, type Sandbox } from '../core/services/sandbox.ts';
 import { labelled, ofUnreached, passed, shorten, skipped } from './case-result.ts';
 import type { CaseResult, CaseStatus } from './case-result.ts';
 import { compareOutputs } from './compare-outputs.ts';

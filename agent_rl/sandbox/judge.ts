@@ -1,4 +1,4 @@
-import type { Sandbox } from '../core/sandbox.ts';
+import type { Sandbox } from '../core/services/sandbox.ts';
 import { unreachable } from '../core/unreachable.ts';
 import type { CaseResult, CaseStatus } from './case-result.ts';
 import { judgeAsserts } from './judge-asserts.ts';

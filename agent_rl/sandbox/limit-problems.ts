@@ -1,6 +1,6 @@
 import { AgentRlError } from '../core/errors.ts';
-import { limitBounds, type SandboxLimits } from '../core/sandbox.ts';
-import { seen } from '../core/seen-value.ts';
+import { limitBounds, type SandboxLimits } from '../core/services/sandbox.ts';
+import { seen } from '../core/python/seen-value.ts';
 import { fieldsProblem, type Problem } from './problem.ts';
 
 const mebibyte = 1024 * 1024;

@@ -1,5 +1,5 @@
-import { partsOf } from '../core/python-value.ts';
-import type { PythonParts, PythonValue } from '../core/python-value.ts';
+import { partsOf } from '../core/python/python-value.ts';
+import type { PythonParts, PythonValue } from '../core/python/python-value.ts';
 import { near } from './nearness.ts';
 import { isNumber, numberKey, valueKey } from './value-key.ts';
 import type { NumberParts } from './value-key.ts';

@@ -1,4 +1,4 @@
-import type { Sandbox, SandboxLimits } from '../core/sandbox.ts';
+import type { Sandbox, SandboxLimits } from '../core/services/sandbox.ts';
 import { CheckedSandbox } from './checked-sandbox.ts';
 import { chooseBackend } from './choose-backend.ts';
 import type { BackendOptions, SandboxTier } from './choose-backend.ts';

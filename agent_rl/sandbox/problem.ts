@@ -1,4 +1,4 @@
-import { isPlainObject, seen } from '../core/seen-value.ts';
+import { isPlainObject, seen } from '../core/python/seen-value.ts';
 
 /** Why a request cannot be run; `undefined` where nothing is wrong with it. */
 export type Problem = string | undefined;

@@ -1,4 +1,4 @@
-import type { Sandbox, SandboxSession, SessionRun } from '../core/sandbox.ts';
+import type { Sandbox, SandboxSession, SessionRun } from '../core/services/sandbox.ts';
 import { FairQueue, type FairQueueCounts } from './fair-queue.ts';
 
 /** Of requests that name no rollout. */

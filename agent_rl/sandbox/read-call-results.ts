@@ -1,5 +1,5 @@
-import { pythonValueProblem } from '../core/python-value.ts';
-import type { CallResult } from '../core/sandbox.ts';
+import { pythonValueProblem } from '../core/python/python-value.ts';
+import type { CallResult } from '../core/services/sandbox.ts';
 
 /** The bounds that `harness/values.py` puts on the text of a value: its characters and the pieces it is made of. */
 export const valueBounds = { chars: 4 * 1024 * 1024, pieces: 400_000 } as const;

@@ -1,4 +1,4 @@
-import type { AssertVerdict } from '../core/sandbox.ts';
+import type { AssertVerdict } from '../core/services/sandbox.ts';
 
 /**
  * The verdicts on `count` statements: one for each line in their order, or the same problem for all where the tests could

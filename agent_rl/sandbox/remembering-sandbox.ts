@@ -1,4 +1,4 @@
-import type { RunResult, Sandbox } from '../core/sandbox.ts';
+import type { RunResult, Sandbox } from '../core/services/sandbox.ts';
 import { requestKey } from './request-key.ts';
 
 /** How many requests were made and how many of them had been answered before. */

@@ -1,5 +1,5 @@
-import { argumentsProblem } from '../core/python-arguments.ts';
-import type { Fields } from '../core/seen-value.ts';
+import { argumentsProblem } from '../core/python/python-arguments.ts';
+import type { Fields } from '../core/python/seen-value.ts';
 import { fieldsProblem, type Problem, textProblem, textsProblem } from './problem.ts';
 
 export { filesProblem } from './file-problems.ts';

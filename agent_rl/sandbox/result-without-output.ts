@@ -1,4 +1,4 @@
-import type { RunResult } from '../core/sandbox.ts';
+import type { RunResult } from '../core/services/sandbox.ts';
 
 /** The result of a program that was not run, or of which nothing is known. */
 export const resultWithoutOutput = <Status extends RunResult['status']>(

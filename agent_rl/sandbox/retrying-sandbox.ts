@@ -1,4 +1,4 @@
-import type { RunResult, Sandbox } from '../core/sandbox.ts';
+import type { RunResult, Sandbox } from '../core/services/sandbox.ts';
 import type { SandboxIncident } from './incident.ts';
 
 /**

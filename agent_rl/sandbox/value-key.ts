@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
-import { partsOf } from '../core/python-value.ts';
-import type { PythonParts, PythonValue } from '../core/python-value.ts';
+import { partsOf } from '../core/python/python-value.ts';
+import type { PythonParts, PythonValue } from '../core/python/python-value.ts';
 import { unreachable } from '../core/unreachable.ts';
 
 /**

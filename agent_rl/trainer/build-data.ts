@@ -1,5 +1,5 @@
 import { tokenWeights } from '../algorithms/token-weights.ts';
-import type { TrainDatum } from '../core/learner.ts';
+import type { TrainDatum } from '../core/services/learner.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import { maskOf } from '../core/transcript.ts';
 import { failureFate, type Fate } from '../rollout/ledger.ts';

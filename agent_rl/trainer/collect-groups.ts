@@ -1,6 +1,6 @@
 import { type GroupAdvantages, groupAdvantages } from '../algorithms/group-advantages.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
-import type { Task } from '../core/task.ts';
+import type { Task } from '../core/tasks/task.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import { planGroups } from '../rollout/rollout-plan.ts';
 import type { Rollouts } from '../rollout/rollout-worker.ts';

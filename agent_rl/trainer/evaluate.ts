@@ -1,8 +1,8 @@
 import { passAtK } from '../algorithms/pass-at-k.ts';
 import { wilson95 } from '../algorithms/wilson95.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
-import { unbiased } from '../core/sampling.ts';
-import type { Task } from '../core/task.ts';
+import { unbiased } from '../core/services/sampling.ts';
+import type { Task } from '../core/tasks/task.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import { planGroups } from '../rollout/rollout-plan.ts';
 import type { Rollouts } from '../rollout/rollout-worker.ts';

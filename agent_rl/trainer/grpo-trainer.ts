@@ -1,6 +1,6 @@
 import { runEndingError } from '../core/errors.ts';
-import type { Learner, LossSpec } from '../core/learner.ts';
-import type { Task } from '../core/task.ts';
+import type { Learner, LossSpec } from '../core/services/learner.ts';
+import type { Task } from '../core/tasks/task.ts';
 import { keepLedger } from '../rollout/ledger.ts';
 import type { Rollouts } from '../rollout/rollout-worker.ts';
 import { Stopwatch } from '../telemetry/stopwatch.ts';

@@ -1,5 +1,5 @@
 import { learningRateAt } from '../algorithms/learning-rate.ts';
-import type { OptimStepOptions } from '../core/learner.ts';
+import type { OptimStepOptions } from '../core/services/learner.ts';
 import type { TrainOptions } from './training-options.ts';
 
 type Optimizer = Omit<TrainOptions, 'iterations' | 'parityBound'>;

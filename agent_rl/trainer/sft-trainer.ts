@@ -1,7 +1,7 @@
 import { packMicroBatches } from '../algorithms/pack-micro-batches.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
-import type { Learner, TrainDatum } from '../core/learner.ts';
+import type { Learner, TrainDatum } from '../core/services/learner.ts';
 import { maskOf, type TranscriptRecord } from '../core/transcript.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import { optimOptionsAt, plannedIterations } from './optim-options.ts';

@@ -1,4 +1,4 @@
-import type { Task } from '../core/task.ts';
+import type { Task } from '../core/tasks/task.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import type { Evaluation } from './evaluate.ts';

@@ -1,6 +1,6 @@
 import type { Aggregation } from '../algorithms/token-weights.ts';
-import type { KlKind } from '../core/learner.ts';
-import type { Sampling } from '../core/sampling.ts';
+import type { KlKind } from '../core/services/learner.ts';
+import type { Sampling } from '../core/services/sampling.ts';
 import type { RewardCombination } from './group-rewards.ts';
 
 /** How episodes are collected. */

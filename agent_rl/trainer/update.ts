@@ -5,7 +5,7 @@ import type {
   LossSpec,
   OptimStepMetrics,
   OptimStepOptions,
-} from '../core/learner.ts';
+} from '../core/services/learner.ts';
 import type { TracedDatum } from './build-data.ts';
 import { addGaps, noGap, type ParityGap } from './parity.ts';
 

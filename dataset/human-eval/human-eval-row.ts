@@ -1,4 +1,4 @@
-import type { CodeTask } from '../../agent_rl/core/code-task.ts';
+import type { CodeTask } from '../../agent_rl/core/tasks/code-task.ts';
 
 import type { DatasetProblem } from '../dataset-problem.ts';
 import { humanEvalRowSchema, rowCheck } from '../row-schema.ts';

@@ -1,5 +1,5 @@
-import type { CallsCase, CodeTask, CodeTests } from '../../agent_rl/core/code-task.ts';
-import type { PythonValue } from '../../agent_rl/core/python-value.ts';
+import type { CallsCase, CodeTask, CodeTests } from '../../agent_rl/core/tasks/code-task.ts';
+import type { PythonValue } from '../../agent_rl/core/python/python-value.ts';
 
 import { mbppRowSchema, rowCheck } from '../row-schema.ts';
 import type { RowReader } from '../task-row.ts';

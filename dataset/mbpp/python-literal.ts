@@ -1,4 +1,4 @@
-import { pythonRepr, type PythonValue } from '../../agent_rl/core/python-value.ts';
+import { pythonRepr, type PythonValue } from '../../agent_rl/core/python/python-value.ts';
 
 /** Thrown where a text is not a literal this reader knows. */
 export class NotALiteral extends Error {

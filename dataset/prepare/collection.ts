@@ -1,4 +1,4 @@
-import type { SearchDocument } from '../../agent_rl/core/search.ts';
+import type { SearchDocument } from '../../agent_rl/core/services/search.ts';
 import { documentId, questionId } from './document-id.ts';
 import { plainText } from './plain-text.ts';
 import type { Dropped, SourceRecord } from './source-record.ts';

@@ -1,4 +1,4 @@
-import { pythonRepr } from '../../agent_rl/core/python-value.ts';
+import { pythonRepr } from '../../agent_rl/core/python/python-value.ts';
 
 import type { Value } from '../code_tasks/generator/atom.ts';
 import type { Mode } from '../code_tasks/generator/program.ts';

@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 
 import { messageOf } from '../../agent_rl/core/errors.ts';
-import type { Sandbox } from '../../agent_rl/core/sandbox.ts';
+import type { Sandbox } from '../../agent_rl/core/services/sandbox.ts';
 import { startTier, type SandboxTier } from '../../agent_rl/sandbox/choose-backend.ts';
 import { QueuedSandbox } from '../../agent_rl/sandbox/queued-sandbox.ts';
 import { treeUse } from './sandbox/process-tree.ts';

@@ -1,4 +1,4 @@
-import type { OptimStepOptions } from '../../agent_rl/core/learner.ts';
+import type { OptimStepOptions } from '../../agent_rl/core/services/learner.ts';
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 import type { Engine, Program, TensorData } from '../../agent_rl/engine/engine.ts';
 import { AdamwState } from '../../agent_rl/learner/adamw-state.ts';

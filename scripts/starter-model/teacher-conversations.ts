@@ -1,6 +1,6 @@
 import type { PreparedRun } from '../../agent_rl/compose/prepare-run.ts';
 import type { Message } from '../../agent_rl/core/message.ts';
-import type { SearchDocument } from '../../agent_rl/core/search.ts';
+import type { SearchDocument } from '../../agent_rl/core/services/search.ts';
 import { formatHits } from '../../agent_rl/tools/search/format-hits.ts';
 import { codeDemonstrations } from '../../dataset/demonstrations.ts';
 import { mixedDemonstrations } from '../../dataset/mixed-demonstrations.ts';

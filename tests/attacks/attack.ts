@@ -3,7 +3,7 @@ import type {
   SandboxFiles,
   SandboxLimits,
   SandboxStatus,
-} from '../../agent_rl/core/sandbox.ts';
+} from '../../agent_rl/core/services/sandbox.ts';
 import type { Bait } from './host/bait.ts';
 
 /** Python, or how it is written for the bait that this lane has laid out. */

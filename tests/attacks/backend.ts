@@ -1,4 +1,4 @@
-import type { Sandbox } from '../../agent_rl/core/sandbox.ts';
+import type { Sandbox } from '../../agent_rl/core/services/sandbox.ts';
 
 export interface BackendOptions {
   readonly workers: number;

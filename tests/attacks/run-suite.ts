@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Attack } from './attack.ts';
 import type { Backend } from './backend.ts';
-import type { Sandbox } from '../../agent_rl/core/sandbox.ts';
+import type { Sandbox } from '../../agent_rl/core/services/sandbox.ts';
 import { canSeeProcesses, descendantsOf } from './host/process-tree.ts';
 import { Host, type InheritedFile } from './host/host.ts';
 import { brokenSandbox, type Finding, runAttack } from './run-attack.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { environments } from '../../agent_rl/core/environment.ts';
-import type { Environment, Turn, Verdict } from '../../agent_rl/core/environment.ts';
+import { environments } from '../../agent_rl/core/plugins/environment.ts';
+import type { Environment, Turn, Verdict } from '../../agent_rl/core/plugins/environment.ts';
 import { isSystemFailure, outcomes } from '../../agent_rl/core/outcome.ts';
 
 export interface EnvironmentContract {

@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 
 import { system, user } from '../../agent_rl/core/message.ts';
 import type { ToolMessage } from '../../agent_rl/core/message.ts';
-import { policies } from '../../agent_rl/core/policy.ts';
-import type { ActOptions, Policy, PolicyTurn } from '../../agent_rl/core/policy.ts';
-import { unbiased } from '../../agent_rl/core/sampling.ts';
+import { policies } from '../../agent_rl/core/plugins/policy.ts';
+import type { ActOptions, Policy, PolicyTurn } from '../../agent_rl/core/plugins/policy.ts';
+import { unbiased } from '../../agent_rl/core/services/sampling.ts';
 import type { Transcript, TokenSource } from '../../agent_rl/core/transcript.ts';
 
 export interface PolicyContract {

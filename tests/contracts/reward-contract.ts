@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { Turn } from '../../agent_rl/core/environment.ts';
+import type { Turn } from '../../agent_rl/core/plugins/environment.ts';
 import { isSystemFailure, outcomes } from '../../agent_rl/core/outcome.ts';
-import { rewards } from '../../agent_rl/core/reward.ts';
-import type { EpisodeView } from '../../agent_rl/core/reward.ts';
+import { rewards } from '../../agent_rl/core/plugins/reward.ts';
+import type { EpisodeView } from '../../agent_rl/core/plugins/reward.ts';
 
 export interface RewardContract {
   /** The function or class that carries the mark. */

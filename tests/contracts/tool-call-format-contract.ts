@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 
 import type { AssistantMessage } from '../../agent_rl/core/message.ts';
-import { toolCallFormats } from '../../agent_rl/core/tool-call-format.ts';
-import type { BareCall, ToolCallFormat } from '../../agent_rl/core/tool-call-format.ts';
-import type { ToolSpec } from '../../agent_rl/core/tool.ts';
+import { toolCallFormats } from '../../agent_rl/core/plugins/tool-call-format.ts';
+import type { BareCall, ToolCallFormat } from '../../agent_rl/core/plugins/tool-call-format.ts';
+import type { ToolSpec } from '../../agent_rl/core/plugins/tool.ts';
 
 export interface ToolCallFormatContract {
   /** The class that carries `@toolCallFormat`. */

@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { Ajv } from 'ajv';
 
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
-import { tools } from '../../agent_rl/core/tool.ts';
-import type { Tool, ToolContext, ToolResult } from '../../agent_rl/core/tool.ts';
+import { tools } from '../../agent_rl/core/plugins/tool.ts';
+import type { Tool, ToolContext, ToolResult } from '../../agent_rl/core/plugins/tool.ts';
 
 export interface ToolContract {
   /** The class that carries `@tool`. */

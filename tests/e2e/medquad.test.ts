@@ -11,11 +11,11 @@ import {
   runContainer,
 } from '../../agent_rl/compose/container.ts';
 import { loadConfig } from '../../agent_rl/config/index.ts';
-import type { Environment } from '../../agent_rl/core/environment.ts';
+import type { Environment } from '../../agent_rl/core/plugins/environment.ts';
 import { packageRoot } from '../../agent_rl/core/package-root.ts';
-import { unbiased } from '../../agent_rl/core/sampling.ts';
-import type { SearchTask } from '../../agent_rl/core/search-task.ts';
-import type { Tool } from '../../agent_rl/core/tool.ts';
+import { unbiased } from '../../agent_rl/core/services/sampling.ts';
+import type { SearchTask } from '../../agent_rl/core/tasks/search-task.ts';
+import type { Tool } from '../../agent_rl/core/plugins/tool.ts';
 import { runEpisode } from '../../agent_rl/rollout/episode.ts';
 import { ToolRunner } from '../../agent_rl/rollout/tool-runner.ts';
 import { SearchTaskDataset } from '../../dataset/search-task-dataset.ts';

@@ -1,5 +1,5 @@
-import { unbiased } from '../../agent_rl/core/sampling.ts';
-import type { Task } from '../../agent_rl/core/task.ts';
+import { unbiased } from '../../agent_rl/core/services/sampling.ts';
+import type { Task } from '../../agent_rl/core/tasks/task.ts';
 import type { Trajectory } from '../../agent_rl/core/trajectory.ts';
 import type { EpisodeRequest } from '../../agent_rl/rollout/episode-parts.ts';
 import { type Metrics } from '../../agent_rl/telemetry/metric-names.ts';

@@ -1,8 +1,8 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { greedy } from '../../agent_rl/core/sampling.ts';
-import type { LossSpec, TrainDatum } from '../../agent_rl/core/learner.ts';
+import { greedy } from '../../agent_rl/core/services/sampling.ts';
+import type { LossSpec, TrainDatum } from '../../agent_rl/core/services/learner.ts';
 import type { Engine } from '../../agent_rl/engine/engine.ts';
 import { DecoderPrograms } from '../../agent_rl/generation/decoder-programs.ts';
 import { LocalGenerator } from '../../agent_rl/generation/local-generator.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import type { Sandbox } from '../../agent_rl/core/sandbox.ts';
+import type { Sandbox } from '../../agent_rl/core/services/sandbox.ts';
 import { CheckedSandbox } from '../../agent_rl/sandbox/checked-sandbox.ts';
 import { badArguments, badRequests } from './bad-requests.ts';
 

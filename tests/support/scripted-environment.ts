@@ -4,7 +4,7 @@ import type {
   EpisodeEnd,
   Turn,
   Verdict,
-} from '../../agent_rl/core/environment.ts';
+} from '../../agent_rl/core/plugins/environment.ts';
 import type { Message, ToolCall } from '../../agent_rl/core/message.ts';
 import { user } from '../../agent_rl/core/message.ts';
 

@@ -4,7 +4,7 @@ import type {
   ToolMessage,
   UserMessage,
 } from '../../agent_rl/core/message.ts';
-import type { ActOptions, Policy, PolicyTurn } from '../../agent_rl/core/policy.ts';
+import type { ActOptions, Policy, PolicyTurn } from '../../agent_rl/core/plugins/policy.ts';
 import { Transcript } from '../../agent_rl/core/transcript.ts';
 
 /** What a scripted turn says; `tokens` defaults to three. */

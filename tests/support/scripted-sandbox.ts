@@ -7,7 +7,7 @@ import type {
   RunResult,
   Sandbox,
   SessionRun,
-} from '../../agent_rl/core/sandbox.ts';
+} from '../../agent_rl/core/services/sandbox.ts';
 
 const ran: RunResult = {
   status: 'ok',

@@ -1,6 +1,6 @@
 import { validateBlock } from '../../agent_rl/config/index.ts';
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
-import type { ToolContext, ToolResult } from '../../agent_rl/core/tool.ts';
+import type { ToolContext, ToolResult } from '../../agent_rl/core/plugins/tool.ts';
 import { openSearch } from '../../agent_rl/tools/search/open-search.ts';
 import { SearchTool } from '../../agent_rl/tools/search/search-tool.ts';
 import { SearchSettings } from '../../agent_rl/tools/search/settings.ts';

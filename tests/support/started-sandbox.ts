@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from '@jest/globals';
 
-import type { Sandbox } from '../../agent_rl/core/sandbox.ts';
+import type { Sandbox } from '../../agent_rl/core/services/sandbox.ts';
 import { PyodideSandbox } from '../../agent_rl/sandbox/pyodide/pyodide-sandbox.ts';
 import { unhurriedLimits } from './sandbox-limits.ts';
 

@@ -10,7 +10,7 @@ import type {
   RunResult,
   Sandbox,
   SandboxLimits,
-} from '../../agent_rl/core/sandbox.ts';
+} from '../../agent_rl/core/services/sandbox.ts';
 import { harnessFolder } from '../../agent_rl/sandbox/harness/read-harness.ts';
 import { readCallResults } from '../../agent_rl/sandbox/read-call-results.ts';
 import { readVerdicts } from '../../agent_rl/sandbox/read-verdicts.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import type { RunRequest, RunResult, Sandbox } from '../../agent_rl/core/sandbox.ts';
+import type { RunRequest, RunResult, Sandbox } from '../../agent_rl/core/services/sandbox.ts';
 
 const python = '/usr/bin/python3';
 

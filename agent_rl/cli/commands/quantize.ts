@@ -1,4 +1,4 @@
-import { adapterTargetNames } from '../../core/linear-module.ts';
+import { adapterTargetNames } from '../../core/services/linear-module.ts';
 import type { QuantizeOptions } from '../../compose/run-options.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type { Command } from '../command.ts';

@@ -1,5 +1,5 @@
 import { AgentRlError } from '../../core/errors.ts';
-import type { SearchDocument } from '../../core/search.ts';
+import type { SearchDocument } from '../../core/services/search.ts';
 import { type CrawlCounts, crawlPages } from '../../search/crawl/index.ts';
 import { Collection, type PreparedQuestion } from '../../../dataset/prepare/collection.ts';
 import { canonicalUrl } from '../../../dataset/prepare/document-id.ts';

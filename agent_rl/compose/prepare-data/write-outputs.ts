@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { AgentRlError } from '../../core/errors.ts';
-import type { SearchDocument } from '../../core/search.ts';
+import type { SearchDocument } from '../../core/services/search.ts';
 import { writeFileAtomic } from '../../telemetry/atomic-write.ts';
 import type { PreparedQuestion } from '../../../dataset/prepare/collection.ts';
 import type { Chunk } from '../../../dataset/prepare/passages/chunks.ts';

@@ -1,7 +1,7 @@
-import type { GenerationRequest, Generator } from '../../core/generator.ts';
+import type { GenerationRequest, Generator } from '../../core/services/generator.ts';
 import type { AssistantMessage } from '../../core/message.ts';
-import type { Policy } from '../../core/policy.ts';
-import type { Sampling } from '../../core/sampling.ts';
+import type { Policy } from '../../core/plugins/policy.ts';
+import type { Sampling } from '../../core/services/sampling.ts';
 import type { GenerationRow } from './generation-rows.ts';
 import { InOrder } from './in-order.ts';
 import type { InputRow } from './input-rows.ts';

@@ -1,6 +1,6 @@
 import { AgentRlError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
-import type { ToolSpec } from '../../core/tool.ts';
+import type { ToolSpec } from '../../core/plugins/tool.ts';
 import { messagesReader } from '../../../dataset/conversations.ts';
 import type { Report, ReadRow } from './input-rows.ts';
 import {

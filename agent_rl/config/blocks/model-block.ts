@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { adapterTargetNames } from '../../core/linear-module.ts';
+import { adapterTargetNames } from '../../core/services/linear-module.ts';
 import { block } from './block.ts';
 
 /** `model.lora:` an adapter that is trained instead of the model. */

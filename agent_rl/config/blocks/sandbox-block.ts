@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { limitBounds } from '../../core/sandbox.ts';
+import { limitBounds } from '../../core/services/sandbox.ts';
 import { block } from './block.ts';
 
 /** `sandbox:` where untrusted code runs. */

@@ -1,7 +1,7 @@
 import { inject } from 'inversify';
 
-import type { CodeTask } from '../../core/code-task.ts';
-import { environment } from '../../core/environment.ts';
+import type { CodeTask } from '../../core/tasks/code-task.ts';
+import { environment } from '../../core/plugins/environment.ts';
 import type {
   Environment,
   EnvironmentStep,
@@ -9,7 +9,7 @@ import type {
   ExecutedCall,
   Turn,
   Verdict,
-} from '../../core/environment.ts';
+} from '../../core/plugins/environment.ts';
 import { system, user } from '../../core/message.ts';
 import type { Message, ToolCall } from '../../core/message.ts';
 import { compareOutputs } from '../../sandbox/compare-outputs.ts';
@@ -17,10 +17,10 @@ import { compareValues } from '../../sandbox/compare-values.ts';
 import { assertTestsOf } from '../../sandbox/judge-asserts.ts';
 import { judgeCode } from '../../sandbox/judge.ts';
 import type { Judgement } from '../../sandbox/judge.ts';
-import { SANDBOX } from '../../core/sandbox.ts';
-import type { CallsResult, JudgeResult, RunResult, Sandbox } from '../../core/sandbox.ts';
-import { TASK } from '../../core/task.ts';
-import { SETTINGS } from '../../core/tool.ts';
+import { SANDBOX } from '../../core/services/sandbox.ts';
+import type { CallsResult, JudgeResult, RunResult, Sandbox } from '../../core/services/sandbox.ts';
+import { TASK } from '../../core/tasks/task.ts';
+import { SETTINGS } from '../../core/plugins/tool.ts';
 import { CodeExecSettings } from './settings.ts';
 import { verdictOf } from './verdict.ts';
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 
-import { limitBounds } from '../../core/sandbox.ts';
+import { limitBounds } from '../../core/services/sandbox.ts';
 
 /** The environment's block in YAML. */
 export const CodeExecSettings = Type.Object(

@@ -1,21 +1,21 @@
 import { inject } from 'inversify';
 import { type Static, Type } from 'typebox';
 
-import type { CodeTask } from '../../core/code-task.ts';
-import { environment } from '../../core/environment.ts';
+import type { CodeTask } from '../../core/tasks/code-task.ts';
+import { environment } from '../../core/plugins/environment.ts';
 import type {
   Environment,
   EnvironmentStep,
   EpisodeEnd,
   Turn,
   Verdict,
-} from '../../core/environment.ts';
+} from '../../core/plugins/environment.ts';
 import type { Message, ToolCall } from '../../core/message.ts';
-import { SANDBOX } from '../../core/sandbox.ts';
-import type { Sandbox } from '../../core/sandbox.ts';
-import type { SearchTask } from '../../core/search-task.ts';
-import { TASK } from '../../core/task.ts';
-import { SETTINGS } from '../../core/tool.ts';
+import { SANDBOX } from '../../core/services/sandbox.ts';
+import type { Sandbox } from '../../core/services/sandbox.ts';
+import type { SearchTask } from '../../core/tasks/search-task.ts';
+import { TASK } from '../../core/tasks/task.ts';
+import { SETTINGS } from '../../core/plugins/tool.ts';
 import { CodeExecEnv } from '../code-exec/code-exec-env.ts';
 import { CodeExecSettings } from '../code-exec/settings.ts';
 import { SearchEnv } from '../search/search-env.ts';

@@ -1,14 +1,14 @@
 import { inject } from 'inversify';
 
-import { acceptedAnswers } from '../../core/accepted-answers.ts';
+import { acceptedAnswers } from '../../core/tasks/accepted-answers.ts';
 import {
   answerKey,
   answerWords,
   hintsAtAnswer,
   isAnswerAfter,
   mentionsAnswer,
-} from '../../core/answer-match.ts';
-import { environment } from '../../core/environment.ts';
+} from '../../core/tasks/answer-match.ts';
+import { environment } from '../../core/plugins/environment.ts';
 import type {
   Environment,
   EnvironmentStep,
@@ -16,13 +16,13 @@ import type {
   ExecutedCall,
   Turn,
   Verdict,
-} from '../../core/environment.ts';
+} from '../../core/plugins/environment.ts';
 import { system, user } from '../../core/message.ts';
 import type { Message, ToolCall } from '../../core/message.ts';
-import { hitsOf } from '../../core/search.ts';
-import type { SearchTask } from '../../core/search-task.ts';
-import { TASK } from '../../core/task.ts';
-import { SETTINGS } from '../../core/tool.ts';
+import { hitsOf } from '../../core/services/search.ts';
+import type { SearchTask } from '../../core/tasks/search-task.ts';
+import { TASK } from '../../core/tasks/task.ts';
+import { SETTINGS } from '../../core/plugins/tool.ts';
 import { SearchSettings } from './settings.ts';
 import { type SearchRecord, verdictOf } from './verdict.ts';
 

@@ -1,4 +1,4 @@
-import type { EpisodeEnd, Verdict } from '../../core/environment.ts';
+import type { EpisodeEnd, Verdict } from '../../core/plugins/environment.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import { unreachable } from '../../core/unreachable.ts';
 import type { SearchSettings } from './settings.ts';

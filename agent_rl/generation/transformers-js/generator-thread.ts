@@ -1,6 +1,6 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 
-import type { Generation, GenerationRequest } from '../../core/generator.ts';
+import type { Generation, GenerationRequest } from '../../core/services/generator.ts';
 import { type SentError, toSentError } from '../../core/sent-error.ts';
 import { openTransformersJs, type TransformersJsOptions } from './open-transformers-js.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type * as Transformers from '@huggingface/transformers';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
-import type { GeneratorHost } from '../../core/policy.ts';
+import type { GeneratorHost } from '../../core/plugins/policy.ts';
 import { TransformersJsGenerator } from './transformers-js-generator.ts';
 
 /** Which of a folder's ONNX files is run, as transformers.js names them: `onnx/model<suffix>.onnx`. */

@@ -3,9 +3,9 @@ import { Worker } from 'node:worker_threads';
 
 import { compiledTwin } from '../../core/compiled-twin.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
-import type { Generation, GenerationRequest } from '../../core/generator.ts';
+import type { Generation, GenerationRequest } from '../../core/services/generator.ts';
 import { nextMessage } from '../../core/next-message.ts';
-import type { OwnGenerator } from '../../core/policy.ts';
+import type { OwnGenerator } from '../../core/plugins/policy.ts';
 import { fromSentError } from '../../core/sent-error.ts';
 import { keepFullFloat32 } from '../../engine/full-float32.ts';
 import type { ThreadAnswer, ThreadCall } from './generator-thread.ts';

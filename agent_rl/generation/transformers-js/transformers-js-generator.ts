@@ -2,8 +2,8 @@ import type { PreTrainedModel, Tensor } from '@huggingface/transformers';
 import PQueue from 'p-queue';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
-import type { Generation, GenerationRequest } from '../../core/generator.ts';
-import type { OwnGenerator } from '../../core/policy.ts';
+import type { Generation, GenerationRequest } from '../../core/services/generator.ts';
+import type { OwnGenerator } from '../../core/plugins/policy.ts';
 import { drawFromLogits } from '../draw-from-logits.ts';
 import { ActiveRequest } from '../slot.ts';
 

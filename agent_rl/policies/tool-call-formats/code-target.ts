@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
-import type { BareCall } from '../../core/tool-call-format.ts';
-import type { ToolSpec } from '../../core/tool.ts';
+import type { BareCall } from '../../core/plugins/tool-call-format.ts';
+import type { ToolSpec } from '../../core/plugins/tool.ts';
 
 /** Settings of a format in which code itself is a call. */
 export const codeTargetSettings = Type.Object({

@@ -5,7 +5,7 @@ import {
   type TemplateSample,
   toolCallFormat,
   type ToolCallFormat,
-} from '../../core/tool-call-format.ts';
+} from '../../core/plugins/tool-call-format.ts';
 import { isRecord } from '../../../model/is-record.ts';
 import { pythonJson } from '../../../model/python-json.ts';
 import {

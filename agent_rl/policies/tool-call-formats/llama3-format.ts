@@ -7,8 +7,8 @@ import {
   type TemplateSample,
   toolCallFormat,
   type ToolCallFormat,
-} from '../../core/tool-call-format.ts';
-import { SETTINGS, type ToolSpec } from '../../core/tool.ts';
+} from '../../core/plugins/tool-call-format.ts';
+import { SETTINGS, type ToolSpec } from '../../core/plugins/tool.ts';
 import { isRecord } from '../../../model/is-record.ts';
 import { pythonJson } from '../../../model/python-json.ts';
 import {

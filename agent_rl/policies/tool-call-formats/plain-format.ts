@@ -5,7 +5,7 @@ import {
   type SampledTurn,
   toolCallFormat,
   type ToolCallFormat,
-} from '../../core/tool-call-format.ts';
+} from '../../core/plugins/tool-call-format.ts';
 import { splitThoughts, TurnReading } from './read-turn.ts';
 
 /** Whatever is said is said: nothing is a call. */

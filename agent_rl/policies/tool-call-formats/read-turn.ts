@@ -1,5 +1,5 @@
 /** What the readers of all formats share. */
-import type { BareCall } from '../../core/tool-call-format.ts';
+import type { BareCall } from '../../core/plugins/tool-call-format.ts';
 import type { AssistantMessage, MalformedCall, ToolCall } from '../../core/message.ts';
 import { isRecord } from '../../../model/is-record.ts';
 

@@ -1,10 +1,10 @@
 import { inject } from 'inversify';
 import { Type } from 'typebox';
 
-import { GENERATOR, type Generator } from '../../core/generator.ts';
-import { policy } from '../../core/policy.ts';
-import { TOOL_CALL_FORMAT, type ToolCallFormat } from '../../core/tool-call-format.ts';
-import { SETTINGS } from '../../core/tool.ts';
+import { GENERATOR, type Generator } from '../../core/services/generator.ts';
+import { policy } from '../../core/plugins/policy.ts';
+import { TOOL_CALL_FORMAT, type ToolCallFormat } from '../../core/plugins/tool-call-format.ts';
+import { SETTINGS } from '../../core/plugins/tool.ts';
 import type { TransformersJsOptions } from '../../generation/transformers-js/open-transformers-js.ts';
 import { openInThread } from '../../generation/transformers-js/threaded-generator.ts';
 import { LANGUAGE_MODEL, type LanguageModel } from '../../../model/language-model.ts';

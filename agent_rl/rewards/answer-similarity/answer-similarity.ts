@@ -1,10 +1,10 @@
 import { inject } from 'inversify';
 
-import { acceptedAnswers } from '../../core/accepted-answers.ts';
+import { acceptedAnswers } from '../../core/tasks/accepted-answers.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
-import { type EpisodeView, reward, type RewardHost, type RewardShared } from '../../core/reward.ts';
-import type { Embedder } from '../../core/search.ts';
-import { type PluginReport, SHARED } from '../../core/tool.ts';
+import { type EpisodeView, reward, type RewardHost, type RewardShared } from '../../core/plugins/reward.ts';
+import type { Embedder } from '../../core/services/search.ts';
+import { type PluginReport, SHARED } from '../../core/plugins/tool.ts';
 import { openEmbedder } from '../../search/corpus/open-embedder.ts';
 import { finalAnswer } from '../final-answer.ts';
 import { AnswerSimilaritySettings } from './settings.ts';

@@ -1,5 +1,5 @@
 import { KeyedRng } from '../../core/keyed-rng.ts';
-import type { Embedder } from '../../core/search.ts';
+import type { Embedder } from '../../core/services/search.ts';
 
 /** Inner product: the cosine of vectors of length 1. */
 export const cosine = (a: Float32Array, b: Float32Array): number =>

@@ -1,5 +1,5 @@
-import { answerWords } from '../../core/answer-match.ts';
-import type { Embedder } from '../../core/search.ts';
+import { answerWords } from '../../core/tasks/answer-match.ts';
+import type { Embedder } from '../../core/services/search.ts';
 
 const dimensions = 4096;
 

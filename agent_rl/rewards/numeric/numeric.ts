@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 
-import { acceptedAnswers } from '../../core/accepted-answers.ts';
-import { type EpisodeView, reward } from '../../core/reward.ts';
-import type { Task } from '../../core/task.ts';
+import { acceptedAnswers } from '../../core/tasks/accepted-answers.ts';
+import { type EpisodeView, reward } from '../../core/plugins/reward.ts';
+import type { Task } from '../../core/tasks/task.ts';
 import { finalAnswer } from '../final-answer.ts';
 import { answeredNumber, markedNumber } from './find-number.ts';
 import { type Fraction, nearlyEqual } from './fraction.ts';

@@ -1,4 +1,4 @@
-import { keptOutputBytes, type SandboxLimits } from '../../core/sandbox.ts';
+import { keptOutputBytes, type SandboxLimits } from '../../core/services/sandbox.ts';
 
 /** Limits as the supervisor takes them. */
 export interface NativeLimits {

@@ -1,5 +1,5 @@
 import { messageOf } from '../../core/errors.ts';
-import type { RunRequest, SandboxLimits, SandboxSession, SessionRun } from '../../core/sandbox.ts';
+import type { RunRequest, SandboxLimits, SandboxSession, SessionRun } from '../../core/services/sandbox.ts';
 import { checkedLimits, programProblem } from '../request-problems.ts';
 import { resultWithoutOutput } from '../result-without-output.ts';
 import { nativeLimits } from './native-limits.ts';

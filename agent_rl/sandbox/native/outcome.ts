@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 
-import type { RunResult, SandboxStatus } from '../../core/sandbox.ts';
+import type { RunResult, SandboxStatus } from '../../core/services/sandbox.ts';
 import type { ProcessEnd, ProcessReply } from './protocol.ts';
 
 /** What the harness wrote beside the program's own output, taken apart. */

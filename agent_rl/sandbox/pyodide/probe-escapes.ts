@@ -4,7 +4,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import type { RunResult } from '../../core/sandbox.ts';
+import type { RunResult } from '../../core/services/sandbox.ts';
 import { escapeProbes } from './escape-probes.ts';
 import type { EscapeProbe } from './escape-probes.ts';
 import type { ChildResult, ChildSettings } from './protocol.ts';

@@ -11,7 +11,7 @@ import type {
   SandboxLimits,
   SandboxSession,
   SessionRequest,
-} from '../../core/sandbox.ts';
+} from '../../core/services/sandbox.ts';
 import { ChildPool, KilledItsChildren } from './child-pool.ts';
 import { findDistribution } from './distribution.ts';
 import type { ChildRequest, ChildResult, ChildSettings } from './protocol.ts';

@@ -1,4 +1,4 @@
-import type { RunResult } from '../../core/sandbox.ts';
+import type { RunResult } from '../../core/services/sandbox.ts';
 import { resultWithoutOutput } from '../result-without-output.ts';
 import type { ChildResult } from './protocol.ts';
 import { posixLimits } from './restricted-node.ts';

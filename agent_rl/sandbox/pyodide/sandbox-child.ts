@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
-import { keptOutputBytes } from '../../core/sandbox.ts';
+import { keptOutputBytes } from '../../core/services/sandbox.ts';
 import { lineReader } from './protocol.ts';
 import type {
   ChildArguments,

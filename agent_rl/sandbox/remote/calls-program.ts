@@ -1,4 +1,4 @@
-import type { CallResult, CallsRequest, SandboxFiles } from '../../core/sandbox.ts';
+import type { CallResult, CallsRequest, SandboxFiles } from '../../core/services/sandbox.ts';
 import { readHarness } from '../harness/read-harness.ts';
 import { readCallResults } from '../read-call-results.ts';
 

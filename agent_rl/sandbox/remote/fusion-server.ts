@@ -7,7 +7,7 @@ import {
   keptOutputBytes,
   type RunRequest,
   type RunResult,
-} from '../../core/sandbox.ts';
+} from '../../core/services/sandbox.ts';
 import { defaultLimits } from '../request-problems.ts';
 import { callsFiles, callsProgram, readResultLines } from './calls-program.ts';
 import { bodyOf, endingOf, FusionAnswer } from './fusion.ts';

@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 
 import { type Static, Type } from 'typebox';
 
-import { limitBounds, type RunRequest, type RunResult } from '../../core/sandbox.ts';
+import { limitBounds, type RunRequest, type RunResult } from '../../core/services/sandbox.ts';
 
 /*
  * SandboxFusion's `POST /run_code`, which verl and others speak. It knows no verdict of memory, of output or of disk:

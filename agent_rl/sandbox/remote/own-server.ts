@@ -11,7 +11,7 @@ import type {
   SandboxSession,
   SessionRequest,
   SessionRun,
-} from '../../core/sandbox.ts';
+} from '../../core/services/sandbox.ts';
 import { defaultLimits } from '../request-problems.ts';
 import { readCallResults } from '../read-call-results.ts';
 import { type HttpClient, NoAnswer } from './http-client.ts';

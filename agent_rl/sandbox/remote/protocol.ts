@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type Static, type TSchema, Type } from 'typebox';
 
-import { limitBounds } from '../../core/sandbox.ts';
+import { limitBounds } from '../../core/services/sandbox.ts';
 
 /*
  * What client and server of this package say to one another: JSON over HTTP.

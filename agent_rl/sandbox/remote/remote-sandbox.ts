@@ -11,7 +11,7 @@ import type {
   SandboxLimits,
   SandboxSession,
   SessionRequest,
-} from '../../core/sandbox.ts';
+} from '../../core/services/sandbox.ts';
 import {
   callsProblem,
   checkedLimits,

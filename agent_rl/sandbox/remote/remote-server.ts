@@ -8,7 +8,7 @@ import type {
   SandboxCapabilities,
   SandboxSession,
   SessionRequest,
-} from '../../core/sandbox.ts';
+} from '../../core/services/sandbox.ts';
 
 /** A kind of server, as the remote sandbox uses it. Its methods throw `NoAnswer` and what `unexpected` makes. */
 export interface RemoteServer {

@@ -7,7 +7,7 @@ import type {
   RunResult,
   Sandbox,
   SessionRequest,
-} from '../../core/sandbox.ts';
+} from '../../core/services/sandbox.ts';
 import { type Page, type PageRequest, Refusal } from './answer-request.ts';
 import { answerOf, FusionBody, requestOf } from './fusion.ts';
 import {

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
-import type { Sandbox } from '../../core/sandbox.ts';
+import type { Sandbox } from '../../core/services/sandbox.ts';
 import { answerRequest, type Page, Refusal } from './answer-request.ts';
 import { ServedSessions } from './served-sessions.ts';
 import { sandboxPages } from './sandbox-pages.ts';

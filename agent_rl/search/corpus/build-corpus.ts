@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { AgentRlError } from '../../core/errors.ts';
-import type { Embedder, SearchDocument } from '../../core/search.ts';
+import type { Embedder, SearchDocument } from '../../core/services/search.ts';
 import { writeFileAtomic, writeFolderAtomic } from '../../telemetry/index.ts';
 import { checkSettings } from './check-settings.ts';
 import { type Chunker, makeChunker } from './chunk-document.ts';

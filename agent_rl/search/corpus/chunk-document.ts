@@ -5,7 +5,7 @@ import { Tokenizer } from '@huggingface/tokenizers';
 import { split } from 'llm-splitter';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
-import type { SearchDocument } from '../../core/search.ts';
+import type { SearchDocument } from '../../core/services/search.ts';
 import { type Passage, wholeDocument } from './passage.ts';
 import type { ChunkingSettings } from './settings.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
-import type { Embedder, SearchBackend } from '../../core/search.ts';
+import type { Embedder, SearchBackend } from '../../core/services/search.ts';
 import { CorpusBackend } from './corpus-backend.ts';
 import {
   checkFiles,

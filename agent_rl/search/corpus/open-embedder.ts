@@ -1,5 +1,5 @@
 import { AgentRlError } from '../../core/errors.ts';
-import type { Embedder } from '../../core/search.ts';
+import type { Embedder } from '../../core/services/search.ts';
 import { openOpenAiEmbedder } from './embedders/openai-embedder.ts';
 import { openTransformersEmbedder } from './embedders/transformers-embedder.ts';
 import type { OpenCorpusOptions } from './open-corpus.ts';

@@ -1,5 +1,5 @@
 import { AgentRlError } from '../../core/errors.ts';
-import type { SearchBackend, SearchDocument } from '../../core/search.ts';
+import type { SearchBackend, SearchDocument } from '../../core/services/search.ts';
 import { makeChunker } from './chunk-document.ts';
 import { checkSettings } from './check-settings.ts';
 import { CorpusBackend } from './corpus-backend.ts';

@@ -1,4 +1,4 @@
-import type { SearchDocument } from '../../core/search.ts';
+import type { SearchDocument } from '../../core/services/search.ts';
 
 /** A piece of a document, as it is indexed and found. */
 export interface Passage {

@@ -1,4 +1,4 @@
-import type { PluginReport } from '../../core/tool.ts';
+import type { PluginReport } from '../../core/plugins/tool.ts';
 import { type DecodedText, decodeText } from './decode-text.ts';
 import {
   isAllowedHost,

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 
 import { AgentRlError } from '../../core/errors.ts';
-import type { PluginReport } from '../../core/tool.ts';
+import type { PluginReport } from '../../core/plugins/tool.ts';
 import { Budget } from './budget.ts';
 import { Cassette, type RecordableCall } from './cassette.ts';
 import { hideSecrets } from './hide-secrets.ts';

@@ -1,6 +1,6 @@
-import type { SearchBackend, SearchHit, SearchRequest } from '../../core/search.ts';
+import type { SearchBackend, SearchHit, SearchRequest } from '../../core/services/search.ts';
 import { AgentRlError } from '../../core/errors.ts';
-import type { PluginReport } from '../../core/tool.ts';
+import type { PluginReport } from '../../core/plugins/tool.ts';
 import { parseHiding } from './hide-secrets.ts';
 import { openDispatcher } from './open-dispatcher.ts';
 import type { FoundPage, Provider } from './providers/index.ts';

@@ -2,8 +2,8 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 
 import { messageOf } from '../../core/errors.ts';
-import { tool } from '../../core/tool.ts';
-import type { Tool, ToolResult } from '../../core/tool.ts';
+import { tool } from '../../core/plugins/tool.ts';
+import type { Tool, ToolResult } from '../../core/plugins/tool.ts';
 
 const CalculatorParameters = Type.Object(
   {

@@ -1,4 +1,4 @@
-import { partsOf, pythonRepr, type PythonValue } from '../../core/python-value.ts';
+import { partsOf, pythonRepr, type PythonValue } from '../../core/python/python-value.ts';
 import type { CodeExecInputs } from './code-exec-tool.ts';
 
 /** A line of Python that prints what a function returns. */

@@ -4,10 +4,10 @@ import type { Static } from 'typebox';
 
 import { AgentRlError } from '../../core/errors.ts';
 import { KeyedRng } from '../../core/keyed-rng.ts';
-import { limitBounds, SANDBOX } from '../../core/sandbox.ts';
-import type { AssertTests, RunResult, Sandbox, SandboxSession } from '../../core/sandbox.ts';
-import { SETTINGS, tool } from '../../core/tool.ts';
-import type { Tool, ToolContext, ToolResult } from '../../core/tool.ts';
+import { limitBounds, SANDBOX } from '../../core/services/sandbox.ts';
+import type { AssertTests, RunResult, Sandbox, SandboxSession } from '../../core/services/sandbox.ts';
+import { SETTINGS, tool } from '../../core/plugins/tool.ts';
+import type { Tool, ToolContext, ToolResult } from '../../core/plugins/tool.ts';
 import { callLine } from './call-line.ts';
 import { describeCall, describeRun, describeSessionRun, describeTests } from './describe-run.ts';
 

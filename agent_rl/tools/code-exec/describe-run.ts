@@ -1,13 +1,13 @@
-import { pythonRepr } from '../../core/python-value.ts';
-import type { PythonValue } from '../../core/python-value.ts';
+import { pythonRepr } from '../../core/python/python-value.ts';
+import type { PythonValue } from '../../core/python/python-value.ts';
 import type {
   AssertTests,
   CallsResult,
   JudgeResult,
   RunResult,
   SessionRun,
-} from '../../core/sandbox.ts';
-import type { ToolResult } from '../../core/tool.ts';
+} from '../../core/services/sandbox.ts';
+import type { ToolResult } from '../../core/plugins/tool.ts';
 import { unreachable } from '../../core/unreachable.ts';
 
 type Described = Required<Pick<ToolResult, 'content' | 'isError'>>;

@@ -2,7 +2,7 @@ import { Ajv } from 'ajv';
 import { Type, type TSchema } from 'typebox';
 
 import { messageOf } from '../../core/errors.ts';
-import type { ToolFace } from '../../core/tool.ts';
+import type { ToolFace } from '../../core/plugins/tool.ts';
 import { checkBudget, requireHeaderValue } from '../../search/web/index.ts';
 import { placeholdersOf } from './fill-template.ts';
 import type { HttpSettings } from './settings.ts';

@@ -2,8 +2,8 @@ import { inject } from 'inversify';
 import { Type } from 'typebox';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
-import { SETTINGS, SHARED, tool } from '../../core/tool.ts';
-import type { Tool, ToolContext, ToolResult } from '../../core/tool.ts';
+import { SETTINGS, SHARED, tool } from '../../core/plugins/tool.ts';
+import type { Tool, ToolContext, ToolResult } from '../../core/plugins/tool.ts';
 import { WebFailure, type WebRequest } from '../../search/web/index.ts';
 import { callName } from '../call-name.ts';
 import { configureHttp } from './configure-http.ts';

@@ -1,5 +1,5 @@
 import { AgentRlError } from '../../core/errors.ts';
-import type { ToolHost, ToolShared } from '../../core/tool.ts';
+import type { ToolHost, ToolShared } from '../../core/plugins/tool.ts';
 import {
   decodeText,
   isAllowedHost,

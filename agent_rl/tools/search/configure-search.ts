@@ -1,4 +1,4 @@
-import type { ToolFace } from '../../core/tool.ts';
+import type { ToolFace } from '../../core/plugins/tool.ts';
 import { settingsProblem } from '../../search/corpus/index.ts';
 import { checkWebSearch } from '../../search/web/index.ts';
 import type { SearchSettings } from './settings.ts';

@@ -1,4 +1,4 @@
-import type { SearchHit } from '../../core/search.ts';
+import type { SearchHit } from '../../core/services/search.ts';
 
 const ellipsis = '…';
 

@@ -1,5 +1,5 @@
-import type { SearchBackend } from '../../core/search.ts';
-import type { ToolHost, ToolShared } from '../../core/tool.ts';
+import type { SearchBackend } from '../../core/services/search.ts';
+import type { ToolHost, ToolShared } from '../../core/plugins/tool.ts';
 import { openCorpusBackend } from '../../search/corpus/index.ts';
 import { joinWebReports, openWebSearch } from '../../search/web/index.ts';
 import { buildMissingIndex } from './build-missing-index.ts';

@@ -1,9 +1,9 @@
 import { inject } from 'inversify';
 import { type Static, Type } from 'typebox';
 
-import type { SearchBackend, SearchDocument, SearchHit } from '../../core/search.ts';
-import { SETTINGS, SHARED, tool } from '../../core/tool.ts';
-import type { Tool, ToolContext, ToolResult } from '../../core/tool.ts';
+import type { SearchBackend, SearchDocument, SearchHit } from '../../core/services/search.ts';
+import { SETTINGS, SHARED, tool } from '../../core/plugins/tool.ts';
+import type { Tool, ToolContext, ToolResult } from '../../core/plugins/tool.ts';
 import { openTaskDocuments } from '../../search/corpus/index.ts';
 import { WebFailure, type WebFailureKind } from '../../search/web/index.ts';
 import { callName } from '../call-name.ts';

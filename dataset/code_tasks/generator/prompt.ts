@@ -1,5 +1,5 @@
 import type { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
-import { pythonRepr } from '../../../agent_rl/core/python-value.ts';
+import { pythonRepr } from '../../../agent_rl/core/python/python-value.ts';
 
 import type { Scalar } from './atom.ts';
 import type { Case } from './cases.ts';

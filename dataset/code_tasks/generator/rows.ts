@@ -1,4 +1,4 @@
-import type { CallsCase, CodeTests, StdinCase } from '../../../agent_rl/core/code-task.ts';
+import type { CallsCase, CodeTests, StdinCase } from '../../../agent_rl/core/tasks/code-task.ts';
 import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 
 import { isTricky } from './atom.ts';

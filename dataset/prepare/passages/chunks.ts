@@ -1,4 +1,4 @@
-import type { SearchDocument } from '../../../agent_rl/core/search.ts';
+import type { SearchDocument } from '../../../agent_rl/core/services/search.ts';
 import { firstAlike } from './near-duplicates.ts';
 import { splitPassages, type PassageOptions } from './split-passages.ts';
 

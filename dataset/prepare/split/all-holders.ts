@@ -1,4 +1,4 @@
-import type { SearchDocument } from '../../../agent_rl/core/search.ts';
+import type { SearchDocument } from '../../../agent_rl/core/services/search.ts';
 import type { PreparedQuestion } from '../collection.ts';
 import type { Chunked } from '../passages/chunks.ts';
 

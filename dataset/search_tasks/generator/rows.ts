@@ -1,5 +1,5 @@
 import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
-import type { SearchDocument } from '../../../agent_rl/core/search.ts';
+import type { SearchDocument } from '../../../agent_rl/core/services/search.ts';
 import { type Kind, oneHopKinds, twoHopKinds, unseenKinds } from './kinds.ts';
 import { namesOf } from './names.ts';
 import { askAbout, isFair } from './question.ts';

@@ -1,5 +1,5 @@
 import type { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
-import type { SearchDocument } from '../../../agent_rl/core/search.ts';
+import type { SearchDocument } from '../../../agent_rl/core/services/search.ts';
 import { type EntityType, type Relation, relationsOf } from './relations.ts';
 
 /** Something with a document about it. */

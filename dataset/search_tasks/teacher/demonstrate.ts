@@ -1,6 +1,6 @@
 import type { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 import type { AssistantMessage, Message, ToolMessage } from '../../../agent_rl/core/message.ts';
-import type { SearchDocument } from '../../../agent_rl/core/search.ts';
+import type { SearchDocument } from '../../../agent_rl/core/services/search.ts';
 import type { Question, Step } from '../generator/question.ts';
 import { asked } from '../generator/world.ts';
 import { drawSlip, type Slip } from './slips.ts';

@@ -1,5 +1,5 @@
 import type { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
-import type { SearchDocument } from '../../../agent_rl/core/search.ts';
+import type { SearchDocument } from '../../../agent_rl/core/services/search.ts';
 
 /**
  * What a search engine would find among a few documents: first those with the query's rarest words. Stands for

@@ -1,5 +1,5 @@
 import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
-import type { LossSpec, TrainDatum } from '../../../agent_rl/core/learner.ts';
+import type { LossSpec, TrainDatum } from '../../../agent_rl/core/services/learner.ts';
 import type { Engine } from '../../../agent_rl/engine/engine.ts';
 import { openEngine } from '../../../agent_rl/engine/open-engine.ts';
 import { DecoderPrograms } from '../../../agent_rl/generation/decoder-programs.ts';

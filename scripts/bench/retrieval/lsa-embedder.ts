@@ -1,7 +1,7 @@
 import { EigenvalueDecomposition, Matrix, QrDecomposition } from 'ml-matrix';
 
 import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
-import type { Embedder } from '../../../agent_rl/core/search.ts';
+import type { Embedder } from '../../../agent_rl/core/services/search.ts';
 
 /** Terms of a text with their weights, by the term's place in the vocabulary. */
 type Sparse = ReadonlyMap<number, number>;

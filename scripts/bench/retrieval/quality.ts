@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
-import type { Embedder, SearchDocument } from '../../../agent_rl/core/search.ts';
+import type { Embedder, SearchDocument } from '../../../agent_rl/core/services/search.ts';
 import { buildCorpus, openCorpusBackend } from '../../../agent_rl/search/corpus/index.ts';
 import type { FusionSettings } from '../../../agent_rl/search/corpus/settings.ts';
 import { readMedquadXml } from '../../../dataset/prepare/readers/medquad-xml.ts';

@@ -1,5 +1,5 @@
-import type { AssertsTests, CodeTests, Compare } from '../../../agent_rl/core/code-task.ts';
-import type { PythonValue } from '../../../agent_rl/core/python-value.ts';
+import type { AssertsTests, CodeTests, Compare } from '../../../agent_rl/core/tasks/code-task.ts';
+import type { PythonValue } from '../../../agent_rl/core/python/python-value.ts';
 
 /** How a task is judged: by comparing what calls return, or by statements in a second sandbox. */
 export type JudgedBy = 'calls' | 'judge';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { AgentRlError } from '../../../agent_rl/core/errors.ts';
-import { keptOutputBytes } from '../../../agent_rl/core/sandbox.ts';
+import { keptOutputBytes } from '../../../agent_rl/core/services/sandbox.ts';
 import { CodeTaskDataset, loadCodeTaskSplits } from '../../../dataset/code-task-dataset.ts';
 
 let folder: string;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 
-import type { CodeTask } from '../../../agent_rl/core/code-task.ts';
+import type { CodeTask } from '../../../agent_rl/core/tasks/code-task.ts';
 import { CodeTaskSampler } from '../../../dataset/code-task-sampler.ts';
 
 const tasksOf = (count: number): CodeTask[] =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 
-import type { Task } from '../../../agent_rl/core/task.ts';
+import type { Task } from '../../../agent_rl/core/tasks/task.ts';
 import { MixedSampler } from '../../../dataset/mixed-sampler.ts';
 import { thrownBy } from '../../support/thrown.ts';
 

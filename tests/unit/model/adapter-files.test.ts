@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 
-import { linearModules } from '../../../agent_rl/core/linear-module.ts';
+import { linearModules } from '../../../agent_rl/core/services/linear-module.ts';
 import { adapterTargets, type Adapter } from '../../../model/adapter.ts';
 import {
   holdsAdapter,

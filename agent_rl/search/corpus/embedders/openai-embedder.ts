@@ -1,7 +1,7 @@
 import { type Dispatcher, EnvHttpProxyAgent, interceptors } from 'undici';
 
 import { AgentRlError, messageOf } from '../../../core/errors.ts';
-import type { EmbeddedAs, Embedder } from '../../../core/search.ts';
+import type { EmbeddedAs, Embedder } from '../../../core/services/search.ts';
 import { redactor } from '../../../telemetry/index.ts';
 import { hideSecrets } from '../../web/hide-secrets.ts';
 import type { OpenAiSettings } from '../settings.ts';

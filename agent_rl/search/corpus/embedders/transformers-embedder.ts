@@ -5,7 +5,7 @@ import type * as Transformers from '@huggingface/transformers';
 import PQueue from 'p-queue';
 
 import { AgentRlError, messageOf } from '../../../core/errors.ts';
-import type { EmbeddedAs, Embedder } from '../../../core/search.ts';
+import type { EmbeddedAs, Embedder } from '../../../core/services/search.ts';
 import { orAborted } from '../lance.ts';
 import type { TransformersSettings } from '../settings.ts';
 import { unitVector } from './unit-vector.ts';

@@ -12,11 +12,11 @@ import {
   ToolRegistry,
 } from '../../../../agent_rl/compose/registries.ts';
 import { loadConfig } from '../../../../agent_rl/config/index.ts';
-import { environments } from '../../../../agent_rl/core/environment.ts';
-import { policies } from '../../../../agent_rl/core/policy.ts';
-import { rewards } from '../../../../agent_rl/core/reward.ts';
-import { toolCallFormats } from '../../../../agent_rl/core/tool-call-format.ts';
-import { tools } from '../../../../agent_rl/core/tool.ts';
+import { environments } from '../../../../agent_rl/core/plugins/environment.ts';
+import { policies } from '../../../../agent_rl/core/plugins/policy.ts';
+import { rewards } from '../../../../agent_rl/core/plugins/reward.ts';
+import { toolCallFormats } from '../../../../agent_rl/core/plugins/tool-call-format.ts';
+import { tools } from '../../../../agent_rl/core/plugins/tool.ts';
 import { HermesFormat } from '../../../../agent_rl/policies/index.ts';
 import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
 import { thrownBy } from '../../../support/thrown.ts';

@@ -7,7 +7,7 @@ import { generate } from '../../../../agent_rl/compose/generate.ts';
 import type { GenerateOptions } from '../../../../agent_rl/compose/run-options.ts';
 import { score } from '../../../../agent_rl/compose/score.ts';
 import { packageRoot } from '../../../../agent_rl/core/package-root.ts';
-import { greedy, unbiased } from '../../../../agent_rl/core/sampling.ts';
+import { greedy, unbiased } from '../../../../agent_rl/core/services/sampling.ts';
 import { saveModel } from '../../../../model/load-model.ts';
 import { plainLogits } from '../../../support/plain-decoder.ts';
 import { tinyQuantizedModel } from '../../../support/quantized-model.ts';

@@ -6,7 +6,7 @@ import {
   planInWords,
   type MemoryRequest,
 } from '../../../../agent_rl/compose/memory-plan.ts';
-import type { LossSpec } from '../../../../agent_rl/core/learner.ts';
+import type { LossSpec } from '../../../../agent_rl/core/services/learner.ts';
 import { adapterTargets, type Adapter } from '../../../../model/adapter.ts';
 import type { ModelConfig } from '../../../../model/model-config.ts';
 import { parameterCount } from '../../../../model/parameters.ts';

@@ -9,7 +9,7 @@ import {
   ToolCallFormatRegistry,
   ToolRegistry,
 } from '../../../../agent_rl/compose/registries.ts';
-import { tool } from '../../../../agent_rl/core/tool.ts';
+import { tool } from '../../../../agent_rl/core/plugins/tool.ts';
 import { Type } from 'typebox';
 import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
 import { rejectionOf } from '../../../support/thrown.ts';

@@ -4,9 +4,9 @@ import { Type } from 'typebox';
 
 import type { ChosenPlugins } from '../../../../agent_rl/compose/choose-plugins.ts';
 import { isolatedSettings, needsSandbox } from '../../../../agent_rl/compose/plugin-needs.ts';
-import { SANDBOX } from '../../../../agent_rl/core/sandbox.ts';
-import { TASK } from '../../../../agent_rl/core/task.ts';
-import { SETTINGS } from '../../../../agent_rl/core/tool.ts';
+import { SANDBOX } from '../../../../agent_rl/core/services/sandbox.ts';
+import { TASK } from '../../../../agent_rl/core/tasks/task.ts';
+import { SETTINGS } from '../../../../agent_rl/core/plugins/tool.ts';
 import { thrownBy } from '../../../support/thrown.ts';
 
 class Plain {

@@ -4,7 +4,7 @@ import { builtinPlugins } from '../../../../agent_rl/compose/builtin-plugins.ts'
 import { choosePlugins } from '../../../../agent_rl/compose/choose-plugins.ts';
 import { requireAbilities } from '../../../../agent_rl/compose/require-abilities.ts';
 import { loadConfig } from '../../../../agent_rl/config/index.ts';
-import type { CodeTask } from '../../../../agent_rl/core/code-task.ts';
+import type { CodeTask } from '../../../../agent_rl/core/tasks/code-task.ts';
 import { scriptedSandbox } from '../../../support/scripted-sandbox.ts';
 import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
 import { thrownBy } from '../../../support/thrown.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { reportsOf } from '../../../../agent_rl/compose/run-reports.ts';
-import type { PluginReport, ToolShared } from '../../../../agent_rl/core/tool.ts';
+import type { PluginReport, ToolShared } from '../../../../agent_rl/core/plugins/tool.ts';
 import { joinWebReports } from '../../../../agent_rl/search/web/index.ts';
 
 const reporting = (session: PluginReport, more: Partial<ToolShared> = {}) =>

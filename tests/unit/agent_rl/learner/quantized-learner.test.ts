@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
-import type { LossSpec, TrainDatum } from '../../../../agent_rl/core/learner.ts';
+import type { LossSpec, TrainDatum } from '../../../../agent_rl/core/services/learner.ts';
 import { OnnxEngine } from '../../../../agent_rl/engine/onnx-engine.ts';
 import { DecoderPrograms } from '../../../../agent_rl/generation/decoder-programs.ts';
 import { LocalGenerator } from '../../../../agent_rl/generation/local-generator.ts';

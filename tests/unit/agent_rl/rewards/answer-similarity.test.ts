@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 
-import type { Embedder } from '../../../../agent_rl/core/search.ts';
+import type { Embedder } from '../../../../agent_rl/core/services/search.ts';
 import {
   AnswerSimilarity,
   openSimilarityScale,

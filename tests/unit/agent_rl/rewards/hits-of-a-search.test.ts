@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 
-import { unbiased } from '../../../../agent_rl/core/sampling.ts';
-import { hitsOf } from '../../../../agent_rl/core/search.ts';
-import type { SearchTask } from '../../../../agent_rl/core/search-task.ts';
-import { tools } from '../../../../agent_rl/core/tool.ts';
+import { unbiased } from '../../../../agent_rl/core/services/sampling.ts';
+import { hitsOf } from '../../../../agent_rl/core/services/search.ts';
+import type { SearchTask } from '../../../../agent_rl/core/tasks/search-task.ts';
+import { tools } from '../../../../agent_rl/core/plugins/tool.ts';
 import { SearchEnv } from '../../../../agent_rl/environments/search/search-env.ts';
 import { mrr } from '../../../../agent_rl/rewards/mrr.ts';
 import { runEpisode } from '../../../../agent_rl/rollout/episode.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { ExecutedCall, Turn, Verdict } from '../../../../agent_rl/core/environment.ts';
-import { rewards } from '../../../../agent_rl/core/reward.ts';
+import type { ExecutedCall, Turn, Verdict } from '../../../../agent_rl/core/plugins/environment.ts';
+import { rewards } from '../../../../agent_rl/core/plugins/reward.ts';
 import { brevity } from '../../../../agent_rl/rewards/brevity.ts';
 import { builtInRewards } from '../../../../agent_rl/rewards/index.ts';
 import { wellFormedCalls } from '../../../../agent_rl/rewards/well-formed-calls.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { EpisodeView } from '../../../../agent_rl/core/reward.ts';
+import type { EpisodeView } from '../../../../agent_rl/core/plugins/reward.ts';
 import {
   combineRewards,
   type WeightedReward,

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 
 import { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
-import { unbiased } from '../../../../agent_rl/core/sampling.ts';
+import { unbiased } from '../../../../agent_rl/core/services/sampling.ts';
 import type { Trajectory } from '../../../../agent_rl/core/trajectory.ts';
 import { AsyncRolloutWorker } from '../../../../agent_rl/rollout/async-rollout-worker.ts';
 import type { EpisodeMaker } from '../../../../agent_rl/rollout/episode-parts.ts';

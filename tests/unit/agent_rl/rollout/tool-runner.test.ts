@@ -6,7 +6,7 @@ import { describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 
 import { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
-import type { Tool, ToolContext, ToolSpec } from '../../../../agent_rl/core/tool.ts';
+import type { Tool, ToolContext, ToolSpec } from '../../../../agent_rl/core/plugins/tool.ts';
 import { ToolRunner } from '../../../../agent_rl/rollout/tool-runner.ts';
 
 const spec = {

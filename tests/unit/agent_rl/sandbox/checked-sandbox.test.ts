@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { Sandbox } from '../../../../agent_rl/core/sandbox.ts';
+import type { Sandbox } from '../../../../agent_rl/core/services/sandbox.ts';
 import { CheckedSandbox } from '../../../../agent_rl/sandbox/checked-sandbox.ts';
 import { RememberingSandbox } from '../../../../agent_rl/sandbox/remembering-sandbox.ts';
 import { badArguments, badRequests } from '../../../support/bad-requests.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { array, assert, double, property, shuffledSubarray } from 'fast-check';
 
-import { NotAPythonValue, partsOf } from '../../../../agent_rl/core/python-value.ts';
-import type { PythonValue } from '../../../../agent_rl/core/python-value.ts';
+import { NotAPythonValue, partsOf } from '../../../../agent_rl/core/python/python-value.ts';
+import type { PythonValue } from '../../../../agent_rl/core/python/python-value.ts';
 import { compareValues } from '../../../../agent_rl/sandbox/compare-values.ts';
 import { fewPythonValues, pythonValues } from '../../../support/python-values.ts';
 

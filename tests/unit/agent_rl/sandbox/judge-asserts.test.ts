@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { CodeTests } from '../../../../agent_rl/core/code-task.ts';
-import type { JudgeResult } from '../../../../agent_rl/core/sandbox.ts';
+import type { CodeTests } from '../../../../agent_rl/core/tasks/code-task.ts';
+import type { JudgeResult } from '../../../../agent_rl/core/services/sandbox.ts';
 import { judgeCode } from '../../../../agent_rl/sandbox/judge.ts';
 import { hasPython } from '../../../support/harness.ts';
 import { scriptedSandbox } from '../../../support/scripted-sandbox.ts';

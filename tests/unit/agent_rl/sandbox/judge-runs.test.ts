@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { keptOutputBytes, type RunResult } from '../../../../agent_rl/core/sandbox.ts';
+import { keptOutputBytes, type RunResult } from '../../../../agent_rl/core/services/sandbox.ts';
 import { judgeCode, type Judgement } from '../../../../agent_rl/sandbox/judge.ts';
 import { nativeLimits } from '../../../../agent_rl/sandbox/native/native-limits.ts';
 import { scriptedSandbox } from '../../../support/scripted-sandbox.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { CodeTests } from '../../../../agent_rl/core/code-task.ts';
+import type { CodeTests } from '../../../../agent_rl/core/tasks/code-task.ts';
 import { judgeCode } from '../../../../agent_rl/sandbox/judge.ts';
 import { rewardHacks } from '../../../attacks/reward-hacks.ts';
 import { scriptedSandbox } from '../../../support/scripted-sandbox.ts';

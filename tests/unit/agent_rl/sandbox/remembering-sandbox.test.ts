@@ -1,6 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals';
 
-import type { RunResult } from '../../../../agent_rl/core/sandbox.ts';
+import type { RunResult } from '../../../../agent_rl/core/services/sandbox.ts';
 import { RememberingSandbox } from '../../../../agent_rl/sandbox/remembering-sandbox.ts';
 import { scriptedSandbox } from '../../../support/scripted-sandbox.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { RunResult } from '../../../../agent_rl/core/sandbox.ts';
+import type { RunResult } from '../../../../agent_rl/core/services/sandbox.ts';
 import type { SandboxIncident } from '../../../../agent_rl/sandbox/incident.ts';
 import { RetryingSandbox } from '../../../../agent_rl/sandbox/retrying-sandbox.ts';
 import { scriptedSandbox } from '../../../support/scripted-sandbox.ts';

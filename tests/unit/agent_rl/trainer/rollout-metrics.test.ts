@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 
-import type { ExecutedCall } from '../../../../agent_rl/core/environment.ts';
+import type { ExecutedCall } from '../../../../agent_rl/core/plugins/environment.ts';
 import type { Trajectory } from '../../../../agent_rl/core/trajectory.ts';
 import { rolloutMetrics } from '../../../../agent_rl/trainer/rollout-metrics.ts';
 import { trajectory } from '../../../support/trajectories.ts';

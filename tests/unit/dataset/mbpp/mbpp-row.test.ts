@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 
 import { describe, expect, test } from '@jest/globals';
 
-import type { CodeTask } from '../../../../agent_rl/core/code-task.ts';
+import type { CodeTask } from '../../../../agent_rl/core/tasks/code-task.ts';
 import { CodeTaskDataset } from '../../../../dataset/code-task-dataset.ts';
 import { callOf, mbppRowReader } from '../../../../dataset/mbpp/mbpp-row.ts';
 

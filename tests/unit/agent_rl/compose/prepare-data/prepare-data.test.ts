@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { jobs } from '../../../../../agent_rl/compose/jobs.ts';
 import type { Jobs } from '../../../../../agent_rl/compose/run-options.ts';
-import type { SearchDocument } from '../../../../../agent_rl/core/search.ts';
+import type { SearchDocument } from '../../../../../agent_rl/core/services/search.ts';
 import { commandLine } from '../../../../support/command-line.ts';
 import { temporaryFolder, writeBelow } from '../../../../support/temporary-folder.ts';
 import { webServer } from '../../../../support/web-server.ts';

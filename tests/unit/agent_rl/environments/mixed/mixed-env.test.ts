@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 
-import type { CodeTask } from '../../../../../agent_rl/core/code-task.ts';
-import type { Turn } from '../../../../../agent_rl/core/environment.ts';
-import type { SearchTask } from '../../../../../agent_rl/core/search-task.ts';
+import type { CodeTask } from '../../../../../agent_rl/core/tasks/code-task.ts';
+import type { Turn } from '../../../../../agent_rl/core/plugins/environment.ts';
+import type { SearchTask } from '../../../../../agent_rl/core/tasks/search-task.ts';
 import type { CodeExecSettings } from '../../../../../agent_rl/environments/code-exec/settings.ts';
 import { MixedEnv } from '../../../../../agent_rl/environments/mixed/mixed-env.ts';
 import type { SearchSettings } from '../../../../../agent_rl/environments/search/settings.ts';

@@ -8,9 +8,9 @@ import type {
   Generation,
   GenerationRequest,
   Generator,
-} from '../../../../../agent_rl/core/generator.ts';
+} from '../../../../../agent_rl/core/services/generator.ts';
 import { packageRoot } from '../../../../../agent_rl/core/package-root.ts';
-import { greedy, unbiased } from '../../../../../agent_rl/core/sampling.ts';
+import { greedy, unbiased } from '../../../../../agent_rl/core/services/sampling.ts';
 import { OnnxEngine } from '../../../../../agent_rl/engine/onnx-engine.ts';
 import { DecoderPrograms } from '../../../../../agent_rl/generation/decoder-programs.ts';
 import { LocalGenerator } from '../../../../../agent_rl/generation/local-generator.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { AssertTests, JudgeResult } from '../../../../../agent_rl/core/sandbox.ts';
+import type { AssertTests, JudgeResult } from '../../../../../agent_rl/core/services/sandbox.ts';
 import { hasPython, withHarness } from '../../../../support/harness.ts';
 import { twoProcessSandbox } from '../../../../support/two-process-sandbox.ts';
 

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import type { SandboxSession } from '../../../../../agent_rl/core/sandbox.ts';
+import type { SandboxSession } from '../../../../../agent_rl/core/services/sandbox.ts';
 import { NativeSandbox } from '../../../../../agent_rl/sandbox/native/native-sandbox.ts';
 import { descendants } from '../../../../support/descendants.ts';
 import { offersLevel } from '../../../../support/python.ts';

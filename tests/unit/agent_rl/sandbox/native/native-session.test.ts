@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 
 import { NativeSandbox } from '../../../../../agent_rl/sandbox/native/native-sandbox.ts';
-import type { SandboxSession } from '../../../../../agent_rl/core/sandbox.ts';
+import type { SandboxSession } from '../../../../../agent_rl/core/services/sandbox.ts';
 import { descendants, readProcess } from '../../../../support/descendants.ts';
 import { offersLevel } from '../../../../support/python.ts';
 import { unhurriedLimits } from '../../../../support/sandbox-limits.ts';

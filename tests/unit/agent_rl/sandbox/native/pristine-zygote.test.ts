@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import type { Sandbox } from '../../../../../agent_rl/core/sandbox.ts';
+import type { Sandbox } from '../../../../../agent_rl/core/services/sandbox.ts';
 import { NativeSandbox } from '../../../../../agent_rl/sandbox/native/native-sandbox.ts';
 import { offersLevel } from '../../../../support/python.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { AssertTests, JudgeResult } from '../../../../../agent_rl/core/sandbox.ts';
+import type { AssertTests, JudgeResult } from '../../../../../agent_rl/core/services/sandbox.ts';
 import { channelProbes } from '../../../../../agent_rl/sandbox/pyodide/escape-probes.ts';
 import { probeProgram } from '../../../../../agent_rl/sandbox/pyodide/probe-escapes.ts';
 import { startedSandbox } from '../../../../support/started-sandbox.ts';

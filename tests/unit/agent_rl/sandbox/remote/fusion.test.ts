@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { RunResult } from '../../../../../agent_rl/core/sandbox.ts';
+import type { RunResult } from '../../../../../agent_rl/core/services/sandbox.ts';
 import {
   answerOf,
   bodyOf,

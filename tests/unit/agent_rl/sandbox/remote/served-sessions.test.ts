@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 
-import type { SandboxSession } from '../../../../../agent_rl/core/sandbox.ts';
+import type { SandboxSession } from '../../../../../agent_rl/core/services/sandbox.ts';
 import { ServedSessions } from '../../../../../agent_rl/sandbox/remote/served-sessions.ts';
 import { scriptedSandbox } from '../../../../support/scripted-sandbox.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
-import type { SearchDocument } from '../../../../../agent_rl/core/search.ts';
+import type { SearchDocument } from '../../../../../agent_rl/core/services/search.ts';
 import { packageRoot } from '../../../../../agent_rl/core/package-root.ts';
 import {
   buildCorpus,

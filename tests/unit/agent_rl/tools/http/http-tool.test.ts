@@ -6,7 +6,7 @@ import { builtinPlugins } from '../../../../../agent_rl/compose/builtin-plugins.
 import { choosePlugins } from '../../../../../agent_rl/compose/choose-plugins.ts';
 import { loadConfig, validateBlock } from '../../../../../agent_rl/config/index.ts';
 import { KeyedRng } from '../../../../../agent_rl/core/keyed-rng.ts';
-import type { ToolResult } from '../../../../../agent_rl/core/tool.ts';
+import type { ToolResult } from '../../../../../agent_rl/core/plugins/tool.ts';
 import { configureHttp } from '../../../../../agent_rl/tools/http/configure-http.ts';
 import { HttpTool } from '../../../../../agent_rl/tools/http/http-tool.ts';
 import { openHttp } from '../../../../../agent_rl/tools/http/open-http.ts';

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '../../../../../agent_rl/core/keyed-rng.ts';
-import type { ToolResult } from '../../../../../agent_rl/core/tool.ts';
+import type { ToolResult } from '../../../../../agent_rl/core/plugins/tool.ts';
 import { PageReader } from '../../../../../agent_rl/search/web/index.ts';
 import { OpenPageTool } from '../../../../../agent_rl/tools/open-page/open-page-tool.ts';
 import { describeToolContract } from '../../../../contracts/tool-contract.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '../../../../../agent_rl/core/keyed-rng.ts';
-import type { ToolResult } from '../../../../../agent_rl/core/tool.ts';
+import type { ToolResult } from '../../../../../agent_rl/core/plugins/tool.ts';
 import { openSearch } from '../../../../../agent_rl/tools/search/open-search.ts';
 import { SearchTool } from '../../../../../agent_rl/tools/search/search-tool.ts';
 import type { SearchSettings } from '../../../../../agent_rl/tools/search/settings.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '../../../../../agent_rl/core/keyed-rng.ts';
-import type { SearchBackend, SearchRequest } from '../../../../../agent_rl/core/search.ts';
+import type { SearchBackend, SearchRequest } from '../../../../../agent_rl/core/services/search.ts';
 import { SearchTool } from '../../../../../agent_rl/tools/search/search-tool.ts';
 import type { SearchSettings } from '../../../../../agent_rl/tools/search/settings.ts';
 import { formatHits } from '../../../../../agent_rl/tools/search/format-hits.ts';

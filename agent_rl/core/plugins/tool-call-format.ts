@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 
 import type { Class } from './class.ts';
-import type { AssistantMessage, ToolCall } from './message.ts';
+import type { AssistantMessage, ToolCall } from '../message.ts';
 import { PluginKind } from './plugin.ts';
 import { fieldRules, optionalField } from './plugin-rules.ts';
 import type { ToolSpec } from './tool.ts';

@@ -1,4 +1,4 @@
-import { unreachable } from './unreachable.ts';
+import { unreachable } from '../unreachable.ts';
 
 /**
  * Plain Python values as JSON, so that what JSON cannot tell apart survives: tuples, sets, bytes, whole

@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv';
 
-import { messageOf } from './errors.ts';
+import { messageOf } from '../errors.ts';
 
 /** What a field of a plugin's spec may hold. */
 export interface FieldRule {

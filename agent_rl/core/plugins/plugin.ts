@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 
-import { AgentRlError } from './errors.ts';
+import { AgentRlError } from '../errors.ts';
 import { pluginProblems, type PluginRules } from './plugin-rules.ts';
 
 /** What every plugin spec has. */

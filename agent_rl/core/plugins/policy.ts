@@ -1,13 +1,13 @@
 import type { TSchema } from 'typebox';
 
 import type { Class } from './class.ts';
-import type { Generator, RandomKey } from './generator.ts';
-import type { AssistantMessage, Message, ToolMessage, UserMessage } from './message.ts';
+import type { Generator, RandomKey } from '../services/generator.ts';
+import type { AssistantMessage, Message, ToolMessage, UserMessage } from '../message.ts';
 import { PluginKind } from './plugin.ts';
 import { fieldRules, optionalField } from './plugin-rules.ts';
-import type { Sampling } from './sampling.ts';
+import type { Sampling } from '../services/sampling.ts';
 import type { ToolSpec } from './tool.ts';
-import type { Transcript } from './transcript.ts';
+import type { Transcript } from '../transcript.ts';
 
 export interface ActOptions {
   readonly episode: string;

@@ -1,4 +1,4 @@
-import type { ToolResult } from './tool.ts';
+import type { ToolResult } from '../plugins/tool.ts';
 
 /** A text that can be searched. `id` is unique in its collection. */
 export interface SearchDocument {

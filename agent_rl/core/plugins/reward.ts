@@ -1,10 +1,10 @@
 import type { TSchema } from 'typebox';
 
 import type { Turn, Verdict } from './environment.ts';
-import type { Message } from './message.ts';
+import type { Message } from '../message.ts';
 import { PluginKind } from './plugin.ts';
 import { fieldRules, optionalField } from './plugin-rules.ts';
-import type { Task } from './task.ts';
+import type { Task } from '../tasks/task.ts';
 import type { ToolHost, ToolShared } from './tool.ts';
 
 /** What a reward may look at: the finished episode, without tokens. */

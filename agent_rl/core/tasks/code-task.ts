@@ -1,5 +1,5 @@
-import type { PythonValue } from './python-value.ts';
-import type { AssertTests } from './sandbox.ts';
+import type { PythonValue } from '../python/python-value.ts';
+import type { AssertTests } from '../services/sandbox.ts';
 import type { Task } from './task.ts';
 
 /** How an answer is compared with the expected one. */

@@ -1,4 +1,4 @@
-import type { SearchDocument } from './search.ts';
+import type { SearchDocument } from '../services/search.ts';
 import type { Task } from './task.ts';
 
 /** A question to answer by searching. */

@@ -1,7 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 
 import type { Class } from './class.ts';
-import type { KeyedRng } from './keyed-rng.ts';
+import type { KeyedRng } from '../keyed-rng.ts';
 import { PluginKind } from './plugin.ts';
 import { fieldRules, optionalField } from './plugin-rules.ts';
 

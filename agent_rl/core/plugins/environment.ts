@@ -1,8 +1,8 @@
 import type { TSchema } from 'typebox';
 
 import type { Class } from './class.ts';
-import type { AssistantMessage, Message, ToolCall, UserMessage } from './message.ts';
-import type { Outcome } from './outcome.ts';
+import type { AssistantMessage, Message, ToolCall, UserMessage } from '../message.ts';
+import type { Outcome } from '../outcome.ts';
 import { PluginKind } from './plugin.ts';
 import { fieldRules, optionalField } from './plugin-rules.ts';
 import type { ToolResult } from './tool.ts';
