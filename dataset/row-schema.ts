@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import { type TSchema, Type } from 'typebox';
 
-import { nearestName } from '../agent_rl/config/nearest-name.ts';
+import { nearestName } from '../agent_rl/config/checks/nearest-name.ts';
 
 import { type DatasetProblem, shownValue } from './dataset-problem.ts';
 

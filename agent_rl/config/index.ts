@@ -8,8 +8,8 @@ export {
   type PluginRequest,
   pluginRequests,
 } from './load-config.ts';
-export { nearestName } from './nearest-name.ts';
-export type { Override } from './overrides.ts';
+export { nearestName } from './checks/nearest-name.ts';
+export type { Override } from './yaml/overrides.ts';
 export { EnvironmentBlock, RewardsBlock, ToolsBlock } from './blocks/plugin-blocks.ts';
 export { PolicyBlock } from './blocks/policy-block.ts';
 export {
@@ -19,9 +19,9 @@ export {
   placeOf,
   type Places,
   type Problem,
-} from './problem.ts';
+} from './checks/problem.ts';
 export { rewardName } from './reward-name.ts';
-export { resolvedYaml } from './resolved-yaml.ts';
+export { resolvedYaml } from './yaml/resolved-yaml.ts';
 export { runLength } from './run-length.ts';
-export { sandboxProblems } from './sandbox-problems.ts';
-export { type BlockPlace, checkBlock, validateBlock } from './validate-block.ts';
+export { sandboxProblems } from './checks/sandbox-problems.ts';
+export { type BlockPlace, checkBlock, validateBlock } from './checks/validate-block.ts';

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { configInvalid, type Problem, validateBlock } from '../../config/index.ts';
-import { applyOverrides, type Override, parseSet } from '../../config/overrides.ts';
-import { readYaml } from '../../config/read-yaml.ts';
+import { applyOverrides, type Override, parseSet } from '../../config/yaml/overrides.ts';
+import { readYaml } from '../../config/yaml/read-yaml.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { packageRoot } from '../../core/package-root.ts';
 import { buildCorpus, BuildSettings } from '../../search/corpus/index.ts';

@@ -1,4 +1,4 @@
-import type { Config } from './config-schema.ts';
+import type { Config } from '../config-schema.ts';
 
 type SandboxSettings = Pick<Config['sandbox'], 'type'> &
   Partial<Pick<Config['sandbox'], 'url' | 'tokenEnv' | 'python' | 'preload'>>;

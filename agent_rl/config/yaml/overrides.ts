@@ -1,4 +1,4 @@
-import { type Place, pointerStep, type Problem, shown } from './problem.ts';
+import { type Place, pointerStep, type Problem, shown } from '../checks/problem.ts';
 import { readYaml } from './read-yaml.ts';
 import { type Block, isBlock, put, type SourcedTree } from './sourced-tree.ts';
 

@@ -4,7 +4,7 @@ import type { Static, TSchema } from 'typebox';
 
 import { explainSchemaError } from './explain-schema-error.ts';
 import { configInvalid, type Places, pointerStep, type Problem } from './problem.ts';
-import { frozenCopy } from './sourced-tree.ts';
+import { frozenCopy } from '../yaml/sourced-tree.ts';
 
 /** Where a block stands in the run file. */
 export interface BlockPlace {

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 
-import { type Config, ConfigSchema } from './config-schema.ts';
+import { type Config, ConfigSchema } from '../config-schema.ts';
 
 /** The config as YAML that loads to the same config: everything filled in, nothing to extend. */
 export function resolvedYaml(config: Config): string {

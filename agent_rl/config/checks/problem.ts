@@ -1,4 +1,4 @@
-import { AgentRlError, type ErrorCode } from '../core/errors.ts';
+import { AgentRlError, type ErrorCode } from '../../core/errors.ts';
 
 /** Where a value was written: a place in a file, or a flag. */
 export interface Location {

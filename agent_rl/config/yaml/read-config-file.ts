@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 
-import { messageOf } from '../core/errors.ts';
-import { type Location, placeOf, type Problem, shown } from './problem.ts';
+import { messageOf } from '../../core/errors.ts';
+import { type Location, placeOf, type Problem, shown } from '../checks/problem.ts';
 import { readYaml } from './read-yaml.ts';
 import { isBlock, mergeTrees, put, type Block, type SourcedTree } from './sourced-tree.ts';
 

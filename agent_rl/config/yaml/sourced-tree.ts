@@ -1,4 +1,4 @@
-import { type Place, type Places, pointerStep } from './problem.ts';
+import { type Place, type Places, pointerStep } from '../checks/problem.ts';
 
 /** A value and where each part of it was written. */
 export interface SourcedTree {

@@ -9,7 +9,7 @@ import {
   parseDocument,
 } from 'yaml';
 
-import { type Location, type Place, pointerStep, type Problem } from './problem.ts';
+import { type Location, type Place, pointerStep, type Problem } from '../checks/problem.ts';
 import { type Block, put, type SourcedTree } from './sourced-tree.ts';
 
 /** Text of a YAML file as a value with places, and what could not be read. */

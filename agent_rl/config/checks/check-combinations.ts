@@ -1,9 +1,9 @@
-import { ModelBlock } from './blocks/model-block.ts';
-import { RolloutBlock } from './blocks/rollout-block.ts';
-import { TrainBlock } from './blocks/train-block.ts';
-import type { Config } from './config-schema.ts';
+import { ModelBlock } from '../blocks/model-block.ts';
+import { RolloutBlock } from '../blocks/rollout-block.ts';
+import { TrainBlock } from '../blocks/train-block.ts';
+import type { Config } from '../config-schema.ts';
 import { placeOf, type Places, pointerStep, type Problem } from './problem.ts';
-import { runLength } from './run-length.ts';
+import { runLength } from '../run-length.ts';
 import { sandboxProblems } from './sandbox-problems.ts';
 
 /** A run's own file spells out every default, so only another value is one that somebody asked for. */
