@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 import { compiledTwin } from '../core/compiled-twin.ts';
-import { nextMessage } from '../core/next-message.ts';
+import { nextMessage } from '../threads/thread.ts';
 import type { ToolResult, ToolSettings } from '../core/plugins/tool.ts';
 import { type Timed, withDeadline } from './with-deadline.ts';
 

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { compiledTwin } from '../../core/compiled-twin.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import type { Generation, GenerationRequest } from '../../core/services/generator.ts';
-import { nextMessage } from '../../core/next-message.ts';
+import { nextMessage } from '../../threads/thread.ts';
 import type { OwnGenerator } from '../../core/plugins/policy.ts';
 import { fromSentError } from '../../core/sent-error.ts';
 import { keepFullFloat32 } from '../../engine/full-float32.ts';

@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 import { compiledTwin } from '../../core/compiled-twin.ts';
-import { nextMessage } from '../../core/next-message.ts';
+import { nextMessage } from '../../threads/thread.ts';
 import type { PageAnswer } from './page-thread.ts';
 import type { ReadablePage } from './readable-page.ts';
 import { untilAborted } from './until-aborted.ts';
