@@ -2,7 +2,7 @@ import { totalmem } from 'node:os';
 
 import { AgentRlError } from '../core/errors.ts';
 import type { ModelConfig } from '../../model/model-config.ts';
-import { mebibytes } from './mebibytes.ts';
+import { mebibytes } from '../telemetry/mebibytes.ts';
 
 export interface CacheRequest {
   /** `rollout.workers`: episodes in flight. */

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { AgentRlError } from '../core/errors.ts';
 import { exportOnnx } from '../../model/export-onnx.ts';
 import { checkpointAt } from './checkpoints.ts';
-import { mebibytes } from './mebibytes.ts';
+import { mebibytes } from '../telemetry/mebibytes.ts';
 import { localLayers } from './local-layers.ts';
 import { localModel } from './local-model.ts';
 import { textFolder } from './model-folder.ts';

@@ -11,7 +11,7 @@ import { visibleControls, withProgress } from '../telemetry/index.ts';
 import type { ModelConfig } from '../../model/model-config.ts';
 import { builtinPlugins } from './builtin-plugins.ts';
 import { cacheBytes, type CacheRequest } from './check-cache-fits.ts';
-import { mebibytes } from './mebibytes.ts';
+import { mebibytes } from '../telemetry/mebibytes.ts';
 import { textFolder } from './model-folder.ts';
 import { openToolCallFormat } from './open-tool-call-format.ts';
 import {

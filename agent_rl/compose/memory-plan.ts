@@ -14,7 +14,7 @@ import { allSpecs, trainedAdapter, trainedSpecs } from '../../model/adapter.ts';
 import type { ModelConfig } from '../../model/model-config.ts';
 import { elementCount, type ParameterSpec } from '../../model/parameters.ts';
 import { cacheBytes } from './check-cache-fits.ts';
-import { mebibytes } from './mebibytes.ts';
+import { mebibytes } from '../telemetry/mebibytes.ts';
 
 /** What an engine is to hold at once. */
 export interface MemoryRequest {

@@ -2,7 +2,7 @@ import { type Config, runLength } from '../config/index.ts';
 import { machineBytes, type MemoryPlan, planInWords } from './memory-plan.ts';
 import type { SandboxTier } from '../sandbox/choose-backend.ts';
 import { tierMemory } from '../sandbox/tier-memory.ts';
-import { mebibytes } from './mebibytes.ts';
+import { mebibytes } from '../telemetry/mebibytes.ts';
 
 export interface PlanFacts {
   readonly trainTasks: number;

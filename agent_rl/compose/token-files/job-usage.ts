@@ -1,6 +1,6 @@
 import { AgentRlError } from '../../core/errors.ts';
 import { throwIfFailed } from '../../core/stray-failure.ts';
-import { mebibytes } from '../mebibytes.ts';
+import { mebibytes } from '../../telemetry/mebibytes.ts';
 
 /** What a job over a file used. Plain JSON. */
 export interface JobUsage {
