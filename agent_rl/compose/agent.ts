@@ -16,7 +16,7 @@ import type { Tool, ToolShared, ToolSpec } from '../core/plugins/tool.ts';
 import { AsyncRolloutWorker } from '../rollout/async-rollout-worker.ts';
 import type { EpisodeMaker } from '../rollout/episode-parts.ts';
 import { RolloutWorker, type Rollouts } from '../rollout/rollout-worker.ts';
-import { ToolRunner } from '../rollout/tool-runner.ts';
+import { ToolRunner } from '../rollout/tools/tool-runner.ts';
 import { openSandbox, sandboxOf } from '../sandbox/open-sandbox.ts';
 import type { OpenedSandbox } from '../sandbox/open-sandbox.ts';
 import {

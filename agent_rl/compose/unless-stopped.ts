@@ -1,6 +1,6 @@
 import { AgentRlError } from '../core/errors.ts';
 import { throwIfFailed } from '../core/stray-failure.ts';
-import { unlessAborted } from '../rollout/with-deadline.ts';
+import { unlessAborted } from '../rollout/tools/with-deadline.ts';
 
 /** @throws StrayFailure or AgentRlError `INTERRUPTED` when a job is stopped before it has begun. */
 export function throwIfStopped(signal: AbortSignal): void {

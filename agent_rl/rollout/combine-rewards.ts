@@ -1,6 +1,6 @@
 import type { Verdict } from '../core/plugins/environment.ts';
 import type { EpisodeView } from '../core/plugins/reward.ts';
-import { viewOfTool } from './view-of-tool.ts';
+import { viewOfTool } from './tools/view-of-tool.ts';
 
 /** A reward added to the environment's own. */
 export interface WeightedReward {

@@ -4,7 +4,7 @@ import type { Sampling } from '../core/services/sampling.ts';
 import type { Task } from '../core/tasks/task.ts';
 import type { Tool } from '../core/plugins/tool.ts';
 import type { WeightedReward } from './combine-rewards.ts';
-import type { ToolRunner } from './tool-runner.ts';
+import type { ToolRunner } from './tools/tool-runner.ts';
 
 export interface EpisodeLimits {
   readonly maxTurns: number;

@@ -6,7 +6,7 @@ import type { Trajectory } from '../../agent_rl/core/trajectory.ts';
 import { CodeExecEnv } from '../../agent_rl/environments/code-exec/code-exec-env.ts';
 import { HermesFormat, LanguageModelPolicy } from '../../agent_rl/policies/index.ts';
 import { runEpisode } from '../../agent_rl/rollout/episode.ts';
-import { ToolRunner } from '../../agent_rl/rollout/tool-runner.ts';
+import { ToolRunner } from '../../agent_rl/rollout/tools/tool-runner.ts';
 import { CodeExecTool } from '../../agent_rl/tools/code-exec/code-exec-tool.ts';
 import { tools } from '../../agent_rl/core/plugins/tool.ts';
 import { miniMind3 } from '../support/minimind3.ts';

@@ -17,7 +17,7 @@ import type { ToolResult } from '../../agent_rl/core/plugins/tool.ts';
 import { openEngine } from '../../agent_rl/engine/open-engine.ts';
 import { tf } from '../../agent_rl/engine/ops.ts';
 import { RolloutWorker } from '../../agent_rl/rollout/rollout-worker.ts';
-import { ToolRunner } from '../../agent_rl/rollout/tool-runner.ts';
+import { ToolRunner } from '../../agent_rl/rollout/tools/tool-runner.ts';
 import { openSandbox } from '../../agent_rl/sandbox/open-sandbox.ts';
 import { openEmbedder } from '../../agent_rl/search/corpus/index.ts';
 import type { Metrics } from '../../agent_rl/telemetry/index.ts';

@@ -7,7 +7,7 @@ import { tools } from '../../../../agent_rl/core/plugins/tool.ts';
 import { SearchEnv } from '../../../../agent_rl/environments/search/search-env.ts';
 import { mrr } from '../../../../agent_rl/rewards/mrr.ts';
 import { runEpisode } from '../../../../agent_rl/rollout/episode.ts';
-import { ToolRunner } from '../../../../agent_rl/rollout/tool-runner.ts';
+import { ToolRunner } from '../../../../agent_rl/rollout/tools/tool-runner.ts';
 import { SearchTool } from '../../../../agent_rl/tools/search/search-tool.ts';
 import { says, ScriptedPolicy } from '../../../support/scripted-policy.ts';
 

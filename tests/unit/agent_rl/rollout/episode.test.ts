@@ -8,7 +8,7 @@ import { unbiased } from '../../../../agent_rl/core/services/sampling.ts';
 import { maskOf } from '../../../../agent_rl/core/transcript.ts';
 import { runEpisode } from '../../../../agent_rl/rollout/episode.ts';
 import type { EpisodeParts } from '../../../../agent_rl/rollout/episode-parts.ts';
-import { ToolRunner } from '../../../../agent_rl/rollout/tool-runner.ts';
+import { ToolRunner } from '../../../../agent_rl/rollout/tools/tool-runner.ts';
 import { ScriptedEnvironment } from '../../../support/scripted-environment.ts';
 import { says, type Script, ScriptedPolicy } from '../../../support/scripted-policy.ts';
 

@@ -8,7 +8,7 @@ import { AsyncRolloutWorker } from '../../../../agent_rl/rollout/async-rollout-w
 import type { EpisodeMaker } from '../../../../agent_rl/rollout/episode-parts.ts';
 import { planGroups } from '../../../../agent_rl/rollout/rollout-plan.ts';
 import { RolloutWorker } from '../../../../agent_rl/rollout/rollout-worker.ts';
-import { ToolRunner } from '../../../../agent_rl/rollout/tool-runner.ts';
+import { ToolRunner } from '../../../../agent_rl/rollout/tools/tool-runner.ts';
 import { ScriptedEnvironment } from '../../../support/scripted-environment.ts';
 import { says, ScriptedPolicy } from '../../../support/scripted-policy.ts';
 

@@ -5,9 +5,9 @@ import type { Worker } from 'node:worker_threads';
 import { describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 
-import { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
-import type { Tool, ToolContext, ToolSpec } from '../../../../agent_rl/core/plugins/tool.ts';
-import { ToolRunner } from '../../../../agent_rl/rollout/tool-runner.ts';
+import { KeyedRng } from '../../../../../agent_rl/core/keyed-rng.ts';
+import type { Tool, ToolContext, ToolSpec } from '../../../../../agent_rl/core/plugins/tool.ts';
+import { ToolRunner } from '../../../../../agent_rl/rollout/tools/tool-runner.ts';
 
 const spec = {
   name: 'adder',
@@ -120,7 +120,7 @@ describe('ToolRunner', () => {
 });
 
 describe('an isolated tool', () => {
-  const url = new URL('../../../fixtures/isolated-tools/patient-tool.mjs', import.meta.url).href;
+  const url = new URL('../../../../fixtures/isolated-tools/patient-tool.mjs', import.meta.url).href;
   const isolated = {
     name: 'patient',
     description: 'Misbehaves on request',
@@ -162,7 +162,7 @@ describe('an isolated tool', () => {
   });
 
   test('may be TypeScript when the thread is given the hooks that read it', async () => {
-    const typed = new URL('../../../fixtures/isolated-tools/typed-tool.ts', import.meta.url).href;
+    const typed = new URL('../../../../fixtures/isolated-tools/typed-tool.ts', import.meta.url).href;
     const dist = new URL('../../../../dist/agent_rl/compose/', import.meta.url);
     const hooks = {
       url: new URL('plugin-loading-hooks.js', dist).href,

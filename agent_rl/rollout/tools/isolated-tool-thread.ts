@@ -1,10 +1,10 @@
 import { register } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { messageOf } from '../core/errors.ts';
-import { KeyedRng } from '../core/keyed-rng.ts';
-import type { Class } from '../core/plugins/class.ts';
-import { type Tool, tools } from '../core/plugins/tool.ts';
+import { messageOf } from '../../core/errors.ts';
+import { KeyedRng } from '../../core/keyed-rng.ts';
+import type { Class } from '../../core/plugins/class.ts';
+import { type Tool, tools } from '../../core/plugins/tool.ts';
 import type { IsolatedAnswer, IsolatedCall, IsolatedStart } from './isolated-tool.ts';
 
 /*

@@ -1,9 +1,9 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
-import { compiledTwin } from '../core/compiled-twin.ts';
-import { nextMessage } from '../threads/thread.ts';
-import type { ToolResult, ToolSettings } from '../core/plugins/tool.ts';
+import { compiledTwin } from '../../core/compiled-twin.ts';
+import { nextMessage } from '../../threads/thread.ts';
+import type { ToolResult, ToolSettings } from '../../core/plugins/tool.ts';
 import { type Timed, withDeadline } from './with-deadline.ts';
 
 /** Module hooks a thread registers before it imports its tool, which main-thread ones do not reach. */

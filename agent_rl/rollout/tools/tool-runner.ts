@@ -1,11 +1,11 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 
-import type { ExecutedCall } from '../core/plugins/environment.ts';
-import { KeyedRng } from '../core/keyed-rng.ts';
-import { messageOf } from '../core/errors.ts';
-import type { ToolCall } from '../core/message.ts';
-import type { Tool, ToolResult, ToolSettings, ToolSpec } from '../core/plugins/tool.ts';
-import { redactor } from '../telemetry/redact.ts';
+import type { ExecutedCall } from '../../core/plugins/environment.ts';
+import { KeyedRng } from '../../core/keyed-rng.ts';
+import { messageOf } from '../../core/errors.ts';
+import type { ToolCall } from '../../core/message.ts';
+import type { Tool, ToolResult, ToolSettings, ToolSpec } from '../../core/plugins/tool.ts';
+import { redactor } from '../../telemetry/redact.ts';
 import { cutContent } from './cut-content.ts';
 import { describeArguments } from './describe-arguments.ts';
 import { IsolatedTool, type ModuleHooks } from './isolated-tool.ts';

@@ -1,4 +1,4 @@
-import type { EpisodeView } from '../core/plugins/reward.ts';
+import type { EpisodeView } from '../../core/plugins/reward.ts';
 
 /** An episode as if the calls of one tool were all the calls in it. */
 export function viewOfTool(episode: EpisodeView, tool: string): EpisodeView {
