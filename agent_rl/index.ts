@@ -105,7 +105,7 @@ export {
   type SearchToolSettings,
 } from './tools/index.ts';
 export type { GroupScheme, RewardTerm } from './algorithms/combine-group-rewards.ts';
-export type { RewardCombination } from './trainer/group-rewards.ts';
+export type { RewardCombination } from './trainer/collect/group-rewards.ts';
 
 export type { ProgramMemory } from './learner/train-program.ts';
 export * from './rollout/index.ts';

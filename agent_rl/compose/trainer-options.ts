@@ -1,6 +1,6 @@
 import { type Config, rewardName, runLength } from '../config/index.ts';
 import { environmentScore } from '../rollout/combine-rewards.ts';
-import type { RewardCombination } from '../trainer/group-rewards.ts';
+import type { RewardCombination } from '../trainer/collect/group-rewards.ts';
 import type { GrpoOptions, TrainOptions } from '../trainer/training-options.ts';
 
 /** The part of a config that the trainer follows. */

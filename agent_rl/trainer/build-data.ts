@@ -3,7 +3,7 @@ import type { TrainDatum } from '../core/services/learner.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import { maskOf } from '../core/transcript.ts';
 import { failureFate, type Fate } from '../rollout/ledger.ts';
-import type { Collection } from './collect-groups.ts';
+import type { Collection } from './collect/collect-groups.ts';
 import type { AlgorithmOptions, RolloutOptions } from './training-options.ts';
 
 /** A datum and the episode it was made from. */

@@ -7,7 +7,7 @@ import type { Trajectory } from '../core/trajectory.ts';
 import { planGroups } from '../rollout/rollout-plan.ts';
 import type { Rollouts } from '../rollout/rollout-worker.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
-import { requireRewards } from './require-rewards.ts';
+import { requireRewards } from './collect/require-rewards.ts';
 
 /** Successes among attempts that have a verdict, with the Wilson 95 % interval of the rate. */
 export interface SuccessRate {

@@ -5,7 +5,7 @@ import { keepLedger } from '../rollout/ledger.ts';
 import type { Rollouts } from '../rollout/rollout-worker.ts';
 import { Stopwatch } from '../telemetry/stopwatch.ts';
 import { buildData, type TracedDatum } from './build-data.ts';
-import { collectGroups, trajectoriesOf } from './collect-groups.ts';
+import { collectGroups, trajectoriesOf } from './collect/collect-groups.ts';
 import { type Evaluation, evaluate, evaluationMetrics } from './evaluate.ts';
 import { addToTotals, iterationMetrics, type IterationReport } from './iteration-report.ts';
 import { optimOptionsAt, plannedIterations } from './optim-options.ts';

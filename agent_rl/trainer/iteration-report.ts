@@ -1,9 +1,9 @@
 import type { Ledger } from '../rollout/ledger.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import type { TracedDatum, TrainingData } from './build-data.ts';
-import { type Collection, trajectoriesOf } from './collect-groups.ts';
+import { type Collection, trajectoriesOf } from './collect/collect-groups.ts';
 import { meanGap, noGap, type ParityGap } from './parity.ts';
-import { rolloutMetrics } from './rollout-metrics.ts';
+import { rolloutMetrics } from './collect/rollout-metrics.ts';
 import type { TrainerTotals } from './trainer-contracts.ts';
 import type { EpochResult } from './update.ts';
 

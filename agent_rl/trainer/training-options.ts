@@ -1,7 +1,7 @@
 import type { Aggregation } from '../algorithms/token-weights.ts';
 import type { KlKind } from '../core/services/learner.ts';
 import type { Sampling } from '../core/services/sampling.ts';
-import type { RewardCombination } from './group-rewards.ts';
+import type { RewardCombination } from './collect/group-rewards.ts';
 
 /** How episodes are collected. */
 export interface RolloutOptions {

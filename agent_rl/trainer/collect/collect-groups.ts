@@ -1,13 +1,13 @@
-import { type GroupAdvantages, groupAdvantages } from '../algorithms/group-advantages.ts';
-import { KeyedRng } from '../core/keyed-rng.ts';
-import type { Task } from '../core/tasks/task.ts';
-import type { Trajectory } from '../core/trajectory.ts';
-import { planGroups } from '../rollout/rollout-plan.ts';
-import type { Rollouts } from '../rollout/rollout-worker.ts';
+import { type GroupAdvantages, groupAdvantages } from '../../algorithms/group-advantages.ts';
+import { KeyedRng } from '../../core/keyed-rng.ts';
+import type { Task } from '../../core/tasks/task.ts';
+import type { Trajectory } from '../../core/trajectory.ts';
+import { planGroups } from '../../rollout/rollout-plan.ts';
+import type { Rollouts } from '../../rollout/rollout-worker.ts';
 import { groupRewards, type GroupRewards, type RewardCombination } from './group-rewards.ts';
 import { requireRewards } from './require-rewards.ts';
 import { shuffledRewards } from './shuffled-rewards.ts';
-import type { AlgorithmOptions, RolloutOptions, TrainOptions } from './training-options.ts';
+import type { AlgorithmOptions, RolloutOptions, TrainOptions } from '../training-options.ts';
 
 /** The episodes of one task and how they compare. */
 export interface Group extends GroupAdvantages {

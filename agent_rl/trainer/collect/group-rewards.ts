@@ -3,9 +3,9 @@ import {
   type GroupScheme,
   type RewardTerm,
   type Scores,
-} from '../algorithms/combine-group-rewards.ts';
-import type { Trajectory } from '../core/trajectory.ts';
-import { invalidCallsComponent } from '../rollout/combine-rewards.ts';
+} from '../../algorithms/combine-group-rewards.ts';
+import type { Trajectory } from '../../core/trajectory.ts';
+import { invalidCallsComponent } from '../../rollout/combine-rewards.ts';
 
 /** How the rewards of an episode become one with regard to its group. */
 export interface RewardCombination {

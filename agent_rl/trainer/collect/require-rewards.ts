@@ -1,5 +1,5 @@
-import { AgentRlError } from '../core/errors.ts';
-import type { Trajectory } from '../core/trajectory.ts';
+import { AgentRlError } from '../../core/errors.ts';
+import type { Trajectory } from '../../core/trajectory.ts';
 
 /** @throws AgentRlError `ROLLOUTS_FAILED` when no episode has a reward, saying why one has none. */
 export function requireRewards(trajectories: readonly Trajectory[]): void {

@@ -1,4 +1,4 @@
-import type { KeyedRng } from '../core/keyed-rng.ts';
+import type { KeyedRng } from '../../core/keyed-rng.ts';
 
 /**
  * The same rewards, dealt out at random among the episodes that have one. What an episode did and what it is given

@@ -1,7 +1,7 @@
-import { outcomes } from '../core/outcome.ts';
-import type { Trajectory } from '../core/trajectory.ts';
-import { sampledTokens } from '../rollout/ledger.ts';
-import type { Metrics } from '../telemetry/metric-names.ts';
+import { outcomes } from '../../core/outcome.ts';
+import type { Trajectory } from '../../core/trajectory.ts';
+import { sampledTokens } from '../../rollout/ledger.ts';
+import type { Metrics } from '../../telemetry/metric-names.ts';
 import { type Collection, trajectoriesOf } from './collect-groups.ts';
 
 const sum = (values: readonly number[]): number =>
