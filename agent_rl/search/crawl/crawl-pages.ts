@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
 
-import { closePageThread } from '../web/read-in-thread.ts';
+import { closePageThread } from '../web/pages/read-in-thread.ts';
 import { isLasting } from './crawl-failure.ts';
 import type { CrawlSettings } from './crawl-settings.ts';
 import { PageFetcher, type PageFetcherOptions } from './page-fetcher.ts';

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
 
-import type { StartGate } from '../web/start-gate.ts';
+import type { StartGate } from '../web/connection/start-gate.ts';
 
 /** Lets requests to one host start one after another, so far apart as it wants. Retries wait here too. */
 export class HostGates {

@@ -1,6 +1,6 @@
-import { publicAddresses, type Resolve, systemResolve } from '../web/address-guard.ts';
-import { guardedConnector } from '../web/guarded-connector.ts';
-import { openDispatcher } from '../web/open-dispatcher.ts';
+import { publicAddresses, type Resolve, systemResolve } from '../web/connection/address-guard.ts';
+import { guardedConnector } from '../web/connection/guarded-connector.ts';
+import { openDispatcher } from '../web/connection/open-dispatcher.ts';
 import { WebClient, type WebResponse } from '../web/web-client.ts';
 import { WebFailure } from '../web/web-failure.ts';
 import type { CrawlSettings } from './crawl-settings.ts';

@@ -1,5 +1,5 @@
-import { decodeText } from '../web/decode-text.ts';
-import { readInThread } from '../web/read-in-thread.ts';
+import { decodeText } from '../web/pages/decode-text.ts';
+import { readInThread } from '../web/pages/read-in-thread.ts';
 import { WebFailure } from '../web/web-failure.ts';
 import type { PageContent, RawPage } from './page-store.ts';
 

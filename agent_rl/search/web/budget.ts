@@ -1,5 +1,5 @@
 import { AgentRlError } from '../../core/errors.ts';
-import type { StartGate } from './start-gate.ts';
+import type { StartGate } from './connection/start-gate.ts';
 
 /** What may be spent on calls that go to the network. */
 export interface BudgetLimits {

@@ -1,8 +1,8 @@
-export { isAllowedHost, portOf } from './address-guard.ts';
-export { decodeText } from './decode-text.ts';
-export { openDispatcher } from './open-dispatcher.ts';
-export { PageReader } from './page-reader.ts';
-export { requireHeaderValue } from './require-header-value.ts';
+export { isAllowedHost, portOf } from './connection/address-guard.ts';
+export { decodeText } from './pages/decode-text.ts';
+export { openDispatcher } from './connection/open-dispatcher.ts';
+export { PageReader } from './pages/page-reader.ts';
+export { requireHeaderValue } from './connection/require-header-value.ts';
 export { secretOf } from './secret-of.ts';
 export { checkBudget, webProperties, WebSearchSettings } from './settings.ts';
 export { joinWebReports, WebAccess } from './web-access.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import PQueue from 'p-queue';
 
 import { AgentRlError } from '../../core/errors.ts';
-import type { StartGate } from './start-gate.ts';
+import type { StartGate } from './connection/start-gate.ts';
 
 const minuteMs = 60_000;
 

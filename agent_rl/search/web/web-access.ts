@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import { AgentRlError } from '../../core/errors.ts';
 import type { PluginReport } from '../../core/plugins/tool.ts';
 import { Budget } from './budget.ts';
-import { Cassette, type RecordableCall } from './cassette.ts';
+import { Cassette, type RecordableCall } from './cassette/cassette.ts';
 import { hideSecrets } from './hide-secrets.ts';
 import { rateLimitOf, unlimited } from './rate-limit.ts';
 import type { CommonWebSettings } from './settings.ts';

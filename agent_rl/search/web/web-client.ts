@@ -4,10 +4,10 @@ import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { type Dispatcher, interceptors } from 'undici';
 
 import { AgentRlError, messageOf, nodeCodeOf } from '../../core/errors.ts';
-import { gated, type StartGate } from './start-gate.ts';
-import { retryAfterS, retryOptions, statusOf } from './retry-policy.ts';
+import { gated, type StartGate } from './connection/start-gate.ts';
+import { retryAfterS, retryOptions, statusOf } from './connection/retry-policy.ts';
 import { WebFailure } from './web-failure.ts';
-import { wholeBody } from './whole-body.ts';
+import { wholeBody } from './connection/whole-body.ts';
 
 /** How long and how often a request is tried. */
 export interface Patience {

@@ -2,7 +2,7 @@ import type { SearchBackend, SearchHit, SearchRequest } from '../../core/service
 import { AgentRlError } from '../../core/errors.ts';
 import type { PluginReport } from '../../core/plugins/tool.ts';
 import { parseHiding } from './hide-secrets.ts';
-import { openDispatcher } from './open-dispatcher.ts';
+import { openDispatcher } from './connection/open-dispatcher.ts';
 import type { FoundPage, Provider } from './providers/index.ts';
 import { providerOf } from './providers/index.ts';
 import { refusesKey } from './refuses-key.ts';

@@ -1,8 +1,8 @@
-import { AgentRlError } from '../../core/errors.ts';
+import { AgentRlError } from '../../../core/errors.ts';
 import { type CanonicalRequest, canonicalJson, requestKey } from './canonical.ts';
 import { appendToCassette, readCassette } from './cassette-file.ts';
-import { parseHiding } from './hide-secrets.ts';
-import { WebFailure } from './web-failure.ts';
+import { parseHiding } from '../hide-secrets.ts';
+import { WebFailure } from '../web-failure.ts';
 
 export interface CassetteOptions {
   /** record answers from the file what is there and fresh, and writes down the rest; replay knows only the file. */

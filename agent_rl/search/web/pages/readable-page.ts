@@ -2,8 +2,8 @@ import { Readability } from '@mozilla/readability';
 import { parseHTML } from 'linkedom';
 import Turndown from 'turndown';
 
-import { messageOf } from '../../core/errors.ts';
-import { WebFailure } from './web-failure.ts';
+import { messageOf } from '../../../core/errors.ts';
+import { WebFailure } from '../web-failure.ts';
 
 export interface ReadablePage {
   readonly title: string;

@@ -8,11 +8,11 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { openDispatcher, proxiesOf } from '../../../../../agent_rl/search/web/open-dispatcher.ts';
-import { unlimited } from '../../../../../agent_rl/search/web/rate-limit.ts';
-import { WebClient } from '../../../../../agent_rl/search/web/web-client.ts';
-import { temporaryFolder, writeBelow } from '../../../../support/temporary-folder.ts';
-import { rejectionOf, thrownBy } from '../../../../support/thrown.ts';
+import { openDispatcher, proxiesOf } from '../../../../../../agent_rl/search/web/connection/open-dispatcher.ts';
+import { unlimited } from '../../../../../../agent_rl/search/web/rate-limit.ts';
+import { WebClient } from '../../../../../../agent_rl/search/web/web-client.ts';
+import { temporaryFolder, writeBelow } from '../../../../../support/temporary-folder.ts';
+import { rejectionOf, thrownBy } from '../../../../../support/thrown.ts';
 
 const folder = temporaryFolder();
 const openssl = ['/usr/bin/openssl', '/usr/local/bin/openssl', '/opt/homebrew/bin/openssl'].find(

@@ -1,7 +1,7 @@
 import type { RetryHandler } from 'undici';
 
-import { nodeCodeOf } from '../../core/errors.ts';
-import { WebFailure } from './web-failure.ts';
+import { nodeCodeOf } from '../../../core/errors.ts';
+import { WebFailure } from '../web-failure.ts';
 
 export interface RetryPolicy {
   /** More tries after the first. */

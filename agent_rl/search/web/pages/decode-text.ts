@@ -1,4 +1,4 @@
-import { WebFailure } from './web-failure.ts';
+import { WebFailure } from '../web-failure.ts';
 
 /** Largest share of characters that may be unreadable. */
 const mostUnreadable = 0.01;

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 
-import { WebFailure } from './web-failure.ts';
+import { WebFailure } from '../web-failure.ts';
 
 /** Addresses that are not of the public internet (IANA special-purpose registries, multicast included). */
 const special = blockList({

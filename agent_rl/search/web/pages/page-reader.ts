@@ -1,4 +1,4 @@
-import type { PluginReport } from '../../core/plugins/tool.ts';
+import type { PluginReport } from '../../../core/plugins/tool.ts';
 import { type DecodedText, decodeText } from './decode-text.ts';
 import {
   isAllowedHost,
@@ -6,14 +6,14 @@ import {
   publicAddresses,
   type Resolve,
   systemResolve,
-} from './address-guard.ts';
-import { guardedConnector } from './guarded-connector.ts';
-import { openDispatcher, proxiesOf } from './open-dispatcher.ts';
+} from '../connection/address-guard.ts';
+import { guardedConnector } from '../connection/guarded-connector.ts';
+import { openDispatcher, proxiesOf } from '../connection/open-dispatcher.ts';
 import { closePageThread, readInThread } from './read-in-thread.ts';
-import type { CommonWebSettings } from './settings.ts';
-import { joinWebReports, WebAccess } from './web-access.ts';
-import type { WebClient, WebResponse } from './web-client.ts';
-import { WebFailure } from './web-failure.ts';
+import type { CommonWebSettings } from '../settings.ts';
+import { joinWebReports, WebAccess } from '../web-access.ts';
+import type { WebClient, WebResponse } from '../web-client.ts';
+import { WebFailure } from '../web-failure.ts';
 
 export interface PageReaderOptions {
   readonly settings: CommonWebSettings & {

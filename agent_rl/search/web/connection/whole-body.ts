@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 
-import { WebFailure } from './web-failure.ts';
+import { WebFailure } from '../web-failure.ts';
 
 export interface WholeBodyOptions {
   /** Longest body taken, in bytes. */

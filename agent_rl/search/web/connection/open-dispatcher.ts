@@ -3,7 +3,7 @@ import { rootCertificates } from 'node:tls';
 
 import { type buildConnector, type Dispatcher, EnvHttpProxyAgent } from 'undici';
 
-import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { AgentRlError, messageOf } from '../../../core/errors.ts';
 
 export interface DispatcherOptions {
   /** Most connections to one origin. */

@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 
 import { type ReadablePage, readablePage } from './readable-page.ts';
-import { WebFailure, type WebFailureKind } from './web-failure.ts';
+import { WebFailure, type WebFailureKind } from '../web-failure.ts';
 
 /*
  * Entry of the thread that takes pages apart, one after another. Ended by the other side where a page takes too long.

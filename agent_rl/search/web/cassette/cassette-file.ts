@@ -1,9 +1,9 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { AgentRlError, messageOf } from '../../../core/errors.ts';
 import { type CanonicalRequest, requestKey } from './canonical.ts';
-import { type WebFailureKind, webFailureKinds } from './web-failure.ts';
+import { type WebFailureKind, webFailureKinds } from '../web-failure.ts';
 
 /** An answer, by what was asked. */
 export interface RecordedAnswer {

@@ -1,12 +1,12 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
-import { compiledTwin } from '../../core/compiled-twin.ts';
-import { nextMessage } from '../../threads/thread.ts';
+import { compiledTwin } from '../../../core/compiled-twin.ts';
+import { nextMessage } from '../../../threads/thread.ts';
 import type { PageAnswer } from './page-thread.ts';
 import type { ReadablePage } from './readable-page.ts';
-import { untilAborted } from './until-aborted.ts';
-import { WebFailure } from './web-failure.ts';
+import { untilAborted } from '../until-aborted.ts';
+import { WebFailure } from '../web-failure.ts';
 
 /** Seconds for one page. Real pages take a fraction of one; what takes longer keeps all others waiting. */
 const mostSeconds = 20;
