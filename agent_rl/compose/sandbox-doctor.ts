@@ -1,9 +1,9 @@
 import { messageOf } from '../core/errors.ts';
 import type { Sandbox } from '../core/services/sandbox.ts';
 import { startTier, type SandboxTier } from '../sandbox/choose-backend.ts';
-import { kernelProbes } from '../sandbox/native/kernel-probes.ts';
-import { escapeProbes } from '../sandbox/pyodide/escape-probes.ts';
-import { tryProbes } from '../sandbox/pyodide/probe-escapes.ts';
+import { kernelProbes } from '../sandbox/probes/kernel-probes.ts';
+import { escapeProbes } from '../sandbox/probes/escape-probes.ts';
+import { tryProbes } from '../sandbox/probes/probe-escapes.ts';
 import type { CheckResult } from './run-options.ts';
 import { tierFacts, type TierFacts } from '../sandbox/tier-facts.ts';
 

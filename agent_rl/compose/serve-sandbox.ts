@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 
-import { CheckedSandbox } from '../sandbox/checked-sandbox.ts';
+import { CheckedSandbox } from '../sandbox/layers/checked-sandbox.ts';
 import { chooseBackend } from '../sandbox/choose-backend.ts';
-import { QueuedSandbox } from '../sandbox/queued-sandbox.ts';
+import { QueuedSandbox } from '../sandbox/layers/queued-sandbox.ts';
 import { serveSandbox as serve } from '../sandbox/remote/serve-sandbox.ts';
 import { tokenOf } from '../sandbox/remote/token-of.ts';
-import { RetryingSandbox } from '../sandbox/retrying-sandbox.ts';
+import { RetryingSandbox } from '../sandbox/layers/retrying-sandbox.ts';
 import type { JobResult, LocalSandboxType } from './run-options.ts';
 
 export interface ServeSandboxOptions {

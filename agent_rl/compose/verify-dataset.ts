@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import type { CodeTask } from '../core/tasks/code-task.ts';
 import { AgentRlError } from '../core/errors.ts';
 import type { Sandbox } from '../core/services/sandbox.ts';
-import { judgeCode } from '../sandbox/judge.ts';
+import { judgeCode } from '../sandbox/judge/judge.ts';
 import { openSandbox } from '../sandbox/open-sandbox.ts';
 import {
   CodeTaskDataset,

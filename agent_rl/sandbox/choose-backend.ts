@@ -1,7 +1,7 @@
 import { sandboxProblems } from '../config/index.ts';
 import { AgentRlError, messageOf } from '../core/errors.ts';
 import type { Sandbox } from '../core/services/sandbox.ts';
-import { CheckedSandbox } from './checked-sandbox.ts';
+import { CheckedSandbox } from './layers/checked-sandbox.ts';
 import type { SandboxIncident } from './incident.ts';
 import { NativeSandbox } from './native/native-sandbox.ts';
 import { RemoteSandbox } from './remote/remote-sandbox.ts';

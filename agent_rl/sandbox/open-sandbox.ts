@@ -1,12 +1,12 @@
 import type { Sandbox, SandboxLimits } from '../core/services/sandbox.ts';
-import { CheckedSandbox } from './checked-sandbox.ts';
+import { CheckedSandbox } from './layers/checked-sandbox.ts';
 import { chooseBackend } from './choose-backend.ts';
 import type { BackendOptions, SandboxTier } from './choose-backend.ts';
 import { IncidentLog } from './incident.ts';
-import { checkedLimits, defaultLimits } from './request-problems.ts';
-import { QueuedSandbox } from './queued-sandbox.ts';
-import { RetryingSandbox } from './retrying-sandbox.ts';
-import { RememberingSandbox, type RememberedCounts } from './remembering-sandbox.ts';
+import { checkedLimits, defaultLimits } from './requests/request-problems.ts';
+import { QueuedSandbox } from './layers/queued-sandbox.ts';
+import { RetryingSandbox } from './layers/retrying-sandbox.ts';
+import { RememberingSandbox, type RememberedCounts } from './layers/remembering-sandbox.ts';
 
 export interface OpenSandboxOptions extends Omit<BackendOptions, 'onIncident'> {
   /** Limits of a run that names none. */

@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { messageOf } from '../../agent_rl/core/errors.ts';
 import type { Sandbox } from '../../agent_rl/core/services/sandbox.ts';
 import { startTier, type SandboxTier } from '../../agent_rl/sandbox/choose-backend.ts';
-import { QueuedSandbox } from '../../agent_rl/sandbox/queued-sandbox.ts';
+import { QueuedSandbox } from '../../agent_rl/sandbox/layers/queued-sandbox.ts';
 import { treeUse } from './sandbox/process-tree.ts';
 import { medianResult, runCallers, type CallerResult } from './sandbox/run-callers.ts';
 import { median } from './statistics.ts';

@@ -1,7 +1,7 @@
 import { AgentRlError, messageOf } from '../../agent_rl/core/errors.ts';
 import { startTier } from '../../agent_rl/sandbox/choose-backend.ts';
 import type { SandboxTier } from '../../agent_rl/sandbox/choose-backend.ts';
-import { QueuedSandbox } from '../../agent_rl/sandbox/queued-sandbox.ts';
+import { QueuedSandbox } from '../../agent_rl/sandbox/layers/queued-sandbox.ts';
 import type { SandboxIncident } from '../../agent_rl/sandbox/incident.ts';
 import type { Backend } from './backend.ts';
 

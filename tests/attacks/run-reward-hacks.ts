@@ -1,6 +1,6 @@
 import type { CodeTests, Compare } from '../../agent_rl/core/tasks/code-task.ts';
 import type { Sandbox } from '../../agent_rl/core/services/sandbox.ts';
-import { judgeCode } from '../../agent_rl/sandbox/judge.ts';
+import { judgeCode } from '../../agent_rl/sandbox/judge/judge.ts';
 import type { HackedTask, JudgedBy, RewardHack } from './reward-hacks.ts';
 import type { Finding } from './run-attack.ts';
 

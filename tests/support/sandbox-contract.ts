@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import type { Sandbox } from '../../agent_rl/core/services/sandbox.ts';
-import { CheckedSandbox } from '../../agent_rl/sandbox/checked-sandbox.ts';
+import { CheckedSandbox } from '../../agent_rl/sandbox/layers/checked-sandbox.ts';
 import { badArguments, badRequests } from './bad-requests.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');

@@ -12,11 +12,11 @@ import type {
 } from '../../core/plugins/environment.ts';
 import { system, user } from '../../core/message.ts';
 import type { Message, ToolCall } from '../../core/message.ts';
-import { compareOutputs } from '../../sandbox/compare-outputs.ts';
-import { compareValues } from '../../sandbox/compare-values.ts';
-import { assertTestsOf } from '../../sandbox/judge-asserts.ts';
-import { judgeCode } from '../../sandbox/judge.ts';
-import type { Judgement } from '../../sandbox/judge.ts';
+import { compareOutputs } from '../../sandbox/judge/compare-outputs.ts';
+import { compareValues } from '../../sandbox/judge/compare-values.ts';
+import { assertTestsOf } from '../../sandbox/judge/judge-asserts.ts';
+import { judgeCode } from '../../sandbox/judge/judge.ts';
+import type { Judgement } from '../../sandbox/judge/judge.ts';
 import { SANDBOX } from '../../core/services/sandbox.ts';
 import type { CallsResult, JudgeResult, RunResult, Sandbox } from '../../core/services/sandbox.ts';
 import { TASK } from '../../core/tasks/task.ts';

@@ -1,6 +1,6 @@
 import type { EpisodeEnd, Verdict } from '../../core/plugins/environment.ts';
 import type { Outcome } from '../../core/outcome.ts';
-import type { Judgement } from '../../sandbox/judge.ts';
+import type { Judgement } from '../../sandbox/judge/judge.ts';
 import type { CodeExecSettings } from './settings.ts';
 import { unreachable } from '../../core/unreachable.ts';
 

@@ -12,8 +12,8 @@ import type {
   SandboxSession,
   SessionRequest,
 } from '../../core/services/sandbox.ts';
-import { readCallResults } from '../read-call-results.ts';
-import { readVerdicts } from '../read-verdicts.ts';
+import { readCallResults } from '../requests/read-call-results.ts';
+import { readVerdicts } from '../requests/read-verdicts.ts';
 import {
   callsProblem,
   checkedLimits,
@@ -22,11 +22,11 @@ import {
   filesProblem,
   programProblem,
   testsProblem,
-} from '../request-problems.ts';
-import { tryProbes } from '../pyodide/probe-escapes.ts';
-import { resultWithoutOutput } from '../result-without-output.ts';
+} from '../requests/request-problems.ts';
+import { tryProbes } from '../probes/probe-escapes.ts';
+import { resultWithoutOutput } from '../requests/result-without-output.ts';
 import { findPython } from './find-python.ts';
-import { kernelProbes } from './kernel-probes.ts';
+import { kernelProbes } from '../probes/kernel-probes.ts';
 import { lacksOf } from './lacks-of.ts';
 import { nativeLimits } from './native-limits.ts';
 import { NativeSession } from './native-session.ts';

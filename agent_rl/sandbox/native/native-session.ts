@@ -1,7 +1,7 @@
 import { messageOf } from '../../core/errors.ts';
 import type { RunRequest, SandboxLimits, SandboxSession, SessionRun } from '../../core/services/sandbox.ts';
-import { checkedLimits, programProblem } from '../request-problems.ts';
-import { resultWithoutOutput } from '../result-without-output.ts';
+import { checkedLimits, programProblem } from '../requests/request-problems.ts';
+import { resultWithoutOutput } from '../requests/result-without-output.ts';
 import { nativeLimits } from './native-limits.ts';
 import { doneWith, endingOf, outputOf, readNotes } from './outcome.ts';
 import type { SessionGone, SupervisorReply } from './protocol.ts';

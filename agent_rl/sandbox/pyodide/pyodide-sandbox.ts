@@ -13,11 +13,11 @@ import type {
   SessionRequest,
 } from '../../core/services/sandbox.ts';
 import { ChildPool, KilledItsChildren } from './child-pool.ts';
-import { findDistribution } from './distribution.ts';
+import { findDistribution } from './boot/distribution.ts';
 import type { ChildRequest, ChildResult, ChildSettings } from './protocol.ts';
 import { PyodideSession } from './pyodide-session.ts';
-import { readCallResults } from '../read-call-results.ts';
-import { readVerdicts } from '../read-verdicts.ts';
+import { readCallResults } from '../requests/read-call-results.ts';
+import { readVerdicts } from '../requests/read-verdicts.ts';
 import {
   callsProblem,
   checkedLimits,
@@ -26,10 +26,10 @@ import {
   filesProblem,
   programProblem,
   testsProblem,
-} from '../request-problems.ts';
+} from '../requests/request-problems.ts';
 import { failed, level, runResultOf } from './run-results.ts';
 import { SandboxChild } from './sandbox-child.ts';
-import { ensureSnapshot, userCacheFolder } from './snapshot.ts';
+import { ensureSnapshot, userCacheFolder } from './boot/snapshot.ts';
 
 export interface PyodideSandboxOptions {
   /** Child processes, each of which runs one program at a time. Default 2. */

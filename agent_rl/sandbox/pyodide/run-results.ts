@@ -1,7 +1,7 @@
 import type { RunResult } from '../../core/services/sandbox.ts';
-import { resultWithoutOutput } from '../result-without-output.ts';
+import { resultWithoutOutput } from '../requests/result-without-output.ts';
 import type { ChildResult } from './protocol.ts';
-import { posixLimits } from './restricted-node.ts';
+import { posixLimits } from './boot/restricted-node.ts';
 
 /** Backend and level, for the record. */
 export const level = `pyodide:permission${posixLimits ? '+ulimit' : ''}`;

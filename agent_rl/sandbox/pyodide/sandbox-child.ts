@@ -10,7 +10,7 @@ import type {
   ChildResult,
   ChildSettings,
 } from './protocol.ts';
-import { startRestricted } from './restricted-node.ts';
+import { startRestricted } from './boot/restricted-node.ts';
 
 /** Beyond a deadline a child has this long to answer, graces included; one that does not is stuck. */
 const patienceMs = 15_000;

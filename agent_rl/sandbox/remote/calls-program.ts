@@ -1,6 +1,6 @@
 import type { CallResult, CallsRequest, SandboxFiles } from '../../core/services/sandbox.ts';
 import { readHarness } from '../harness/read-harness.ts';
-import { readCallResults } from '../read-call-results.ts';
+import { readCallResults } from '../requests/read-call-results.ts';
 
 const job = 'job.json';
 /** What the harness says of a program that ran out of memory, see `harness/program.py`. */

@@ -8,7 +8,7 @@ import {
   type RunRequest,
   type RunResult,
 } from '../../core/services/sandbox.ts';
-import { defaultLimits } from '../request-problems.ts';
+import { defaultLimits } from '../requests/request-problems.ts';
 import { callsFiles, callsProgram, readResultLines } from './calls-program.ts';
 import { bodyOf, endingOf, FusionAnswer } from './fusion.ts';
 import { type HttpClient, NoAnswer } from './http-client.ts';

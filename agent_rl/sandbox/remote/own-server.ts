@@ -12,8 +12,8 @@ import type {
   SessionRequest,
   SessionRun,
 } from '../../core/services/sandbox.ts';
-import { defaultLimits } from '../request-problems.ts';
-import { readCallResults } from '../read-call-results.ts';
+import { defaultLimits } from '../requests/request-problems.ts';
+import { readCallResults } from '../requests/read-call-results.ts';
 import { type HttpClient, NoAnswer } from './http-client.ts';
 import {
   CallsAnswer,

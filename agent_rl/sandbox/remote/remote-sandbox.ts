@@ -19,8 +19,8 @@ import {
   filesProblem,
   programProblem,
   testsProblem,
-} from '../request-problems.ts';
-import { resultWithoutOutput } from '../result-without-output.ts';
+} from '../requests/request-problems.ts';
+import { resultWithoutOutput } from '../requests/result-without-output.ts';
 import type { SandboxIncident } from '../incident.ts';
 import { FusionServer } from './fusion-server.ts';
 import { HttpClient, NoAnswer } from './http-client.ts';

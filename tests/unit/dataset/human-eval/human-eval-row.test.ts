@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 import { packageRoot } from '../../../../agent_rl/core/package-root.ts';
-import { judgeCode } from '../../../../agent_rl/sandbox/judge.ts';
+import { judgeCode } from '../../../../agent_rl/sandbox/judge/judge.ts';
 import { CodeTaskDataset } from '../../../../dataset/code-task-dataset.ts';
 import { humanEvalRowReader } from '../../../../dataset/human-eval/human-eval-row.ts';
 import { hasPython } from '../../../support/harness.ts';

@@ -3,7 +3,7 @@ import { array, assert, property } from 'fast-check';
 
 import { pythonRepr, pythonValueProblem } from '../../../../../agent_rl/core/python/python-value.ts';
 import type { PythonValue } from '../../../../../agent_rl/core/python/python-value.ts';
-import { compareValues } from '../../../../../agent_rl/sandbox/compare-values.ts';
+import { compareValues } from '../../../../../agent_rl/sandbox/judge/compare-values.ts';
 import { hasPython, withHarness } from '../../../../support/harness.ts';
 import { pythonValues } from '../../../../support/python-values.ts';
 

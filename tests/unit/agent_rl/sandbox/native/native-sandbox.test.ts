@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { NativeSandbox } from '../../../../../agent_rl/sandbox/native/native-sandbox.ts';
-import { QueuedSandbox } from '../../../../../agent_rl/sandbox/queued-sandbox.ts';
+import { QueuedSandbox } from '../../../../../agent_rl/sandbox/layers/queued-sandbox.ts';
 import { offersLevel } from '../../../../support/python.ts';
 import { sandboxContract } from '../../../../support/sandbox-contract.ts';
 import { unhurriedLimits } from '../../../../support/sandbox-limits.ts';

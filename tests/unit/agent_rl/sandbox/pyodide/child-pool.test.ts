@@ -12,17 +12,17 @@ import {
   ChildPool,
   KilledItsChildren,
 } from '../../../../../agent_rl/sandbox/pyodide/child-pool.ts';
-import { findDistribution } from '../../../../../agent_rl/sandbox/pyodide/distribution.ts';
+import { findDistribution } from '../../../../../agent_rl/sandbox/pyodide/boot/distribution.ts';
 import type {
   ChildRequest,
   ChildSettings,
 } from '../../../../../agent_rl/sandbox/pyodide/protocol.ts';
-import { escapedProbes } from '../../../../../agent_rl/sandbox/pyodide/probe-escapes.ts';
+import { escapedProbes } from '../../../../../agent_rl/sandbox/probes/probe-escapes.ts';
 import { SandboxChild } from '../../../../../agent_rl/sandbox/pyodide/sandbox-child.ts';
 import {
   ensureSnapshot,
   userCacheFolder,
-} from '../../../../../agent_rl/sandbox/pyodide/snapshot.ts';
+} from '../../../../../agent_rl/sandbox/pyodide/boot/snapshot.ts';
 
 const request = (code: string, wallMs = 5000): Omit<ChildRequest, 'id'> => ({
   code,

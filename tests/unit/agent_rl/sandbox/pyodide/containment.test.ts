@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import type { RunResult } from '../../../../../agent_rl/core/services/sandbox.ts';
-import { escapeProbes } from '../../../../../agent_rl/sandbox/pyodide/escape-probes.ts';
-import { probeProgram } from '../../../../../agent_rl/sandbox/pyodide/probe-escapes.ts';
+import { escapeProbes } from '../../../../../agent_rl/sandbox/probes/escape-probes.ts';
+import { probeProgram } from '../../../../../agent_rl/sandbox/probes/probe-escapes.ts';
 import { unhurriedLimits } from '../../../../support/sandbox-limits.ts';
 import { startedSandbox } from '../../../../support/started-sandbox.ts';
 

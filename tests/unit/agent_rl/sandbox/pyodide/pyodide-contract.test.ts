@@ -1,5 +1,5 @@
 import { PyodideSandbox } from '../../../../../agent_rl/sandbox/pyodide/pyodide-sandbox.ts';
-import { QueuedSandbox } from '../../../../../agent_rl/sandbox/queued-sandbox.ts';
+import { QueuedSandbox } from '../../../../../agent_rl/sandbox/layers/queued-sandbox.ts';
 import { sandboxContract } from '../../../../support/sandbox-contract.ts';
 import { unhurriedLimits } from '../../../../support/sandbox-limits.ts';
 

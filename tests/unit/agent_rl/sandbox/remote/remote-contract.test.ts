@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from '@jest/globals';
 
 import { PyodideSandbox } from '../../../../../agent_rl/sandbox/pyodide/pyodide-sandbox.ts';
-import { QueuedSandbox } from '../../../../../agent_rl/sandbox/queued-sandbox.ts';
+import { QueuedSandbox } from '../../../../../agent_rl/sandbox/layers/queued-sandbox.ts';
 import { RemoteSandbox } from '../../../../../agent_rl/sandbox/remote/remote-sandbox.ts';
 import {
   type SandboxServer,

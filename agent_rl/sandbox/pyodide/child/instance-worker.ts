@@ -1,0 +1,189 @@
+import { Worker } from 'node:worker_threads';
+
+import { ChannelEnd } from './channel-end.ts';
+import { Deadline } from './deadline.ts';
+import { memoryErrorCode, shared } from '../protocol.ts';
+import type { WorkerMessage, WorkerRequest, WorkerResult, WorkerSettings } from '../protocol.ts';
+
+const pollMs = 20;
+/** A restore is a copy of some 40 MiB; one that takes this long never ends. */
+const restoreMs = 5000;
+
+type End = Pick<WorkerResult, 'status' | 'exitCode' | 'message' | 'results'>;
+
+/** The thread that holds one instance, seen from the child's main thread. */
+export class InstanceWorker {
+  runs = 0;
+  /** The end of a channel that the instance has in its hands while it serves or runs tests. */
+  readonly channel: ChannelEnd;
+  readonly #words: Int32Array;
+  readonly #bytes: Uint8Array;
+  #onMessage: (message: WorkerMessage) => void = () => undefined;
+  #onExit: (end: End) => void = () => undefined;
+  #restored: Promise<boolean> = Promise.resolve(true);
+
+  private constructor(
+    private readonly worker: Worker,
+    buffer: SharedArrayBuffer,
+    private readonly captureBytes: number,
+  ) {
+    this.channel = new ChannelEnd(buffer, captureBytes);
+    this.#words = new Int32Array(buffer, 0, shared.words);
+    this.#bytes = new Uint8Array(buffer);
+    worker.on('message', (message: WorkerMessage) => this.#onMessage(message));
+    worker.on('error', (error: NodeJS.ErrnoException) => {
+      const memory = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+      this.#onExit({ status: memory ? 'memory_limit' : 'crashed', message: error.message });
+    });
+    worker.on('exit', (code) => this.#onExit({ status: 'crashed', message: `exit ${code}` }));
+  }
+
+  /** @throws Error when the instance cannot be made. */
+  static start(settings: WorkerSettings): Promise<InstanceWorker> {
+    const worker = new Worker(new URL('../realm/worker-main.js', import.meta.url), {
+      workerData: settings,
+      env: {},
+      execArgv: [],
+      stdout: true,
+      stderr: true,
+      // At Node's 4 MiB of stack a 2,000 deep recursion through C code ends the thread; at 64 it raises.
+      resourceLimits: {
+        maxOldGenerationSizeMb: 192,
+        maxYoungGenerationSizeMb: 16,
+        stackSizeMb: 64,
+      },
+    });
+    return new Promise((resolve, reject) => {
+      const failed = (why: unknown): void =>
+        reject(why instanceof Error ? why : new Error(`the worker ended with code ${String(why)}`));
+      worker.on('error', failed);
+      worker.on('exit', failed);
+      worker.once('message', (message: WorkerMessage) => {
+        worker.off('error', failed);
+        worker.off('exit', failed);
+        if (message.kind === 'ready') {
+          resolve(new InstanceWorker(worker, message.shared, settings.instance.captureBytes));
+        } else {
+          reject(
+            new Error(message.kind === 'failed' ? message.message : `said ${message.kind} first`),
+          );
+        }
+      });
+    });
+  }
+
+  /** @param onInterrupt Called when the program's time is over, before it is interrupted. */
+  async run(request: WorkerRequest, onInterrupt?: () => void): Promise<WorkerResult> {
+    this.runs++;
+    const start = performance.now();
+    const { end, alive } = await this.#ended(request, onInterrupt);
+    return { ...end, alive, ...this.#output(), wallMs: performance.now() - start };
+  }
+
+  /** Whether the instance is again as before its first run. */
+  restored(): Promise<boolean> {
+    return this.#restored;
+  }
+
+  async end(): Promise<void> {
+    await this.worker.terminate();
+  }
+
+  #ended(
+    request: WorkerRequest,
+    onInterrupt: (() => void) | undefined,
+  ): Promise<{ end: End; alive: boolean }> {
+    return new Promise((resolve) => {
+      let restoreTimer: NodeJS.Timeout | undefined;
+      let settle!: (whole: boolean) => void;
+      this.#restored = new Promise((resolveRestored) => (settle = resolveRestored));
+      const restoreDone = (whole: boolean): void => {
+        clearTimeout(restoreTimer);
+        settle(whole);
+      };
+      const deadline = new Deadline(request.wallMs);
+      const watch = setInterval(() => {
+        if (this.#words[shared.flood] === 1) return killed({ status: 'output_limit' });
+        const step = deadline.step();
+        if (step === 'kill') return killed({ status: 'timeout' });
+        if (step === 'interrupt') {
+          onInterrupt?.();
+          this.#interrupt();
+        }
+      }, pollMs);
+      const finish = (end: End, alive: boolean): void => {
+        clearInterval(watch);
+        const kept = request.task?.kind === 'session';
+        // What was interrupted is not used again, except by its own session.
+        if (!alive || kept || deadline.passed) restoreDone(false);
+        else restoreTimer = setTimeout(() => restoreDone(false), restoreMs);
+        resolve({ end, alive });
+      };
+      const killed = (end: End): void => {
+        void this.end();
+        finish(end, false);
+      };
+      this.#onExit = (end) => finish(end, false);
+      this.#onMessage = (message) => {
+        if (message.kind === 'restored') restoreDone(message.whole);
+        else {
+          const overQuota = this.#words[shared.quota] === 1;
+          const end = deadline.passed ? timedOut(message) : endOf(message, overQuota);
+          finish(end, message.kind !== 'crashed');
+        }
+      };
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+      this.worker.postMessage(request);
+    });
+  }
+
+  #interrupt(): void {
+    this.#bytes[shared.interruptByte] = 2;
+    this.channel.ring();
+  }
+
+  #output(): Pick<WorkerResult, 'stdout' | 'stderr' | 'stdoutBytes' | 'stderrBytes' | 'truncated'> {
+    const [stdoutBytes, stderrBytes] = [0, 1].map((i) => this.#words[shared.written + i] ?? 0);
+    return {
+      stdout: this.#text(0),
+      stderr: this.#text(1),
+      stdoutBytes: stdoutBytes ?? 0,
+      stderrBytes: stderrBytes ?? 0,
+      truncated: Math.max(stdoutBytes ?? 0, stderrBytes ?? 0) > this.captureBytes,
+    };
+  }
+
+  #text(stream: 0 | 1): string {
+    const start = shared.headerBytes + stream * this.captureBytes;
+    const kept = this.#bytes.slice(start, start + (this.#words[shared.kept + stream] ?? 0));
+    // A character cut by the cap is left out, not replaced.
+    const cut = kept.length === this.captureBytes;
+    return new TextDecoder('utf-8', { ignoreBOM: true }).decode(kept, { stream: cut });
+  }
+}
+
+const resultsOf = (value: number | string): Pick<End, 'results'> =>
+  typeof value === 'string' ? { results: value.slice(value.indexOf('\n') + 1) } : {};
+
+function timedOut(message: WorkerMessage): End {
+  return { status: 'timeout', ...(message.kind === 'done' ? resultsOf(message.value) : {}) };
+}
+
+function endOf(message: WorkerMessage, overQuota: boolean): End {
+  if (message.kind === 'done') {
+    const code = Number.parseInt(String(message.value), 10);
+    const results = resultsOf(message.value);
+    if (code === memoryErrorCode) return { status: 'memory_limit', exitCode: 1, ...results };
+    if (code === 0) return { status: 'ok', exitCode: 0, ...results };
+    return { status: overQuota ? 'disk_limit' : 'error', exitCode: code, ...results };
+  }
+  if (message.kind === 'refused') {
+    const status = overQuota ? 'disk_limit' : 'bad_request';
+    return { status, message: `the program's files could not be put in place: ${message.message}` };
+  }
+  const text = message.kind === 'crashed' ? message.message : message.kind;
+  const exit = /Program terminated with exit\((-?\d+)\)/.exec(text);
+  if (exit === null) return { status: 'crashed', message: text };
+  const code = Number(exit[1]) & 255;
+  return { status: code === 0 ? 'ok' : 'error', exitCode: code };
+}

@@ -1,0 +1,42 @@
+import type { InstanceWorker } from './instance-worker.ts';
+import { Joint } from './pipe.ts';
+import type { ChildRequest, ChildResult, JudgeTask, WorkerResult } from '../protocol.ts';
+
+/** After the program's deadline the tests have this long to find that it is gone and say so. */
+const spareMs = 1000;
+
+interface Sides {
+  readonly program: InstanceWorker;
+  readonly tests: InstanceWorker;
+}
+
+/** Runs a program in one instance and its tests in another; the result is the program's, the verdicts the tests'. */
+export async function judgeProgram(
+  sides: Sides,
+  { id, task, ...request }: ChildRequest & { readonly task: JudgeTask },
+): Promise<ChildResult> {
+  const joint = new Joint(sides.program.channel, sides.tests.channel, task.mostVerdictBytes);
+  const { seed, wallMs, memoryBytes } = request;
+  const tests = { seed, memoryBytes, code: '', stdin: '', wallMs: wallMs + spareMs };
+  const [ran, judged] = await Promise.all([
+    sides.program
+      .run({ ...request, task: { kind: 'serve' } }, () => joint.cut())
+      .finally(() => joint.programEnded()),
+    sides.tests
+      .run({ ...tests, task: { kind: 'tests', tests: task.tests } })
+      .finally(() => joint.testsEnded()),
+  ]);
+  joint.release();
+  return { id, ...ran, ...noteOf(ran, judged), verdicts: joint.verdicts };
+}
+
+/** What a side of the tests that did not come to its end changes in the result. */
+function noteOf(ran: WorkerResult, judged: WorkerResult): Partial<WorkerResult> {
+  if (judged.status === 'ok') return {};
+  const late = judged.status === 'timeout';
+  const why = late ? 'ran out of time' : [judged.status, judged.message].filter(Boolean).join(', ');
+  return {
+    ...(late ? { status: 'timeout' } : {}),
+    message: [ran.message, `the tests ended early: ${why}`].filter(Boolean).join('; '),
+  };
+}

@@ -1,0 +1,84 @@
+import { describe, expect, test } from '@jest/globals';
+
+import type { Sandbox } from '../../../../../agent_rl/core/services/sandbox.ts';
+import { CheckedSandbox } from '../../../../../agent_rl/sandbox/layers/checked-sandbox.ts';
+import { RememberingSandbox } from '../../../../../agent_rl/sandbox/layers/remembering-sandbox.ts';
+import { badArguments, badRequests } from '../../../../support/bad-requests.ts';
+import { scriptedSandbox } from '../../../../support/scripted-sandbox.ts';
+
+const anything = (value: unknown): never => value as never;
+
+describe('CheckedSandbox', () => {
+  test.each(badRequests)('refuses %s', async (_name, kind, request, message) => {
+    const asked = scriptedSandbox(() => ({}));
+    const sandbox = new CheckedSandbox(asked);
+    const result = await sandbox[kind](request);
+    expect(result).toMatchObject({ status: 'bad_request', stdout: '', level: 'scripted' });
+    expect(result.message).toMatch(message);
+    expect(asked.requests).toEqual([]);
+  });
+
+  test.each(badArguments)('refuses as an argument %s', async (_name, value, message) => {
+    const asked = scriptedSandbox(() => ({}));
+    const sandbox = new CheckedSandbox(asked);
+    const result = await sandbox.calls({ code: '', entry: 'f', args: [[1], [1, value()]] });
+    expect(result).toMatchObject({ status: 'bad_request', results: [] });
+    expect(result.message).toMatch(message);
+    expect(asked.requests).toEqual([]);
+  });
+
+  test('hands on a request that can be run as it is', async () => {
+    const asked = scriptedSandbox(() => ({}));
+    const sandbox = new CheckedSandbox(asked);
+    const common = { limits: { wallS: 0.01, memoryMiB: 64 }, seed: -1, owner: 'a' };
+    const run = { ...common, code: '', stdin: '', files: { a: 'eA==', 'b/a': '', 'b/c': '' } };
+    const calls = { ...common, code: '', entry: 'f', args: [[], [1, 'x', { a: [null] }]] };
+    const tests = { setup: '', statements: ['1'], entry: 'f', names: ['f'], classes: ['F'] };
+    const judge = { ...common, code: '', tests };
+    await sandbox.run(run);
+    await sandbox.calls(calls);
+    await sandbox.judge(judge);
+    expect(asked.requests).toEqual([run, calls, judge]);
+  });
+
+  test('refuses a session it cannot keep, and a program in one that goes on', async () => {
+    const asked = scriptedSandbox(() => ({ stdout: '1' }));
+    const sandbox = new CheckedSandbox(asked);
+    for (const [request, message] of [
+      [{ totalWallS: '60' }, /^totalWallS is "60"; it must be a number from 0\.01 to 3600 s\.$/],
+      [{ limits: { wallS: Number.NaN } }, /^limits\.wallS is NaN/],
+      [{ seed: 'abc' }, /^seed is "abc"/],
+      [{ code: '' }, /"code", which is not known/],
+      [null, /^the request must be an object, got null/],
+    ] as const) {
+      expect(() => sandbox.openSession(anything(request))).toThrow(message);
+    }
+    expect(asked.sessions).toBe(0);
+    const session = sandbox.openSession();
+    for (const program of [undefined, { code: 5 }, { code: '', limits: { wallS: '5' } }]) {
+      expect(await session.run(anything(program))).toMatchObject({
+        status: 'bad_request',
+        alive: true,
+      });
+    }
+    expect(await session.run({ code: '' })).toMatchObject({ status: 'ok', stdout: '1' });
+    await session.close();
+    expect(asked.openSessions).toBe(0);
+  });
+
+  test('keeps from a memory what would look like another request in it', async () => {
+    const asked = scriptedSandbox(() => ({}));
+    const sandbox: Sandbox = new CheckedSandbox(new RememberingSandbox(asked));
+    for (const [value, status] of [
+      [null, 'ok'],
+      [undefined, 'bad_request'],
+      [Number.NaN, 'bad_request'],
+      [new Date(0), 'bad_request'],
+      ['1970-01-01T00:00:00.000Z', 'ok'],
+    ] as const) {
+      const result = await sandbox.calls({ code: 'x', entry: 'f', args: [[value]] });
+      expect(result.status).toBe(status);
+    }
+    expect(asked.requests).toHaveLength(2);
+  });
+});

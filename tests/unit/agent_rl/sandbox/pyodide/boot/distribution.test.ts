@@ -1,0 +1,52 @@
+import { appendFileSync, cpSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+
+import { packageRoot } from '../../../../../../agent_rl/core/package-root.ts';
+import { findDistribution } from '../../../../../../agent_rl/sandbox/pyodide/boot/distribution.ts';
+import { builtFolder } from '../../../../../../agent_rl/sandbox/pyodide/boot/restricted-node.ts';
+
+const { folder, key } = findDistribution();
+const top = mkdtempSync(join(tmpdir(), 'agent-rl-programs-'));
+const copy = join(top, 'programs');
+const keyOfCopy = (): string => findDistribution(folder, copy).key;
+
+/** Every source of the sandbox's folder, as it is called once built. */
+const sources = readdirSync(join(packageRoot(), 'agent_rl', 'sandbox', 'pyodide')).map((name) =>
+  name.replace(/\.ts$/, '.js'),
+);
+
+describe('The key of the snapshot', () => {
+  beforeEach(() => {
+    rmSync(copy, { recursive: true, force: true });
+    cpSync(builtFolder(), copy, { recursive: true });
+  });
+  afterAll(() => rmSync(top, { recursive: true, force: true }));
+
+  test.each(sources)('changes with %s', (name) => {
+    expect(readdirSync(copy)).toContain(name);
+    appendFileSync(join(copy, name), '\n');
+    expect(keyOfCopy()).not.toBe(key);
+  });
+
+  test('changes when a program is renamed or added', () => {
+    const [first = ''] = sources;
+    renameSync(join(copy, first), join(copy, 'another.js'));
+    expect(keyOfCopy()).not.toBe(key);
+    renameSync(join(copy, 'another.js'), join(copy, first));
+    appendFileSync(join(copy, 'another.js'), '');
+    expect(keyOfCopy()).not.toBe(key);
+  });
+
+  test('does not depend on where the programs lie, nor on their declarations', () => {
+    appendFileSync(join(copy, 'child-main.d.ts'), '\n');
+    appendFileSync(join(copy, 'child-main.js.map'), '\n');
+    expect(keyOfCopy()).toBe(key);
+  });
+
+  test('cannot be had before the programs are built', () => {
+    expect(() => findDistribution(folder, join(top, 'nowhere'))).toThrow(/nowhere.*npm run build/);
+  });
+});

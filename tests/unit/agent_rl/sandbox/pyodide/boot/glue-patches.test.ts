@@ -1,0 +1,49 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { expect, test } from '@jest/globals';
+
+import { findDistribution } from '../../../../../../agent_rl/sandbox/pyodide/boot/distribution.ts';
+import { patchGlue, patchLoader } from '../../../../../../agent_rl/sandbox/pyodide/boot/glue-patches.ts';
+import { lineReader } from '../../../../../../agent_rl/sandbox/pyodide/protocol.ts';
+
+const { folder } = findDistribution();
+const glue = readFileSync(join(folder, 'pyodide.asm.mjs'), 'utf8');
+const loader = readFileSync(join(folder, 'pyodide.mjs'), 'utf8');
+
+test('Patched glue imports nothing and evaluates no text that a program gives', () => {
+  const patched = patchGlue(glue);
+  expect(patched).not.toMatch(/\bimport\(|import\.meta|eval\(func\)|eval\(UTF8ToString/);
+  expect(patched.split('__doors.used=true;')).toHaveLength(1 + 57 + 2);
+  expect(patchLoader(loader)).not.toMatch(/\bimport\(|\bexport\s*\{/);
+});
+
+test('Glue that is not exactly what the patches fit is refused by the patch that does not', () => {
+  expect(() => patchGlue(`${glue}import('x')`)).toThrow(
+    '"dynamic imports" matched 16 times, expected 15',
+  );
+  expect(() => patchGlue(glue.replace('getHeapMax=()=>4294901760', 'getHeapMax=()=>1'))).toThrow(
+    '"memory limit" matched 0 times',
+  );
+  expect(() => patchGlue(glue.replace('function raw_call_js(', 'function other('))).toThrow(
+    'doors from Python to JavaScript',
+  );
+  expect(() => patchLoader(`${loader}import('x')`)).toThrow('"dynamic imports" matched 14 times');
+});
+
+test('Another version of pyodide is refused by name', () => {
+  const other = mkdtempSync(join(tmpdir(), 'agent-rl-pyodide-'));
+  writeFileSync(join(other, 'package.json'), '{"version": "0.29.0"}');
+  expect(() => findDistribution(other)).toThrow(
+    /pyodide 0\.29\.0 is installed .* exactly 314\.0\.7/,
+  );
+  rmSync(other, { recursive: true });
+});
+
+test('Lines are put together from any pieces, and only a line feed ends one', () => {
+  const lines: string[] = [];
+  const read = lineReader((line) => lines.push(line));
+  for (const piece of ['a', 'b\nc\u2028', 'd\r', '\n\n', 'rest']) read(piece);
+  expect(lines).toEqual(['ab', 'c\u2028d\r', '']);
+});

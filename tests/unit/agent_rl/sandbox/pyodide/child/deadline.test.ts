@@ -1,0 +1,56 @@
+import { expect, test } from '@jest/globals';
+
+import { Deadline } from '../../../../../../agent_rl/sandbox/pyodide/child/deadline.ts';
+
+/** A deadline of one second, and how to let time pass: by the clock, and on the processor. */
+function deadlineOfOneSecond(): { deadline: Deadline; pass: (wall: number, cpu: number) => void } {
+  let [wallMs, cpuMs] = [5000, 300];
+  const deadline = new Deadline(1000, { wallMs: () => wallMs, cpuMs: () => cpuMs });
+  const pass = (wall: number, cpu: number): void => {
+    wallMs += wall;
+    cpuMs += cpu;
+  };
+  return { deadline, pass };
+}
+
+test('A program that has the processor is interrupted at its time and killed a second later', () => {
+  const { deadline, pass } = deadlineOfOneSecond();
+  pass(999, 999);
+  expect([deadline.step(), deadline.passed]).toEqual(['go on', false]);
+  pass(1, 1);
+  expect([deadline.step(), deadline.passed]).toEqual(['interrupt', true]);
+  pass(999, 1500);
+  expect(deadline.step()).toBe('go on');
+  pass(1, 1);
+  expect(deadline.step()).toBe('kill');
+});
+
+test('Much processor time does not end a program early', () => {
+  const { deadline, pass } = deadlineOfOneSecond();
+  pass(600, 2000);
+  expect(deadline.step()).toBe('go on');
+});
+
+test('A program that is starved has longer, until it had nine tenths of its time', () => {
+  const { deadline, pass } = deadlineOfOneSecond();
+  pass(1200, 899);
+  expect(deadline.step()).toBe('go on');
+  pass(1, 1);
+  expect(deadline.step()).toBe('interrupt');
+  pass(1100, 200);
+  expect(deadline.step()).toBe('go on');
+  pass(100, 700);
+  expect(deadline.step()).toBe('kill');
+});
+
+test('A program that is idle is interrupted 1.6 s late and killed 2.6 s after that', () => {
+  const { deadline, pass } = deadlineOfOneSecond();
+  pass(2599, 0);
+  expect(deadline.step()).toBe('go on');
+  pass(1, 0);
+  expect(deadline.step()).toBe('interrupt');
+  pass(2599, 0);
+  expect(deadline.step()).toBe('go on');
+  pass(1, 0);
+  expect(deadline.step()).toBe('kill');
+});

@@ -1,0 +1,75 @@
+import { describe, expect, jest, test } from '@jest/globals';
+
+import { readHarness } from '../../../../../agent_rl/sandbox/harness/read-harness.ts';
+import { readCallResults, valueBounds } from '../../../../../agent_rl/sandbox/requests/read-call-results.ts';
+
+test('reads what the harness writes', () => {
+  const results = [
+    { ok: true, value: { $tuple: [1, 'a'] } },
+    { ok: false, problem: 'ZeroDivisionError: division by zero' },
+  ];
+  expect(readCallResults(JSON.stringify(results))).toEqual(results);
+});
+
+test.each(['[x]', '{"ok": true}', '[1]', '[{"ok": false}]', '[{"ok": true, "value": {"$no": 1}}]'])(
+  'does not trust %s, which a program may have put there',
+  (text) => {
+    expect(readCallResults(text)).toBeUndefined();
+  },
+);
+
+const returned = (...values: string[]): string =>
+  `[${values.map((value) => `{"ok":true,"value":${value}}`).join(',')}]`;
+
+const listOf = (member: string, count: number): string =>
+  `[${Array<string>(Math.floor(count)).fill(member).join()}]`;
+
+describe('The bounds of a result', () => {
+  const members = valueBounds.pieces / 2 - 1;
+  const longest = `"${'x'.repeat(valueBounds.chars - 2)}"`;
+
+  test('are those of the harness', () => {
+    const values = new Map(readHarness()).get('values');
+    expect(values).toContain(`\nMOST_PIECES = ${valueBounds.pieces / 1000}_000\n`);
+    expect(values).toContain(`\nMOST_CHARS = ${valueBounds.chars / 1024 / 1024} * 1024 * 1024\n`);
+  });
+
+  test.each([
+    ['numbers', listOf('0', members)],
+    ['complex numbers', listOf('{"$complex":["1.0","2.0"]}', valueBounds.chars / 27)],
+    ['empty lists', listOf('[]', valueBounds.pieces / 3 - 1)],
+    ['empty tuples', listOf('{"$tuple":[]}', valueBounds.pieces / 3 - 1)],
+    ['dictionaries', `{"$dict":${listOf('[0,{"$float":"1.0"}]', valueBounds.pieces / 5 - 1)}}`],
+    ['one text', longest],
+    ['a text of brackets and commas', `"${'[{,\\"'.repeat(600_000)}"`],
+  ])('allow as many %s as the harness does, in each of several results', (_name, value) => {
+    expect(readCallResults(returned(value, value))).toHaveLength(2);
+  });
+
+  test.each([
+    ['numbers', listOf('0', 2 * valueBounds.pieces)],
+    ['dictionaries', listOf('{}', 2 * valueBounds.pieces)],
+    ['nested lists without a comma', listOf('['.repeat(9) + ']'.repeat(9), 100_000)],
+    ['digits', `{"$int":"${'9'.repeat(valueBounds.chars + 100)}"}`],
+    ['characters', `"${'x'.repeat(valueBounds.chars + 100)}"`],
+    ['spaces', `${' '.repeat(valueBounds.chars + 100)}0`],
+  ])('refuse more %s before anything is parsed', (_name, value) => {
+    const parse = jest.spyOn(JSON, 'parse');
+    try {
+      expect(readCallResults(returned('0', value, '0'))).toBeUndefined();
+      expect(parse).not.toHaveBeenCalled();
+    } finally {
+      parse.mockRestore();
+    }
+  });
+
+  test('hold for what is no list of results', () => {
+    expect(readCallResults(`{"a":${listOf('0', 2 * valueBounds.pieces)}}`)).toBeUndefined();
+    expect(readCallResults('"[')).toBeUndefined();
+    expect(readCallResults('["\\')).toBeUndefined();
+  });
+});
+
+test('refuses a value that is nested too deeply to be looked at', () => {
+  expect(readCallResults(returned('['.repeat(100_000) + ']'.repeat(100_000)))).toBeUndefined();
+});

@@ -1,0 +1,43 @@
+import { expect, test } from '@jest/globals';
+
+import { readVerdicts } from '../../../../../agent_rl/sandbox/requests/read-verdicts.ts';
+
+const passed = '{"index":0,"passed":true}\n';
+const failed = '{"index":1,"passed":false,"problem":"AssertionError"}\n';
+
+test('One verdict is read for each line, in order', () => {
+  expect(readVerdicts(passed + failed, 2)).toEqual([
+    { passed: true },
+    { passed: false, problem: 'AssertionError' },
+  ]);
+});
+
+test('There are fewer verdicts than statements when the tests ended early, and a cut one does not count', () => {
+  expect(readVerdicts(`${passed}{"index":1,"passed":tr`, 3)).toEqual([{ passed: true }]);
+  expect(readVerdicts('', 3)).toEqual([]);
+});
+
+test('A problem before the first statement is the problem of every statement', () => {
+  const problem = 'the solution did not load';
+  expect(readVerdicts(`{"problem":"${problem}"}\n`, 2)).toEqual([
+    { passed: false, problem },
+    { passed: false, problem },
+  ]);
+});
+
+test.each([
+  'no JSON\n',
+  'null\n',
+  '[{"index":0,"passed":true}]\n',
+  '{"passed":true}\n',
+  '{"index":1,"passed":true}\n',
+  '{"index":0,"passed":1}\n',
+  '{"index":0,"passed":true,"problem":"none"}\n',
+  '{"index":0,"passed":false}\n',
+  '{"problem":"late","index":0}\n',
+  `${passed}{"problem":"late"}\n`,
+  `${passed}${passed}`,
+  `${passed}${failed}{"index":2,"passed":true}\n`,
+])('%j is not what the harness writes on two statements', (text) => {
+  expect(readVerdicts(text, 2)).toBeUndefined();
+});
