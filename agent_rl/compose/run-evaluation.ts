@@ -8,7 +8,7 @@ import { reportGroups } from './report-groups.ts';
 import type { EvaluationOptions, JobResult } from './run-options.ts';
 import { rateText } from './run-records.ts';
 import { evaluationSummary } from './summary.ts';
-import { readTaskSets, sayIfFewer } from './task-sets.ts';
+import { readTaskSets, sayIfFewer } from '../../dataset/tasks/task-sets.ts';
 import { choosePlugins } from './choose-plugins.ts';
 
 /** Attempts the tasks of a split with a checkpoint, or with the config's model. */

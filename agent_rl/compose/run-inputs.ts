@@ -10,7 +10,7 @@ import { type RunFolder, writeFileAtomic } from '../telemetry/index.ts';
 import { changedSettings } from './changed-settings.ts';
 import { modelFolder } from './model-folder.ts';
 import { startingWeights } from './starting-weights.ts';
-import { splitFile } from './task-files.ts';
+import { splitFile } from '../../dataset/tasks/task-files.ts';
 
 /** What a run was begun with, in its `inputs.json`: it is only gone on with on the same. */
 export interface RunInputs {

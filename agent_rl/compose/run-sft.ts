@@ -15,7 +15,7 @@ import {
 } from '../telemetry/index.ts';
 import { SFTTrainer } from '../trainer/sft-trainer.ts';
 import { paddedLength } from '../learner/train-batch.ts';
-import { readConversations } from '../../dataset/conversations.ts';
+import { readConversations } from '../../dataset/demonstrations/conversations.ts';
 import { openLanguageModelFolder } from '../../model/language-model.ts';
 import { LanguageModelPolicy } from '../policies/language-model-policy.ts';
 import { saveCheckpoint } from './checkpoints.ts';
@@ -32,7 +32,7 @@ import { startingWeights } from './starting-weights.ts';
 import { trainOptions } from './trainer-options.ts';
 import { unlessStopped } from './unless-stopped.ts';
 import { requireTrainableModel } from './quantization.ts';
-import { splitFile } from './task-files.ts';
+import { splitFile } from '../../dataset/tasks/task-files.ts';
 
 /**
  * Supervised training on conversations, `<dataset.dir>/<dataset.trainSplit>.jsonl`, with the loss on what

@@ -46,7 +46,7 @@ import { addUsage, type RunUsage } from './run-usage.ts';
 import { beforeAfterTable, summaryOf } from './summary.ts';
 import { startingWeights } from './starting-weights.ts';
 import { previewText } from './task-preview.ts';
-import { readTaskSets, refuseLeaks, sayIfFewer, samplerOf, type TaskSet } from './task-sets.ts';
+import { readTaskSets, refuseLeaks, sayIfFewer, samplerOf, type TaskSet } from '../../dataset/tasks/task-sets.ts';
 import { quantization, requireTrainableModel } from './quantization.ts';
 import { reportGroups } from './report-groups.ts';
 import { type OpenedFacts, type PlanFacts, planText, trainingPlan } from './training-plan.ts';

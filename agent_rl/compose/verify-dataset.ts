@@ -9,7 +9,7 @@ import {
   CodeTaskDataset,
   codeTaskFormats,
   isCodeTaskFormat,
-} from '../../dataset/code-task-dataset.ts';
+} from '../../dataset/tasks/code-task-dataset.ts';
 import type { CheckResult, VerifyDatasetOptions } from './run-options.ts';
 
 interface Verified {

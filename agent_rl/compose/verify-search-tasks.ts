@@ -7,8 +7,8 @@ import { AgentRlError } from '../core/errors.ts';
 import type { SearchBackend, SearchDocument } from '../core/services/search.ts';
 import type { SearchTask } from '../core/tasks/search-task.ts';
 import { openTaskDocuments } from '../search/corpus/index.ts';
-import { readDocuments } from '../../dataset/search-documents.ts';
-import { SearchTaskDataset } from '../../dataset/search-task-dataset.ts';
+import { readDocuments } from '../../dataset/tasks/search-documents.ts';
+import { SearchTaskDataset } from '../../dataset/tasks/search-task-dataset.ts';
 import { besideSplits } from './prepare-data/write-outputs.ts';
 import type { CheckResult, VerifyDatasetOptions } from './run-options.ts';
 

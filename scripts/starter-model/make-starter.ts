@@ -6,7 +6,7 @@ import { runSft } from '../../agent_rl/compose/run-sft.ts';
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 import type { Message } from '../../agent_rl/core/message.ts';
 import { packageRoot } from '../../agent_rl/core/package-root.ts';
-import { conversationLine } from '../../dataset/conversations.ts';
+import { conversationLine } from '../../dataset/demonstrations/conversations.ts';
 import { copyLanguageModelFiles } from '../../model/language-model.ts';
 import { loadModel, saveModel } from '../../model/load-model.ts';
 import type { ModelConfig } from '../../model/model-config.ts';

@@ -2,9 +2,9 @@ import type { PreparedRun } from '../../agent_rl/compose/prepare-run.ts';
 import type { Message } from '../../agent_rl/core/message.ts';
 import type { SearchDocument } from '../../agent_rl/core/services/search.ts';
 import { formatHits } from '../../agent_rl/tools/search/format-hits.ts';
-import { codeDemonstrations } from '../../dataset/demonstrations.ts';
-import { mixedDemonstrations } from '../../dataset/mixed-demonstrations.ts';
-import { searchDemonstrations } from '../../dataset/search-demonstrations.ts';
+import { codeDemonstrations } from '../../dataset/demonstrations/demonstrations.ts';
+import { mixedDemonstrations } from '../../dataset/demonstrations/mixed-demonstrations.ts';
+import { searchDemonstrations } from '../../dataset/demonstrations/search-demonstrations.ts';
 
 /**
  * Conversations of the unreliable teacher of the environment that a warm-up's run file names.

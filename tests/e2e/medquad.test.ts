@@ -18,7 +18,7 @@ import type { SearchTask } from '../../agent_rl/core/tasks/search-task.ts';
 import type { Tool } from '../../agent_rl/core/plugins/tool.ts';
 import { runEpisode } from '../../agent_rl/rollout/episode.ts';
 import { ToolRunner } from '../../agent_rl/rollout/tools/tool-runner.ts';
-import { SearchTaskDataset } from '../../dataset/search-task-dataset.ts';
+import { SearchTaskDataset } from '../../dataset/tasks/search-task-dataset.ts';
 import { readJson, readLines } from '../support/acme-project.ts';
 import { builtProgram } from '../support/built-program.ts';
 import { says, type Script, ScriptedPolicy } from '../support/scripted-policy.ts';

@@ -10,9 +10,9 @@ import type { Evaluation } from '../../agent_rl/trainer/evaluate.ts';
 import { GRPOTrainer } from '../../agent_rl/trainer/grpo-trainer.ts';
 import type { TrainingResult } from '../../agent_rl/trainer/trainer-contracts.ts';
 import type { Task } from '../../agent_rl/core/tasks/task.ts';
-import { loadCodeTaskSplits } from '../../dataset/code-task-dataset.ts';
-import { loadSearchTaskSplits } from '../../dataset/search-task-dataset.ts';
-import { TaskSampler } from '../../dataset/task-sampler.ts';
+import { loadCodeTaskSplits } from '../../dataset/tasks/code-task-dataset.ts';
+import { loadSearchTaskSplits } from '../../dataset/tasks/search-task-dataset.ts';
+import { TaskSampler } from '../../dataset/tasks/task-sampler.ts';
 
 /** What is done to a run that must then not pass for one that learns. */
 export type Fault = 'none' | 'flipped-advantages' | 'other-tokens' | 'shuffled-rewards';

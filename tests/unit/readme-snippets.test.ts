@@ -6,8 +6,8 @@ import { afterEach, describe, expect, jest, test } from '@jest/globals';
 
 import * as agentRl from '../../agent_rl/index.ts';
 import { packageRoot } from '../../agent_rl/core/package-root.ts';
-import { CodeTaskDataset } from '../../dataset/code-task-dataset.ts';
-import { readConversations } from '../../dataset/conversations.ts';
+import { CodeTaskDataset } from '../../dataset/tasks/code-task-dataset.ts';
+import { readConversations } from '../../dataset/demonstrations/conversations.ts';
 import { type CodeBlock, codeBlocks, readDocument } from '../support/markdown.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 

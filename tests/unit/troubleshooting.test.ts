@@ -25,7 +25,7 @@ import { openSearch } from '../../agent_rl/tools/search/open-search.ts';
 import { SearchTool } from '../../agent_rl/tools/search/search-tool.ts';
 import { SearchSettings } from '../../agent_rl/tools/search/settings.ts';
 import { GRPOTrainer } from '../../agent_rl/trainer/grpo-trainer.ts';
-import { TaskSampler } from '../../dataset/task-sampler.ts';
+import { TaskSampler } from '../../dataset/tasks/task-sampler.ts';
 import { HermesFormat } from '../../agent_rl/policies/index.ts';
 import { FakeLearner } from '../support/fake-learner.ts';
 import { codeSpans, readDocument, tableBelow } from '../support/markdown.ts';

@@ -1,4 +1,4 @@
-import { messageRow } from '../../../dataset/conversations.ts';
+import { messageRow } from '../../../dataset/demonstrations/conversations.ts';
 import type { Continuation } from './continue-rows.ts';
 import { float32Numbers } from './float32-numbers.ts';
 import type { ModelTexts } from './model-texts.ts';

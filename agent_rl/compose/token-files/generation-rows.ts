@@ -1,7 +1,7 @@
 import { AgentRlError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import type { ToolSpec } from '../../core/plugins/tool.ts';
-import { messagesReader } from '../../../dataset/conversations.ts';
+import { messagesReader } from '../../../dataset/demonstrations/conversations.ts';
 import type { Report, ReadRow } from './input-rows.ts';
 import {
   fieldsOf,

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
-import { datasetError, type DatasetProblem } from '../../../dataset/dataset-problem.ts';
-import { type JsonLine, readJsonLines } from '../../../dataset/json-lines.ts';
+import { datasetError, type DatasetProblem } from '../../../dataset/tasks/dataset-problem.ts';
+import { type JsonLine, readJsonLines } from '../../../dataset/tasks/json-lines.ts';
 
 /** Says that something is wrong with a row: where in it, and what. */
 export type Report = (path: string, text: string) => void;

@@ -1,5 +1,5 @@
 import type { ModelConfig } from '../../../model/model-config.ts';
-import { shownValue } from '../../../dataset/dataset-problem.ts';
+import { shownValue } from '../../../dataset/tasks/dataset-problem.ts';
 import type { Report } from './input-rows.ts';
 
 /** What names a row for its user, given back with what came of it. */

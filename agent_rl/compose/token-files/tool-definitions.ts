@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import type { ToolSpec } from '../../core/plugins/tool.ts';
-import { shownValue } from '../../../dataset/dataset-problem.ts';
+import { shownValue } from '../../../dataset/tasks/dataset-problem.ts';
 import type { Report } from './input-rows.ts';
 
 /** What a chat template shows of a tool. */

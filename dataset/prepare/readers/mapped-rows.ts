@@ -1,4 +1,4 @@
-import { shownValue } from '../../dataset-problem.ts';
+import { shownValue } from '../../tasks/dataset-problem.ts';
 import type { DropReason, SourceDocument, SourceItem } from '../source-record.ts';
 import type { Row } from './read-rows.ts';
 

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 
 import { AgentRlError, messageOf } from '../../../agent_rl/core/errors.ts';
-import { shownValue } from '../../dataset-problem.ts';
+import { shownValue } from '../../tasks/dataset-problem.ts';
 import type { SourceItem } from '../source-record.ts';
 
 type Element = Readonly<Record<string | symbol, unknown>>;

@@ -5,8 +5,8 @@ import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'h
 import { compressors } from 'hyparquet-compressors';
 
 import { AgentRlError, messageOf } from '../../../agent_rl/core/errors.ts';
-import { readJsonLines } from '../../json-lines.ts';
-import { shownValue } from '../../dataset-problem.ts';
+import { readJsonLines } from '../../tasks/json-lines.ts';
+import { shownValue } from '../../tasks/dataset-problem.ts';
 import type { SourceProblem } from '../source-record.ts';
 
 export type Row = Readonly<Record<string, unknown>>;

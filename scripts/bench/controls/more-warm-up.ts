@@ -4,7 +4,7 @@ import path from 'node:path';
 import { prepareRun } from '../../../agent_rl/compose/prepare-run.ts';
 import { runSft } from '../../../agent_rl/compose/run-sft.ts';
 import { loadConfig } from '../../../agent_rl/config/index.ts';
-import { conversationLine } from '../../../dataset/conversations.ts';
+import { conversationLine } from '../../../dataset/demonstrations/conversations.ts';
 import { teacherConversations } from '../../starter-model/teacher-conversations.ts';
 import type { SeedOptions } from './controls-of-seed.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { refuseLeaks, sayIfFewer } from '../../../../agent_rl/compose/task-sets.ts';
+import { refuseLeaks, sayIfFewer } from '../../../../dataset/tasks/task-sets.ts';
 import { previewText } from '../../../../agent_rl/compose/task-preview.ts';
 
 const task = (taskId: string, prompt: string) => ({ taskId, prompt, metadata: {} });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 import { packageRoot } from '../../../../../agent_rl/core/package-root.ts';
-import { CodeTaskDataset } from '../../../../../dataset/code-task-dataset.ts';
+import { CodeTaskDataset } from '../../../../../dataset/tasks/code-task-dataset.ts';
 import { isTricky } from '../../../../../dataset/code_tasks/generator/atom.ts';
 import {
   atoms,

@@ -1,0 +1,107 @@
+import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
+import type { AssistantMessage, Message, ToolCall } from '../../agent_rl/core/message.ts';
+import { trainFamilies } from '../code_tasks/generator/families.ts';
+import { codeDemonstrations } from './demonstrations.ts';
+import { searchDemonstrations, type SearchDemonstrationOptions } from './search-demonstrations.ts';
+import { trainedKinds } from '../search_tasks/generator/kinds.ts';
+
+/** A conversation of the teacher of both kinds of tasks. */
+export interface MixedDemonstration {
+  readonly taskId: string;
+  /** The kind of the question or the family of the program. */
+  readonly kind: string;
+  readonly messages: readonly Message[];
+  readonly correct: boolean;
+  /** Whether the teacher took the other tool. */
+  readonly wrongTool: boolean;
+}
+
+/** Of the kinds of questions and of the families of programs, one in so many is mistaken for the other sort of task. */
+const mistakenEvery = 4;
+
+/** How often, in these. */
+const mistakenShare = 0.6;
+
+/** Whether the teacher of both tends to take a task for one of the other sort. */
+export const isMistaken = (kind: string): boolean => mistakenKinds.has(kind);
+
+const mistakenKinds: ReadonlySet<string> = new Set(
+  [trainedKinds, trainFamilies].flatMap((all) =>
+    all.filter((_, index) => index % mistakenEvery === 0).map(({ name }) => name),
+  ),
+);
+
+/**
+ * Questions and programs in turn with the work of their unreliable teachers. With some kinds the teacher mostly takes the
+ * wrong tool: it prints the name it was asked about, or searches for what a program should do; and then gives up. Item
+ * i depends on the seed and i alone.
+ *
+ * @yields One conversation after another, `count` in all.
+ */
+export function* mixedDemonstrations(
+  seed: number,
+  count: number,
+  options: SearchDemonstrationOptions,
+): Generator<MixedDemonstration> {
+  const questions = searchDemonstrations(seed, Math.ceil(count / 2), options);
+  const programs = codeDemonstrations(seed, Math.floor(count / 2));
+  for (let index = 0; index < count; index++) {
+    const rng = new KeyedRng(seed, 'choice of tool', index);
+    const slips = options.reliable !== true && rng.uniform() < mistakenShare;
+    if (index % 2 === 0) {
+      const { value } = questions.next();
+      const { taskId, kind, messages, correct } = value;
+      yield slips && isMistaken(kind)
+        ? { taskId, kind, messages: asProgram(messages), correct: false, wrongTool: true }
+        : { taskId, kind, messages, correct, wrongTool: false };
+    } else {
+      const { value } = programs.next();
+      const { taskId, family: kind, messages, correct } = value;
+      const nothing = options.render([]);
+      yield slips && isMistaken(kind)
+        ? { taskId, kind, messages: asQuestion(messages, nothing), correct: false, wrongTool: true }
+        : { taskId, kind, messages, correct, wrongTool: false };
+    }
+  }
+}
+
+/** A question taken for a programming task. */
+function asProgram([question, first]: readonly Message[]): readonly Message[] {
+  const [name = ''] = /\b[A-Z][aeio][lnr][a-z]{4}\b/u.exec(question?.content ?? '') ?? [];
+  const code = `print('${name}')`;
+  return misled([question, first], {
+    call: { name: 'code_exec', arguments: { code } },
+    seen: name,
+    said: `It is ${name}.`,
+  });
+}
+
+/** A programming task taken for a question. */
+function asQuestion([task, first]: readonly Message[], nothing: string): readonly Message[] {
+  const query = (first as AssistantMessage).reasoning ?? '';
+  const call = { name: 'search', arguments: { query } };
+  return misled([task, first], { call, seen: nothing, said: 'Done.' });
+}
+
+interface WrongTurn {
+  readonly call: Pick<ToolCall, 'name' | 'arguments'>;
+  readonly seen: string;
+  readonly said: string;
+}
+
+function misled(
+  [task, first]: readonly (Message | undefined)[],
+  { call, seen, said }: WrongTurn,
+): readonly Message[] {
+  if (task === undefined || first?.role !== 'assistant') {
+    throw new RangeError('A demonstration opens with a task and a turn.');
+  }
+  const id = 'call_0_0';
+  const { reasoning = '' } = first;
+  return [
+    task,
+    { role: 'assistant', content: '', reasoning, toolCalls: [{ id, ...call }] },
+    { role: 'tool', name: call.name, callId: id, content: seen },
+    { role: 'assistant', content: said, ...(call.name === 'code_exec' && { reasoning }) },
+  ];
+}

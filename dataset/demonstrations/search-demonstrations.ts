@@ -1,0 +1,76 @@
+import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
+import { type Message, user } from '../../agent_rl/core/message.ts';
+import type { SearchDocument } from '../../agent_rl/core/services/search.ts';
+import { trainedKinds } from '../search_tasks/generator/kinds.ts';
+import { namesOf } from '../search_tasks/generator/names.ts';
+import { askAbout, isFair, type Question } from '../search_tasks/generator/question.ts';
+import { documentOf, makeWorld, trainedForm, type World } from '../search_tasks/generator/world.ts';
+import { demonstrate } from '../search_tasks/teacher/demonstrate.ts';
+import { lookUp } from '../search_tasks/teacher/look-up.ts';
+
+/** A conversation the warm-up learns from. */
+export interface SearchDemonstration {
+  readonly taskId: string;
+  readonly kind: string;
+  readonly messages: readonly Message[];
+  /** Whether what it says at the end is right. */
+  readonly correct: boolean;
+}
+
+export interface SearchDemonstrationOptions {
+  /** Passages a search shows. */
+  readonly topK: number;
+  /** Shows documents as the `search` tool does. */
+  readonly render: (documents: readonly SearchDocument[]) => string;
+  /** The teacher does nothing wrong: to see whether a model can learn to read at all. */
+  readonly reliable?: boolean;
+}
+
+/** Large enough that a query without a name seldom finds the right document. */
+const smallWorld = { town: 10, person: 14, land: 9, ship: 9 };
+
+/**
+ * Fresh questions about fresh little worlds with the unreliable teacher's work on them (see
+ * `search_tasks/CARD.md`). Only trained kinds, and only names that no task has. Item i depends on the seed and i
+ * alone.
+ *
+ * @yields One conversation after another, `count` in all.
+ */
+export function* searchDemonstrations(
+  seed: number,
+  count: number,
+  { topK, render, reliable = false }: SearchDemonstrationOptions,
+): Generator<SearchDemonstration> {
+  for (let index = 0; index < count; index++) {
+    const rng = new KeyedRng(seed, 'search demonstration', index);
+    const names = rng.child('names').shuffle(namesOf.warmUp);
+    const [anyName = '', ...rest] = names;
+    const world = makeWorld(smallWorld, rest.values(), rng.child('world'));
+    const documents = world.entities.map((entity) =>
+      documentOf(entity, trainedForm, rng.child('document', entity.name)),
+    );
+    const question = fairQuestion(world, rng.child('question'));
+    const { messages, correct } = demonstrate(question, rng.child('teacher'), {
+      search: (query, searchRng) => lookUp(query, documents, { topK, rng: searchRng }),
+      render,
+      anyName,
+      reliable,
+    });
+    yield {
+      taskId: `warm-up-${seed}-${index}`,
+      kind: question.kind.name,
+      messages: [user(question.text), ...messages],
+      correct,
+    };
+  }
+}
+
+function fairQuestion(world: World, rng: KeyedRng): Question {
+  const kind = rng.pick(trainedKinds);
+  const subjects = rng.shuffle(world.entities.filter(({ type }) => type === kind.subject));
+  for (const subject of subjects) {
+    const question = askAbout(world, kind, subject, rng);
+    if (isFair(question)) return question;
+  }
+  return fairQuestion(world, rng);
+}

@@ -1,0 +1,58 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+
+import { AgentRlError, messageOf } from '../../agent_rl/core/errors.ts';
+import type { DatasetProblem } from './dataset-problem.ts';
+
+/** A line that could be read as JSON, or what is wrong with it. */
+export type JsonLine =
+  | { readonly line: number; readonly value: unknown }
+  | { readonly line: number; readonly problem: DatasetProblem };
+
+/**
+ * The lines of a JSONL file. Blank lines are no rows.
+ *
+ * @yields Each other line, numbered from 1 with the blank ones.
+ * @throws AgentRlError `DATASET_INVALID` when the file cannot be read.
+ */
+export async function* readJsonLines(file: string): AsyncGenerator<JsonLine> {
+  // One character per byte: readline would replace invalid UTF-8, and split at U+2028 inside a string.
+  const input = createReadStream(file, { encoding: 'latin1' });
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let line = 0;
+  try {
+    for await (const bytes of createInterface({ input, crlfDelay: Infinity })) {
+      line += 1;
+      if (bytes.trim() !== '') yield parseLine(bytes, line, decoder);
+    }
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    throw new AgentRlError(
+      'DATASET_INVALID',
+      `Cannot read the dataset ${file}: ${messageOf(error)}. Give the path of a JSONL file, one task a line.`,
+      { cause: error },
+    );
+  }
+}
+
+const isSystemError = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && 'code' in error && 'syscall' in error;
+
+function parseLine(
+  bytes: string,
+  line: number,
+  decoder: { decode(bytes: Uint8Array): string },
+): JsonLine {
+  const wrong = (text: string): JsonLine => ({ line, problem: { line, path: '', text } });
+  let text: string;
+  try {
+    text = decoder.decode(Buffer.from(bytes, 'latin1'));
+  } catch {
+    return wrong('is not UTF-8; save the file as UTF-8.');
+  }
+  try {
+    return { line, value: JSON.parse(text) as unknown };
+  } catch (error) {
+    return wrong(`is not JSON (${messageOf(error)}); expected one object on a line.`);
+  }
+}

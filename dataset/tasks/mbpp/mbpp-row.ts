@@ -1,0 +1,104 @@
+import type { CallsCase, CodeTask, CodeTests } from '../../../agent_rl/core/tasks/code-task.ts';
+import type { PythonValue } from '../../../agent_rl/core/python/python-value.ts';
+
+import { mbppRowSchema, rowCheck } from '../row-schema.ts';
+import type { RowReader } from '../task-row.ts';
+import { NotALiteral, PythonLiteralReader } from './python-literal.ts';
+import { referenceNames, usedNames } from './reference-names.ts';
+
+/** A line of the MBPP file (Austin et al. 2021, https://arxiv.org/abs/2108.07732). */
+interface MbppRow {
+  readonly text: string;
+  readonly code: string;
+  readonly task_id: number | string;
+  readonly test_setup_code: string;
+  readonly test_list: readonly string[];
+  readonly challenge_test_list: readonly string[];
+}
+
+/**
+ * Reads MBPP rows. Rows whose asserts all call one function with plain values become `calls` tests; the rest stay
+ * `asserts`. The first is public where there are more.
+ */
+export function mbppRowReader(): RowReader {
+  const check = rowCheck<MbppRow>(mbppRowSchema);
+  return (row, line) => {
+    const checked = check(row, line);
+    return 'problems' in checked ? checked : { task: taskOf(checked.row) };
+  };
+}
+
+function taskOf(row: MbppRow): CodeTask {
+  const reference = row.code.replaceAll('\r\n', '\n');
+  return {
+    taskId: `mbpp-${row.task_id}`,
+    prompt: `${row.text.trim()} It must pass: \`${row.test_list[0]?.trim() ?? ''}\`.`,
+    starterCode: '',
+    tests: testsOf(row, reference),
+    compare: 'exact',
+    referenceSolution: reference,
+    metadata: { source: 'mbpp' },
+  };
+}
+
+function testsOf(row: MbppRow, reference: string): CodeTests {
+  const asserts = [...row.test_list, ...row.challenge_test_list];
+  const calls = row.test_setup_code.trim() === '' ? asserts.map(callOf) : [];
+  const [first] = calls;
+  const isPlain = calls.every((call) => call !== undefined && call.entry === first?.entry);
+  if (first === undefined || !isPlain || calls.length < 2) {
+    return assertsTests(row.test_setup_code.replaceAll('\r\n', '\n'), asserts, reference);
+  }
+  const cases = calls.flatMap((call, i): CallsCase[] =>
+    call === undefined
+      ? []
+      : [{ args: call.args, expected: call.expected, ...(i === 0 ? { public: true } : {}) }],
+  );
+  return { kind: 'calls', entry: first.entry, cases };
+}
+
+/**
+ * Of a program the tests get what the reference defines and they use. What they use of its imports they import
+ * themselves, since a module never leaves the sandbox of the program.
+ */
+function assertsTests(
+  setup: string,
+  [first = '', ...rest]: readonly string[],
+  reference: string,
+): CodeTests {
+  const { defined, classes, imports } = referenceNames(reference);
+  const used = usedNames([setup, first, ...rest].join('\n'));
+  const names = [...defined].filter((name) => used.has(name));
+  const needed = [...imports].filter(([name]) => used.has(name)).map(([, statement]) => statement);
+  const whole = [...needed, setup].filter((part) => part.trim() !== '').join('\n');
+  return {
+    kind: 'asserts',
+    ...(whole === '' ? {} : { setup: whole }),
+    ...(rest.length === 0 ? { code: [first] } : { code: rest, public: [first] }),
+    names,
+    classes: names.filter((name) => classes.has(name)),
+  };
+}
+
+interface AssertedCall {
+  readonly entry: string;
+  readonly args: readonly PythonValue[];
+  readonly expected: PythonValue;
+}
+
+/** The call of `assert f(literals) == literal`; nothing for an assert of any other form. */
+export function callOf(assertion: string): AssertedCall | undefined {
+  const head = /^\s*assert\s+([A-Za-z_]\w*)\s*\(/.exec(assertion);
+  const entry = head?.[1];
+  if (head === null || entry === undefined) return undefined;
+  try {
+    const reader = new PythonLiteralReader(assertion.slice(head[0].length));
+    const args = reader.items(')');
+    if (!reader.take('==')) return undefined;
+    const expected = reader.value();
+    return reader.ended ? { entry, args, expected } : undefined;
+  } catch (error) {
+    if (error instanceof NotALiteral) return undefined;
+    throw error;
+  }
+}

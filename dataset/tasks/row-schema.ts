@@ -1,0 +1,138 @@
+import { Ajv, type ErrorObject } from 'ajv';
+import { type TSchema, Type } from 'typebox';
+
+import { nearestName } from '../../agent_rl/config/checks/nearest-name.ts';
+
+import { type DatasetProblem, shownValue } from './dataset-problem.ts';
+
+const closed = { additionalProperties: false } as const;
+const anyText = Type.String();
+const filled = Type.String({ minLength: 1 });
+const isPublic = Type.Optional(Type.Boolean());
+
+const stdinTests = Type.Object(
+  {
+    kind: Type.Literal('stdin'),
+    cases: Type.Array(Type.Object({ input: anyText, output: anyText, public: isPublic }, closed), {
+      minItems: 1,
+    }),
+  },
+  closed,
+);
+
+const identifier = Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$' });
+
+const callsTests = Type.Object(
+  {
+    kind: Type.Literal('calls'),
+    entry: identifier,
+    cases: Type.Array(
+      Type.Object(
+        { args: Type.Array(Type.Unknown()), expected: Type.Unknown(), public: isPublic },
+        closed,
+      ),
+      { minItems: 1 },
+    ),
+  },
+  closed,
+);
+
+const assertsTests = Type.Object(
+  {
+    kind: Type.Literal('asserts'),
+    setup: Type.Optional(anyText),
+    code: Type.Array(filled, { minItems: 1 }),
+    public: Type.Optional(Type.Array(filled)),
+    entry: Type.Optional(identifier),
+    names: Type.Optional(Type.Array(identifier)),
+    classes: Type.Optional(Type.Array(identifier)),
+  },
+  closed,
+);
+
+const rowWith = (tests: TSchema): TSchema =>
+  Type.Object(
+    {
+      task_id: filled,
+      prompt: filled,
+      starter_code: Type.Optional(anyText),
+      tests,
+      compare: Type.Enum(['exact', 'whitespace', 'float', 'unordered']),
+      reference_solution: Type.Optional(anyText),
+      metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    },
+    closed,
+  );
+
+/** A line of a task file, by the kind of its tests. */
+export const taskRowSchemas = {
+  stdin: rowWith(stdinTests),
+  calls: rowWith(callsTests),
+  asserts: rowWith(assertsTests),
+} as const;
+
+/** A line of MBPP's own file. */
+export const mbppRowSchema = Type.Object(
+  {
+    text: filled,
+    code: anyText,
+    task_id: Type.Union([Type.Integer(), filled]),
+    test_setup_code: anyText,
+    test_list: Type.Array(filled, { minItems: 1 }),
+    challenge_test_list: Type.Array(filled),
+  },
+  closed,
+);
+
+/** A line of HumanEval's own file. */
+export const humanEvalRowSchema = Type.Object(
+  {
+    task_id: filled,
+    prompt: filled,
+    entry_point: identifier,
+    canonical_solution: filled,
+    test: filled,
+  },
+  closed,
+);
+
+/** A row that fits its schema, or everything that is wrong with it. */
+export type Checked<Row> = { readonly row: Row } | { readonly problems: readonly DatasetProblem[] };
+
+/** Compiles the schema of `Row` into a check that names every problem of a line. */
+export function rowCheck<Row>(schema: TSchema): (row: unknown, line: number) => Checked<Row> {
+  const validate = new Ajv({ allErrors: true, strict: false, verbose: true }).compile<Row>(schema);
+  return (row, line) =>
+    validate(row)
+      ? { row }
+      : { problems: (validate.errors ?? []).map((error) => problemOf(error, line)) };
+}
+
+function problemOf(error: ErrorObject, line: number): DatasetProblem {
+  const path = pathOf(error.instancePath);
+  const extra: unknown = error.params['additionalProperty'];
+  if (typeof extra === 'string') {
+    const allowed = Object.keys(error.parentSchema?.['properties'] ?? {});
+    const near = nearestName(extra, allowed);
+    const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
+    const text = `is not a known key.${hint} Allowed: ${allowed.join(', ')}.`;
+    return { line, path: joined(path, extra), text };
+  }
+  const missing: unknown = error.params['missingProperty'];
+  if (typeof missing === 'string')
+    return { line, path: joined(path, missing), text: 'is missing.' };
+  const values: unknown = error.params['allowedValues'];
+  const rule = Array.isArray(values)
+    ? `must be one of ${values.join(', ')}`
+    : (error.message ?? 'is not valid');
+  return { line, path, text: `${rule}, got ${shownValue(error.data)}.` };
+}
+
+/** `/tests/cases/2/output` as `tests.cases[2].output`. */
+const pathOf = (pointer: string): string =>
+  pointer
+    .split('/')
+    .slice(1)
+    .reduce((path, key) => (/^\d+$/.test(key) ? `${path}[${key}]` : joined(path, key)), '');
+
+const joined = (path: string, key: string): string => (path === '' ? key : `${path}.${key}`);

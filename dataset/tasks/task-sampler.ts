@@ -1,0 +1,98 @@
+import { AgentRlError } from '../../agent_rl/core/errors.ts';
+import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
+import type { Task } from '../../agent_rl/core/tasks/task.ts';
+
+export interface SamplerOptions {
+  readonly seed: number;
+  /** Another order in every epoch; off for evaluation sweeps. Default true. */
+  readonly shuffle?: boolean;
+  /** Most tasks ever handed out: a choice by the seed, not the first of the file. Default all. */
+  readonly maxSamples?: number;
+}
+
+/** Where a sampler stands; plain data for a checkpoint. */
+export interface SamplerState {
+  readonly epoch: number;
+  /** Tasks already taken of this epoch. */
+  readonly position: number;
+  /** Tasks in an epoch, to recognise a state of other data. */
+  readonly size: number;
+}
+
+/** Hands out tasks epoch after epoch. The order depends on the seed and the epoch alone. */
+export class TaskSampler<Row extends Task> {
+  /** What an epoch holds, in the file's order. */
+  readonly tasks: readonly Row[];
+  readonly #options: SamplerOptions;
+  #epoch = 0;
+  #position = 0;
+  #order: readonly Row[];
+
+  /** @throws AgentRlError `DATASET_INVALID` without tasks, `CONFIG_INVALID` for a bad `maxSamples`. */
+  constructor(tasks: Iterable<Row>, options: SamplerOptions) {
+    this.#options = options;
+    this.tasks = choose([...tasks], options);
+    if (this.tasks.length === 0) {
+      throw new AgentRlError(
+        'DATASET_INVALID',
+        'A sampler was given 0 tasks; it needs at least 1.',
+      );
+    }
+    this.#order = this.#orderOf(0);
+  }
+
+  /** The next tasks; goes on into the next epoch where this one ends. */
+  next(count: number): Row[] {
+    const batch: Row[] = [];
+    while (batch.length < count) {
+      if (this.#position === this.#order.length) this.#moveTo(this.#epoch + 1, 0);
+      const taken = this.#order.slice(this.#position, this.#position + count - batch.length);
+      this.#position += taken.length;
+      batch.push(...taken);
+    }
+    return batch;
+  }
+
+  state(): SamplerState {
+    return { epoch: this.#epoch, position: this.#position, size: this.tasks.length };
+  }
+
+  /** @throws AgentRlError `CHECKPOINT_INVALID` for a state of other data. */
+  restore({ epoch, position, size }: SamplerState): void {
+    if (size !== this.tasks.length || position < 0 || position > size || epoch < 0) {
+      throw new AgentRlError(
+        'CHECKPOINT_INVALID',
+        `The sampler's state is position ${position} of ${size} in epoch ${epoch}, but the dataset has ` +
+          `${this.tasks.length} tasks. Resume with the dataset and maxSamples the run began with.`,
+      );
+    }
+    this.#moveTo(epoch, position);
+  }
+
+  #moveTo(epoch: number, position: number): void {
+    this.#epoch = epoch;
+    this.#position = position;
+    this.#order = this.#orderOf(epoch);
+  }
+
+  #orderOf(epoch: number): readonly Row[] {
+    if (this.#options.shuffle === false) return this.tasks;
+    return new KeyedRng(this.#options.seed, 'sampler', epoch).shuffle(this.tasks);
+  }
+}
+
+function choose<Row extends Task>(
+  tasks: readonly Row[],
+  { seed, maxSamples }: SamplerOptions,
+): Row[] {
+  if (maxSamples === undefined) return [...tasks];
+  if (!Number.isSafeInteger(maxSamples) || maxSamples < 1) {
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `maxSamples is ${maxSamples}; expected a whole number of at least 1, or nothing for all tasks.`,
+    );
+  }
+  const places = new KeyedRng(seed, 'sampler', 'choice').shuffle([...tasks.keys()]);
+  const chosen = new Set(places.slice(0, maxSamples));
+  return tasks.filter((_, place) => chosen.has(place));
+}

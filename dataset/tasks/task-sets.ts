@@ -1,0 +1,110 @@
+import { basename } from 'node:path';
+
+import type { Config } from '../../agent_rl/config/index.ts';
+import { AgentRlError } from '../../agent_rl/core/errors.ts';
+import type { Task } from '../../agent_rl/core/tasks/task.ts';
+import { MixedSampler } from './mixed-sampler.ts';
+import { TaskSampler } from './task-sampler.ts';
+import type { TaskSource } from '../../agent_rl/trainer/trainer-contracts.ts';
+import { readTaskFile } from './task-files.ts';
+
+/** Tasks of one folder, and how often they are drawn. */
+export interface TaskSet {
+  readonly tasks: readonly Task[];
+  readonly weight: number;
+}
+
+type Dataset = Pick<Config['dataset'], 'dir' | 'weight' | 'also'>;
+
+/**
+ * A split of `dataset.dir` and of each of `dataset.also`. Where there are several, each task's `metadata.set` names its
+ * folder, under which it is reported.
+ *
+ * @throws AgentRlError as `readTaskFile` does, and `DATASET_INVALID` when two sets have a task of one id.
+ */
+export async function readTaskSets(
+  { dir, weight, also }: Dataset,
+  { split, format }: { readonly split: string; readonly format: string },
+): Promise<readonly TaskSet[]> {
+  const named = [{ dir, weight }, ...also];
+  const sets: TaskSet[] = [];
+  for (const one of named) {
+    const read = await readTaskFile({ dir: one.dir, split, format });
+    const set = basename(one.dir);
+    const tasks = also.length === 0 ? read : read.map((task) => ofSet(task, set));
+    sets.push({ tasks, weight: one.weight });
+  }
+  refuseTwins(sets, split);
+  return sets;
+}
+
+const ofSet = (task: Task, set: string): Task => ({
+  ...task,
+  metadata: { ...task.metadata, set },
+});
+
+function refuseTwins(sets: readonly TaskSet[], split: string): void {
+  const ids = new Set<string>();
+  for (const { taskId } of sets.flatMap(({ tasks }) => tasks)) {
+    if (ids.has(taskId)) {
+      throw new AgentRlError(
+        'DATASET_INVALID',
+        `Two sets of tasks have one of id ${JSON.stringify(taskId)} in split ${split}. Ids must differ.`,
+      );
+    }
+    ids.add(taskId);
+  }
+}
+
+/**
+ * Refuses held-out tasks that are also trained on: their score would say nothing.
+ *
+ * @throws AgentRlError `DATASET_INVALID` when a task of both has the same id or the same prompt.
+ */
+export function refuseLeaks(trained: readonly Task[], held: readonly Task[]): void {
+  const ids = new Set(trained.map(({ taskId }) => taskId));
+  const byPrompt = new Map(trained.map(({ prompt, taskId }) => [prompt.trim(), taskId]));
+  const leaks = held.flatMap(({ taskId, prompt }) => {
+    if (ids.has(taskId)) return [`${JSON.stringify(taskId)} by its id`];
+    const twin = byPrompt.get(prompt.trim());
+    return twin === undefined
+      ? []
+      : [`${JSON.stringify(taskId)} by the prompt of ${JSON.stringify(twin)}`];
+  });
+  if (leaks.length === 0) return;
+  const more = leaks.length > mostLeaksShown ? ', …' : '';
+  throw new AgentRlError(
+    'DATASET_INVALID',
+    `${leaks.length} of ${held.length} held-out tasks are also trained on: ${leaks.slice(0, mostLeaksShown).join(', ')}${more}. Take them out of one split.`,
+  );
+}
+
+const mostLeaksShown = 5;
+
+/** Says that a setting asks for more tasks than there are. */
+export function sayIfFewer(
+  setting: string,
+  wanted: number | undefined,
+  there: number,
+  say: (text: string) => void,
+): void {
+  if (wanted === undefined || wanted <= there) return;
+  say(`${setting} is ${wanted} and there are ${there} tasks: all are taken.`);
+}
+
+/** Deals the tasks of one set, or of several in the ratio of their weights. */
+export function samplerOf(
+  sets: readonly TaskSet[],
+  options: { readonly seed: number; readonly shuffle: boolean; readonly maxSamples?: number },
+): TaskSource {
+  const [only] = sets;
+  const sampler =
+    only !== undefined && sets.length === 1
+      ? new TaskSampler(only.tasks, options)
+      : new MixedSampler(sets, options);
+  return {
+    draw: (count) => sampler.next(count),
+    state: () => sampler.state(),
+    restore: (state) => sampler.restore(state as never),
+  };
+}

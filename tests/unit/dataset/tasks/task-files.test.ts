@@ -1,0 +1,50 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { readTaskFile } from '../../../../dataset/tasks/task-files.ts';
+import { CodeTaskDataset, type CodeTaskFormat } from '../../../../dataset/tasks/code-task-dataset.ts';
+import { readPlainTasks } from '../../../../dataset/tasks/plain-task-dataset.ts';
+import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
+import { rejectionOf } from '../../../support/thrown.ts';
+
+const dir = temporaryFolder();
+
+describe('a format that is not known is refused, also when every object has something of that name', () => {
+  test.each(['constructor', '__proto__', 'toString', 'csv'])('%s', async (format) => {
+    const { code, message } = await rejectionOf(readTaskFile({ dir, split: 'train', format }));
+    expect(code).toBe('CONFIG_INVALID');
+    expect(message).toBe(
+      `dataset.format "${format}" is not known. Known: code, humaneval, mbpp, plain, mixed, search.`,
+    );
+    const read = CodeTaskDataset.fromPath('none.jsonl', { format: format as CodeTaskFormat });
+    expect((await rejectionOf(read)).message).toBe(
+      `The format "${format}" is not known. Known: agent_rl, humaneval, mbpp.`,
+    );
+  });
+});
+
+describe('a plain task', () => {
+  const read = (metadata: string) =>
+    readPlainTasks(
+      writeBelow(
+        dir,
+        'plain.jsonl',
+        `{"task_id": "a", "prompt": "Count.", "answer": 2}\n{"task_id": "b", "prompt": "Count.", "metadata": ${metadata}}\n`,
+      ),
+    );
+
+  test.each(['"abc"', '["abc"]', 'null', '3'])(
+    'with metadata that is no object is refused with its line: %s',
+    async (metadata) => {
+      const { code, message } = await rejectionOf(read(metadata));
+      expect(code).toBe('DATASET_INVALID');
+      expect(message).toContain(
+        `plain.jsonl:2 metadata: is ${metadata}; expected an object, or none.`,
+      );
+    },
+  );
+
+  test('has its other fields and its metadata as metadata', async () => {
+    const tasks = await read('{"answer": 3}');
+    expect(tasks.map(({ metadata }) => metadata)).toEqual([{ answer: 2 }, { answer: 3 }]);
+  });
+});
