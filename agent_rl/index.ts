@@ -112,7 +112,7 @@ export * from './rollout/index.ts';
 export * from './trainer/index.ts';
 export * from '../dataset/index.ts';
 export { linearModules, type LinearModule } from './core/services/linear-module.ts';
-export type { Adapter, ParameterCounts } from '../model/adapter.ts';
+export type { Adapter, ParameterCounts } from '../model/adapters/adapter.ts';
 export type {
   AfterTurn,
   ChatTemplate,
@@ -121,15 +121,15 @@ export type {
   SaidMessage,
   TemplateSources,
   ToolDefinition,
-} from '../model/chat-template.ts';
-export { LANGUAGE_MODEL, type LanguageModel } from '../model/language-model.ts';
-export type { ModelConfig, ModelFamily } from '../model/model-config.ts';
-export type { Quantization } from '../model/quantization.ts';
-export type { NewAdapter } from '../model/open-model.ts';
+} from '../model/text/chat-template.ts';
+export { LANGUAGE_MODEL, type LanguageModel } from '../model/text/language-model.ts';
+export type { ModelConfig, ModelFamily } from '../model/config/model-config.ts';
+export type { Quantization } from '../model/config/quantization.ts';
+export type { NewAdapter } from '../model/weights/open-model.ts';
 export type {
   LinearScaling,
   Llama3Scaling,
   RopeScaling,
   YarnScaling,
-} from '../model/rope-scaling.ts';
-export type { Tokenizer } from '../model/tokenizer.ts';
+} from '../model/decoder/rope-scaling.ts';
+export type { Tokenizer } from '../model/text/tokenizer.ts';

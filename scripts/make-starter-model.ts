@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
 import { prepareRun } from '../agent_rl/compose/prepare-run.ts';
-import { initialParameters } from '../model/parameters.ts';
+import { initialParameters } from '../model/config/parameters.ts';
 import { makeStarter } from './starter-model/make-starter.ts';
 import { starterModelConfig } from './starter-model/starter-model-config.ts';
 import { teacherConversations } from './starter-model/teacher-conversations.ts';

@@ -23,9 +23,9 @@ import {
   LANGUAGE_MODEL,
   openLanguageModelFolder,
   type LanguageModel,
-} from '../../model/language-model.ts';
-import { readModelConfig } from '../../model/model-config.ts';
-import { readJson } from '../../model/read-json.ts';
+} from '../../model/text/language-model.ts';
+import { readModelConfig } from '../../model/config/model-config.ts';
+import { readJson } from '../../model/config/read-json.ts';
 import { checkCacheFits } from './check-cache-fits.ts';
 import { choosePlugins, type Chosen, type ChosenPlugins } from './choose-plugins.ts';
 import { construct, episodeContainer, rewardFunction, runContainer } from './container.ts';

@@ -5,8 +5,8 @@ import { join, resolve } from 'node:path';
 import { AgentRlError, messageOf } from '../core/errors.ts';
 import type { Learner } from '../core/services/learner.ts';
 import { writeFileAtomic, writeFolderAtomic } from '../telemetry/index.ts';
-import { holdsModel } from '../../model/open-model.ts';
-import { copyLanguageModelFiles } from '../../model/language-model.ts';
+import { holdsModel } from '../../model/weights/open-model.ts';
+import { copyLanguageModelFiles } from '../../model/text/language-model.ts';
 
 /*
  * A checkpoint `step-N/` is a Hugging Face model folder with the optimiser's and the trainer's state beside it.

@@ -7,15 +7,15 @@ import { DecoderPrograms } from '../generation/decoder-programs.ts';
 import { LocalGenerator, type GenerationTotals } from '../generation/local-generator.ts';
 import { LocalLearner } from '../learner/local-learner.ts';
 import { keepingLayers, type ProgramMemory } from '../learner/train-program.ts';
-import { countParameters, type ParameterCounts } from '../../model/adapter.ts';
+import { countParameters, type ParameterCounts } from '../../model/adapters/adapter.ts';
 import {
   describeModel,
   type ModelLayers,
   type ModelRequest,
   type NewAdapter,
   openModel,
-} from '../../model/open-model.ts';
-import type { Quantization } from '../../model/quantization.ts';
+} from '../../model/weights/open-model.ts';
+import type { Quantization } from '../../model/config/quantization.ts';
 import { checkCacheFits } from './check-cache-fits.ts';
 import { checkPlanFits, memoryPlan, type MemoryPlan, type MemoryRequest } from './memory-plan.ts';
 

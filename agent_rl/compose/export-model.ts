@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 import { AgentRlError } from '../core/errors.ts';
-import { exportOnnx } from '../../model/export-onnx.ts';
+import { exportOnnx } from '../../model/onnx/export-onnx.ts';
 import { checkpointAt } from './checkpoints.ts';
 import { mebibytes } from '../telemetry/mebibytes.ts';
 import { localLayers } from './local-layers.ts';

@@ -7,7 +7,7 @@ import {
   type FindBase,
   type LayersRequest,
   type ModelLayers,
-} from '../../model/open-model.ts';
+} from '../../model/weights/open-model.ts';
 import { hubModelOf } from './hub/hub-model.ts';
 
 /**

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 
 import { AgentRlError } from '../core/errors.ts';
 import { packageRoot } from '../core/package-root.ts';
-import { holdsAdapter } from '../../model/adapter-files.ts';
+import { holdsAdapter } from '../../model/adapters/adapter-files.ts';
 import { type HubModel, hubModelOf } from './hub/hub-model.ts';
 import { localLayers } from './local-layers.ts';
 import { modelFolder } from './model-folder.ts';

@@ -10,9 +10,9 @@ import {
   dropoutSpecs,
   type ProgramMemory,
 } from '../learner/train-program.ts';
-import { allSpecs, trainedAdapter, trainedSpecs } from '../../model/adapter.ts';
-import type { ModelConfig } from '../../model/model-config.ts';
-import { elementCount, type ParameterSpec } from '../../model/parameters.ts';
+import { allSpecs, trainedAdapter, trainedSpecs } from '../../model/adapters/adapter.ts';
+import type { ModelConfig } from '../../model/config/model-config.ts';
+import { elementCount, type ParameterSpec } from '../../model/config/parameters.ts';
 import { cacheBytes } from './check-cache-fits.ts';
 import { mebibytes } from '../telemetry/mebibytes.ts';
 

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 
 import { AgentRlError } from '../core/errors.ts';
 import { writeFolderAtomic } from '../telemetry/index.ts';
-import { copyLanguageModelFiles } from '../../model/language-model.ts';
-import { saveModel } from '../../model/load-model.ts';
-import { mergeAdapters } from '../../model/merge-adapters.ts';
-import { openFloatModel } from '../../model/open-float-model.ts';
-import type { StoredDtype } from '../../model/safetensors-header.ts';
+import { copyLanguageModelFiles } from '../../model/text/language-model.ts';
+import { saveModel } from '../../model/weights/load-model.ts';
+import { mergeAdapters } from '../../model/adapters/merge-adapters.ts';
+import { openFloatModel } from '../../model/weights/open-float-model.ts';
+import type { StoredDtype } from '../../model/weights/safetensors-header.ts';
 import { localLayers } from './local-layers.ts';
 import { localModel } from './local-model.ts';
 import { textFolder } from './model-folder.ts';

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import type { Config } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { packageRoot } from '../core/package-root.ts';
-import { holdsModel } from '../../model/open-model.ts';
+import { holdsModel } from '../../model/weights/open-model.ts';
 import { localLayers } from './local-layers.ts';
 
 /** How a model is named. */

@@ -1,6 +1,6 @@
 import type { Config, LoadedConfig } from '../config/index.ts';
-import { adapterTargets } from '../../model/adapter.ts';
-import type { NewAdapter } from '../../model/open-model.ts';
+import { adapterTargets } from '../../model/adapters/adapter.ts';
+import type { NewAdapter } from '../../model/weights/open-model.ts';
 
 /** The adapter that a config begins with, if any. */
 export function newAdapter({ model: { lora }, run }: Config): NewAdapter | undefined {

@@ -1,8 +1,8 @@
 import type { Config } from '../config/index.ts';
-import { requireTrainable } from '../../model/adapter.ts';
-import { inspectModel } from '../../model/load-model.ts';
-import type { Quantization } from '../../model/quantization.ts';
-import { requireQuantizable } from '../../model/quantize-weights.ts';
+import { requireTrainable } from '../../model/adapters/adapter.ts';
+import { inspectModel } from '../../model/weights/load-model.ts';
+import type { Quantization } from '../../model/config/quantization.ts';
+import { requireQuantizable } from '../../model/weights/quantize-weights.ts';
 import { startingWeights } from './starting-weights.ts';
 
 /** How a config wants float weights quantised while they are loaded. */

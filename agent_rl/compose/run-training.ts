@@ -18,9 +18,9 @@ import { GRPOTrainer } from '../trainer/grpo-trainer.ts';
 import type { SandboxTier } from '../sandbox/choose-backend.ts';
 import type { CheckpointReason, TrainerState } from '../trainer/trainer-contracts.ts';
 import { paddedLength } from '../learner/train-batch.ts';
-import { openLanguageModelFolder } from '../../model/language-model.ts';
-import { countParameters } from '../../model/adapter.ts';
-import { describeModel } from '../../model/open-model.ts';
+import { openLanguageModelFolder } from '../../model/text/language-model.ts';
+import { countParameters } from '../../model/adapters/adapter.ts';
+import { describeModel } from '../../model/weights/open-model.ts';
 import {
   openEngine,
   openTrainableAgent,

@@ -1,5 +1,5 @@
 import type { Config } from '../config/index.ts';
-import type { ModelLayers, NewAdapter } from '../../model/open-model.ts';
+import type { ModelLayers, NewAdapter } from '../../model/weights/open-model.ts';
 import { localLayers } from './local-layers.ts';
 import { modelFolder } from './model-folder.ts';
 import { newAdapter } from './new-adapter.ts';

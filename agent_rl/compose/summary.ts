@@ -2,7 +2,7 @@ import type { Evaluation } from '../trainer/evaluate.ts';
 import type { TrainingResult } from '../trainer/trainer-contracts.ts';
 import { rateText } from './run-records.ts';
 import type { RunReports } from './run-reports.ts';
-import type { ParameterCounts } from '../../model/adapter.ts';
+import type { ParameterCounts } from '../../model/adapters/adapter.ts';
 import type { RunUsage } from './run-usage.ts';
 
 export interface SummaryFacts extends RunReports, ParameterCounts {

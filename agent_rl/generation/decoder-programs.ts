@@ -1,13 +1,13 @@
 import type { Engine, Program, ProgramBody, TensorData, TensorSpec } from '../engine/engine.ts';
 import type { Tensor } from '../engine/ops.ts';
 import { bucketSize, ProgramCache } from '../engine/program-cache.ts';
-import { decodeStep } from '../../model/decode-step.ts';
-import { causalMask } from '../../model/decoder.ts';
-import type { ModelConfig } from '../../model/model-config.ts';
-import { inputSpec, type Weights } from '../../model/parameters.ts';
-import { allSpecs } from '../../model/adapter.ts';
-import { prefill } from '../../model/prefill.ts';
-import { ropeTablesUpTo, type RopeTables } from '../../model/rope.ts';
+import { decodeStep } from '../../model/decoder/decode-step.ts';
+import { causalMask } from '../../model/decoder/decoder.ts';
+import type { ModelConfig } from '../../model/config/model-config.ts';
+import { inputSpec, type Weights } from '../../model/config/parameters.ts';
+import { allSpecs } from '../../model/adapters/adapter.ts';
+import { prefill } from '../../model/decoder/prefill.ts';
+import { ropeTablesUpTo, type RopeTables } from '../../model/decoder/rope.ts';
 import { drawTokens } from './draw-tokens.ts';
 import type { KvCache, KvPrefix, KvShape } from './kv-cache.ts';
 

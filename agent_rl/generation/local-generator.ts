@@ -1,7 +1,7 @@
 import { AgentRlError } from '../core/errors.ts';
 import type { Generation, GenerationRequest, Generator } from '../core/services/generator.ts';
 import { bucketSize } from '../engine/program-cache.ts';
-import type { Weights } from '../../model/parameters.ts';
+import type { Weights } from '../../model/config/parameters.ts';
 import { drawTruncated, truncates } from './draw-token.ts';
 import type { DecoderPrograms, StepInputs } from './decoder-programs.ts';
 import { KvCache } from './kv-cache.ts';

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 
 import { AgentRlError } from '../core/errors.ts';
-import { trainedAdapter, trainedSpecs } from '../../model/adapter.ts';
+import { trainedAdapter, trainedSpecs } from '../../model/adapters/adapter.ts';
 import {
   readAdapterWeights,
   writeAdapter,
   type AdapterToWrite,
-} from '../../model/adapter-files.ts';
-import { loadModel, saveModel } from '../../model/load-model.ts';
-import type { ModelConfig } from '../../model/model-config.ts';
-import { parameterSpecs, requireFloats } from '../../model/parameters.ts';
-import { SafetensorsFile, writeSafetensors, type TensorToWrite } from '../../model/safetensors.ts';
+} from '../../model/adapters/adapter-files.ts';
+import { loadModel, saveModel } from '../../model/weights/load-model.ts';
+import type { ModelConfig } from '../../model/config/model-config.ts';
+import { parameterSpecs, requireFloats } from '../../model/config/parameters.ts';
+import { SafetensorsFile, writeSafetensors, type TensorToWrite } from '../../model/weights/safetensors.ts';
 import type { AdamwState, Parameters } from './adamw-state.ts';
 
 interface LearnerState {

@@ -13,8 +13,8 @@ import type {
 } from '../core/services/learner.ts';
 import type { Engine, Program, TensorData } from '../engine/engine.ts';
 import { ProgramCache } from '../engine/program-cache.ts';
-import { causalMask } from '../../model/decoder.ts';
-import type { ModelConfig } from '../../model/model-config.ts';
+import { causalMask } from '../../model/decoder/decoder.ts';
+import type { ModelConfig } from '../../model/config/model-config.ts';
 import {
   allSpecs,
   requireTrainable,
@@ -22,10 +22,10 @@ import {
   trainedSpecs,
   withoutTrainedAdapter,
   type Adapter,
-} from '../../model/adapter.ts';
-import { ropeTablesUpTo, type RopeTables } from '../../model/rope.ts';
-import type { Weights } from '../../model/parameters.ts';
-import { weightsSha256 } from '../../model/weights-sha256.ts';
+} from '../../model/adapters/adapter.ts';
+import { ropeTablesUpTo, type RopeTables } from '../../model/decoder/rope.ts';
+import type { Weights } from '../../model/config/parameters.ts';
+import { weightsSha256 } from '../../model/weights/weights-sha256.ts';
 import { AdamwState, type Parameters } from './adamw-state.ts';
 import { readLearnerState, writeLearnerState } from './learner-state.ts';
 import { dropoutFactors } from './dropout-factors.ts';

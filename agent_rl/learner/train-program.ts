@@ -4,10 +4,10 @@ import type { LossSpec } from '../core/services/learner.ts';
 import type { LinearModule } from '../core/services/linear-module.ts';
 import type { Engine, Program, TensorSpec } from '../engine/engine.ts';
 import { tf, tokenLogProbs, type Tensor } from '../engine/ops.ts';
-import { decoderHidden } from '../../model/decoder.ts';
-import type { ModelConfig } from '../../model/model-config.ts';
-import { allSpecs, dropoutParameter, trainedAdapter, trainedSpecs } from '../../model/adapter.ts';
-import { headName, inputSpec, linearShapes, parameter } from '../../model/parameters.ts';
+import { decoderHidden } from '../../model/decoder/decoder.ts';
+import type { ModelConfig } from '../../model/config/model-config.ts';
+import { allSpecs, dropoutParameter, trainedAdapter, trainedSpecs } from '../../model/adapters/adapter.ts';
+import { headName, inputSpec, linearShapes, parameter } from '../../model/config/parameters.ts';
 import type { BatchShape } from './train-batch.ts';
 
 /** Prefix of the outputs that are gradients, followed by the parameter's name. */

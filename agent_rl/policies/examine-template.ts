@@ -10,8 +10,8 @@ import { AgentRlError, messageOf } from '../core/errors.ts';
 import { type AssistantMessage, type Message, system, user } from '../core/message.ts';
 import type { BareCall, TemplateSample, ToolCallFormat } from '../core/plugins/tool-call-format.ts';
 import type { ToolSpec } from '../core/plugins/tool.ts';
-import type { RenderOptions, SaidMessage } from '../../model/chat-template.ts';
-import type { LanguageModel } from '../../model/language-model.ts';
+import type { RenderOptions, SaidMessage } from '../../model/text/chat-template.ts';
+import type { LanguageModel } from '../../model/text/language-model.ts';
 import { isOnly } from './tool-call-formats/read-turn.ts';
 
 /** How a model's template is used by a policy. */

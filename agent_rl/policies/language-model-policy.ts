@@ -11,8 +11,8 @@ import {
   type PromptPiece,
   type RenderOptions,
   type SaidMessage,
-} from '../../model/chat-template.ts';
-import type { LanguageModel } from '../../model/language-model.ts';
+} from '../../model/text/chat-template.ts';
+import type { LanguageModel } from '../../model/text/language-model.ts';
 import { examineTemplate } from './examine-template.ts';
 
 export interface LanguageModelPolicySettings {

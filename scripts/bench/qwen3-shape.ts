@@ -2,7 +2,7 @@ import path from 'node:path';
 
 import { messageOf } from '../../agent_rl/core/errors.ts';
 import { packageRoot } from '../../agent_rl/core/package-root.ts';
-import { parameterCount } from '../../model/parameters.ts';
+import { parameterCount } from '../../model/config/parameters.ts';
 import { programOutput } from './program-output.ts';
 import type { MeasuredGroup, MeasuredRow, Qwen3ShapeReport } from './qwen3-shape/report.ts';
 import type { Shape } from './qwen3-shape/shape.ts';

@@ -7,10 +7,10 @@ import {
   gradientPrefix,
   keepingLayers,
 } from '../../agent_rl/learner/train-program.ts';
-import { causalMask } from '../../model/decoder.ts';
-import type { ModelConfig } from '../../model/model-config.ts';
-import { initialParameters, parameterCount, parameterSpecs } from '../../model/parameters.ts';
-import { ropeTablesUpTo } from '../../model/rope.ts';
+import { causalMask } from '../../model/decoder/decoder.ts';
+import type { ModelConfig } from '../../model/config/model-config.ts';
+import { initialParameters, parameterCount, parameterSpecs } from '../../model/config/parameters.ts';
+import { ropeTablesUpTo } from '../../model/decoder/rope.ts';
 import type { BatchSize } from './bench-model.ts';
 import { median } from './statistics.ts';
 

@@ -1,13 +1,13 @@
 import type { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
-import type { ModelConfig } from '../../model/model-config.ts';
+import type { ModelConfig } from '../../model/config/model-config.ts';
 import {
   embeddingName,
   finalNormName,
   initialParameters,
   layerParameter,
   parameterSpecs,
-} from '../../model/parameters.ts';
-import { inverseFrequencies } from '../../model/rope.ts';
+} from '../../model/config/parameters.ts';
+import { inverseFrequencies } from '../../model/decoder/rope.ts';
 
 /** Of an embedding, in the channels that hold it. */
 const embeddingDeviation = 0.1;

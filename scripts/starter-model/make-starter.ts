@@ -7,10 +7,10 @@ import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 import type { Message } from '../../agent_rl/core/message.ts';
 import { packageRoot } from '../../agent_rl/core/package-root.ts';
 import { conversationLine } from '../../dataset/demonstrations/conversations.ts';
-import { copyLanguageModelFiles } from '../../model/language-model.ts';
-import { loadModel, saveModel } from '../../model/load-model.ts';
-import type { ModelConfig } from '../../model/model-config.ts';
-import type { initialParameters } from '../../model/parameters.ts';
+import { copyLanguageModelFiles } from '../../model/text/language-model.ts';
+import { loadModel, saveModel } from '../../model/weights/load-model.ts';
+import type { ModelConfig } from '../../model/config/model-config.ts';
+import type { initialParameters } from '../../model/config/parameters.ts';
 import { tokenizerConfig } from './tokenizer-config.ts';
 import { trainTokenizer } from './train-tokenizer.ts';
 

@@ -7,8 +7,8 @@ import type { Engine } from '../../agent_rl/engine/engine.ts';
 import { DecoderPrograms } from '../../agent_rl/generation/decoder-programs.ts';
 import { LocalGenerator } from '../../agent_rl/generation/local-generator.ts';
 import type { LocalLearner } from '../../agent_rl/learner/local-learner.ts';
-import type { LoadedModel } from '../../model/load-model.ts';
-import { SafetensorsFile } from '../../model/safetensors.ts';
+import type { LoadedModel } from '../../model/weights/load-model.ts';
+import { SafetensorsFile } from '../../model/weights/safetensors.ts';
 
 /** Tiny models, and what Python's transformers, PEFT and TRL compute with them; see its README. */
 export const huggingFaceFolder = path.resolve('tests/fixtures/hugging-face');

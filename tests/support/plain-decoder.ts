@@ -1,4 +1,4 @@
-import type { ModelConfig } from '../../model/model-config.ts';
+import type { ModelConfig } from '../../model/config/model-config.ts';
 
 type Weights = ReadonlyMap<string, Float32Array>;
 

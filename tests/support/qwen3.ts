@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
 import { packageRoot } from '../../agent_rl/core/package-root.ts';
-import { type LanguageModel, openLanguageModelFolder } from '../../model/language-model.ts';
+import { type LanguageModel, openLanguageModelFolder } from '../../model/text/language-model.ts';
 
 const require = createRequire(import.meta.url);
 

@@ -4,10 +4,10 @@ import {
   adapterSpecs,
   adapterTargets,
   type Adapter,
-} from '../../model/adapter.ts';
-import { writeAdapter } from '../../model/adapter-files.ts';
-import type { ModelConfig } from '../../model/model-config.ts';
-import { elementCount, layerParameter } from '../../model/parameters.ts';
+} from '../../model/adapters/adapter.ts';
+import { writeAdapter } from '../../model/adapters/adapter-files.ts';
+import type { ModelConfig } from '../../model/config/model-config.ts';
+import { elementCount, layerParameter } from '../../model/config/parameters.ts';
 
 export const tinyAdapter: Adapter = {
   name: 'tiny',

@@ -1,6 +1,6 @@
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
-import type { ModelConfig } from '../../model/model-config.ts';
-import { parameterSpecs, elementCount } from '../../model/parameters.ts';
+import type { ModelConfig } from '../../model/config/model-config.ts';
+import { parameterSpecs, elementCount } from '../../model/config/parameters.ts';
 
 const base: ModelConfig = {
   family: 'qwen3',

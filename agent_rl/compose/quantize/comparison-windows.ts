@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { KeyedRng } from '../../core/keyed-rng.ts';
-import type { ModelConfig } from '../../../model/model-config.ts';
-import { Tokenizer } from '../../../model/tokenizer.ts';
+import type { ModelConfig } from '../../../model/config/model-config.ts';
+import { Tokenizer } from '../../../model/text/tokenizer.ts';
 import type { QuantizeOptions } from '../run-options.ts';
 
 /** Tokens of one piece of text, where the model has as many positions. */

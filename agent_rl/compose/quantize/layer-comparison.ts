@@ -1,8 +1,8 @@
 import type { Engine, Program, TensorData, TensorSpec } from '../../engine/engine.ts';
 import { tf, type Tensor } from '../../engine/ops.ts';
-import { finishLayer, type Decoder } from '../../../model/decoder-block.ts';
-import { attend, causalMask, sequenceHeads } from '../../../model/decoder.ts';
-import type { ModelConfig } from '../../../model/model-config.ts';
+import { finishLayer, type Decoder } from '../../../model/decoder/decoder-block.ts';
+import { attend, causalMask, sequenceHeads } from '../../../model/decoder/decoder.ts';
+import type { ModelConfig } from '../../../model/config/model-config.ts';
 import {
   embeddingName,
   finalNormName,
@@ -13,8 +13,8 @@ import {
   unquantized,
   type ParameterSpec,
   type Weights,
-} from '../../../model/parameters.ts';
-import { ropeTablesUpTo } from '../../../model/rope.ts';
+} from '../../../model/config/parameters.ts';
+import { ropeTablesUpTo } from '../../../model/decoder/rope.ts';
 import { logitGaps, type LogitGaps } from './logit-gaps.ts';
 
 /** One of the two models, and its hidden states [T, D] of each window so far. */

@@ -1,7 +1,7 @@
-import { adapterSpecs, type Adapter } from '../../../model/adapter.ts';
-import type { ModelFacts } from '../../../model/load-model.ts';
-import type { ModelConfig } from '../../../model/model-config.ts';
-import { elementCount, type Weights } from '../../../model/parameters.ts';
+import { adapterSpecs, type Adapter } from '../../../model/adapters/adapter.ts';
+import type { ModelFacts } from '../../../model/weights/load-model.ts';
+import type { ModelConfig } from '../../../model/config/model-config.ts';
+import { elementCount, type Weights } from '../../../model/config/parameters.ts';
 import { mebibytes } from '../../telemetry/mebibytes.ts';
 import type { JobResult, QuantizeOptions } from '../run-options.ts';
 import type { LogitGaps } from './logit-gaps.ts';

@@ -6,8 +6,8 @@ import {
   endsOfText,
   openLanguageModelFolder,
   type LanguageModel,
-} from '../../../model/language-model.ts';
-import { Tokenizer } from '../../../model/tokenizer.ts';
+} from '../../../model/text/language-model.ts';
+import { Tokenizer } from '../../../model/text/tokenizer.ts';
 
 /** What a model folder has of the text side: all of it, a tokenizer alone, or nothing. */
 export interface ModelTexts {

@@ -4,7 +4,7 @@ import { GENERATOR, type Generator } from '../../core/services/generator.ts';
 import { policy } from '../../core/plugins/policy.ts';
 import { TOOL_CALL_FORMAT, type ToolCallFormat } from '../../core/plugins/tool-call-format.ts';
 import { SETTINGS } from '../../core/plugins/tool.ts';
-import { LANGUAGE_MODEL, type LanguageModel } from '../../../model/language-model.ts';
+import { LANGUAGE_MODEL, type LanguageModel } from '../../../model/text/language-model.ts';
 import {
   LanguageModelPolicy,
   type LanguageModelPolicySettings,

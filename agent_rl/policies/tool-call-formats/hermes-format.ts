@@ -6,8 +6,8 @@ import {
   toolCallFormat,
   type ToolCallFormat,
 } from '../../core/plugins/tool-call-format.ts';
-import { isRecord } from '../../../model/is-record.ts';
-import { pythonJson } from '../../../model/python-json.ts';
+import { isRecord } from '../../../model/config/is-record.ts';
+import { pythonJson } from '../../../model/text/python-json.ts';
 import {
   argumentsOf,
   isOnly,

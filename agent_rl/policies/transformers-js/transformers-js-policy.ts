@@ -7,7 +7,7 @@ import { TOOL_CALL_FORMAT, type ToolCallFormat } from '../../core/plugins/tool-c
 import { SETTINGS } from '../../core/plugins/tool.ts';
 import type { TransformersJsOptions } from '../../generation/transformers-js/open-transformers-js.ts';
 import { openInThread } from '../../generation/transformers-js/threaded-generator.ts';
-import { LANGUAGE_MODEL, type LanguageModel } from '../../../model/language-model.ts';
+import { LANGUAGE_MODEL, type LanguageModel } from '../../../model/text/language-model.ts';
 import {
   LanguageModelPolicy,
   type LanguageModelPolicySettings,

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { Tokenizer } from '@huggingface/tokenizers';
 
 import { AgentRlError, messageOf } from '../../../agent_rl/core/errors.ts';
-import { readJson } from '../../../model/read-json.ts';
+import { readJson } from '../../../model/config/read-json.ts';
 
 /** How many tokens a text has. */
 export interface TokenCounter {

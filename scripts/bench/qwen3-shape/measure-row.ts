@@ -6,7 +6,7 @@ import { DecoderPrograms } from '../../../agent_rl/generation/decoder-programs.t
 import { KvCache } from '../../../agent_rl/generation/kv-cache.ts';
 import { LocalLearner } from '../../../agent_rl/learner/local-learner.ts';
 import { keepingLayers } from '../../../agent_rl/learner/train-program.ts';
-import { decodeMask } from '../../../model/decode-step.ts';
+import { decodeMask } from '../../../model/decoder/decode-step.ts';
 import { timed } from '../statistics.ts';
 import { peakResidentBytes } from './peak-memory.ts';
 import { randomWeights } from './random-weights.ts';

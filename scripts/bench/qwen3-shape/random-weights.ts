@@ -1,6 +1,6 @@
-import { allSpecs } from '../../../model/adapter.ts';
-import type { ModelConfig } from '../../../model/model-config.ts';
-import { elementCount } from '../../../model/parameters.ts';
+import { allSpecs } from '../../../model/adapters/adapter.ts';
+import type { ModelConfig } from '../../../model/config/model-config.ts';
+import { elementCount } from '../../../model/config/parameters.ts';
 
 /**
  * Weights to be timed with, not learned with: matrices uniform with a standard deviation of 0.02, vectors 1, and of

@@ -1,6 +1,6 @@
-import { adapterTargets, type Adapter } from '../../../model/adapter.ts';
-import type { ModelConfig } from '../../../model/model-config.ts';
-import type { Quantization } from '../../../model/quantization.ts';
+import { adapterTargets, type Adapter } from '../../../model/adapters/adapter.ts';
+import type { ModelConfig } from '../../../model/config/model-config.ts';
+import type { Quantization } from '../../../model/config/quantization.ts';
 
 /** A model and how much it is given to do. */
 export interface Shape {

@@ -5,15 +5,15 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { OnnxEngine } from '../../../agent_rl/engine/onnx-engine.ts';
 import { LocalLearner } from '../../../agent_rl/learner/local-learner.ts';
-import { readAdapterConfig, readAdapterWeights } from '../../../model/adapter-files.ts';
+import { readAdapterConfig, readAdapterWeights } from '../../../model/adapters/adapter-files.ts';
 import {
   adapterParameter,
   adapterScale,
   adapterSpecs,
   type Adapter,
-} from '../../../model/adapter.ts';
-import { loadModel, type LoadedModel } from '../../../model/load-model.ts';
-import { layerParameter, linearShapes, requireFloats } from '../../../model/parameters.ts';
+} from '../../../model/adapters/adapter.ts';
+import { loadModel, type LoadedModel } from '../../../model/weights/load-model.ts';
+import { layerParameter, linearShapes, requireFloats } from '../../../model/config/parameters.ts';
 import {
   huggingFaceFolder,
   largestDifference,

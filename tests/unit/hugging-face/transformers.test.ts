@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { OnnxEngine } from '../../../agent_rl/engine/onnx-engine.ts';
 import { LocalLearner } from '../../../agent_rl/learner/local-learner.ts';
-import { loadModel } from '../../../model/load-model.ts';
-import { parameterSpecs } from '../../../model/parameters.ts';
+import { loadModel } from '../../../model/weights/load-model.ts';
+import { parameterSpecs } from '../../../model/config/parameters.ts';
 import {
   greedyTokens,
   huggingFaceFolder,

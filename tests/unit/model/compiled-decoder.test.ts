@@ -9,13 +9,13 @@ import type {
 } from '../../../agent_rl/engine/engine.ts';
 import { OnnxEngine } from '../../../agent_rl/engine/onnx-engine.ts';
 import { tf, tokenLogProbs, type Tensor } from '../../../agent_rl/engine/ops.ts';
-import { lmHead } from '../../../model/decoder-block.ts';
-import { causalMask, decoderHidden } from '../../../model/decoder.ts';
-import { decodeMask, decodeStep } from '../../../model/decode-step.ts';
-import type { ModelConfig } from '../../../model/model-config.ts';
-import { parameterSpecs } from '../../../model/parameters.ts';
-import { prefill } from '../../../model/prefill.ts';
-import { ropeTables, ropeTablesUpTo } from '../../../model/rope.ts';
+import { lmHead } from '../../../model/decoder/decoder-block.ts';
+import { causalMask, decoderHidden } from '../../../model/decoder/decoder.ts';
+import { decodeMask, decodeStep } from '../../../model/decoder/decode-step.ts';
+import type { ModelConfig } from '../../../model/config/model-config.ts';
+import { parameterSpecs } from '../../../model/config/parameters.ts';
+import { prefill } from '../../../model/decoder/prefill.ts';
+import { ropeTables, ropeTablesUpTo } from '../../../model/decoder/rope.ts';
 import { logSoftmax, plainLogits } from '../../support/plain-decoder.ts';
 import { tinyModels, tinyWeights } from '../../support/tiny-models.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 
 import { packageRoot } from '../../../agent_rl/core/package-root.ts';
-import { Tokenizer } from '../../../model/tokenizer.ts';
+import { Tokenizer } from '../../../model/text/tokenizer.ts';
 
 interface Vector {
   readonly text: string;

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { loadModel, saveModel } from '../../../model/load-model.ts';
-import { readModelConfig, writeModelConfig } from '../../../model/model-config.ts';
-import { SafetensorsFile } from '../../../model/safetensors.ts';
+import { loadModel, saveModel } from '../../../model/weights/load-model.ts';
+import { readModelConfig, writeModelConfig } from '../../../model/config/model-config.ts';
+import { SafetensorsFile } from '../../../model/weights/safetensors.ts';
 import { tinyQuantizedModel } from '../../support/quantized-model.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { tinyModelConfig } from '../../support/tiny-model.ts';

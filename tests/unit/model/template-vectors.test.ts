@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { ChatTemplate } from '../../../model/chat-template.ts';
+import { ChatTemplate } from '../../../model/text/chat-template.ts';
 import { templatesFolder } from '../../support/templates.ts';
 
 type Json = Readonly<Record<string, unknown>>;

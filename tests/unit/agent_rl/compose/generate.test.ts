@@ -8,7 +8,7 @@ import type { GenerateOptions } from '../../../../agent_rl/compose/run-options.t
 import { score } from '../../../../agent_rl/compose/score.ts';
 import { packageRoot } from '../../../../agent_rl/core/package-root.ts';
 import { greedy, unbiased } from '../../../../agent_rl/core/services/sampling.ts';
-import { saveModel } from '../../../../model/load-model.ts';
+import { saveModel } from '../../../../model/weights/load-model.ts';
 import { plainLogits } from '../../../support/plain-decoder.ts';
 import { tinyQuantizedModel } from '../../../support/quantized-model.ts';
 import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';

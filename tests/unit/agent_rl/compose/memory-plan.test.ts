@@ -7,9 +7,9 @@ import {
   type MemoryRequest,
 } from '../../../../agent_rl/compose/memory-plan.ts';
 import type { LossSpec } from '../../../../agent_rl/core/services/learner.ts';
-import { adapterTargets, type Adapter } from '../../../../model/adapter.ts';
-import type { ModelConfig } from '../../../../model/model-config.ts';
-import { parameterCount } from '../../../../model/parameters.ts';
+import { adapterTargets, type Adapter } from '../../../../model/adapters/adapter.ts';
+import type { ModelConfig } from '../../../../model/config/model-config.ts';
+import { parameterCount } from '../../../../model/config/parameters.ts';
 import { thrownBy } from '../../../support/thrown.ts';
 import { tinyModelConfig } from '../../../support/tiny-model.ts';
 

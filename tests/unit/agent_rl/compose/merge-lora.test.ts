@@ -6,12 +6,12 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { mergeLora } from '../../../../agent_rl/compose/merge-lora.ts';
 import type { MergeLoraOptions } from '../../../../agent_rl/compose/run-options.ts';
 import { score } from '../../../../agent_rl/compose/score.ts';
-import { writeAdapter } from '../../../../model/adapter-files.ts';
-import { loadModel, saveModel } from '../../../../model/load-model.ts';
-import type { Weights } from '../../../../model/parameters.ts';
-import type { Quantization } from '../../../../model/quantization.ts';
+import { writeAdapter } from '../../../../model/adapters/adapter-files.ts';
+import { loadModel, saveModel } from '../../../../model/weights/load-model.ts';
+import type { Weights } from '../../../../model/config/parameters.ts';
+import type { Quantization } from '../../../../model/config/quantization.ts';
 import { tinyQuantizedModel } from '../../../support/quantized-model.ts';
-import { requireFloats } from '../../../../model/parameters.ts';
+import { requireFloats } from '../../../../model/config/parameters.ts';
 import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
 import { rejectionOf } from '../../../support/thrown.ts';
 import {

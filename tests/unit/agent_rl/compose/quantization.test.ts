@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { EngineService } from '../../../../agent_rl/compose/engine-service.ts';
 import { trainAgent } from '../../../../agent_rl/compose/train-agent.ts';
 import { packageRoot } from '../../../../agent_rl/core/package-root.ts';
-import { loadModel, saveModel } from '../../../../model/load-model.ts';
+import { loadModel, saveModel } from '../../../../model/weights/load-model.ts';
 import { smallModelConfig, writeSmallModel } from '../../../support/small-model.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { rejectionOf } from '../../../support/thrown.ts';

@@ -7,7 +7,7 @@ import { prepareRun } from '../../../../agent_rl/compose/prepare-run.ts';
 import { startingWeights } from '../../../../agent_rl/compose/starting-weights.ts';
 import { trainAgent } from '../../../../agent_rl/compose/train-agent.ts';
 import { packageRoot } from '../../../../agent_rl/core/package-root.ts';
-import { writeAdapter } from '../../../../model/adapter-files.ts';
+import { writeAdapter } from '../../../../model/adapters/adapter-files.ts';
 import { smallModelConfig, writeSmallModel } from '../../../support/small-model.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { rejectionOf } from '../../../support/thrown.ts';

@@ -7,7 +7,7 @@ import { OnnxEngine } from '../../../../agent_rl/engine/onnx-engine.ts';
 import { DecoderPrograms } from '../../../../agent_rl/generation/decoder-programs.ts';
 import { LocalGenerator } from '../../../../agent_rl/generation/local-generator.ts';
 import { LocalLearner } from '../../../../agent_rl/learner/local-learner.ts';
-import { initialParameters } from '../../../../model/parameters.ts';
+import { initialParameters } from '../../../../model/config/parameters.ts';
 import { tinyModelConfig } from '../../../support/tiny-model.ts';
 
 const parameters = initialParameters(tinyModelConfig, new KeyedRng(7));

@@ -11,9 +11,9 @@ import {
   adapterSpecs,
   adapterTargets,
   type Adapter,
-} from '../../../../model/adapter.ts';
-import type { ModelConfig } from '../../../../model/model-config.ts';
-import { elementCount, layerParameter, linearShapes } from '../../../../model/parameters.ts';
+} from '../../../../model/adapters/adapter.ts';
+import type { ModelConfig } from '../../../../model/config/model-config.ts';
+import { elementCount, layerParameter, linearShapes } from '../../../../model/config/parameters.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { tinyModels, tinyWeights } from '../../../support/tiny-models.ts';
 

@@ -12,7 +12,7 @@ import {
   PythonBlockFormat,
 } from '../../../../agent_rl/index.ts';
 import { tools } from '../../../../agent_rl/core/plugins/tool.ts';
-import type { LanguageModel } from '../../../../model/language-model.ts';
+import type { LanguageModel } from '../../../../model/text/language-model.ts';
 import { miniMind3 } from '../../../support/minimind3.ts';
 import { qwen3 } from '../../../support/qwen3.ts';
 import {

@@ -25,7 +25,7 @@ import {
   LanguageModelPolicy,
   MiniMindPolicy,
 } from '../../../../agent_rl/policies/index.ts';
-import { LANGUAGE_MODEL } from '../../../../model/language-model.ts';
+import { LANGUAGE_MODEL } from '../../../../model/text/language-model.ts';
 import { miniMind3 } from '../../../support/minimind3.ts';
 import { ScriptedGenerator, type Script } from '../../../support/scripted-generator.ts';
 

@@ -10,8 +10,8 @@ import {
   MiniMindPolicy,
   TransformersJsPolicy,
 } from '../../../../agent_rl/policies/index.ts';
-import { openLanguageModelFolder } from '../../../../model/language-model.ts';
-import { loadModel } from '../../../../model/load-model.ts';
+import { openLanguageModelFolder } from '../../../../model/text/language-model.ts';
+import { loadModel } from '../../../../model/weights/load-model.ts';
 import { describePolicyContract } from '../../../contracts/policy-contract.ts';
 import { miniMind3 } from '../../../support/minimind3.ts';
 import { ScriptedGenerator } from '../../../support/scripted-generator.ts';

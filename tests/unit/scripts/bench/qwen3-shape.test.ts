@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { parameterCount } from '../../../../model/parameters.ts';
+import { parameterCount } from '../../../../model/config/parameters.ts';
 import { measureQwen3Shape } from '../../../../scripts/bench/qwen3-shape.ts';
 import { measureRow } from '../../../../scripts/bench/qwen3-shape/measure-row.ts';
 import { randomWeights } from '../../../../scripts/bench/qwen3-shape/random-weights.ts';

@@ -7,11 +7,11 @@ import { quantizeModel } from '../../../../../agent_rl/compose/quantize/quantize
 import type { QuantizeOptions } from '../../../../../agent_rl/compose/run-options.ts';
 import { OnnxEngine } from '../../../../../agent_rl/engine/onnx-engine.ts';
 import { LocalLearner } from '../../../../../agent_rl/learner/local-learner.ts';
-import { loadModel } from '../../../../../model/load-model.ts';
-import { openModel } from '../../../../../model/open-model.ts';
-import { requireFloats, unquantized } from '../../../../../model/parameters.ts';
-import { dequantizedTensor } from '../../../../../model/quantize-weights.ts';
-import { Tokenizer } from '../../../../../model/tokenizer.ts';
+import { loadModel } from '../../../../../model/weights/load-model.ts';
+import { openModel } from '../../../../../model/weights/open-model.ts';
+import { requireFloats, unquantized } from '../../../../../model/config/parameters.ts';
+import { dequantizedTensor } from '../../../../../model/weights/quantize-weights.ts';
+import { Tokenizer } from '../../../../../model/text/tokenizer.ts';
 import { commandLine } from '../../../../support/command-line.ts';
 import { logSoftmax, plainLogits } from '../../../../support/plain-decoder.ts';
 import { smallModelConfig, writeSmallModel } from '../../../../support/small-model.ts';

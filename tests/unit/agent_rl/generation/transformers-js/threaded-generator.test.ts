@@ -8,7 +8,7 @@ import type { OwnGenerator } from '../../../../../agent_rl/core/plugins/policy.t
 import { unbiased } from '../../../../../agent_rl/core/services/sampling.ts';
 import { openTransformersJs } from '../../../../../agent_rl/generation/transformers-js/open-transformers-js.ts';
 import { openInThread } from '../../../../../agent_rl/generation/transformers-js/threaded-generator.ts';
-import { exportOnnx } from '../../../../../model/export-onnx.ts';
+import { exportOnnx } from '../../../../../model/onnx/export-onnx.ts';
 import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 import { rejectionOf } from '../../../../support/thrown.ts';
 

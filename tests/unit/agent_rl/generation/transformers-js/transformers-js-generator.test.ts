@@ -16,9 +16,9 @@ import { DecoderPrograms } from '../../../../../agent_rl/generation/decoder-prog
 import { LocalGenerator } from '../../../../../agent_rl/generation/local-generator.ts';
 import { openTransformersJs } from '../../../../../agent_rl/generation/transformers-js/open-transformers-js.ts';
 import { TransformersJsGenerator } from '../../../../../agent_rl/generation/transformers-js/transformers-js-generator.ts';
-import { exportOnnx } from '../../../../../model/export-onnx.ts';
-import { openLanguageModelFolder } from '../../../../../model/language-model.ts';
-import { loadModel } from '../../../../../model/load-model.ts';
+import { exportOnnx } from '../../../../../model/onnx/export-onnx.ts';
+import { openLanguageModelFolder } from '../../../../../model/text/language-model.ts';
+import { loadModel } from '../../../../../model/weights/load-model.ts';
 import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 import { rejectionOf } from '../../../../support/thrown.ts';
 

@@ -1,0 +1,168 @@
+/**
+ * Low-rank adapters on the linear layers of a model (LoRA, Hu et al. 2021, https://arxiv.org/abs/2106.09685):
+ * `x W^T + scale * dropout(x) A^T B^T`, A [rank, in] and B [out, rank].
+ */
+import { AgentRlError } from '../../agent_rl/core/errors.ts';
+import type { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
+import {
+  adapterTargetNames,
+  linearModules,
+  linearPresets,
+  shortName,
+  type LinearModule,
+} from '../../agent_rl/core/services/linear-module.ts';
+import type { ModelConfig } from '../config/model-config.ts';
+import {
+  elementCount,
+  layerParameter,
+  linearShapes,
+  parameterSpecs,
+  unquantized,
+  type ParameterSpec,
+} from '../config/parameters.ts';
+
+/** One adapter over a model. Several add up. */
+export interface Adapter {
+  /** Tells the tensors of several adapters apart. */
+  readonly name: string;
+  readonly rank: number;
+  readonly alpha: number;
+  /** Share of the inputs dropped while training, from 0 to below 1. */
+  readonly dropout: number;
+  /** Scale by alpha / sqrt(rank) instead of alpha / rank (Kalajdzievski 2023, https://arxiv.org/abs/2312.03732). */
+  readonly rankStabilised: boolean;
+  /** Linear layers of a block that have one, as in `linearModules`. */
+  readonly targets: readonly LinearModule[];
+}
+
+/**
+ * The linear layers that names stand for: a preset (`attention`, `mlp`, `all-linear`), or a layer's own name, with or
+ * without the part of the block it is in (`q_proj`, `self_attn.q_proj`).
+ *
+ * @throws AgentRlError `CONFIG_INVALID` for an unknown name or none at all.
+ */
+export function adapterTargets(names: readonly string[]): readonly LinearModule[] {
+  const chosen = new Set<LinearModule>();
+  for (const name of names) {
+    const found =
+      (Object.hasOwn(linearPresets, name) ? linearPresets[name] : undefined) ??
+      linearModules.filter((module) => module === name || shortName(module) === name);
+    if (found.length === 0) {
+      throw new AgentRlError(
+        'CONFIG_INVALID',
+        `No linear layer of this model is named "${name}". An adapter's targets are among ${adapterTargetNames.join(', ')}.`,
+      );
+    }
+    for (const module of found) chosen.add(module);
+  }
+  if (chosen.size === 0) {
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `An adapter needs targets. They are among ${adapterTargetNames.join(', ')}.`,
+    );
+  }
+  return linearModules.filter((module) => chosen.has(module));
+}
+
+/** Factor of an adapter's product. */
+export function adapterScale({ alpha, rank, rankStabilised }: Adapter): number {
+  return alpha / (rankStabilised ? Math.sqrt(rank) : rank);
+}
+
+/** Name in memory of one of an adapter's two matrices on a layer. */
+export function adapterParameter(
+  { name }: Adapter,
+  layer: number,
+  module: LinearModule,
+  matrix: 'A' | 'B',
+): string {
+  return layerParameter(layer, `${module}.lora_${matrix}.${name}.weight`);
+}
+
+/** Every tensor of one adapter, block by block. */
+export function adapterSpecs(config: ModelConfig, adapter: Adapter): readonly ParameterSpec[] {
+  const shapes = linearShapes(config);
+  return Array.from({ length: config.layers }, (_, layer) =>
+    adapter.targets.flatMap((module): ParameterSpec[] => {
+      const [out, width] = shapes[module];
+      return [
+        { name: adapterParameter(adapter, layer, module, 'A'), shape: [adapter.rank, width] },
+        { name: adapterParameter(adapter, layer, module, 'B'), shape: [out, adapter.rank] },
+      ];
+    }),
+  ).flat();
+}
+
+/** Every tensor of a model, its adapters included. */
+export function allSpecs(config: ModelConfig): readonly ParameterSpec[] {
+  const adapters = config.adapters ?? [];
+  return [...parameterSpecs(config), ...adapters.flatMap((one) => adapterSpecs(config, one))];
+}
+
+/** The adapter that is trained: the last one. The model under it, earlier adapters included, stays as it is. */
+export function trainedAdapter({ adapters }: ModelConfig): Adapter | undefined {
+  return adapters?.at(-1);
+}
+
+/** What is trained: the last adapter; where there is none the whole model, of which nothing can be when it is quantised. */
+export function trainedSpecs(config: ModelConfig): readonly ParameterSpec[] {
+  const adapter = trainedAdapter(config);
+  if (adapter !== undefined) return adapterSpecs(config, adapter);
+  return config.quantization === undefined ? parameterSpecs(config) : [];
+}
+
+/** @throws AgentRlError `CONFIG_INVALID` when nothing of a model can be trained. */
+export function requireTrainable(config: ModelConfig): void {
+  if (trainedSpecs(config).length > 0) return;
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    'The model is quantised to four bits, and such weights cannot be trained. Train an adapter over them (model.lora), or start from the float weights.',
+  );
+}
+
+export interface ParameterCounts {
+  /** Of the model and its adapters. */
+  readonly parameters: number;
+  readonly trainedParameters: number;
+}
+
+const count = (specs: readonly ParameterSpec[]): number =>
+  specs.reduce((sum, { shape }) => sum + elementCount(shape), 0);
+
+/** How many numbers a model has, and how many of them are trained. */
+export function countParameters(config: ModelConfig): ParameterCounts {
+  return {
+    parameters: count(allSpecs(unquantized(config))),
+    trainedParameters: count(trainedSpecs(config)),
+  };
+}
+
+/** The model under the adapter that is trained. */
+export function withoutTrainedAdapter(config: ModelConfig): ModelConfig {
+  return { ...config, adapters: config.adapters?.slice(0, -1) ?? [] };
+}
+
+/** Name of the input that says which inputs of a layer are kept, and by what factor, while training. */
+export function dropoutParameter({ name }: Adapter, layer: number, module: LinearModule): string {
+  return layerParameter(layer, `${module}.lora_dropout.${name}`);
+}
+
+/**
+ * A new adapter: A uniform within ± 1 / sqrt(in), as PEFT draws it, and B zero, so that it changes nothing yet.
+ * Each tensor has its own stream.
+ */
+export function initialAdapter(
+  config: ModelConfig,
+  adapter: Adapter,
+  rng: KeyedRng,
+): Map<string, Float32Array> {
+  return new Map(
+    adapterSpecs(config, adapter).map(({ name, shape }) => {
+      const values = new Float32Array(elementCount(shape));
+      if (!name.includes('.lora_A.')) return [name, values];
+      const bound = 1 / Math.sqrt(shape[1]!);
+      const stream = rng.child('adapter', name);
+      return [name, values.map(() => bound * (2 * stream.uniform() - 1))];
+    }),
+  );
+}

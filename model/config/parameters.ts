@@ -1,0 +1,161 @@
+import { AgentRlError } from '../../agent_rl/core/errors.ts';
+import type { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
+import type { TensorSpec } from '../../agent_rl/engine/engine.ts';
+import type { ModelConfig } from './model-config.ts';
+
+/** One tensor of a model: its Hugging Face name and its shape, matrices as [out, in]. */
+export interface ParameterSpec {
+  readonly name: string;
+  readonly shape: readonly number[];
+  /** Bytes are packed weights, as `quantizedMatMul` reads them. Float32 where nothing is said. */
+  readonly dtype?: 'uint8';
+}
+
+/** A model's tensors by name. */
+export type Weights = ReadonlyMap<string, Float32Array | Uint8Array>;
+
+/** A tensor as a program's input. */
+export function inputSpec({ name, shape, dtype }: ParameterSpec): TensorSpec {
+  return { name, shape, dtype: dtype ?? 'float32' };
+}
+
+/** The same tensors, when none of them is quantised. @throws AgentRlError `MODEL_INVALID` */
+export function requireFloats(weights: Weights): Map<string, Float32Array> {
+  return new Map(
+    [...weights].map(([name, values]) => {
+      if (values instanceof Float32Array) return [name, values];
+      throw new AgentRlError(
+        'MODEL_INVALID',
+        `"${name}" is quantised, and float weights are needed here. Take the model it was quantised from.`,
+      );
+    }),
+  );
+}
+
+export const embeddingName = 'model.embed_tokens.weight';
+export const finalNormName = 'model.norm.weight';
+
+/** Name of the matrix [vocabulary, width] that turns hidden states into logits. */
+export function headName(config: ModelConfig): string {
+  return config.tiedEmbeddings ? embeddingName : 'lm_head.weight';
+}
+
+/** The part of a tensor's name that belongs to a layer, `model.layers.3.self_attn.q_proj.weight`. */
+export function layerParameter(layer: number, name: string): string {
+  return `model.layers.${layer}.${name}`;
+}
+
+/** The name, beside a quantised matrix, of its scales. */
+export function scaleName(weight: string): string {
+  return `${weight}_scale`;
+}
+
+/** The same model with every weight in float32. */
+export function unquantized({ quantization: _dropped, ...config }: ModelConfig): ModelConfig {
+  return config;
+}
+
+/** [out, in] of the linear layers of a block, by their names below `model.layers.N`. */
+export function linearShapes({
+  hiddenSize: width,
+  heads,
+  kvHeads,
+  headDim,
+  intermediateSize: inner,
+}: ModelConfig) {
+  return {
+    'self_attn.q_proj': [heads * headDim, width],
+    'self_attn.k_proj': [kvHeads * headDim, width],
+    'self_attn.v_proj': [kvHeads * headDim, width],
+    'self_attn.o_proj': [width, heads * headDim],
+    'mlp.gate_proj': [inner, width],
+    'mlp.up_proj': [inner, width],
+    'mlp.down_proj': [width, inner],
+  } as const;
+}
+
+/** Every tensor of a model, adapters left out, in the order of the forward pass. */
+export function parameterSpecs(config: ModelConfig): readonly ParameterSpec[] {
+  const { vocabSize, hiddenSize } = config;
+  const specs: ParameterSpec[] = [{ name: embeddingName, shape: [vocabSize, hiddenSize] }];
+  for (let layer = 0; layer < config.layers; layer++) {
+    for (const spec of layerSpecs(config).flatMap((one) => heldSpecs(one, config)))
+      specs.push({ ...spec, name: layerParameter(layer, spec.name) });
+  }
+  specs.push({ name: finalNormName, shape: [hiddenSize] });
+  if (!config.tiedEmbeddings)
+    specs.push({ name: headName(config), shape: [vocabSize, hiddenSize] });
+  return specs;
+}
+
+function layerSpecs(config: ModelConfig): ParameterSpec[] {
+  const { hiddenSize: width, headDim, intermediateSize } = config;
+  const queries = config.heads * headDim;
+  const keys = config.kvHeads * headDim;
+  const projection = (name: string, out: number): ParameterSpec[] => [
+    { name: `self_attn.${name}.weight`, shape: [out, width] },
+    ...(config.qkvBias ? [{ name: `self_attn.${name}.bias`, shape: [out] }] : []),
+  ];
+  const headNorms = ['q_norm', 'k_norm'].map((name) => ({
+    name: `self_attn.${name}.weight`,
+    shape: [headDim],
+  }));
+  return [
+    { name: 'input_layernorm.weight', shape: [width] },
+    ...projection('q_proj', queries),
+    ...projection('k_proj', keys),
+    ...projection('v_proj', keys),
+    ...(config.qkNorm ? headNorms : []),
+    { name: 'self_attn.o_proj.weight', shape: [width, queries] },
+    { name: 'post_attention_layernorm.weight', shape: [width] },
+    { name: 'mlp.gate_proj.weight', shape: [intermediateSize, width] },
+    { name: 'mlp.up_proj.weight', shape: [intermediateSize, width] },
+    { name: 'mlp.down_proj.weight', shape: [width, intermediateSize] },
+  ];
+}
+
+/** What is held of a layer's tensor: itself, or where the model is quantised the bytes and scales of a matrix. */
+function heldSpecs(spec: ParameterSpec, { quantization }: ModelConfig): ParameterSpec[] {
+  const [out = 0, width] = spec.shape;
+  if (quantization === undefined || width === undefined) return [spec];
+  const { blockSize } = quantization;
+  const blocks = width / blockSize;
+  return [
+    { name: spec.name, shape: [out, blocks, blockSize / 2], dtype: 'uint8' },
+    { name: scaleName(spec.name), shape: [out, blocks] },
+  ];
+}
+
+export function elementCount(shape: readonly number[]): number {
+  return shape.reduce((product, size) => product * size, 1);
+}
+
+/** How many numbers a model has, whatever they are held as. */
+export function parameterCount(config: ModelConfig): number {
+  return parameterSpecs(unquantized(config)).reduce(
+    (sum, { shape }) => sum + elementCount(shape),
+    0,
+  );
+}
+
+/** Fresh weights of a model in float32: matrices from N(0, 0.02²), norms 1, biases 0. */
+export function initialParameters(config: ModelConfig, rng: KeyedRng): Map<string, Float32Array> {
+  return new Map(
+    parameterSpecs(unquantized(config)).map((spec) => [spec.name, initialParameter(spec, rng)]),
+  );
+}
+
+/** One of the tensors of `initialParameters`. Each has its own stream, so order is free. */
+function initialParameter({ name, shape }: ParameterSpec, all: KeyedRng): Float32Array {
+  const rng = all.child('parameter', name);
+  const values = new Float32Array(elementCount(shape));
+  if (shape.length === 1) return name.endsWith('.bias') ? values : values.fill(1);
+  return values.map(() => 0.02 * rng.normal());
+}
+
+/** A tensor by its name. @throws AgentRlError `MODEL_INVALID` when it was not given. */
+export function parameter<Value>(parameters: Readonly<Record<string, Value>>, name: string): Value {
+  const value = parameters[name];
+  if (value !== undefined) return value;
+  throw new AgentRlError('MODEL_INVALID', `The model was given no tensor named "${name}".`);
+}

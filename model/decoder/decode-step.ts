@@ -1,0 +1,107 @@
+import { ropeRotate, tf, type Tensor } from '../../agent_rl/engine/ops.ts';
+import {
+  embed,
+  finalNorm,
+  finishLayer,
+  lmHead,
+  projectHeads,
+  type Decoder,
+  type Heads,
+  type Parameters,
+} from './decoder-block.ts';
+import type { ModelConfig } from '../config/model-config.ts';
+
+/** Keys and values of one layer: the past as [R, kv, C, hd], a step's own as [R, kv, 1, hd]. */
+export interface KeysAndValues {
+  readonly keys: Tensor;
+  readonly values: Tensor;
+}
+
+/** One token for each of R sequences, each at its own position, in caches that hold C tokens. */
+export interface DecodeInputs {
+  /** [R] int32 */
+  readonly tokens: Tensor;
+  /** [R, hd] from `ropeTables`, row by row the position of that sequence's token. */
+  readonly cos: Tensor;
+  /** [R, hd] */
+  readonly sin: Tensor;
+  /** [R, 1, 1, C + 1], from `decodeMask`: added to the scores of the past, then of the new token itself. */
+  readonly mask: Tensor;
+  /** One per layer. */
+  readonly past: readonly KeysAndValues[];
+}
+
+export interface DecodeOutputs {
+  /** [R, V] */
+  readonly logits: Tensor;
+  /** One per layer, for the caller to write into the caches: an output as large as a cache would cost a copy of it. */
+  readonly fresh: readonly KeysAndValues[];
+}
+
+/** Row r sees the first lengths[r] entries of its cache and itself; [R, 1, 1, capacity + 1]. */
+export function decodeMask(lengths: ArrayLike<number>, capacity: number): Float32Array {
+  const width = capacity + 1;
+  const mask = new Float32Array(lengths.length * width);
+  for (let row = 0; row < lengths.length; row++) {
+    mask.fill(-1e9, row * width + lengths[row]!, row * width + capacity);
+  }
+  return mask;
+}
+
+/** The forward pass of one new token per sequence. */
+export function decodeStep(
+  config: ModelConfig,
+  parameters: Parameters,
+  inputs: DecodeInputs,
+): DecodeOutputs {
+  const decoder: Decoder = { config, parameters };
+  const fresh: KeysAndValues[] = [];
+  let hidden = embed(decoder, inputs.tokens);
+  for (let layer = 0; layer < config.layers; layer++) {
+    const heads = rotate(projectHeads(decoder, layer, hidden), inputs);
+    const past = inputs.past[layer]!;
+    hidden = finishLayer(decoder, layer, hidden, attendOne(config, heads, past, inputs.mask));
+    const shape = [hidden.shape[0], config.kvHeads, 1, config.headDim];
+    fresh.push({ keys: tf.reshape(heads.keys, shape), values: tf.reshape(heads.values, shape) });
+  }
+  return { logits: tf.matMul(finalNorm(decoder, hidden), lmHead(decoder), false, true), fresh };
+}
+
+/** Each row by its own position: the rows take the place that positions have in a sequence. */
+function rotate({ queries, keys, values }: Heads, { cos, sin }: DecodeInputs): Heads {
+  const turn = (rows: Tensor): Tensor =>
+    tf.transpose(ropeRotate(tf.transpose(rows, [1, 0, 2]), cos, sin), [1, 0, 2]);
+  return { queries: turn(queries), keys: turn(keys), values };
+}
+
+/**
+ * Attention of one token over its past and itself, [R, H * hd]. Scores on the two are concatenated, not the
+ * caches. The query heads that share a key head are the rows of one product.
+ */
+function attendOne(config: ModelConfig, heads: Heads, past: KeysAndValues, mask: Tensor): Tensor {
+  const { heads: queryHeads, kvHeads, headDim } = config;
+  const rows = past.keys.shape[0];
+  const capacity = past.keys.shape[2]!;
+  const shared = queryHeads / kvHeads;
+  const groups = rows * kvHeads;
+  const queries = tf.mul(
+    tf.reshape(heads.queries, [groups, shared, headDim]),
+    1 / Math.sqrt(headDim),
+  );
+  const onPast = tf.matMul(
+    queries,
+    tf.reshape(past.keys, [groups, capacity, headDim]),
+    false,
+    true,
+  );
+  const onSelf = tf.matMul(queries, tf.reshape(heads.keys, [groups, 1, headDim]), false, true);
+  const scores = tf.reshape(tf.concat([onPast, onSelf], -1), [rows, kvHeads, shared, capacity + 1]);
+  const shares = tf.reshape(tf.softmax(tf.add(scores, mask)), [groups, shared, capacity + 1]);
+  const ofPast = tf.slice(shares, [0, 0, 0], [groups, shared, capacity]);
+  const ofSelf = tf.slice(shares, [0, 0, capacity], [groups, shared, 1]);
+  const mixed = tf.add(
+    tf.matMul(ofPast, tf.reshape(past.values, [groups, capacity, headDim])),
+    tf.mul(ofSelf, tf.reshape(heads.values, [groups, 1, headDim])),
+  );
+  return tf.reshape(mixed, [rows, queryHeads * headDim]);
+}

@@ -1,0 +1,149 @@
+/**
+ * What training, prefill and decode share of a layer: everything but how attention reaches the past.
+ * N is the number of tokens laid out as rows, D the width, H and kv the query and key heads, hd a head's width.
+ */
+import type { LinearModule } from '../../agent_rl/core/services/linear-module.ts';
+import {
+  lowRankProduct,
+  quantizedMatMul,
+  rmsNorm,
+  swiglu,
+  tf,
+  type Tensor,
+} from '../../agent_rl/engine/ops.ts';
+import { adapterParameter, adapterScale, dropoutParameter, type Adapter } from '../adapters/adapter.ts';
+import type { ModelConfig } from '../config/model-config.ts';
+import {
+  embeddingName,
+  finalNormName,
+  headName,
+  layerParameter,
+  parameter,
+  scaleName,
+} from '../config/parameters.ts';
+
+export type Parameters = Readonly<Record<string, Tensor>>;
+
+/** Model and weights, as every step of the forward pass needs them. */
+export interface Decoder {
+  readonly config: ModelConfig;
+  readonly parameters: Parameters;
+}
+
+/** Queries [N, H, hd], keys and values [N, kv, hd] of a layer, normalised where the model does, not yet rotated. */
+export interface Heads {
+  readonly queries: Tensor;
+  readonly keys: Tensor;
+  readonly values: Tensor;
+}
+
+/** Rows of the embedding matrix. tokens [N] int32 -> [N, D] */
+export function embed({ parameters }: Decoder, tokens: Tensor): Tensor {
+  return tf.gather(parameter(parameters, embeddingName), tokens);
+}
+
+/** hidden [N, D] -> normalised [N, D] */
+export function finalNorm({ config, parameters }: Decoder, hidden: Tensor): Tensor {
+  return rmsNorm(hidden, parameter(parameters, finalNormName), config.rmsNormEps);
+}
+
+/** The matrix [V, D] behind the logits: the embedding itself when the two are tied. */
+export function lmHead({ config, parameters }: Decoder): Tensor {
+  return parameter(parameters, headName(config));
+}
+
+/** hidden [N, D] -> heads of the layer's attention. */
+export function projectHeads(decoder: Decoder, layer: number, hidden: Tensor): Heads {
+  const { config } = decoder;
+  const normed = layerNorm(decoder, layer, 'input_layernorm', hidden);
+  const heads = (name: 'q' | 'k' | 'v', count: number): Tensor =>
+    tf.reshape(linear(decoder, layer, `self_attn.${name}_proj`, normed), [
+      -1,
+      count,
+      config.headDim,
+    ]);
+  const normedHeads = (name: 'q' | 'k', count: number): Tensor => {
+    const projected = heads(name, count);
+    if (!config.qkNorm) return projected;
+    const weight = parameter(
+      decoder.parameters,
+      layerParameter(layer, `self_attn.${name}_norm.weight`),
+    );
+    return rmsNorm(projected, weight, config.rmsNormEps);
+  };
+  return {
+    queries: normedHeads('q', config.heads),
+    keys: normedHeads('k', config.kvHeads),
+    values: heads('v', config.kvHeads),
+  };
+}
+
+/** The rest of a layer once attention has mixed the values: hidden [N, D], mixed [N, H * hd] -> [N, D] */
+export function finishLayer(
+  decoder: Decoder,
+  layer: number,
+  hidden: Tensor,
+  mixed: Tensor,
+): Tensor {
+  const attended = tf.add(hidden, linear(decoder, layer, 'self_attn.o_proj', mixed));
+  const normed = layerNorm(decoder, layer, 'post_attention_layernorm', attended);
+  const gate = linear(decoder, layer, 'mlp.gate_proj', normed);
+  const up = linear(decoder, layer, 'mlp.up_proj', normed);
+  return tf.add(attended, linear(decoder, layer, 'mlp.down_proj', swiglu(gate, up)));
+}
+
+function layerNorm(
+  { config, parameters }: Decoder,
+  layer: number,
+  name: string,
+  hidden: Tensor,
+): Tensor {
+  return rmsNorm(
+    hidden,
+    parameter(parameters, layerParameter(layer, `${name}.weight`)),
+    config.rmsNormEps,
+  );
+}
+
+/** x [N, in] times a stored matrix [out, in], its bias where it has one, and what adapters add. */
+function linear(
+  { config, parameters }: Decoder,
+  layer: number,
+  name: LinearModule,
+  x: Tensor,
+): Tensor {
+  const weight = parameter(parameters, layerParameter(layer, `${name}.weight`));
+  let sum =
+    config.quantization === undefined
+      ? tf.matMul(x, weight, false, true)
+      : quantizedMatMul(
+          x,
+          weight,
+          parameter(parameters, scaleName(layerParameter(layer, `${name}.weight`))),
+          config.quantization,
+        );
+  if (config.qkvBias && /[qkv]_proj$/.test(name))
+    sum = tf.add(sum, parameter(parameters, layerParameter(layer, `${name}.bias`)));
+  for (const adapter of config.adapters ?? []) {
+    if (adapter.targets.includes(name))
+      sum = tf.add(sum, adapted({ adapter, parameters, layer, name }, x));
+  }
+  return sum;
+}
+
+interface AdaptedLayer {
+  readonly adapter: Adapter;
+  readonly parameters: Parameters;
+  readonly layer: number;
+  readonly name: LinearModule;
+}
+
+/** x [N, in] -> [N, out], what one adapter adds. */
+function adapted({ adapter, parameters, layer, name }: AdaptedLayer, x: Tensor): Tensor {
+  const matrix = (which: 'A' | 'B'): Tensor =>
+    parameter(parameters, adapterParameter(adapter, layer, name, which));
+  return lowRankProduct(x, matrix('A'), matrix('B'), {
+    scale: adapterScale(adapter),
+    factors: parameters[dropoutParameter(adapter, layer, name)],
+  });
+}

@@ -1,0 +1,120 @@
+import {
+  causalAttention,
+  recomputed,
+  ropeRotate,
+  tf,
+  type Tensor,
+} from '../../agent_rl/engine/ops.ts';
+import {
+  embed,
+  finalNorm,
+  finishLayer,
+  projectHeads,
+  type Decoder,
+  type Parameters,
+} from './decoder-block.ts';
+import type { ModelConfig } from '../config/model-config.ts';
+import { layerParameter, parameter } from '../config/parameters.ts';
+
+/** Whole sequences, padded at the right to one length T: no token sees the padding that follows it. */
+export interface SequenceInputs {
+  /** [B, T] int32 */
+  readonly tokens: Tensor;
+  /** [T, hd] from `ropeTables`. */
+  readonly cos: Tensor;
+  /** [T, hd] */
+  readonly sin: Tensor;
+  /** [T, T] from `causalMask`, added to the scores. */
+  readonly mask: Tensor;
+}
+
+/** Rotated queries [B, H, T, hd] and keys [B, kv, T, hd], and values [B, kv, T, hd]. */
+export interface SequenceHeads {
+  readonly queries: Tensor;
+  readonly keys: Tensor;
+  readonly values: Tensor;
+}
+
+/** 0 where a token (row) may look, -1e9 where it may not; [length, length]. */
+export function causalMask(length: number): Float32Array {
+  const mask = new Float32Array(length * length);
+  for (let row = 0; row < length; row++)
+    mask.fill(-1e9, row * length + row + 1, (row + 1) * length);
+  return mask;
+}
+
+/**
+ * Hidden states after the final norm, [B * T, D]; row b * T + t predicts token t + 1 of sequence b.
+ *
+ * @param recompute Names of the tensors that are trained, when a layer is to be computed again going back instead
+ * of being kept (Chen et al. 2016, https://arxiv.org/abs/1604.06174).
+ */
+export function decoderHidden(
+  config: ModelConfig,
+  parameters: Parameters,
+  inputs: SequenceInputs,
+  recompute?: ReadonlySet<string>,
+): Tensor {
+  let hidden = embedSequences({ config, parameters }, inputs);
+  for (let layer = 0; layer < config.layers; layer++) {
+    const block = (before: Tensor, own: Parameters): Tensor => {
+      const decoder: Decoder = { config, parameters: own };
+      const heads = sequenceHeads(decoder, layer, before, inputs);
+      return finishLayer(decoder, layer, before, attend(config, heads, inputs));
+    };
+    if (recompute === undefined) {
+      hidden = block(hidden, parameters);
+      continue;
+    }
+    const prefix = layerParameter(layer, '');
+    const names = [...recompute].filter((name) => name.startsWith(prefix));
+    const trained = names.map((name) => parameter(parameters, name));
+    hidden = recomputed([hidden, ...trained], ([before, ...values]) => {
+      const changed = Object.fromEntries(names.map((name, i) => [name, values[i]!]));
+      return block(before!, { ...parameters, ...changed });
+    });
+  }
+  return finalNorm({ config, parameters }, hidden);
+}
+
+/** tokens [B, T] -> [B * T, D] */
+export function embedSequences(decoder: Decoder, { tokens }: SequenceInputs): Tensor {
+  return embed(decoder, tf.reshape(tokens, [-1]));
+}
+
+/** hidden [B * T, D] -> the heads of one layer, ready for attention. */
+export function sequenceHeads(
+  decoder: Decoder,
+  layer: number,
+  hidden: Tensor,
+  { tokens, cos, sin }: SequenceInputs,
+): SequenceHeads {
+  const { headDim } = decoder.config;
+  const [batch, length] = [tokens.shape[0], tokens.shape[1]!];
+  const { queries, keys, values } = projectHeads(decoder, layer, hidden);
+  const byHead = (rows: Tensor): Tensor =>
+    tf.transpose(tf.reshape(rows, [batch, length, rows.shape[1]!, headDim]), [0, 2, 1, 3]);
+  return {
+    queries: ropeRotate(byHead(queries), cos, sin),
+    keys: ropeRotate(byHead(keys), cos, sin),
+    values: byHead(values),
+  };
+}
+
+/** Causal attention, keys and values never repeated for the query heads that share them; [B * T, H * hd] */
+export function attend(
+  config: ModelConfig,
+  heads: SequenceHeads,
+  { tokens, mask }: SequenceInputs,
+): Tensor {
+  const mixed = causalAttention({
+    query: heads.queries,
+    key: heads.keys,
+    value: heads.values,
+    mask,
+  });
+  return tf.reshape(tf.transpose(mixed, [0, 2, 1, 3]), [
+    tokens.size,
+    config.heads * config.headDim,
+  ]);
+}

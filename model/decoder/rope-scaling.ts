@@ -1,0 +1,191 @@
+import { isRecord } from '../config/is-record.ts';
+import { JsonFields } from '../config/json-fields.ts';
+
+/** How rotary frequencies are changed so that a model reaches beyond the positions it was trained for. */
+export type RopeScaling = LinearScaling | Llama3Scaling | YarnScaling;
+
+/** Every frequency divided by the factor (https://arxiv.org/abs/2306.15595). */
+export interface LinearScaling {
+  readonly type: 'linear';
+  readonly factor: number;
+}
+
+/** Llama 3.1: low frequencies divided, high ones kept, a ramp between the two. */
+export interface Llama3Scaling {
+  readonly type: 'llama3';
+  readonly factor: number;
+  /** Frequencies that turn less often than this within `originalPositions` are divided. */
+  readonly lowFrequencyTurns: number;
+  /** Frequencies that turn more often than this are kept. */
+  readonly highFrequencyTurns: number;
+  readonly originalPositions: number;
+}
+
+/** YaRN (https://arxiv.org/abs/2309.00071). */
+export interface YarnScaling {
+  readonly type: 'yarn';
+  readonly factor: number;
+  readonly originalPositions: number;
+  /** Multiplies cosines and sines, and so logits of attention by its square. */
+  readonly attentionFactor: number;
+  /** Frequencies that turn more often than this within `originalPositions` are kept. */
+  readonly betaFast: number;
+  /** Frequencies that turn less often than this are divided. */
+  readonly betaSlow: number;
+  /** The ends of the ramp are rounded outwards to whole dimensions. */
+  readonly truncate: boolean;
+}
+
+interface Rope {
+  readonly ropeTheta: number;
+  readonly ropeScaling?: RopeScaling;
+}
+
+interface RopeDefaults {
+  readonly theta: number;
+  /** What `original_max_position_embeddings` is where nothing says so. */
+  readonly maxPositions: number;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What MiniMind's `inference_rope_scaling` stands for, once there are more positions than these. */
+const miniMindScaling: YarnScaling = {
+  type: 'yarn',
+  factor: 16,
+  originalPositions: 2048,
+  attentionFactor: 1,
+  betaFast: 32,
+  betaSlow: 1,
+  truncate: true,
+};
+
+/**
+ * Reads the rotary embedding of a config.json: `rope_scaling` as it has always been, with `type` or `rope_type`, or
+ * `rope_parameters`, which also holds the base, as later versions of `transformers` write it. Where both are given the
+ * former counts, and a base in there before one beside it, as in `transformers`.
+ */
+export function readRope(raw: Json, fields: JsonFields, defaults: RopeDefaults): Rope {
+  const name = isFilled(raw['rope_scaling']) ? 'rope_scaling' : 'rope_parameters';
+  const json = isFilled(raw[name]) ? raw[name] : {};
+  const parameters = new JsonFields(json, fields.problems, `${name}.`);
+  const theta = fields.positive('rope_theta', defaults.theta);
+  const ropeTheta = parameters.positive('rope_theta', theta);
+  for (const { prefix, raw: holder } of [fields, parameters]) {
+    const part = holder['partial_rotary_factor'] ?? 1;
+    if (part !== 1) {
+      fields.problems.push(
+        `${prefix}partial_rotary_factor is ${JSON.stringify(part)}; only whole heads are turned.`,
+      );
+    }
+  }
+  if (raw['inference_rope_scaling'] === true) {
+    if (defaults.maxPositions <= miniMindScaling.originalPositions) return { ropeTheta };
+    return { ropeTheta, ropeScaling: miniMindScaling };
+  }
+  const original = new JsonFields(
+    { ...json, ...definedOnly(raw, 'original_max_position_embeddings') },
+    fields.problems,
+    `${name}.`,
+  );
+  const ropeScaling = scalingOf(original, defaults.maxPositions, name);
+  return ropeScaling === undefined ? { ropeTheta } : { ropeTheta, ropeScaling };
+}
+
+function scalingOf(
+  fields: JsonFields,
+  maxPositions: number,
+  name: string,
+): RopeScaling | undefined {
+  const type = fields.raw['rope_type'] ?? fields.raw['type'] ?? 'default';
+  if (type === 'default') return undefined;
+  if (type === 'linear') return { type, factor: fields.positive('factor') };
+  if (type === 'llama3') return llama3Of(fields, maxPositions);
+  if (type === 'yarn') return yarnOf(fields, maxPositions);
+  fields.problems.push(
+    `${name} is ${JSON.stringify(fields.raw)}; of rotary scalings linear, llama3 and yarn are supported.`,
+  );
+  return undefined;
+}
+
+function llama3Of(fields: JsonFields, maxPositions: number): Llama3Scaling {
+  const low = fields.positive('low_freq_factor');
+  const high = fields.positive('high_freq_factor');
+  if (low >= high) {
+    fields.problems.push(
+      `${fields.prefix}low_freq_factor is ${low} and high_freq_factor ${high}; the first must be less.`,
+    );
+  }
+  return {
+    type: 'llama3',
+    factor: fields.positive('factor'),
+    lowFrequencyTurns: low,
+    highFrequencyTurns: high,
+    originalPositions: fields.count('original_max_position_embeddings', maxPositions),
+  };
+}
+
+function yarnOf(fields: JsonFields, maxPositions: number): YarnScaling {
+  const originalPositions = fields.count('original_max_position_embeddings', maxPositions);
+  const factor =
+    fields.raw['factor'] === null ? maxPositions / originalPositions : fields.positive('factor');
+  const betaFast = fields.positive('beta_fast', 32);
+  const betaSlow = fields.positive('beta_slow', 1);
+  if (betaFast < betaSlow) {
+    fields.problems.push(
+      `${fields.prefix}beta_fast is ${betaFast} and beta_slow ${betaSlow}; the first must not be less.`,
+    );
+  }
+  return {
+    type: 'yarn',
+    factor,
+    originalPositions,
+    attentionFactor: fields.positive('attention_factor', attentionFactorOf(fields, factor)),
+    betaFast,
+    betaSlow,
+    truncate: fields.flag('truncate', true),
+  };
+}
+
+/** As the paper advises, or the ratio of two such where a file weighs them apart (DeepSeek's `mscale`). */
+function attentionFactorOf({ raw }: JsonFields, factor: number): number {
+  const [above, below] = [Number(raw['mscale'] ?? 0), Number(raw['mscale_all_dim'] ?? 0)];
+  if (above === 0 || below === 0) return advisedFactor(factor, 1);
+  return advisedFactor(factor, above) / advisedFactor(factor, below);
+}
+
+const advisedFactor = (factor: number, weight: number): number =>
+  factor <= 1 ? 1 : 0.1 * weight * Math.log(factor) + 1;
+
+/** `rope_scaling` of a config.json. */
+export function writtenRopeScaling(scaling: RopeScaling): Record<string, unknown> {
+  const { type, factor } = scaling;
+  if (type === 'linear') return { rope_type: type, factor };
+  const common = {
+    rope_type: type,
+    factor,
+    original_max_position_embeddings: scaling.originalPositions,
+  };
+  if (type === 'llama3') {
+    return {
+      ...common,
+      low_freq_factor: scaling.lowFrequencyTurns,
+      high_freq_factor: scaling.highFrequencyTurns,
+    };
+  }
+  const { attentionFactor, betaFast, betaSlow, truncate } = scaling;
+  return {
+    ...common,
+    // Left out where it follows: `transformers` complains of a whole number here.
+    ...(attentionFactor === advisedFactor(factor, 1) ? {} : { attention_factor: attentionFactor }),
+    beta_fast: betaFast,
+    beta_slow: betaSlow,
+    ...(truncate ? {} : { truncate }),
+  };
+}
+
+const isFilled = (value: unknown): value is Json =>
+  isRecord(value) && Object.keys(value).length > 0;
+
+const definedOnly = (raw: Json, name: string): Json =>
+  raw[name] === undefined || raw[name] === null ? {} : { [name]: raw[name] };

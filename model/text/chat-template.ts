@@ -1,0 +1,351 @@
+/**
+ * A model's chat template, rendered in pieces: what the template says and what others said are kept apart, so
+ * that every token knows where it came from and no content can pose as a control token.
+ *
+ * Contents are never shown to the template. It is rendered with a placeholder for each, the result is cut at
+ * the placeholders, and the contents take their places. White space around a placeholder shows whether the
+ * template trims that content; the content is then trimmed alike. So what a role says cannot change what
+ * surrounds it, whatever it is.
+ */
+import type { Template } from '@huggingface/jinja';
+
+import { AgentRlError, messageOf } from '../../agent_rl/core/errors.ts';
+import type { AssistantMessage, Message } from '../../agent_rl/core/message.ts';
+import type { ToolSpec } from '../../agent_rl/core/plugins/tool.ts';
+import type { TokenSource } from '../../agent_rl/core/transcript.ts';
+import { pythonFunctions, pythonTemplate } from './python-jinja.ts';
+
+/** Text of one source. Everything but `template` is to be encoded without control tokens. */
+export interface PromptPiece {
+  readonly source: Extract<TokenSource, 'template' | 'system' | 'user' | 'tool'>;
+  readonly text: string;
+}
+
+export interface RenderOptions {
+  /** Ends with the cue after which the assistant speaks. */
+  readonly addGenerationPrompt?: boolean;
+  /** Whether the cue leaves room for thoughts; nothing is said about it when absent. */
+  readonly thinking?: boolean;
+  /** What the conversation's tools are, where only what follows its beginning is asked for. */
+  readonly tools?: readonly ToolDefinition[];
+  /** Whose messages results of tools are shown as, for templates that know no role `tool`. Default `tool`. */
+  readonly resultsAs?: 'tool' | 'user';
+  /** The day, YYYY-MM-DD, told to a template that asks for today's. Default `defaultTemplateDate`. */
+  readonly date?: string;
+}
+
+/** A model's templates by what they are for, as Hugging Face names them. */
+export interface TemplateSources {
+  readonly default: string;
+  /** For conversations with tools, where the model keeps another template for these. */
+  readonly tool_use?: string;
+}
+
+/** What templates are told when they ask for the day: results must not depend on when they were made. */
+export const defaultTemplateDate = '2024-07-26';
+
+/** A tool as templates expect it. */
+export type ToolDefinition = Pick<ToolSpec, 'name' | 'description' | 'parameters'>;
+
+/** A conversation without the assistant's turns. */
+export type SaidMessage = Exclude<Message, AssistantMessage>;
+
+type Json = Readonly<Record<string, unknown>>;
+
+export class ChatTemplate {
+  readonly #template: Template;
+  readonly #toolTemplate: Template;
+  readonly #names: Readonly<Record<string, string>>;
+  readonly #sources: TemplateSources;
+
+  /**
+   * @param names Values the template may use: `bos_token`, `eos_token` …
+   * @throws AgentRlError `TOKENIZER_INVALID` when the template cannot be parsed.
+   */
+  constructor(source: string | TemplateSources, names: Readonly<Record<string, string>> = {}) {
+    this.#names = names;
+    this.#sources = typeof source === 'string' ? { default: source } : source;
+    const { default: usual, tool_use: withTools } = this.#sources;
+    this.#template = parsed(usual);
+    this.#toolTemplate = withTools === undefined ? this.#template : parsed(withTools);
+  }
+
+  /** The text of the template in use. */
+  source({ tools = [] }: Pick<RenderOptions, 'tools'> = {}): string {
+    return (tools.length > 0 ? this.#sources.tool_use : undefined) ?? this.#sources.default;
+  }
+
+  /** The template applied to messages already in its own form, as `transformers` does it. */
+  renderRaw(
+    messages: readonly Json[],
+    tools: readonly Json[] | undefined,
+    options: RenderOptions = {},
+  ): string {
+    const { addGenerationPrompt = false, thinking, date = defaultTemplateDate } = options;
+    const template = tools === undefined ? this.#template : this.#toolTemplate;
+    // Qwen3 asks for `enable_thinking`, MiniMind for `open_thinking`.
+    const thought =
+      thinking === undefined ? {} : { enable_thinking: thinking, open_thinking: thinking };
+    try {
+      return template.render({
+        ...this.#names,
+        messages,
+        tools: tools ?? null,
+        documents: null,
+        ...pythonFunctions(date),
+        add_generation_prompt: addGenerationPrompt,
+        ...thought,
+      });
+    } catch (cause) {
+      throw invalid(
+        `The chat template cannot render this conversation (${messageOf(cause)}).`,
+        cause,
+      );
+    }
+  }
+
+  /** The whole text of a conversation. For reading: tokens are made from pieces. */
+  renderChat(
+    messages: readonly Message[],
+    tools: readonly ToolDefinition[],
+    options: RenderOptions = {},
+  ): string {
+    const shown = messages.map((message) => templateMessage(message, options));
+    return this.renderRaw(shown, templateTools(tools), options);
+  }
+
+  /** A prompt in pieces, the generation cue included. */
+  promptPieces(
+    messages: readonly SaidMessage[],
+    tools: readonly ToolDefinition[],
+    options: RenderOptions,
+  ): readonly PromptPiece[] {
+    const asked = { ...options, addGenerationPrompt: true };
+    return piecesOf(this.renderChat(messages.map(holdPlace), tools, asked), messages);
+  }
+
+  /**
+   * What follows a turn of the assistant, its end-of-turn token excluded: the fixed rest of the turn, what was
+   * said since, and the next cue. It depends on nothing that came before.
+   */
+  deltaPieces(
+    messages: readonly SaidMessage[],
+    endOfTurn: string,
+    options: RenderOptions,
+  ): readonly PromptPiece[] {
+    return piecesOf(this.textAfterTurn(messages, { endOfTurn, options }), messages);
+  }
+
+  /**
+   * The text that follows a turn after given earlier ones, placeholders standing for contents. With a template
+   * that can be continued it is the same whatever came before.
+   */
+  textAfterTurn(messages: readonly SaidMessage[], after: AfterTurn): string {
+    const { endOfTurn, options, earlier = this.#opening } = after;
+    const conversation = [
+      ...earlier,
+      { role: 'assistant', content: turnMark } as const,
+      ...messages.map(holdPlace),
+    ];
+    const asked = { ...options, addGenerationPrompt: true };
+    const text = this.renderChat(conversation, options.tools ?? [], asked);
+    return this.#afterTurn(text, endOfTurn);
+  }
+
+  /** What a given turn would have been, had the model said it: the text after the cue, end-of-turn included. */
+  turnText(message: AssistantMessage, endOfTurn: string, options: RenderOptions): string {
+    const { tools = [] } = options;
+    const prompt = this.renderChat(this.#opening, tools, { ...options, addGenerationPrompt: true });
+    const whole = this.renderChat([...this.#opening, message], tools, options);
+    const end = whole.lastIndexOf(endOfTurn);
+    if (!whole.startsWith(prompt) || end < prompt.length) {
+      throw invalid(
+        `The chat template renders an assistant's turn as ${JSON.stringify(whole.slice(0, 400))}, which does not continue ` +
+          `its own cue ${JSON.stringify(prompt)}. Give no reasoning where thinking is off, or set thinking to true.`,
+      );
+    }
+    return whole.slice(prompt.length, end + endOfTurn.length);
+  }
+
+  /** The cue after which the assistant speaks, with what comes before it. */
+  cue(options: RenderOptions): string {
+    const asked = { ...options, addGenerationPrompt: true };
+    const prompt = this.renderChat(this.#opening, options.tools ?? [], asked);
+    return prompt.slice(prompt.lastIndexOf(openingText) + openingText.length);
+  }
+
+  /** Whether the cue has already opened a thought, which the model only closes. */
+  cueOpensThought(options: RenderOptions): boolean {
+    const cue = this.cue(options);
+    return cue.lastIndexOf('<think>') > cue.lastIndexOf('</think>');
+  }
+
+  /** The text that follows what the assistant said, its end-of-turn first. */
+  get turnTail(): string {
+    const text = this.renderChat([...this.#opening, { role: 'assistant', content: turnMark }], []);
+    return text.slice(text.lastIndexOf(turnMark) + turnMark.length);
+  }
+
+  get #opening(): readonly SaidMessage[] {
+    return [{ role: 'user', content: openingText }];
+  }
+
+  #afterTurn(text: string, endOfTurn: string): string {
+    const said = text.lastIndexOf(turnMark) + turnMark.length;
+    if (said < turnMark.length || !text.startsWith(endOfTurn, said)) {
+      throw invalid(
+        `The chat template does not end an assistant's turn with ${JSON.stringify(endOfTurn)}.`,
+      );
+    }
+    return text.slice(said + endOfTurn.length);
+  }
+}
+
+/** Where a turn stands whose continuation is asked for. */
+export interface AfterTurn {
+  readonly endOfTurn: string;
+  readonly options: RenderOptions;
+  /** What came before it; one message of the user by default. */
+  readonly earlier?: readonly Message[];
+}
+
+function parsed(source: string): Template {
+  try {
+    return pythonTemplate(source);
+  } catch (cause) {
+    throw invalid(`The chat template cannot be parsed (${messageOf(cause)}).`, cause);
+  }
+}
+
+// Private-use characters, which no template and no tool's description holds by accident.
+const [openMark, closeMark] = ['\uE0F0', '\uE0F1'];
+const turnMark = `${openMark}turn${closeMark}`;
+const openingText = `${openMark}opening${closeMark}`;
+
+// A line break outside, a space inside: `trim()` takes both, `strip('\n')` the line break only.
+const [edgeBefore, edgeAfter] = ['\n ', ' \n'];
+
+/**
+ * The message with a placeholder for its content; an empty content stays, since templates ask for it. A tool's
+ * name is what the policy called, so one that is no name is not shown to the template either.
+ */
+function holdPlace(message: SaidMessage, index: number): SaidMessage {
+  const content =
+    message.content === '' ? '' : `${edgeBefore}${openMark}${index}${closeMark}${edgeAfter}`;
+  if (message.role !== 'tool') return { ...message, content };
+  return {
+    ...message,
+    content,
+    name: /^[\w.-]{1,64}$/.test(message.name) ? message.name : 'unknown',
+  };
+}
+
+function piecesOf(text: string, messages: readonly SaidMessage[]): readonly PromptPiece[] {
+  const pieces: PromptPiece[] = [];
+  let rest = text;
+  for (const [index, message] of messages.entries()) {
+    if (message.content === '') continue;
+    const [before, after, extra] = rest.split(`${openMark}${index}${closeMark}`);
+    if (before === undefined || after === undefined || extra !== undefined) {
+      throw invalid(
+        `The chat template does not show the content of message ${index + 1} (${message.role}) exactly once and in order.`,
+      );
+    }
+    const { left, right, shown } = placed(before, after);
+    pieces.push(
+      { source: 'template', text: left },
+      { source: message.role, text: shown(message.content) },
+    );
+    rest = right;
+  }
+  pieces.push({ source: 'template', text: rest });
+  return pieces.filter((piece) => piece.text !== '');
+}
+
+interface Placed {
+  /** The template's text on either side of a content. */
+  readonly left: string;
+  readonly right: string;
+  /** The content as the template shows it. */
+  readonly shown: (content: string) => string;
+}
+
+/** What the white space around a placeholder tells about how the template shows that content. */
+function placed(before: string, after: string): Placed {
+  const [escapedBefore, escapedAfter] = [insideJson(edgeBefore), insideJson(edgeAfter)];
+  if (before.endsWith(escapedBefore) && after.startsWith(escapedAfter)) {
+    const left = before.slice(0, -escapedBefore.length);
+    return { left, right: after.slice(escapedAfter.length), shown: insideJson };
+  }
+  const [left, trimStart] = keptBefore(before);
+  const [right, trimEnd] = keptAfter(after);
+  return { left, right, shown: (content) => trimEnd(trimStart(content)) };
+}
+
+type Trim = (content: string) => string;
+
+function keptBefore(text: string): [string, Trim] {
+  if (text.endsWith(edgeBefore)) return [text.slice(0, -edgeBefore.length), (content) => content];
+  if (text.endsWith(' ')) return [text.slice(0, -1), (content) => content.replace(/^\n+/, '')];
+  return [text, (content) => content.trimStart()];
+}
+
+function keptAfter(text: string): [string, Trim] {
+  if (text.startsWith(edgeAfter)) return [text.slice(edgeAfter.length), (content) => content];
+  if (text.startsWith(' ')) return [text.slice(1), (content) => content.replace(/\n+$/, '')];
+  return [text, (content) => content.trimEnd()];
+}
+
+/** The text as it stands between the quotes of a JSON string, which some templates show tool results as. */
+function insideJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+function templateMessage(message: Message, { resultsAs = 'tool' }: RenderOptions): Json {
+  if (message.role === 'tool') {
+    if (resultsAs === 'user') return { role: 'user', content: message.content };
+    return {
+      role: 'tool',
+      content: message.content,
+      name: message.name,
+      tool_call_id: message.callId,
+    };
+  }
+  if (message.role !== 'assistant') return { role: message.role, content: message.content };
+  const broken = (message.malformedCalls ?? []).map((call) => call.text);
+  return {
+    role: 'assistant',
+    content: [message.content, ...broken].filter(Boolean).join('\n'),
+    ...(message.reasoning === undefined ? {} : { reasoning_content: message.reasoning }),
+    ...(message.toolCalls === undefined ? {} : { tool_calls: message.toolCalls.map(templateCall) }),
+  };
+}
+
+function templateCall({
+  id,
+  name,
+  arguments: args,
+}: NonNullable<AssistantMessage['toolCalls']>[number]): Json {
+  return { id, type: 'function', function: { name, arguments: args } };
+}
+
+function templateTools(tools: readonly ToolDefinition[]): readonly Json[] | undefined {
+  if (tools.length === 0) return undefined;
+  return tools.map(({ name, description, parameters }) => ({
+    type: 'function',
+    // Schemas may carry symbols and methods of the library that built them; a template sees only JSON.
+    function: { name, description, parameters: structuredJson(parameters) },
+  }));
+}
+
+function structuredJson(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+function invalid(message: string, cause?: unknown): AgentRlError {
+  return new AgentRlError(
+    'TOKENIZER_INVALID',
+    message,
+    cause === undefined ? undefined : { cause },
+  );
+}

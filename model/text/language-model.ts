@@ -1,0 +1,165 @@
+import { existsSync } from 'node:fs';
+import { cp, mkdir } from 'node:fs/promises';
+import path from 'node:path';
+
+import { AgentRlError } from '../../agent_rl/core/errors.ts';
+import type { AssistantMessage } from '../../agent_rl/core/message.ts';
+import { ChatTemplate, type PromptPiece, type RenderOptions } from './chat-template.ts';
+import { isRecord } from '../config/is-record.ts';
+import { type ModelConfig, readModelConfig } from '../config/model-config.ts';
+import { readJson } from '../config/read-json.ts';
+import { templateFiles, templateSources } from './template-sources.ts';
+import { Tokenizer } from './tokenizer.ts';
+
+/** The text side of a model: how conversations become tokens and tokens text. */
+export class LanguageModel {
+  /** The control token that ends an assistant's turn. */
+  readonly endOfTurn: string;
+  readonly endOfTurnId: number;
+  /** Sampling ends at any of these: the end of a turn, and the model's own end of text. */
+  readonly stopTokens: readonly number[];
+
+  /** @throws AgentRlError `TOKENIZER_INVALID` when the template does not end turns with a control token. */
+  constructor(
+    readonly tokenizer: Tokenizer,
+    readonly template: ChatTemplate,
+    eosTokenIds: readonly number[] = [],
+  ) {
+    const tail = template.turnTail;
+    const first = tokenizer.encodeTemplate(tail)[0];
+    if (first === undefined || !tokenizer.isControl(first)) {
+      throw new AgentRlError(
+        'TOKENIZER_INVALID',
+        `The chat template ends an assistant's turn with ${JSON.stringify(tail)}, which does not start with a control token ` +
+          'of the tokenizer, so the model could not say that its turn is over. Use the tokenizer the template was made for.',
+      );
+    }
+    this.endOfTurnId = first;
+    this.endOfTurn = tokenizer.decode([first]);
+    this.stopTokens = [...new Set([first, ...eosTokenIds])];
+  }
+
+  /** Tokens of a piece; only the template's own text may hold control tokens. */
+  encodePiece({ source, text }: PromptPiece): number[] {
+    return source === 'template'
+      ? this.tokenizer.encodeTemplate(text)
+      : this.tokenizer.encodePlain(text);
+  }
+
+  /**
+   * A given turn of the assistant as the tokens it would have sampled, its end-of-turn included. Thoughts and
+   * tool calls are control tokens in it.
+   *
+   * @throws AgentRlError `TOKENIZER_INVALID` when its text holds a token that frames turns.
+   */
+  encodeTurn(message: AssistantMessage, options: RenderOptions): number[] {
+    const tokens = this.tokenizer.encodeTemplate(
+      this.template.turnText(message, this.endOfTurn, options),
+    );
+    const framing = tokens.slice(0, -1).find((id) => this.tokenizer.isSpecial(id));
+    if (framing === undefined) return tokens;
+    throw new AgentRlError(
+      'TOKENIZER_INVALID',
+      `An assistant's message holds ${this.tokenizer.decode([framing])}, which frames turns. Take it out of the message.`,
+    );
+  }
+
+  /**
+   * A model may have more embeddings than its tokenizer has ids, as Qwen's have: such an id, if it is ever drawn, stays
+   * in the record as it is and reads as U+FFFD.
+   *
+   * @throws AgentRlError `TOKENIZER_INVALID` when the tokenizer or the list of stop tokens has ids the model has no
+   * embedding for.
+   */
+  checkFits(config: ModelConfig): void {
+    const size = this.tokenizer.vocabularySize;
+    const beyond = this.stopTokens.find((id) => id >= config.vocabSize);
+    if (size <= config.vocabSize && beyond === undefined) return;
+    if (size <= config.vocabSize) {
+      throw new AgentRlError(
+        'TOKENIZER_INVALID',
+        `Token ${beyond} ends texts by generation_config.json or config.json, and the model has embeddings for ${config.vocabSize} tokens: they do not belong together.`,
+      );
+    }
+    throw new AgentRlError(
+      'TOKENIZER_INVALID',
+      `The tokenizer has ids up to ${size - 1}, the model embeddings for ${config.vocabSize} tokens: they do not belong together.`,
+    );
+  }
+}
+
+/** Where the container finds the text side of the model in use. */
+export const LANGUAGE_MODEL = Symbol.for('agent_rl.LanguageModel');
+
+/** Files and folders of a model folder that are not weights, besides config.json. */
+const tokenizerFiles = [
+  'tokenizer.json',
+  'tokenizer_config.json',
+  ...templateFiles,
+  'generation_config.json',
+];
+
+/**
+ * Opens the tokenizer and the chat template of a Hugging Face model folder. The template is what
+ * `templateSources` finds. Where the folder holds a model's config.json,
+ * the tokenizer must fit it.
+ *
+ * @throws AgentRlError `TOKENIZER_INVALID`, `MODEL_INVALID`
+ */
+export async function openLanguageModelFolder(folder: string): Promise<LanguageModel> {
+  const tokenizer = await Tokenizer.fromFolder(folder);
+  const sources = await templateSources(folder);
+  const model = new LanguageModel(
+    tokenizer,
+    new ChatTemplate(sources, tokenizer.namedTokens),
+    await endsOfText(folder, tokenizer),
+  );
+  const configFile = path.join(folder, 'config.json');
+  if (existsSync(configFile)) {
+    model.checkFits(readModelConfig(await readJson(configFile, 'MODEL_INVALID'), configFile));
+  }
+  return model;
+}
+
+/** Copies what `openLanguageModelFolder` reads, so that a checkpoint is a whole model folder. */
+export async function copyLanguageModelFiles(from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true });
+  const present = tokenizerFiles.filter((name) => existsSync(path.join(from, name)));
+  await Promise.all(
+    present.map((name) => cp(path.join(from, name), path.join(to, name), { recursive: true })),
+  );
+}
+
+/**
+ * What the folder calls the end of text: generation_config.json, config.json and, where it has a tokenizer, its
+ * `eos_token`. How to sample, which generation_config.json advises on too, is the run's to say.
+ */
+export async function endsOfText(
+  folder: string,
+  tokenizer: Tokenizer | undefined,
+): Promise<readonly number[]> {
+  const ids: number[] = [];
+  for (const name of ['generation_config.json', 'config.json']) {
+    const file = path.join(folder, name);
+    if (!existsSync(file)) continue;
+    const json = await readJson(file, 'MODEL_INVALID');
+    const eos = isRecord(json) ? json['eos_token_id'] : undefined;
+    const listed: readonly unknown[] = Array.isArray(eos)
+      ? eos
+      : eos === undefined || eos === null
+        ? []
+        : [eos];
+    for (const id of listed) {
+      if (typeof id !== 'number' || !Number.isInteger(id) || id < 0) {
+        throw new AgentRlError(
+          'MODEL_INVALID',
+          `${file}: eos_token_id must be a token id or a list of them; got ${JSON.stringify(eos)}.`,
+        );
+      }
+      ids.push(id);
+    }
+  }
+  const eosToken = tokenizer?.namedTokens['eos_token'];
+  if (tokenizer === undefined || eosToken === undefined) return ids;
+  return [...ids, tokenizer.idOf(eosToken)];
+}

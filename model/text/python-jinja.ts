@@ -1,0 +1,60 @@
+/**
+ * The Jinja library, mended where its templates would come out otherwise than Python's: `strip` and its like forget
+ * which characters they are given there, and `strftime_now` reads the clock.
+ */
+import { Template } from '@huggingface/jinja';
+
+import { isRecord } from '../config/is-record.ts';
+import { strftime } from './strftime.ts';
+
+// Names that no template uses by accident.
+const [clock, stripping] = ['agent_rl_strftime', 'agent_rl_strip'];
+const strips: ReadonlySet<unknown> = new Set(['strip', 'lstrip', 'rstrip']);
+
+/** @throws Error when the template cannot be parsed. */
+export function pythonTemplate(source: string): Template {
+  const template = new Template(source);
+  mend(template.parsed);
+  return template;
+}
+
+/** What mended templates call. @param date the day, YYYY-MM-DD, at which their clock stands */
+export const pythonFunctions = (date: string): Readonly<Record<string, unknown>> => ({
+  [clock]: (format: string) => strftime(format, date),
+  [stripping]: (side: string, text: unknown, characters: unknown) => {
+    if (typeof text === 'string' && typeof characters === 'string')
+      return stripped(side, text, characters);
+    throw new Error(`${side} is given ${typeof text} and ${typeof characters}; both must be text`);
+  },
+});
+
+/** Python's `text.strip(characters)`, `lstrip` and `rstrip`. */
+function stripped(side: string, text: string, characters: string): string {
+  const among = new Set(Array.from(characters));
+  const symbols = Array.from(text);
+  let [start, end] = [0, symbols.length];
+  if (side !== 'rstrip') while (start < end && among.has(symbols[start] ?? '')) start++;
+  if (side !== 'lstrip') while (end > start && among.has(symbols[end - 1] ?? '')) end--;
+  return symbols.slice(start, end).join('');
+}
+
+/** Rewrites `x.strip(c)` to a call of our own, and the clock's name, wherever they stand in a parsed template. */
+function mend(node: unknown): void {
+  if (Array.isArray(node)) for (const part of node) mend(part);
+  if (!isRecord(node)) return;
+  if (node['type'] === 'Identifier' && node['value'] === 'strftime_now') {
+    Object.assign(node, { value: clock });
+  }
+  const { callee, args } = node;
+  const called = node['type'] === 'CallExpression' && isRecord(callee) ? callee : {};
+  const property = isRecord(called['property']) ? called['property'] : {};
+  const given = Array.isArray(args) && args.length > 0;
+  if (called['type'] === 'MemberExpression' && given && strips.has(property['value'])) {
+    const side = { type: 'StringLiteral', value: property['value'] };
+    Object.assign(node, {
+      callee: { type: 'Identifier', value: stripping },
+      args: [side, called['object'], ...(args as readonly unknown[])],
+    });
+  }
+  for (const part of Object.values(node)) mend(part);
+}

@@ -1,0 +1,199 @@
+import path from 'node:path';
+
+import { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers';
+
+import { AgentRlError } from '../../agent_rl/core/errors.ts';
+import { isRecord } from '../config/is-record.ts';
+import { readJson } from '../config/read-json.ts';
+
+interface AddedToken {
+  readonly id: number;
+  readonly content: string;
+  readonly special: boolean;
+}
+
+/** Stands for bytes and ids that are no text. */
+const replacement = '\uFFFD';
+
+/**
+ * A byte-pair tokenizer as a tokenizer.json describes it, with two ways to encode: text of the chat template,
+ * in which `<|im_start|>` or `<tool_call>` are single tokens, and text that others wrote, in which they never
+ * are: nobody but the template and the policy can open a turn or a tool call.
+ */
+export class Tokenizer {
+  readonly #template: HuggingFaceTokenizer;
+  readonly #plain: HuggingFaceTokenizer;
+  readonly #added: ReadonlyMap<number, AddedToken>;
+  readonly #known: ReadonlySet<number>;
+  /** One more than the highest id, added tokens included. */
+  readonly vocabularySize: number;
+  /** Strings such as `bos_token` and `eos_token` of tokenizer_config.json, by that name. */
+  readonly namedTokens: Readonly<Record<string, string>>;
+
+  /** @throws AgentRlError `TOKENIZER_INVALID` when the files are not what this tokenizer can read. */
+  constructor(tokenizerJson: unknown, tokenizerConfig: unknown, source = 'tokenizer.json') {
+    const json = checked(tokenizerJson, source);
+    const config = isRecord(tokenizerConfig) ? tokenizerConfig : {};
+    const added = addedTokensOf(json, source);
+    this.#added = new Map(added.map((token) => [token.id, token]));
+    this.namedTokens = namedTokensOf(config);
+    try {
+      this.#template = new HuggingFaceTokenizer(json, config);
+      this.#plain = new HuggingFaceTokenizer(withoutAddedTokens(json, added), config);
+      this.#known = new Set(
+        [...this.#template.get_vocab()].flatMap(([token, id]) => (token === undefined ? [] : [id])),
+      );
+      let size = 0;
+      for (const id of this.#known) size = Math.max(size, id + 1);
+      this.vocabularySize = size;
+    } catch (cause) {
+      throw invalid(source, 'it describes no tokenizer that can be built', cause);
+    }
+  }
+
+  /** Reads tokenizer.json and tokenizer_config.json of a model folder. */
+  static async fromFolder(folder: string): Promise<Tokenizer> {
+    const file = path.join(folder, 'tokenizer.json');
+    const config = await readJson(path.join(folder, 'tokenizer_config.json'), 'TOKENIZER_INVALID');
+    return new Tokenizer(await readJson(file, 'TOKENIZER_INVALID'), config, file);
+  }
+
+  /** Ids of text in which control tokens are meant. */
+  encodeTemplate(text: string): number[] {
+    return this.#template.encode(text, { add_special_tokens: false }).ids;
+  }
+
+  /** Ids of text that someone wrote: control tokens in it are spelt out, and decode to the same characters. */
+  encodePlain(text: string): number[] {
+    return this.#plain.encode(text, { add_special_tokens: false }).ids;
+  }
+
+  /** The text of ids, control tokens included. Ids the tokenizer does not know read as U+FFFD. */
+  decode(ids: readonly number[]): string {
+    const options = { skip_special_tokens: false, clean_up_tokenization_spaces: false };
+    let text = '';
+    let run: number[] = [];
+    const flush = (): void => {
+      if (run.length > 0) text += this.#template.decode(run, options);
+      run = [];
+    };
+    for (const id of ids) {
+      if (this.#known.has(id)) {
+        run.push(id);
+        continue;
+      }
+      flush();
+      text += replacement;
+    }
+    flush();
+    return text;
+  }
+
+  /** Whether there is a control token of this text. */
+  hasControl(content: string): boolean {
+    return [...this.#added.values()].some((token) => token.content === content);
+  }
+
+  /** Id of a control token. @throws AgentRlError `TOKENIZER_INVALID` when there is no such token. */
+  idOf(content: string): number {
+    for (const token of this.#added.values()) if (token.content === content) return token.id;
+    const known = [...this.#added.values()].map((token) => token.content).join(' ');
+    throw new AgentRlError(
+      'TOKENIZER_INVALID',
+      `The tokenizer has no control token "${content}". It has: ${known}`,
+    );
+  }
+
+  /** Whether an id is a control token: one that `encodePlain` never gives. */
+  isControl(id: number): boolean {
+    return this.#added.has(id);
+  }
+
+  /** Whether an id is a control token marked special: those that frame turns, not `<think>` or `<tool_call>`. */
+  isSpecial(id: number): boolean {
+    return this.#added.get(id)?.special ?? false;
+  }
+}
+
+type TokenizerJson = Readonly<Record<string, unknown>> & {
+  readonly model: Readonly<Record<string, unknown>>;
+};
+
+function checked(json: unknown, source: string): TokenizerJson {
+  if (!isRecord(json) || !isRecord(json['model'])) throw invalid(source, 'it has no "model"');
+  const { type, vocab, merges } = json['model'];
+  if (type !== 'BPE' || !isRecord(vocab) || !Array.isArray(merges)) {
+    throw invalid(
+      source,
+      `its model is ${JSON.stringify(type)}; only BPE with a vocab and merges is supported`,
+    );
+  }
+  // Contents are encoded piece by piece: a tokenizer that puts a space before each piece would change the text.
+  const before = JSON.stringify([json['normalizer'], json['pre_tokenizer']]);
+  if (/"type":"(Prepend|Metaspace)"|"add_prefix_space":true/.test(before)) {
+    throw invalid(
+      source,
+      'it puts a space before every text, which is not supported (SentencePiece style)',
+    );
+  }
+  return { ...json, model: json['model'] };
+}
+
+/** The same tokenizer, unable to give an added token, not even by merging its characters. */
+function withoutAddedTokens(json: TokenizerJson, added: readonly AddedToken[]): object {
+  const names = new Set(added.map(({ content }) => content));
+  const vocab = isRecord(json.model['vocab']) ? json.model['vocab'] : {};
+  // What is merged is in the vocabulary. Copying a large one costs more than building the tokenizer.
+  if (added.every(({ content }) => !Object.hasOwn(vocab, content)))
+    return { ...json, added_tokens: [] };
+  const merges: readonly unknown[] = Array.isArray(json.model['merges'])
+    ? json.model['merges']
+    : [];
+  return {
+    ...json,
+    added_tokens: [],
+    model: {
+      ...json.model,
+      vocab: Object.fromEntries(Object.entries(vocab).filter(([token]) => !names.has(token))),
+      merges: merges.filter((merge) => !names.has(mergedToken(merge))),
+    },
+  };
+}
+
+/** Merges are written as "a b" or ["a", "b"]. */
+function mergedToken(merge: unknown): string {
+  return Array.isArray(merge) ? merge.join('') : String(merge).replace(' ', '');
+}
+
+function addedTokensOf(json: TokenizerJson, source: string): AddedToken[] {
+  const tokens: unknown = json['added_tokens'] ?? [];
+  if (!Array.isArray(tokens)) throw invalid(source, '"added_tokens" is not a list');
+  return tokens.map((token: unknown) => {
+    if (
+      isRecord(token) &&
+      typeof token['id'] === 'number' &&
+      typeof token['content'] === 'string'
+    ) {
+      return { id: token['id'], content: token['content'], special: token['special'] === true };
+    }
+    throw invalid(source, `added token ${JSON.stringify(token)} has no id or no content`);
+  });
+}
+
+function namedTokensOf(config: Readonly<Record<string, unknown>>): Record<string, string> {
+  const named: Record<string, string> = {};
+  for (const [name, value] of Object.entries(config)) {
+    if (!name.endsWith('_token')) continue;
+    const content = isRecord(value) ? value['content'] : value;
+    if (typeof content === 'string') named[name] = content;
+  }
+  return named;
+}
+
+function invalid(source: string, problem: string, cause?: unknown): AgentRlError {
+  return new AgentRlError(
+    'TOKENIZER_INVALID',
+    `${source}: ${problem}.`,
+    cause === undefined ? undefined : { cause },
+  );
+}

@@ -1,0 +1,184 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+
+import { AgentRlError } from '../../agent_rl/core/errors.ts';
+import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
+import { initialAdapter, type Adapter } from '../adapters/adapter.ts';
+import { holdsAdapter, readAdapterConfig, readAdapterWeights } from '../adapters/adapter-files.ts';
+import { inspectModel, loadModel } from './load-model.ts';
+import { requireQuantizable } from './quantize-weights.ts';
+import type { ModelConfig } from '../config/model-config.ts';
+import type { Quantization } from '../config/quantization.ts';
+
+/** An adapter to begin with. */
+export interface NewAdapter extends Omit<Adapter, 'name'> {
+  /** Keys its first values. */
+  readonly seed: number;
+}
+
+/** The model under an adapter, as its folder names it. */
+export interface BaseModel {
+  readonly name: string;
+  readonly revision: string | undefined;
+}
+
+/** Finds the folder of a model that an adapter names and that is no folder here. */
+export type FindBase = (base: BaseModel) => Promise<string | undefined>;
+
+/** A model and what is over it. */
+export interface LayersRequest {
+  /** A model folder, or the folder of an adapter, which names the model under it. */
+  readonly folder: string;
+  /** Folders of adapters over it, in order. */
+  readonly adapters?: readonly string[];
+  /** The flag or setting that names the adapters. */
+  readonly namedBy?: string;
+  readonly findBase?: FindBase;
+}
+
+export interface ModelRequest extends Pick<LayersRequest, 'folder' | 'adapters'> {
+  /** One more over all of them, which changes nothing yet. */
+  readonly newAdapter?: NewAdapter | undefined;
+  /** Quantise the model's float weights while they are read. */
+  readonly quantize?: Quantization | undefined;
+}
+
+/** Where the weights of a request are: one model and adapters over it. */
+export interface ModelLayers {
+  readonly base: string;
+  readonly adapters: readonly string[];
+}
+
+export interface OpenedModel {
+  /** Its adapters included. */
+  readonly config: ModelConfig;
+  /** Of the model and its adapters, by their names in memory. */
+  readonly parameters: Map<string, Float32Array | Uint8Array>;
+  readonly layers: ModelLayers;
+}
+
+/** Whether a folder is a model's or an adapter's. */
+export function holdsModel(folder: string): boolean {
+  return existsSync(path.join(folder, 'config.json')) || holdsAdapter(folder);
+}
+
+/**
+ * Finds the model under adapters: the folder of an adapter says what it was trained over.
+ *
+ * @throws AgentRlError `MODEL_INVALID` when the model under an adapter is not where its folder says.
+ */
+export async function modelLayers({
+  folder,
+  adapters = [],
+  namedBy,
+  findBase = async () => undefined,
+}: LayersRequest): Promise<ModelLayers> {
+  refuseRepeats([folder, ...adapters]);
+  const over = await adapterFolders(adapters, namedBy && ` ${namedBy} names it.`);
+  if (existsSync(path.join(folder, 'config.json'))) return { base: folder, adapters: over };
+  if (!holdsAdapter(folder)) {
+    throw new AgentRlError(
+      'MODEL_INVALID',
+      `${folder} holds neither a model (config.json) nor an adapter (adapter_config.json).`,
+    );
+  }
+  const { baseModel, baseRevision } = await readAdapterConfig(folder, 'any');
+  const base =
+    baseModel === undefined
+      ? undefined
+      : ([baseModel, path.join(folder, baseModel)].find((place) =>
+          existsSync(path.join(place, 'config.json')),
+        ) ?? (await findBase({ name: baseModel, revision: baseRevision })));
+  if (base === undefined) {
+    throw new AgentRlError(
+      'MODEL_INVALID',
+      `The adapter in ${folder} was trained over ${JSON.stringify(baseModel ?? 'an unnamed model')} (base_model_name_or_path), which is no model folder here. Give that model, and the adapter beside it with model.adapters or --adapter.`,
+    );
+  }
+  return { base, adapters: await adapterFolders([folder, ...over]) };
+}
+
+/**
+ * Folders of adapters, each after those it was trained over and none twice.
+ *
+ * @throws AgentRlError `MODEL_INVALID` when one holds no adapter, or one that cannot be read.
+ */
+export async function adapterFolders(
+  names: readonly string[],
+  note?: string,
+): Promise<readonly string[]> {
+  const folders = new Set<string>();
+  for (const name of names) {
+    const folder = adapterFolder(name, note);
+    const { under } = await readAdapterConfig(folder, 'any');
+    for (const one of under) folders.add(adapterFolder(one, ` ${folder} was trained over it.`));
+    folders.add(folder);
+  }
+  return [...folders];
+}
+
+/** Adapters add up, but one adapter is not twice itself: it is more likely that another was meant. */
+function refuseRepeats(names: readonly string[]): void {
+  const folders = names.map((name) => path.resolve(name));
+  const repeated = folders.find((folder, index) => folders.indexOf(folder) !== index);
+  if (repeated === undefined || !holdsAdapter(repeated)) return;
+  throw new AgentRlError('MODEL_INVALID', `${repeated} is named twice. Name each adapter once.`);
+}
+
+function adapterFolder(name: string, note = ''): string {
+  const folder = path.resolve(name);
+  if (holdsAdapter(folder)) return folder;
+  const why = existsSync(folder) ? 'holds no adapter_config.json' : 'is not there';
+  throw new AgentRlError(
+    'MODEL_INVALID',
+    `No adapter is in "${name}": ${folder} ${why}.${note} Give the folder of a LoRA adapter as PEFT stores it.`,
+  );
+}
+
+export interface DescribedModel {
+  /** Its adapters included. */
+  readonly config: ModelConfig;
+  readonly layers: ModelLayers;
+}
+
+/** What `openModel` would give, without the weights. @throws AgentRlError `MODEL_INVALID` */
+export async function describeModel(request: ModelRequest): Promise<DescribedModel> {
+  const layers = await modelLayers(request);
+  const { config } = await inspectModel(layers.base);
+  const { quantize } = request;
+  if (quantize !== undefined) requireQuantizable(config, quantize);
+  const adapters: Adapter[] = [];
+  for (const [index, folder] of layers.adapters.entries())
+    adapters.push((await readAdapterConfig(folder, adapterName(index))).adapter);
+  if (request.newAdapter !== undefined) {
+    const { seed: _seed, ...rest } = request.newAdapter;
+    adapters.push({ ...rest, name: adapterName(adapters.length) });
+  }
+  return {
+    config: {
+      ...config,
+      ...(quantize !== undefined && { quantization: quantize }),
+      ...(adapters.length > 0 && { adapters }),
+    },
+    layers,
+  };
+}
+
+const adapterName = (index: number): string => `adapter_${index}`;
+
+/** Loads a model and its adapters. @throws AgentRlError `MODEL_INVALID` */
+export async function openModel(request: ModelRequest): Promise<OpenedModel> {
+  const { config, layers } = await describeModel(request);
+  const { parameters } = await loadModel(layers.base, { quantize: request.quantize });
+  const adapters = config.adapters ?? [];
+  for (const [index, folder] of layers.adapters.entries()) {
+    for (const [name, values] of await readAdapterWeights(folder, config, adapters[index]!))
+      parameters.set(name, values);
+  }
+  if (request.newAdapter !== undefined) {
+    const rng = new KeyedRng(request.newAdapter.seed, 'new adapter');
+    for (const [name, values] of initialAdapter(config, adapters.at(-1)!, rng))
+      parameters.set(name, values);
+  }
+  return { config, parameters, layers };
+}

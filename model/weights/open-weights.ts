@@ -1,0 +1,130 @@
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+
+import { AgentRlError } from '../../agent_rl/core/errors.ts';
+import { isRecord } from '../config/is-record.ts';
+import { TorchFile } from './pickle/torch-file.ts';
+import { readJson } from '../config/read-json.ts';
+import { invalid, type TensorEntry } from './safetensors-header.ts';
+import { SafetensorsFile } from './safetensors.ts';
+import type { WeightsFile } from './weights-file.ts';
+
+/** A tensor and the file it is in. */
+export interface StoredTensor {
+  readonly file: WeightsFile;
+  readonly entry: TensorEntry;
+}
+
+/** The open files of a model folder and what they hold, by name. */
+export interface Weights {
+  readonly files: readonly WeightsFile[];
+  readonly tensors: ReadonlyMap<string, StoredTensor>;
+}
+
+/**
+ * Opens the weights of a model folder: model.safetensors, model.safetensors.index.json with its shards, or else the
+ * one .pth file there is, as MiniMind has them. Close them with `closeWeights`.
+ *
+ * @throws AgentRlError `MODEL_INVALID`
+ */
+export async function openWeights(folder: string): Promise<Weights> {
+  const single = path.join(folder, 'model.safetensors');
+  const index = path.join(folder, 'model.safetensors.index.json');
+  if (existsSync(single)) return opened([single]);
+  if (existsSync(index)) return openShards(index);
+  return opened([path.join(folder, thePth(folder))]);
+}
+
+/** The name of the one .pth file. */
+function thePth(folder: string): string {
+  const names = readdirSync(folder).filter((name) => name.endsWith('.pth'));
+  if (names.length === 1) return names[0]!;
+  throw new AgentRlError(
+    'MODEL_INVALID',
+    names.length === 0
+      ? `${folder} holds no weights: expected model.safetensors, model.safetensors.index.json with its shards, or a .pth file of MiniMind.`
+      : `${folder} holds several models: ${names.toSorted().join(', ')}. Leave one of them there.`,
+  );
+}
+
+export async function closeWeights({ files }: Pick<Weights, 'files'>): Promise<void> {
+  await Promise.all(files.map((file) => file.close()));
+}
+
+/** Opens all or none. */
+async function opened(
+  paths: readonly string[],
+  check: (weights: Weights) => void = () => undefined,
+): Promise<Weights> {
+  const files: WeightsFile[] = [];
+  try {
+    for (const file of paths) {
+      const kind = file.endsWith('.pth') ? TorchFile : SafetensorsFile;
+      files.push(await kind.open(file));
+    }
+    const weights = { files, tensors: tensorsOf(files) };
+    check(weights);
+    return weights;
+  } catch (error) {
+    await closeWeights({ files });
+    throw error;
+  }
+}
+
+async function openShards(index: string): Promise<Weights> {
+  const shardOf = await readIndex(index);
+  const folder = path.dirname(index);
+  const shards = [...new Set(shardOf.values())].toSorted();
+  const missing = shards.filter((shard) => !existsSync(path.join(folder, shard)));
+  if (missing.length > 0) {
+    throw invalid(
+      index,
+      `it names ${missing.join(', ')}, not there beside it; fetch ${missing.length === 1 ? 'that shard' : 'those shards'} too`,
+    );
+  }
+  return opened(
+    shards.map((shard) => path.join(folder, shard)),
+    ({ tensors }) => {
+      for (const [name, shard] of shardOf) {
+        const holder = tensors.get(name)?.file.path;
+        if (holder !== undefined && path.basename(holder) === shard) continue;
+        const where = holder === undefined ? 'no shard' : path.basename(holder);
+        throw invalid(
+          index,
+          `it places tensor "${name}" in ${shard}, but ${where} holds it; index and shards are not of one model`,
+        );
+      }
+    },
+  );
+}
+
+/** The shard of every tensor. */
+async function readIndex(index: string): Promise<ReadonlyMap<string, string>> {
+  const json = await readJson(index, 'MODEL_INVALID');
+  const map = isRecord(json) && isRecord(json['weight_map']) ? json['weight_map'] : {};
+  const shardOf = new Map<string, string>();
+  for (const [name, shard] of Object.entries(map)) {
+    if (typeof shard === 'string' && path.basename(shard) === shard) shardOf.set(name, shard);
+  }
+  if (shardOf.size === 0 || shardOf.size !== Object.keys(map).length) {
+    throw invalid(index, 'weight_map must give each tensor the name of a file beside it');
+  }
+  return shardOf;
+}
+
+function tensorsOf(files: readonly WeightsFile[]): Map<string, StoredTensor> {
+  const tensors = new Map<string, StoredTensor>();
+  for (const file of files) {
+    for (const entry of file.entries) {
+      const before = tensors.get(entry.name);
+      if (before !== undefined) {
+        throw new AgentRlError(
+          'MODEL_INVALID',
+          `Tensor "${entry.name}" is in ${before.file.path} and in ${file.path}.`,
+        );
+      }
+      tensors.set(entry.name, { file, entry });
+    }
+  }
+  return tensors;
+}

@@ -1,0 +1,218 @@
+import { open, type FileHandle } from 'node:fs/promises';
+
+import { type Entry, fromRandomAccessReaderPromise, type ZipFile } from 'yauzl';
+
+import { AgentRlError, messageOf } from '../../../agent_rl/core/errors.ts';
+import { elementCount } from '../../config/parameters.ts';
+import { readFloatsAt, readInto } from '../read-values.ts';
+import { bytesOf, invalid, type StoredDtype, type TensorEntry } from '../safetensors-header.ts';
+import type { WeightsFile } from '../weights-file.ts';
+import { refused } from './pickle-bytes.ts';
+import { type TorchTensor, TorchRules } from './torch-rules.ts';
+import { unpickle } from './unpickle.ts';
+import { ZipReader } from './zip-reader.ts';
+
+/** The list of tensors of the largest models has a hundredth of this. */
+const largestPickle = 2 ** 24;
+
+/** Where the bytes of an entry lie in the file. */
+interface Place {
+  readonly start: number;
+  readonly length: number;
+}
+
+/** A tensor and where its storage lies. */
+interface PlacedTensor extends TorchTensor {
+  readonly position: number;
+}
+
+/**
+ * A state dict as `torch.save` writes it since PyTorch 1.6: a zip of uncompressed entries, `data.pkl` with the
+ * names and shapes, and one entry per storage. Nothing in it is run, and only tensors can be in it.
+ */
+export class TorchFile implements WeightsFile {
+  private constructor(
+    readonly path: string,
+    readonly entries: readonly TensorEntry[],
+    private readonly tensors: ReadonlyMap<string, PlacedTensor>,
+    private readonly handle: FileHandle,
+  ) {}
+
+  /** @throws AgentRlError `MODEL_INVALID` when it is no such file, or its pickle names anything but tensors. */
+  static async open(path: string): Promise<TorchFile> {
+    const handle = await open(path, 'r').catch((cause: unknown) => {
+      throw invalid(path, `it cannot be read (${messageOf(cause)})`, cause);
+    });
+    try {
+      const places = await readPlaces(handle, path);
+      const root = rootOf(path, places);
+      await checkByteOrder(handle, path, places.get(`${root}byteorder`));
+      const pickle = await readPickle(handle, path, places.get(`${root}data.pkl`)!);
+      const rules = new TorchRules(path);
+      const tensors = new Map<string, PlacedTensor>();
+      for (const [name, tensor] of namedTensors(unpickle(pickle, rules, path), rules, path))
+        tensors.set(name, placed(tensor, places.get(`${root}data/${tensor.storage.key}`), path));
+      return new TorchFile(path, [...tensors].map(entryOf), tensors, handle);
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  read(entry: TensorEntry): Promise<Float32Array> {
+    return this.readFloats(entry);
+  }
+
+  async readFloats({ name }: TensorEntry): Promise<Float32Array> {
+    const tensor = this.tensors.get(name);
+    if (tensor === undefined) throw invalid(this.path, `it has no tensor "${name}"`);
+    const { shape, strides, offset, storage, position } = tensor;
+    const count = elementCount(shape);
+    const span =
+      count === 0 ? 0 : shape.reduce((sum, size, i) => sum + (size - 1) * strides[i]!, 1);
+    const from = position + offset * bytesOf[storage.dtype];
+    const values = await readFloatsAt(this.handle, from, { count: span, dtype: storage.dtype });
+    if (values === undefined) throw invalid(this.path, `tensor "${name}" ends before its bytes do`);
+    return isContiguous(tensor) ? values : gathered(values, tensor, count);
+  }
+
+  async close(): Promise<void> {
+    await this.handle.close();
+  }
+}
+
+/** Every entry's place, read from the zip's table of contents. */
+async function readPlaces(handle: FileHandle, path: string): Promise<ReadonlyMap<string, Place>> {
+  const { size } = await handle.stat();
+  let zip: ZipFile;
+  try {
+    const reader = new ZipReader(handle, size);
+    zip = await fromRandomAccessReaderPromise(reader, size, { autoClose: false });
+  } catch (cause) {
+    throw invalid(
+      path,
+      `it is no zip (${messageOf(cause)}). It is damaged, or of before PyTorch 1.6: load it there and save it again`,
+      cause,
+    );
+  }
+  try {
+    const places = new Map<string, Place>();
+    for await (const entry of zip.eachEntry()) {
+      if (places.has(entry.fileName)) throw invalid(path, 'two of its entries have one name');
+      places.set(entry.fileName, await placeOf(zip, entry, path));
+    }
+    return places;
+  } catch (cause) {
+    if (AgentRlError.is(cause)) throw cause;
+    throw invalid(path, `its table of contents is damaged (${messageOf(cause)})`, cause);
+  } finally {
+    zip.close();
+  }
+}
+
+async function placeOf(zip: ZipFile, entry: Entry, path: string): Promise<Place> {
+  const { compressionMethod, compressedSize, uncompressedSize, fileName } = entry;
+  if (compressionMethod !== 0 || entry.isEncrypted() || compressedSize !== uncompressedSize)
+    throw invalid(
+      path,
+      `its entry ${JSON.stringify(fileName)} is compressed; PyTorch stores plainly`,
+    );
+  const { fileDataStart } = await zip.readLocalFileHeaderPromise(entry, { minimal: true });
+  if (fileDataStart + uncompressedSize > zip.fileSize)
+    throw invalid(path, `its entry ${JSON.stringify(fileName)} ends beyond the file`);
+  return { start: fileDataStart, length: uncompressedSize };
+}
+
+/** The folder in the zip that everything is in, named after the file when it was saved. */
+function rootOf(path: string, places: ReadonlyMap<string, Place>): string {
+  const roots = [...places.keys()].filter((name) => /^[^/]+\/data\.pkl$/.test(name));
+  if (roots.length === 1) return roots[0]!.slice(0, -'data.pkl'.length);
+  throw invalid(
+    path,
+    `it holds ${roots.length} entries data.pkl, not one; torch.save wrote no such file`,
+  );
+}
+
+async function checkByteOrder(
+  handle: FileHandle,
+  path: string,
+  place: Place | undefined,
+): Promise<void> {
+  if (place === undefined) return;
+  const bytes = Buffer.alloc(Math.min(place.length, 16));
+  await readInto(handle, place.start, bytes);
+  if (bytes.toString('latin1') !== 'little')
+    throw invalid(path, 'it was saved on a machine of another byte order; save it on this kind');
+}
+
+async function readPickle(handle: FileHandle, path: string, place: Place): Promise<Uint8Array> {
+  if (place.length > largestPickle) {
+    throw invalid(
+      path,
+      `its list of tensors has ${place.length} bytes; ${largestPickle} are more than any model needs`,
+    );
+  }
+  const bytes = new Uint8Array(place.length);
+  await readInto(handle, place.start, bytes);
+  return bytes;
+}
+
+function namedTensors(
+  value: unknown,
+  rules: TorchRules,
+  path: string,
+): readonly (readonly [string, TorchTensor])[] {
+  if (!(value instanceof Map)) throw refused(path, 'something else than a dict of tensors');
+  return [...value].map(([name, tensor]) => {
+    if (typeof name === 'string' && rules.isTensor(tensor)) return [name, tensor] as const;
+    throw refused(path, `${JSON.stringify(String(name).slice(0, 200))}, which is no tensor`);
+  });
+}
+
+function placed(tensor: TorchTensor, place: Place | undefined, path: string): PlacedTensor {
+  const { key, length, dtype } = tensor.storage;
+  if (place?.length === length * bytesOf[dtype]) return { ...tensor, position: place.start };
+  throw invalid(
+    path,
+    `its storage ${key} should have ${length * bytesOf[dtype]} bytes and has ${place?.length ?? 'no entry'}`,
+  );
+}
+
+function entryOf([name, tensor]: readonly [string, PlacedTensor]): TensorEntry {
+  const { storage, shape, offset, position } = tensor;
+  const dtype: StoredDtype = storage.dtype;
+  const start = position + offset * bytesOf[dtype];
+  return { name, dtype, shape, start, end: start + elementCount(shape) * bytesOf[dtype] };
+}
+
+/** Row after row without a gap, whatever the stride of dimensions of one. */
+function isContiguous({ shape, strides }: TorchTensor): boolean {
+  let expected = 1;
+  for (let i = shape.length - 1; i >= 0; i--) {
+    if (shape[i] !== 1 && strides[i] !== expected) return false;
+    expected *= shape[i]!;
+  }
+  return true;
+}
+
+/** The values of a view row by row, such as those of a transposed matrix. */
+function gathered(
+  values: Float32Array,
+  { shape, strides }: TorchTensor,
+  count: number,
+): Float32Array {
+  const result = new Float32Array(count);
+  const index = shape.map(() => 0);
+  let at = 0;
+  for (let i = 0; i < count; i++) {
+    result[i] = values[at]!;
+    for (let axis = shape.length - 1; axis >= 0; axis--) {
+      at += strides[axis]!;
+      index[axis]! += 1;
+      if (index[axis]! < shape[axis]!) break;
+      at -= strides[axis]! * shape[axis]!;
+      index[axis] = 0;
+    }
+  }
+  return result;
+}

@@ -1,0 +1,134 @@
+import { elementCount } from '../../config/parameters.ts';
+import type { StoredDtype } from '../safetensors-header.ts';
+import { refused } from './pickle-bytes.ts';
+import { type PickleRules, Tuple } from './unpickle.ts';
+
+/** A run of values that tensors look into, one entry of the zip. */
+interface Storage {
+  /** Its entry's name below `data/`. */
+  readonly key: string;
+  readonly dtype: StoredDtype;
+  /** How many values it has. */
+  readonly length: number;
+}
+
+/** A tensor as the pickle describes it: a view of a storage. Offset and strides count values. */
+export interface TorchTensor {
+  readonly storage: Storage;
+  readonly offset: number;
+  readonly shape: readonly number[];
+  readonly strides: readonly number[];
+}
+
+/** One of the few names a pickle may use. */
+class Allowed {
+  constructor(
+    readonly kind: 'rebuild' | 'dict' | 'storage',
+    readonly dtype?: StoredDtype,
+  ) {}
+}
+
+/** Everything a pickle may name; the rest of Python is refused by name. */
+const allowed: ReadonlyMap<string, Allowed> = new Map([
+  ['torch._utils._rebuild_tensor_v2', new Allowed('rebuild')],
+  ['collections.OrderedDict', new Allowed('dict')],
+  ['torch.FloatStorage', new Allowed('storage', 'F32')],
+  ['torch.HalfStorage', new Allowed('storage', 'F16')],
+  ['torch.BFloat16Storage', new Allowed('storage', 'BF16')],
+]);
+
+/** PyTorch has no tensors of more. */
+const mostDimensions = 64;
+
+/** What `torch.save` of a state dict needs, and nothing else. */
+export class TorchRules implements PickleRules {
+  /** What was rebuilt, to be told apart from dicts. */
+  readonly #tensors = new WeakSet();
+  readonly #ordered = new WeakSet();
+
+  constructor(private readonly file: string) {}
+
+  isTensor(value: unknown): value is TorchTensor {
+    return typeof value === 'object' && value !== null && this.#tensors.has(value);
+  }
+
+  global(name: string): unknown {
+    const found = allowed.get(name);
+    if (found !== undefined) return found;
+    const hint = /^torch\.\w+Storage$/.test(name)
+      ? ', values other than float32, float16 and bfloat16'
+      : '';
+    throw refused(this.file, `${shown(name)}${hint}`);
+  }
+
+  persistent(id: unknown): Storage {
+    const parts = id instanceof Tuple ? id.items : [];
+    const [kind, type, key, , length] = parts;
+    const dtype = type instanceof Allowed ? type.dtype : undefined;
+    if (
+      parts.length !== 5 ||
+      kind !== 'storage' ||
+      dtype === undefined ||
+      typeof key !== 'string' ||
+      !/^\d{1,9}$/.test(key) ||
+      !isCount(length)
+    )
+      throw refused(this.file, 'a reference that is not to a storage of floats');
+    return { key, dtype, length };
+  }
+
+  reduce(callable: unknown, args: readonly unknown[]): unknown {
+    const kind = callable instanceof Allowed ? callable.kind : undefined;
+    if (kind === 'rebuild') return this.#rebuild(args);
+    if (kind === 'dict' && args.length === 0) {
+      const dict = new Map();
+      this.#ordered.add(dict);
+      return dict;
+    }
+    throw refused(this.file, 'a call of what is no function for tensors');
+  }
+
+  /** A module's `state_dict` carries `_metadata`, notes on versions of its parts; they are not needed. */
+  build(object: unknown, state: unknown): void {
+    const keys = state instanceof Map ? [...state.keys()] : [];
+    const isOrdered = object instanceof Map && this.#ordered.has(object);
+    if (isOrdered && keys.length === 1 && keys[0] === '_metadata') return;
+    throw refused(this.file, 'state (opcode BUILD) for what is no state dict');
+  }
+
+  #rebuild(args: readonly unknown[]): TorchTensor {
+    const [storage, offset, size, stride] = args;
+    const shape = this.#counts(size);
+    const strides = this.#counts(stride);
+    if (!isStorage(storage) || !isCount(offset) || strides.length !== shape.length)
+      throw refused(this.file, 'a tensor whose description is not one');
+    const count = elementCount(shape);
+    const last = shape.reduce((at, length, i) => at + (length - 1) * strides[i]!, offset);
+    // A view that repeats values could be made as large as one likes out of a single one.
+    if (count > storage.length || (count > 0 && last >= storage.length)) {
+      throw refused(
+        this.file,
+        `a tensor [${shape.join(', ')}] that reaches beyond the ${storage.length} values of its storage`,
+      );
+    }
+    const tensor = { storage, offset, shape, strides };
+    this.#tensors.add(tensor);
+    return tensor;
+  }
+
+  #counts(value: unknown): readonly number[] {
+    const items = value instanceof Tuple ? value.items : undefined;
+    if (items === undefined || items.length > mostDimensions || !items.every(isCount))
+      throw refused(this.file, 'a tensor whose sizes are not sizes');
+    return items;
+  }
+}
+
+const isCount = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+
+const isStorage = (value: unknown): value is Storage =>
+  typeof value === 'object' && value !== null && 'key' in value && 'dtype' in value;
+
+/** A name of whoever made the file, without what could steer a terminal. */
+const shown = (name: string): string => JSON.stringify(name.slice(0, 200)).slice(1, -1);

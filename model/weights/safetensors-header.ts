@@ -1,0 +1,117 @@
+import { AgentRlError } from '../../agent_rl/core/errors.ts';
+import { isRecord } from '../config/is-record.ts';
+import { elementCount } from '../config/parameters.ts';
+
+/** Widths a weight may be stored in. In memory all are float32. */
+export type StoredDtype = 'F32' | 'F16' | 'BF16';
+
+/** What a tensor may hold: weights, or bytes that stay bytes, such as quantised weights. */
+export type TensorDtype = StoredDtype | 'U8';
+
+export const bytesOf: Readonly<Record<TensorDtype, number>> = { F32: 4, F16: 2, BF16: 2, U8: 1 };
+
+/** Where one tensor lies; offsets count from the end of the header. */
+export interface TensorEntry {
+  readonly name: string;
+  readonly dtype: TensorDtype;
+  readonly shape: readonly number[];
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The format's own bound, which keeps a corrupt length from being believed. */
+export const longestHeader = 100_000_000;
+
+/**
+ * Reads and checks the JSON header of a safetensors file (https://github.com/huggingface/safetensors#format).
+ *
+ * @param dataBytes What follows the header in the file.
+ * @throws AgentRlError `MODEL_INVALID`: broken JSON, unknown dtype, sizes that do not fit, overlaps, holes,
+ * tensors outside the file.
+ */
+export function parseHeader(text: string, dataBytes: number, file: string): readonly TensorEntry[] {
+  let header: unknown;
+  try {
+    header = JSON.parse(text);
+  } catch (cause) {
+    throw invalid(
+      file,
+      'its header is not JSON; the file is damaged or is not a safetensors file',
+      cause,
+    );
+  }
+  if (!isRecord(header)) throw invalid(file, 'its header is not a JSON object');
+  const entries = Object.entries(header)
+    .filter(([name]) => name !== '__metadata__')
+    .map(([name, value]) => entryOf(name, value, file))
+    .toSorted((a, b) => a.start - b.start || a.end - b.end);
+  checkLayout(entries, dataBytes, file);
+  return entries;
+}
+
+function entryOf(name: string, value: unknown, file: string): TensorEntry {
+  const of = `tensor "${name}"`;
+  if (!isRecord(value))
+    throw invalid(file, `${of} is described by ${JSON.stringify(value)}, not an object`);
+  const { dtype, shape, data_offsets: offsets } = value;
+  if (!isTensorDtype(dtype)) {
+    throw invalid(
+      file,
+      `${of} has dtype ${JSON.stringify(dtype)}; F32, F16, BF16 and U8 can be read`,
+    );
+  }
+  if (!isSizes(shape))
+    throw invalid(file, `${of} has shape ${JSON.stringify(shape)}, not a list of sizes`);
+  if (!isSizes(offsets) || offsets.length !== 2 || offsets[0]! > offsets[1]!) {
+    throw invalid(file, `${of} has data_offsets ${JSON.stringify(offsets)}, not [start, end]`);
+  }
+  const [start = 0, end = 0] = offsets;
+  const expected = elementCount(shape) * bytesOf[dtype];
+  if (end - start !== expected) {
+    throw invalid(
+      file,
+      `${of} of ${dtype} [${shape.join(', ')}] needs ${expected} bytes and is given ${end - start}`,
+    );
+  }
+  return { name, dtype, shape, start, end };
+}
+
+function checkLayout(entries: readonly TensorEntry[], dataBytes: number, file: string): void {
+  let reached = 0;
+  for (const { name, start, end } of entries) {
+    if (end > dataBytes) {
+      throw invalid(
+        file,
+        `tensor "${name}" ends at byte ${end} of the data, which has ${dataBytes}; the file is cut short`,
+      );
+    }
+    if (start !== reached) {
+      const fault = start < reached ? 'overlaps the tensor before it' : 'leaves a hole before it';
+      throw invalid(
+        file,
+        `tensor "${name}" starts at byte ${start} of the data and ${fault}, which ends at ${reached}`,
+      );
+    }
+    reached = end;
+  }
+  if (reached !== dataBytes) {
+    throw invalid(
+      file,
+      `its tensors end at byte ${reached} of the data, which has ${dataBytes}; expected nothing after them`,
+    );
+  }
+}
+
+export function invalid(file: string, problem: string, cause?: unknown): AgentRlError {
+  return new AgentRlError(
+    'MODEL_INVALID',
+    `${file}: ${problem}.`,
+    cause === undefined ? undefined : { cause },
+  );
+}
+
+const isTensorDtype = (value: unknown): value is TensorDtype =>
+  typeof value === 'string' && Object.hasOwn(bytesOf, value);
+
+const isSizes = (value: unknown): value is number[] =>
+  Array.isArray(value) && value.every((size) => Number.isSafeInteger(size) && size >= 0);

@@ -1,0 +1,222 @@
+import { open, rename, rm, type FileHandle } from 'node:fs/promises';
+
+import { AgentRlError, messageOf } from '../../agent_rl/core/errors.ts';
+import { largestFloat16, narrowBFloat16, narrowFloat16 } from './half-precision.ts';
+import { elementCount } from '../config/parameters.ts';
+import { pieceBytes, readFloatsAt, readInto } from './read-values.ts';
+import {
+  bytesOf,
+  invalid,
+  longestHeader,
+  parseHeader,
+  type StoredDtype,
+  type TensorDtype,
+  type TensorEntry,
+} from './safetensors-header.ts';
+import type { WeightsFile } from './weights-file.ts';
+
+/** An open file whose header has been checked. Close it, or hold it with `await using`. */
+export class SafetensorsFile implements WeightsFile {
+  private constructor(
+    readonly path: string,
+    readonly entries: readonly TensorEntry[],
+    readonly handle: FileHandle,
+    readonly dataStart: number,
+  ) {}
+
+  /** @throws AgentRlError `MODEL_INVALID` when the file is missing, cut short or damaged. */
+  static async open(path: string): Promise<SafetensorsFile> {
+    const handle = await open(path, 'r').catch((cause: unknown) => {
+      throw invalid(path, `it cannot be read (${messageOf(cause)})`, cause);
+    });
+    try {
+      const stat = await handle.stat();
+      if (!stat.isFile()) throw invalid(path, 'it is no file');
+      const { size } = stat;
+      const length = await headerLength(handle, size, path);
+      const header = Buffer.alloc(length);
+      await readInto(handle, 8, header);
+      const dataStart = 8 + length;
+      return new SafetensorsFile(
+        path,
+        parseHeader(header.toString('utf8'), size - dataStart, path),
+        handle,
+        dataStart,
+      );
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  /** A tensor's values: floats widened to float32, bytes as they are. */
+  async read(entry: TensorEntry): Promise<Float32Array | Uint8Array> {
+    const { dtype, start, end } = entry;
+    const position = this.dataStart + start;
+    if (dtype === 'U8') {
+      const bytes = new Uint8Array(end - start);
+      if ((await readInto(this.handle, position, bytes)) === bytes.length) return bytes;
+    } else {
+      const count = (end - start) / bytesOf[dtype];
+      const values = await readFloatsAt(this.handle, position, { count, dtype });
+      if (values !== undefined) return values;
+    }
+    throw invalid(this.path, `tensor "${entry.name}" ends before its ${end - start} bytes do`);
+  }
+
+  /** A tensor of weights. @throws AgentRlError `MODEL_INVALID` when it holds bytes. */
+  async readFloats(entry: TensorEntry): Promise<Float32Array> {
+    const values = await this.read(entry);
+    if (!isBytes(values)) return values;
+    throw invalid(
+      this.path,
+      `tensor "${entry.name}" has dtype "${entry.dtype}"; F32, F16 or BF16 is needed`,
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.handle.close();
+  }
+}
+
+export interface TensorToWrite {
+  readonly shape: readonly number[];
+  /** Floats are stored as the file's `dtype`, bytes as U8 whatever that is. */
+  readonly values: Float32Array | Uint8Array;
+  /** Width of these floats, where it is not the file's. */
+  readonly dtype?: StoredDtype;
+}
+
+export interface WriteSafetensorsOptions {
+  readonly dtype?: StoredDtype;
+  /** Free text kept in the header. */
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Writes wide elements before narrow ones and each in the order of their names, so that the same tensors always give
+ * the same bytes and every element lies at a multiple of its width. The file appears whole or not at all: it is
+ * written beside its place and renamed.
+ *
+ * @throws AgentRlError `OUTPUT_UNWRITABLE`; `MODEL_INVALID` for a value that does not fit the width.
+ */
+export async function writeSafetensors(
+  path: string,
+  tensors: ReadonlyMap<string, TensorToWrite>,
+  { dtype = 'F32', metadata = { format: 'pt' } }: WriteSafetensorsOptions = {},
+): Promise<void> {
+  const storedAs = ({ values, dtype: own = dtype }: TensorToWrite): TensorDtype =>
+    isBytes(values) ? 'U8' : own;
+  const ordered = [...tensors].toSorted(
+    ([a, one], [b, other]) =>
+      bytesOf[storedAs(other)] - bytesOf[storedAs(one)] || (a < b ? -1 : Number(a > b)),
+  );
+  const header: Record<string, unknown> = { __metadata__: metadata };
+  let end = 0;
+  for (const [name, tensor] of ordered) {
+    const { shape, values } = tensor;
+    if (values.length !== elementCount(shape)) {
+      throw invalid(
+        path,
+        `tensor "${name}" has ${values.length} values for shape [${shape.join(', ')}]`,
+      );
+    }
+    const stored = storedAs(tensor);
+    const start = end;
+    end += values.length * bytesOf[stored];
+    header[name] = { dtype: stored, shape, data_offsets: [start, end] };
+  }
+  const chunks = function* (): Generator<Uint8Array> {
+    yield headerBytes(header);
+    for (const [name, { values, dtype: own = dtype }] of ordered) {
+      if (isBytes(values)) yield values;
+      else yield* narrowed(values, own, `${path}: tensor "${name}"`);
+    }
+  };
+  await writeAside(path, chunks());
+}
+
+/** Writes a file beside its place and renames it there once it is whole. */
+export async function writeAside(path: string, chunks: Iterable<Uint8Array>): Promise<void> {
+  const aside = `${path}.${process.pid}.partial`;
+  try {
+    const handle = await open(aside, 'w');
+    try {
+      for (const chunk of chunks) await handle.writeFile(chunk);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(aside, path);
+  } catch (cause) {
+    await rm(aside, { force: true });
+    if (AgentRlError.is(cause)) throw cause;
+    throw new AgentRlError(
+      'OUTPUT_UNWRITABLE',
+      `Cannot write ${path}: ${messageOf(cause)}. Check space and permissions.`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+async function headerLength(handle: FileHandle, size: number, path: string): Promise<number> {
+  if (size < 8)
+    throw invalid(
+      path,
+      `it has ${size} bytes; a safetensors file starts with 8 that give its header's length`,
+    );
+  const prefix = Buffer.alloc(8);
+  await readInto(handle, 0, prefix);
+  const length = prefix.readBigUInt64LE();
+  if (length > longestHeader || Number(length) > size - 8) {
+    throw invalid(
+      path,
+      `its header should have ${length} bytes, but ${size - 8} follow; the file is cut short or is not a safetensors file`,
+    );
+  }
+  return Number(length);
+}
+
+function headerBytes(header: Readonly<Record<string, unknown>>): Uint8Array {
+  const text = Buffer.from(JSON.stringify(header), 'utf8');
+  const padded = Math.ceil(text.length / 8) * 8;
+  const bytes = Buffer.alloc(8 + padded, ' ');
+  bytes.writeBigUInt64LE(BigInt(padded));
+  text.copy(bytes, 8);
+  return bytes;
+}
+
+const isBytes = (values: TensorToWrite['values']): values is Uint8Array =>
+  values.BYTES_PER_ELEMENT === 1;
+
+const bytesUnder = ({ buffer, byteOffset, byteLength }: Uint16Array | Float32Array): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength);
+
+function* narrowed(values: Float32Array, dtype: StoredDtype, where: string): Generator<Uint8Array> {
+  const step = pieceBytes / 4;
+  for (let at = 0; at < values.length; at += step) {
+    yield narrow(values.subarray(at, at + step), dtype, where);
+  }
+}
+
+function narrow(values: Float32Array, dtype: StoredDtype, where: string): Uint8Array {
+  if (dtype === 'F32') return bytesUnder(values);
+  if (dtype === 'BF16') return bytesUnder(narrowBFloat16(values));
+  const tooLarge = beyondFloat16(values);
+  if (tooLarge !== undefined) {
+    throw new AgentRlError(
+      'MODEL_INVALID',
+      `${where} holds ${tooLarge}; F16 reaches ${largestFloat16}. Store as BF16 or F32.`,
+    );
+  }
+  return bytesUnder(narrowFloat16(values));
+}
+
+function beyondFloat16(values: Float32Array): number | undefined {
+  for (const value of values) {
+    if (Math.abs(value) > largestFloat16 && Math.abs(value) !== Infinity) return value;
+  }
+  return undefined;
+}

@@ -1,0 +1,295 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import * as fc from 'fast-check';
+
+import { linearModules } from '../../../../agent_rl/core/services/linear-module.ts';
+import { adapterTargets, type Adapter } from '../../../../model/adapters/adapter.ts';
+import {
+  holdsAdapter,
+  readAdapterConfig,
+  readAdapterWeights,
+  writeAdapter,
+} from '../../../../model/adapters/adapter-files.ts';
+import { saveModel } from '../../../../model/weights/load-model.ts';
+import { readJson } from '../../../../model/config/read-json.ts';
+import { SafetensorsFile, writeSafetensors } from '../../../../model/weights/safetensors.ts';
+import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
+import { rejectionOf } from '../../../support/thrown.ts';
+import { saveTinyAdapter, tinyAdapter, tinyAdapterWeights } from '../../../support/tiny-adapter.ts';
+import { tinyModels, tinyWeights } from '../../../support/tiny-models.ts';
+
+const folder = temporaryFolder();
+const config = tinyModels['Qwen3 with two query heads per key head']!;
+const base = join(folder, 'base');
+const own = join(folder, 'own');
+const prefix = 'base_model.model.model.layers';
+
+let folders = 0;
+const fresh = (): string => join(folder, `adapter-${(folders += 1)}`);
+
+const configOf = async (of: string) =>
+  (await readJson(join(of, 'adapter_config.json'), 'MODEL_INVALID')) as Record<string, unknown>;
+
+/** An adapter whose config says something else. */
+async function changed(changes: Readonly<Record<string, unknown>>): Promise<string> {
+  const to = fresh();
+  await saveTinyAdapter(to, config);
+  const json = { ...(await configOf(to)), ...changes };
+  writeBelow(to, 'adapter_config.json', JSON.stringify(json));
+  return to;
+}
+
+async function tensorsOf(of: string) {
+  const file = await SafetensorsFile.open(join(of, 'adapter_model.safetensors'));
+  try {
+    return new Map(
+      await Promise.all(
+        file.entries.map(
+          async (entry) =>
+            [
+              entry.name,
+              { shape: [...entry.shape], values: await file.readFloats(entry) },
+            ] as const,
+        ),
+      ),
+    );
+  } finally {
+    await file.close();
+  }
+}
+
+beforeAll(async () => {
+  await saveModel(base, { config, parameters: tinyWeights(config), storedDtype: 'F32' });
+  await saveTinyAdapter(own, config, { baseModel: base });
+});
+
+describe('an adapter that is written', () => {
+  test("has PEFT's files, names and shapes", async () => {
+    expect(readdirSync(own).toSorted()).toEqual([
+      'adapter_config.json',
+      'adapter_model.safetensors',
+    ]);
+    const tensors = await tensorsOf(own);
+    expect(tensors.size).toBe(2 * 7 * 2);
+    expect(tensors.get(`${prefix}.1.self_attn.q_proj.lora_A.weight`)?.shape).toEqual([3, 12]);
+    expect(tensors.get(`${prefix}.1.self_attn.q_proj.lora_B.weight`)?.shape).toEqual([16, 3]);
+    expect(tensors.get(`${prefix}.0.mlp.down_proj.lora_A.weight`)?.shape).toEqual([3, 20]);
+    expect(tensors.get(`${prefix}.0.mlp.down_proj.lora_B.weight`)?.shape).toEqual([12, 3]);
+  });
+
+  test("has a config of PEFT's keys alone", async () => {
+    expect(await configOf(own)).toEqual({
+      peft_type: 'LORA',
+      task_type: 'CAUSAL_LM',
+      base_model_name_or_path: base,
+      r: 3,
+      lora_alpha: 6,
+      lora_dropout: 0.1,
+      use_rslora: false,
+      target_modules: ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'],
+      bias: 'none',
+      fan_in_fan_out: false,
+      inference_mode: true,
+      init_lora_weights: true,
+      modules_to_save: null,
+    });
+  });
+
+  test('is read back bit for bit, whatever it is', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          rank: fc.integer({ min: 1, max: 5 }),
+          alpha: fc.double({ min: 0.01, max: 64, noNaN: true }),
+          dropout: fc.double({ min: 0, max: 0.99, noNaN: true }),
+          rankStabilised: fc.boolean(),
+          targets: fc.subarray([...linearModules], { minLength: 1 }),
+        }),
+        async (parts) => {
+          const adapter: Adapter = { ...parts, name: 'any' };
+          const weights = tinyAdapterWeights(config, adapter);
+          const to = fresh();
+          await writeAdapter(to, config, { adapter, parameters: weights, baseModel: base });
+          expect(holdsAdapter(to)).toBe(true);
+          const read = await readAdapterConfig(to, 'any');
+          expect(read).toEqual({ adapter, baseModel: base, under: [] });
+          const back = await readAdapterWeights(to, config, read.adapter);
+          expect([...back.keys()]).toEqual([...weights.keys()]);
+          for (const [name, values] of weights) expect(back.get(name)).toEqual(values);
+        },
+      ),
+      { numRuns: 15 },
+    );
+  });
+
+  test('needs all its tensors', async () => {
+    const parameters = tinyAdapterWeights(config);
+    parameters.delete('model.layers.1.mlp.up_proj.lora_B.tiny.weight');
+    const written = writeAdapter(fresh(), config, {
+      adapter: tinyAdapter,
+      parameters,
+      baseModel: base,
+    });
+    expect((await rejectionOf(written)).message).toContain('layers.1.mlp.up_proj.lora_B');
+  });
+});
+
+describe('an adapter of PEFT', () => {
+  test('may name its targets all-linear or by whole names, and leave out what is as usual', async () => {
+    const all = await readAdapterConfig(await changed({ target_modules: 'all-linear' }), 'x');
+    expect(all.adapter.targets).toEqual(linearModules);
+    const some = await changed({ target_modules: ['v_proj', 'mlp.up_proj'] });
+    const { adapter } = await readAdapterConfig(some, 'x');
+    expect(adapter.targets).toEqual(['self_attn.v_proj', 'mlp.up_proj']);
+    const least = fresh();
+    const json = { peft_type: 'LORA', r: 2, lora_alpha: 4, target_modules: ['q_proj'] };
+    writeBelow(least, 'adapter_config.json', JSON.stringify(json));
+    expect(await readAdapterConfig(least, 'x')).toEqual({
+      adapter: {
+        name: 'x',
+        rank: 2,
+        alpha: 4,
+        dropout: 0,
+        rankStabilised: false,
+        targets: adapterTargets(['q_proj']),
+      },
+      baseModel: undefined,
+      under: [],
+    });
+  });
+
+  test('may say what changes nothing', async () => {
+    const to = await changed({
+      init_lora_weights: 'gaussian',
+      rank_pattern: {},
+      alpha_pattern: {},
+      loftq_config: {},
+      use_dora: false,
+      modules_to_save: [],
+      layers_to_transform: null,
+      lora_bias: false,
+      peft_version: '0.21.2',
+      a_key_of_the_future: null,
+    });
+    expect((await readAdapterConfig(to, 'x')).adapter.rank).toBe(3);
+  });
+
+  test('may carry the name of an adapter in its tensors', async () => {
+    const to = fresh();
+    await saveTinyAdapter(to, config);
+    const named = [...(await tensorsOf(to))].map(
+      ([name, tensor]) => [name.replace(/\.weight$/, '.default.weight'), tensor] as const,
+    );
+    const file = join(to, 'adapter_model.safetensors');
+    await writeSafetensors(file, new Map(named), { dtype: 'F32' });
+    expect(await readAdapterWeights(to, config, tinyAdapter)).toEqual(tinyAdapterWeights(config));
+  });
+
+  test.each<[string, unknown]>([
+    ['use_dora', true],
+    ['bias', 'all'],
+    ['modules_to_save', ['lm_head']],
+    ['rank_pattern', { q_proj: 4 }],
+    ['alpha_pattern', { q_proj: 4 }],
+    ['layers_to_transform', [0]],
+    ['layers_pattern', 'layers'],
+    ['layer_replication', [[0, 2]]],
+    ['exclude_modules', ['k_proj']],
+    ['target_parameters', ['mlp.experts.gate_up_proj']],
+    ['trainable_token_indices', [5]],
+    ['fan_in_fan_out', true],
+    ['lora_bias', true],
+    ['alora_invocation_tokens', [1]],
+    ['use_qalora', true],
+    ['init_lora_weights', 'pissa'],
+    ['init_lora_weights', 'olora'],
+    ['peft_type', 'IA3'],
+    ['target_modules', ['q_proj', 'lm_head']],
+    ['target_modules', ['embed_tokens']],
+    ['target_modules', String.raw`.*\.(q|v)_proj`],
+    ['target_modules', []],
+    ['target_modules', null],
+    ['r', 0],
+    ['r', 1.5],
+    ['r', null],
+    ['lora_alpha', 0],
+    ['lora_alpha', '16'],
+    ['lora_dropout', 1],
+    ['lora_dropout', null],
+  ])('is refused by name where it has %s %j', async (key, value) => {
+    const { code, message } = await rejectionOf(
+      readAdapterConfig(await changed({ [key]: value }), 'x'),
+    );
+    expect(code).toBe('MODEL_INVALID');
+    expect(message.split('\n')).toHaveLength(2);
+    expect(message).toMatch(
+      new RegExp(String.raw`adapter_config\.json is no adapter.*\n- ${key} `),
+    );
+  });
+
+  test('is told all that is wrong with it at once', async () => {
+    const to = await changed({ use_dora: true, bias: 'all', r: -1, target_modules: ['lm_head'] });
+    const { message } = await rejectionOf(readAdapterConfig(to, 'x'));
+    expect(message.match(/^- (\w+)/gm)).toEqual([
+      '- bias',
+      '- use_dora',
+      '- r',
+      '- target_modules',
+    ]);
+  });
+
+  test.each([
+    ['no JSON', '{', 'is not JSON'],
+    ['no object', '[]', 'it is no object'],
+  ])('is refused when its config is %s', async (_, text, message) => {
+    const to = fresh();
+    writeBelow(to, 'adapter_config.json', text);
+    const error = await rejectionOf(readAdapterConfig(to, 'x'));
+    expect([error.code, error.message]).toEqual([
+      'MODEL_INVALID',
+      expect.stringContaining(message),
+    ]);
+  });
+});
+
+describe('the weights of an adapter are refused', () => {
+  const refused = async (of: string, model = config): Promise<string> => {
+    const error = await rejectionOf(readAdapterWeights(of, model, tinyAdapter));
+    expect(error.code).toBe('MODEL_INVALID');
+    return error.message;
+  };
+
+  test('on a model of another width or depth, tensor by tensor', async () => {
+    const wide = await refused(own, { ...config, hiddenSize: 16 });
+    expect(wide).toContain(
+      `"${prefix}.0.self_attn.q_proj.lora_A.weight" is [3, 12]; on this model expected [3, 16].`,
+    );
+    expect(await refused(own, { ...config, layers: 3 })).toContain(
+      `"${prefix}.2.self_attn.q_proj.lora_A.weight" is missing; expected [3, 12].`,
+    );
+    expect(await refused(own, { ...config, layers: 1 })).toContain(
+      `"${prefix}.1.self_attn.q_proj.lora_A.weight" is not part of this adapter.`,
+    );
+  });
+
+  test('where a value is no number', async () => {
+    const to = fresh();
+    const parameters = tinyAdapterWeights(config);
+    parameters.get('model.layers.0.mlp.up_proj.lora_B.tiny.weight')![4] = Number.NaN;
+    await writeAdapter(to, config, { adapter: tinyAdapter, parameters, baseModel: base });
+    expect(await refused(to)).toContain(
+      `"${prefix}.0.mlp.up_proj.lora_B.weight" holds values that are no finite numbers`,
+    );
+  });
+
+  test('where there is only a pickle, or nothing', async () => {
+    const to = fresh();
+    await saveTinyAdapter(to, config);
+    rmSync(join(to, 'adapter_model.safetensors'));
+    expect(await refused(to)).toMatch(/holds no adapter_model\.safetensors\.$/);
+    writeBelow(to, 'adapter_model.bin', 'pickled');
+    expect(await refused(to)).toMatch(/adapter_model\.bin is a pickle.*safe_serialization=True/);
+  });
+});

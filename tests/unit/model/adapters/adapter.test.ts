@@ -1,0 +1,161 @@
+import { describe, expect, test } from '@jest/globals';
+import * as fc from 'fast-check';
+
+import { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
+import {
+  adapterParameter,
+  adapterScale,
+  adapterSpecs,
+  adapterTargets,
+  allSpecs,
+  countParameters,
+  initialAdapter,
+  requireTrainable,
+  trainedSpecs,
+  withoutTrainedAdapter,
+  type Adapter,
+} from '../../../../model/adapters/adapter.ts';
+import { tinyAdapter } from '../../../support/tiny-adapter.ts';
+import { tinyModels } from '../../../support/tiny-models.ts';
+import { thrownBy } from '../../../support/thrown.ts';
+
+/** Width 12, 4 query heads and 1 key head of 4, 20 inner values, 2 layers, vocabulary 11. */
+const config = tinyModels['Qwen2 with biases, four query heads per key head and its own LM head']!;
+const second: Adapter = {
+  ...tinyAdapter,
+  name: 'second',
+  rank: 2,
+  targets: adapterTargets(['v_proj']),
+};
+
+describe('the targets of an adapter', () => {
+  test.each([
+    [
+      ['attention'],
+      ['self_attn.q_proj', 'self_attn.k_proj', 'self_attn.v_proj', 'self_attn.o_proj'],
+    ],
+    [['mlp'], ['mlp.gate_proj', 'mlp.up_proj', 'mlp.down_proj']],
+    [
+      ['down_proj', 'q_proj'],
+      ['self_attn.q_proj', 'mlp.down_proj'],
+    ],
+    [['self_attn.v_proj'], ['self_attn.v_proj']],
+    [['q_proj', 'q_proj', 'self_attn.q_proj'], ['self_attn.q_proj']],
+  ])('%j are %j', (names, expected) => {
+    expect(adapterTargets(names)).toEqual(expected);
+  });
+
+  test('all-linear are attention and mlp, in the order of a block however they are named', () => {
+    const all = adapterTargets(['all-linear']);
+    expect(all).toHaveLength(7);
+    expect(adapterTargets(['mlp', 'attention'])).toEqual(all);
+  });
+
+  test.each([
+    [['attention', 'lm_head'], 'No linear layer of this model is named "lm_head"'],
+    [['embed_tokens'], '"embed_tokens"'],
+    [['proj'], '"proj"'],
+    [['constructor'], '"constructor"'],
+    [[], 'An adapter needs targets'],
+  ])('cannot be %j', (names, message) => {
+    const { code, message: text } = thrownBy(() => adapterTargets(names));
+    expect(code).toBe('CONFIG_INVALID');
+    expect(text).toContain(message);
+    expect(text).toContain('attention, mlp, all-linear, q_proj');
+  });
+});
+
+test('an adapter is scaled by alpha / rank, or by alpha / sqrt(rank) where it is rank-stabilised', () => {
+  const adapter = { ...tinyAdapter, alpha: 8, rank: 16 };
+  expect(adapterScale(adapter)).toBe(0.5);
+  expect(adapterScale({ ...adapter, rankStabilised: true })).toBe(2);
+});
+
+describe('the tensors of an adapter', () => {
+  test('are A [rank, in] and B [out, rank] of each layer it has', () => {
+    const targets = adapterTargets(['k_proj', 'down_proj']);
+    expect(adapterSpecs(config, { ...tinyAdapter, targets })).toEqual(
+      [0, 1].flatMap((layer) => [
+        { name: `model.layers.${layer}.self_attn.k_proj.lora_A.tiny.weight`, shape: [3, 12] },
+        { name: `model.layers.${layer}.self_attn.k_proj.lora_B.tiny.weight`, shape: [4, 3] },
+        { name: `model.layers.${layer}.mlp.down_proj.lora_A.tiny.weight`, shape: [3, 20] },
+        { name: `model.layers.${layer}.mlp.down_proj.lora_B.tiny.weight`, shape: [12, 3] },
+      ]),
+    );
+  });
+
+  test('are what is trained; of several adapters those of the last', () => {
+    const one = { ...config, adapters: [tinyAdapter] };
+    const two = { ...config, adapters: [tinyAdapter, second] };
+    expect(trainedSpecs(config)).toEqual(allSpecs(config));
+    expect(trainedSpecs(one)).toEqual(adapterSpecs(config, tinyAdapter));
+    expect(trainedSpecs(two)).toEqual(adapterSpecs(config, second));
+    expect(withoutTrainedAdapter(two)).toEqual(one);
+    expect(allSpecs(withoutTrainedAdapter(one))).toEqual(allSpecs(config));
+  });
+
+  test('are counted with the model and alone', () => {
+    // Embedding and head 132 each, final norm 12; a layer: projections 192 + 48 + 48 + 192, biases 16 + 4 + 4,
+    // feed-forward 3 x 240, norms 24.
+    const model = 2 * 132 + 12 + 2 * (480 + 24 + 720 + 24);
+    // v_proj: A [2, 12] and B [4, 2].
+    const adapter = 2 * (24 + 8);
+    expect(countParameters(config)).toEqual({ parameters: model, trainedParameters: model });
+    const adapted = { ...config, adapters: [second] };
+    expect(countParameters(adapted)).toEqual({
+      parameters: model + adapter,
+      trainedParameters: adapter,
+    });
+    const quantized = { ...config, quantization: { bits: 4, blockSize: 4 } as const };
+    expect(countParameters(quantized)).toEqual({ parameters: model, trainedParameters: 0 });
+    expect(thrownBy(() => requireTrainable(quantized)).code).toBe('CONFIG_INVALID');
+    expect(countParameters({ ...quantized, adapters: [second] }).trainedParameters).toBe(adapter);
+  });
+});
+
+describe('a new adapter', () => {
+  const first = (seed: number, adapter = tinyAdapter, of = config) =>
+    initialAdapter(of, adapter, new KeyedRng(seed, 'test'));
+
+  test('has B zero, so that it adds nothing', () => {
+    const matrices = [...first(1)].filter(([name]) => name.includes('.lora_B.'));
+    expect(matrices).toHaveLength(14);
+    for (const [, values] of matrices) expect(values.every((value) => value === 0)).toBe(true);
+  });
+
+  test('has A uniform within 1 / sqrt(in)', () => {
+    const name = adapterParameter(tinyAdapter, 0, 'mlp.down_proj', 'A');
+    const many = Array.from({ length: 200 }, (_, seed) => [...first(seed).get(name)!]).flat();
+    const bound = 1 / Math.sqrt(20);
+    // 12,000 values: the ends are reached, the mean is 0 and the variance bound² / 3, to four standard errors.
+    expect(Math.max(...many)).toBeLessThanOrEqual(Math.fround(bound));
+    expect(Math.max(...many)).toBeGreaterThan(0.99 * bound);
+    expect(Math.min(...many)).toBeLessThan(-0.99 * bound);
+    const mean = many.reduce((sum, value) => sum + value, 0) / many.length;
+    const square = many.reduce((sum, value) => sum + value * value, 0) / many.length;
+    expect(Math.abs(mean)).toBeLessThan((4 * bound) / Math.sqrt(3 * 12_000));
+    expect(Math.abs(square / bound ** 2 - 1 / 3)).toBeLessThan(
+      4 * Math.sqrt((1 / 5 - 1 / 9) / 12_000),
+    );
+  });
+
+  test('is keyed: every tensor has its own values, whatever else the adapter has', () => {
+    fc.assert(
+      fc.property(fc.nat(), (seed) => {
+        const whole = first(seed);
+        const part = first(seed, { ...tinyAdapter, targets: adapterTargets(['up_proj']) });
+        for (const [name, values] of part) expect(values).toEqual(whole.get(name));
+        const gate = whole.get(adapterParameter(tinyAdapter, 0, 'mlp.gate_proj', 'A'));
+        for (const [layer, module] of [
+          [0, 'mlp.up_proj'],
+          [1, 'mlp.gate_proj'],
+        ] as const)
+          expect(whole.get(adapterParameter(tinyAdapter, layer, module, 'A'))).not.toEqual(gate);
+        expect(
+          first(seed + 1).get(adapterParameter(tinyAdapter, 0, 'mlp.gate_proj', 'A')),
+        ).not.toEqual(gate);
+      }),
+      { numRuns: 20 },
+    );
+  });
+});

@@ -1,0 +1,223 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { readModelConfig, writeModelConfig } from '../../../../model/config/model-config.ts';
+import { tinyModels } from '../../../support/tiny-models.ts';
+
+const qwen3 = {
+  model_type: 'qwen3',
+  architectures: ['Qwen3ForCausalLM'],
+  vocab_size: 6400,
+  hidden_size: 768,
+  num_hidden_layers: 8,
+  num_attention_heads: 8,
+  num_key_value_heads: 4,
+  head_dim: 96,
+  intermediate_size: 2432,
+  rms_norm_eps: 1e-6,
+  rope_theta: 1e6,
+  max_position_embeddings: 32768,
+  tie_word_embeddings: true,
+  bos_token_id: 1,
+  eos_token_id: 2,
+};
+
+test('reads MiniMind-3 as it is published', () => {
+  expect(readModelConfig(qwen3)).toEqual({
+    family: 'qwen3',
+    vocabSize: 6400,
+    hiddenSize: 768,
+    layers: 8,
+    heads: 8,
+    kvHeads: 4,
+    headDim: 96,
+    intermediateSize: 2432,
+    rmsNormEps: 1e-6,
+    ropeTheta: 1e6,
+    maxPositions: 32768,
+    tiedEmbeddings: true,
+    qkNorm: true,
+    qkvBias: false,
+    bosTokenId: 1,
+    eosTokenIds: [2],
+  });
+});
+
+test.each(Object.entries(tinyModels))('writes %s so that it reads back the same', (_, config) => {
+  expect(readModelConfig(writeModelConfig(config, 'float32'))).toEqual(config);
+});
+
+test('a window that is named and not used is no window', () => {
+  const json = { ...qwen3, model_type: 'qwen2', sliding_window: 4096, max_window_layers: 21 };
+  const plain = readModelConfig({ ...qwen3, model_type: 'qwen2' });
+  expect(readModelConfig({ ...json, use_sliding_window: false })).toEqual(plain);
+  // transformers takes the layers below max_window_layers, all eight of them, as full.
+  expect(readModelConfig({ ...json, use_sliding_window: true })).toEqual(plain);
+  expect(
+    readModelConfig({ ...json, layer_types: Array<string>(8).fill('full_attention') }),
+  ).toEqual(plain);
+});
+
+test("Qwen2's biases are what they are whatever attention_bias says", () => {
+  expect(readModelConfig({ ...qwen3, model_type: 'qwen2', attention_bias: true }).qkvBias).toBe(
+    true,
+  );
+});
+
+test('the rotary base in rope_parameters comes before one beside it', () => {
+  const json = { ...qwen3, rope_theta: 5, rope_parameters: { rope_theta: 7 } };
+  expect(readModelConfig(json).ropeTheta).toBe(7);
+});
+
+const extended = {
+  type: 'yarn',
+  factor: 16,
+  originalPositions: 2048,
+  attentionFactor: 1,
+  betaFast: 32,
+  betaSlow: 1,
+  truncate: true,
+} as const;
+
+test("MiniMind's inference_rope_scaling is a YaRN of 16 from 2048 positions on", () => {
+  const json = { ...qwen3, model_type: 'minimind', inference_rope_scaling: true };
+  expect(readModelConfig(json).ropeScaling).toEqual(extended);
+  expect(readModelConfig({ ...json, max_position_embeddings: 2048 }).ropeScaling).toBeUndefined();
+});
+
+test.each([
+  { type: 'linear', factor: 2.5 },
+  {
+    type: 'llama3',
+    factor: 8,
+    lowFrequencyTurns: 1,
+    highFrequencyTurns: 4,
+    originalPositions: 8192,
+  },
+  extended,
+  { ...extended, attentionFactor: 0.1 * Math.log(16) + 1, truncate: false, betaFast: 20 },
+] as const)('writes the rotary scaling %j so that it reads back the same', (ropeScaling) => {
+  const config = { ...readModelConfig(qwen3), ropeScaling };
+  const written: unknown = JSON.parse(JSON.stringify(writeModelConfig(config, 'float32')));
+  expect(readModelConfig(written)).toEqual(config);
+});
+
+test('knows each family by its flags', () => {
+  expect(readModelConfig({ ...qwen3, model_type: 'qwen2' })).toMatchObject({
+    qkNorm: false,
+    qkvBias: true,
+  });
+  expect(readModelConfig({ ...qwen3, model_type: 'llama' })).toMatchObject({
+    qkNorm: false,
+    qkvBias: false,
+  });
+});
+
+test("tells MiniMind's two versions apart by the tensors stored", () => {
+  const minimind = { ...qwen3, model_type: 'minimind' };
+  const layer = 'model.layers.0.self_attn';
+  expect(readModelConfig(minimind, 'c', [`${layer}.q_norm.weight`])).toMatchObject({
+    family: 'qwen3',
+    qkNorm: true,
+  });
+  expect(readModelConfig(minimind, 'c', [`${layer}.q_proj.weight`])).toMatchObject({
+    family: 'llama',
+    qkNorm: false,
+  });
+});
+
+test('reads the rotary base where newer exports put it, and several ends of text', () => {
+  const { rope_theta: theta, ...rest } = qwen3;
+  const json = {
+    ...rest,
+    rope_parameters: { rope_theta: theta, rope_type: 'default' },
+    eos_token_id: [2, 0],
+  };
+  expect(readModelConfig(json)).toMatchObject({ ropeTheta: 1e6, eosTokenIds: [2, 0] });
+});
+
+describe('a model it cannot run', () => {
+  test.each([
+    [
+      'another architecture',
+      { model_type: 'mamba', architectures: ['MambaForCausalLM'] },
+      /"mamba".*Supported: qwen3/,
+    ],
+    [
+      'experts, by its type',
+      { model_type: 'qwen3_moe', architectures: ['Qwen3MoeForCausalLM'] },
+      /Qwen3MoeForCausalLM is a mixture of experts, only dense models are\. Supported: qwen3/,
+    ],
+    [
+      'experts, by its flag',
+      { model_type: 'minimind', use_moe: true },
+      /use_moe is true: it is a mixture of experts/,
+    ],
+    [
+      'so many layers that a list of them would end the process',
+      { num_hidden_layers: 9_999_999 },
+      /num_hidden_layers is 9999999/,
+    ],
+    ['a sliding window', { use_sliding_window: true, max_window_layers: 4 }, /sliding-window/],
+    ['layers of another type', { layer_types: ['sliding_attention'] }, /sliding-window/],
+    [
+      'a rotary scaling that depends on the length',
+      { rope_scaling: { rope_type: 'dynamic', factor: 4 } },
+      /rope_scaling is .*dynamic.*; of rotary scalings linear, llama3 and yarn are supported/,
+    ],
+    [
+      'rotary scaling by lists of factors',
+      { rope_parameters: { rope_type: 'longrope', rope_theta: 1e4, long_factor: [1] } },
+      /rope_parameters is .*longrope/,
+    ],
+    [
+      'a rotary scaling without its factor',
+      { rope_scaling: { type: 'linear' } },
+      /rope_scaling\.factor must be a positive number; it is missing/,
+    ],
+    [
+      'a ramp the wrong way round',
+      { rope_scaling: { type: 'yarn', factor: 2, beta_fast: 1, beta_slow: 32 } },
+      /beta_fast is 1 and beta_slow 32/,
+    ],
+    [
+      "Llama 3's ramp the wrong way round",
+      { rope_scaling: { type: 'llama3', factor: 2, low_freq_factor: 4, high_freq_factor: 1 } },
+      /low_freq_factor is 4 and high_freq_factor 1/,
+    ],
+    ['heads turned in part', { partial_rotary_factor: 0.5 }, /partial_rotary_factor is 0.5/],
+    ['biases everywhere', { attention_bias: true }, /attention_bias/],
+    ['biases of the MLP', { model_type: 'llama', mlp_bias: true }, /mlp_bias/],
+    ['another activation', { hidden_act: 'gelu' }, /hidden_act is "gelu"/],
+    [
+      'heads that do not group',
+      { num_key_value_heads: 3 },
+      /8 is not a multiple of num_key_value_heads 3/,
+    ],
+    ['an odd head', { head_dim: 95 }, /95 is odd/],
+    ['a token outside the vocabulary', { eos_token_id: 6400 }, /6400 is outside the vocabulary/],
+    [
+      'a size that is no number',
+      { hidden_size: '768' },
+      /hidden_size must be a positive integer; got "768"/,
+    ],
+  ])('is refused for %s', (_, changed, message) => {
+    expect(() => readModelConfig({ ...qwen3, ...changed }, 'm/config.json')).toThrow(message);
+  });
+
+  test('is refused with every problem at once', () => {
+    const json = {
+      ...qwen3,
+      vocab_size: 0,
+      hidden_act: 'relu',
+      tie_word_embeddings: 'yes',
+      intermediate_size: undefined,
+    };
+    expect(() => readModelConfig(json, 'm/config.json')).toThrow(
+      /m\/config.json[^]*vocab_size[^]*tie_word_embeddings[^]*hidden_act|m\/config.json[^]*vocab_size[^]*intermediate_size must be a positive integer; it is missing/,
+    );
+  });
+
+  test('is refused when the file holds no object', () => {
+    expect(() => readModelConfig([], 'm/config.json')).toThrow(/expected an object, got \[\]/);
+  });
+});

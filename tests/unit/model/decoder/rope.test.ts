@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+
+import { describe, expect, test } from '@jest/globals';
+
+import { readModelConfig } from '../../../../model/config/model-config.ts';
+import { inverseFrequencies, ropeTables, ropeTablesUpTo } from '../../../../model/decoder/rope.ts';
+import { miniMind3Vectors } from '../../../support/minimind3.ts';
+
+test('has the inverse frequencies of MiniMind-3', () => {
+  const { dim, theta, inv_freq: expected } = miniMind3Vectors().rope;
+  const frequencies = inverseFrequencies(dim, theta);
+  expect(frequencies).toHaveLength(expected.length);
+  for (const [i, value] of expected.entries())
+    expect(Math.abs((frequencies[i] ?? NaN) - value)).toBeLessThan(1e-6);
+});
+
+test('turns both halves of a head by the same angle, position times frequency', () => {
+  // theta 10,000 at width 4: frequencies 1 and 0.01.
+  const { cos, sin } = ropeTables({ headDim: 4, ropeTheta: 10000 }, [3]);
+  const expected = [Math.cos(3), Math.cos(0.03), Math.cos(3), Math.cos(0.03)];
+  for (const [i, value] of expected.entries()) expect(cos[i]).toBeCloseTo(value, 6);
+  expect(sin[1]).toBeCloseTo(Math.sin(0.03), 6);
+});
+
+test('has a row per position, in the order given', () => {
+  const config = { headDim: 4, ropeTheta: 10000 };
+  const all = ropeTablesUpTo(config, 6);
+  const some = ropeTables(config, [5, 0]);
+  expect([...some.cos]).toEqual([...all.cos.subarray(20, 24), ...all.cos.subarray(0, 4)]);
+});
+
+interface TransformersRope {
+  /** A config.json of before transformers 5. */
+  readonly old: unknown;
+  /** The same as transformers 5 writes it. */
+  readonly new: unknown;
+  readonly inverse_frequencies: readonly number[];
+  readonly attention_factor: number;
+  /** [positions, width] */
+  readonly cos: readonly number[];
+  readonly sin: readonly number[];
+}
+
+const { positions, cases } = JSON.parse(
+  readFileSync(new URL('../../../fixtures/rope/rope.json', import.meta.url), 'utf8'),
+) as {
+  readonly positions: readonly number[];
+  readonly cases: Readonly<Record<string, TransformersRope>>;
+};
+
+describe.each(Object.entries(cases))('%s', (_, expected) => {
+  test.each(['old', 'new'] as const)(
+    'has the frequencies and tables of transformers from the %s config.json',
+    (age) => {
+      const config = readModelConfig(expected[age]);
+      const frequencies = inverseFrequencies(config.headDim, config.ropeTheta, config.ropeScaling);
+      expect(frequencies).toHaveLength(expected.inverse_frequencies.length);
+      for (const [i, value] of expected.inverse_frequencies.entries())
+        expect(Math.abs(frequencies[i]! / value - 1)).toBeLessThan(1e-6);
+      const tables = ropeTables(config, positions);
+      for (const kind of ['cos', 'sin'] as const) {
+        expect(tables[kind]).toHaveLength(expected[kind].length);
+        const furthest = expected[kind].map((value, i) => Math.abs(tables[kind][i]! - value));
+        // Float32 angles of up to 100 radians are 4e-6 apart.
+        expect(Math.max(...furthest)).toBeLessThan(2e-5);
+      }
+      expect(tables.cos[0]).toBe(Math.fround(expected.attention_factor));
+    },
+  );
+});
+
+test("MiniMind's scaling divides frequencies along a ramp by 16", () => {
+  const json = {
+    model_type: 'minimind',
+    vocab_size: 8,
+    hidden_size: 96,
+    num_hidden_layers: 1,
+    num_attention_heads: 1,
+    intermediate_size: 8,
+    inference_rope_scaling: true,
+  };
+  const { headDim, ropeTheta, ropeScaling } = readModelConfig(json);
+  const scaled = inverseFrequencies(headDim, ropeTheta, ropeScaling);
+  const plain = inverseFrequencies(96, 1e6);
+  // 96 ln(2048 / (2 pi turns)) / (2 ln 1e6) is 8.06 for 32 turns and 20.1 for one: the ramp goes from 8 to 21.
+  const part = (pair: number): number => scaled[pair]! / plain[pair]!;
+  expect(part(8)).toBeCloseTo(1, 12);
+  expect(part(14)).toBeCloseTo(1 - 6 / 13 + 6 / 13 / 16, 12);
+  expect(part(21)).toBeCloseTo(1 / 16, 12);
+  expect(part(47)).toBeCloseTo(1 / 16, 12);
+});

@@ -1,0 +1,232 @@
+import { describe, expect, test } from '@jest/globals';
+import * as fc from 'fast-check';
+import { Type } from 'typebox';
+
+import { system, user, type Message, type ToolMessage } from '../../../../agent_rl/core/message.ts';
+import { ChatTemplate, type SaidMessage } from '../../../../model/text/chat-template.ts';
+import { llamaModel, modelWithTemplate, qwen25Template } from '../../../support/templates.ts';
+import { miniMind3 } from '../../../support/minimind3.ts';
+import { qwen3 } from '../../../support/qwen3.ts';
+
+const { model, tokenizer, vectors } = await miniMind3();
+const { template } = model;
+
+const calculator = {
+  name: 'calculator',
+  description: 'Evaluate.',
+  // The vectors' own order of keys.
+  parameters: Type.Unsafe({
+    type: 'object',
+    properties: { expression: { type: 'string' } },
+    required: ['expression'],
+  }),
+};
+const toolResult = (content: string): ToolMessage => ({
+  role: 'tool',
+  content,
+  name: 'calculator',
+  callId: 'call_0_0',
+});
+const joined = (pieces: readonly { readonly text: string }[]): string =>
+  pieces.map(({ text }) => text).join('');
+
+describe.each(vectors.chat_template.map((vector) => [vector.name, vector] as const))(
+  '%s',
+  (_, { input, text, ids }) => {
+    test('is rendered as jinja2 renders it, and encoded alike', () => {
+      const { add_generation_prompt: addGenerationPrompt = false, open_thinking: thinking } = input;
+      const options = { addGenerationPrompt, ...(thinking === undefined ? {} : { thinking }) };
+      expect(template.renderRaw(input.messages, input.tools, options)).toBe(text);
+      expect(tokenizer.encodeTemplate(text)).toEqual(ids);
+    });
+  },
+);
+
+test('a prompt in pieces is the prompt, with tokens of the same ids', () => {
+  const vector = vectors.chat_template.find(({ name }) => name === 'tools_system_gen');
+  const messages = [system('You are a tool user.'), user('2+2?')];
+  const pieces = template.promptPieces(messages, [calculator], {});
+  expect(joined(pieces)).toBe(vector?.text);
+  expect(pieces.flatMap((piece) => model.encodePiece(piece))).toEqual(vector?.ids);
+  expect(pieces.map(({ source }) => source)).toEqual([
+    'template',
+    'system',
+    'template',
+    'user',
+    'template',
+  ]);
+});
+
+test('a prompt in pieces is the direct rendering, whatever is said', () => {
+  const said = fc.array(
+    fc.oneof(
+      fc.string({ unit: 'grapheme' }).map(user),
+      fc.string({ unit: 'grapheme' }).map(system),
+      fc.string({ unit: 'grapheme' }).map(toolResult),
+    ),
+    { maxLength: 5 },
+  );
+  fc.assert(
+    fc.property(fc.string(), said, fc.boolean(), (first, later, thinking) => {
+      const messages: SaidMessage[] = [user(first), ...later];
+      const direct = template.renderChat(messages, [calculator], {
+        thinking,
+        addGenerationPrompt: true,
+      });
+      expect(joined(template.promptPieces(messages, [calculator], { thinking }))).toBe(direct);
+    }),
+  );
+});
+
+test('what follows a turn is the fixed rest of the turn, what was said, and the cue', () => {
+  const pieces = template.deltaPieces([toolResult('4'), user('Go on.')], model.endOfTurn, {
+    thinking: false,
+  });
+  expect(pieces).toEqual([
+    { source: 'template', text: '\n<|im_start|>user\n<tool_response>\n' },
+    { source: 'tool', text: '4' },
+    { source: 'template', text: '\n</tool_response><|im_end|>\n<|im_start|>user\n' },
+    { source: 'user', text: 'Go on.' },
+    { source: 'template', text: '<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n' },
+  ]);
+});
+
+test('prompt, turn and delta together are the rendering of the whole conversation', () => {
+  const turn: Message = {
+    role: 'assistant',
+    content: '',
+    toolCalls: [{ id: 'call_0_0', name: 'calculator', arguments: { expression: '2+2' } }],
+  };
+  const options = { thinking: false };
+  const parts =
+    joined(template.promptPieces([user('2+2?')], [calculator], options)) +
+    template.turnText(turn, model.endOfTurn, options) +
+    joined(template.deltaPieces([toolResult('4')], model.endOfTurn, options));
+  const whole = template.renderChat([user('2+2?'), turn, toolResult('4')], [calculator], {
+    ...options,
+    addGenerationPrompt: true,
+  });
+  expect(parts).toBe(whole);
+});
+
+test('a turn with thoughts continues the cue that opens them', () => {
+  const turn: Message = { role: 'assistant', content: '4', reasoning: 'easy' };
+  expect(template.cue({ thinking: true })).toBe('<|im_end|>\n<|im_start|>assistant\n<think>\n');
+  expect(template.turnText(turn, model.endOfTurn, { thinking: true })).toBe(
+    'easy\n</think>\n\n4<|im_end|>',
+  );
+});
+
+test('a turn with thoughts is refused where the cue has closed them', () => {
+  const turn: Message = { role: 'assistant', content: '4', reasoning: 'easy' };
+  expect(() => template.turnText(turn, model.endOfTurn, { thinking: false })).toThrow(
+    /set thinking to true/,
+  );
+});
+
+describe('a template that trims', () => {
+  const trimming = new ChatTemplate(
+    "{% for m in messages %}[{{ m.role }}]{% if m.role == 'user' %}{{ m.content | trim }}{% else %}{{ m.content.strip('\\n') }}{% endif %}</s>{% endfor %}",
+  );
+
+  test.each(['  a b \n', '\n\nx', 'plain'])('gets %j trimmed as it would itself', (content) => {
+    for (const message of [user(content), system(content)]) {
+      const direct = trimming.renderChat([message], []);
+      expect(joined(trimming.promptPieces([message], [], {}))).toBe(direct);
+    }
+  });
+});
+
+test('a template that writes tool results as JSON strings gets them escaped', () => {
+  const escaping = new ChatTemplate(
+    '{% for m in messages %}[{{ m.content | tojson }}]{% endfor %}',
+  );
+  const said = toolResult('say "hi"\n\\ 你');
+  const pieces = escaping.promptPieces([said], [], {});
+  expect(joined(pieces)).toBe(escaping.renderChat([said], []));
+  expect(pieces.map(({ text }) => text)).toEqual(['["', 'say \\"hi\\"\\n\\\\ 你', '"]']);
+});
+
+test('a template that drops the thoughts of earlier turns still tells what follows a turn', () => {
+  const dropping = new ChatTemplate(
+    '{% for m in messages %}<|im_start|>{{ m.role }}\n' +
+      "{% if m.role == 'assistant' and loop.last %}<think>\n{{ m.reasoning_content }}\n</think>\n\n{% endif %}" +
+      '{{ m.content }}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}',
+  );
+  const turn: Message = { role: 'assistant', content: '4', reasoning: 'easy' };
+  const text = dropping.turnText(turn, '<|im_end|>', {});
+  expect(text).toBe('<think>\neasy\n</think>\n\n4<|im_end|>');
+  expect(joined(dropping.deltaPieces([user('And 3+3?')], '<|im_end|>', {}))).toBe(
+    '\n<|im_start|>user\nAnd 3+3?<|im_end|>\n<|im_start|>assistant\n',
+  );
+});
+
+test('a template that hides a content is refused', () => {
+  const hiding = new ChatTemplate(
+    "{% for m in messages %}{% if m.role == 'user' %}{{ m.content }}{% endif %}{% endfor %}",
+  );
+  expect(() => hiding.promptPieces([system('rules'), user('hello')], [], {})).toThrow(
+    /does not show the content of message 1 \(system\)/,
+  );
+});
+
+test('a template that cannot be parsed, or that raises, says so', () => {
+  expect(() => new ChatTemplate('{% if %}')).toThrow(/cannot be parsed/);
+  const raising = new ChatTemplate("{{ raise_exception('roles must alternate') }}");
+  expect(() => raising.renderChat([user('a')], [])).toThrow(/roles must alternate/);
+});
+
+test('a tool name that is no name stays out of the template', () => {
+  const naming = new ChatTemplate(
+    '{% for m in messages %}{{ m.name }}:{{ m.content }};{% endfor %}',
+  );
+  const forged = { ...toolResult('x'), name: '<|im_end|>' };
+  expect(joined(naming.promptPieces([forged], [], {}))).toBe('unknown:x;');
+});
+
+describe.each([
+  ['Llama 3', llamaModel()],
+  ['Qwen2.5', modelWithTemplate(qwen25Template)],
+  ['Qwen3', await qwen3()],
+  ['MiniMind-3', model],
+])('prompt, turn and what follows it, in the layout of %s', (_, laidOut) => {
+  test.each([true, false])('are the rendering of the whole conversation (system: %s)', (ruled) => {
+    const options = { tools: [calculator] };
+    const opening: SaidMessage[] = [...(ruled ? [system(' Be brief.\n')] : []), user('2+2? "你"')];
+    const turn: Message = {
+      role: 'assistant',
+      content: '',
+      toolCalls: [{ id: 'call_0_0', name: 'calculator', arguments: { expression: '2+2' } }],
+    };
+    const said = [toolResult('4 "vier"\n')];
+    const parts =
+      joined(laidOut.template.promptPieces(opening, [calculator], options)) +
+      laidOut.template.turnText(turn, laidOut.endOfTurn, options) +
+      joined(laidOut.template.deltaPieces(said, laidOut.endOfTurn, options));
+    const whole = laidOut.template.renderChat([...opening, turn, ...said], [calculator], {
+      addGenerationPrompt: true,
+    });
+    // Qwen3 writes an empty thought into a given turn only while it is the last.
+    const bare = (text: string): string =>
+      text.replace(/<think>\n\n<\/think>\n\n(?=<tool_call>)/, '');
+    expect(bare(parts)).toBe(bare(whole));
+  });
+});
+
+test('Llama 3 begins with one token for the beginning of text', () => {
+  const llama = llamaModel();
+  const ids = llama.template
+    .promptPieces([user('<|begin_of_text|>')], [], {})
+    .flatMap((piece) => llama.encodePiece(piece));
+  const begin = llama.tokenizer.idOf('<|begin_of_text|>');
+  expect(ids[0]).toBe(begin);
+  expect(ids.filter((id) => id === begin)).toHaveLength(1);
+});
+
+test('the day in a prompt is the one it is told, whatever the clock says', () => {
+  const { template: dated } = llamaModel();
+  const prompt = (date?: string) =>
+    joined(dated.promptPieces([user('Hi')], [], date === undefined ? {} : { date }));
+  expect(prompt()).toContain('Today: 26 Jul 2024');
+  expect(prompt('2031-01-02')).toContain('Today: 02 Jan 2031');
+});

@@ -1,0 +1,264 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import * as fc from 'fast-check';
+
+import { AgentRlError } from '../../../../../agent_rl/core/errors.ts';
+import { inspectModel, loadModel } from '../../../../../model/weights/load-model.ts';
+import { TorchFile } from '../../../../../model/weights/pickle/torch-file.ts';
+import { TorchRules } from '../../../../../model/weights/pickle/torch-rules.ts';
+import { unpickle } from '../../../../../model/weights/pickle/unpickle.ts';
+
+const fixtures = fileURLToPath(new URL('../../../../fixtures/pickle', import.meta.url));
+const readFixture = async (name: string): Promise<unknown> =>
+  JSON.parse(await readFile(path.join(fixtures, name), 'utf8'));
+const hostile = (await readFixture('hostile.json')) as {
+  readonly pickles: Readonly<Record<string, string>>;
+  readonly files: Readonly<Record<string, string>>;
+};
+
+let folder = '';
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'pickle-'));
+});
+
+afterEach(async () => {
+  await rm(folder, { recursive: true });
+});
+
+test('reads what torch saved: every width, views in any order, storages shared', async () => {
+  const expected = (await readFixture('state.json')) as Readonly<
+    Record<string, { readonly shape: readonly number[]; readonly values: readonly number[] }>
+  >;
+  const file = await TorchFile.open(path.join(fixtures, 'state.pth'));
+  const read: Record<string, unknown> = {};
+  for (const entry of file.entries)
+    read[entry.name] = { shape: entry.shape, values: [...(await file.read(entry))] };
+  await file.close();
+  expect(read).toEqual(expected);
+  const widths = Object.fromEntries(file.entries.map(({ name, dtype }) => [name, dtype]));
+  expect(widths).toMatchObject({ whole: 'F32', half: 'F16', brain: 'BF16' });
+});
+
+describe("a folder with MiniMind's own file", () => {
+  beforeEach(async () => {
+    const { config } = (await readFixture('minimind.json')) as { readonly config: unknown };
+    await writeFile(path.join(folder, 'config.json'), JSON.stringify(config));
+    await cp(path.join(fixtures, 'minimind.pth'), path.join(folder, 'full_sft_16.pth'));
+  });
+
+  test('loads as version 3 by its names, without the tied head and the rotary buffers', async () => {
+    const { tensors } = (await readFixture('minimind.json')) as {
+      readonly tensors: Readonly<Record<string, readonly number[]>>;
+    };
+    const { config, parameters, storedDtype } = await loadModel(folder);
+    expect(config).toMatchObject({ family: 'qwen3', qkNorm: true, tiedEmbeddings: true });
+    expect(storedDtype).toBe('F16');
+    const derived = new Set(['lm_head.weight', 'model.freqs_cos', 'model.freqs_sin']);
+    const expected = Object.entries(tensors).filter(([name]) => !derived.has(name));
+    expect(parameters.size).toBe(expected.length);
+    for (const [name, values] of expected)
+      expect([...(parameters.get(name) ?? [])]).toEqual(values);
+  });
+
+  test('is known by its headers', async () => {
+    // 12 x 16 embeddings; a layer of 2 x 16 + 2 x 8 norms, 16 x (16 + 16 + 8 + 8) and 3 x 16 x 24; a norm of 16.
+    const parameterCount = 192 + 48 + 768 + 1152 + 16;
+    expect(await inspectModel(folder)).toMatchObject({
+      parameterCount,
+      bytes: 2 * parameterCount,
+      files: [path.join(folder, 'full_sft_16.pth')],
+    });
+  });
+
+  test('is refused when there are several', async () => {
+    await cp(path.join(fixtures, 'minimind.pth'), path.join(folder, 'dpo_16.pth'));
+    await expect(loadModel(folder)).rejects.toThrow(
+      /several models: dpo_16\.pth, full_sft_16\.pth/,
+    );
+  });
+});
+
+/** What the refusal of each hostile pickle must name. */
+const refusals: Readonly<Record<string, RegExp>> = {
+  'os.system': /holds posix\.system\./,
+  'os.system, protocol 4': /holds posix\.system\./,
+  'builtins.eval': /holds __builtin__\.eval\./,
+  getattr: /holds builtins\.getattr\./,
+  'torch.load': /holds torch\.load\./,
+  'a name above an allowed one': /holds torch\._utils\._rebuild_tensor_v2\.__globals__\./,
+  'an object': /holds __main__\.Plain\.|holds copy_reg\._reconstructor\./,
+  'an object by INST': /holds os\.system \(opcode INST\)/,
+  'an object by OBJ': /holds opcode OBJ/,
+  'an object by NEWOBJ': /holds opcode NEWOBJ/,
+  'an extension': /holds opcode EXT1/,
+  'a call of a dict': /a call of what is no function for tensors/,
+  'a call of text': /a call of what is no function for tensors/,
+  'a call without a tuple': /a call with no tuple of arguments/,
+  'a dict made of pairs': /a call of what is no function for tensors/,
+  'a storage called': /a call of what is no function for tensors/,
+  'state for a plain dict': /state \(opcode BUILD\)/,
+  'state of its own': /state \(opcode BUILD\)/,
+  'state for a tensor': /state \(opcode BUILD\)/,
+  'an item for a tensor': /items for what is no dict/,
+  'an item for a list': /items for what is no dict/,
+  'an item appended to a dict': /items for what is no list/,
+  'a key that is a tuple': /a key that is neither text nor number/,
+  'another kind of storage': /torch\.LongStorage, values other than float32, float16 and bfloat16/,
+  'a storage by a path': /a reference that is not to a storage/,
+  'a reference to something else': /a reference that is not to a storage/,
+  'a tensor made large from one value':
+    /a tensor \[2147483647, 2147483647\] that reaches beyond the 4/,
+  'a tensor beyond its storage': /a tensor \[4\] that reaches beyond the 4 values/,
+  'a tensor before its storage': /a tensor whose description is not one/,
+  'a negative size': /sizes are not sizes/,
+  'strides that do not fit': /a tensor whose description is not one/,
+  'a tensor of a thousand axes': /sizes are not sizes/,
+  'text longer than the file': /2147483647 bytes from byte 7 on, and has 11/,
+  'a whole number of 255 bytes': /a whole number of 255 bytes/,
+  'a whole number too large': /the whole number 9223372036854775807/,
+  'a memo never written': /memo 7, which was never written/,
+  'items without a mark': /items without a mark/,
+  nothing: /a value taken that is not there/,
+  'no end': /1 bytes from byte 3 on/,
+  'a key without its value': /a key without its value/,
+  'another protocol': /pickle protocol 9/,
+  'a name without an end': /a name without an end/,
+  'raw bytes': /opcode 0x43/,
+  'a dict in a dict': /"model", which is no tensor/,
+  'a number for a tensor': /"w", which is no tensor/,
+  itself: /"w", which is no tensor/,
+  'a list': /something else than a dict of tensors/,
+};
+
+describe('a hostile pickle', () => {
+  test('is of every kind there is a refusal for', () => {
+    expect(Object.keys(hostile.pickles).toSorted()).toEqual(Object.keys(refusals).toSorted());
+  });
+
+  test.each(Object.entries(refusals))('with %s is refused by name', async (name, message) => {
+    const file = path.join(folder, 'hostile.pth');
+    await writeFile(file, zipOf({ 'data.pkl': pickleOf(name), 'data/0': Buffer.alloc(16) }));
+    await expect(TorchFile.open(file)).rejects.toMatchObject({
+      code: 'MODEL_INVALID',
+      message: expect.stringMatching(message),
+    });
+  });
+
+  test('cannot name a key that reaches a prototype', () => {
+    // {'__proto__': {'polluted': True}}
+    const text = (value: string) => [0x58, value.length, 0, 0, 0, ...Buffer.from(value)];
+    const inner = [0x7d, ...text('polluted'), 0x88, 0x73];
+    const pickle = Uint8Array.from([0x7d, ...text('__proto__'), ...inner, 0x73, 0x2e]);
+    const dict = unpickle(pickle, new TorchRules('x'), 'x');
+    expect(dict).toEqual(new Map([['__proto__', new Map([['polluted', true]])]]));
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+
+  test('cannot spend time beyond its length by marks and references', () => {
+    const marks = Buffer.concat([Buffer.from([0x80, 2]), Buffer.alloc(2 ** 20, 0x28)]);
+    expect(() => unpickle(marks, new TorchRules('x'), 'x')).toThrow(/1 bytes from byte/);
+  });
+});
+
+describe('a file that is no state dict of torch', () => {
+  test.each([
+    ['compressed', /is compressed; PyTorch stores plainly/],
+    ['of another byte order', /of another byte order/],
+    ['without its pickle', /holds 0 entries data\.pkl/],
+    ['without a storage', /storage 0 should have 16 bytes and has no entry/],
+    ['with a storage too short', /storage 0 should have 16 bytes and has 12/],
+    ['with two pickles', /holds 2 entries data\.pkl/],
+    ['cut short', /it is no zip/],
+    ['no zip', /it is no zip.*before PyTorch 1\.6/],
+  ])('is refused: %s', async (name, message) => {
+    const file = path.join(folder, 'model.pth');
+    await writeFile(file, Buffer.from(hostile.files[name] ?? '', 'base64'));
+    await expect(TorchFile.open(file)).rejects.toMatchObject({
+      code: 'MODEL_INVALID',
+      message: expect.stringMatching(message),
+    });
+  });
+
+  test('is refused when its list of tensors is larger than any', async () => {
+    const file = path.join(folder, 'model.pth');
+    await writeFile(file, zipOf({ 'data.pkl': Buffer.alloc(2 ** 24 + 1) }));
+    await expect(TorchFile.open(file)).rejects.toThrow(/its list of tensors has 16777217 bytes/);
+  });
+});
+
+function pickleOf(name: string): Buffer {
+  return Buffer.from(hostile.pickles[name] ?? '', 'base64');
+}
+
+async function readWhole(file: string): Promise<void> {
+  const opened = await TorchFile.open(file);
+  for (const entry of opened.entries) await opened.readFloats(entry);
+  await opened.close();
+}
+
+test('a file with any byte changed is read or refused, and nothing else', async () => {
+  const whole = await readFile(path.join(fixtures, 'state.pth'));
+  const file = path.join(folder, 'state.pth');
+  const place = fc.nat(whole.length - 1);
+  await fc.assert(
+    fc.asyncProperty(place, fc.nat(255), async (at, byte) => {
+      const changed = Buffer.from(whole);
+      changed[at] = byte;
+      await writeFile(file, changed);
+      const code = await readWhole(file).then(
+        () => 'MODEL_INVALID',
+        (error: unknown) => (AgentRlError.is(error) ? error.code : error),
+      );
+      expect(code).toBe('MODEL_INVALID');
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('a file whose table lies beyond what a number can say is refused', async () => {
+  const changed = await readFile(path.join(fixtures, 'state.pth'));
+  // The 64-bit place of the table's end, in the locator of 20 bytes before the last 22.
+  const locator = changed.length - 42;
+  expect(changed.readUInt32LE(locator)).toBe(0x07064b50);
+  changed.writeBigUInt64LE(0x7fn << 56n, locator + 8);
+  const file = path.join(folder, 'state.pth');
+  await writeFile(file, changed);
+  await expect(readWhole(file)).rejects.toMatchObject({
+    code: 'MODEL_INVALID',
+    message: expect.stringMatching(/points to byte 9151314442816848000 of 3697/) as unknown,
+  });
+});
+
+/** A zip of plainly stored entries, all in one folder, as torch.save writes it. */
+function zipOf(entries: Readonly<Record<string, Uint8Array>>): Buffer {
+  const [files, table]: [Buffer[], Buffer[]] = [[], []];
+  let at = 0;
+  for (const [name, data] of Object.entries(entries)) {
+    const label = Buffer.from(`archive/${name}`);
+    // From the version needed to the lengths of name and extra fields; the checksum is not looked at.
+    const common = Buffer.alloc(26);
+    common.writeUInt16LE(10);
+    common.writeUInt32LE(data.length, 14);
+    common.writeUInt32LE(data.length, 18);
+    common.writeUInt16LE(label.length, 22);
+    const place = Buffer.alloc(16);
+    place.writeUInt32LE(at, 12);
+    const local = Buffer.concat([Buffer.from('PK\u0003\u0004'), common, label, data]);
+    table.push(Buffer.from('PK\u0001\u0002\u0014\0'), common, place.subarray(2), label);
+    files.push(local);
+    at += local.length;
+  }
+  const directory = Buffer.concat(table);
+  const end = Buffer.alloc(22);
+  end.write('PK\u0005\u0006');
+  end.writeUInt16LE(files.length, 8);
+  end.writeUInt16LE(files.length, 10);
+  end.writeUInt32LE(directory.length, 12);
+  end.writeUInt32LE(at, 16);
+  return Buffer.concat([...files, directory, end]);
+}

@@ -1,0 +1,222 @@
+import { chmod, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import * as fc from 'fast-check';
+
+import {
+  SafetensorsFile,
+  writeSafetensors,
+  type TensorToWrite,
+} from '../../../../model/weights/safetensors.ts';
+
+let folder = '';
+let file = '';
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'safetensors-'));
+  file = path.join(folder, 'model.safetensors');
+});
+
+afterEach(async () => {
+  await chmod(folder, 0o755);
+  await rm(folder, { recursive: true });
+});
+
+async function readAll(): Promise<Record<string, number[]>> {
+  const opened = await SafetensorsFile.open(file);
+  const values: Record<string, number[]> = {};
+  for (const entry of opened.entries) values[entry.name] = [...(await opened.read(entry))];
+  await opened.close();
+  return values;
+}
+
+/** A file made by hand: header length, header, data. */
+async function writeRaw(header: unknown, data = new Uint8Array()): Promise<void> {
+  const text = Buffer.from(typeof header === 'string' ? header : JSON.stringify(header));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(text.length));
+  await writeFile(file, Buffer.concat([length, text, data]));
+}
+
+const tensors = new Map<string, TensorToWrite>([
+  ['b', { shape: [2, 2], values: Float32Array.of(1, -2, 0.5, 3) }],
+  ['a', { shape: [1], values: Float32Array.of(7) }],
+]);
+
+test.each(['F32', 'F16', 'BF16'] as const)('reads what it wrote as %s', async (dtype) => {
+  await writeSafetensors(file, tensors, { dtype });
+  expect(await readAll()).toEqual({ a: [7], b: [1, -2, 0.5, 3] });
+});
+
+test('writes the bytes of the format, tensors by name, header padded to eight', async () => {
+  await writeSafetensors(file, new Map([['w', { shape: [1], values: Float32Array.of(1) }]]));
+  const bytes = await readFile(file);
+  const length = Number(bytes.readBigUInt64LE());
+  expect(length % 8).toBe(0);
+  expect(JSON.parse(bytes.subarray(8, 8 + length).toString())).toEqual({
+    __metadata__: { format: 'pt' },
+    w: { dtype: 'F32', shape: [1], data_offsets: [0, 4] },
+  });
+  expect([...bytes.subarray(8 + length)]).toEqual([0, 0, 0x80, 0x3f]);
+});
+
+test('bytes stay bytes whatever the dtype of the floats, and lie behind them', async () => {
+  const mixed = new Map<string, TensorToWrite>([
+    ['a', { shape: [1, 3], values: Uint8Array.of(0, 200, 255) }],
+    ['b', { shape: [2], values: Float32Array.of(1, -2) }],
+  ]);
+  await writeSafetensors(file, mixed, { dtype: 'BF16' });
+  const opened = await SafetensorsFile.open(file);
+  const read = await Promise.all(opened.entries.map((entry) => opened.read(entry)));
+  expect(opened.entries).toEqual([
+    { name: 'b', dtype: 'BF16', shape: [2], start: 0, end: 4 },
+    { name: 'a', dtype: 'U8', shape: [1, 3], start: 4, end: 7 },
+  ]);
+  expect(read).toEqual([Float32Array.of(1, -2), Uint8Array.of(0, 200, 255)]);
+  await expect(opened.readFloats(opened.entries[1]!)).rejects.toThrow(
+    /"a" has dtype "U8"; F32, F16 or BF16 is needed/,
+  );
+  await opened.close();
+});
+
+test('a tensor of more than one piece is put together without a seam', async () => {
+  // A piece is 2^25 halves; bfloat16 holds the values exactly.
+  const values = Float32Array.from({ length: 2 ** 25 + 3 }, (_, i) => i % 251);
+  const tensor = { shape: [values.length], values };
+  await writeSafetensors(file, new Map([['w', tensor]]), { dtype: 'BF16' });
+  const opened = await SafetensorsFile.open(file);
+  const read = await opened.readFloats(opened.entries[0]!);
+  await opened.close();
+  expect(Buffer.from(read.buffer).equals(Buffer.from(values.buffer))).toBe(true);
+});
+
+test('a file cut short after it was opened is found out', async () => {
+  await writeSafetensors(file, tensors);
+  const opened = await SafetensorsFile.open(file);
+  await truncate(file, (await stat(file)).size - 1);
+  await expect(opened.read(opened.entries[1]!)).rejects.toThrow(/"b" ends before its 16 bytes do/);
+  await opened.close();
+});
+
+test('the same tensors in another order give the same bytes', async () => {
+  await writeSafetensors(file, tensors);
+  const first = await readFile(file);
+  await writeSafetensors(file, new Map([...tensors].toReversed()));
+  expect(await readFile(file)).toEqual(first);
+});
+
+test('any float32 values survive, whatever the shapes', async () => {
+  const tensor = fc
+    .array(fc.float({ noNaN: true }), { maxLength: 6 })
+    .map((values) => ({ shape: [values.length], values: Float32Array.from(values) }));
+  await fc.assert(
+    fc.asyncProperty(
+      fc.dictionary(
+        fc.string().filter((name) => name !== '__metadata__' && name !== '__proto__'),
+        tensor,
+      ),
+      async (made) => {
+        await writeSafetensors(file, new Map(Object.entries(made)));
+        const opened = await SafetensorsFile.open(file);
+        expect(opened.entries.map(({ name }) => name).toSorted()).toEqual(
+          Object.keys(made).toSorted(),
+        );
+        for (const entry of opened.entries)
+          expect(await opened.read(entry)).toEqual(made[entry.name]?.values);
+        await opened.close();
+      },
+    ),
+    { numRuns: 30 },
+  );
+});
+
+describe('a damaged file', () => {
+  const f32 = (shape: number[], start: number, end: number, dtype = 'F32') => ({
+    dtype,
+    shape,
+    data_offsets: [start, end],
+  });
+
+  test.each([
+    ['a header that is not JSON', '{"a": ', 0, /header is not JSON/],
+    ['a header that is a list', [], 0, /not a JSON object/],
+    [
+      'an unknown dtype',
+      { a: f32([1], 0, 8, 'I64') },
+      8,
+      /"a" has dtype "I64"; F32, F16, BF16 and U8/,
+    ],
+    ['a negative size', { a: f32([-1], 0, 4) }, 4, /"a" has shape \[-1\]/],
+    ['offsets the wrong way round', { a: f32([1], 4, 0) }, 4, /"a" has data_offsets \[4,0\]/],
+    [
+      'a size that does not fit',
+      { a: f32([2, 2], 0, 8) },
+      8,
+      /"a" of F32 \[2, 2\] needs 16 bytes and is given 8/,
+    ],
+    [
+      'tensors that overlap',
+      { a: f32([2], 0, 8), b: f32([1], 4, 8) },
+      8,
+      /"b" starts at byte 4.*overlaps/,
+    ],
+    ['a hole', { a: f32([1], 0, 4), b: f32([1], 8, 12) }, 12, /"b" starts at byte 8.*hole/],
+    [
+      'data cut short',
+      { a: f32([4], 0, 16) },
+      10,
+      /"a" ends at byte 16 of the data, which has 10; the file is cut short/,
+    ],
+    ['bytes left over', { a: f32([1], 0, 4) }, 9, /end at byte 4 of the data, which has 9/],
+    ['a tensor that is no object', { a: 3 }, 0, /"a" is described by 3/],
+  ])('with %s is refused, naming file and fault', async (_, header, dataBytes, message) => {
+    await writeRaw(header, new Uint8Array(dataBytes));
+    await expect(SafetensorsFile.open(file)).rejects.toThrow(message);
+    await expect(SafetensorsFile.open(file)).rejects.toThrow(file);
+  });
+
+  test.each([
+    ['shorter than its length field', Buffer.from([1, 2, 3]), /it has 3 bytes/],
+    [
+      'cut inside the header',
+      Buffer.concat([Buffer.from([200, 0, 0, 0, 0, 0, 0, 0]), Buffer.from('{}')]),
+      /200 bytes, but 2 follow/,
+    ],
+    [
+      'of another format',
+      Buffer.from('PK\u0003\u0004 this is a zip archive'),
+      /not a safetensors file/,
+    ],
+  ])('%s is refused', async (_, bytes, message) => {
+    await writeFile(file, bytes);
+    await expect(SafetensorsFile.open(file)).rejects.toThrow(message);
+  });
+
+  test('that is a folder is refused', async () => {
+    await expect(SafetensorsFile.open(folder)).rejects.toMatchObject({
+      code: 'MODEL_INVALID',
+      message: expect.stringContaining('it is no file'),
+    });
+  });
+
+  test('that is not there is named', async () => {
+    await expect(SafetensorsFile.open(file)).rejects.toMatchObject({ code: 'MODEL_INVALID' });
+  });
+});
+
+test('a value too large for float16 is refused and leaves nothing behind', async () => {
+  const large = new Map([['a', { shape: [1], values: Float32Array.of(70000) }]]);
+  await expect(writeSafetensors(file, large, { dtype: 'F16' })).rejects.toThrow(
+    /"a" holds 70000; F16 reaches 65504/,
+  );
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test('a place that cannot be written is an OUTPUT_UNWRITABLE', async () => {
+  const nowhere = path.join(folder, 'absent', 'model.safetensors');
+  await expect(writeSafetensors(nowhere, tensors)).rejects.toMatchObject({
+    code: 'OUTPUT_UNWRITABLE',
+  });
+});
