@@ -31,7 +31,7 @@ import { choosePlugins, type Chosen, type ChosenPlugins } from './choose-plugins
 import { construct, episodeContainer, rewardFunction, runContainer } from './container.ts';
 import { EngineClient } from './engine-client.ts';
 import { engineOptions, rlTraining } from './engine-options.ts';
-import { modelFolder, textFolder } from './model-folder.ts';
+import { modelFolder, textFolder } from '../../model/find/model-folder.ts';
 import { openToolCallFormat } from './open-tool-call-format.ts';
 import { pluginHooks } from './plugin-loader.ts';
 import { asksForFormat, isolatedSettings, needsSandbox } from './plugin-needs.ts';

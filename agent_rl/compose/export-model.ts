@@ -5,9 +5,9 @@ import { AgentRlError } from '../core/errors.ts';
 import { exportOnnx } from '../../model/onnx/export-onnx.ts';
 import { checkpointAt } from './checkpoints.ts';
 import { mebibytes } from '../telemetry/mebibytes.ts';
-import { localLayers } from './local-layers.ts';
-import { localModel } from './local-model.ts';
-import { textFolder } from './model-folder.ts';
+import { localLayers } from '../../model/find/local-layers.ts';
+import { localModel } from '../../model/find/local-model.ts';
+import { textFolder } from '../../model/find/model-folder.ts';
 import type { ExportOptions, JobResult } from './run-options.ts';
 
 /**

@@ -12,7 +12,7 @@ import type { ModelConfig } from '../../model/config/model-config.ts';
 import { builtinPlugins } from './builtin-plugins.ts';
 import { cacheBytes, type CacheRequest } from './check-cache-fits.ts';
 import { mebibytes } from '../telemetry/mebibytes.ts';
-import { textFolder } from './model-folder.ts';
+import { textFolder } from '../../model/find/model-folder.ts';
 import { openToolCallFormat } from './open-tool-call-format.ts';
 import {
   findModel,

@@ -1,5 +1,5 @@
 import type { Config } from '../config/index.ts';
-import { withLocalModel } from './local-model.ts';
+import { withLocalModel } from '../../model/find/local-model.ts';
 import type { ChatOptions, EvaluationOptions, Jobs } from './run-options.ts';
 
 /** The jobs behind the commands. Each is imported when it is run, so that `--help` does not load the engine. */

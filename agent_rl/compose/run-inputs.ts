@@ -8,7 +8,7 @@ import { type Config, resolvedYaml } from '../config/index.ts';
 import { AgentRlError, messageOf } from '../core/errors.ts';
 import { type RunFolder, writeFileAtomic } from '../telemetry/index.ts';
 import { changedSettings } from './changed-settings.ts';
-import { modelFolder } from './model-folder.ts';
+import { modelFolder } from '../../model/find/model-folder.ts';
 import { startingWeights } from './starting-weights.ts';
 import { splitFile } from '../../dataset/tasks/task-files.ts';
 

@@ -22,7 +22,7 @@ import { saveCheckpoint } from './checkpoints.ts';
 import { choosePlugins } from './choose-plugins.ts';
 import { EngineClient } from './engine-client.ts';
 import { engineOptions } from './engine-options.ts';
-import { modelFolder, textFolder } from './model-folder.ts';
+import { modelFolder, textFolder } from '../../model/find/model-folder.ts';
 import { openToolCallFormat } from './open-tool-call-format.ts';
 import { requireTrainable } from './require-trainable.ts';
 import { defaultRunName } from './resume-point.ts';

@@ -35,7 +35,7 @@ import { openToolCallFormat } from './open-tool-call-format.ts';
 import { asksForFormat, needsSandbox } from './plugin-needs.ts';
 import { forgetAfter } from './forget-after.ts';
 import { expectedSeconds } from './measure-speed.ts';
-import { modelFolder, textFolder } from './model-folder.ts';
+import { modelFolder, textFolder } from '../../model/find/model-folder.ts';
 import { requireTrainable } from './require-trainable.ts';
 import { defaultRunName, resumePoint, type ResumePoint } from './resume-point.ts';
 import type { JobResult, TrainingOptions } from './run-options.ts';

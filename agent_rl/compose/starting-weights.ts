@@ -1,7 +1,7 @@
 import type { Config } from '../config/index.ts';
 import type { ModelLayers, NewAdapter } from '../../model/weights/open-model.ts';
-import { localLayers } from './local-layers.ts';
-import { modelFolder } from './model-folder.ts';
+import { localLayers } from '../../model/find/local-layers.ts';
+import { modelFolder } from '../../model/find/model-folder.ts';
 import { newAdapter } from './new-adapter.ts';
 
 /** What an engine begins with. */

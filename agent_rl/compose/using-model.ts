@@ -8,8 +8,8 @@ import type { ModelConfig } from '../../model/config/model-config.ts';
 import { openModel, type ModelLayers, type OpenedModel } from '../../model/weights/open-model.ts';
 import type { Quantization } from '../../model/config/quantization.ts';
 import { requireQuantizable } from '../../model/weights/quantize-weights.ts';
-import { localLayers } from './local-layers.ts';
-import { localModel } from './local-model.ts';
+import { localLayers } from '../../model/find/local-layers.ts';
+import { localModel } from '../../model/find/local-model.ts';
 import type { ModelJobOptions } from './run-options.ts';
 
 /** A model, and what it is to run on. */

@@ -8,7 +8,7 @@ import { errorText } from '../../agent_rl/cli/exit-code.ts';
 import { builtinPlugins } from '../../agent_rl/compose/builtin-plugins.ts';
 import { choosePlugins } from '../../agent_rl/compose/choose-plugins.ts';
 import { iterationAdvice } from '../../agent_rl/compose/iteration-advice.ts';
-import { modelFolder } from '../../agent_rl/compose/model-folder.ts';
+import { modelFolder } from '../../model/find/model-folder.ts';
 import { trainerOptions } from '../../agent_rl/compose/trainer-options.ts';
 import { loadConfig, type LoadedConfig, validateBlock } from '../../agent_rl/config/index.ts';
 import type { Environment } from '../../agent_rl/core/plugins/environment.ts';

@@ -14,7 +14,7 @@ import { inspectModel, loadModel, saveModel } from '../../../model/weights/load-
 import type { ModelConfig } from '../../../model/config/model-config.ts';
 import type { Quantization } from '../../../model/config/quantization.ts';
 import { requireQuantizable } from '../../../model/weights/quantize-weights.ts';
-import { localModel } from '../local-model.ts';
+import { localModel } from '../../../model/find/local-model.ts';
 import type { JobResult, QuantizeOptions } from '../run-options.ts';
 import { refuseExisting } from '../token-files/fresh-lines.ts';
 import { throwIfStopped } from '../unless-stopped.ts';

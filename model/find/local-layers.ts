@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { packageRoot } from '../core/package-root.ts';
+import { packageRoot } from '../../agent_rl/core/package-root.ts';
 import {
   modelLayers,
   type FindBase,
   type LayersRequest,
   type ModelLayers,
-} from '../../model/weights/open-model.ts';
+} from '../weights/open-model.ts';
 import { hubModelOf } from './hub/hub-model.ts';
 
 /**

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
-import { localLayers } from '../../../../agent_rl/compose/local-layers.ts';
-import { localModel, withLocalModel } from '../../../../agent_rl/compose/local-model.ts';
-import { modelFolder } from '../../../../agent_rl/compose/model-folder.ts';
+import { localLayers } from '../../../../model/find/local-layers.ts';
+import { localModel, withLocalModel } from '../../../../model/find/local-model.ts';
+import { modelFolder } from '../../../../model/find/model-folder.ts';
 import { prepareRun } from '../../../../agent_rl/compose/prepare-run.ts';
 import { saveTinyAdapter } from '../../../support/tiny-adapter.ts';
 import { tinyModelConfig } from '../../../support/tiny-model.ts';

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { link, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 
-import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { AgentRlError, messageOf } from '../../../agent_rl/core/errors.ts';
 import type { HubModel } from './hub-model.ts';
 
 export const commitPattern = /^[0-9a-f]{40}$/;

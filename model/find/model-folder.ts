@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-import type { Config } from '../config/index.ts';
-import { AgentRlError } from '../core/errors.ts';
-import { packageRoot } from '../core/package-root.ts';
-import { holdsModel } from '../../model/weights/open-model.ts';
+import type { Config } from '../../agent_rl/config/index.ts';
+import { AgentRlError } from '../../agent_rl/core/errors.ts';
+import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import { holdsModel } from '../weights/open-model.ts';
 import { localLayers } from './local-layers.ts';
 
 /** How a model is named. */

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-import { AgentRlError } from '../../core/errors.ts';
+import { AgentRlError } from '../../../agent_rl/core/errors.ts';
 
 /** A file of the hub, and what its bytes must hash to. */
 export interface Blob {

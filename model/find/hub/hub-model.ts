@@ -1,4 +1,4 @@
-import { AgentRlError } from '../../core/errors.ts';
+import { AgentRlError } from '../../../agent_rl/core/errors.ts';
 
 /** A model of the hub at one of its branches, tags or commits. */
 export interface HubModel {

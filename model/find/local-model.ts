@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-import { AgentRlError } from '../core/errors.ts';
-import { packageRoot } from '../core/package-root.ts';
-import { holdsAdapter } from '../../model/adapters/adapter-files.ts';
+import { AgentRlError } from '../../agent_rl/core/errors.ts';
+import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import { holdsAdapter } from '../adapters/adapter-files.ts';
 import { type HubModel, hubModelOf } from './hub/hub-model.ts';
 import { localLayers } from './local-layers.ts';
 import { modelFolder } from './model-folder.ts';
-import type { JobOptions } from './run-options.ts';
+import type { JobOptions } from '../../agent_rl/compose/run-options.ts';
 
 /** A model by what the user calls it. */
 export interface NamedModel extends Pick<JobOptions, 'signal' | 'print'> {

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
-import { fetchHubModel } from '../../../../../agent_rl/compose/hub/fetch-hub-model.ts';
+import { fetchHubModel } from '../../../../../model/find/hub/fetch-hub-model.ts';
 import type { AgentRlError } from '../../../../../agent_rl/core/errors.ts';
 import { json, webServer, type Answer } from '../../../../support/web-server.ts';
 

@@ -10,8 +10,8 @@ import {
   modelInfo,
 } from '@huggingface/hub';
 
-import { AgentRlError, messageOf } from '../../core/errors.ts';
-import { lockRun, withProgress } from '../../telemetry/index.ts';
+import { AgentRlError, messageOf } from '../../../agent_rl/core/errors.ts';
+import { lockRun, withProgress } from '../../../agent_rl/telemetry/index.ts';
 import { type Blob, downloadBlob, HubStatusError } from './download-blob.ts';
 import { commitPattern, HubCache, shardsOf } from './hub-cache.ts';
 import type { HubModel } from './hub-model.ts';
