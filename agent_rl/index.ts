@@ -7,18 +7,18 @@ export * from './core/index.ts';
 export { inject } from 'inversify';
 export { Type } from 'typebox';
 
-export { builtinPlugins } from './compose/builtin-plugins.ts';
+export { builtinPlugins } from './compose/plugins/builtin-plugins.ts';
 export {
   type Chosen,
   type ChosenPlugins,
   type ChosenReward,
   choosePlugins,
-} from './compose/choose-plugins.ts';
+} from './compose/plugins/choose-plugins.ts';
 export { EngineClient } from './compose/engine-client.ts';
 export type { EngineInfo, EngineServiceOptions, ModelFacts } from './compose/engine-service.ts';
 export type { MemoryPlan } from './compose/memory-plan.ts';
 export { jobs } from './compose/jobs.ts';
-export { loadPlugins, type LoadPluginsOptions } from './compose/plugin-loader.ts';
+export { loadPlugins, type LoadPluginsOptions } from './compose/plugins/plugin-loader.ts';
 export { type PreparedRun, prepareRun } from './compose/prepare-run.ts';
 export {
   EnvironmentRegistry,
@@ -27,7 +27,7 @@ export {
   RewardRegistry,
   ToolCallFormatRegistry,
   ToolRegistry,
-} from './compose/registries.ts';
+} from './compose/plugins/registries.ts';
 export type {
   ChatOptions,
   CheckResult,

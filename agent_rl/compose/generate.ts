@@ -9,11 +9,11 @@ import { LocalGenerator } from '../generation/local-generator.ts';
 import { LanguageModelPolicy } from '../policies/language-model-policy.ts';
 import { visibleControls, withProgress } from '../telemetry/index.ts';
 import type { ModelConfig } from '../../model/config/model-config.ts';
-import { builtinPlugins } from './builtin-plugins.ts';
+import { builtinPlugins } from './plugins/builtin-plugins.ts';
 import { cacheBytes, type CacheRequest } from './check-cache-fits.ts';
 import { mebibytes } from '../telemetry/mebibytes.ts';
 import { textFolder } from '../../model/find/model-folder.ts';
-import { openToolCallFormat } from './open-tool-call-format.ts';
+import { openToolCallFormat } from './plugins/open-tool-call-format.ts';
 import {
   findModel,
   namesOf,

@@ -8,10 +8,10 @@ import {
   pluginRequests,
 } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
-import { builtinPlugins } from './builtin-plugins.ts';
-import { type ChosenPlugins, choosePlugins } from './choose-plugins.ts';
-import { loadPlugins } from './plugin-loader.ts';
-import type { Plugins } from './registries.ts';
+import { builtinPlugins } from './plugins/builtin-plugins.ts';
+import { type ChosenPlugins, choosePlugins } from './plugins/choose-plugins.ts';
+import { loadPlugins } from './plugins/plugin-loader.ts';
+import type { Plugins } from './plugins/registries.ts';
 
 /** Everything that is settled before a job starts. */
 export interface PreparedRun {

@@ -9,7 +9,7 @@ import type { EvaluationOptions, JobResult } from './run-options.ts';
 import { rateText } from './run-records.ts';
 import { evaluationSummary } from './summary.ts';
 import { readTaskSets, sayIfFewer } from '../../dataset/tasks/task-sets.ts';
-import { choosePlugins } from './choose-plugins.ts';
+import { choosePlugins } from './plugins/choose-plugins.ts';
 
 /** Attempts the tasks of a split with a checkpoint, or with the config's model. */
 export async function runEvaluation(options: EvaluationOptions): Promise<JobResult> {

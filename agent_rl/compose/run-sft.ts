@@ -19,12 +19,12 @@ import { readConversations } from '../../dataset/demonstrations/conversations.ts
 import { openLanguageModelFolder } from '../../model/text/language-model.ts';
 import { LanguageModelPolicy } from '../policies/language-model-policy.ts';
 import { saveCheckpoint } from './checkpoints.ts';
-import { choosePlugins } from './choose-plugins.ts';
+import { choosePlugins } from './plugins/choose-plugins.ts';
 import { EngineClient } from './engine-client.ts';
 import { engineOptions } from './engine-options.ts';
 import { modelFolder, textFolder } from '../../model/find/model-folder.ts';
-import { openToolCallFormat } from './open-tool-call-format.ts';
-import { requireTrainable } from './require-trainable.ts';
+import { openToolCallFormat } from './plugins/open-tool-call-format.ts';
+import { requireTrainable } from './plugins/require-trainable.ts';
 import { defaultRunName } from './resume-point.ts';
 import { writeRunConfig } from './run-inputs.ts';
 import type { JobResult, TrainingOptions } from './run-options.ts';

@@ -29,14 +29,14 @@ import {
   type TrainableAgent,
 } from './agent.ts';
 import { pruneCheckpoints, readTrainerState, saveCheckpoint } from './checkpoints.ts';
-import { choosePlugins } from './choose-plugins.ts';
+import { choosePlugins } from './plugins/choose-plugins.ts';
 import type { EngineClient } from './engine-client.ts';
-import { openToolCallFormat } from './open-tool-call-format.ts';
-import { asksForFormat, needsSandbox } from './plugin-needs.ts';
+import { openToolCallFormat } from './plugins/open-tool-call-format.ts';
+import { asksForFormat, needsSandbox } from './plugins/plugin-needs.ts';
 import { forgetAfter } from './forget-after.ts';
 import { expectedSeconds } from './measure-speed.ts';
 import { modelFolder, textFolder } from '../../model/find/model-folder.ts';
-import { requireTrainable } from './require-trainable.ts';
+import { requireTrainable } from './plugins/require-trainable.ts';
 import { defaultRunName, resumePoint, type ResumePoint } from './resume-point.ts';
 import type { JobResult, TrainingOptions } from './run-options.ts';
 import { rewriteRunConfig, runInputs, writeRunConfig } from './run-inputs.ts';

@@ -2,14 +2,14 @@ import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
-import { builtinPlugins } from '../../agent_rl/compose/builtin-plugins.ts';
-import { choosePlugins } from '../../agent_rl/compose/choose-plugins.ts';
+import { builtinPlugins } from '../../agent_rl/compose/plugins/builtin-plugins.ts';
+import { choosePlugins } from '../../agent_rl/compose/plugins/choose-plugins.ts';
 import {
   construct,
   episodeContainer,
   rewardFunction,
   runContainer,
-} from '../../agent_rl/compose/container.ts';
+} from '../../agent_rl/compose/plugins/container.ts';
 import { loadConfig } from '../../agent_rl/config/index.ts';
 import type { Environment } from '../../agent_rl/core/plugins/environment.ts';
 import { packageRoot } from '../../agent_rl/core/package-root.ts';

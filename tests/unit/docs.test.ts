@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { builtinPlugins } from '../../agent_rl/compose/builtin-plugins.ts';
-import { choosePlugins } from '../../agent_rl/compose/choose-plugins.ts';
+import { builtinPlugins } from '../../agent_rl/compose/plugins/builtin-plugins.ts';
+import { choosePlugins } from '../../agent_rl/compose/plugins/choose-plugins.ts';
 import { evaluationSummary, summaryOf } from '../../agent_rl/compose/summary.ts';
 import { loadConfig } from '../../agent_rl/config/index.ts';
 import { outcomes } from '../../agent_rl/core/outcome.ts';

@@ -5,8 +5,8 @@ import { describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 
 import { errorText } from '../../agent_rl/cli/exit-code.ts';
-import { builtinPlugins } from '../../agent_rl/compose/builtin-plugins.ts';
-import { choosePlugins } from '../../agent_rl/compose/choose-plugins.ts';
+import { builtinPlugins } from '../../agent_rl/compose/plugins/builtin-plugins.ts';
+import { choosePlugins } from '../../agent_rl/compose/plugins/choose-plugins.ts';
 import { iterationAdvice } from '../../agent_rl/compose/iteration-advice.ts';
 import { modelFolder } from '../../model/find/model-folder.ts';
 import { trainerOptions } from '../../agent_rl/compose/trainer-options.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 
-import type { PluginDescription } from '../../compose/describe-plugins.ts';
+import type { PluginDescription } from '../../compose/plugins/describe-plugins.ts';
 import {
   loadConfig,
   type LoadedConfig,
@@ -76,10 +76,10 @@ export const plugins: Command = {
   ),
   run: async (parsed, { io }) => {
     // Late, so that `--help` does not load every plugin.
-    const { builtinPlugins } = await import('../../compose/builtin-plugins.ts');
-    const { describePlugins } = await import('../../compose/describe-plugins.ts');
-    const { loadPlugins } = await import('../../compose/plugin-loader.ts');
-    const { choosePlugins } = await import('../../compose/choose-plugins.ts');
+    const { builtinPlugins } = await import('../../compose/plugins/builtin-plugins.ts');
+    const { describePlugins } = await import('../../compose/plugins/describe-plugins.ts');
+    const { loadPlugins } = await import('../../compose/plugins/plugin-loader.ts');
+    const { choosePlugins } = await import('../../compose/plugins/choose-plugins.ts');
     const json = parsed['json'] === true;
     const loaded = configOf(parsed);
     const all = await loadPlugins(requestsOf(parsed, loaded), builtinPlugins(), {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 
 import type { ToolCallFormat } from '../../../../agent_rl/core/index.ts';
-import { builtinPlugins } from '../../../../agent_rl/compose/builtin-plugins.ts';
-import { openToolCallFormat } from '../../../../agent_rl/compose/open-tool-call-format.ts';
+import { builtinPlugins } from '../../../../agent_rl/compose/plugins/builtin-plugins.ts';
+import { openToolCallFormat } from '../../../../agent_rl/compose/plugins/open-tool-call-format.ts';
 import { examineTemplate } from '../../../../agent_rl/policies/examine-template.ts';
 import {
   CodeExecTool,

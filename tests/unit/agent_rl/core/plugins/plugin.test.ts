@@ -6,7 +6,7 @@ import {
   PolicyRegistry,
   RewardRegistry,
   ToolRegistry,
-} from '../../../../../agent_rl/compose/registries.ts';
+} from '../../../../../agent_rl/compose/plugins/registries.ts';
 import { environments } from '../../../../../agent_rl/core/plugins/environment.ts';
 import { policies } from '../../../../../agent_rl/core/plugins/policy.ts';
 import { rewards } from '../../../../../agent_rl/core/plugins/reward.ts';

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { builtinPlugins } from '../../../../../agent_rl/compose/builtin-plugins.ts';
-import { choosePlugins } from '../../../../../agent_rl/compose/choose-plugins.ts';
+import { builtinPlugins } from '../../../../../agent_rl/compose/plugins/builtin-plugins.ts';
+import { choosePlugins } from '../../../../../agent_rl/compose/plugins/choose-plugins.ts';
 import { loadConfig, validateBlock } from '../../../../../agent_rl/config/index.ts';
 import { KeyedRng } from '../../../../../agent_rl/core/keyed-rng.ts';
 import type { ToolResult } from '../../../../../agent_rl/core/plugins/tool.ts';

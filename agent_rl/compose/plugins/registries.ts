@@ -1,9 +1,9 @@
-import { environments, type EnvironmentSpec } from '../core/plugins/environment.ts';
-import { Registry, type Sourced } from '../core/plugins/plugin.ts';
-import { policies, type PolicySpec } from '../core/plugins/policy.ts';
-import { rewards, type RewardSpec } from '../core/plugins/reward.ts';
-import { toolCallFormats, type ToolCallFormatSpec } from '../core/plugins/tool-call-format.ts';
-import { tools, type ToolSpec } from '../core/plugins/tool.ts';
+import { environments, type EnvironmentSpec } from '../../core/plugins/environment.ts';
+import { Registry, type Sourced } from '../../core/plugins/plugin.ts';
+import { policies, type PolicySpec } from '../../core/plugins/policy.ts';
+import { rewards, type RewardSpec } from '../../core/plugins/reward.ts';
+import { toolCallFormats, type ToolCallFormatSpec } from '../../core/plugins/tool-call-format.ts';
+import { tools, type ToolSpec } from '../../core/plugins/tool.ts';
 
 /** Tools by name. Immutable: `with` makes a larger one. */
 export class ToolRegistry extends Registry<ToolSpec> {

@@ -1,10 +1,10 @@
 import { Container } from 'inversify';
 
-import type { Class } from '../core/plugins/class.ts';
-import { AgentRlError, messageOf } from '../core/errors.ts';
-import type { EpisodeView, RewardFunction } from '../core/plugins/reward.ts';
-import { type Task, TASK } from '../core/tasks/task.ts';
-import { SETTINGS, SHARED } from '../core/plugins/tool.ts';
+import type { Class } from '../../core/plugins/class.ts';
+import { AgentRlError, messageOf } from '../../core/errors.ts';
+import type { EpisodeView, RewardFunction } from '../../core/plugins/reward.ts';
+import { type Task, TASK } from '../../core/tasks/task.ts';
+import { SETTINGS, SHARED } from '../../core/plugins/tool.ts';
 import { injectionsOf } from './injections.ts';
 
 /** A service by the token that plugins ask for it with. */

@@ -1,9 +1,9 @@
-import { checkBlock } from '../config/index.ts';
-import { AgentRlError } from '../core/errors.ts';
-import type { RegistryEntry } from '../core/plugins/plugin.ts';
-import type { ToolCallFormat, ToolCallFormatSpec } from '../core/plugins/tool-call-format.ts';
-import { templateSample } from '../policies/examine-template.ts';
-import type { LanguageModel } from '../../model/text/language-model.ts';
+import { checkBlock } from '../../config/index.ts';
+import { AgentRlError } from '../../core/errors.ts';
+import type { RegistryEntry } from '../../core/plugins/plugin.ts';
+import type { ToolCallFormat, ToolCallFormatSpec } from '../../core/plugins/tool-call-format.ts';
+import { templateSample } from '../../policies/examine-template.ts';
+import type { LanguageModel } from '../../../model/text/language-model.ts';
 import type { ChosenPlugins } from './choose-plugins.ts';
 import { construct, runContainer } from './container.ts';
 import type { Plugins } from './registries.ts';

@@ -1,7 +1,7 @@
-import { builtinEnvironments } from '../environments/index.ts';
-import { builtinPolicies, builtinToolCallFormats } from '../policies/index.ts';
-import { builtInRewards } from '../rewards/index.ts';
-import { builtinTools } from '../tools/index.ts';
+import { builtinEnvironments } from '../../environments/index.ts';
+import { builtinPolicies, builtinToolCallFormats } from '../../policies/index.ts';
+import { builtInRewards } from '../../rewards/index.ts';
+import { builtinTools } from '../../tools/index.ts';
 import {
   EnvironmentRegistry,
   type Plugins,

@@ -1,4 +1,4 @@
-import { configInvalid, type LoadedConfig, placeOf } from '../config/index.ts';
+import { configInvalid, type LoadedConfig, placeOf } from '../../config/index.ts';
 import { choosePlugins } from './choose-plugins.ts';
 import type { Plugins } from './registries.ts';
 

@@ -1,7 +1,7 @@
-import { AgentRlError } from '../core/errors.ts';
-import { SANDBOX, type Sandbox } from '../core/services/sandbox.ts';
-import type { Task } from '../core/tasks/task.ts';
-import type { ToolSpec } from '../core/plugins/tool.ts';
+import { AgentRlError } from '../../core/errors.ts';
+import { SANDBOX, type Sandbox } from '../../core/services/sandbox.ts';
+import type { Task } from '../../core/tasks/task.ts';
+import type { ToolSpec } from '../../core/plugins/tool.ts';
 import type { Chosen } from './choose-plugins.ts';
 import { injectionsOf } from './injections.ts';
 

@@ -1,6 +1,6 @@
 import { injectFromBase, LazyServiceIdentifier } from 'inversify';
 
-import type { Class } from '../core/plugins/class.ts';
+import type { Class } from '../../core/plugins/class.ts';
 
 /** Something a class is given by the container. */
 export interface Injection {

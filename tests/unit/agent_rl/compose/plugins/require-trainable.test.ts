@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 
-import { builtinPlugins } from '../../../../agent_rl/compose/builtin-plugins.ts';
-import { requireTrainable } from '../../../../agent_rl/compose/require-trainable.ts';
-import { loadConfig } from '../../../../agent_rl/config/index.ts';
-import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
-import { thrownBy } from '../../../support/thrown.ts';
+import { builtinPlugins } from '../../../../../agent_rl/compose/plugins/builtin-plugins.ts';
+import { requireTrainable } from '../../../../../agent_rl/compose/plugins/require-trainable.ts';
+import { loadConfig } from '../../../../../agent_rl/config/index.ts';
+import { temporaryFolder, writeBelow } from '../../../../support/temporary-folder.ts';
+import { thrownBy } from '../../../../support/thrown.ts';
 
 const file = writeBelow(
   temporaryFolder(),

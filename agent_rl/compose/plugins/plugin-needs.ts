@@ -1,7 +1,7 @@
-import { AgentRlError } from '../core/errors.ts';
-import { SANDBOX } from '../core/services/sandbox.ts';
-import { TOOL_CALL_FORMAT } from '../core/plugins/tool-call-format.ts';
-import { SETTINGS, type ToolSpec } from '../core/plugins/tool.ts';
+import { AgentRlError } from '../../core/errors.ts';
+import { SANDBOX } from '../../core/services/sandbox.ts';
+import { TOOL_CALL_FORMAT } from '../../core/plugins/tool-call-format.ts';
+import { SETTINGS, type ToolSpec } from '../../core/plugins/tool.ts';
 import type { Chosen, ChosenPlugins } from './choose-plugins.ts';
 import { injectionsOf } from './injections.ts';
 

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 
-import { AgentRlError } from '../core/errors.ts';
+import { AgentRlError } from '../../core/errors.ts';
 
 export interface ImportWatch {
   /** Begins the message: which plugin it is. */

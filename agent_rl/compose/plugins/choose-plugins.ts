@@ -12,15 +12,15 @@ import {
   rewardName,
   RewardsBlock,
   ToolsBlock,
-} from '../config/index.ts';
-import type { EnvironmentSpec } from '../core/plugins/environment.ts';
-import { AgentRlError, messageOf } from '../core/errors.ts';
-import type { Registry, RegistryEntry } from '../core/plugins/plugin.ts';
-import type { PolicySpec } from '../core/plugins/policy.ts';
-import type { RewardSpec } from '../core/plugins/reward.ts';
-import type { ToolCallFormatSpec } from '../core/plugins/tool-call-format.ts';
-import type { ToolSpec } from '../core/plugins/tool.ts';
-import { environmentScore, invalidCallsComponent } from '../rollout/combine-rewards.ts';
+} from '../../config/index.ts';
+import type { EnvironmentSpec } from '../../core/plugins/environment.ts';
+import { AgentRlError, messageOf } from '../../core/errors.ts';
+import type { Registry, RegistryEntry } from '../../core/plugins/plugin.ts';
+import type { PolicySpec } from '../../core/plugins/policy.ts';
+import type { RewardSpec } from '../../core/plugins/reward.ts';
+import type { ToolCallFormatSpec } from '../../core/plugins/tool-call-format.ts';
+import type { ToolSpec } from '../../core/plugins/tool.ts';
+import { environmentScore, invalidCallsComponent } from '../../rollout/combine-rewards.ts';
 import type { Plugins } from './registries.ts';
 
 /** A plugin that a run uses, with its own settings: checked, defaults filled in. */
