@@ -14,9 +14,9 @@ export {
   type ChosenReward,
   choosePlugins,
 } from './compose/plugins/choose-plugins.ts';
-export { EngineClient } from './compose/engine-client.ts';
-export type { EngineInfo, EngineServiceOptions, ModelFacts } from './compose/engine-service.ts';
-export type { MemoryPlan } from './compose/memory-plan.ts';
+export { EngineClient } from './engine-thread/engine-client.ts';
+export type { EngineInfo, EngineServiceOptions, ModelFacts } from './engine-thread/engine-service.ts';
+export type { MemoryPlan } from './engine-thread/memory-plan.ts';
 export { jobs } from './compose/jobs.ts';
 export { loadPlugins, type LoadPluginsOptions } from './compose/plugins/plugin-loader.ts';
 export { type PreparedRun, prepareRun } from './compose/prepare-run.ts';

@@ -29,7 +29,7 @@ import { readJson } from '../../model/config/read-json.ts';
 import { checkCacheFits } from './check-cache-fits.ts';
 import { choosePlugins, type Chosen, type ChosenPlugins } from './plugins/choose-plugins.ts';
 import { construct, episodeContainer, rewardFunction, runContainer } from './plugins/container.ts';
-import { EngineClient } from './engine-client.ts';
+import { EngineClient } from '../engine-thread/engine-client.ts';
 import { engineOptions, rlTraining } from './engine-options.ts';
 import { modelFolder, textFolder } from '../../model/find/model-folder.ts';
 import { openToolCallFormat } from './plugins/open-tool-call-format.ts';

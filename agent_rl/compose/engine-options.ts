@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 
 import type { Config } from '../config/index.ts';
 import type { LossSpec } from '../core/services/learner.ts';
-import type { EngineServiceOptions } from './engine-service.ts';
+import type { EngineServiceOptions } from '../engine-thread/engine-service.ts';
 import { quantization } from './quantization.ts';
 import type { StartingWeights } from './starting-weights.ts';
 

@@ -1,6 +1,6 @@
 import type { Config } from '../config/index.ts';
 import { unbiased } from '../core/services/sampling.ts';
-import type { EngineClient } from './engine-client.ts';
+import type { EngineClient } from '../engine-thread/engine-client.ts';
 import type { TrainingPlan } from './training-plan.ts';
 
 /** Speeds measured on this machine just before a run, for its expected time. */

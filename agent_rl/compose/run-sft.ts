@@ -20,7 +20,7 @@ import { openLanguageModelFolder } from '../../model/text/language-model.ts';
 import { LanguageModelPolicy } from '../policies/language-model-policy.ts';
 import { saveCheckpoint } from './checkpoints.ts';
 import { choosePlugins } from './plugins/choose-plugins.ts';
-import { EngineClient } from './engine-client.ts';
+import { EngineClient } from '../engine-thread/engine-client.ts';
 import { engineOptions } from './engine-options.ts';
 import { modelFolder, textFolder } from '../../model/find/model-folder.ts';
 import { openToolCallFormat } from './plugins/open-tool-call-format.ts';

@@ -30,7 +30,7 @@ import {
 } from './agent.ts';
 import { pruneCheckpoints, readTrainerState, saveCheckpoint } from './checkpoints.ts';
 import { choosePlugins } from './plugins/choose-plugins.ts';
-import type { EngineClient } from './engine-client.ts';
+import type { EngineClient } from '../engine-thread/engine-client.ts';
 import { openToolCallFormat } from './plugins/open-tool-call-format.ts';
 import { asksForFormat, needsSandbox } from './plugins/plugin-needs.ts';
 import { forgetAfter } from './forget-after.ts';

@@ -1,5 +1,5 @@
 import { type Config, runLength } from '../config/index.ts';
-import { machineBytes, type MemoryPlan, planInWords } from './memory-plan.ts';
+import { machineBytes, type MemoryPlan, planInWords } from '../engine-thread/memory-plan.ts';
 import type { SandboxTier } from '../sandbox/choose-backend.ts';
 import { tierMemory } from '../sandbox/tier-memory.ts';
 import { mebibytes } from '../telemetry/mebibytes.ts';

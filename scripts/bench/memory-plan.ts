@@ -1,4 +1,4 @@
-import { memoryPlan } from '../../agent_rl/compose/memory-plan.ts';
+import { memoryPlan } from '../../agent_rl/engine-thread/memory-plan.ts';
 import { keepingLayers, type ProgramMemory } from '../../agent_rl/learner/train-program.ts';
 import { messageOf } from '../../agent_rl/core/errors.ts';
 import type { ModelConfig } from '../../model/config/model-config.ts';

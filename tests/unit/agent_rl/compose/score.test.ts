@@ -7,7 +7,7 @@ import type { ScoreOptions } from '../../../../agent_rl/compose/run-options.ts';
 import { score } from '../../../../agent_rl/compose/score.ts';
 import { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
 import { saveModel } from '../../../../model/weights/load-model.ts';
-import { EngineService } from '../../../../agent_rl/compose/engine-service.ts';
+import { EngineService } from '../../../../agent_rl/engine-thread/engine-service.ts';
 import { unquantized } from '../../../../model/config/parameters.ts';
 import { tinyQuantizedModel } from '../../../support/quantized-model.ts';
 import { plainLogProbs } from '../../../support/plain-decoder.ts';

@@ -7,7 +7,7 @@ import type { Learner } from '../core/services/learner.ts';
 import { packageRoot } from '../core/package-root.ts';
 import { keepFullFloat32 } from '../engine/full-float32.ts';
 import { fromSentError } from '../core/sent-error.ts';
-import type { EngineAnswer } from './engine-messages.ts';
+import type { EngineAnswer } from '../compose/engine-messages.ts';
 import type { EngineInfo, EngineServiceOptions } from './engine-service.ts';
 
 interface Pending {
@@ -39,7 +39,7 @@ export class EngineClient implements Learner, Generator {
   /** @throws AgentRlError of whatever kept the engine or the model from opening. */
   static async open(options: EngineServiceOptions): Promise<EngineClient> {
     keepFullFloat32(options.device);
-    const file = join(packageRoot(), 'dist/agent_rl/compose/engine-worker.js');
+    const file = join(packageRoot(), 'dist/agent_rl/engine-thread/engine-worker.js');
     const worker = new Worker(file, { workerData: options, env: {} });
     const first = await firstAnswer(worker);
     if ('error' in first) {

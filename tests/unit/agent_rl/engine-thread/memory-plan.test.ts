@@ -5,7 +5,7 @@ import {
   memoryPlan,
   planInWords,
   type MemoryRequest,
-} from '../../../../agent_rl/compose/memory-plan.ts';
+} from '../../../../agent_rl/engine-thread/memory-plan.ts';
 import type { LossSpec } from '../../../../agent_rl/core/services/learner.ts';
 import { adapterTargets, type Adapter } from '../../../../model/adapters/adapter.ts';
 import type { ModelConfig } from '../../../../model/config/model-config.ts';
