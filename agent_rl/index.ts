@@ -17,7 +17,7 @@ export {
 export { EngineClient } from './engine-thread/engine-client.ts';
 export type { EngineInfo, EngineServiceOptions, ModelFacts } from './engine-thread/engine-service.ts';
 export type { MemoryPlan } from './engine-thread/memory-plan.ts';
-export { jobs } from './compose/jobs.ts';
+export { jobs } from './jobs/jobs.ts';
 export { loadPlugins, type LoadPluginsOptions } from './compose/plugins/plugin-loader.ts';
 export { type PreparedRun, prepareRun } from './compose/prepare-run.ts';
 export {
@@ -45,20 +45,20 @@ export type {
   ScoreOptions,
   TrainingOptions,
   VerifyDatasetOptions,
-} from './compose/run-options.ts';
-export type { SandboxDoctorOptions } from './compose/sandbox-doctor.ts';
-export type { ServeSandboxOptions } from './compose/serve-sandbox.ts';
+} from './jobs/job.ts';
+export type { SandboxDoctorOptions } from './jobs/machine/sandbox-doctor.ts';
+export type { ServeSandboxOptions } from './jobs/machine/serve-sandbox.ts';
 export type { SandboxType } from './sandbox/choose-backend.ts';
-export type { ModelChoice } from './compose/using-model.ts';
+export type { ModelChoice } from './jobs/models/using-model.ts';
 export type {
   HubSettings,
   PrepareDataOptions,
-} from './compose/prepare-data/prepare-data-options.ts';
+} from './jobs/data/prepare-data/prepare-data-options.ts';
 export type { CrawlSettings } from './search/crawl/index.ts';
 export type { ColumnMap } from '../dataset/prepare/readers/mapped-rows.ts';
 export type { SourceFormat } from '../dataset/prepare/readers/read-source.ts';
 export type { SplitBy } from '../dataset/prepare/split/split-questions.ts';
-export { trainAgent, type TrainAgentOptions } from './compose/train-agent.ts';
+export { trainAgent, type TrainAgentOptions } from './jobs/train-agent.ts';
 export {
   type BlockPlace,
   type Config,

@@ -1,6 +1,6 @@
 import type { Options, PositionalOptions } from 'yargs';
 
-import type { Jobs } from '../compose/run-options.ts';
+import type { Jobs } from '../jobs/job.ts';
 import type { Parsed } from './config-flags.ts';
 import type { Io } from './io.ts';
 

@@ -1,4 +1,4 @@
-import type { LocalSandboxType } from '../compose/run-options.ts';
+import type { LocalSandboxType } from '../jobs/job.ts';
 
 /** What a flag may name where there is no address of a server. */
 export const localSandboxTypes: readonly LocalSandboxType[] = [

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import yargs, { type Argv } from 'yargs';
 
-import type { Jobs } from '../compose/run-options.ts';
+import type { Jobs } from '../jobs/job.ts';
 import { AgentRlError, messageOf } from '../core/errors.ts';
 import { packageRoot } from '../core/package-root.ts';
 import { strayFailureOf } from '../core/stray-failure.ts';

@@ -1,6 +1,6 @@
 import type { Options } from 'yargs';
 
-import type { ModelJobOptions } from '../compose/run-options.ts';
+import type { ModelJobOptions } from '../jobs/job.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { textsOf, type Parsed } from './config-flags.ts';
 import { type Io, printer } from './io.ts';

@@ -1,4 +1,4 @@
-import { jobs } from '../compose/jobs.ts';
+import { jobs } from '../jobs/jobs.ts';
 import { redactor } from '../telemetry/index.ts';
 import type { Command } from './command.ts';
 import { interrupted, runFailed } from './exit-code.ts';

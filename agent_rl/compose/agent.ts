@@ -35,7 +35,7 @@ import { modelFolder, textFolder } from '../../model/find/model-folder.ts';
 import { openToolCallFormat } from './plugins/open-tool-call-format.ts';
 import { pluginHooks } from './plugins/plugin-loader.ts';
 import { asksForFormat, isolatedSettings, needsSandbox } from './plugins/plugin-needs.ts';
-import type { JobOptions } from './run-options.ts';
+import type { JobOptions } from '../jobs/job.ts';
 import { requireAbilities } from './plugins/require-abilities.ts';
 import { requireTrainable } from './plugins/require-trainable.ts';
 import { startingWeights, type StartingWeights } from './starting-weights.ts';

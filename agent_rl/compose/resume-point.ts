@@ -11,7 +11,7 @@ import {
 } from '../telemetry/index.ts';
 import { newestCheckpoint } from './checkpoints.ts';
 import { checkRunInputs } from './run-inputs.ts';
-import type { TrainingOptions } from './run-options.ts';
+import type { TrainingOptions } from '../jobs/job.ts';
 
 /** Where a run goes on. */
 export interface ResumePoint {

@@ -7,7 +7,7 @@ import { holdsAdapter } from '../adapters/adapter-files.ts';
 import { type HubModel, hubModelOf } from './hub/hub-model.ts';
 import { localLayers } from './local-layers.ts';
 import { modelFolder } from './model-folder.ts';
-import type { JobOptions } from '../../agent_rl/compose/run-options.ts';
+import type { JobOptions } from '../../agent_rl/jobs/job.ts';
 
 /** A model by what the user calls it. */
 export interface NamedModel extends Pick<JobOptions, 'signal' | 'print'> {

@@ -1,4 +1,4 @@
-import type { Jobs } from '../../agent_rl/compose/run-options.ts';
+import type { Jobs } from '../../agent_rl/jobs/job.ts';
 import { main, type MainOptions } from '../../agent_rl/cli/main.ts';
 
 /** What a command wrote and how it left. */

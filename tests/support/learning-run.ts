@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import { openTrainableAgent, type TrainableAgent } from '../../agent_rl/compose/agent.ts';
 import { prepareRun } from '../../agent_rl/compose/prepare-run.ts';
-import { trainerOptions } from '../../agent_rl/compose/trainer-options.ts';
+import { trainerOptions } from '../../agent_rl/jobs/train/trainer-options.ts';
 import type { Learner, TrainDatum } from '../../agent_rl/core/services/learner.ts';
 import { packageRoot } from '../../agent_rl/core/package-root.ts';
 import { paddedLength } from '../../agent_rl/learner/train-batch.ts';

@@ -9,7 +9,7 @@ import { builtinPlugins } from '../../agent_rl/compose/plugins/builtin-plugins.t
 import { choosePlugins } from '../../agent_rl/compose/plugins/choose-plugins.ts';
 import { iterationAdvice } from '../../agent_rl/compose/iteration-advice.ts';
 import { modelFolder } from '../../model/find/model-folder.ts';
-import { trainerOptions } from '../../agent_rl/compose/trainer-options.ts';
+import { trainerOptions } from '../../agent_rl/jobs/train/trainer-options.ts';
 import { loadConfig, type LoadedConfig, validateBlock } from '../../agent_rl/config/index.ts';
 import type { Environment } from '../../agent_rl/core/plugins/environment.ts';
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';

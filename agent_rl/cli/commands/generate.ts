@@ -1,4 +1,4 @@
-import type { GenerateOptions } from '../../compose/run-options.ts';
+import type { GenerateOptions } from '../../jobs/job.ts';
 import type { Command } from '../command.ts';
 import type { Parsed } from '../config-flags.ts';
 import { writeJson } from '../io.ts';

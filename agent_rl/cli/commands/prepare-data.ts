@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import type { PrepareDataOptions } from '../../compose/prepare-data/prepare-data-options.ts';
+import type { PrepareDataOptions } from '../../jobs/data/prepare-data/prepare-data-options.ts';
 import { packageRoot } from '../../core/package-root.ts';
 import type { Command } from '../command.ts';
 import type { Parsed } from '../config-flags.ts';

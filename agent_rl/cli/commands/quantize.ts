@@ -1,5 +1,5 @@
 import { adapterTargetNames } from '../../core/services/linear-module.ts';
-import type { QuantizeOptions } from '../../compose/run-options.ts';
+import type { QuantizeOptions } from '../../jobs/job.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type { Command } from '../command.ts';
 import { textsOf, type Parsed } from '../config-flags.ts';

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 
-import type { LocalSandboxType } from '../../compose/run-options.ts';
+import type { LocalSandboxType } from '../../jobs/job.ts';
 import type { Command, CommandGroup } from '../command.ts';
 import { printer, writeJson } from '../io.ts';
 import { localSandboxTypes } from '../local-sandbox-types.ts';

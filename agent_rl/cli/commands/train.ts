@@ -1,4 +1,4 @@
-import { trainingJob } from '../../compose/jobs.ts';
+import { trainingJob } from '../../jobs/jobs.ts';
 import { type Override } from '../../config/index.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { configOptions, type Parsed } from '../config-flags.ts';

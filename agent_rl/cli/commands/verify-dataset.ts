@@ -1,4 +1,4 @@
-import type { LocalSandboxType, VerifyDatasetOptions } from '../../compose/run-options.ts';
+import type { LocalSandboxType, VerifyDatasetOptions } from '../../jobs/job.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type { Command } from '../command.ts';
 import type { Parsed } from '../config-flags.ts';

@@ -2,9 +2,9 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 
 import { prepareRun, type PreparedRun } from '../../../agent_rl/compose/prepare-run.ts';
-import { runEvaluation } from '../../../agent_rl/compose/run-evaluation.ts';
-import type { JobOptions, JobResult } from '../../../agent_rl/compose/run-options.ts';
-import { runTraining } from '../../../agent_rl/compose/run-training.ts';
+import { runEvaluation } from '../../../agent_rl/jobs/play/evaluate.ts';
+import type { JobOptions, JobResult } from '../../../agent_rl/jobs/job.ts';
+import { runTraining } from '../../../agent_rl/jobs/train/train.ts';
 import { processTreeUsage } from '../../../agent_rl/telemetry/index.ts';
 import { findRun } from './find-run.ts';
 import { moreWarmUp } from './more-warm-up.ts';

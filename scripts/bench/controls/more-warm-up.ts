@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { prepareRun } from '../../../agent_rl/compose/prepare-run.ts';
-import { runSft } from '../../../agent_rl/compose/run-sft.ts';
+import { runSft } from '../../../agent_rl/jobs/train/sft.ts';
 import { loadConfig } from '../../../agent_rl/config/index.ts';
 import { conversationLine } from '../../../dataset/demonstrations/conversations.ts';
 import { teacherConversations } from '../../starter-model/teacher-conversations.ts';

@@ -5,7 +5,7 @@ import type {
   JobResult,
   MergeLoraOptions,
   ScoreOptions,
-} from '../../../../agent_rl/compose/run-options.ts';
+} from '../../../../agent_rl/jobs/job.ts';
 import { commandLine, type Ran } from '../../../support/command-line.ts';
 
 interface Given extends Ran {

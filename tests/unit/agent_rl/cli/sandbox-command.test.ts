@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { ServeSandboxOptions } from '../../../../agent_rl/compose/serve-sandbox.ts';
+import type { ServeSandboxOptions } from '../../../../agent_rl/jobs/machine/serve-sandbox.ts';
 import { commandLine } from '../../../support/command-line.ts';
 
 describe('agent-rl sandbox', () => {

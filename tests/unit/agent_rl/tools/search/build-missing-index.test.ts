@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 
 import { buildMissingIndex } from '../../../../../agent_rl/tools/search/build-missing-index.ts';
-import { jobs } from '../../../../../agent_rl/compose/jobs.ts';
+import { jobs } from '../../../../../agent_rl/jobs/jobs.ts';
 import { commandLine } from '../../../../support/command-line.ts';
 import { temporaryFolder, writeBelow } from '../../../../support/temporary-folder.ts';
 import { rejectionOf } from '../../../../support/thrown.ts';

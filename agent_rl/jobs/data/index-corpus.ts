@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { configInvalid, type Problem, validateBlock } from '../../config/index.ts';
+import { applyOverrides, type Override, parseSet } from '../../config/yaml/overrides.ts';
+import { readYaml } from '../../config/yaml/read-yaml.ts';
+import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { packageRoot } from '../../core/package-root.ts';
+import { buildCorpus, BuildSettings } from '../../search/corpus/index.ts';
+import { Stopwatch } from '../../telemetry/index.ts';
+import { readCorpus } from '../../tools/search/read-corpus.ts';
+import type { IndexOptions, JobResult } from '../job.ts';
+
+/**
+ * Builds the index of a corpus, or finds that it is there.
+ *
+ * @throws AgentRlError `CONFIG_INVALID` for wrong settings, and as `readCorpus` and `buildCorpus` do
+ */
+export async function indexCorpus(options: IndexOptions): Promise<JobResult> {
+  const { input, output, config, sets = [], rebuild = false, print, signal } = options;
+  const settings = buildSettings(config, sets);
+  const source = await readCorpus(input);
+  if (settings.chunking !== undefined && !source.hasDocuments) {
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `chunking: has no effect on ${source.files.join(', ')} of ${input}, which holds passages that were cut before. Leave it out, or index a file of documents.`,
+    );
+  }
+  const watch = new Stopwatch();
+  const { manifest, built } = await buildCorpus({
+    source,
+    output,
+    settings,
+    rebuild,
+    version: versionOfPackage(),
+    signal,
+  });
+  const { counts, dense, approximate } = manifest;
+  const how = dense === null ? 'words' : `words and vectors of ${dense.embedder}`;
+  print(
+    built
+      ? `Indexed ${counts.documents} documents in ${counts.passages} passages by ${how} in ${watch.lap().total.toFixed(1)} s: ${output}`
+      : `${output} holds this index already: ${counts.documents} documents in ${counts.passages} passages by ${how}.`,
+  );
+  return {
+    output,
+    built,
+    ...counts,
+    dense: dense === null ? 'none' : dense.embedder,
+    approximate,
+    inputSha256: manifest.input.sha256,
+  };
+}
+
+/** Settings of a YAML file, if one is named, with those of `--set` over them. */
+function buildSettings(file: string | undefined, sets: readonly string[]): BuildSettings {
+  const tree = file === undefined ? readYaml('{}', 'defaults') : readYaml(textOf(file), file);
+  if (tree.problems.length > 0) throw configInvalid(tree.problems);
+  const parsed = sets.map(parseSet);
+  const unread = parsed.filter((set): set is Problem => !('value' in set));
+  if (unread.length > 0) throw configInvalid(unread);
+  const overrides = parsed.filter((set): set is Override => 'value' in set);
+  const { value, places, problems } = applyOverrides(tree, overrides);
+  if (problems.length > 0) throw configInvalid(problems);
+  return validateBlock(BuildSettings, value, { path: '', places });
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new AgentRlError('CONFIG_INVALID', `--config ${file}: ${messageOf(cause)}.`, { cause });
+  }
+}
+
+function versionOfPackage(): string {
+  const text = readFileSync(join(packageRoot(), 'package.json'), 'utf8');
+  return String((JSON.parse(text) as { version?: unknown }).version);
+}

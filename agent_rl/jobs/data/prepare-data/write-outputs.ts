@@ -1,0 +1,70 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { AgentRlError } from '../../../core/errors.ts';
+import type { SearchDocument } from '../../../core/services/search.ts';
+import { writeFileAtomic } from '../../../telemetry/atomic-write.ts';
+import type { PreparedQuestion } from '../../../../dataset/prepare/collection.ts';
+import type { Chunk } from '../../../../dataset/prepare/passages/chunks.ts';
+import type { Dropped } from '../../../../dataset/prepare/source-record.ts';
+import type { PrepareDataReport } from './report.ts';
+
+/**
+ * Makes sure that nothing is overwritten unasked, before any work is done.
+ *
+ * @throws AgentRlError `OUTPUT_UNWRITABLE`
+ */
+export function checkOutputFolder(folder: string, overwrite: boolean): void {
+  if (!existsSync(folder)) return;
+  if (!statSync(folder).isDirectory()) {
+    throw new AgentRlError(
+      'OUTPUT_UNWRITABLE',
+      `${folder} is a file. Choose a folder with --output-dir.`,
+    );
+  }
+  if (overwrite || readdirSync(folder).length === 0) return;
+  throw new AgentRlError(
+    'OUTPUT_UNWRITABLE',
+    `${folder} is not empty. Choose another folder with --output-dir, or replace what prepare-data wrote there with --overwrite.`,
+  );
+}
+
+/** What stands beside the splits: JSONL files of the output folder that hold no tasks. */
+export const besideSplits: ReadonlySet<string> = new Set([
+  'documents.jsonl',
+  'chunks.jsonl',
+  'dropped.jsonl',
+]);
+
+export interface Outputs {
+  readonly documents: readonly SearchDocument[];
+  readonly chunks: readonly Chunk[];
+  readonly train: readonly PreparedQuestion[];
+  readonly eval: readonly PreparedQuestion[];
+  readonly dropped: readonly Dropped[];
+  readonly report: PrepareDataReport;
+}
+
+/** @throws AgentRlError `OUTPUT_UNWRITABLE` */
+export function writeOutputs(folder: string, outputs: Outputs): void {
+  const write = (name: string, text: string) => writeFileAtomic(join(folder, name), text);
+  write('documents.jsonl', lines(outputs.documents));
+  write('chunks.jsonl', lines(outputs.chunks));
+  write('train.jsonl', lines(outputs.train.map(taskOf)));
+  write('eval.jsonl', lines(outputs.eval.map(taskOf)));
+  write('dropped.jsonl', lines(outputs.dropped));
+  write('report.json', `${JSON.stringify(outputs.report, undefined, 2)}\n`);
+}
+
+const lines = (rows: readonly unknown[]): string =>
+  rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+
+/** A line of a search task file. */
+const taskOf = ({ id, question, answer, aliases, documents, metadata }: PreparedQuestion) => ({
+  task_id: id,
+  question,
+  answer,
+  aliases,
+  documents,
+  metadata,
+});

@@ -1,0 +1,98 @@
+import { availableParallelism } from 'node:os';
+
+import type { CodeTask } from '../../core/tasks/code-task.ts';
+import { AgentRlError } from '../../core/errors.ts';
+import type { Sandbox } from '../../core/services/sandbox.ts';
+import { judgeCode } from '../../sandbox/judge/judge.ts';
+import { openSandbox } from '../../sandbox/open-sandbox.ts';
+import {
+  CodeTaskDataset,
+  codeTaskFormats,
+  isCodeTaskFormat,
+} from '../../../dataset/tasks/code-task-dataset.ts';
+import type { CheckResult, VerifyDatasetOptions } from '../job.ts';
+
+interface Verified {
+  readonly taskId: string;
+  /** Absent when the reference passed. */
+  readonly problem?: string;
+}
+
+const limits = { wallS: 20, memoryMiB: 512 };
+
+/**
+ * Runs every reference solution through sandbox and judge, public cases included; search tasks are checked by
+ * `verifySearchTasks`.
+ *
+ * @throws AgentRlError `CONFIG_INVALID` for an unknown format, `DATASET_INVALID`
+ */
+export async function verifyDataset(options: VerifyDatasetOptions): Promise<CheckResult> {
+  const { dataset, format = 'agent_rl', print, signal, sandboxPython: python } = options;
+  if (format === 'search')
+    return (await import('./verify-search-tasks.ts')).verifySearchTasks(options);
+  if (!isCodeTaskFormat(format)) {
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `--format ${format} is not known. Known: ${codeTaskFormats.join(', ')}, search.`,
+    );
+  }
+  const { tasks } = await CodeTaskDataset.fromPath(dataset, { format });
+  const workers = options.sandboxWorkers ?? availableParallelism();
+  const sandbox = await openSandbox({
+    type: options.sandboxType ?? 'auto',
+    ...(python !== undefined && { python }),
+    workers,
+    limits,
+  });
+  const { level } = sandbox.capabilities();
+  try {
+    for (const why of sandbox.passedOver) print(`Sandbox passed over: ${why}`);
+    const results = await verifyAll(sandbox, tasks, { lanes: 2 * workers, signal });
+    const failed = results.filter(({ problem }) => problem !== undefined);
+    for (const { taskId, problem } of failed) print(`FAIL ${taskId}: ${problem}`);
+    const [judged, passed] = [results.length, results.length - failed.length];
+    const share = ((100 * passed) / Math.max(1, judged)).toFixed(1);
+    print(`${passed} of ${judged} reference solutions pass (${share} %), sandbox ${level}.`);
+    return {
+      ok: failed.length === 0 && !signal.aborted,
+      tasks: tasks.length,
+      judged,
+      passed,
+      sandboxLevel: level,
+      sandboxPassedOver: sandbox.passedOver,
+      failed: failed.map(({ taskId, problem }) => ({ taskId, problem })),
+    };
+  } finally {
+    await sandbox.close();
+  }
+}
+
+async function verifyAll(
+  sandbox: Sandbox,
+  tasks: readonly CodeTask[],
+  { lanes, signal }: { readonly lanes: number; readonly signal: AbortSignal },
+): Promise<Verified[]> {
+  const results: Verified[] = [];
+  const waiting = tasks.entries();
+  const lane = async (): Promise<void> => {
+    for (const [index, task] of waiting) {
+      if (signal.aborted) return;
+      results[index] = await verify(sandbox, task);
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  return results.filter((result) => result !== undefined);
+}
+
+async function verify(sandbox: Sandbox, task: CodeTask): Promise<Verified> {
+  const { taskId, tests, compare, referenceSolution: code } = task;
+  if (code === undefined) return { taskId, problem: 'it has no reference_solution' };
+  const { status, passed, total, failures } = await judgeCode(sandbox, {
+    code,
+    tests,
+    compare,
+    includePublic: true,
+  });
+  if (status === 'judged' && passed === total) return { taskId };
+  return { taskId, problem: `${passed} of ${total} cases; ${failures.slice(0, 3).join('; ')}` };
+}

@@ -1,0 +1,86 @@
+import { messageOf } from '../../core/errors.ts';
+import type { Sandbox } from '../../core/services/sandbox.ts';
+import { startTier, type SandboxTier } from '../../sandbox/choose-backend.ts';
+import { kernelProbes } from '../../sandbox/probes/kernel-probes.ts';
+import { escapeProbes } from '../../sandbox/probes/escape-probes.ts';
+import { tryProbes } from '../../sandbox/probes/probe-escapes.ts';
+import type { CheckResult } from '../job.ts';
+import { tierFacts, type TierFacts } from '../../sandbox/tier-facts.ts';
+
+const tiers: readonly SandboxTier[] = ['native:ns', 'native:lite', 'pyodide'];
+
+/** What was found out about one level of the sandbox. */
+export interface TierFinding extends TierFacts {
+  readonly tier: SandboxTier;
+  readonly available: boolean;
+  /** Why it is not, or what it is. */
+  readonly detail: string;
+  readonly probes: number;
+  /** Names of the probes that reached the host; empty where all held. */
+  readonly escaped: readonly string[];
+}
+
+export interface SandboxDoctorOptions {
+  /** The Python of the native sandboxes. */
+  readonly python?: string;
+  /** Modules that programs are to have. */
+  readonly preload?: readonly string[];
+  readonly print: (text: string) => void;
+}
+
+export interface SandboxDoctorReport extends CheckResult {
+  /** Whether some level is there, and none that is there lets a probe out. */
+  readonly ok: boolean;
+  /** What `sandbox.type: auto` would take. */
+  readonly auto: SandboxTier | null;
+  readonly findings: readonly TierFinding[];
+}
+
+/** Starts every level of the sandbox that this machine may have, attacks it, and says what it holds back. */
+export async function sandboxDoctor(options: SandboxDoctorOptions): Promise<SandboxDoctorReport> {
+  const findings: TierFinding[] = [];
+  for (const tier of tiers) {
+    const finding = await examine(tier, options);
+    options.print(described(finding));
+    findings.push(finding);
+  }
+  const auto = findings.find(({ available }) => available)?.tier ?? null;
+  options.print(
+    auto === null ? 'No sandbox can be had here.' : `sandbox.type auto takes ${auto} here.`,
+  );
+  const ok = auto !== null && findings.every(({ escaped }) => escaped.length === 0);
+  return { ok, auto, findings };
+}
+
+async function examine(tier: SandboxTier, options: SandboxDoctorOptions): Promise<TierFinding> {
+  const probes = tier === 'pyodide' ? escapeProbes : kernelProbes;
+  const started = performance.now();
+  const facts = { tier, ...tierFacts[tier] };
+  let sandbox: Sandbox;
+  try {
+    sandbox = await startTier(tier, { ...options, type: tier, workers: 1 });
+  } catch (error) {
+    return { ...facts, available: false, detail: messageOf(error), probes: 0, escaped: [] };
+  }
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  try {
+    const { level, python } = sandbox.capabilities();
+    const escaped = await tryProbes((code) => sandbox.run({ code }), probes);
+    const detail = `${level}, Python ${python}, ready after ${seconds} s`;
+    return { ...facts, available: true, detail, probes: probes.length, escaped };
+  } finally {
+    await sandbox.close();
+  }
+}
+
+function described(finding: TierFinding): string {
+  const { tier, available, detail, probes, escaped, stops, doesNotStop } = finding;
+  if (!available) return `no   ${tier.padEnd(12)} ${detail}`;
+  const held = `${probes - escaped.length} of ${probes} probes held`;
+  const out = escaped.length === 0 ? held : `${held}; OUT: ${escaped.join(', ')}`;
+  return [
+    `${escaped.length === 0 ? 'yes ' : 'NO  '} ${tier.padEnd(12)} ${detail}; ${out}`,
+    `       stops          ${stops.join('; ')}`,
+    `       does not stop  ${doesNotStop.join('; ')}`,
+  ].join('\n');
+}

@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+
+import { CheckedSandbox } from '../../sandbox/layers/checked-sandbox.ts';
+import { chooseBackend } from '../../sandbox/choose-backend.ts';
+import { QueuedSandbox } from '../../sandbox/layers/queued-sandbox.ts';
+import { serveSandbox as serve } from '../../sandbox/remote/serve-sandbox.ts';
+import { tokenOf } from '../../sandbox/remote/token-of.ts';
+import { RetryingSandbox } from '../../sandbox/layers/retrying-sandbox.ts';
+import type { JobResult, LocalSandboxType } from '../job.ts';
+
+export interface ServeSandboxOptions {
+  readonly type: LocalSandboxType;
+  readonly python?: string;
+  readonly preload: readonly string[];
+  readonly workers: number;
+  readonly host: string;
+  readonly port: number;
+  /** Environment variable that holds what callers have to show. */
+  readonly tokenEnv?: string;
+  /** Ends the server. */
+  readonly signal: AbortSignal;
+  readonly print: (text: string) => void;
+  /** Told of what went wrong and was mended, or was not. */
+  readonly warn: (text: string) => void;
+}
+
+/**
+ * Serves a sandbox of this machine until the signal is aborted; how many requests were answered with which status.
+ *
+ * @throws AgentRlError `SANDBOX_UNAVAILABLE`, `CONFIG_INVALID`
+ */
+export async function serveSandbox(options: ServeSandboxOptions): Promise<JobResult> {
+  const { host, port, tokenEnv, signal, print, warn, ...wanted } = options;
+  const { workers } = wanted;
+  const token = tokenEnv === undefined ? {} : { token: tokenOf(tokenEnv) };
+  const onIncident = ({ message }: { readonly message: string }): void => warn(message);
+  const { sandbox, tier, passedOver } = await chooseBackend({ ...wanted, onIncident });
+  const queued = new CheckedSandbox(
+    new QueuedSandbox(new RetryingSandbox(sandbox, onIncident), workers),
+  );
+  try {
+    const server = await serve(queued, { host, port, ...token, onFailure: warn });
+    try {
+      for (const why of passedOver) print(`Passed over: ${why}`);
+      const { level, python } = queued.capabilities();
+      print(
+        `Sandbox ${level}, Python ${python}, ${workers} ${workers === 1 ? 'program' : 'programs'} at once, at ${server.url}. POST /run_code is SandboxFusion's.`,
+      );
+      if (!signal.aborted) await once(signal, 'abort');
+      return { url: server.url, tier, answers: server.counts };
+    } finally {
+      await server.close();
+    }
+  } finally {
+    await queued.close();
+  }
+}

@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+import { AgentRlError } from '../../core/errors.ts';
+import { exportOnnx } from '../../../model/onnx/export-onnx.ts';
+import { checkpointAt } from '../../compose/checkpoints.ts';
+import { mebibytes } from '../../telemetry/mebibytes.ts';
+import { localLayers } from '../../../model/find/local-layers.ts';
+import { localModel } from '../../../model/find/local-model.ts';
+import { textFolder } from '../../../model/find/model-folder.ts';
+import type { ExportOptions, JobResult } from '../job.ts';
+
+/**
+ * Writes a model, or the newest checkpoint of a run, as a folder that transformers.js generates from.
+ *
+ * @throws AgentRlError as `exportOnnx` does; `CHECKPOINT_INVALID` for a run without a whole checkpoint
+ */
+export async function exportModel({
+  model,
+  revision,
+  adapters = [],
+  onnx,
+  signal,
+  print,
+}: ExportOptions): Promise<JobResult> {
+  const isRun = existsSync(join(resolve(model), 'checkpoints'));
+  if (isRun) refuseRevision(model, revision);
+  const from = isRun
+    ? checkpointAt(model, print)
+    : await localModel({ name: model, revision, signal, print });
+  const layers = await localLayers({ folder: from, adapters });
+  const to = resolve(onnx);
+  const exported = await exportOnnx(layers.base, to, {
+    adapters: layers.adapters,
+    texts: await textFolder(from),
+    signal,
+  });
+  const apart = exported.weightsApart ? ', the weights in onnx/model.onnx_data' : '';
+  print(`Exported ${from} to ${to}: ${mebibytes(exported.bytes)}${apart}`);
+  return { model: from, onnx: to, ...exported };
+}
+
+function refuseRevision(run: string, revision: string | undefined): void {
+  if (revision === undefined) return;
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `--revision is "${revision}", and ${run} is a run, which has none. Leave it out.`,
+  );
+}

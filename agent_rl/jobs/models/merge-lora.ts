@@ -1,0 +1,64 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { AgentRlError } from '../../core/errors.ts';
+import { writeFolderAtomic } from '../../telemetry/index.ts';
+import { copyLanguageModelFiles } from '../../../model/text/language-model.ts';
+import { saveModel } from '../../../model/weights/load-model.ts';
+import { mergeAdapters } from '../../../model/adapters/merge-adapters.ts';
+import { openFloatModel } from '../../../model/weights/open-float-model.ts';
+import type { StoredDtype } from '../../../model/weights/safetensors-header.ts';
+import { localLayers } from '../../../model/find/local-layers.ts';
+import { localModel } from '../../../model/find/local-model.ts';
+import { textFolder } from '../../../model/find/model-folder.ts';
+import type { JobResult, MergeLoraOptions } from '../job.ts';
+import { refuseExisting } from '../token-files/fresh-lines.ts';
+import { throwIfInterrupted } from '../token-files/job-usage.ts';
+
+const widths: readonly string[] = ['F32', 'BF16', 'F16'] satisfies readonly StoredDtype[];
+
+const isWidth = (dtype: string): dtype is StoredDtype => widths.includes(dtype);
+
+/**
+ * Writes a model with its adapters added to its weights: a Hugging Face folder that needs no adapter any more.
+ *
+ * @throws AgentRlError `MODEL_INVALID` for an adapter that is of another model, `OUTPUT_UNWRITABLE`, `CONFIG_INVALID`, `INTERRUPTED`;
+ * there is no folder then.
+ */
+export async function mergeLora(options: MergeLoraOptions): Promise<JobResult> {
+  const { baseModel, revision, loraModels, outputPath, dtype = 'F32', signal, print } = options;
+  if (!isWidth(dtype)) {
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `--dtype is "${dtype}"; expected ${widths.join(', ')}.`,
+    );
+  }
+  refuseExisting(outputPath, '--output-path');
+  const base = await localModel({ name: baseModel, revision, signal, print });
+  const layers = await localLayers({ folder: base, adapters: loraModels, namedBy: '--lora-model' });
+  const { adapters } = layers;
+  const opened = await openFloatModel({ folder: layers.base, adapters });
+  throwIfInterrupted(signal);
+  const { config: adapted, parameters, dequantized } = opened;
+  const { config, merged } = mergeAdapters(adapted, parameters);
+  const texts =
+    adapters.findLast((one) => existsSync(join(one, 'tokenizer.json'))) ?? (await textFolder(base));
+  await writeFolderAtomic(outputPath, async (folder) => {
+    await saveModel(folder, { config, parameters, storedDtype: dtype });
+    await copyLanguageModelFiles(texts, folder);
+    throwIfInterrupted(signal);
+  });
+  if (dequantized)
+    print(`The weights of ${base} are in four bits: merged are the floats they stand for.`);
+  print(
+    `${merged} matrices of ${base} merged with ${adapters.join(', ')} as ${dtype}: ${outputPath}`,
+  );
+  return {
+    output: outputPath,
+    baseModel: base,
+    adapters,
+    dtype,
+    dequantized,
+    mergedMatrices: merged,
+  };
+}

@@ -1,0 +1,100 @@
+import { adapterSpecs, type Adapter } from '../../../../model/adapters/adapter.ts';
+import type { ModelFacts } from '../../../../model/weights/load-model.ts';
+import type { ModelConfig } from '../../../../model/config/model-config.ts';
+import { elementCount, type Weights } from '../../../../model/config/parameters.ts';
+import { mebibytes } from '../../../telemetry/mebibytes.ts';
+import type { JobResult, QuantizeOptions } from '../../job.ts';
+import type { LogitGaps } from './logit-gaps.ts';
+
+/** Folder of the adapter, in that of the model. */
+export const adapterFolder = 'adapter';
+
+export interface Measured {
+  readonly options: QuantizeOptions;
+  readonly output: string;
+  readonly facts: ModelFacts;
+  readonly weights: Weights;
+  readonly gaps: LogitGaps;
+}
+
+export interface QuantizeReport extends JobResult {
+  readonly output: string;
+  readonly blockSize: number;
+  readonly parameters: number;
+  readonly bytes: {
+    readonly stored: number;
+    readonly float32: number;
+    readonly quantized: number;
+  };
+  readonly comparedOn: string;
+  readonly positions: number;
+  /** Null on random tokens, which no model predicts. */
+  readonly perplexity: { readonly float32: number; readonly quantized: number } | null;
+  readonly maxLogitDifference: number;
+  readonly maxLogProbDifference: number;
+  readonly meanKl: number;
+  readonly sameLikeliest: number;
+}
+
+/** What `--json` prints and quantization.json holds. */
+export function reportOf({ options, output, facts, weights, gaps }: Measured): QuantizeReport {
+  const { meanLogProb, ...rest } = gaps;
+  return {
+    output,
+    blockSize: options.blockSize,
+    parameters: facts.parameterCount,
+    bytes: {
+      stored: facts.bytes,
+      float32: 4 * facts.parameterCount,
+      quantized: [...weights.values()].reduce((sum, { byteLength }) => sum + byteLength, 0),
+    },
+    comparedOn: options.text ?? 'random tokens',
+    perplexity:
+      options.text === undefined
+        ? null
+        : { float32: Math.exp(-meanLogProb.float), quantized: Math.exp(-meanLogProb.quantized) },
+    ...rest,
+  };
+}
+
+/** The same for people. */
+export function tableOf(
+  report: QuantizeReport,
+  { config, adapter }: { readonly config: ModelConfig; readonly adapter: Adapter | undefined },
+): string {
+  const { bytes, perplexity } = report;
+  const rows: readonly (readonly [string, string])[] = [
+    ['Weights', `${mebibytes(bytes.float32)} in float32, ${mebibytes(bytes.quantized)} now`],
+    ['Compared on', `${report.positions} positions of ${report.comparedOn}`],
+    [
+      'Perplexity',
+      perplexity === null
+        ? 'not measured: give a text with --text'
+        : `${perplexity.float32.toFixed(3)} in float32, ${perplexity.quantized.toFixed(3)} in four bits`,
+    ],
+    ['Largest logit difference', report.maxLogitDifference.toFixed(3)],
+    ['Largest log-probability difference', report.maxLogProbDifference.toFixed(3)],
+    ['Mean KL divergence', `${report.meanKl.toFixed(5)} nats`],
+    ['Same likeliest token', `${(100 * report.sameLikeliest).toFixed(1)} %`],
+    ...(adapter === undefined ? [] : [adapterRow(config, adapter, report.parameters)]),
+  ];
+  const width = Math.max(...rows.map(([name]) => name.length));
+  const lines = rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
+  return [report.output, ...lines.map((line) => `  ${line}`)].join('\n');
+}
+
+function adapterRow(
+  config: ModelConfig,
+  adapter: Adapter,
+  parameters: number,
+): readonly [string, string] {
+  const trained = adapterSpecs(config, adapter).reduce(
+    (sum, { shape }) => sum + elementCount(shape),
+    0,
+  );
+  const share = ((100 * trained) / (trained + parameters)).toFixed(2);
+  return [
+    'Adapter',
+    `${adapterFolder}, rank ${adapter.rank}: ${trained} parameters to train, ${share} % of all`,
+  ];
+}

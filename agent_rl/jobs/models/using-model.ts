@@ -1,0 +1,101 @@
+import { availableParallelism } from 'node:os';
+
+import { AgentRlError } from '../../core/errors.ts';
+import type { Engine } from '../../engine/engine.ts';
+import { openEngine } from '../../engine/open-engine.ts';
+import { inspectModel } from '../../../model/weights/load-model.ts';
+import type { ModelConfig } from '../../../model/config/model-config.ts';
+import { openModel, type ModelLayers, type OpenedModel } from '../../../model/weights/open-model.ts';
+import type { Quantization } from '../../../model/config/quantization.ts';
+import { requireQuantizable } from '../../../model/weights/quantize-weights.ts';
+import { localLayers } from '../../../model/find/local-layers.ts';
+import { localModel } from '../../../model/find/local-model.ts';
+import type { ModelJobOptions } from '../job.ts';
+
+/** A model, and what it is to run on. */
+export interface ModelChoice {
+  /** Folder of a model, or of an adapter that says which model it is over; or a model of the hub as `org/name`. */
+  readonly model: string;
+  /** Branch, tag or commit of a model of the hub. */
+  readonly revision?: string;
+  /** Folders of adapters over it, in order; those that one of them was trained over are found. */
+  readonly adapters?: readonly string[];
+  /** Quantise float weights while they are read. */
+  readonly quantize?: Quantization;
+  /** `cpu`, `cuda`, `cuda:n`, `webgpu` or `tensorflow`. */
+  readonly device: string;
+  /** Threads of matrix products; those of the machine by default. */
+  readonly engineThreads?: number;
+}
+
+/** A model without its weights: what input for it can be checked against. */
+export interface FoundModel {
+  /** Of the model, or of an adapter over it. */
+  readonly folder: string;
+  readonly layers: ModelLayers;
+  /** Of the model under the adapters, as it will be once it is loaded. */
+  readonly config: ModelConfig;
+  /** To be done while it is loaded. */
+  readonly quantize: Quantization | undefined;
+}
+
+/**
+ * Finds a model and all that is over it, and reads all of it but its weights.
+ *
+ * @throws AgentRlError `MODEL_INVALID` when there is no such model, or it is none that can run here; `CONFIG_INVALID`,
+ * and what `localModel` throws.
+ */
+export async function findModel({
+  model: name,
+  revision,
+  adapters = [],
+  quantize,
+  signal,
+  print,
+}: ModelChoice & Pick<ModelJobOptions, 'signal' | 'print'>): Promise<FoundModel> {
+  const folder = await localModel({ name, revision, signal, print });
+  const layers = await localLayers({ folder, adapters });
+  const { config } = await inspectModel(layers.base);
+  if (quantize === undefined) return { folder, layers, config, quantize };
+  if (config.quantization !== undefined) {
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `The weights in ${layers.base} are in four bits already, in blocks of ${config.quantization.blockSize}. Leave out --quantize.`,
+    );
+  }
+  requireQuantizable(config, quantize);
+  return { folder, layers, config: { ...config, quantization: quantize }, quantize };
+}
+
+/** A model as a result names it. */
+export const namesOf = ({ folder, layers, config }: FoundModel) => ({
+  model: folder,
+  ...(layers.adapters.length > 0 && { adapters: layers.adapters }),
+  ...(config.quantization !== undefined && { quantization: config.quantization }),
+});
+
+/** A model with its weights, in this thread. */
+export interface RunningModel extends Pick<OpenedModel, 'config' | 'parameters'> {
+  readonly engine: Engine;
+}
+
+/**
+ * Opens the engine, loads the weights, runs what uses them and closes the engine.
+ *
+ * @throws AgentRlError as `openEngine` and `openModel` do, and what the action throws.
+ */
+export async function usingModel<Result>(
+  found: FoundModel,
+  { device, engineThreads: threads = availableParallelism() }: ModelChoice,
+  action: (model: RunningModel) => Promise<Result>,
+): Promise<Result> {
+  const engine = await openEngine({ device, threads });
+  try {
+    const { layers, quantize } = found;
+    const { base: folder, adapters } = layers;
+    const { config, parameters } = await openModel({ folder, adapters, quantize });
+    return await action({ config, parameters, engine });
+  } finally {
+    await engine.close();
+  }
+}

@@ -1,0 +1,194 @@
+import { totalmem } from 'node:os';
+
+import { AgentRlError } from '../../core/errors.ts';
+import type { Generator } from '../../core/services/generator.ts';
+import { bucketSize } from '../../engine/program-cache.ts';
+import { DecoderPrograms } from '../../generation/decoder-programs.ts';
+import { truncates } from '../../generation/draw-token.ts';
+import { LocalGenerator } from '../../generation/local-generator.ts';
+import { LanguageModelPolicy } from '../../policies/language-model-policy.ts';
+import { visibleControls, withProgress } from '../../telemetry/index.ts';
+import type { ModelConfig } from '../../../model/config/model-config.ts';
+import { builtinPlugins } from '../../compose/plugins/builtin-plugins.ts';
+import { cacheBytes, type CacheRequest } from '../../compose/check-cache-fits.ts';
+import { mebibytes } from '../../telemetry/mebibytes.ts';
+import { textFolder } from '../../../model/find/model-folder.ts';
+import { openToolCallFormat } from '../../compose/plugins/open-tool-call-format.ts';
+import {
+  findModel,
+  namesOf,
+  usingModel,
+  type FoundModel,
+  type RunningModel,
+} from '../models/using-model.ts';
+import type { GenerateOptions, JobResult } from '../job.ts';
+import { continuationLine } from './continuation-line.ts';
+import { continueRows, type Continuation } from './continue-rows.ts';
+import { refuseExisting, writingFresh } from './fresh-lines.ts';
+import { readGenerationRow, type GenerationRow } from './generation-rows.ts';
+import { InputRows } from './input-rows.ts';
+import { usageSince, usageText } from './job-usage.ts';
+import { openModelTexts, type ModelTexts } from './model-texts.ts';
+import { readToolFile } from './tool-definitions.ts';
+
+/** What is known before the weights are loaded. */
+interface Planned {
+  readonly found: FoundModel;
+  readonly texts: ModelTexts;
+  readonly rows: InputRows<GenerationRow>;
+  readonly lines: number;
+  /** Samples in flight, and positions that each can have. */
+  readonly cache: CacheRequest;
+}
+
+/**
+ * Continues token ids or conversations, a line for each sample of each line of the input and in its order.
+ *
+ * @throws AgentRlError `DATASET_INVALID` naming every wrong line, before the weights are loaded; `CONFIG_INVALID`,
+ * `OUTPUT_UNWRITABLE`, `MODEL_INVALID`, `TOKENIZER_INVALID`, `DEVICE_UNAVAILABLE`, `INTERRUPTED`. There is no output
+ * then.
+ */
+export async function generate(options: GenerateOptions): Promise<JobResult> {
+  const { output, print } = options;
+  const planned = await plan(options);
+  const run = (write: (line: object) => void) =>
+    usingModel(planned.found, options, (model) => continueAll(planned, { model, options, write }));
+  if (output === undefined) {
+    const results: { readonly text?: string }[] = [];
+    const result = await run((line) => results.push(line));
+    for (const one of results) print(visibleControls(one.text ?? JSON.stringify(one)));
+    return { ...result, results };
+  }
+  const result = await writingFresh(output, (lines) => run((line) => lines.write(line)));
+  print(`${result.samples} samples of ${result.tokens} tokens, ${usageText(result)}: ${output}`);
+  return { output, ...result };
+}
+
+async function plan(options: GenerateOptions): Promise<Planned> {
+  refuseUseless(options);
+  const { input, prompt, output, maxTokens, samples, batch } = options;
+  const found = await findModel(options);
+  if (output !== undefined) refuseExisting(output);
+  const texts = await openModelTexts(await textFolder(found.folder));
+  const policy = policyOf(texts, { options, generator: notYet });
+  const readRow = readGenerationRow({
+    model: found.config,
+    tools: options.tools === undefined ? [] : readToolFile(options.tools),
+    encode: ({ messages, tools }) => {
+      if (AgentRlError.is(policy)) throw policy;
+      return policy.begin(messages, tools).tokens;
+    },
+  });
+  const said = prompt !== undefined && { messages: [{ role: 'user', content: prompt }] };
+  const rows = said
+    ? new InputRows('--prompt', readRow, said)
+    : new InputRows(input ?? '', readRow);
+  let [lines, longest] = [0, 0];
+  await rows.check(({ ids }) => {
+    lines += 1;
+    longest = Math.max(longest, ids.length);
+  });
+  const workers = Math.min(batch, lines * samples);
+  const cache = { workers, maxContextTokens: contextFor(longest + maxTokens, found.config) };
+  refuseLargeCache(found.config, cache);
+  return { found, texts, rows, lines, cache };
+}
+
+interface Running {
+  readonly model: RunningModel;
+  readonly options: GenerateOptions;
+  readonly write: (line: object) => void;
+}
+
+async function continueAll(
+  { found, texts, rows, lines, cache }: Planned,
+  { model: { config, engine, parameters }, options, write }: Running,
+) {
+  const { maxContextTokens, workers } = cache;
+  const programs = new DecoderPrograms(engine, config, maxContextTokens);
+  const generator = new LocalGenerator(programs, { rows: workers, maxContextTokens });
+  await generator.setWeights(parameters, 0);
+  const policy = policyOf(texts, { options, generator });
+  const samples = lines * options.samples;
+  const step = Math.max(workers, Math.ceil(samples / 100));
+  const started = performance.now();
+  let [done, tokens] = [0, 0];
+  await withProgress({ label: 'generate', total: samples }, async (bar) => {
+    const onContinuation = (continuation: Continuation): void => {
+      write(continuationLine(continuation, texts, rows.file));
+      tokens += continuation.tokens.length;
+      done += 1;
+      if (done % step === 0 || done === samples) bar.update(done);
+    };
+    await continueRows(rows, {
+      ...options,
+      generator,
+      policy: AgentRlError.is(policy) ? undefined : policy,
+      lanes: workers,
+      maxPositions: config.maxPositions,
+      stopTokens: texts.stopTokens,
+      onContinuation,
+    });
+  });
+  await programs.dispose();
+  const usage = usageSince(started, tokens);
+  const { device } = engine;
+  return { ...namesOf(found), device, lines, samples, tokens, ...usage };
+}
+
+/** Stands for the generator while prompts are only read. */
+const notYet: Generator = {
+  maxContextTokens: 0,
+  generate: () => Promise.reject(new Error('The weights are not loaded.')),
+  release: () => undefined,
+};
+
+const policyOf = (
+  { conversations }: ModelTexts,
+  { options, generator }: { readonly options: GenerateOptions; readonly generator: Generator },
+): LanguageModelPolicy | AgentRlError =>
+  AgentRlError.is(conversations)
+    ? conversations
+    : new LanguageModelPolicy(
+        conversations,
+        generator,
+        { thinking: options.thinking },
+        openToolCallFormat({
+          chosen: { tools: [] },
+          plugins: builtinPlugins(),
+          model: conversations,
+        }),
+      );
+
+/** Positions of a row, few different ones for many lengths. */
+const contextFor = (tokens: number, { maxPositions }: ModelConfig): number =>
+  Math.min(maxPositions, bucketSize(tokens, { multipleOf: 64, growth: 1.5 }));
+
+function refuse(message: string): never {
+  throw new AgentRlError('CONFIG_INVALID', message);
+}
+
+/** @throws AgentRlError `CONFIG_INVALID` for options that together can have no effect. */
+function refuseUseless(options: GenerateOptions): void {
+  const { input, prompt, samples, sampling } = options;
+  if ((input === undefined) === (prompt === undefined)) {
+    refuse('Give either --input, a JSONL file, or --prompt, what a user says.');
+  }
+  if (input !== undefined && options.output === undefined) {
+    refuse('--input needs --output, the file to write.');
+  }
+  if (sampling.temperature > 0) return;
+  if (truncates(sampling)) {
+    refuse('--temperature 0 takes the likeliest token: leave out --top-k, --top-p and --min-p.');
+  }
+  if (samples > 1) refuse(`--samples ${samples} at --temperature 0 are all alike. Use 1.`);
+}
+
+/** @throws AgentRlError `CONFIG_INVALID` when the machine cannot hold the keys and values of all rows. */
+function refuseLargeCache(model: ModelConfig, cache: CacheRequest): void {
+  const bytes = cacheBytes(model, cache);
+  if (bytes <= totalmem()) return;
+  refuse(
+    `The cache of --batch ${cache.workers} contexts of up to ${cache.maxContextTokens} tokens takes ${mebibytes(bytes)}, and this machine has ${mebibytes(totalmem())}. Lower --batch or --max-tokens, or shorten the prompts.`,
+  );
+}

@@ -1,0 +1,70 @@
+import type { Config } from '../../config/index.ts';
+import { unbiased } from '../../core/services/sampling.ts';
+import type { EngineClient } from '../../engine-thread/engine-client.ts';
+import type { TrainingPlan } from './plan.ts';
+
+/** Speeds measured on this machine just before a run, for its expected time. */
+interface MeasuredSpeed {
+  readonly decodeTokensPerSecond: number;
+  readonly trainTokensPerSecond: number;
+}
+
+const sampledTokens = 16;
+/** A backward pass costs about two forward ones. */
+const passesOfUpdate = 3;
+
+/** Samples a few tokens with every row and scores one micro-batch, each once to warm up and once timed. */
+async function measureSpeed(
+  engine: EngineClient,
+  { rollout, algorithm }: Config,
+): Promise<MeasuredSpeed> {
+  const rows = Math.min(rollout.workers, rollout.tasksPerStep * rollout.groupSize);
+  const decode = async (round: number): Promise<void> => {
+    const names = Array.from({ length: rows }, (_, row) => `speed-${round}-${row}`);
+    const requests = names.map((episode, sample) =>
+      engine.generate({
+        episode,
+        tokens: [0, 0],
+        maxTokens: sampledTokens,
+        stopTokens: [],
+        sampling: unbiased,
+        key: { seed: 0, taskId: 'speed', sample, turn: 0 },
+      }),
+    );
+    await Promise.all(requests);
+    for (const name of names) engine.release(name);
+  };
+  const length = Math.min(192, rollout.maxEpisodeTokens);
+  const sequences = Math.max(1, Math.floor(algorithm.microBatchTokens / length));
+  const tokens = Array.from({ length: sequences }, () => new Int32Array(length));
+  const score = () => engine.forward(tokens, { temperature: 1, which: 'policy' });
+  const decodeS = await secondsOf(decode);
+  const scoreS = await secondsOf(score);
+  return {
+    decodeTokensPerSecond: (rows * sampledTokens) / decodeS,
+    trainTokensPerSecond: (sequences * length) / (scoreS * passesOfUpdate),
+  };
+}
+
+async function secondsOf(action: (round: number) => Promise<unknown>): Promise<number> {
+  await action(0);
+  const started = performance.now();
+  await action(1);
+  return (performance.now() - started) / 1000;
+}
+
+/**
+ * Seconds a run will take, from the engine's speed just now: episodes of two turns, each of half the tokens allowed;
+ * sandbox and tools not counted.
+ */
+export async function expectedSeconds(
+  engine: EngineClient,
+  config: Config,
+  { evaluations, evalEpisodes, rollouts }: TrainingPlan,
+): Promise<number> {
+  const { rollout, algorithm, policy } = config;
+  const { decodeTokensPerSecond, trainTokensPerSecond } = await measureSpeed(engine, config);
+  const sampled = Math.min(policy.maxTurnTokens, rollout.maxEpisodeTokens);
+  const updates = (rollouts * algorithm.epochs * 2 * sampled) / trainTokensPerSecond;
+  return ((rollouts + evaluations * evalEpisodes) * sampled) / decodeTokensPerSecond + updates;
+}

@@ -1,0 +1,93 @@
+import { type Config, runLength } from '../../config/index.ts';
+import { machineBytes, type MemoryPlan, planInWords } from '../../engine-thread/memory-plan.ts';
+import type { SandboxTier } from '../../sandbox/choose-backend.ts';
+import { tierMemory } from '../../sandbox/tier-memory.ts';
+import { mebibytes } from '../../telemetry/mebibytes.ts';
+
+export interface PlanFacts {
+  readonly trainTasks: number;
+  readonly evalTasks: number;
+  readonly parameters: number;
+  /** How many of them learn: all, or an adapter's. */
+  readonly trainedParameters: number;
+  /** At once; 0 where nothing asks for one. */
+  readonly sandboxes: number;
+}
+
+/** A run before it starts, as numbers. */
+export interface TrainingPlan {
+  readonly rolloutsPerIteration: number;
+  readonly rollouts: number;
+  readonly optimizerSteps: number;
+  /** If every episode were as long as allowed. */
+  readonly mostMicroBatchesPerStep: number;
+  readonly evaluations: number;
+  readonly evalEpisodes: number;
+}
+
+/** What a config asks for, counted. */
+export function trainingPlan(config: Config, facts: PlanFacts): TrainingPlan {
+  const { rollout, algorithm } = config;
+  const { last, planned } = runLength(config);
+  const rolloutsPerIteration = rollout.tasksPerStep * rollout.groupSize;
+  const mostTokens = rolloutsPerIteration * rollout.maxEpisodeTokens;
+  const tokens = algorithm.microBatchTokens;
+  const during =
+    config.eval.every === 0 ? 0 : Math.floor(Math.min(last, planned - 1) / config.eval.every);
+  return {
+    rolloutsPerIteration,
+    rollouts: rolloutsPerIteration * last,
+    optimizerSteps: last * algorithm.epochs,
+    mostMicroBatchesPerStep: Math.ceil(mostTokens / tokens),
+    evaluations: during + Number(config.eval.before) + Number(config.eval.after),
+    evalEpisodes: facts.evalTasks * config.eval.samples,
+  };
+}
+
+/** What is known once the engine and the sandbox are open. */
+export interface OpenedFacts {
+  readonly expectedS: number;
+  readonly memory: MemoryPlan;
+  /** Absent where nothing asks for a sandbox. */
+  readonly sandboxTier?: SandboxTier;
+  /** Why stronger sandboxes are not taken; absent where the log says it. */
+  readonly sandboxPassedOver?: readonly string[];
+}
+
+/** Sandboxes come on top of what the engine was checked for, and grow only as they are used: said, not refused. */
+const beyondMemory = (bytes: number): string[] =>
+  bytes <= machineBytes()
+    ? []
+    : [
+        `  warning       that is more than the ${mebibytes(machineBytes())} of this machine: lower sandbox.workers, rollout.workers or algorithm.microBatchTokens`,
+      ];
+
+const percent = (share: number): string =>
+  `${(100 * share).toLocaleString('en', { maximumSignificantDigits: 3 })} %`;
+
+/** The plan as the user reads it. */
+export function planText(
+  config: Config,
+  facts: PlanFacts,
+  plan: TrainingPlan,
+  { expectedS, memory, sandboxTier, sandboxPassedOver = [] }: OpenedFacts,
+): string {
+  const { rollout, algorithm } = config;
+  const { last, planned } = runLength(config);
+  const iterations = last === planned ? `${last}` : `the first ${last} of ${planned}`;
+  const sandboxes = sandboxTier === undefined ? 0 : tierMemory(sandboxTier, facts.sandboxes);
+  const total = memory.total + sandboxes;
+  return [
+    'Plan',
+    `  tasks         ${facts.trainTasks} to train on, ${facts.evalTasks} held out`,
+    `  rollouts      ${rollout.tasksPerStep} tasks x ${rollout.groupSize} episodes = ${plan.rolloutsPerIteration} an iteration, ${plan.rollouts} in ${iterations} iterations`,
+    `  updates       ${plan.optimizerSteps} optimiser steps, at most ${plan.mostMicroBatchesPerStep} micro-batches of ${algorithm.microBatchTokens} tokens each`,
+    `  evaluations   ${plan.evaluations} x ${plan.evalEpisodes} episodes, temperature ${config.eval.temperature}`,
+    `  model         ${(facts.parameters / 1e6).toFixed(2)} M parameters on ${config.run.device}`,
+    `  trained       ${(facts.trainedParameters / 1e6).toFixed(2)} M of them, ${percent(facts.trainedParameters / facts.parameters)}`,
+    `  memory        about ${mebibytes(total)}: ${planInWords(memory)}, sandboxes ${mebibytes(sandboxes)}${sandboxTier === undefined ? '' : ` (${sandboxTier})`}`,
+    ...beyondMemory(total),
+    ...sandboxPassedOver.map((why) => `  warning       sandbox passed over: ${why}`),
+    `  time          about ${Math.round(expectedS)} s`,
+  ].join('\n');
+}

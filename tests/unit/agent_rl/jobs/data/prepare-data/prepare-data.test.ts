@@ -1,0 +1,164 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+
+import { jobs } from '../../../../../../agent_rl/jobs/jobs.ts';
+import type { Jobs } from '../../../../../../agent_rl/jobs/job.ts';
+import type { SearchDocument } from '../../../../../../agent_rl/core/services/search.ts';
+import { commandLine } from '../../../../../support/command-line.ts';
+import { temporaryFolder, writeBelow } from '../../../../../support/temporary-folder.ts';
+import { webServer } from '../../../../../support/web-server.ts';
+
+const folder = temporaryFolder();
+const fixture = join(import.meta.dirname, '../../../../../fixtures/medquad');
+const server = webServer();
+let outputs = 0;
+
+interface TaskLine {
+  readonly task_id: string;
+  readonly answer: string;
+  readonly documents: readonly string[];
+}
+
+const linesOf = <Line>(output: string, name: string): Line[] =>
+  readFileSync(join(output, name), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Line);
+
+const run = async (...args: readonly string[]) => {
+  const output = join(folder, `out-${outputs++}`);
+  const all = [
+    'prepare-data',
+    ...args,
+    '--output-dir',
+    output,
+    '--cache-dir',
+    join(folder, 'cache'),
+  ];
+  const prepareData: Jobs['prepareData'] = (options) => jobs.prepareData(options);
+  return { output, ...(await commandLine(all, { jobs: { prepareData } })) };
+};
+
+describe('prepare-data', () => {
+  test('makes documents, passages and tasks of MedQuAD, and says what it left out', async () => {
+    const { output, code, stdout, stderr } = await run(fixture, '--eval-share', '0.3');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    // By hand: five files have pairs, 4 + 4 + 1 + 5 + 1 of them.
+    const documents = linesOf<SearchDocument>(output, 'documents.jsonl');
+    expect(documents).toHaveLength(5);
+    const train = linesOf<TaskLine>(output, 'train.jsonl');
+    const held = linesOf<TaskLine>(output, 'eval.jsonl');
+    expect(train.length + held.length).toBe(15);
+    expect(held.length).toBeGreaterThan(0);
+    const texts = new Map(documents.map(({ id, text }) => [id, text]));
+    for (const { answer, documents: ids } of [...train, ...held]) {
+      expect(ids.some((id) => texts.get(id)?.includes(answer))).toBe(true);
+    }
+    const trained = new Set(train.flatMap(({ documents: ids }) => ids));
+    expect(held.flatMap(({ documents: ids }) => ids).filter((id) => trained.has(id))).toEqual([]);
+    expect(linesOf(output, 'dropped.jsonl')).toMatchObject([{ reason: 'no-pairs' }]);
+    expect(stdout).toContain('1  no-pairs');
+    const files = ['--dataset', join(output, 'train.jsonl'), '--documents'];
+    const verify = ['verify-dataset', '--format', 'search', ...files];
+    const verified = await commandLine([...verify, join(output, 'documents.jsonl')], { jobs });
+    expect(verified).toMatchObject({ code: 0, stderr: '' });
+    expect(verified.stdout).toContain(`${train.length} of ${train.length} tasks are sound`);
+  });
+
+  test('writes a report as JSON, and does not write over an earlier output', async () => {
+    const { output, stdout } = await run(fixture, '--json');
+    const report: unknown = JSON.parse(readFileSync(join(output, 'report.json'), 'utf8'));
+    expect(JSON.parse(stdout)).toEqual(report);
+    const again = ['prepare-data', fixture, '--output-dir', output];
+    const { code, stderr } = await commandLine(again, { jobs });
+    expect(code).toBe(2);
+    expect(stderr).toContain('OUTPUT_UNWRITABLE');
+    expect((await commandLine([...again, '--overwrite'], { jobs })).code).toBe(0);
+  });
+
+  test.each([[[]], [['--overwrite']]])(
+    'refuses an output that is a file, with %j',
+    async (flags) => {
+      const file = writeBelow(folder, 'a-file', 'hi');
+      const args = ['prepare-data', fixture, '--output-dir', file, ...flags];
+      const { code, stderr } = await commandLine(args, { jobs });
+      expect({ code, stderr }).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/OUTPUT_UNWRITABLE.*a-file is a file/s),
+      });
+    },
+  );
+
+  test('fetches the pages that a table names, and drops questions whose page is not to be had', async () => {
+    server.answer = ({ path }, response) => {
+      const there = path === '/beans';
+      response.writeHead(there ? 200 : 404, { 'content-type': 'text/html' });
+      const text = '<p>Beans are the seeds of plants. They are eaten everywhere.</p>'.repeat(8);
+      response.end(there ? `<html><title>Beans</title><body>${text}</body></html>` : '');
+    };
+    const rows = [
+      { ask: 'What are beans?', reply: 'seeds', page: `${server.origin}/beans` },
+      { ask: 'What are peas?', reply: 'also seeds', page: `${server.origin}/peas` },
+    ];
+    const text = rows.map((row) => JSON.stringify(row)).join('\n');
+    const file = writeBelow(folder, 'pages.jsonl', text);
+    const columns = [
+      '--column',
+      'question=ask',
+      '--column',
+      'answer=reply',
+      '--url-column',
+      'page',
+    ];
+    const crawl = ['--crawl', '--contact', 'me@example.org', '--allow-private'];
+    const { output, stderr } = await run(
+      file,
+      ...columns,
+      ...crawl,
+      '--requests-per-second',
+      '100',
+    );
+    expect(stderr).toBe('');
+    expect(linesOf(output, 'documents.jsonl')).toMatchObject([
+      { title: 'Beans', url: `${server.origin}/beans`, text: expect.stringContaining('seeds') },
+    ]);
+    expect(linesOf(output, 'train.jsonl')).toMatchObject([{ question: 'What are beans?' }]);
+    expect(linesOf(output, 'dropped.jsonl')).toMatchObject([
+      { reason: 'page-client-error', where: `${server.origin}/peas` },
+      { reason: 'document-dropped', where: `${file}:2` },
+    ]);
+  });
+
+  test('leaves out what cannot be read only when told to', async () => {
+    const file = writeBelow(folder, 'mixed.jsonl', '{"text":"A text."}\nnot json\n');
+    const strict = await run(file, '--column', 'text=text');
+    expect(strict.code).toBe(2);
+    expect(strict.stderr).toContain(`${file}:2: is not JSON`);
+    expect(existsSync(strict.output)).toBe(false);
+    const { output } = await run(file, '--column', 'text=text', '--skip-invalid');
+    expect(linesOf(output, 'dropped.jsonl')).toMatchObject([
+      { reason: 'unreadable-record', where: `${file}:2` },
+    ]);
+  });
+
+  test.each([
+    [['--crawl'], '--contact is ""'],
+    [['--column', 'colour=x'], '--column colour=x is no FIELD=COLUMN'],
+    [['--format', 'csv'], '--format csv is not known'],
+    [['--chunk-tokens', '8'], '--chunk-tokens is 8'],
+    [['--eval-share', 'many'], '--eval-share is NaN'],
+    [['--hub-config', 'x', '--tokenizer', '/none'], 'TOKENIZER_INVALID'],
+  ])('refuses %j with what is allowed', async (flags, message) => {
+    const { code, stderr } = await run(fixture, ...flags);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+
+  test('refuses a table whose columns nobody named, and a source that is not there', async () => {
+    const file = writeBelow(folder, 'plain.jsonl', '{"body":"A text."}\n');
+    expect((await run(file)).stderr).toContain('--column question=query');
+    expect((await run('/no/where.jsonl')).stderr).toContain('There is no /no/where.jsonl');
+  });
+});

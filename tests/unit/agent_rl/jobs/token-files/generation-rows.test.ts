@@ -1,0 +1,125 @@
+import { describe, expect, test } from '@jest/globals';
+import { Type } from 'typebox';
+
+import { InOrder } from '../../../../../agent_rl/jobs/token-files/in-order.ts';
+import {
+  readGenerationRow,
+  type Conversation,
+  type GenerationRow,
+} from '../../../../../agent_rl/jobs/token-files/generation-rows.ts';
+import { readToolFile } from '../../../../../agent_rl/jobs/token-files/tool-definitions.ts';
+import { AgentRlError } from '../../../../../agent_rl/core/errors.ts';
+import { temporaryFolder, writeBelow } from '../../../../support/temporary-folder.ts';
+import { thrownBy } from '../../../../support/thrown.ts';
+
+const folder = temporaryFolder();
+const given = { name: 'given', description: 'Of the command.', parameters: Type.Object({}) };
+const own = { name: 'own', description: 'Of the line.', parameters: { type: 'object' } };
+
+/** One token a message and one a tool, to see both. */
+const encode = ({ messages, tools }: Conversation): number[] => {
+  if (messages.some(({ content }) => content === 'unprintable')) {
+    throw new AgentRlError('TOKENIZER_INVALID', 'The template cannot say it.');
+  }
+  return [...messages.map(() => 1), ...tools.map(() => 2)];
+};
+
+function read(value: unknown): { row: GenerationRow | undefined; problems: readonly string[] } {
+  const problems: string[] = [];
+  const model = { vocabSize: 10, maxPositions: 4 };
+  const readRow = readGenerationRow({ model, tools: [given], encode });
+  const row = readRow(value, (path, text) => problems.push(`${path}: ${text}`));
+  return { row, problems };
+}
+
+const hello = { role: 'user', content: 'Hello.' };
+
+describe('a line to continue', () => {
+  test('is token ids', () => {
+    const { row, problems } = read({ id: 3, ids: [1, 2, 3] });
+    expect({ row, problems }).toEqual({ row: { id: 3, ids: [1, 2, 3] }, problems: [] });
+  });
+
+  test('is a conversation with the tools of the command, or with its own instead', () => {
+    expect(read({ messages: [hello] }).row).toMatchObject({
+      ids: [1, 2],
+      conversation: { messages: [hello], tools: [given] },
+    });
+    const functions = [
+      { type: 'function', function: own },
+      { ...own, name: 'plain' },
+    ];
+    expect(read({ messages: [hello], tools: functions }).row?.conversation?.tools).toEqual([
+      own,
+      { ...own, name: 'plain' },
+    ]);
+    expect(read({ messages: [hello], tools: [] }).row?.ids).toEqual([1]);
+  });
+
+  test('is a conversation in the format of supervised training', () => {
+    const call = { name: 'calculator', arguments: { expression: '6 * 7' } };
+    const messages = [
+      hello,
+      { role: 'assistant', content: '', tool_calls: [call] },
+      { role: 'tool', name: 'calculator', content: '42' },
+    ];
+    expect(read({ messages, tools: [] }).row?.conversation?.messages).toEqual([
+      hello,
+      { role: 'assistant', content: '', toolCalls: [{ id: 'call_0_0', ...call }] },
+      { role: 'tool', name: 'calculator', content: '42', callId: 'call_0_0' },
+    ]);
+  });
+
+  test.each([
+    [{}, ': needs either messages or ids.'],
+    [{ ids: [1], messages: [hello] }, ': needs either messages or ids.'],
+    [{ ids: [1], tools: [] }, 'tools: has no effect on ids'],
+    [{ ids: [10] }, 'ids[0]: is 10; token ids of this model are integers from 0 to 9.'],
+    [
+      { ids: [1, 2, 3, 4] },
+      "ids: has 4 tokens, which leaves none of the model's 4 positions to generate at.",
+    ],
+    [{ messages: [hello, hello, hello] }, 'messages: has 4 tokens, which leaves none'],
+    [{ messages: [] }, 'messages: must NOT have fewer than 1 items'],
+    [{ messages: [{ role: 'robot', content: '' }] }, 'messages.0.role: must be equal to one of'],
+    [{ messages: [{ role: 'user' }] }, "messages.0: must have required property 'content'"],
+    [
+      { messages: [hello, { role: 'assistant', content: 'Hi.' }] },
+      "messages: ends with the assistant's own turn",
+    ],
+    [{ messages: [{ role: 'user', content: 'unprintable' }] }, 'messages: The template cannot'],
+    [{ messages: [hello], tools: {} }, 'tools: is {}; expected a list of tools.'],
+    [{ messages: [hello], tools: [own, { name: 'x' }] }, 'tools[1]: is {"name":"x"}; expected {'],
+    [{ prompt: 'Hello.' }, 'prompt: is not known; allowed are messages, ids, tools, id.'],
+  ])('is refused when it is %j', (value, problem) => {
+    const { problems } = read(value);
+    expect(problems.join('\n')).toContain(problem);
+  });
+});
+
+describe('a file of tools', () => {
+  test('is read', () => {
+    const file = writeBelow(folder, 'tools.json', JSON.stringify([own]));
+    expect(readToolFile(file)).toEqual([own]);
+  });
+
+  test.each(['nothing.json', 'broken.json', 'wrong.json'])('%s is refused by name', (name) => {
+    writeBelow(folder, 'broken.json', '[');
+    writeBelow(folder, 'wrong.json', '[{"name":"x"}]');
+    const error = thrownBy(() => readToolFile(`${folder}/${name}`));
+    expect(error.code).toBe('CONFIG_INVALID');
+    expect(error.message).toContain(`--tools ${folder}/${name}: `);
+  });
+});
+
+test('InOrder hands on by place what arrives in any order', () => {
+  const seen: string[] = [];
+  const order = new InOrder<string>((item) => seen.push(item));
+  order.put(1, 'b');
+  order.put(3, 'd');
+  expect(seen).toEqual([]);
+  order.put(0, 'a');
+  expect(seen).toEqual(['a', 'b']);
+  order.put(2, 'c');
+  expect(seen).toEqual(['a', 'b', 'c', 'd']);
+});

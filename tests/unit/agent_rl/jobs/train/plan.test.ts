@@ -1,0 +1,104 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { planText, trainingPlan } from '../../../../../agent_rl/jobs/train/plan.ts';
+import { loadConfig } from '../../../../../agent_rl/config/index.ts';
+import { temporaryFolder, writeBelow } from '../../../../support/temporary-folder.ts';
+
+const mebibyte = 2 ** 20;
+const facts = {
+  trainTasks: 40,
+  evalTasks: 10,
+  parameters: 2_097_152,
+  trainedParameters: 524_288,
+  sandboxes: 2,
+};
+
+const memory = {
+  weights: 8 * mebibyte,
+  optimizer: 32 * mebibyte,
+  cache: 64 * mebibyte,
+  activations: 100 * mebibyte,
+  runtime: 400 * mebibyte,
+  total: 604 * mebibyte,
+};
+const opened = { expectedS: 12, memory, sandboxTier: 'pyodide' } as const;
+
+const folder = temporaryFolder();
+
+function configOf(text: string) {
+  const path = writeBelow(folder, 'run.yaml', text);
+  return loadConfig({ file: path, overrides: [] }).config;
+}
+
+const settings = `
+rollout: {tasksPerStep: 4, groupSize: 8, maxEpisodeTokens: 256}
+policy: {maxContextTokens: 512}
+algorithm: {epochs: 2, microBatchTokens: 1024}
+train: {iterations: 6}
+eval: {every: 2, samples: 1}
+environment: {type: code_exec}
+dataset: {dir: tasks}
+tools: [{type: code_exec}]
+`;
+
+describe('a plan', () => {
+  test('counts rollouts, steps, micro-batches and evaluations', () => {
+    const plan = trainingPlan(configOf(settings), facts);
+    expect(plan).toMatchObject({
+      rolloutsPerIteration: 32,
+      rollouts: 192,
+      optimizerSteps: 12,
+      // 32 x 256 tokens in micro-batches of 1024.
+      mostMicroBatchesPerStep: 8,
+      // Before, after, and at iterations 2 and 4: that of the last is the one after.
+      evaluations: 4,
+      evalEpisodes: 10,
+    });
+  });
+
+  test('says what is trained and what is held, the sandboxes there will be included', () => {
+    const config = configOf(settings);
+    const text = planText(config, facts, trainingPlan(config, facts), opened);
+    expect(text).toContain('0.52 M of them, 25 %');
+    // 604 + 2 x 230.
+    expect(text).toContain(
+      'about 1064 MiB: weights 8 MiB, gradients and optimiser 32 MiB, cache 64 MiB, activations 100 MiB, runtime 400 MiB, sandboxes 460 MiB (pyodide)',
+    );
+    const ofNative = { ...opened, sandboxTier: 'native:ns' } as const;
+    // 604 + 60 + 2 x 40.
+    expect(planText(config, facts, trainingPlan(config, facts), ofNative)).toContain(
+      'about 744 MiB',
+    );
+  });
+
+  test('says how much of the model is trained', () => {
+    const config = configOf(settings);
+    const text = (trainedParameters: number): string => {
+      const given = { ...facts, trainedParameters };
+      return planText(config, given, trainingPlan(config, given), opened);
+    };
+    expect(text(facts.parameters)).toContain('  trained       2.10 M of them, 100 %\n');
+    // 32,256 of 2,097,152.
+    expect(text(32_256)).toContain('  trained       0.03 M of them, 1.54 %\n');
+  });
+
+  test('says why a stronger sandbox is not taken, where nothing else does', () => {
+    const config = configOf(settings);
+    const text = (more: object): string =>
+      planText(config, facts, trainingPlan(config, facts), { ...opened, ...more });
+    expect(text({ sandboxPassedOver: ['no Python here.'] })).toContain(
+      '  warning       sandbox passed over: no Python here.\n',
+    );
+    expect(text({})).not.toContain('passed over');
+  });
+
+  test('warns of more memory than the machine has', () => {
+    const config = configOf(settings);
+    const text = (sandboxes: number): string => {
+      const given = { ...facts, sandboxes };
+      return planText(config, given, trainingPlan(config, given), opened);
+    };
+    expect(text(0)).not.toContain('warning');
+    expect(text(1e6)).toContain('that is more than the');
+  });
+});
