@@ -39,7 +39,7 @@ import type { JobOptions } from '../jobs/job.ts';
 import { requireAbilities } from './plugins/require-abilities.ts';
 import { requireTrainable } from './plugins/require-trainable.ts';
 import { startingWeights, type StartingWeights } from './starting-weights.ts';
-import { reportsOf, type RunReports } from './run-reports.ts';
+import { reportsOf, type RunReports } from '../runs/run-reports.ts';
 import { unlessStopped } from './unless-stopped.ts';
 
 export interface AgentOptions extends Pick<JobOptions, 'loaded' | 'plugins'> {

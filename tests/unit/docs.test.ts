@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { builtinPlugins } from '../../agent_rl/compose/plugins/builtin-plugins.ts';
 import { choosePlugins } from '../../agent_rl/compose/plugins/choose-plugins.ts';
-import { evaluationSummary, summaryOf } from '../../agent_rl/compose/summary.ts';
+import { evaluationSummary, summaryOf } from '../../agent_rl/runs/summary.ts';
 import { loadConfig } from '../../agent_rl/config/index.ts';
 import { outcomes } from '../../agent_rl/core/outcome.ts';
 import { packageRoot } from '../../agent_rl/core/package-root.ts';

@@ -7,7 +7,7 @@ import { Type } from 'typebox';
 import { errorText } from '../../agent_rl/cli/exit-code.ts';
 import { builtinPlugins } from '../../agent_rl/compose/plugins/builtin-plugins.ts';
 import { choosePlugins } from '../../agent_rl/compose/plugins/choose-plugins.ts';
-import { iterationAdvice } from '../../agent_rl/compose/iteration-advice.ts';
+import { iterationAdvice } from '../../agent_rl/runs/iteration-advice.ts';
 import { modelFolder } from '../../model/find/model-folder.ts';
 import { trainerOptions } from '../../agent_rl/jobs/train/trainer-options.ts';
 import { loadConfig, type LoadedConfig, validateBlock } from '../../agent_rl/config/index.ts';

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 
 import { AgentRlError } from '../../core/errors.ts';
 import { exportOnnx } from '../../../model/onnx/export-onnx.ts';
-import { checkpointAt } from '../../compose/checkpoints.ts';
+import { checkpointAt } from '../../runs/checkpoints.ts';
 import { mebibytes } from '../../telemetry/mebibytes.ts';
 import { localLayers } from '../../../model/find/local-layers.ts';
 import { localModel } from '../../../model/find/local-model.ts';

@@ -2,7 +2,7 @@ import { throwIfFailed } from '../../core/stray-failure.ts';
 import type { Span } from '../../core/transcript.ts';
 import { runEpisode } from '../../rollout/episode.ts';
 import { visibleControls } from '../../telemetry/index.ts';
-import { checkpointAt } from '../../compose/checkpoints.ts';
+import { checkpointAt } from '../../runs/checkpoints.ts';
 import { openAgent } from '../../compose/agent.ts';
 import { chatTask } from './chat-task.ts';
 import { withoutAdapters } from '../../compose/new-adapter.ts';

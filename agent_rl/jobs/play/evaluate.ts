@@ -2,12 +2,12 @@ import { throwIfFailed } from '../../core/stray-failure.ts';
 import { withProgress } from '../../telemetry/index.ts';
 import { chooseTasks, evaluate } from '../../trainer/evaluate.ts';
 import { openAgent } from '../../compose/agent.ts';
-import { checkpointAt } from '../../compose/checkpoints.ts';
+import { checkpointAt } from '../../runs/checkpoints.ts';
 import { withoutAdapters } from '../../compose/new-adapter.ts';
 import { reportGroups } from '../../compose/report-groups.ts';
 import type { EvaluationOptions, JobResult } from '../job.ts';
-import { rateText } from '../../compose/run-records.ts';
-import { evaluationSummary } from '../../compose/summary.ts';
+import { rateText } from '../../runs/run-records.ts';
+import { evaluationSummary } from '../../runs/summary.ts';
 import { readTaskSets, sayIfFewer } from '../../../dataset/tasks/task-sets.ts';
 import { choosePlugins } from '../../compose/plugins/choose-plugins.ts';
 

@@ -28,22 +28,22 @@ import {
   sandboxWorkers,
   type TrainableAgent,
 } from '../../compose/agent.ts';
-import { pruneCheckpoints, readTrainerState, saveCheckpoint } from '../../compose/checkpoints.ts';
+import { pruneCheckpoints, readTrainerState, saveCheckpoint } from '../../runs/checkpoints.ts';
 import { choosePlugins } from '../../compose/plugins/choose-plugins.ts';
 import type { EngineClient } from '../../engine-thread/engine-client.ts';
 import { openToolCallFormat } from '../../compose/plugins/open-tool-call-format.ts';
 import { asksForFormat, needsSandbox } from '../../compose/plugins/plugin-needs.ts';
-import { forgetAfter } from '../../compose/forget-after.ts';
+import { forgetAfter } from '../../runs/forget-after.ts';
 import { expectedSeconds } from './measure-speed.ts';
 import { modelFolder, textFolder } from '../../../model/find/model-folder.ts';
 import { requireTrainable } from '../../compose/plugins/require-trainable.ts';
-import { defaultRunName, resumePoint, type ResumePoint } from '../../compose/resume-point.ts';
+import { defaultRunName, resumePoint, type ResumePoint } from '../../runs/resume-point.ts';
 import type { JobResult, TrainingOptions } from '../job.ts';
-import { rewriteRunConfig, runInputs, writeRunConfig } from '../../compose/run-inputs.ts';
-import { RunRecords } from '../../compose/run-records.ts';
-import type { RunReports } from '../../compose/run-reports.ts';
-import { addUsage, type RunUsage } from '../../compose/run-usage.ts';
-import { beforeAfterTable, summaryOf } from '../../compose/summary.ts';
+import { rewriteRunConfig, runInputs, writeRunConfig } from '../../runs/run-inputs.ts';
+import { RunRecords } from '../../runs/run-records.ts';
+import type { RunReports } from '../../runs/run-reports.ts';
+import { addUsage, type RunUsage } from '../../runs/run-usage.ts';
+import { beforeAfterTable, summaryOf } from '../../runs/summary.ts';
 import { startingWeights } from '../../compose/starting-weights.ts';
 import { previewText } from '../../compose/task-preview.ts';
 import { readTaskSets, refuseLeaks, sayIfFewer, samplerOf, type TaskSet } from '../../../dataset/tasks/task-sets.ts';

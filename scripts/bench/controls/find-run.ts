@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { runInputs } from '../../../agent_rl/compose/run-inputs.ts';
+import { runInputs } from '../../../agent_rl/runs/run-inputs.ts';
 import { loadConfig, resolvedYaml, type LoadedConfig } from '../../../agent_rl/config/index.ts';
 
 type Config = LoadedConfig['config'];

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
-import { runInputs, writeRunConfig } from '../../../../../agent_rl/compose/run-inputs.ts';
+import { runInputs, writeRunConfig } from '../../../../../agent_rl/runs/run-inputs.ts';
 import { loadConfig } from '../../../../../agent_rl/config/index.ts';
 import { runFolderAt } from '../../../../../agent_rl/telemetry/index.ts';
 import { findRun } from '../../../../../scripts/bench/controls/find-run.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { reportsOf } from '../../../../agent_rl/compose/run-reports.ts';
+import { reportsOf } from '../../../../agent_rl/runs/run-reports.ts';
 import type { PluginReport, ToolShared } from '../../../../agent_rl/core/plugins/tool.ts';
 import { joinWebReports } from '../../../../agent_rl/search/web/index.ts';
 

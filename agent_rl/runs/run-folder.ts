@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 import { AgentRlError, nodeCodeOf } from '../core/errors.ts';
-import { outputUnwritable } from './output-unwritable.ts';
+import { outputUnwritable } from '../telemetry/output-unwritable.ts';
 
 export interface RunFolderOptions {
   /** Folder of all runs; made if need be. */

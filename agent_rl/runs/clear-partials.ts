@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { outputUnwritable } from './output-unwritable.ts';
+import { outputUnwritable } from '../telemetry/output-unwritable.ts';
 import { isRunning } from './run-lock.ts';
 
 /**

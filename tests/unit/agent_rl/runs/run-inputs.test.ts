@@ -8,7 +8,7 @@ import {
   rewriteRunConfig,
   runInputs,
   writeRunConfig,
-} from '../../../../agent_rl/compose/run-inputs.ts';
+} from '../../../../agent_rl/runs/run-inputs.ts';
 import { loadConfig } from '../../../../agent_rl/config/index.ts';
 import { packageRoot } from '../../../../agent_rl/core/package-root.ts';
 import { runFolderAt } from '../../../../agent_rl/telemetry/index.ts';

@@ -10,7 +10,7 @@ import {
   readTrainerState,
   saveCheckpoint,
   whatIsTorn,
-} from '../../../../agent_rl/compose/checkpoints.ts';
+} from '../../../../agent_rl/runs/checkpoints.ts';
 import { FakeLearner } from '../../../support/fake-learner.ts';
 import { miniMind3Folder } from '../../../support/minimind3.ts';
 import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
