@@ -38,7 +38,7 @@ import { asksForFormat, isolatedSettings, needsSandbox } from './plugins/plugin-
 import type { JobOptions } from '../jobs/job.ts';
 import { requireAbilities } from './plugins/require-abilities.ts';
 import { requireTrainable } from './plugins/require-trainable.ts';
-import { startingWeights, type StartingWeights } from './starting-weights.ts';
+import { startingWeights, type StartingWeights } from './model-request.ts';
 import { reportsOf, type RunReports } from '../runs/run-reports.ts';
 import { unlessStopped } from './unless-stopped.ts';
 

@@ -4,7 +4,7 @@ import type { Config } from '../config/index.ts';
 import type { LossSpec } from '../core/services/learner.ts';
 import type { EngineServiceOptions } from '../engine-thread/engine-service.ts';
 import { quantization } from './quantization.ts';
-import type { StartingWeights } from './starting-weights.ts';
+import type { StartingWeights } from './model-request.ts';
 
 /** What a run file does not say of an engine. */
 type OfTheJob = StartingWeights &

@@ -3,7 +3,7 @@ import { requireTrainable } from '../../model/adapters/adapter.ts';
 import { inspectModel } from '../../model/weights/load-model.ts';
 import type { Quantization } from '../../model/config/quantization.ts';
 import { requireQuantizable } from '../../model/weights/quantize-weights.ts';
-import { startingWeights } from './starting-weights.ts';
+import { startingWeights } from './model-request.ts';
 
 /** How a config wants float weights quantised while they are loaded. */
 export function quantization({ model }: Config): Quantization | undefined {

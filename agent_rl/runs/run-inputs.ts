@@ -9,7 +9,7 @@ import { AgentRlError, messageOf } from '../core/errors.ts';
 import { type RunFolder, writeFileAtomic } from '../telemetry/index.ts';
 import { changedSettings } from '../compose/changed-settings.ts';
 import { modelFolder } from '../../model/find/model-folder.ts';
-import { startingWeights } from '../compose/starting-weights.ts';
+import { startingWeights } from '../compose/model-request.ts';
 import { splitFile } from '../../dataset/tasks/task-files.ts';
 
 /** What a run was begun with, in its `inputs.json`: it is only gone on with on the same. */

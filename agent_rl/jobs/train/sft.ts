@@ -28,7 +28,7 @@ import { requireTrainable } from '../../compose/plugins/require-trainable.ts';
 import { defaultRunName } from '../../runs/resume-point.ts';
 import { writeRunConfig } from '../../runs/run-inputs.ts';
 import type { JobResult, TrainingOptions } from '../job.ts';
-import { startingWeights } from '../../compose/starting-weights.ts';
+import { startingWeights } from '../../compose/model-request.ts';
 import { trainOptions } from './trainer-options.ts';
 import { unlessStopped } from '../../compose/unless-stopped.ts';
 import { requireTrainableModel } from '../../compose/quantization.ts';

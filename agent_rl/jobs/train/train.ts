@@ -44,7 +44,7 @@ import { RunRecords } from '../../runs/run-records.ts';
 import type { RunReports } from '../../runs/run-reports.ts';
 import { addUsage, type RunUsage } from '../../runs/run-usage.ts';
 import { beforeAfterTable, summaryOf } from '../../runs/summary.ts';
-import { startingWeights } from '../../compose/starting-weights.ts';
+import { startingWeights } from '../../compose/model-request.ts';
 import { previewText } from '../../compose/task-preview.ts';
 import { readTaskSets, refuseLeaks, sayIfFewer, samplerOf, type TaskSet } from '../../../dataset/tasks/task-sets.ts';
 import { quantization, requireTrainableModel } from '../../compose/quantization.ts';

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 
 import { withoutAdapters } from '../../../../agent_rl/compose/new-adapter.ts';
 import { prepareRun } from '../../../../agent_rl/compose/prepare-run.ts';
-import { startingWeights } from '../../../../agent_rl/compose/starting-weights.ts';
+import { startingWeights } from '../../../../agent_rl/compose/model-request.ts';
 import { trainAgent } from '../../../../agent_rl/jobs/train-agent.ts';
 import { packageRoot } from '../../../../agent_rl/core/package-root.ts';
 import { writeAdapter } from '../../../../model/adapters/adapter-files.ts';
