@@ -17,7 +17,7 @@ import { exportModel } from './commands/export.ts';
 import { indexCorpus } from './commands/index-corpus.ts';
 import { mergeLora } from './commands/merge-lora.ts';
 import { plugins } from './commands/plugins.ts';
-import { prepareDataCommand } from './commands/prepare-data.ts';
+import { prepareDataCommand } from './commands/prepare-data/prepare-data.ts';
 import { quantize } from './commands/quantize.ts';
 import { sandbox } from './commands/sandbox.ts';
 import { score } from './commands/score.ts';

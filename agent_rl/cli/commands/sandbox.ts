@@ -4,7 +4,7 @@ import type { LocalSandboxType } from '../../jobs/job.ts';
 import type { Command, CommandGroup } from '../command.ts';
 import { printer, writeJson } from '../io.ts';
 import { localSandboxTypes } from '../local-sandbox-types.ts';
-import { numberOf, textOf } from './prepare-data-settings.ts';
+import { numberOf, textOf } from './prepare-data/prepare-data-settings.ts';
 
 const json = {
   type: 'boolean',

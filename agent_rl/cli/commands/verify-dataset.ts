@@ -4,7 +4,7 @@ import type { Command } from '../command.ts';
 import type { Parsed } from '../config-flags.ts';
 import { printer, writeJson } from '../io.ts';
 import { localSandboxTypes } from '../local-sandbox-types.ts';
-import { numberOf, textOf } from './prepare-data-settings.ts';
+import { numberOf, textOf } from './prepare-data/prepare-data-settings.ts';
 
 export const verifyDataset: Command = {
   name: 'verify-dataset',

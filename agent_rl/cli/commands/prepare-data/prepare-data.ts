@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 
-import type { PrepareDataOptions } from '../../jobs/data/prepare-data/prepare-data-options.ts';
-import { packageRoot } from '../../core/package-root.ts';
-import type { Command } from '../command.ts';
-import type { Parsed } from '../config-flags.ts';
-import { printer, writeJson } from '../io.ts';
+import type { PrepareDataOptions } from '../../../jobs/data/prepare-data/prepare-data-options.ts';
+import { packageRoot } from '../../../core/package-root.ts';
+import type { Command } from '../../command.ts';
+import type { Parsed } from '../../config-flags.ts';
+import { printer, writeJson } from '../../io.ts';
 import { prepareDataFlags } from './prepare-data-flags.ts';
 import { columnsOf, crawlOf, formatOf, numberOf, textOf } from './prepare-data-settings.ts';
 

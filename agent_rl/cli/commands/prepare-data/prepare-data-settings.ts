@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { AgentRlError } from '../../core/errors.ts';
-import { packageRoot } from '../../core/package-root.ts';
-import type { CrawlSettings } from '../../search/crawl/index.ts';
-import { type ColumnMap, mappable } from '../../../dataset/prepare/readers/mapped-rows.ts';
-import { type SourceFormat, sourceFormats } from '../../../dataset/prepare/readers/read-source.ts';
-import type { Parsed } from '../config-flags.ts';
+import { AgentRlError } from '../../../core/errors.ts';
+import { packageRoot } from '../../../core/package-root.ts';
+import type { CrawlSettings } from '../../../search/crawl/index.ts';
+import { type ColumnMap, mappable } from '../../../../dataset/prepare/readers/mapped-rows.ts';
+import { type SourceFormat, sourceFormats } from '../../../../dataset/prepare/readers/read-source.ts';
+import type { Parsed } from '../../config-flags.ts';
 
 const invalid = (message: string): AgentRlError => new AgentRlError('CONFIG_INVALID', message);
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import type { Options } from 'yargs';
 
-import { splitBys } from '../../../dataset/prepare/split/split-questions.ts';
+import { splitBys } from '../../../../dataset/prepare/split/split-questions.ts';
 
 /** A flag with a value. */
 const text = (describe: string, more: Options = {}): Options => ({
