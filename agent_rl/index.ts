@@ -15,7 +15,11 @@ export {
   choosePlugins,
 } from './compose/plugins/choose-plugins.ts';
 export { EngineClient } from './engine-thread/engine-client.ts';
-export type { EngineInfo, EngineServiceOptions, ModelFacts } from './engine-thread/engine-service.ts';
+export type {
+  EngineInfo,
+  EngineServiceOptions,
+  ModelFacts,
+} from './engine-thread/engine-service.ts';
 export type { MemoryPlan } from './engine-thread/memory-plan.ts';
 export { jobs } from './jobs/jobs.ts';
 export { loadPlugins, type LoadPluginsOptions } from './compose/plugins/plugin-loader.ts';

@@ -3,7 +3,13 @@ import { dirname, resolve } from 'node:path';
 import { checkCombinations } from './checks/check-combinations.ts';
 import { type Config, ConfigSchema } from './config-schema.ts';
 import { applyOverrides, type Override, parseSet } from './yaml/overrides.ts';
-import { configInvalid, placeOf, type Places, pointerStep, type Problem } from './checks/problem.ts';
+import {
+  configInvalid,
+  placeOf,
+  type Places,
+  pointerStep,
+  type Problem,
+} from './checks/problem.ts';
 import { readConfigFile } from './yaml/read-config-file.ts';
 import { frozenCopy } from './yaml/sourced-tree.ts';
 import { checkAgainst } from './checks/validate-block.ts';

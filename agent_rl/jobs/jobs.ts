@@ -10,7 +10,8 @@ export const jobs: Jobs = {
   evaluate: async (options) =>
     (await import('./play/evaluate.ts')).runEvaluation(await ownModel(options)),
   chat: async (options) => (await import('./play/chat.ts')).runChat(await ownModel(options)),
-  verifyDataset: async (options) => (await import('./data/verify-dataset.ts')).verifyDataset(options),
+  verifyDataset: async (options) =>
+    (await import('./data/verify-dataset.ts')).verifyDataset(options),
   index: async (options) => (await import('./data/index-corpus.ts')).indexCorpus(options),
   quantize: async (options) =>
     (await import('./models/quantize/quantize-model.ts')).quantizeModel(options),
@@ -20,8 +21,10 @@ export const jobs: Jobs = {
   generate: async (options) => (await import('./token-files/generate.ts')).generate(options),
   mergeLora: async (options) => (await import('./models/merge-lora.ts')).mergeLora(options),
   exportModel: async (options) => (await import('./models/export-model.ts')).exportModel(options),
-  serveSandbox: async (options) => (await import('./machine/serve-sandbox.ts')).serveSandbox(options),
-  sandboxDoctor: async (options) => (await import('./machine/sandbox-doctor.ts')).sandboxDoctor(options),
+  serveSandbox: async (options) =>
+    (await import('./machine/serve-sandbox.ts')).serveSandbox(options),
+  sandboxDoctor: async (options) =>
+    (await import('./machine/sandbox-doctor.ts')).sandboxDoctor(options),
   doctor: async (options) => (await import('./machine/doctor.ts')).doctor(options),
 };
 

@@ -10,7 +10,11 @@ import {
 import { loadModel, saveModel } from '../../model/weights/load-model.ts';
 import type { ModelConfig } from '../../model/config/model-config.ts';
 import { parameterSpecs, requireFloats } from '../../model/config/parameters.ts';
-import { SafetensorsFile, writeSafetensors, type TensorToWrite } from '../../model/weights/safetensors.ts';
+import {
+  SafetensorsFile,
+  writeSafetensors,
+  type TensorToWrite,
+} from '../../model/weights/safetensors.ts';
 import type { AdamwState, Parameters } from './adamw-state.ts';
 
 interface LearnerState {

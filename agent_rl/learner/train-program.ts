@@ -6,7 +6,12 @@ import type { Engine, Program, TensorSpec } from '../engine/engine.ts';
 import { tf, tokenLogProbs, type Tensor } from '../engine/ops.ts';
 import { decoderHidden } from '../../model/decoder/decoder.ts';
 import type { ModelConfig } from '../../model/config/model-config.ts';
-import { allSpecs, dropoutParameter, trainedAdapter, trainedSpecs } from '../../model/adapters/adapter.ts';
+import {
+  allSpecs,
+  dropoutParameter,
+  trainedAdapter,
+  trainedSpecs,
+} from '../../model/adapters/adapter.ts';
 import { headName, inputSpec, linearShapes, parameter } from '../../model/config/parameters.ts';
 import type { BatchShape } from './train-batch.ts';
 

@@ -7,7 +7,11 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
-import { linearModules, shortName, type LinearModule } from '../../agent_rl/core/services/linear-module.ts';
+import {
+  linearModules,
+  shortName,
+  type LinearModule,
+} from '../../agent_rl/core/services/linear-module.ts';
 import { adapterSpecs, type Adapter } from './adapter.ts';
 import { isRecord } from '../config/is-record.ts';
 import type { ModelConfig } from '../config/model-config.ts';

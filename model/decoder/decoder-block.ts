@@ -11,7 +11,12 @@ import {
   tf,
   type Tensor,
 } from '../../agent_rl/engine/ops.ts';
-import { adapterParameter, adapterScale, dropoutParameter, type Adapter } from '../adapters/adapter.ts';
+import {
+  adapterParameter,
+  adapterScale,
+  dropoutParameter,
+  type Adapter,
+} from '../adapters/adapter.ts';
 import type { ModelConfig } from '../config/model-config.ts';
 import {
   embeddingName,

@@ -10,7 +10,13 @@ import type { LinearModule } from '../../agent_rl/core/services/linear-module.ts
 import type { OpenGraph, Port } from '../../agent_rl/engine/onnx/model-parts.ts';
 import { adapterParameter, adapterScale, allSpecs, type Adapter } from '../adapters/adapter.ts';
 import type { ModelConfig } from '../config/model-config.ts';
-import { embeddingName, finalNormName, headName, layerParameter, parameter } from '../config/parameters.ts';
+import {
+  embeddingName,
+  finalNormName,
+  headName,
+  layerParameter,
+  parameter,
+} from '../config/parameters.ts';
 import { ropeTablesUpTo } from '../decoder/rope.ts';
 
 const onnxBool = 9;

@@ -9,7 +9,11 @@ import {
 } from '../../agent_rl/learner/train-program.ts';
 import { causalMask } from '../../model/decoder/decoder.ts';
 import type { ModelConfig } from '../../model/config/model-config.ts';
-import { initialParameters, parameterCount, parameterSpecs } from '../../model/config/parameters.ts';
+import {
+  initialParameters,
+  parameterCount,
+  parameterSpecs,
+} from '../../model/config/parameters.ts';
 import { ropeTablesUpTo } from '../../model/decoder/rope.ts';
 import type { BatchSize } from './bench-model.ts';
 import { median } from './statistics.ts';

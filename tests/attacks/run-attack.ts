@@ -1,4 +1,9 @@
-import type { RunRequest, RunResult, Sandbox, SandboxLimits } from '../../agent_rl/core/services/sandbox.ts';
+import type {
+  RunRequest,
+  RunResult,
+  Sandbox,
+  SandboxLimits,
+} from '../../agent_rl/core/services/sandbox.ts';
 import { messageOf } from '../../agent_rl/core/errors.ts';
 import { type Attack, type Bystander, written } from './attack.ts';
 import type { Bait } from './host/bait.ts';

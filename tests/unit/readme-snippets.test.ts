@@ -67,7 +67,10 @@ test("README's plugins are plugins", async () => {
   expect(names).toEqual(['word_count', 'no_apologies', 'counting']);
 });
 
-const untyped = ['agent_rl/search/web/pages/turndown.d.ts', 'dataset/prepare/untyped-packages.d.ts'];
+const untyped = [
+  'agent_rl/search/web/pages/turndown.d.ts',
+  'dataset/prepare/untyped-packages.d.ts',
+];
 
 test("README's snippets have the right types", () => {
   const files = typescript.filter(({ text }) => !text.includes('agent_rl/contracts')).map(fileOf);

@@ -1,4 +1,9 @@
-import type { Environment, EnvironmentStep, Turn, Verdict } from '../../core/plugins/environment.ts';
+import type {
+  Environment,
+  EnvironmentStep,
+  Turn,
+  Verdict,
+} from '../../core/plugins/environment.ts';
 import { user, type Message } from '../../core/message.ts';
 import type { EpisodeMaker } from '../../rollout/episode-parts.ts';
 

@@ -46,7 +46,13 @@ import { addUsage, type RunUsage } from '../../runs/run-usage.ts';
 import { beforeAfterTable, summaryOf } from '../../runs/summary.ts';
 import { startingWeights } from '../../compose/model-request.ts';
 import { previewText } from '../../compose/task-preview.ts';
-import { readTaskSets, refuseLeaks, sayIfFewer, samplerOf, type TaskSet } from '../../../dataset/tasks/task-sets.ts';
+import {
+  readTaskSets,
+  refuseLeaks,
+  sayIfFewer,
+  samplerOf,
+  type TaskSet,
+} from '../../../dataset/tasks/task-sets.ts';
 import { quantization, requireTrainableModel } from '../../compose/quantization.ts';
 import { reportGroups } from '../../compose/report-groups.ts';
 import { type OpenedFacts, type PlanFacts, planText, trainingPlan } from './plan.ts';

@@ -2,7 +2,12 @@ import { inject } from 'inversify';
 
 import { acceptedAnswers } from '../../core/tasks/accepted-answers.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
-import { type EpisodeView, reward, type RewardHost, type RewardShared } from '../../core/plugins/reward.ts';
+import {
+  type EpisodeView,
+  reward,
+  type RewardHost,
+  type RewardShared,
+} from '../../core/plugins/reward.ts';
 import type { Embedder } from '../../core/services/search.ts';
 import { type PluginReport, SHARED } from '../../core/plugins/tool.ts';
 import { openEmbedder } from '../../search/corpus/open-embedder.ts';

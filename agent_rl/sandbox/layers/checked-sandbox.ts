@@ -8,7 +8,12 @@ import type {
 import { seen } from '../../core/python/seen-value.ts';
 import { limitsProblem, refuse, secondsProblem, seedProblem } from '../requests/limit-problems.ts';
 import { fieldsProblem, type Problem } from '../requests/problem.ts';
-import { callsProblem, filesProblem, programProblem, testsProblem } from '../requests/request-problems.ts';
+import {
+  callsProblem,
+  filesProblem,
+  programProblem,
+  testsProblem,
+} from '../requests/request-problems.ts';
 import { resultWithoutOutput } from '../requests/result-without-output.ts';
 
 /**

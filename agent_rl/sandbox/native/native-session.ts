@@ -1,5 +1,10 @@
 import { messageOf } from '../../core/errors.ts';
-import type { RunRequest, SandboxLimits, SandboxSession, SessionRun } from '../../core/services/sandbox.ts';
+import type {
+  RunRequest,
+  SandboxLimits,
+  SandboxSession,
+  SessionRun,
+} from '../../core/services/sandbox.ts';
 import { checkedLimits, programProblem } from '../requests/request-problems.ts';
 import { resultWithoutOutput } from '../requests/result-without-output.ts';
 import { nativeLimits } from './native-limits.ts';

@@ -1,7 +1,12 @@
 import PQueue from 'p-queue';
 
 import { messageOf } from '../../core/errors.ts';
-import type { RunRequest, SandboxLimits, SandboxSession, SessionRun } from '../../core/services/sandbox.ts';
+import type {
+  RunRequest,
+  SandboxLimits,
+  SandboxSession,
+  SessionRun,
+} from '../../core/services/sandbox.ts';
 import type { ChildRequest, ChildResult } from './protocol.ts';
 import { checkedLimits, programProblem } from '../requests/request-problems.ts';
 import { failed, runResultOf } from './run-results.ts';

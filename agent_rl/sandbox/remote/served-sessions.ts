@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 
-import type { Sandbox, SandboxSession, SessionRequest, SessionRun } from '../../core/services/sandbox.ts';
+import type {
+  Sandbox,
+  SandboxSession,
+  SessionRequest,
+  SessionRun,
+} from '../../core/services/sandbox.ts';
 import { Refusal } from './answer-request.ts';
 
 interface Served {

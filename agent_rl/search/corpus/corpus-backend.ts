@@ -1,4 +1,9 @@
-import type { Embedder, SearchBackend, SearchHit, SearchRequest } from '../../core/services/search.ts';
+import type {
+  Embedder,
+  SearchBackend,
+  SearchHit,
+  SearchRequest,
+} from '../../core/services/search.ts';
 import { inFusedOrder, type TwoLists, weightedFusion } from './fuse.ts';
 import { inLance } from './lance.ts';
 import type { PassageTable, Ranked } from './passage-table.ts';

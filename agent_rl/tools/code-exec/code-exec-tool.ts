@@ -5,7 +5,12 @@ import type { Static } from 'typebox';
 import { AgentRlError } from '../../core/errors.ts';
 import { KeyedRng } from '../../core/keyed-rng.ts';
 import { limitBounds, SANDBOX } from '../../core/services/sandbox.ts';
-import type { AssertTests, RunResult, Sandbox, SandboxSession } from '../../core/services/sandbox.ts';
+import type {
+  AssertTests,
+  RunResult,
+  Sandbox,
+  SandboxSession,
+} from '../../core/services/sandbox.ts';
 import { SETTINGS, tool } from '../../core/plugins/tool.ts';
 import type { Tool, ToolContext, ToolResult } from '../../core/plugins/tool.ts';
 import { callLine } from './call-line.ts';

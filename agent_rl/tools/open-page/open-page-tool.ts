@@ -2,7 +2,13 @@ import { inject } from 'inversify';
 import { type Static, Type } from 'typebox';
 
 import { SETTINGS, SHARED, tool } from '../../core/plugins/tool.ts';
-import type { Tool, ToolContext, ToolFace, ToolResult, ToolShared } from '../../core/plugins/tool.ts';
+import type {
+  Tool,
+  ToolContext,
+  ToolFace,
+  ToolResult,
+  ToolShared,
+} from '../../core/plugins/tool.ts';
 import { checkBudget, PageReader, WebFailure, webProperties } from '../../search/web/index.ts';
 import { callName } from '../call-name.ts';
 

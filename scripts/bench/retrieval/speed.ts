@@ -1,7 +1,11 @@
 import { join } from 'node:path';
 
 import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
-import type { Embedder, SearchBackend, SearchDocument } from '../../../agent_rl/core/services/search.ts';
+import type {
+  Embedder,
+  SearchBackend,
+  SearchDocument,
+} from '../../../agent_rl/core/services/search.ts';
 import { buildCorpus, openCorpusBackend } from '../../../agent_rl/search/corpus/index.ts';
 
 /** Times of one way of searching, in milliseconds. */

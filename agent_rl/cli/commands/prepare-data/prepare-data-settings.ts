@@ -5,7 +5,10 @@ import { AgentRlError } from '../../../core/errors.ts';
 import { packageRoot } from '../../../core/package-root.ts';
 import type { CrawlSettings } from '../../../search/crawl/index.ts';
 import { type ColumnMap, mappable } from '../../../../dataset/prepare/readers/mapped-rows.ts';
-import { type SourceFormat, sourceFormats } from '../../../../dataset/prepare/readers/read-source.ts';
+import {
+  type SourceFormat,
+  sourceFormats,
+} from '../../../../dataset/prepare/readers/read-source.ts';
 import type { Parsed } from '../../config-flags.ts';
 
 const invalid = (message: string): AgentRlError => new AgentRlError('CONFIG_INVALID', message);

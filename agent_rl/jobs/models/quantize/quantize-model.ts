@@ -7,7 +7,11 @@ import { AgentRlError } from '../../../core/errors.ts';
 import { KeyedRng } from '../../../core/keyed-rng.ts';
 import { openEngine } from '../../../engine/open-engine.ts';
 import { writeFolderAtomic } from '../../../telemetry/index.ts';
-import { adapterTargets, initialAdapter, type Adapter } from '../../../../model/adapters/adapter.ts';
+import {
+  adapterTargets,
+  initialAdapter,
+  type Adapter,
+} from '../../../../model/adapters/adapter.ts';
 import { writeAdapter } from '../../../../model/adapters/adapter-files.ts';
 import { copyLanguageModelFiles } from '../../../../model/text/language-model.ts';
 import { inspectModel, loadModel, saveModel } from '../../../../model/weights/load-model.ts';

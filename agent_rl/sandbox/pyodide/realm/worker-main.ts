@@ -3,7 +3,12 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 import { BareRealm } from './bare-realm.ts';
 import type { Instance } from './bare-realm.ts';
-import type { InstanceSettings, WorkerMessage, WorkerRequest, WorkerSettings } from '../protocol.ts';
+import type {
+  InstanceSettings,
+  WorkerMessage,
+  WorkerRequest,
+  WorkerSettings,
+} from '../protocol.ts';
 import { filesProblemText, thrownText } from './thrown-text.ts';
 
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin

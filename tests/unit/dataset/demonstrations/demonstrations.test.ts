@@ -6,7 +6,10 @@ import { packageRoot } from '../../../../agent_rl/core/package-root.ts';
 import { CodeTaskDataset } from '../../../../dataset/tasks/code-task-dataset.ts';
 import { heldOutFamilies } from '../../../../dataset/code_tasks/generator/families.ts';
 import { normalisePrompt } from '../../../../dataset/code_tasks/generator/prompt.ts';
-import { codeDemonstrations, demonstrationStats } from '../../../../dataset/demonstrations/demonstrations.ts';
+import {
+  codeDemonstrations,
+  demonstrationStats,
+} from '../../../../dataset/demonstrations/demonstrations.ts';
 
 const all = [...codeDemonstrations(7, 1500)];
 const stats = demonstrationStats(all);

@@ -3,7 +3,11 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { tf, tokenLogProbs, type Tensor } from '../../../../agent_rl/engine/ops.ts';
 import { lmHead } from '../../../../model/decoder/decoder-block.ts';
 import { causalMask, decoderHidden } from '../../../../model/decoder/decoder.ts';
-import { decodeMask, decodeStep, type KeysAndValues } from '../../../../model/decoder/decode-step.ts';
+import {
+  decodeMask,
+  decodeStep,
+  type KeysAndValues,
+} from '../../../../model/decoder/decode-step.ts';
 import type { ModelConfig } from '../../../../model/config/model-config.ts';
 import { parameterSpecs } from '../../../../model/config/parameters.ts';
 import { prefill } from '../../../../model/decoder/prefill.ts';

@@ -18,7 +18,10 @@ import {
 } from '../../../../model/adapters/adapter.ts';
 import { writeAdapter } from '../../../../model/adapters/adapter-files.ts';
 import { exportOnnx } from '../../../../model/onnx/export-onnx.ts';
-import { copyLanguageModelFiles, openLanguageModelFolder } from '../../../../model/text/language-model.ts';
+import {
+  copyLanguageModelFiles,
+  openLanguageModelFolder,
+} from '../../../../model/text/language-model.ts';
 import { loadModel, saveModel } from '../../../../model/weights/load-model.ts';
 import { requireFloats } from '../../../../model/config/parameters.ts';
 import type { ModelConfig } from '../../../../model/config/model-config.ts';

@@ -2,7 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import { array, assert, double, property } from 'fast-check';
 
 import { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
-import { initialParameters, parameterCount, parameterSpecs } from '../../../../model/config/parameters.ts';
+import {
+  initialParameters,
+  parameterCount,
+  parameterSpecs,
+} from '../../../../model/config/parameters.ts';
 import {
   dequantizedTensor,
   dequantizeMatrix,

@@ -3,7 +3,10 @@ import { inject } from 'inversify';
 import { Type } from 'typebox';
 
 import type { ChosenPlugins } from '../../../../../agent_rl/compose/plugins/choose-plugins.ts';
-import { isolatedSettings, needsSandbox } from '../../../../../agent_rl/compose/plugins/plugin-needs.ts';
+import {
+  isolatedSettings,
+  needsSandbox,
+} from '../../../../../agent_rl/compose/plugins/plugin-needs.ts';
 import { SANDBOX } from '../../../../../agent_rl/core/services/sandbox.ts';
 import { TASK } from '../../../../../agent_rl/core/tasks/task.ts';
 import { SETTINGS } from '../../../../../agent_rl/core/plugins/tool.ts';

@@ -8,7 +8,9 @@ import { packageRoot } from '../../../../../agent_rl/core/package-root.ts';
 import { temporaryFolder, writeBelow } from '../../../../support/temporary-folder.ts';
 
 const folder = temporaryFolder();
-const built = pathToFileURL(join(packageRoot(), 'dist/agent_rl/compose/plugins/watch-import.js')).href;
+const built = pathToFileURL(
+  join(packageRoot(), 'dist/agent_rl/compose/plugins/watch-import.js'),
+).href;
 
 /** A program that imports a module with this text under guard. */
 async function importing(text: string): Promise<{ status: number | string; stderr: string }> {

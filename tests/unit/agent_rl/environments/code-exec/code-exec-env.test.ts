@@ -1,7 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 
 import type { CodeTask } from '../../../../../agent_rl/core/tasks/code-task.ts';
-import type { EpisodeEnd, Turn, Verdict } from '../../../../../agent_rl/core/plugins/environment.ts';
+import type {
+  EpisodeEnd,
+  Turn,
+  Verdict,
+} from '../../../../../agent_rl/core/plugins/environment.ts';
 import type { Sandbox } from '../../../../../agent_rl/core/services/sandbox.ts';
 import { CodeExecEnv } from '../../../../../agent_rl/environments/code-exec/code-exec-env.ts';
 import type { CodeExecSettings } from '../../../../../agent_rl/environments/code-exec/settings.ts';

@@ -1,6 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { ExecutedCall, Turn, Verdict } from '../../../../../agent_rl/core/plugins/environment.ts';
+import type {
+  ExecutedCall,
+  Turn,
+  Verdict,
+} from '../../../../../agent_rl/core/plugins/environment.ts';
 import type { SearchTask } from '../../../../../agent_rl/core/tasks/search-task.ts';
 import { SearchEnv } from '../../../../../agent_rl/environments/search/search-env.ts';
 import type { SearchSettings } from '../../../../../agent_rl/environments/search/settings.ts';

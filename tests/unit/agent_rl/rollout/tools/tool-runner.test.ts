@@ -162,7 +162,8 @@ describe('an isolated tool', () => {
   });
 
   test('may be TypeScript when the thread is given the hooks that read it', async () => {
-    const typed = new URL('../../../../fixtures/isolated-tools/typed-tool.ts', import.meta.url).href;
+    const typed = new URL('../../../../fixtures/isolated-tools/typed-tool.ts', import.meta.url)
+      .href;
     const dist = new URL('../../../../dist/agent_rl/compose/', import.meta.url);
     const hooks = {
       url: new URL('plugin-loading-hooks.js', dist).href,

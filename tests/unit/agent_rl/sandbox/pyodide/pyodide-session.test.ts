@@ -2,7 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 import { describe, expect, test } from '@jest/globals';
 
-import type { SandboxSession, SessionRequest } from '../../../../../agent_rl/core/services/sandbox.ts';
+import type {
+  SandboxSession,
+  SessionRequest,
+} from '../../../../../agent_rl/core/services/sandbox.ts';
 import { PyodideSandbox } from '../../../../../agent_rl/sandbox/pyodide/pyodide-sandbox.ts';
 import { startedSandbox } from '../../../../support/started-sandbox.ts';
 

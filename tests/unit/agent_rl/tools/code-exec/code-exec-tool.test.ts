@@ -1,7 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '../../../../../agent_rl/core/keyed-rng.ts';
-import type { CallsResult, JudgeResult, SessionRun } from '../../../../../agent_rl/core/services/sandbox.ts';
+import type {
+  CallsResult,
+  JudgeResult,
+  SessionRun,
+} from '../../../../../agent_rl/core/services/sandbox.ts';
 import { tools } from '../../../../../agent_rl/core/plugins/tool.ts';
 import type { ToolResult, ToolSpec } from '../../../../../agent_rl/core/plugins/tool.ts';
 import { CodeExecTool } from '../../../../../agent_rl/tools/code-exec/code-exec-tool.ts';

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 import { Cassette } from '../../../../../../agent_rl/search/web/cassette/cassette.ts';
-import { canonicalJson, requestKey } from '../../../../../../agent_rl/search/web/cassette/canonical.ts';
+import {
+  canonicalJson,
+  requestKey,
+} from '../../../../../../agent_rl/search/web/cassette/canonical.ts';
 import { hideSecrets } from '../../../../../../agent_rl/search/web/hide-secrets.ts';
 import { WebFailure } from '../../../../../../agent_rl/search/web/web-failure.ts';
 import { temporaryFolder } from '../../../../../support/temporary-folder.ts';
