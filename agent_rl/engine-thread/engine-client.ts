@@ -7,7 +7,7 @@ import type { Learner } from '../core/services/learner.ts';
 import { packageRoot } from '../core/package-root.ts';
 import { keepFullFloat32 } from '../engine/full-float32.ts';
 import { fromSentError } from '../core/sent-error.ts';
-import type { EngineAnswer } from '../compose/engine-messages.ts';
+import type { EngineAnswer } from './engine-messages.ts';
 import type { EngineInfo, EngineServiceOptions } from './engine-service.ts';
 
 interface Pending {

@@ -16,7 +16,7 @@ import {
   openModel,
 } from '../../model/weights/open-model.ts';
 import type { Quantization } from '../../model/config/quantization.ts';
-import { checkCacheFits } from '../compose/check-cache-fits.ts';
+import { checkCacheFits } from './check-cache-fits.ts';
 import { checkPlanFits, memoryPlan, type MemoryPlan, type MemoryRequest } from './memory-plan.ts';
 
 export interface EngineServiceOptions {

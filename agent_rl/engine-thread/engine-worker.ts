@@ -2,7 +2,7 @@ import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 
 import type { Learner, OptimStepOptions } from '../core/services/learner.ts';
 import { toSentError } from '../core/sent-error.ts';
-import type { EngineCall } from '../compose/engine-messages.ts';
+import type { EngineCall } from './engine-messages.ts';
 import { EngineService, type EngineServiceOptions } from './engine-service.ts';
 
 type Method = (...args: never[]) => unknown;

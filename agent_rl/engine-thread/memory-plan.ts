@@ -13,7 +13,7 @@ import {
 import { allSpecs, trainedAdapter, trainedSpecs } from '../../model/adapters/adapter.ts';
 import type { ModelConfig } from '../../model/config/model-config.ts';
 import { elementCount, type ParameterSpec } from '../../model/config/parameters.ts';
-import { cacheBytes } from '../compose/check-cache-fits.ts';
+import { cacheBytes } from './check-cache-fits.ts';
 import { mebibytes } from '../telemetry/mebibytes.ts';
 
 /** What an engine is to hold at once. */

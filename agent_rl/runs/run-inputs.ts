@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { type Config, resolvedYaml } from '../config/index.ts';
 import { AgentRlError, messageOf } from '../core/errors.ts';
 import { type RunFolder, writeFileAtomic } from '../telemetry/index.ts';
-import { changedSettings } from '../compose/changed-settings.ts';
+import { changedSettings } from './changed-settings.ts';
 import { modelFolder } from '../../model/find/model-folder.ts';
 import { startingWeights } from '../compose/model-request.ts';
 import { splitFile } from '../../dataset/tasks/task-files.ts';

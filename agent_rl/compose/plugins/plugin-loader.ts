@@ -7,7 +7,7 @@ import type { PluginRequest } from '../../config/index.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { packageRoot } from '../../core/package-root.ts';
 import { withDeadline } from '../../rollout/tools/with-deadline.ts';
-import { packageScheme } from '../plugin-package-scheme.ts';
+import { packageScheme } from './plugin-package-scheme.ts';
 import { isPlugin, type Plugins, withExports } from './registries.ts';
 import { throwIfStopped } from '../unless-stopped.ts';
 import { watchImport } from './watch-import.ts';

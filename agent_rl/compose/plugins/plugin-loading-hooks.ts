@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 import { transform } from 'esbuild';
 
-import { packageScheme } from '../plugin-package-scheme.ts';
+import { packageScheme } from './plugin-package-scheme.ts';
 
 /*
  * Module hooks that let plugins be TypeScript and let them say `import … from 'agent_rl'` wherever they lie.

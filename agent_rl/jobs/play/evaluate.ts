@@ -4,7 +4,7 @@ import { chooseTasks, evaluate } from '../../trainer/evaluate.ts';
 import { openAgent } from '../../compose/agent.ts';
 import { checkpointAt } from '../../runs/checkpoints.ts';
 import { withoutAdapters } from '../../compose/new-adapter.ts';
-import { reportGroups } from '../../compose/report-groups.ts';
+import { reportGroups } from '../../../dataset/tasks/report-groups.ts';
 import type { EvaluationOptions, JobResult } from '../job.ts';
 import { rateText } from '../../runs/run-records.ts';
 import { evaluationSummary } from '../../runs/summary.ts';

@@ -45,7 +45,7 @@ import type { RunReports } from '../../runs/run-reports.ts';
 import { addUsage, type RunUsage } from '../../runs/run-usage.ts';
 import { beforeAfterTable, summaryOf } from '../../runs/summary.ts';
 import { startingWeights } from '../../compose/model-request.ts';
-import { previewText } from '../../compose/task-preview.ts';
+import { previewText } from './task-preview.ts';
 import {
   readTaskSets,
   refuseLeaks,
@@ -54,7 +54,7 @@ import {
   type TaskSet,
 } from '../../../dataset/tasks/task-sets.ts';
 import { quantization, requireTrainableModel } from '../../compose/quantization.ts';
-import { reportGroups } from '../../compose/report-groups.ts';
+import { reportGroups } from '../../../dataset/tasks/report-groups.ts';
 import { type OpenedFacts, type PlanFacts, planText, trainingPlan } from './plan.ts';
 import { trainerOptions } from './trainer-options.ts';
 import { throwIfStopped, unlessStopped } from '../../compose/unless-stopped.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { cacheBytes, checkCacheFits } from '../../../../agent_rl/compose/check-cache-fits.ts';
+import { cacheBytes, checkCacheFits } from '../../../../agent_rl/engine-thread/check-cache-fits.ts';
 import { tinyModelConfig } from '../../../support/tiny-model.ts';
 
 describe('the cache of a generator', () => {

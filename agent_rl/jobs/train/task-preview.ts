@@ -1,5 +1,5 @@
-import type { Task } from '../core/tasks/task.ts';
-import { visibleControls } from '../telemetry/index.ts';
+import type { Task } from '../../core/tasks/task.ts';
+import { visibleControls } from '../../telemetry/index.ts';
 
 /** The first tasks of a split, indented, so that the user sees what is trained on. */
 export function previewText(tasks: readonly Task[], count: number): string {
