@@ -27,9 +27,9 @@ const tolerance = 1e-4;
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 interface StepRun {
-  readonly loss: number;
-  readonly seconds: number;
-  readonly gradients: ReadonlyMap<string, Float32Array>;
+  loss: number;
+  seconds: number;
+  gradients: ReadonlyMap<string, Float32Array>;
 }
 
 async function stepOn(engine: Engine, config: ModelConfig, size: BatchSize): Promise<StepRun> {

@@ -46,8 +46,8 @@ function judge(copy: string, tests: readonly string[], limitMs: number | undefin
     throw error;
   }
   const { numFailedTests, success } = JSON.parse(readFileSync(report, 'utf8')) as {
-    readonly numFailedTests: number;
-    readonly success: boolean;
+    numFailedTests: number;
+    success: boolean;
   };
   if (success) return 'survived';
   return numFailedTests > 0 ? 'killed' : 'did not run';

@@ -3,25 +3,25 @@ import { tf, type Tensor } from '../engine/ops.ts';
 
 /** What AdamW keeps of one parameter; every member has the parameter's shape. */
 export interface AdamwState<Values> {
-  readonly param: Values;
+  param: Values;
   /** Running mean of the gradient. */
-  readonly m: Values;
+  m: Values;
   /** Running mean of its square. */
-  readonly v: Values;
+  v: Values;
 }
 
 /** Scalars of one step; tensors where they are inputs of a compiled program. */
 export interface AdamwScalars<Scalar = Tensor | number> {
-  readonly learningRate: Scalar;
-  readonly beta1: Scalar;
-  readonly beta2: Scalar;
-  readonly eps: Scalar;
-  readonly weightDecay: Scalar;
+  learningRate: Scalar;
+  beta1: Scalar;
+  beta2: Scalar;
+  eps: Scalar;
+  weightDecay: Scalar;
   /** What the gradient is multiplied by; see `clipScale`. */
-  readonly clipScale: Scalar;
+  clipScale: Scalar;
   /** `1 - beta1^t` and `1 - beta2^t`, t = 1 for the first step; see `biasCorrections`. */
-  readonly correction1: Scalar;
-  readonly correction2: Scalar;
+  correction1: Scalar;
+  correction2: Scalar;
 }
 
 /**
@@ -91,7 +91,7 @@ export function adamwStepReference(
 /** What undoes the moments' start at 0, for step `t`, 1 for the first. Kingma and Ba 2015, section 3. */
 export function biasCorrections(
   t: number,
-  { beta1, beta2 }: { readonly beta1: number; readonly beta2: number },
+  { beta1, beta2 }: { beta1: number; beta2: number },
 ): { correction1: number; correction2: number } {
   return { correction1: 1 - beta1 ** t, correction2: 1 - beta2 ** t };
 }

@@ -6,9 +6,9 @@ export type GroupScheme = 'uniform' | 'std' | 'pca' | 'l2' | 'normalised';
 
 /** One reward of a run. */
 export interface RewardTerm {
-  readonly name: string;
+  name: string;
   /** Counts for `normalised` alone. */
-  readonly weight: number;
+  weight: number;
 }
 
 /** Rewards of one episode by name. One that is not there does not apply to the episode. */
@@ -16,25 +16,25 @@ export type Scores = Readonly<Record<string, number>>;
 
 export interface CombinedGroup {
   /** One per member, in order; `undefined` where the scores were. */
-  readonly rewards: readonly (number | undefined)[];
+  rewards: readonly (number | undefined)[];
   /** What each reward was multiplied by, of those that any member has; for `l2` all are 1. */
-  readonly weights: Scores;
+  weights: Scores;
 }
 
 /** A reward in a group, one value per member that has scores. */
 interface Column {
-  readonly term: RewardTerm;
+  term: RewardTerm;
   /** As scored; the mean where the reward does not apply. */
-  readonly raw: readonly number[];
+  raw: readonly number[];
   /** On a scale of mean 0 and standard deviation 1; all 0 for a constant. */
-  readonly z: readonly number[];
+  z: readonly number[];
   /** Population standard deviation where it applies; exactly 0 for a constant. */
-  readonly std: number;
+  std: number;
 }
 
 interface Combined {
-  readonly rewards: readonly number[];
-  readonly weights: readonly number[];
+  rewards: readonly number[];
+  weights: readonly number[];
 }
 
 /** What is left of a sum this small, relative to what was added, is rounding. */

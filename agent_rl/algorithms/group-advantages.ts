@@ -2,20 +2,20 @@ import { hasNoSpread } from './spread.ts';
 
 export interface GroupAdvantageOptions {
   /** Divisor of the deviations: n - 1 (`sample`, as TRL), n (`population`), or no division (`none`, Dr. GRPO). */
-  readonly std: 'sample' | 'population' | 'none';
+  std: 'sample' | 'population' | 'none';
   /** Added to the standard deviation before dividing. */
-  readonly eps: number;
+  eps: number;
 }
 
 export interface GroupAdvantages {
   /** One per member, in order; `undefined` where the reward was. */
-  readonly advantages: readonly (number | undefined)[];
+  advantages: readonly (number | undefined)[];
   /** Of the rewards that exist; `undefined` when there are none. */
-  readonly mean: number | undefined;
+  mean: number | undefined;
   /** Of the rewards that exist, with the chosen divisor (`population` for `none`); 0 when fewer than two. */
-  readonly std: number;
+  std: number;
   /** Nothing to learn from: every reward that exists is the same, or fewer than two exist. */
-  readonly zeroVariance: boolean;
+  zeroVariance: boolean;
 }
 
 /**

@@ -2,12 +2,12 @@ import { AgentRlError } from '../core/errors.ts';
 
 export interface LearningRateOptions {
   /** What follows the warm-up: stay at the peak, or fall along half a cosine. */
-  readonly schedule: 'constant' | 'cosine';
-  readonly warmupSteps: number;
-  readonly totalSteps: number;
-  readonly peak: number;
+  schedule: 'constant' | 'cosine';
+  warmupSteps: number;
+  totalSteps: number;
+  peak: number;
   /** Where the cosine would arrive at `totalSteps`, as a share of the peak. */
-  readonly finalRatio: number;
+  finalRatio: number;
 }
 
 /**

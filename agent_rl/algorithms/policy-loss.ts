@@ -3,30 +3,30 @@ import type { LossSpec } from '../core/services/learner.ts';
 import { tf, type Tensor } from '../engine/ops.ts';
 import { klPenalty } from './kl-penalty.ts';
 
-export type PpoSpec = Extract<LossSpec, { readonly name: 'ppo' }>;
+export type PpoSpec = Extract<LossSpec, { name: 'ppo' }>;
 
 /** One entry per token, every tensor [N]. Where the weight is 0 the other entries may hold anything, NaN too. */
 export interface PolicyLossBatch {
   /** Of each token under the policy being trained, nats. */
-  readonly logProbs: Tensor;
+  logProbs: Tensor;
   /** Under the policy that sampled it, nats, no gradient. */
-  readonly oldLogProbs: Tensor;
+  oldLogProbs: Tensor;
   /** Under the frozen reference, nats, no gradient; needed only with a KL term. */
-  readonly refLogProbs?: Tensor;
-  readonly advantages: Tensor;
+  refLogProbs?: Tensor;
+  advantages: Tensor;
   /** Weight in the loss, 0 where the token is not trained; aggregation is folded in (see `tokenWeights`). */
-  readonly weights: Tensor;
+  weights: Tensor;
 }
 
 export interface PolicyLoss {
   /** Sum over tokens of weight times token loss. [] */
-  readonly loss: Tensor;
+  loss: Tensor;
   /**
    * Sums over tokens of weight times: `ratio` policy / old policy, `clipFraction` 1 where the clipped bound holds,
    * `oldPolicyKl` log old - log policy, `guarded` 1 where a difference of log-probabilities was cut (see
    * `logRatioBound`), and with a KL term `kl`, its estimate. Each [].
    */
-  readonly sums: Readonly<Record<string, Tensor>>;
+  sums: Readonly<Record<string, Tensor>>;
 }
 
 /**

@@ -7,9 +7,9 @@ export interface TokenWeightOptions {
    * `token-mean`: every token of the step weighs the same (DAPO). `sequence-mean`: every sequence weighs the same
    * (GRPO). `constant`: every token weighs 1 / (sequences x most tokens), whatever the lengths (Dr. GRPO).
    */
-  readonly aggregation: Aggregation;
+  aggregation: Aggregation;
   /** Most tokens the policy may sample in one episode; the divisor of `constant`. */
-  readonly maxTokensPerEpisode: number;
+  maxTokensPerEpisode: number;
 }
 
 /**

@@ -6,24 +6,24 @@ import type { Io } from './io.ts';
 
 /** What a command is given to run with. */
 export interface CommandContext {
-  readonly jobs: Jobs;
-  readonly io: Io;
+  jobs: Jobs;
+  io: Io;
 }
 
 /** One command: what it accepts, and what it does with it. */
 export interface Command {
   /** In the syntax of yargs, `eval [checkpoint]`. */
-  readonly name: string;
-  readonly describe: string;
-  readonly options: Readonly<Record<string, Options>>;
-  readonly positionals?: Readonly<Record<string, PositionalOptions>>;
+  name: string;
+  describe: string;
+  options: Readonly<Record<string, Options>>;
+  positionals?: Readonly<Record<string, PositionalOptions>>;
   /** Returns the exit code. */
   run(parsed: Parsed, context: CommandContext): Promise<number>;
 }
 
 /** Commands under one name: `sandbox serve`, `sandbox doctor`. */
 export interface CommandGroup {
-  readonly name: string;
-  readonly describe: string;
-  readonly commands: readonly Command[];
+  name: string;
+  describe: string;
+  commands: readonly Command[];
 }

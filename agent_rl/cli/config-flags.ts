@@ -5,11 +5,11 @@ import { AgentRlError } from '../core/errors.ts';
 
 interface ConfigFlag {
   /** Without the dashes. */
-  readonly flag: string;
+  flag: string;
   /** Setting it stands for. */
-  readonly path: string;
-  readonly type: 'string' | 'number' | 'boolean';
-  readonly describe: string;
+  path: string;
+  type: 'string' | 'number' | 'boolean';
+  describe: string;
 }
 
 /** Flags that stand for one setting each. They go over the file and over `--set`. */

@@ -3,11 +3,11 @@ import { redactDeep, redactor } from '../telemetry/index.ts';
 /** What a command reads from and writes to, so that tests can stand in. */
 export interface Io {
   /** Results. */
-  readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean };
+  stdout: { write(text: string): unknown; isTTY?: boolean };
   /** Logs, progress and errors. */
-  readonly stderr: { write(text: string): unknown };
+  stderr: { write(text: string): unknown };
   /** Aborted by Ctrl-C. */
-  readonly signal: AbortSignal;
+  signal: AbortSignal;
 }
 
 /** Shows results, without secrets, as text on stdout; with `--json`, stdout is for JSON alone and text goes to stderr. */

@@ -46,12 +46,12 @@ const commands: readonly (Command | CommandGroup)[] = [
 ];
 
 export interface MainOptions {
-  readonly jobs: Jobs;
-  readonly io: Io;
+  jobs: Jobs;
+  io: Io;
   /** Name of the program in its own help. */
-  readonly programName: string;
+  programName: string;
   /** The program is a preset of this command. */
-  readonly only?: Command;
+  only?: Command;
 }
 
 /** The user wrote a command line that cannot be read. */

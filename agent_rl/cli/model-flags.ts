@@ -13,7 +13,7 @@ export const revisionOption: Options = {
 };
 
 /** What `revisionOption` asks for. */
-export const revisionOf = ({ revision }: Parsed): { readonly revision?: string } =>
+export const revisionOf = ({ revision }: Parsed): { revision?: string } =>
   typeof revision === 'string' ? { revision } : {};
 
 /** What a command runs on, and how it answers. */
@@ -82,12 +82,12 @@ function quantizationOf(parsed: Parsed): Pick<ModelJobOptions, 'quantize'> {
 }
 
 export interface NumberRange {
-  readonly from: number;
-  readonly to?: number;
+  from: number;
+  to?: number;
   /** Only integers. */
-  readonly whole?: boolean;
+  whole?: boolean;
   /** Without `from` itself. */
-  readonly above?: boolean;
+  above?: boolean;
 }
 
 /**

@@ -13,9 +13,9 @@ const usualConfig = 'code_exec_grpo.yaml';
 
 export interface PrepareOptions {
   /** Run file when `--config` is absent. */
-  readonly otherwise: string;
+  otherwise: string;
   /** Settings that the command itself stands for. */
-  readonly fixed?: readonly Override[];
+  fixed?: readonly Override[];
 }
 
 /**

@@ -44,32 +44,32 @@ import { unlessStopped } from './unless-stopped.ts';
 
 export interface AgentOptions extends Pick<JobOptions, 'loaded' | 'plugins'> {
   /** Stops the opening. */
-  readonly signal?: AbortSignal;
+  signal?: AbortSignal;
   /** Folder with the weights, when not the config's. */
-  readonly model?: string | undefined;
+  model?: string | undefined;
   /** Most episodes at once, when not the config's. */
-  readonly workers?: number;
+  workers?: number;
   /** Whether it will be trained by reinforcement learning; it is only played otherwise. */
-  readonly trains?: boolean;
+  trains?: boolean;
   /** What is trained on or attempted: a reward may set its scale by it. Without tasks nothing is judged. */
-  readonly tasks?: readonly Task[];
+  tasks?: readonly Task[];
 }
 
 /** Everything that plays episodes: engine, sandbox, policy, tools, environments, rewards. */
 export interface Agent {
-  readonly chosen: ChosenPlugins;
+  chosen: ChosenPlugins;
   /** Absent when the policy brings a generator of its own. */
-  readonly engine?: EngineClient;
-  readonly languageModel: LanguageModel;
-  readonly policy: Policy;
-  readonly sandbox: OpenedSandbox | undefined;
-  readonly toolSpecs: readonly ToolSpec[];
+  engine?: EngineClient;
+  languageModel: LanguageModel;
+  policy: Policy;
+  sandbox: OpenedSandbox | undefined;
+  toolSpecs: readonly ToolSpec[];
   /** Folder the weights came from, of a model or of an adapter over one. */
-  readonly modelFolder: string;
+  modelFolder: string;
   /** Folder the tokenizer came from. */
-  readonly textFolder: string;
-  readonly make: EpisodeMaker;
-  readonly rollouts: Rollouts;
+  textFolder: string;
+  make: EpisodeMaker;
+  rollouts: Rollouts;
   /** What tools and rewards report of the run so far, its earlier sessions included. */
   reports(earlier?: RunReports): RunReports;
   close(): Promise<void>;
@@ -199,17 +199,17 @@ async function openRewards(
 }
 
 interface EngineParts {
-  readonly weights: StartingWeights;
-  readonly workers: number;
-  readonly trains: boolean;
-  readonly signal: AbortSignal;
+  weights: StartingWeights;
+  workers: number;
+  trains: boolean;
+  signal: AbortSignal;
 }
 
 /** The generator that the policy brings, if it does. */
 async function openOwnGenerator(
   config: Config,
   { policy: { entry, settings } }: ChosenPlugins,
-  { folder, workers, signal }: Omit<EngineParts, 'weights'> & { readonly folder: string },
+  { folder, workers, signal }: Omit<EngineParts, 'weights'> & { folder: string },
 ): Promise<OwnGenerator | undefined> {
   const open = entry.spec.openGenerator;
   if (open === undefined) return undefined;
@@ -285,14 +285,14 @@ const sandboxOptions = (config: Config) => ({
 });
 
 interface MakerParts {
-  readonly config: Config;
-  readonly chosen: ChosenPlugins;
-  readonly container: Container;
-  readonly policy: Policy;
-  readonly toolRunner: ToolRunner;
-  readonly sandbox: Sandbox | undefined;
-  readonly shared: ReadonlyMap<string, ToolShared>;
-  readonly rewardsShared: ReadonlyMap<string, RewardShared>;
+  config: Config;
+  chosen: ChosenPlugins;
+  container: Container;
+  policy: Policy;
+  toolRunner: ToolRunner;
+  sandbox: Sandbox | undefined;
+  shared: ReadonlyMap<string, ToolShared>;
+  rewardsShared: ReadonlyMap<string, RewardShared>;
 }
 
 /** Makes environment, tools and rewards anew for each episode, in a container that knows its task. */
@@ -343,11 +343,11 @@ function episodeMaker({
   };
 }
 
-const naming = ({ entry, settings }: Chosen<{ readonly name: string }>) => ({
+const naming = ({ entry, settings }: Chosen<{ name: string }>) => ({
   name: entry.spec.name,
   plugin: entry.plugin,
   settings,
 });
 
-const make = (container: Container, chosen: Chosen<{ readonly name: string }>): object =>
+const make = (container: Container, chosen: Chosen<{ name: string }>): object =>
   construct<object>(container, naming(chosen));

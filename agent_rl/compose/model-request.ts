@@ -6,9 +6,9 @@ import { newAdapter } from './new-adapter.ts';
 
 /** What an engine begins with. */
 export interface StartingWeights {
-  readonly layers: ModelLayers;
+  layers: ModelLayers;
   /** One more adapter over them, which changes nothing yet. */
-  readonly newAdapter: NewAdapter | undefined;
+  newAdapter: NewAdapter | undefined;
 }
 
 /**

@@ -15,11 +15,11 @@ import type { Plugins } from './plugins/registries.ts';
 
 /** Everything that is settled before a job starts. */
 export interface PreparedRun {
-  readonly loaded: LoadedConfig;
+  loaded: LoadedConfig;
   /** Ours and those the config and `--plugin` name. */
-  readonly plugins: Plugins;
+  plugins: Plugins;
   /** Those of them the run uses, with their settings. */
-  readonly chosen: ChosenPlugins;
+  chosen: ChosenPlugins;
 }
 
 /**

@@ -15,26 +15,26 @@ import { frozenCopy } from './yaml/sourced-tree.ts';
 import { checkAgainst } from './checks/validate-block.ts';
 
 export interface LoadConfigOptions {
-  readonly file: string;
+  file: string;
   /** Values of `--set`, each `a.b=c`. They go over the file. */
-  readonly overrides?: readonly string[];
+  overrides?: readonly string[];
   /** Named flags. They go over everything. */
-  readonly flags?: readonly Override[];
+  flags?: readonly Override[];
 }
 
 /** A config and where each of its settings was written. */
 export interface LoadedConfig {
-  readonly config: Config;
+  config: Config;
   /** Absolute. */
-  readonly file: string;
-  readonly places: Places;
+  file: string;
+  places: Places;
 }
 
 /** A run file as far as it could be read: what is wrong with it, and, if nothing is, the config. */
 export interface ConfigCheck {
-  readonly loaded: LoadedConfig;
+  loaded: LoadedConfig;
   /** With any of these, `loaded.config` is only what was written and may be of any form. */
-  readonly problems: readonly Problem[];
+  problems: readonly Problem[];
 }
 
 /**
@@ -76,11 +76,11 @@ export function checkConfig({ file, overrides = [], flags = [] }: LoadConfigOpti
 /** A plugin to load and the folder its name is relative to. */
 export interface PluginRequest {
   /** A package name, or the absolute path of a file. */
-  readonly specifier: string;
+  specifier: string;
   /** Folder of the file that names it; the working directory for `--plugin`. */
-  readonly folder: string;
+  folder: string;
   /** Where it was named, for messages. */
-  readonly namedBy: string;
+  namedBy: string;
 }
 
 /** The plugins a config asks for, each with the folder of the file that names it. */

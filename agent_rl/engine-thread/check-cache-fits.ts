@@ -6,9 +6,9 @@ import { mebibytes } from '../telemetry/mebibytes.ts';
 
 export interface CacheRequest {
   /** `rollout.workers`: episodes in flight. */
-  readonly workers: number;
+  workers: number;
   /** `policy.maxContextTokens`. */
-  readonly maxContextTokens: number;
+  maxContextTokens: number;
 }
 
 const bytesPerFloat = 4;

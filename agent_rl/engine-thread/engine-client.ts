@@ -11,8 +11,8 @@ import type { EngineAnswer } from './engine-messages.ts';
 import type { EngineInfo, EngineServiceOptions } from './engine-service.ts';
 
 interface Pending {
-  readonly resolve: (value: never) => void;
-  readonly reject: (problem: unknown) => void;
+  resolve: (value: never) => void;
+  reject: (problem: unknown) => void;
 }
 
 /**
@@ -76,7 +76,7 @@ export class EngineClient implements Learner, Generator {
   }
 
   saveState(folder: string) {
-    return this.#call<{ readonly weightsSha256: string }>('saveState', folder);
+    return this.#call<{ weightsSha256: string }>('saveState', folder);
   }
 
   loadState(folder: string) {

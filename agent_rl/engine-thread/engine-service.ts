@@ -21,40 +21,40 @@ import { checkPlanFits, memoryPlan, type MemoryPlan, type MemoryRequest } from '
 
 export interface EngineServiceOptions {
   /** Folder of a model or an adapter. */
-  readonly modelFolder: string;
+  modelFolder: string;
   /** Folders of adapters over it. */
-  readonly adapters?: readonly string[];
+  adapters?: readonly string[];
   /** One more adapter, to be trained. */
-  readonly newAdapter?: NewAdapter | undefined;
+  newAdapter?: NewAdapter | undefined;
   /** Quantise float weights while they are read. */
-  readonly quantize?: Quantization | undefined;
-  readonly recompute?: ProgramMemory['recompute'];
+  quantize?: Quantization | undefined;
+  recompute?: ProgramMemory['recompute'];
   /** Keys what is random in learning. */
-  readonly seed: number;
-  readonly device: string;
-  readonly threads: number;
+  seed: number;
+  device: string;
+  threads: number;
   /** Most episodes generated at once. */
-  readonly rows: number;
-  readonly maxContextTokens: number;
-  readonly microBatchTokens: number;
+  rows: number;
+  maxContextTokens: number;
+  microBatchTokens: number;
   /** Keep a frozen copy of the weights as reference of KL terms. */
-  readonly reference: boolean;
+  reference: boolean;
   /** What will be trained on; absent where nothing will be. */
-  readonly training?: { readonly longestTokens: number; readonly loss: LossSpec } | undefined;
+  training?: { longestTokens: number; loss: LossSpec } | undefined;
 }
 
 /** What is known of a model once it is open. */
 export interface ModelFacts extends ParameterCounts {
   /** Bytes it was expected to hold at most. */
-  readonly plan: MemoryPlan;
+  plan: MemoryPlan;
 }
 
 export interface EngineInfo extends ModelFacts {
-  readonly device: string;
-  readonly cacheBytes: number;
-  readonly totals: GenerationTotals;
+  device: string;
+  cacheBytes: number;
+  totals: GenerationTotals;
   /** Of what is trained. */
-  readonly weightsSha256: string;
+  weightsSha256: string;
 }
 
 /**

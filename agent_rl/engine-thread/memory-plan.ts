@@ -19,32 +19,32 @@ import { mebibytes } from '../telemetry/mebibytes.ts';
 /** What an engine is to hold at once. */
 export interface MemoryRequest {
   /** Most episodes generated at once. */
-  readonly rows: number;
-  readonly maxContextTokens: number;
-  readonly memory: ProgramMemory;
+  rows: number;
+  maxContextTokens: number;
+  memory: ProgramMemory;
   /** Absent where nothing is trained. */
-  readonly training?: {
-    readonly microBatchTokens: number;
+  training?: {
+    microBatchTokens: number;
     /** Of one sequence. */
-    readonly longestTokens: number;
-    readonly loss: LossSpec;
-    readonly reference: boolean;
+    longestTokens: number;
+    loss: LossSpec;
+    reference: boolean;
   };
 }
 
 /** Bytes an engine will hold at its peak. */
 export interface MemoryPlan {
   /** Of the model and its adapters; the frozen reference too where it is a copy. */
-  readonly weights: number;
+  weights: number;
   /** Gradients and moments of what is trained. */
-  readonly optimizer: number;
+  optimizer: number;
   /** Keys and values of the episodes in flight. */
-  readonly cache: number;
+  cache: number;
   /** Live at once in the largest program, with what it is fed and what is fetched from it. */
-  readonly activations: number;
+  activations: number;
   /** Node, its libraries and the compiled programs. */
-  readonly runtime: number;
-  readonly total: number;
+  runtime: number;
+  total: number;
 }
 
 /** A gradient as fetched and as summed, and two moments. */

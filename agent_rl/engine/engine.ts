@@ -8,9 +8,9 @@ export type DType = 'float32' | 'int32' | 'uint8';
 
 /** Name, static shape and element type of one input or output. */
 export interface TensorSpec {
-  readonly name: string;
-  readonly shape: readonly number[];
-  readonly dtype: DType;
+  name: string;
+  shape: readonly number[];
+  dtype: DType;
 }
 
 /** Row-major elements: `Float32Array` for float32, `Int32Array` for int32, `Uint8Array` for uint8. */
@@ -18,7 +18,7 @@ export type TensorData = Float32Array | Int32Array | Uint8Array;
 
 /** A compiled function on plain typed arrays, for one set of static shapes. */
 export interface Program {
-  readonly outputs: readonly TensorSpec[];
+  outputs: readonly TensorSpec[];
   /**
    * Inputs by name; the arrays are read, never kept. Outputs are fresh arrays.
    *
@@ -39,22 +39,22 @@ export interface CompileOptions {
    * Inputs whose values are fixed for the program's life, by name. They are compiled in (and pre-packed for
    * matrix products, which is faster) and are not given to `run`.
    */
-  readonly constants?: Readonly<Record<string, TensorData>>;
+  constants?: Readonly<Record<string, TensorData>>;
   /**
    * Keep work that appears twice, instead of merging it: activation checkpointing recomputes a block on
    * purpose, to hold less memory.
    */
-  readonly keepRecomputation?: boolean;
+  keepRecomputation?: boolean;
   /**
    * Other work waits for the processors while this program runs: it takes one thread less, and its threads sleep
    * between operations instead of spinning. Slower by itself, faster together.
    */
-  readonly sharesProcessors?: boolean;
+  sharesProcessors?: boolean;
 }
 
 /** Something that executes tfjs maths on a device. */
 export interface Engine {
-  readonly device: string;
+  device: string;
   /**
    * Builds a program for the inputs of `specs`.
    *

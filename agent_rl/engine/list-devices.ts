@@ -5,10 +5,10 @@ import { EagerEngine, tensorflowPackage } from './eager-engine.ts';
 import { OnnxEngine, type OnnxEngineOptions } from './onnx-engine.ts';
 
 export interface DeviceReport {
-  readonly device: string;
-  readonly available: boolean;
+  device: string;
+  available: boolean;
   /** What runs it, or what is missing. */
-  readonly detail: string;
+  detail: string;
 }
 
 async function probe(device: OnnxEngineOptions['device']): Promise<DeviceReport> {

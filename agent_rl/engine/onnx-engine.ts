@@ -9,11 +9,11 @@ import { traceProgram } from './trace/trace-program.ts';
 
 export interface OnnxEngineOptions {
   /** Threads of one matrix product. */
-  readonly threads: number;
+  threads: number;
   /** An execution provider of ONNX Runtime; `cuda:1` is the second CUDA device. */
-  readonly device: 'cpu' | 'webgpu' | 'cuda' | `cuda:${number}`;
+  device: 'cpu' | 'webgpu' | 'cuda' | `cuda:${number}`;
   /** Each program writes a profile of its runs to a file whose path begins so, when it is disposed. */
-  readonly profilePrefix?: string;
+  profilePrefix?: string;
 }
 
 const providerOf = (device: string): InferenceSession.ExecutionProviderConfig => {

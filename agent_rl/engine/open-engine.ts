@@ -6,9 +6,9 @@ import type { OnnxEngineOptions } from './onnx-engine.ts';
 
 export interface EngineOptions {
   /** `cpu`, `cuda`, `cuda:n` (the n-th CUDA device), `webgpu` or `tensorflow`. */
-  readonly device: string;
+  device: string;
   /** Threads of one matrix product on the CPU. */
-  readonly threads: number;
+  threads: number;
 }
 
 const isOnnxDevice = (device: string): device is OnnxEngineOptions['device'] =>

@@ -56,9 +56,9 @@ export class ProgramCache {
 
 export interface BucketOptions {
   /** Every bucket is a multiple of this. */
-  readonly multipleOf: number;
+  multipleOf: number;
   /** Ratio of one bucket to the one before, above 1. */
-  readonly growth?: number;
+  growth?: number;
 }
 
 /**

@@ -13,32 +13,32 @@ import type { KvCache, KvPrefix, KvShape } from './kv-cache.ts';
 
 /** One step's inputs, one entry per row; rows beyond the active ones hold anything. */
 export interface StepInputs {
-  readonly tokens: Int32Array;
+  tokens: Int32Array;
   /** Position of the token being fed; -1 where the row is idle. */
-  readonly positions: Int32Array;
-  readonly uniforms: Float32Array;
+  positions: Int32Array;
+  uniforms: Float32Array;
   /** 0 takes the likeliest token. */
-  readonly temperatures: Float32Array;
+  temperatures: Float32Array;
   /** [rows, capacity + 1], added to the attention scores. */
-  readonly mask: Float32Array;
+  mask: Float32Array;
 }
 
 export interface StepOptions {
-  readonly cache: KvCache;
-  readonly rows: number;
+  cache: KvCache;
+  rows: number;
   /** Also fetch every row's log-probabilities, for truncated sampling. */
-  readonly wholeRows: boolean;
+  wholeRows: boolean;
 }
 
 export interface StepResult {
-  readonly next: Int32Array;
-  readonly logProbs: Float32Array;
+  next: Int32Array;
+  logProbs: Float32Array;
   /** [rows, V], when asked for. */
-  readonly whole?: Float32Array;
+  whole?: Float32Array;
   /** Per layer, keys and values of the tokens fed, [rows, kvHeads, 1, headDim]. */
-  readonly fresh: readonly { readonly keys: Float32Array; readonly values: Float32Array }[];
+  fresh: readonly { keys: Float32Array; values: Float32Array }[];
   /** Seconds inside the runtime. */
-  readonly runS: number;
+  runS: number;
 }
 
 const smallestRows = 4;

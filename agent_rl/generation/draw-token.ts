@@ -2,8 +2,8 @@ import type { Sampling } from '../core/services/sampling.ts';
 
 /** A token and its log-probability under the distribution it was drawn from, in nats. */
 export interface Drawn {
-  readonly token: number;
-  readonly logProb: number;
+  token: number;
+  logProb: number;
 }
 
 /** Whether sampling cuts the distribution, so that the whole row of log-probabilities is needed. */

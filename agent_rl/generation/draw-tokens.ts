@@ -3,11 +3,11 @@ import { tf, type Tensor } from '../engine/ops.ts';
 /** One token per row; R rows, V vocabulary. */
 export interface DrawnTokens {
   /** [R] int32 */
-  readonly next: Tensor;
+  next: Tensor;
   /** Of the token taken, in nats [R]. */
-  readonly logProbs: Tensor;
+  logProbs: Tensor;
   /** Log-probabilities of the whole temperature-scaled distribution [R, V]. */
-  readonly distribution: Tensor;
+  distribution: Tensor;
 }
 
 /**

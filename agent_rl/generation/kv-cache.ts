@@ -1,18 +1,18 @@
 import { AgentRlError } from '../core/errors.ts';
 
 export interface KvShape {
-  readonly layers: number;
-  readonly kvHeads: number;
-  readonly headDim: number;
+  layers: number;
+  kvHeads: number;
+  headDim: number;
   /** Most positions per row; a multiple of 16, so that results do not depend on it. */
-  readonly capacity: number;
+  capacity: number;
 }
 
 /** Keys and values of one prefix, per layer [kvHeads, length, headDim]. */
 export interface KvPrefix {
-  readonly length: number;
-  readonly keys: readonly Float32Array[];
-  readonly values: readonly Float32Array[];
+  length: number;
+  keys: readonly Float32Array[];
+  values: readonly Float32Array[];
 }
 
 /**
@@ -78,7 +78,7 @@ export class KvCache {
   view(
     layer: number,
     rows: number,
-  ): { readonly keys: Float32Array; readonly values: Float32Array } {
+  ): { keys: Float32Array; values: Float32Array } {
     const [keys, values] = [this.keys[layer], this.values[layer]];
     if (keys === undefined || values === undefined) {
       throw new AgentRlError('SHAPE_MISMATCH', `The cache has no layer ${layer}.`);
@@ -107,7 +107,7 @@ export class KvCache {
   /** Writes the new entries of one layer, each [rows, kvHeads, 1, headDim], at each row's position; -1 skips a row. */
   write(
     layer: number,
-    fresh: { readonly keys: Float32Array; readonly values: Float32Array },
+    fresh: { keys: Float32Array; values: Float32Array },
     positions: Int32Array,
   ): void {
     const { kvHeads, headDim } = this.shape;

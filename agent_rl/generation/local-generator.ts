@@ -10,19 +10,19 @@ import { ActiveRequest, Slot } from './slot.ts';
 
 export interface LocalGeneratorOptions {
   /** Most episodes held at once; more wait for a row. */
-  readonly rows: number;
+  rows: number;
   /** Positions per row: prompt, turns and tool results together. Rounded up to a multiple of 16. */
-  readonly maxContextTokens: number;
+  maxContextTokens: number;
 }
 
 /** Running totals, for throughput and for the share of time spent outside the runtime. */
 export interface GenerationTotals {
-  readonly steps: number;
-  readonly sampledTokens: number;
-  readonly fedTokens: number;
-  readonly prefilledTokens: number;
-  readonly runS: number;
-  readonly totalS: number;
+  steps: number;
+  sampledTokens: number;
+  fedTokens: number;
+  prefilledTokens: number;
+  runS: number;
+  totalS: number;
 }
 
 const hidden = -1e9;
@@ -323,7 +323,7 @@ export class LocalGenerator implements Generator {
   #cacheFed(
     active: readonly Slot[],
     positions: Int32Array,
-    fresh: readonly { readonly keys: Float32Array; readonly values: Float32Array }[],
+    fresh: readonly { keys: Float32Array; values: Float32Array }[],
   ): void {
     for (const [layer, entries] of fresh.entries()) this.#cache.write(layer, entries, positions);
     for (const slot of active) {
@@ -339,9 +339,9 @@ export class LocalGenerator implements Generator {
   #draw(
     slot: Slot,
     step: {
-      readonly next: Int32Array;
-      readonly logProbs: Float32Array;
-      readonly whole?: Float32Array;
+      next: Int32Array;
+      logProbs: Float32Array;
+      whole?: Float32Array;
     },
   ): void {
     const { active } = slot;

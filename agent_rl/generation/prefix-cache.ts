@@ -1,14 +1,14 @@
 import type { KvPrefix } from './kv-cache.ts';
 
 export interface PrefixCacheLimits {
-  readonly prefixes: number;
+  prefixes: number;
   /** Of all prefixes together; the newest one is kept whatever its length. */
-  readonly tokens: number;
+  tokens: number;
 }
 
 interface Entry {
-  readonly tokens: number;
-  readonly prefix: Promise<KvPrefix>;
+  tokens: number;
+  prefix: Promise<KvPrefix>;
 }
 
 /** Keys and values of recent prompts by their tokens, so that a group's shared prompt is computed once. */

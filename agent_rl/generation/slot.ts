@@ -13,8 +13,8 @@ export class ActiveRequest {
     readonly request: GenerationRequest,
     readonly signal: AbortSignal | undefined,
     readonly settle: {
-      readonly resolve: (generation: Generation) => void;
-      readonly reject: (problem: unknown) => void;
+      resolve: (generation: Generation) => void;
+      reject: (problem: unknown) => void;
     },
   ) {
     const { seed, taskId, sample, turn } = request.key;

@@ -5,19 +5,19 @@ import type { JobResult } from './job.ts';
 
 export interface TrainAgentOptions {
   /** Path of a run file (YAML). */
-  readonly config: string;
+  config: string;
   /** Settings by dotted path, over those of the file: `{ 'run.seed': 2 }`. */
-  readonly overrides?: Readonly<Record<string, unknown>>;
+  overrides?: Readonly<Record<string, unknown>>;
   /** Packages, or files relative to the working directory, that bring plugins besides those of the file. */
-  readonly plugins?: readonly string[];
+  plugins?: readonly string[];
   /** Run folder to continue; `newest` for the newest run of the config's output folder. */
-  readonly resume?: string;
+  resume?: string;
   /** Only gives the plan; nothing is trained or written. */
-  readonly dryRun?: boolean;
+  dryRun?: boolean;
   /** Ends the run at the next safe place, with a checkpoint. */
-  readonly signal?: AbortSignal;
+  signal?: AbortSignal;
   /** Is given the preview, the plan and the table; they are not shown without it. */
-  readonly print?: (text: string) => void;
+  print?: (text: string) => void;
 }
 
 /**

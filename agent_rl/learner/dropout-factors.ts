@@ -3,12 +3,12 @@ import type { TrainDatum } from '../core/services/learner.ts';
 
 export interface DropoutOptions {
   /** Share dropped. */
-  readonly rate: number;
+  rate: number;
   /** Tokens a sequence is padded to. */
-  readonly length: number;
+  length: number;
   /** [sequences x length, width] */
-  readonly shape: readonly number[];
-  readonly rng: KeyedRng;
+  shape: readonly number[];
+  rng: KeyedRng;
 }
 
 /**

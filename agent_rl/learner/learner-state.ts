@@ -19,13 +19,13 @@ import type { AdamwState, Parameters } from './adamw-state.ts';
 
 interface LearnerState {
   /** What is trained. */
-  readonly parameters: Parameters;
-  readonly optimizer: AdamwState;
+  parameters: Parameters;
+  optimizer: AdamwState;
 }
 
 interface StateToWrite extends LearnerState {
   /** The adapter that is trained and what is under it; absent where the whole model is trained. */
-  readonly adapted: Omit<AdapterToWrite, 'parameters'> | undefined;
+  adapted: Omit<AdapterToWrite, 'parameters'> | undefined;
 }
 
 const optimizerFile = 'optimizer.safetensors';

@@ -49,19 +49,19 @@ import {
 
 export interface LocalLearnerOptions {
   /** Tokens of one micro-batch, padding counted; bounds the memory of activations. */
-  readonly microBatchTokens: number;
+  microBatchTokens: number;
   /** Layers kept whole and 256 MiB of logits by default. */
-  readonly memory?: ProgramMemory;
+  memory?: ProgramMemory;
   /** Needed where an adapter is trained. */
-  readonly adapter?: {
+  adapter?: {
     /** Where the model under it is, and the adapters between the two, for its own file. */
-    readonly baseModel: string;
-    readonly under?: readonly string[];
+    baseModel: string;
+    under?: readonly string[];
     /** Keys what dropout drops. */
-    readonly seed: number;
+    seed: number;
   };
   /** Hands the current weights to whatever generates with them. */
-  readonly publish: (parameters: Weights, version: number) => Promise<void>;
+  publish: (parameters: Weights, version: number) => Promise<void>;
 }
 
 const programsKept = 24;
@@ -116,7 +116,7 @@ export class LocalLearner implements Learner {
 
   async forward(
     tokens: readonly Int32Array[],
-    { temperature, which }: { readonly temperature: number; readonly which: Which },
+    { temperature, which }: { temperature: number; which: Which },
   ): Promise<readonly Float32Array[]> {
     const data = tokens.map(allTrained);
     const result: Float32Array[] = data.map(() => new Float32Array());
@@ -183,7 +183,7 @@ export class LocalLearner implements Learner {
     return weightsSha256(this.#trained);
   }
 
-  async saveState(folder: string): Promise<{ readonly weightsSha256: string }> {
+  async saveState(folder: string): Promise<{ weightsSha256: string }> {
     await mkdir(folder, { recursive: true });
     await writeLearnerState(folder, this.config, {
       parameters: this.#trained,
@@ -292,7 +292,7 @@ export class LocalLearner implements Learner {
 
 /** The adapter that is trained, with what its options say of it. */
 interface Adapted extends NonNullable<LocalLearnerOptions['adapter']> {
-  readonly adapter: Adapter;
+  adapter: Adapter;
 }
 
 function adaptedBy(config: ModelConfig, options: LocalLearnerOptions): Adapted | undefined {
@@ -307,8 +307,8 @@ function adaptedBy(config: ModelConfig, options: LocalLearnerOptions): Adapted |
 
 /** A frozen model and its weights. */
 interface Reference {
-  readonly config: ModelConfig;
-  readonly feeds: Readonly<Record<string, TensorData>>;
+  config: ModelConfig;
+  feeds: Readonly<Record<string, TensorData>>;
 }
 
 function required(parameters: Weights, name: string): Float32Array {

@@ -4,25 +4,25 @@ import { bucketSize } from '../engine/program-cache.ts';
 
 /** Static sizes of one training program: B sequences of T tokens, N of them trained. */
 export interface BatchShape {
-  readonly sequences: number;
-  readonly length: number;
-  readonly trained: number;
+  sequences: number;
+  length: number;
+  trained: number;
 }
 
 /** One micro-batch as program inputs. Everything after `tokens` has one entry per trained token, padded with weight 0. */
 export interface TrainBatch {
-  readonly shape: BatchShape;
+  shape: BatchShape;
   /** [B, T], padded at the right */
-  readonly tokens: Int32Array;
+  tokens: Int32Array;
   /** Row of the hidden states that predicts each trained token [N]. */
-  readonly rows: Int32Array;
-  readonly targets: Int32Array;
-  readonly weights: Float32Array;
-  readonly advantages: Float32Array;
-  readonly oldLogProbs: Float32Array;
-  readonly refLogProbs: Float32Array;
+  rows: Int32Array;
+  targets: Int32Array;
+  weights: Float32Array;
+  advantages: Float32Array;
+  oldLogProbs: Float32Array;
+  refLogProbs: Float32Array;
   /** Where each trained token came from: datum and place in it. */
-  readonly origins: readonly { readonly datum: number; readonly place: number }[];
+  origins: readonly { datum: number; place: number }[];
 }
 
 /**

@@ -25,9 +25,9 @@ type Tensors = Readonly<Record<string, Tensor>>;
 /** How a program trades time for memory. */
 export interface ProgramMemory {
   /** `blocks` computes each layer a second time going back, instead of keeping what its gradient needs. */
-  readonly recompute: 'none' | 'blocks';
+  recompute: 'none' | 'blocks';
   /** Most bytes of logits held at once. */
-  readonly logitBytes: number;
+  logitBytes: number;
 }
 
 /** Layers kept whole, and a quarter of a gibibyte of logits. */
@@ -38,7 +38,7 @@ function trainedLogProbs(
   config: ModelConfig,
   parameters: Tensors,
   inputs: Tensors,
-  { temperature, memory }: { readonly temperature: number; readonly memory: ProgramMemory },
+  { temperature, memory }: { temperature: number; memory: ProgramMemory },
 ) {
   const sequences = {
     tokens: inputs['tokens'] as Tensor,
@@ -94,9 +94,9 @@ export function dropoutSpecs(
 }
 
 export interface TrainProgramOptions {
-  readonly shape: BatchShape;
-  readonly loss: LossSpec;
-  readonly memory: ProgramMemory;
+  shape: BatchShape;
+  loss: LossSpec;
+  memory: ProgramMemory;
 }
 
 /** Forward, loss and the gradient of everything that is trained. */
@@ -178,9 +178,9 @@ function tokenLoss(
 }
 
 export interface ScoreProgramOptions {
-  readonly shape: BatchShape;
-  readonly temperature: number;
-  readonly memory: ProgramMemory;
+  shape: BatchShape;
+  temperature: number;
+  memory: ProgramMemory;
 }
 
 /** Log-probabilities of given tokens, no gradient. */

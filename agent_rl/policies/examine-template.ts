@@ -17,11 +17,11 @@ import { isOnly } from './tool-call-formats/read-turn.ts';
 /** How a model's template is used by a policy. */
 export interface TemplateUse {
   /** Whose messages results of tools are shown as. */
-  readonly resultsAs: 'tool' | 'user';
+  resultsAs: 'tool' | 'user';
   /** Whether the template itself writes calls in given turns as the run's format reads them. */
-  readonly writesCalls: boolean;
+  writesCalls: boolean;
   /** What its user should know, in sentences. */
-  readonly notes: readonly string[];
+  notes: readonly string[];
 }
 
 const code = 'print(1)';
@@ -172,7 +172,7 @@ class Examination {
   #refuseDependentDeltas(): void {
     const answer: AssistantMessage = { role: 'assistant', content: 'It is 4.' };
     const again = user('And 3 + 3?');
-    const contexts: readonly { readonly what: string; readonly earlier: readonly Message[] }[] = [
+    const contexts: readonly { what: string; earlier: readonly Message[] }[] = [
       { what: 'in the first turn', earlier: this.#opening },
       { what: 'in the second turn', earlier: [...this.#opening, answer, again] },
       { what: 'after a result', earlier: [...this.#opening, answer, result('4')] },
@@ -288,13 +288,13 @@ class Examination {
 
 interface Sample {
   /** What comes last. */
-  readonly after: string;
-  readonly turns: readonly { readonly turn: AssistantMessage; readonly said: Said }[];
+  after: string;
+  turns: readonly { turn: AssistantMessage; said: Said }[];
 }
 
 const asking = user('What is 2 + 2?');
 
-const textOf = (pieces: readonly { readonly text: string }[]): string =>
+const textOf = (pieces: readonly { text: string }[]): string =>
   pieces.map(({ text }) => text).join('');
 
 const excerpt = (text: string): string =>

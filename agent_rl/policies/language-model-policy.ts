@@ -17,9 +17,9 @@ import { examineTemplate } from './examine-template.ts';
 
 export interface LanguageModelPolicySettings {
   /** The model may think before it speaks, where its template knows thoughts. */
-  readonly thinking: boolean;
+  thinking: boolean;
   /** YYYY-MM-DD, for templates that ask for today's date. */
-  readonly templateDate?: string;
+  templateDate?: string;
 }
 
 /** Settings of policies that are language models. */
@@ -171,9 +171,9 @@ export class LanguageModelPolicy implements Policy {
 }
 
 interface Said {
-  readonly turn: AssistantMessage;
+  turn: AssistantMessage;
   /** What others said after it. */
-  readonly said: readonly SaidMessage[];
+  said: readonly SaidMessage[];
 }
 
 function splitAtTurns(conversation: readonly Message[]): {

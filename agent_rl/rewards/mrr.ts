@@ -45,7 +45,7 @@ export function reciprocalRank(
 }
 
 interface Sourced {
-  readonly documentIds?: unknown;
+  documentIds?: unknown;
 }
 
 function relevantDocuments(task: Task): ReadonlySet<string> {

@@ -3,17 +3,17 @@ import type { AssistantMessage, MalformedCall, ToolCall, ToolMessage } from '../
 
 /** What the policy is told about the calls of one turn. */
 export interface AnsweredTurn {
-  readonly calls: readonly ExecutedCall[];
+  calls: readonly ExecutedCall[];
   /** One for each call, well formed or not, in the order the policy wrote them. */
-  readonly messages: readonly ToolMessage[];
+  messages: readonly ToolMessage[];
 }
 
 /** Name on the answer to a call whose name could not be read. */
 const unreadable = 'unreadable_call';
 
 type Written =
-  | { readonly id: string; readonly call: ToolCall }
-  | { readonly id: string; readonly malformed: MalformedCall };
+  | { id: string; call: ToolCall }
+  | { id: string; malformed: MalformedCall };
 
 /** Runs the calls of a turn one after another and answers each; one that could not be read is told what is wrong. */
 export async function answerTurn(

@@ -4,12 +4,12 @@ import { viewOfTool } from './tools/view-of-tool.ts';
 
 /** A reward added to the environment's own. */
 export interface WeightedReward {
-  readonly name: string;
-  readonly weight: number;
+  name: string;
+  weight: number;
   /** Name of the tool whose calls alone it sees. */
-  readonly tool?: string;
+  tool?: string;
   /** `undefined` when the reward does not apply to the episode. */
-  readonly score: (episode: EpisodeView) => number | undefined | Promise<number | undefined>;
+  score: (episode: EpisodeView) => number | undefined | Promise<number | undefined>;
 }
 
 /** The environment's own reward among the scores. */
@@ -19,20 +19,20 @@ export const environmentScore = 'environment';
 export const invalidCallsComponent = 'invalidCalls';
 
 export interface CombineOptions {
-  readonly rewards: readonly WeightedReward[];
+  rewards: readonly WeightedReward[];
   /** Factor of what the environment gives. */
-  readonly environmentWeight: number;
-  readonly invalidCalls: number;
-  readonly invalidCallPenalty: number;
+  environmentWeight: number;
+  invalidCalls: number;
+  invalidCallPenalty: number;
 }
 
 export interface CombinedReward {
   /** Absent when the verdict's is. */
-  readonly reward: number | undefined;
+  reward: number | undefined;
   /** The parts as they were added, by name. */
-  readonly components: Readonly<Record<string, number>>;
+  components: Readonly<Record<string, number>>;
   /** What each reward that applies gave, before any weight; absent when the verdict's reward is. */
-  readonly scores?: Readonly<Record<string, number>>;
+  scores?: Readonly<Record<string, number>>;
 }
 
 /**

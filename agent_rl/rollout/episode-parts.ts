@@ -7,46 +7,46 @@ import type { WeightedReward } from './combine-rewards.ts';
 import type { ToolRunner } from './tools/tool-runner.ts';
 
 export interface EpisodeLimits {
-  readonly maxTurns: number;
+  maxTurns: number;
   /** Prompt and all turns together. */
-  readonly maxEpisodeTokens: number;
+  maxEpisodeTokens: number;
   /** Most tokens sampled in one turn. */
-  readonly maxTurnTokens: number;
+  maxTurnTokens: number;
   /** The episode ends at this many malformed, unknown or invalid calls. */
-  readonly invalidCallLimit: number;
+  invalidCallLimit: number;
   /** Wall-clock limit; past it the episode is aborted and has no reward. */
-  readonly episodeTimeoutS: number;
+  episodeTimeoutS: number;
 }
 
 /** What an episode is played with. Environment and tools are its own; the policy is shared. */
 export interface EpisodeParts {
-  readonly policy: Policy;
-  readonly environment: Environment;
-  readonly tools: ReadonlyMap<string, Tool>;
+  policy: Policy;
+  environment: Environment;
+  tools: ReadonlyMap<string, Tool>;
   /** Shared by all episodes of a run. */
-  readonly toolRunner: ToolRunner;
+  toolRunner: ToolRunner;
   /** Added to what the environment gives. */
-  readonly rewards: readonly WeightedReward[];
+  rewards: readonly WeightedReward[];
   /** Factor of the environment's own reward in the sum. 1 by default. */
-  readonly environmentWeight?: number;
+  environmentWeight?: number;
   /** Subtracted from the reward for each malformed, unknown or invalid call. */
-  readonly invalidCallPenalty: number;
-  readonly limits: EpisodeLimits;
+  invalidCallPenalty: number;
+  limits: EpisodeLimits;
   /** Backend and level that run the policy's code, if any. */
-  readonly sandboxLevel?: string;
+  sandboxLevel?: string;
   /** Lets go of what was made for this episode. */
   close?(): Promise<void>;
 }
 
 /** Which episode to play. Everything random in it is a function of `seed`, task, `sample` and place. */
 export interface EpisodeRequest {
-  readonly task: Task;
+  task: Task;
   /** Index within the group. */
-  readonly sample: number;
+  sample: number;
   /** Optimiser step whose weights sample it. */
-  readonly step: number;
-  readonly seed: number;
-  readonly sampling: Sampling;
+  step: number;
+  seed: number;
+  sampling: Sampling;
 }
 
 /** Makes the parts of one episode. What it throws fails that episode. */

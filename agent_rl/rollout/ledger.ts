@@ -30,9 +30,9 @@ export const failureFate = (outcome: Outcome): Fate | undefined => failureFates[
 
 export interface Ledger {
   /** Sampled tokens by what became of them. */
-  readonly tokens: Readonly<Record<Fate, number>>;
+  tokens: Readonly<Record<Fate, number>>;
   /** All sampled tokens, counted on their own. */
-  readonly sampled: number;
+  sampled: number;
 }
 
 /** Number of tokens the policy sampled in an episode. */
@@ -46,7 +46,7 @@ export const sampledTokens = (trajectory: Trajectory): number =>
  *   not what the ledger says: a bug.
  */
 export function keepLedger(
-  entries: readonly { readonly trajectory: Trajectory; readonly fate: Fate }[],
+  entries: readonly { trajectory: Trajectory; fate: Fate }[],
   trainedTokens: number,
 ): Ledger {
   const tokens = Object.fromEntries(fates.map((fate) => [fate, 0])) as Record<Fate, number>;

@@ -4,11 +4,11 @@ import type { Task } from '../core/tasks/task.ts';
 import type { EpisodeRequest } from './episode-parts.ts';
 
 export interface GroupPlanOptions {
-  readonly groupSize: number;
-  readonly step: number;
-  readonly sampling: Sampling;
+  groupSize: number;
+  step: number;
+  sampling: Sampling;
   /** Names what the groups are for, such as (seed, 'rollout', step, round): other paths, other draws. */
-  readonly seedPath: readonly (string | number)[];
+  seedPath: readonly (string | number)[];
 }
 
 /**

@@ -3,9 +3,9 @@ import { runEpisode } from './episode.ts';
 import type { EpisodeMaker, EpisodeRequest } from './episode-parts.ts';
 
 export interface CollectOptions {
-  readonly signal: AbortSignal;
+  signal: AbortSignal;
   /** Told about each episode as it ends, in the order they end. */
-  readonly onEpisode?: (trajectory: Trajectory) => void;
+  onEpisode?: (trajectory: Trajectory) => void;
 }
 
 /** Plays episodes; results in the order asked for, whatever order they end in. */

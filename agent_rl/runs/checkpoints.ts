@@ -19,27 +19,27 @@ const stateFile = 'trainer-state.json';
 const schema = 1;
 
 interface Manifest {
-  readonly schema: number;
-  readonly step: number;
-  readonly weightsSha256: string;
-  readonly files: Readonly<Record<string, string>>;
+  schema: number;
+  step: number;
+  weightsSha256: string;
+  files: Readonly<Record<string, string>>;
 }
 
 export interface SaveCheckpointOptions<State> {
   /** Folder of all checkpoints of the run. */
-  readonly folder: string;
+  folder: string;
   /** `step-12` or `best`. */
-  readonly name: string;
-  readonly step: number;
-  readonly state: State;
-  readonly learner: Learner;
+  name: string;
+  step: number;
+  state: State;
+  learner: Learner;
   /** Where tokenizer and template are copied from. */
-  readonly textFolder: string;
+  textFolder: string;
 }
 
 export interface SavedCheckpoint {
-  readonly path: string;
-  readonly weightsSha256: string;
+  path: string;
+  weightsSha256: string;
 }
 
 const sha256Of = (file: string): string =>
@@ -76,7 +76,7 @@ export function pruneCheckpoints(folder: string, keep: number): void {
   for (const { path } of periodic(folder).slice(keep)) rmSync(path, { recursive: true });
 }
 
-function periodic(folder: string): { readonly step: number; readonly path: string }[] {
+function periodic(folder: string): { step: number; path: string }[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
     .flatMap((name) => {

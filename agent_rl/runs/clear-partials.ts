@@ -23,9 +23,9 @@ export function clearPartials(folder: string): readonly string[] {
 }
 
 interface Leftover {
-  readonly name: string;
-  readonly target: string;
-  readonly putBack: boolean;
+  name: string;
+  target: string;
+  putBack: boolean;
 }
 
 function cleared(folder: string, { name, target, putBack }: Leftover): string {

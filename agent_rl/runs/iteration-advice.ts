@@ -3,14 +3,14 @@ import type { Metrics } from '../telemetry/index.ts';
 /** Something an iteration's numbers say that the user can act on. */
 interface Advice {
   /** Said once a run. */
-  readonly about:
+  about:
     | 'nothing-learned'
     | 'no-calls'
     | 'malformed-calls'
     | 'rejected-calls'
     | 'cut-off'
     | 'slow-rollouts';
-  readonly text: string;
+  text: string;
 }
 
 const percent = (share: number): string => `${Math.round(100 * share)} %`;

@@ -15,13 +15,13 @@ import type { TrainingOptions } from '../jobs/job.ts';
 
 /** Where a run goes on. */
 export interface ResumePoint {
-  readonly folder: RunFolder;
+  folder: RunFolder;
   /** The newest whole checkpoint. */
-  readonly checkpoint: string;
+  checkpoint: string;
   /** To be released when the run ends. */
-  readonly lock: RunLock;
+  lock: RunLock;
   /** What was done and seen on the way, for the log. */
-  readonly notes: readonly string[];
+  notes: readonly string[];
 }
 
 /**

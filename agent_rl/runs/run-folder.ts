@@ -6,24 +6,24 @@ import { outputUnwritable } from '../telemetry/output-unwritable.ts';
 
 export interface RunFolderOptions {
   /** Folder of all runs; made if need be. */
-  readonly outputDir: string;
+  outputDir: string;
   /** What the user called the run. */
-  readonly name?: string | undefined;
+  name?: string | undefined;
   /** What it is called otherwise; a number is added when that is taken. */
-  readonly otherwise: string;
+  otherwise: string;
 }
 
 /** The folder of one run, and where in it things go. */
 export interface RunFolder {
-  readonly name: string;
+  name: string;
   /** Absolute. */
-  readonly path: string;
-  readonly config: string;
-  readonly metrics: string;
-  readonly trajectories: string;
-  readonly checkpoints: string;
-  readonly summary: string;
-  readonly log: string;
+  path: string;
+  config: string;
+  metrics: string;
+  trajectories: string;
+  checkpoints: string;
+  summary: string;
+  log: string;
 }
 
 /** The paths of a run's folder, whether or not it exists. */

@@ -14,14 +14,14 @@ import { splitFile } from '../../dataset/tasks/task-files.ts';
 
 /** What a run was begun with, in its `inputs.json`: it is only gone on with on the same. */
 export interface RunInputs {
-  readonly schema: 1;
-  readonly seed: number;
+  schema: 1;
+  seed: number;
   /** SHA-256 of files, by what they are to the run. */
-  readonly sha256: {
-    readonly trainTasks: string;
-    readonly evalTasks: string;
+  sha256: {
+    trainTasks: string;
+    evalTasks: string;
     /** Weights, config and tokenizer of the model the run starts from, and its adapters. */
-    readonly startModel: string;
+    startModel: string;
   };
 }
 

@@ -11,8 +11,8 @@ export interface RunLock {
 }
 
 interface Holder {
-  readonly pid: number;
-  readonly host: string;
+  pid: number;
+  host: string;
 }
 
 // Of this process: a container often starts again under the process id it had before.

@@ -19,13 +19,13 @@ import type { TrainerObserver } from '../trainer/trainer-contracts.ts';
 import { iterationAdvice } from './iteration-advice.ts';
 
 export interface RunRecordsOptions {
-  readonly folder: RunFolder;
-  readonly log: Log;
-  readonly memory: ProcessTreeMemory;
-  readonly iterations: number;
-  readonly evalEpisodes: number;
+  folder: RunFolder;
+  log: Log;
+  memory: ProcessTreeMemory;
+  iterations: number;
+  evalEpisodes: number;
   /** One log line per rollout. */
-  readonly logRollouts: boolean;
+  logRollouts: boolean;
 }
 
 /** Writes what a run does: metrics, trajectories, log lines and the progress bar. */

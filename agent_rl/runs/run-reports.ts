@@ -5,8 +5,8 @@ export type Reports = Readonly<Record<string, PluginReport>>;
 
 /** What tools and rewards report of a run. Plain JSON. */
 export interface RunReports {
-  readonly tools: Reports;
-  readonly rewards: Reports;
+  tools: Reports;
+  rewards: Reports;
 }
 
 /** What plugins report of this session and what they did of the earlier ones, as one. */

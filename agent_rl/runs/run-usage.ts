@@ -4,14 +4,14 @@ import type { PeakMemory } from '../telemetry/index.ts';
 
 /** What a run has used, over all its sessions: from its start or a resume to an interrupt or its end. Plain JSON. */
 export interface RunUsage {
-  readonly sessions: number;
-  readonly wallSeconds: number;
-  readonly cpuSeconds: number;
+  sessions: number;
+  wallSeconds: number;
+  cpuSeconds: number;
   /** The highest of any session. */
-  readonly memory: PeakMemory;
-  readonly generation: GenerationTotals;
+  memory: PeakMemory;
+  generation: GenerationTotals;
   /** Null when no sandbox was started. */
-  readonly sandbox: SandboxCounts | null;
+  sandbox: SandboxCounts | null;
 }
 
 /** What earlier sessions used up to the checkpoint gone on from, and this one since. */

@@ -6,11 +6,11 @@ import type { ParameterCounts } from '../../model/adapters/adapter.ts';
 import type { RunUsage } from './run-usage.ts';
 
 export interface SummaryFacts extends RunReports, ParameterCounts {
-  readonly seed: number;
-  readonly usage: RunUsage;
-  readonly weightsSha256: string;
-  readonly checkpoint: string;
-  readonly sandboxLevel: string | undefined;
+  seed: number;
+  usage: RunUsage;
+  weightsSha256: string;
+  checkpoint: string;
+  sandboxLevel: string | undefined;
 }
 
 /** What is kept of an evaluation. */

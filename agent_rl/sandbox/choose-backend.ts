@@ -13,25 +13,25 @@ export type SandboxType = 'auto' | 'native' | 'native:ns' | 'native:lite' | 'pyo
 export type SandboxTier = 'native:ns' | 'native:lite' | 'pyodide' | 'remote';
 
 export interface BackendOptions {
-  readonly type: SandboxType;
+  type: SandboxType;
   /** Programs run at once. */
-  readonly workers: number;
+  workers: number;
   /** The Python of the native backend. */
-  readonly python?: string;
+  python?: string;
   /** Modules beyond the standard library; only the native backend has any. */
-  readonly preload?: readonly string[];
+  preload?: readonly string[];
   /** Address of the server of the remote backend. */
-  readonly url?: string;
+  url?: string;
   /** Environment variable that holds the server's token. */
-  readonly tokenEnv?: string;
-  readonly onIncident?: (incident: SandboxIncident) => void;
+  tokenEnv?: string;
+  onIncident?: (incident: SandboxIncident) => void;
 }
 
 /** A backend that started, and why stronger ones did not. */
 export interface ChosenBackend {
-  readonly tier: SandboxTier;
-  readonly sandbox: Sandbox;
-  readonly passedOver: readonly string[];
+  tier: SandboxTier;
+  sandbox: Sandbox;
+  passedOver: readonly string[];
 }
 
 /** What each type stands for, strongest first. A type that names one level never becomes another. */

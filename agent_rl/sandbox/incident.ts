@@ -1,7 +1,7 @@
 /** What a sandbox had to mend or do without. It cost no result. */
 export interface SandboxIncident {
-  readonly kind: 'restart' | 'replay' | 'retry' | 'swept' | 'addresses' | 'threads' | 'left';
-  readonly message: string;
+  kind: 'restart' | 'replay' | 'retry' | 'swept' | 'addresses' | 'threads' | 'left';
+  message: string;
 }
 
 /** Incidents of a run. Who listens is told of those before, too. */

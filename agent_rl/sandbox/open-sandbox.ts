@@ -10,22 +10,22 @@ import { RememberingSandbox, type RememberedCounts } from './layers/remembering-
 
 export interface OpenSandboxOptions extends Omit<BackendOptions, 'onIncident'> {
   /** Limits of a run that names none. */
-  readonly limits: SandboxLimits;
+  limits: SandboxLimits;
 }
 
 /** Of a run so far. */
 export interface SandboxCounts extends RememberedCounts {
   /** Restarts, replays and the like; the log tells each. */
-  readonly incidents: number;
+  incidents: number;
 }
 
 /** The sandbox of a run, and what was chosen. */
 export interface OpenedSandbox extends Sandbox {
-  readonly tier: SandboxTier;
+  tier: SandboxTier;
   /** Why stronger backends were not taken. */
-  readonly passedOver: readonly string[];
-  readonly incidents: IncidentLog;
-  readonly counts: SandboxCounts;
+  passedOver: readonly string[];
+  incidents: IncidentLog;
+  counts: SandboxCounts;
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { SandboxTier } from './choose-backend.ts';
 
 export interface TierFacts {
-  readonly stops: readonly string[];
-  readonly doesNotStop: readonly string[];
+  stops: readonly string[];
+  doesNotStop: readonly string[];
 }
 
 const everyTier = [

@@ -22,12 +22,12 @@ export interface Log {
 }
 
 export interface CreateLogOptions {
-  readonly level: LogLevel;
+  level: LogLevel;
   /** `run.log` of the run; without it only the console is written to. */
-  readonly file?: string;
+  file?: string;
   /** The console is left alone, for tests and for callers with their own display. */
-  readonly quiet?: boolean;
-  readonly redact?: Redact;
+  quiet?: boolean;
+  redact?: Redact;
 }
 
 const factsOf = (info: winston.Logform.TransformableInfo): string => {

@@ -27,8 +27,8 @@ const withNonFinite = (_key: string, value: unknown): unknown =>
   typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
 
 export interface JsonlWriterOptions {
-  readonly redact?: Redact;
-  readonly open?: (file: string) => ByteSink;
+  redact?: Redact;
+  open?: (file: string) => ByteSink;
 }
 
 /**

@@ -1,8 +1,8 @@
 /** What a metric means. */
 export interface MetricDefinition {
   /** `1` for shares and pure numbers. */
-  readonly unit: string;
-  readonly description: string;
+  unit: string;
+  description: string;
 }
 
 const metric = (unit: string, description: string): MetricDefinition => ({ unit, description });

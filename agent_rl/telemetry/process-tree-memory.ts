@@ -1,9 +1,9 @@
 import { type ProcessUsage, processTreeUsage } from './process-tree.ts';
 
 export interface PeakMemory {
-  readonly peakRssBytes: number;
+  peakRssBytes: number;
   /** Whether processes we started are counted in. */
-  readonly scope: ProcessUsage['scope'];
+  scope: ProcessUsage['scope'];
 }
 
 /** Watches the resident memory of the process tree and remembers its peak. */

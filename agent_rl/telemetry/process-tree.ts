@@ -7,18 +7,18 @@ import { nodeCodeOf } from '../core/errors.ts';
 /** What a process and those it started use. */
 export interface ProcessUsage {
   /** Resident bytes, summed; pages that processes share count once for each. */
-  readonly rssBytes: number;
+  rssBytes: number;
   /** Processor seconds, user and system, of what still runs and of what was waited for. */
-  readonly cpuSeconds: number;
+  cpuSeconds: number;
   /** `own-process` where this system does not tell which processes are ours. */
-  readonly scope: 'process-tree' | 'own-process';
+  scope: 'process-tree' | 'own-process';
 }
 
 interface ProcessRow {
-  readonly pid: number;
-  readonly parent: number;
-  readonly rssBytes: number;
-  readonly cpuSeconds: number;
+  pid: number;
+  parent: number;
+  rssBytes: number;
+  cpuSeconds: number;
 }
 
 /** Adds up a process and its descendants; `undefined` when the process is not among the rows. */

@@ -2,11 +2,11 @@ import cliProgress from 'cli-progress';
 
 /** What is shown live beside the bar. */
 export interface LiveNumbers {
-  readonly reward?: number;
+  reward?: number;
   /** Shares, 0 to 1. */
-  readonly success?: number;
-  readonly toolCallRate?: number;
-  readonly tokensPerSecond?: number;
+  success?: number;
+  toolCallRate?: number;
+  tokensPerSecond?: number;
 }
 
 /** How far something is. */
@@ -17,21 +17,21 @@ export interface Progress {
 
 /** What a progress is drawn on: stderr, or a stand-in. */
 export interface ProgressStream {
-  readonly isTTY?: boolean;
+  isTTY?: boolean;
   write(text: string): unknown;
 }
 
 export interface ProgressOptions {
   /** Said before the bar, `train` or `eval`. */
-  readonly label: string;
-  readonly total: number;
+  label: string;
+  total: number;
   /** Done before this progress began, and so no measure of its speed; 0 by default. */
-  readonly from?: number;
+  from?: number;
   /** When the work began, in the clock's milliseconds; by default now. */
-  readonly since?: number;
-  readonly stream?: ProgressStream & NodeJS.WritableStream;
+  since?: number;
+  stream?: ProgressStream & NodeJS.WritableStream;
   /** Milliseconds. */
-  readonly clock?: () => number;
+  clock?: () => number;
 }
 
 const share = (value: number): string => `${(100 * value).toFixed(0)} %`;
@@ -81,7 +81,7 @@ export async function withProgress<Result>(
   }
 }
 
-type Drawn = ProgressOptions & { readonly stream: NonNullable<ProgressOptions['stream']> };
+type Drawn = ProgressOptions & { stream: NonNullable<ProgressOptions['stream']> };
 
 /** Time left if the rest goes as fast as what was done since `from`. */
 function timeLeft(elapsedMs: number, done: number, { total, from = 0 }: Drawn): string {

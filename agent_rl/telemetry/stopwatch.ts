@@ -31,7 +31,7 @@ export class Stopwatch<Activity extends string = string> {
   }
 
   /** Seconds since the last lap, with what was counted in them; the counts start again at 0. */
-  lap(): { readonly total: number; readonly by: Readonly<Partial<Record<Activity, number>>> } {
+  lap(): { total: number; by: Readonly<Partial<Record<Activity, number>>> } {
     const now = this.#clock();
     const total = (now - this.#since) / 1000;
     const by = Object.fromEntries(this.#seconds) as Partial<Record<Activity, number>>;

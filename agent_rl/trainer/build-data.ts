@@ -8,21 +8,21 @@ import type { AlgorithmOptions, RolloutOptions } from './training-options.ts';
 
 /** A datum and the episode it was made from. */
 export interface TracedDatum {
-  readonly datum: TrainDatum;
-  readonly trajectory: Trajectory;
+  datum: TrainDatum;
+  trajectory: Trajectory;
 }
 
 export interface TrainingData {
-  readonly data: readonly TracedDatum[];
+  data: readonly TracedDatum[];
   /** What became of every episode of the collection. */
-  readonly fates: readonly { readonly trajectory: Trajectory; readonly fate: Fate }[];
+  fates: readonly { trajectory: Trajectory; fate: Fate }[];
   /** Tokens whose advantage is not 0. */
-  readonly trainedTokens: number;
+  trainedTokens: number;
 }
 
 interface Member {
-  readonly trajectory: Trajectory;
-  readonly advantage: number;
+  trajectory: Trajectory;
+  advantage: number;
 }
 
 /**

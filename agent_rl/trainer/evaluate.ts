@@ -11,46 +11,46 @@ import { requireRewards } from './collect/require-rewards.ts';
 
 /** Successes among attempts that have a verdict, with the Wilson 95 % interval of the rate. */
 export interface SuccessRate {
-  readonly n: number;
-  readonly successes: number;
+  n: number;
+  successes: number;
   /** `null` when nothing was judged. */
-  readonly successRate: number | null;
+  successRate: number | null;
   /** `null` when nothing was judged. */
-  readonly wilson95: readonly [low: number, high: number] | null;
+  wilson95: readonly [low: number, high: number] | null;
 }
 
 /** Totals leave out tasks that are reported apart, see `metadata.apart` of a task. */
 export interface Evaluation extends SuccessRate {
-  readonly tasks: number;
+  tasks: number;
   /** Attempts the system failed; not among `n`. */
-  readonly systemFailures: number;
+  systemFailures: number;
   /** `null` when nothing was judged. */
-  readonly rewardMean: number | null;
+  rewardMean: number | null;
   /** By group of tasks, such as the family, or all families held out. */
-  readonly groups: Readonly<Record<string, SuccessRate>>;
+  groups: Readonly<Record<string, SuccessRate>>;
   /** What the environment counts, by name: means over the attempts of the total. */
-  readonly environment: Readonly<Record<string, number>>;
+  environment: Readonly<Record<string, number>>;
   /** The same by group: means over the attempts of the group. */
-  readonly environmentByGroup: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  environmentByGroup: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** What each reward gives before any weight, by name: means over the attempts of the total it applies to. */
-  readonly scores: Readonly<Record<string, number>>;
+  scores: Readonly<Record<string, number>>;
   /** Mean over tasks of the chance that one of k attempts succeeds, for k = 1, 2, 4, … up to the samples. */
-  readonly passAtK: Readonly<Record<number, number>>;
-  readonly trajectories: readonly Trajectory[];
+  passAtK: Readonly<Record<number, number>>;
+  trajectories: readonly Trajectory[];
 }
 
 export interface EvaluateOptions {
   /** Attempts at each task. */
-  readonly samples: number;
+  samples: number;
   /** 0 takes the likeliest token; nothing is truncated. */
-  readonly temperature: number;
-  readonly seed: number;
+  temperature: number;
+  seed: number;
   /** Optimiser steps the weights have taken, for the record. */
-  readonly step: number;
-  readonly signal: AbortSignal;
+  step: number;
+  signal: AbortSignal;
   /** Names of the groups a task belongs to, besides the total. By default its `metadata.family`. */
-  readonly groupsOf?: (task: Task) => readonly string[];
-  readonly onEpisode?: (trajectory: Trajectory) => void;
+  groupsOf?: (task: Task) => readonly string[];
+  onEpisode?: (trajectory: Trajectory) => void;
 }
 
 /**

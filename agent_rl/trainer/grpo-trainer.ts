@@ -21,15 +21,15 @@ import type { GrpoOptions } from './training-options.ts';
 import { type EpochResult, runEpoch, withReference } from './update.ts';
 
 export interface GrpoTrainerParts {
-  readonly learner: Learner;
-  readonly rollouts: Rollouts;
-  readonly tasks: TaskSource;
-  readonly evalTasks: readonly Task[];
+  learner: Learner;
+  rollouts: Rollouts;
+  tasks: TaskSource;
+  evalTasks: readonly Task[];
   /** Names of the groups an evaluation reports a task under. */
-  readonly groupsOf?: (task: Task) => readonly string[];
-  readonly observer?: TrainerObserver;
+  groupsOf?: (task: Task) => readonly string[];
+  observer?: TrainerObserver;
   /** What the learner pads a sequence's length to, so that a micro-batch here is one there. */
-  readonly paddedLength?: (length: number, microBatchTokens: number) => number;
+  paddedLength?: (length: number, microBatchTokens: number) => number;
 }
 
 /**

@@ -9,24 +9,24 @@ import type { EpochResult } from './update.ts';
 
 /** Wall-clock seconds of one iteration by activity. */
 export interface IterationSeconds {
-  readonly total: number;
-  readonly collect: number;
-  readonly update: number;
-  readonly publish: number;
+  total: number;
+  collect: number;
+  update: number;
+  publish: number;
 }
 
 /** All that is known of one iteration. */
 export interface IterationReport {
-  readonly collection: Collection;
-  readonly training: TrainingData;
-  readonly ledger: Ledger;
+  collection: Collection;
+  training: TrainingData;
+  ledger: Ledger;
   /** One per optimiser step taken; none when there was nothing to learn. */
-  readonly epochs: readonly EpochResult[];
+  epochs: readonly EpochResult[];
   /** Of the first pass, when generator and learner hold the same weights; absent when it cannot be compared. */
-  readonly gap: ParityGap | undefined;
-  readonly learningRate: number;
-  readonly optimizerSteps: number;
-  readonly seconds: IterationSeconds;
+  gap: ParityGap | undefined;
+  learningRate: number;
+  optimizerSteps: number;
+  seconds: IterationSeconds;
 }
 
 /** An iteration as metrics. What was not measured is absent. */

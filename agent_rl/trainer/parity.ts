@@ -3,11 +3,11 @@ import type { TracedDatum } from './build-data.ts';
 
 /** How far generator and learner are apart on the same tokens under the same weights. */
 export interface ParityGap {
-  readonly tokens: number;
-  readonly max: number;
-  readonly sum: number;
+  tokens: number;
+  max: number;
+  sum: number;
   /** Words for the token with the largest gap. */
-  readonly worst: string;
+  worst: string;
 }
 
 export const noGap: ParityGap = { tokens: 0, max: 0, sum: 0, worst: 'none' };
@@ -45,7 +45,7 @@ export const meanGap = ({ sum, tokens }: ParityGap): number => (tokens === 0 ? 0
  */
 export function requireParity(
   gap: ParityGap,
-  bound: { readonly max: number; readonly mean: number },
+  bound: { max: number; mean: number },
 ): void {
   const mean = meanGap(gap);
   if (gap.max <= bound.max && mean <= bound.mean) return;

@@ -8,11 +8,11 @@ import { optimOptionsAt, plannedIterations } from './optim-options.ts';
 import type { TrainOptions } from './training-options.ts';
 
 export interface SftOptions {
-  readonly seed: number;
+  seed: number;
   /** Sequences per optimiser step. */
-  readonly batchSize: number;
-  readonly microBatchTokens: number;
-  readonly train: Omit<TrainOptions, 'parityBound'>;
+  batchSize: number;
+  microBatchTokens: number;
+  train: Omit<TrainOptions, 'parityBound'>;
 }
 
 export interface SftObserver {
@@ -20,12 +20,12 @@ export interface SftObserver {
 }
 
 export interface SftParts {
-  readonly learner: Learner;
+  learner: Learner;
   /** Conversations as tokens; those of source `demonstration` are trained. */
-  readonly examples: readonly TranscriptRecord[];
-  readonly observer?: SftObserver;
+  examples: readonly TranscriptRecord[];
+  observer?: SftObserver;
   /** What the learner pads a sequence's length to, so that a micro-batch here is one there. */
-  readonly paddedLength?: (length: number, microBatchTokens: number) => number;
+  paddedLength?: (length: number, microBatchTokens: number) => number;
 }
 
 /** Supervised training on what assistants said: one optimiser step on `batchSize` shuffled conversations, again. */
@@ -49,16 +49,16 @@ export class SFTTrainer {
   }
 
   /** Optimiser steps done; the order of examples follows from it and the seed. */
-  state(): { readonly iteration: number } {
+  state(): { iteration: number } {
     return { iteration: this.#iteration };
   }
 
-  restore({ iteration }: { readonly iteration: number }): void {
+  restore({ iteration }: { iteration: number }): void {
     this.#iteration = iteration;
   }
 
   /** Trains until the last step or until `signal` is aborted, then finishes the step under way. */
-  async train(signal: AbortSignal): Promise<{ readonly interrupted: boolean }> {
+  async train(signal: AbortSignal): Promise<{ interrupted: boolean }> {
     while (this.#iteration < this.options.train.iterations && !signal.aborted) {
       const metrics = await this.#step();
       this.#iteration += 1;

@@ -15,28 +15,28 @@ export interface TaskSource {
 
 /** Counts over a whole run, as plain JSON. */
 export interface TrainerTotals {
-  readonly outcomes: Readonly<Record<string, number>>;
-  readonly ledger: Readonly<Partial<Record<Fate, number>>>;
-  readonly sampledTokens: number;
+  outcomes: Readonly<Record<string, number>>;
+  ledger: Readonly<Partial<Record<Fate, number>>>;
+  sampledTokens: number;
   /** Tokens through the update, masked ones and padding aside. */
-  readonly updatedTokens: number;
-  readonly collectSeconds: number;
-  readonly updateSeconds: number;
-  readonly parityTokens: number;
-  readonly sumAbsLogProbGap: number;
-  readonly maxAbsLogProbGap: number;
+  updatedTokens: number;
+  collectSeconds: number;
+  updateSeconds: number;
+  parityTokens: number;
+  sumAbsLogProbGap: number;
+  maxAbsLogProbGap: number;
 }
 
 /** What a run needs to go on where it stopped, besides the learner's own state. Plain JSON. */
 export interface TrainerState {
   /** Iterations done. */
-  readonly iteration: number;
-  readonly optimizerSteps: number;
-  readonly tasks: unknown;
-  readonly best: { readonly iteration: number; readonly successRate: number } | null;
+  iteration: number;
+  optimizerSteps: number;
+  tasks: unknown;
+  best: { iteration: number; successRate: number } | null;
   /** The evaluation before the first update, without its episodes; kept for the table of a resumed run. */
-  readonly before: Omit<Evaluation, 'trajectories'> | null;
-  readonly totals: TrainerTotals;
+  before: Omit<Evaluation, 'trajectories'> | null;
+  totals: TrainerTotals;
 }
 
 export type CheckpointReason = 'periodic' | 'best' | 'interrupted' | 'last';
@@ -59,12 +59,12 @@ export interface TrainerObserver {
 }
 
 export interface TrainingResult {
-  readonly interrupted: boolean;
+  interrupted: boolean;
   /** What was done to the run so that it must not learn. */
-  readonly control: 'none' | 'shuffled-rewards';
-  readonly before?: Evaluation;
-  readonly after?: Evaluation;
-  readonly state: TrainerState;
+  control: 'none' | 'shuffled-rewards';
+  before?: Evaluation;
+  after?: Evaluation;
+  state: TrainerState;
 }
 
 export const noTotals: TrainerTotals = {

@@ -10,21 +10,21 @@ import type { TracedDatum } from './build-data.ts';
 import { addGaps, noGap, type ParityGap } from './parity.ts';
 
 export interface EpochResult extends OptimStepMetrics {
-  readonly loss: number;
+  loss: number;
   /** Means over the weight sent, by name; see `LossMetrics.sums`. */
-  readonly means: Readonly<Record<string, number>>;
-  readonly gap: ParityGap;
-  readonly microBatches: number;
+  means: Readonly<Record<string, number>>;
+  gap: ParityGap;
+  microBatches: number;
 }
 
 export interface EpochOptions {
-  readonly loss: LossSpec;
-  readonly microBatchTokens: number;
+  loss: LossSpec;
+  microBatchTokens: number;
   /** What the learner pads a sequence's length to. */
-  readonly paddedLength?: ((length: number, microBatchTokens: number) => number) | undefined;
-  readonly optim: OptimStepOptions;
+  paddedLength?: ((length: number, microBatchTokens: number) => number) | undefined;
+  optim: OptimStepOptions;
   /** Called between the gradient and the step; what it throws leaves the weights as they were. */
-  readonly check?: (gap: ParityGap) => void;
+  check?: (gap: ParityGap) => void;
 }
 
 /** One pass over the data in micro-batches, and one optimiser step. */

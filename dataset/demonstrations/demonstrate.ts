@@ -17,17 +17,17 @@ import { drawSlips } from './slips.ts';
 /** How the teacher behaves besides its slips. */
 export interface TeacherHabits {
   /** Chance of another attempt when the output is not the example's. */
-  readonly retryShare: number;
+  retryShare: number;
   /** Most calls of the tool. */
-  readonly maxCalls: number;
+  maxCalls: number;
 }
 
 export const defaultHabits: TeacherHabits = { retryShare: 0.25, maxCalls: 3 };
 
 export interface Attempts {
-  readonly messages: readonly Message[];
+  messages: readonly Message[];
   /** Whether each program written is right, in order. */
-  readonly right: readonly boolean[];
+  right: readonly boolean[];
 }
 
 /** The steps of a task in a few words, always the right ones: the teacher slips in writing, not in planning. */

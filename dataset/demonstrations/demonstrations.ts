@@ -9,18 +9,18 @@ import { type TeacherHabits, defaultHabits, demonstrate } from './demonstrate.ts
 
 /** A conversation the warm-up learns from. */
 export interface CodeDemonstration {
-  readonly taskId: string;
-  readonly family: string;
-  readonly messages: readonly Message[];
+  taskId: string;
+  family: string;
+  messages: readonly Message[];
   /** Whether the last program passes every hidden test. */
-  readonly correct: boolean;
+  correct: boolean;
   /** The same of each program, in order. */
-  readonly programsRight: readonly boolean[];
+  programsRight: readonly boolean[];
 }
 
 export interface DemonstrationOptions extends Partial<TeacherHabits> {
   /** Said before the prompt; none by default. */
-  readonly system?: string;
+  system?: string;
 }
 
 /**
@@ -58,13 +58,13 @@ function warmUpTask(rng: KeyedRng): GeneratedTask {
 }
 
 export interface DemonstrationStats {
-  readonly demonstrations: number;
+  demonstrations: number;
   /** Share whose last program is right. */
-  readonly correct: number;
+  correct: number;
   /** Share of all programs that are right: what a faithful imitator writes at first. */
-  readonly programsRight: number;
+  programsRight: number;
   /** Share of first programs that are right, by family. */
-  readonly byFamily: Readonly<Record<string, number>>;
+  byFamily: Readonly<Record<string, number>>;
 }
 
 /** How often the teacher is right. */

@@ -7,13 +7,13 @@ import { trainedKinds } from '../search_tasks/generator/kinds.ts';
 
 /** A conversation of the teacher of both kinds of tasks. */
 export interface MixedDemonstration {
-  readonly taskId: string;
+  taskId: string;
   /** The kind of the question or the family of the program. */
-  readonly kind: string;
-  readonly messages: readonly Message[];
-  readonly correct: boolean;
+  kind: string;
+  messages: readonly Message[];
+  correct: boolean;
   /** Whether the teacher took the other tool. */
-  readonly wrongTool: boolean;
+  wrongTool: boolean;
 }
 
 /** Of the kinds of questions and of the families of programs, one in so many is mistaken for the other sort of task. */
@@ -84,9 +84,9 @@ function asQuestion([task, first]: readonly Message[], nothing: string): readonl
 }
 
 interface WrongTurn {
-  readonly call: Pick<ToolCall, 'name' | 'arguments'>;
-  readonly seen: string;
-  readonly said: string;
+  call: Pick<ToolCall, 'name' | 'arguments'>;
+  seen: string;
+  said: string;
 }
 
 function misled(

@@ -10,20 +10,20 @@ import { lookUp } from '../search_tasks/teacher/look-up.ts';
 
 /** A conversation the warm-up learns from. */
 export interface SearchDemonstration {
-  readonly taskId: string;
-  readonly kind: string;
-  readonly messages: readonly Message[];
+  taskId: string;
+  kind: string;
+  messages: readonly Message[];
   /** Whether what it says at the end is right. */
-  readonly correct: boolean;
+  correct: boolean;
 }
 
 export interface SearchDemonstrationOptions {
   /** Passages a search shows. */
-  readonly topK: number;
+  topK: number;
   /** Shows documents as the `search` tool does. */
-  readonly render: (documents: readonly SearchDocument[]) => string;
+  render: (documents: readonly SearchDocument[]) => string;
   /** The teacher does nothing wrong: to see whether a model can learn to read at all. */
-  readonly reliable?: boolean;
+  reliable?: boolean;
 }
 
 /** Large enough that a query without a name seldom finds the right document. */

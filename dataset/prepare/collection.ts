@@ -5,22 +5,22 @@ import type { Dropped, SourceRecord } from './source-record.ts';
 
 /** A question whose documents are known by their ids. */
 export interface PreparedQuestion {
-  readonly id: string;
-  readonly where: string;
-  readonly question: string;
-  readonly answer: string;
-  readonly aliases: readonly string[];
+  id: string;
+  where: string;
+  question: string;
+  answer: string;
+  aliases: readonly string[];
   /** Documents that hold the answer. */
-  readonly documents: readonly string[];
-  readonly metadata: Readonly<Record<string, unknown>>;
+  documents: readonly string[];
+  metadata: Readonly<Record<string, unknown>>;
 }
 
 interface Growing {
-  readonly id: string;
-  readonly where: string;
-  readonly url?: string;
+  id: string;
+  where: string;
+  url?: string;
   title: string;
-  readonly parts: Set<string>;
+  parts: Set<string>;
 }
 
 /** Gathers records into documents, one for every page, and questions about them. */
@@ -73,7 +73,7 @@ export class Collection {
   }
 
   /** The documents in order of appearance, with where each was first seen. */
-  documents(): (SearchDocument & { readonly where: string })[] {
+  documents(): (SearchDocument & { where: string })[] {
     return [...this.#documents.values()].map(({ id, where, title, url, parts }) => {
       const text = [...parts].join('\n\n');
       return url === undefined ? { id, where, title, text } : { id, where, title, text, url };

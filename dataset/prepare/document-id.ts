@@ -22,10 +22,10 @@ export function canonicalUrl(text: string): string | undefined {
 }
 
 export interface DocumentName {
-  readonly url?: string;
-  readonly sourceId?: string;
-  readonly title: string;
-  readonly text: string;
+  url?: string;
+  sourceId?: string;
+  title: string;
+  text: string;
 }
 
 /** `doc-` and a digest: of the address, else of the source's own id, else of title and text. */

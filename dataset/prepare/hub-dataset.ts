@@ -12,16 +12,16 @@ export const parquetRevision = 'refs/convert/parquet';
 
 export interface HubOptions {
   /** `https://huggingface.co`, or a mirror. */
-  readonly hubUrl: string;
-  readonly revision: string;
+  hubUrl: string;
+  revision: string;
   /** Which of the dataset's configurations, where it has several. */
-  readonly config?: string;
+  config?: string;
   /** Splits to read; all when absent. Ours are made anew. */
-  readonly splits?: readonly string[];
-  readonly cacheDir: string;
-  readonly accessToken?: string;
-  readonly signal: AbortSignal;
-  readonly print: (text: string) => void;
+  splits?: readonly string[];
+  cacheDir: string;
+  accessToken?: string;
+  signal: AbortSignal;
+  print: (text: string) => void;
 }
 
 /**
@@ -106,7 +106,7 @@ function chooseFiles(
 async function download(
   dataset: string,
   entry: ListFileEntry,
-  options: HubOptions & { readonly file: string },
+  options: HubOptions & { file: string },
 ): Promise<void> {
   const { file, print, signal } = options;
   print(`${entry.path}: downloading ${(entry.size / 1e6).toFixed(1)} MB`);

@@ -1,45 +1,45 @@
 /** A document as a source gives it: several records of one page each bring a part of its text. */
 export interface SourceDocument {
   /** The source's own name for it; decides the id only where there is no address. */
-  readonly sourceId?: string;
-  readonly url?: string;
-  readonly title: string;
+  sourceId?: string;
+  url?: string;
+  title: string;
   /** Empty when the text is to be fetched from `url`. */
-  readonly text: string;
+  text: string;
 }
 
 /** A question that a source gives with its answer. */
 export interface SourceQuestion {
   /** The source's own id, or an empty text. */
-  readonly id: string;
-  readonly text: string;
-  readonly answer: string;
+  id: string;
+  text: string;
+  answer: string;
   /** Other answers that are right too. */
-  readonly aliases: readonly string[];
+  aliases: readonly string[];
   /** Indices into the record's documents: those that hold the answer. */
-  readonly relevant: readonly number[];
-  readonly metadata: Readonly<Record<string, unknown>>;
+  relevant: readonly number[];
+  metadata: Readonly<Record<string, unknown>>;
 }
 
 /** One record of a source: documents, and perhaps a question about them. */
 export interface SourceRecord {
   /** `file:line`, `file:row 12` for Parquet. */
-  readonly where: string;
-  readonly documents: readonly SourceDocument[];
-  readonly question?: SourceQuestion;
+  where: string;
+  documents: readonly SourceDocument[];
+  question?: SourceQuestion;
 }
 
 /** What reading a source gives, in its order. */
 export type SourceItem =
-  | { readonly record: SourceRecord }
-  | { readonly dropped: Dropped }
+  | { record: SourceRecord }
+  | { dropped: Dropped }
   /** The source is not what it should be. */
-  | { readonly problem: SourceProblem };
+  | { problem: SourceProblem };
 
 export interface SourceProblem {
-  readonly where: string;
+  where: string;
   /** What is wrong, the value seen and what is allowed. */
-  readonly text: string;
+  text: string;
 }
 
 /** Why something of the source is not in the output. */
@@ -74,9 +74,9 @@ export type DropReason = keyof typeof dropReasons;
 
 /** Something of the source that is not in the output. */
 export interface Dropped {
-  readonly reason: DropReason;
+  reason: DropReason;
   /** `file:line` or an address. */
-  readonly where: string;
+  where: string;
   /** What was seen; empty when the reason says all. */
-  readonly detail: string;
+  detail: string;
 }

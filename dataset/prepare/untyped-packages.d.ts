@@ -5,7 +5,7 @@ declare module 'minhash' {
       constructor(config?: { readonly numPerm?: number; readonly seed?: number });
       /** Hash of a text, 32 bits. */
       hash: (text: string) => number;
-      readonly hashvalues: number[];
+      hashvalues: number[];
       update(text: string): void;
     }
     class LshIndex {

@@ -50,7 +50,7 @@ export class CodeTaskDataset implements Iterable<CodeTask> {
    */
   static async fromPath(
     file: string,
-    { format = 'agent_rl' }: { readonly format?: CodeTaskFormat } = {},
+    { format = 'agent_rl' }: { format?: CodeTaskFormat } = {},
   ): Promise<CodeTaskDataset> {
     const read = readerOf(format);
     const problems: DatasetProblem[] = [];
@@ -100,14 +100,14 @@ const emptyError = (file: string): AgentRlError =>
   );
 
 export interface CodeTaskSplits {
-  readonly train: CodeTaskDataset;
-  readonly eval: CodeTaskDataset;
+  train: CodeTaskDataset;
+  eval: CodeTaskDataset;
 }
 
 /** Reads `<folder>/<split>.jsonl` of both splits. */
 export async function loadCodeTaskSplits(
   folder: string,
-  splits: { readonly train?: string; readonly eval?: string } = {},
+  splits: { train?: string; eval?: string } = {},
 ): Promise<CodeTaskSplits> {
   const load = (split: string): Promise<CodeTaskDataset> =>
     CodeTaskDataset.fromPath(path.join(folder, `${split}.jsonl`));

@@ -2,11 +2,11 @@ import { AgentRlError } from '../../agent_rl/core/errors.ts';
 
 /** One thing wrong with a line of a dataset. */
 export interface DatasetProblem {
-  readonly line: number;
+  line: number;
   /** Where in the row, such as `tests.cases[2].output`; empty for the row itself. */
-  readonly path: string;
+  path: string;
   /** What is wrong, the value seen and what is allowed. */
-  readonly text: string;
+  text: string;
 }
 
 /** Longest list of problems shown; the rest is counted. */

@@ -6,14 +6,14 @@ import type { RowReader } from './task-row.ts';
 
 /** A line of the HumanEval file (Chen et al. 2021, https://arxiv.org/abs/2107.03374). */
 interface HumanEvalRow {
-  readonly task_id: string;
+  task_id: string;
   /** The program up to the body of the function: imports, helpers, its head and docstring. */
-  readonly prompt: string;
-  readonly entry_point: string;
+  prompt: string;
+  entry_point: string;
   /** The body. */
-  readonly canonical_solution: string;
+  canonical_solution: string;
   /** Defines `check(candidate)`, which raises when the function is wrong. */
-  readonly test: string;
+  test: string;
 }
 
 /**

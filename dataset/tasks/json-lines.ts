@@ -6,8 +6,8 @@ import type { DatasetProblem } from './dataset-problem.ts';
 
 /** A line that could be read as JSON, or what is wrong with it. */
 export type JsonLine =
-  | { readonly line: number; readonly value: unknown }
-  | { readonly line: number; readonly problem: DatasetProblem };
+  | { line: number; value: unknown }
+  | { line: number; problem: DatasetProblem };
 
 /**
  * The lines of a JSONL file. Blank lines are no rows.

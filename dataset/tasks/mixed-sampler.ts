@@ -5,15 +5,15 @@ import { type SamplerOptions, type SamplerState, TaskSampler } from './task-samp
 
 /** Tasks, and how often they are drawn beside those of other sets. */
 export interface WeightedTasks<Row extends Task> {
-  readonly tasks: Iterable<Row>;
+  tasks: Iterable<Row>;
   /** Above 0; only the ratios count. */
-  readonly weight: number;
+  weight: number;
 }
 
 /** Where a mixed sampler stands: its sets in their order, and how many tasks each has given. */
 export interface MixedSamplerState {
-  readonly sets: readonly SamplerState[];
-  readonly drawn: readonly number[];
+  sets: readonly SamplerState[];
+  drawn: readonly number[];
 }
 
 /**

@@ -30,8 +30,8 @@ export async function readPlainTasks(file: string): Promise<readonly Task[]> {
 }
 
 interface Reading {
-  readonly problems: DatasetProblem[];
-  readonly seen: Map<string, number>;
+  problems: DatasetProblem[];
+  seen: Map<string, number>;
 }
 
 function taskOf(value: unknown, line: number, { problems, seen }: Reading): Task[] {

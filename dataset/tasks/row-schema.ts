@@ -97,7 +97,7 @@ export const humanEvalRowSchema = Type.Object(
 );
 
 /** A row that fits its schema, or everything that is wrong with it. */
-export type Checked<Row> = { readonly row: Row } | { readonly problems: readonly DatasetProblem[] };
+export type Checked<Row> = { row: Row } | { problems: readonly DatasetProblem[] };
 
 /** Compiles the schema of `Row` into a check that names every problem of a line. */
 export function rowCheck<Row>(schema: TSchema): (row: unknown, line: number) => Checked<Row> {

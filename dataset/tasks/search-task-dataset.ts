@@ -36,12 +36,12 @@ const searchRowSchema = Type.Object(
 );
 
 interface SearchRow {
-  readonly task_id: string;
-  readonly question: string;
-  readonly answer: string | number;
-  readonly aliases?: readonly string[];
-  readonly documents?: readonly (string | SearchDocument)[];
-  readonly metadata?: Readonly<Record<string, unknown>>;
+  task_id: string;
+  question: string;
+  answer: string | number;
+  aliases?: readonly string[];
+  documents?: readonly (string | SearchDocument)[];
+  metadata?: Readonly<Record<string, unknown>>;
 }
 
 /** The questions of one file, in its order. */
@@ -140,14 +140,14 @@ function taskOf(row: SearchRow): SearchTask {
 }
 
 export interface SearchTaskSplits {
-  readonly train: SearchTaskDataset;
-  readonly eval: SearchTaskDataset;
+  train: SearchTaskDataset;
+  eval: SearchTaskDataset;
 }
 
 /** Reads `<folder>/<split>.jsonl` of both splits. */
 export async function loadSearchTaskSplits(
   folder: string,
-  splits: { readonly train?: string; readonly eval?: string } = {},
+  splits: { train?: string; eval?: string } = {},
 ): Promise<SearchTaskSplits> {
   const load = (split: string): Promise<SearchTaskDataset> =>
     SearchTaskDataset.fromPath(path.join(folder, `${split}.jsonl`));

@@ -42,9 +42,9 @@ async function readEither(file: string): Promise<readonly Task[]> {
 }
 
 export interface TaskFile {
-  readonly dir: string;
-  readonly split: string;
-  readonly format: string;
+  dir: string;
+  split: string;
+  format: string;
 }
 
 /**

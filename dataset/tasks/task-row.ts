@@ -8,19 +8,19 @@ import { rowCheck, taskRowSchemas } from './row-schema.ts';
 
 /** A row as a task, or everything that is wrong with it. */
 export type RowReading =
-  { readonly task: CodeTask } | { readonly problems: readonly DatasetProblem[] };
+  { task: CodeTask } | { problems: readonly DatasetProblem[] };
 
 /** Reads a parsed line; made once per file. */
 export type RowReader = (row: unknown, line: number) => RowReading;
 
 interface TaskRow {
-  readonly task_id: string;
-  readonly prompt: string;
-  readonly starter_code?: string;
-  readonly tests: CodeTests;
-  readonly compare: CodeTask['compare'];
-  readonly reference_solution?: string;
-  readonly metadata?: Readonly<Record<string, unknown>>;
+  task_id: string;
+  prompt: string;
+  starter_code?: string;
+  tests: CodeTests;
+  compare: CodeTask['compare'];
+  reference_solution?: string;
+  metadata?: Readonly<Record<string, unknown>>;
 }
 
 /** Reads rows of our own format. A row without tests, or with public ones only, is a problem. */

@@ -3,20 +3,20 @@ import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 import type { Task } from '../../agent_rl/core/tasks/task.ts';
 
 export interface SamplerOptions {
-  readonly seed: number;
+  seed: number;
   /** Another order in every epoch; off for evaluation sweeps. Default true. */
-  readonly shuffle?: boolean;
+  shuffle?: boolean;
   /** Most tasks ever handed out: a choice by the seed, not the first of the file. Default all. */
-  readonly maxSamples?: number;
+  maxSamples?: number;
 }
 
 /** Where a sampler stands; plain data for a checkpoint. */
 export interface SamplerState {
-  readonly epoch: number;
+  epoch: number;
   /** Tasks already taken of this epoch. */
-  readonly position: number;
+  position: number;
   /** Tasks in an epoch, to recognise a state of other data. */
-  readonly size: number;
+  size: number;
 }
 
 /** Hands out tasks epoch after epoch. The order depends on the seed and the epoch alone. */

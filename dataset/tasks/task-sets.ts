@@ -10,8 +10,8 @@ import { readTaskFile } from './task-files.ts';
 
 /** Tasks of one folder, and how often they are drawn. */
 export interface TaskSet {
-  readonly tasks: readonly Task[];
-  readonly weight: number;
+  tasks: readonly Task[];
+  weight: number;
 }
 
 type Dataset = Pick<Config['dataset'], 'dir' | 'weight' | 'also'>;
@@ -24,7 +24,7 @@ type Dataset = Pick<Config['dataset'], 'dir' | 'weight' | 'also'>;
  */
 export async function readTaskSets(
   { dir, weight, also }: Dataset,
-  { split, format }: { readonly split: string; readonly format: string },
+  { split, format }: { split: string; format: string },
 ): Promise<readonly TaskSet[]> {
   const named = [{ dir, weight }, ...also];
   const sets: TaskSet[] = [];
@@ -95,7 +95,7 @@ export function sayIfFewer(
 /** Deals the tasks of one set, or of several in the ratio of their weights. */
 export function samplerOf(
   sets: readonly TaskSet[],
-  options: { readonly seed: number; readonly shuffle: boolean; readonly maxSamples?: number },
+  options: { seed: number; shuffle: boolean; maxSamples?: number },
 ): TaskSource {
   const [only] = sets;
   const sampler =

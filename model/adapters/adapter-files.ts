@@ -27,13 +27,13 @@ const prefix = 'base_model.model.';
 
 /** What an adapter's folder says of it. */
 export interface StoredAdapter {
-  readonly adapter: Adapter;
+  adapter: Adapter;
   /** Where the model under it is: a folder, or an id on the hub. Absent when nobody said. */
-  readonly baseModel: string | undefined;
+  baseModel: string | undefined;
   /** Which branch, tag or commit of a model on the hub. */
-  readonly baseRevision: string | undefined;
+  baseRevision: string | undefined;
   /** Folders of other adapters it was trained over, in order. */
-  readonly under: readonly string[];
+  under: readonly string[];
 }
 
 /** Whether a folder holds an adapter. */
@@ -130,13 +130,13 @@ function refuseMissing(folder: string): void {
 }
 
 export interface AdapterToWrite {
-  readonly adapter: Adapter;
+  adapter: Adapter;
   /** By their names in memory. */
-  readonly parameters: ReadonlyMap<string, Float32Array>;
+  parameters: ReadonlyMap<string, Float32Array>;
   /** Where the model under it is. */
-  readonly baseModel: string;
+  baseModel: string;
   /** Folders of adapters between the two. */
-  readonly under?: readonly string[];
+  under?: readonly string[];
 }
 
 /** Writes a folder that PEFT's `PeftModel.from_pretrained` takes. @throws AgentRlError `OUTPUT_UNWRITABLE` */

@@ -24,15 +24,15 @@ import {
 /** One adapter over a model. Several add up. */
 export interface Adapter {
   /** Tells the tensors of several adapters apart. */
-  readonly name: string;
-  readonly rank: number;
-  readonly alpha: number;
+  name: string;
+  rank: number;
+  alpha: number;
   /** Share of the inputs dropped while training, from 0 to below 1. */
-  readonly dropout: number;
+  dropout: number;
   /** Scale by alpha / sqrt(rank) instead of alpha / rank (Kalajdzievski 2023, https://arxiv.org/abs/2312.03732). */
-  readonly rankStabilised: boolean;
+  rankStabilised: boolean;
   /** Linear layers of a block that have one, as in `linearModules`. */
-  readonly targets: readonly LinearModule[];
+  targets: readonly LinearModule[];
 }
 
 /**
@@ -122,8 +122,8 @@ export function requireTrainable(config: ModelConfig): void {
 
 export interface ParameterCounts {
   /** Of the model and its adapters. */
-  readonly parameters: number;
-  readonly trainedParameters: number;
+  parameters: number;
+  trainedParameters: number;
 }
 
 const count = (specs: readonly ParameterSpec[]): number =>

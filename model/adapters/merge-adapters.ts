@@ -5,10 +5,10 @@ import { layerParameter, parameter } from '../config/parameters.ts';
 
 /** The two matrices of an adapter on one layer: A [rank, in] and B [out, rank]. */
 interface LowRank {
-  readonly a: Float32Array;
-  readonly b: Float32Array;
-  readonly rank: number;
-  readonly scale: number;
+  a: Float32Array;
+  b: Float32Array;
+  rank: number;
+  scale: number;
 }
 
 /**
@@ -20,7 +20,7 @@ interface LowRank {
 export function mergeAdapters(
   config: ModelConfig,
   parameters: ReadonlyMap<string, Float32Array>,
-): { readonly config: ModelConfig; readonly merged: number } {
+): { config: ModelConfig; merged: number } {
   const { adapters = [], ...bare } = config;
   const tensors = Object.fromEntries(parameters);
   const changed = new Set<string>();
@@ -39,7 +39,7 @@ export function mergeAdapters(
 function lowRank(
   tensors: Readonly<Record<string, Float32Array>>,
   adapter: Adapter,
-  { layer, module }: { readonly layer: number; readonly module: LinearModule },
+  { layer, module }: { layer: number; module: LinearModule },
 ): LowRank {
   const matrix = (which: 'A' | 'B'): Float32Array =>
     parameter(tensors, adapterParameter(adapter, layer, module, which));

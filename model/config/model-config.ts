@@ -10,34 +10,34 @@ export type ModelFamily = 'qwen3' | 'qwen2' | 'llama';
 
 /** A dense decoder: MiniMind, Qwen3, Qwen2.5 and Llama as one definition with flags. */
 export interface ModelConfig {
-  readonly family: ModelFamily;
-  readonly vocabSize: number;
-  readonly hiddenSize: number;
-  readonly layers: number;
+  family: ModelFamily;
+  vocabSize: number;
+  hiddenSize: number;
+  layers: number;
   /** Query heads. */
-  readonly heads: number;
+  heads: number;
   /** Key and value heads; divides `heads`. */
-  readonly kvHeads: number;
-  readonly headDim: number;
-  readonly intermediateSize: number;
-  readonly rmsNormEps: number;
-  readonly ropeTheta: number;
+  kvHeads: number;
+  headDim: number;
+  intermediateSize: number;
+  rmsNormEps: number;
+  ropeTheta: number;
   /** How the rotary embedding is stretched beyond the positions it was trained for; absent where it is not. */
-  readonly ropeScaling?: RopeScaling;
-  readonly maxPositions: number;
+  ropeScaling?: RopeScaling;
+  maxPositions: number;
   /** The LM head is the embedding matrix. */
-  readonly tiedEmbeddings: boolean;
+  tiedEmbeddings: boolean;
   /** Queries and keys are normalised per head before the rotation. */
-  readonly qkNorm: boolean;
+  qkNorm: boolean;
   /** Query, key and value projections have biases. */
-  readonly qkvBias: boolean;
-  readonly bosTokenId?: number;
+  qkvBias: boolean;
+  bosTokenId?: number;
   /** Tokens that end a turn; may be empty when only the tokenizer knows. */
-  readonly eosTokenIds: readonly number[];
+  eosTokenIds: readonly number[];
   /** How the weights of linear layers are held; absent where they are float32. */
-  readonly quantization?: Quantization | undefined;
+  quantization?: Quantization | undefined;
   /** Adapters over the weights; they come from files of their own and are not part of config.json. */
-  readonly adapters?: readonly Adapter[];
+  adapters?: readonly Adapter[];
 }
 
 type Json = Readonly<Record<string, unknown>>;

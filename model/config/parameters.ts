@@ -5,10 +5,10 @@ import type { ModelConfig } from './model-config.ts';
 
 /** One tensor of a model: its Hugging Face name and its shape, matrices as [out, in]. */
 export interface ParameterSpec {
-  readonly name: string;
-  readonly shape: readonly number[];
+  name: string;
+  shape: readonly number[];
   /** Bytes are packed weights, as `quantizedMatMul` reads them. Float32 where nothing is said. */
-  readonly dtype?: 'uint8';
+  dtype?: 'uint8';
 }
 
 /** A model's tensors by name. */

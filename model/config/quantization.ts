@@ -4,9 +4,9 @@ import { linearShapes } from './parameters.ts';
 
 /** How the linear layers of a model are held: four bits a weight, one float32 scale for each block of a row. */
 export interface Quantization {
-  readonly bits: 4;
+  bits: 4;
   /** Weights that share a scale: a power of two, 16 at least, that divides the inputs of every linear layer. */
-  readonly blockSize: number;
+  blockSize: number;
 }
 
 /** `quant_method` of config.json for this layout. */

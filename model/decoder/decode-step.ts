@@ -13,29 +13,29 @@ import type { ModelConfig } from '../config/model-config.ts';
 
 /** Keys and values of one layer: the past as [R, kv, C, hd], a step's own as [R, kv, 1, hd]. */
 export interface KeysAndValues {
-  readonly keys: Tensor;
-  readonly values: Tensor;
+  keys: Tensor;
+  values: Tensor;
 }
 
 /** One token for each of R sequences, each at its own position, in caches that hold C tokens. */
 export interface DecodeInputs {
   /** [R] int32 */
-  readonly tokens: Tensor;
+  tokens: Tensor;
   /** [R, hd] from `ropeTables`, row by row the position of that sequence's token. */
-  readonly cos: Tensor;
+  cos: Tensor;
   /** [R, hd] */
-  readonly sin: Tensor;
+  sin: Tensor;
   /** [R, 1, 1, C + 1], from `decodeMask`: added to the scores of the past, then of the new token itself. */
-  readonly mask: Tensor;
+  mask: Tensor;
   /** One per layer. */
-  readonly past: readonly KeysAndValues[];
+  past: readonly KeysAndValues[];
 }
 
 export interface DecodeOutputs {
   /** [R, V] */
-  readonly logits: Tensor;
+  logits: Tensor;
   /** One per layer, for the caller to write into the caches: an output as large as a cache would cost a copy of it. */
-  readonly fresh: readonly KeysAndValues[];
+  fresh: readonly KeysAndValues[];
 }
 
 /** Row r sees the first lengths[r] entries of its cache and itself; [R, 1, 1, capacity + 1]. */

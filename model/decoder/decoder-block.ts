@@ -31,15 +31,15 @@ export type Parameters = Readonly<Record<string, Tensor>>;
 
 /** Model and weights, as every step of the forward pass needs them. */
 export interface Decoder {
-  readonly config: ModelConfig;
-  readonly parameters: Parameters;
+  config: ModelConfig;
+  parameters: Parameters;
 }
 
 /** Queries [N, H, hd], keys and values [N, kv, hd] of a layer, normalised where the model does, not yet rotated. */
 export interface Heads {
-  readonly queries: Tensor;
-  readonly keys: Tensor;
-  readonly values: Tensor;
+  queries: Tensor;
+  keys: Tensor;
+  values: Tensor;
 }
 
 /** Rows of the embedding matrix. tokens [N] int32 -> [N, D] */
@@ -137,10 +137,10 @@ function linear(
 }
 
 interface AdaptedLayer {
-  readonly adapter: Adapter;
-  readonly parameters: Parameters;
-  readonly layer: number;
-  readonly name: LinearModule;
+  adapter: Adapter;
+  parameters: Parameters;
+  layer: number;
+  name: LinearModule;
 }
 
 /** x [N, in] -> [N, out], what one adapter adds. */

@@ -19,20 +19,20 @@ import { layerParameter, parameter } from '../config/parameters.ts';
 /** Whole sequences, padded at the right to one length T: no token sees the padding that follows it. */
 export interface SequenceInputs {
   /** [B, T] int32 */
-  readonly tokens: Tensor;
+  tokens: Tensor;
   /** [T, hd] from `ropeTables`. */
-  readonly cos: Tensor;
+  cos: Tensor;
   /** [T, hd] */
-  readonly sin: Tensor;
+  sin: Tensor;
   /** [T, T] from `causalMask`, added to the scores. */
-  readonly mask: Tensor;
+  mask: Tensor;
 }
 
 /** Rotated queries [B, H, T, hd] and keys [B, kv, T, hd], and values [B, kv, T, hd]. */
 export interface SequenceHeads {
-  readonly queries: Tensor;
-  readonly keys: Tensor;
-  readonly values: Tensor;
+  queries: Tensor;
+  keys: Tensor;
+  values: Tensor;
 }
 
 /** 0 where a token (row) may look, -1e9 where it may not; [length, length]. */

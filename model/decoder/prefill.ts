@@ -6,8 +6,8 @@ import type { ModelConfig } from '../config/model-config.ts';
 
 /** Rotated keys and values of one layer, [kv, T, hd] each. */
 export interface LayerCache {
-  readonly keys: Tensor;
-  readonly values: Tensor;
+  keys: Tensor;
+  values: Tensor;
 }
 
 /**

@@ -6,45 +6,45 @@ export type RopeScaling = LinearScaling | Llama3Scaling | YarnScaling;
 
 /** Every frequency divided by the factor (https://arxiv.org/abs/2306.15595). */
 export interface LinearScaling {
-  readonly type: 'linear';
-  readonly factor: number;
+  type: 'linear';
+  factor: number;
 }
 
 /** Llama 3.1: low frequencies divided, high ones kept, a ramp between the two. */
 export interface Llama3Scaling {
-  readonly type: 'llama3';
-  readonly factor: number;
+  type: 'llama3';
+  factor: number;
   /** Frequencies that turn less often than this within `originalPositions` are divided. */
-  readonly lowFrequencyTurns: number;
+  lowFrequencyTurns: number;
   /** Frequencies that turn more often than this are kept. */
-  readonly highFrequencyTurns: number;
-  readonly originalPositions: number;
+  highFrequencyTurns: number;
+  originalPositions: number;
 }
 
 /** YaRN (https://arxiv.org/abs/2309.00071). */
 export interface YarnScaling {
-  readonly type: 'yarn';
-  readonly factor: number;
-  readonly originalPositions: number;
+  type: 'yarn';
+  factor: number;
+  originalPositions: number;
   /** Multiplies cosines and sines, and so logits of attention by its square. */
-  readonly attentionFactor: number;
+  attentionFactor: number;
   /** Frequencies that turn more often than this within `originalPositions` are kept. */
-  readonly betaFast: number;
+  betaFast: number;
   /** Frequencies that turn less often than this are divided. */
-  readonly betaSlow: number;
+  betaSlow: number;
   /** The ends of the ramp are rounded outwards to whole dimensions. */
-  readonly truncate: boolean;
+  truncate: boolean;
 }
 
 interface Rope {
-  readonly ropeTheta: number;
-  readonly ropeScaling?: RopeScaling;
+  ropeTheta: number;
+  ropeScaling?: RopeScaling;
 }
 
 interface RopeDefaults {
-  readonly theta: number;
+  theta: number;
   /** What `original_max_position_embeddings` is where nothing says so. */
-  readonly maxPositions: number;
+  maxPositions: number;
 }
 
 type Json = Readonly<Record<string, unknown>>;

@@ -7,9 +7,9 @@ import type { Llama3Scaling, RopeScaling, YarnScaling } from './rope-scaling.ts'
  */
 export interface RopeTables {
   /** [positions, headDim] */
-  readonly cos: Float32Array;
+  cos: Float32Array;
   /** [positions, headDim] */
-  readonly sin: Float32Array;
+  sin: Float32Array;
 }
 
 type RopeConfig = Pick<ModelConfig, 'headDim' | 'ropeTheta' | 'ropeScaling'>;
@@ -45,7 +45,7 @@ function llama3Divided(scaling: Llama3Scaling): Divided {
 
 function yarnDivided(
   { originalPositions, betaFast, betaSlow, truncate }: YarnScaling,
-  { headDim, theta }: { readonly headDim: number; readonly theta: number },
+  { headDim, theta }: { headDim: number; theta: number },
 ): Divided {
   /** The pair, as a fraction, that turns so often within the original positions. */
   const pairOf = (turns: number): number =>

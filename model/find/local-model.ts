@@ -12,9 +12,9 @@ import type { JobOptions } from '../../agent_rl/jobs/job.ts';
 /** A model by what the user calls it. */
 export interface NamedModel extends Pick<JobOptions, 'signal' | 'print'> {
   /** A folder, or `org/name` of the hub. */
-  readonly name: string;
+  name: string;
   /** Branch, tag or commit of a model of the hub; `main` when absent. */
-  readonly revision?: string | undefined;
+  revision?: string | undefined;
 }
 
 /**

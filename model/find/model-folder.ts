@@ -22,7 +22,7 @@ const remedies = {
  * @throws AgentRlError `MODEL_INVALID` when it is in neither. Ids of the hub were made folders by `withLocalModel`.
  */
 export function modelFolder(
-  { model }: { readonly model: NamedModel },
+  { model }: { model: NamedModel },
   namedBy: keyof typeof remedies = 'config',
 ): string {
   const name = model.hfModelName ?? model.path;

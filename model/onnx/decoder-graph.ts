@@ -26,13 +26,13 @@ const hidden = -1e9;
 /** Names of what all layers share. */
 interface Shared {
   /** Rotation tables [positions, hd / 2]. */
-  readonly cos: string;
-  readonly sin: string;
+  cos: string;
+  sin: string;
   /** [B, 1, group * S, T], added to the scores. */
-  readonly mask: string;
+  mask: string;
   /** [B] and [S] as int64 [1], for shapes. */
-  readonly batch: string;
-  readonly length: string;
+  batch: string;
+  length: string;
 }
 
 /**

@@ -21,21 +21,21 @@ const dataFile = `${modelFile}_data`;
 
 export interface ExportOptions {
   /** Weights of more bytes than this lie beside the model. */
-  readonly mostBytesInside?: number;
+  mostBytesInside?: number;
   /** Folders of adapters over the model; what they add is computed beside it. */
-  readonly adapters?: readonly string[];
+  adapters?: readonly string[];
   /** Folder of the tokenizer's files, where they are neither beside the model nor beside what it is over. */
-  readonly texts?: string;
+  texts?: string;
   /** Aborted: nothing is written. */
-  readonly signal?: AbortSignal;
+  signal?: AbortSignal;
 }
 
 export interface ExportedModel {
-  readonly parameters: number;
+  parameters: number;
   /** Of the `.onnx` file and of what lies beside it. */
-  readonly bytes: number;
+  bytes: number;
   /** Whether the weights lie in `onnx/model.onnx_data`. */
-  readonly weightsApart: boolean;
+  weightsApart: boolean;
 }
 
 /**

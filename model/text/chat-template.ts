@@ -17,28 +17,28 @@ import { pythonFunctions, pythonTemplate } from './python-jinja.ts';
 
 /** Text of one source. Everything but `template` is to be encoded without control tokens. */
 export interface PromptPiece {
-  readonly source: Extract<TokenSource, 'template' | 'system' | 'user' | 'tool'>;
-  readonly text: string;
+  source: Extract<TokenSource, 'template' | 'system' | 'user' | 'tool'>;
+  text: string;
 }
 
 export interface RenderOptions {
   /** Ends with the cue after which the assistant speaks. */
-  readonly addGenerationPrompt?: boolean;
+  addGenerationPrompt?: boolean;
   /** Whether the cue leaves room for thoughts; nothing is said about it when absent. */
-  readonly thinking?: boolean;
+  thinking?: boolean;
   /** What the conversation's tools are, where only what follows its beginning is asked for. */
-  readonly tools?: readonly ToolDefinition[];
+  tools?: readonly ToolDefinition[];
   /** Whose messages results of tools are shown as, for templates that know no role `tool`. Default `tool`. */
-  readonly resultsAs?: 'tool' | 'user';
+  resultsAs?: 'tool' | 'user';
   /** The day, YYYY-MM-DD, told to a template that asks for today's. Default `defaultTemplateDate`. */
-  readonly date?: string;
+  date?: string;
 }
 
 /** A model's templates by what they are for, as Hugging Face names them. */
 export interface TemplateSources {
-  readonly default: string;
+  default: string;
   /** For conversations with tools, where the model keeps another template for these. */
-  readonly tool_use?: string;
+  tool_use?: string;
 }
 
 /** What templates are told when they ask for the day: results must not depend on when they were made. */
@@ -203,10 +203,10 @@ export class ChatTemplate {
 
 /** Where a turn stands whose continuation is asked for. */
 export interface AfterTurn {
-  readonly endOfTurn: string;
-  readonly options: RenderOptions;
+  endOfTurn: string;
+  options: RenderOptions;
   /** What came before it; one message of the user by default. */
-  readonly earlier?: readonly Message[];
+  earlier?: readonly Message[];
 }
 
 function parsed(source: string): Template {
@@ -264,10 +264,10 @@ function piecesOf(text: string, messages: readonly SaidMessage[]): readonly Prom
 
 interface Placed {
   /** The template's text on either side of a content. */
-  readonly left: string;
-  readonly right: string;
+  left: string;
+  right: string;
   /** The content as the template shows it. */
-  readonly shown: (content: string) => string;
+  shown: (content: string) => string;
 }
 
 /** What the white space around a placeholder tells about how the template shows that content. */

@@ -7,9 +7,9 @@ import { isRecord } from '../config/is-record.ts';
 import { readJson } from '../config/read-json.ts';
 
 interface AddedToken {
-  readonly id: number;
-  readonly content: string;
-  readonly special: boolean;
+  id: number;
+  content: string;
+  special: boolean;
 }
 
 /** Stands for bytes and ids that are no text. */
@@ -116,7 +116,7 @@ export class Tokenizer {
 }
 
 type TokenizerJson = Readonly<Record<string, unknown>> & {
-  readonly model: Readonly<Record<string, unknown>>;
+  model: Readonly<Record<string, unknown>>;
 };
 
 function checked(json: unknown, source: string): TokenizerJson {

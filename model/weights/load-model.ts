@@ -21,33 +21,33 @@ import type { StoredDtype, TensorEntry } from './safetensors-header.ts';
 import type { WeightsFile } from './weights-file.ts';
 
 export interface LoadedModel {
-  readonly config: ModelConfig;
+  config: ModelConfig;
   /** By Hugging Face name, in the order of `parameterSpecs`. */
-  readonly parameters: Map<string, Float32Array | Uint8Array>;
+  parameters: Map<string, Float32Array | Uint8Array>;
   /** How the embedding is stored; other tensors may be stored otherwise. In memory all are float32, or packed bytes. */
-  readonly storedDtype: StoredDtype;
+  storedDtype: StoredDtype;
 }
 
 /** A model folder by its headers alone. */
 export interface ModelFacts {
-  readonly config: ModelConfig;
+  config: ModelConfig;
   /** Values in all its tensors; a tied head counts once. */
-  readonly parameterCount: number;
+  parameterCount: number;
   /** Of its tensors as they are stored. */
-  readonly bytes: number;
-  readonly storedDtype: StoredDtype;
+  bytes: number;
+  storedDtype: StoredDtype;
   /** Paths of the files that hold its weights. */
-  readonly files: readonly string[];
+  files: readonly string[];
   /** Its tensors, in the order of `parameterSpecs`. */
-  readonly tensors: readonly Pick<TensorEntry, 'name' | 'dtype' | 'shape'>[];
+  tensors: readonly Pick<TensorEntry, 'name' | 'dtype' | 'shape'>[];
 }
 
 /** A model folder, opened and checked but for its values. */
 interface OpenModel {
-  readonly config: ModelConfig;
-  readonly stored: ReadonlyMap<string, StoredTensor>;
-  readonly storedDtype: StoredDtype;
-  readonly files: readonly WeightsFile[];
+  config: ModelConfig;
+  stored: ReadonlyMap<string, StoredTensor>;
+  storedDtype: StoredDtype;
+  files: readonly WeightsFile[];
 }
 
 const torchNames: Readonly<Record<StoredDtype, string>> = {
@@ -58,9 +58,9 @@ const torchNames: Readonly<Record<StoredDtype, string>> = {
 
 export interface LoadOptions {
   /** Quantise a float model while it is read, so that no more than one of its matrices is ever held in float32. */
-  readonly quantize?: Quantization | undefined;
+  quantize?: Quantization | undefined;
   /** Looks at every tensor while it is quantised. */
-  readonly each?: QuantizeOptions['each'];
+  each?: QuantizeOptions['each'];
 }
 
 /**

@@ -3,9 +3,9 @@ import { requireFloats, scaleName, unquantized } from '../config/parameters.ts';
 import { dequantizedTensor } from './quantize-weights.ts';
 
 export interface FloatModel extends OpenedModel {
-  readonly parameters: Map<string, Float32Array>;
+  parameters: Map<string, Float32Array>;
   /** The weights were stored in four bits: these are the floats those stand for. */
-  readonly dequantized: boolean;
+  dequantized: boolean;
 }
 
 /** Loads a model and its adapters as floats, four-bit weights one after the other. @throws AgentRlError `MODEL_INVALID` */

@@ -13,13 +13,13 @@ import type { Quantization } from '../config/quantization.ts';
 /** An adapter to begin with. */
 export interface NewAdapter extends Omit<Adapter, 'name'> {
   /** Keys its first values. */
-  readonly seed: number;
+  seed: number;
 }
 
 /** The model under an adapter, as its folder names it. */
 export interface BaseModel {
-  readonly name: string;
-  readonly revision: string | undefined;
+  name: string;
+  revision: string | undefined;
 }
 
 /** Finds the folder of a model that an adapter names and that is no folder here. */
@@ -28,33 +28,33 @@ export type FindBase = (base: BaseModel) => Promise<string | undefined>;
 /** A model and what is over it. */
 export interface LayersRequest {
   /** A model folder, or the folder of an adapter, which names the model under it. */
-  readonly folder: string;
+  folder: string;
   /** Folders of adapters over it, in order. */
-  readonly adapters?: readonly string[];
+  adapters?: readonly string[];
   /** The flag or setting that names the adapters. */
-  readonly namedBy?: string;
-  readonly findBase?: FindBase;
+  namedBy?: string;
+  findBase?: FindBase;
 }
 
 export interface ModelRequest extends Pick<LayersRequest, 'folder' | 'adapters'> {
   /** One more over all of them, which changes nothing yet. */
-  readonly newAdapter?: NewAdapter | undefined;
+  newAdapter?: NewAdapter | undefined;
   /** Quantise the model's float weights while they are read. */
-  readonly quantize?: Quantization | undefined;
+  quantize?: Quantization | undefined;
 }
 
 /** Where the weights of a request are: one model and adapters over it. */
 export interface ModelLayers {
-  readonly base: string;
-  readonly adapters: readonly string[];
+  base: string;
+  adapters: readonly string[];
 }
 
 export interface OpenedModel {
   /** Its adapters included. */
-  readonly config: ModelConfig;
+  config: ModelConfig;
   /** Of the model and its adapters, by their names in memory. */
-  readonly parameters: Map<string, Float32Array | Uint8Array>;
-  readonly layers: ModelLayers;
+  parameters: Map<string, Float32Array | Uint8Array>;
+  layers: ModelLayers;
 }
 
 /** Whether a folder is a model's or an adapter's. */
@@ -137,8 +137,8 @@ function adapterFolder(name: string, note = ''): string {
 
 export interface DescribedModel {
   /** Its adapters included. */
-  readonly config: ModelConfig;
-  readonly layers: ModelLayers;
+  config: ModelConfig;
+  layers: ModelLayers;
 }
 
 /** What `openModel` would give, without the weights. @throws AgentRlError `MODEL_INVALID` */

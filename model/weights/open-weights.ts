@@ -11,14 +11,14 @@ import type { WeightsFile } from './weights-file.ts';
 
 /** A tensor and the file it is in. */
 export interface StoredTensor {
-  readonly file: WeightsFile;
-  readonly entry: TensorEntry;
+  file: WeightsFile;
+  entry: TensorEntry;
 }
 
 /** The open files of a model folder and what they hold, by name. */
 export interface Weights {
-  readonly files: readonly WeightsFile[];
-  readonly tensors: ReadonlyMap<string, StoredTensor>;
+  files: readonly WeightsFile[];
+  tensors: ReadonlyMap<string, StoredTensor>;
 }
 
 /**

@@ -13,9 +13,9 @@ import { quantizationProblems, type Quantization } from '../config/quantization.
 /** A matrix [out, in] in four bits, as `quantizedMatMul` reads it. */
 export interface QuantizedMatrix {
   /** [out, in / blockSize, blockSize / 2] */
-  readonly packed: Uint8Array;
+  packed: Uint8Array;
   /** [out, in / blockSize] */
-  readonly scales: Float32Array;
+  scales: Float32Array;
 }
 
 /**
@@ -107,11 +107,11 @@ export function requireQuantizable(config: ModelConfig, quantization: Quantizati
 }
 
 export interface QuantizeOptions {
-  readonly quantization: Quantization;
+  quantization: Quantization;
   /** The tensor of the float model of this name and shape. */
-  readonly read: (spec: ParameterSpec) => Promise<Float32Array> | Float32Array;
+  read: (spec: ParameterSpec) => Promise<Float32Array> | Float32Array;
   /** Looks at each tensor once it was read: its floats, which may be kept, and what is held of it by name. */
-  readonly each?:
+  each?:
     ((spec: ParameterSpec, values: Float32Array, held: Weights) => unknown) | undefined;
 }
 
@@ -140,7 +140,7 @@ export async function quantizeWeights(
 function heldOf(
   name: string,
   values: Float32Array,
-  { config, quantization }: { readonly config: ModelConfig; readonly quantization: Quantization },
+  { config, quantization }: { config: ModelConfig; quantization: Quantization },
 ): Weights {
   if (!isLinear(config, name)) return new Map([[name, values]]);
   const { packed, scales } = quantizeMatrix(values, quantization.blockSize);

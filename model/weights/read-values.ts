@@ -30,7 +30,7 @@ export async function readInto(
 export async function readFloatsAt(
   handle: FileHandle,
   position: number,
-  { count, dtype }: { readonly count: number; readonly dtype: StoredDtype },
+  { count, dtype }: { count: number; dtype: StoredDtype },
 ): Promise<Float32Array | undefined> {
   const values = new Float32Array(count);
   if (dtype === 'F32') {

@@ -12,11 +12,11 @@ export const bytesOf: Readonly<Record<TensorDtype, number>> = { F32: 4, F16: 2, 
 
 /** Where one tensor lies; offsets count from the end of the header. */
 export interface TensorEntry {
-  readonly name: string;
-  readonly dtype: TensorDtype;
-  readonly shape: readonly number[];
-  readonly start: number;
-  readonly end: number;
+  name: string;
+  dtype: TensorDtype;
+  shape: readonly number[];
+  start: number;
+  end: number;
 }
 
 /** The format's own bound, which keeps a corrupt length from being believed. */

@@ -80,17 +80,17 @@ export class SafetensorsFile implements WeightsFile {
 }
 
 export interface TensorToWrite {
-  readonly shape: readonly number[];
+  shape: readonly number[];
   /** Floats are stored as the file's `dtype`, bytes as U8 whatever that is. */
-  readonly values: Float32Array | Uint8Array;
+  values: Float32Array | Uint8Array;
   /** Width of these floats, where it is not the file's. */
-  readonly dtype?: StoredDtype;
+  dtype?: StoredDtype;
 }
 
 export interface WriteSafetensorsOptions {
-  readonly dtype?: StoredDtype;
+  dtype?: StoredDtype;
   /** Free text kept in the header. */
-  readonly metadata?: Readonly<Record<string, string>>;
+  metadata?: Readonly<Record<string, string>>;
 }
 
 /**

@@ -32,6 +32,6 @@ export const tinyModel: ModelConfig = {
 
 /** Sequences and tokens of each in one training step. */
 export interface BatchSize {
-  readonly sequences: number;
-  readonly length: number;
+  sequences: number;
+  length: number;
 }

@@ -7,19 +7,19 @@ import type { ModelConfig } from '../../model/config/model-config.ts';
 import { initialParameters } from '../../model/config/parameters.ts';
 
 export interface DecodeRate {
-  readonly batch: number;
-  readonly tokensPerSecond: number;
-  readonly msPerStep: number;
+  batch: number;
+  tokensPerSecond: number;
+  msPerStep: number;
   /** Of the wall clock, what was not spent in the runtime: drawing, cache writes, scheduling. */
-  readonly outsideShare: number;
+  outsideShare: number;
 }
 
 export interface DecodeOptions {
-  readonly batches: readonly number[];
-  readonly promptTokens: number;
-  readonly newTokens: number;
+  batches: readonly number[];
+  promptTokens: number;
+  newTokens: number;
   /** Measurements per batch size; the median by speed is reported. */
-  readonly repeats: number;
+  repeats: number;
 }
 
 /** Tokens per second of continuous batching, each batch full from the first to the last token. */
@@ -49,9 +49,9 @@ export async function measureDecode(
 }
 
 interface Once {
-  readonly batch: number;
-  readonly prompt: readonly number[];
-  readonly maxTokens: number;
+  batch: number;
+  prompt: readonly number[];
+  maxTokens: number;
 }
 
 async function decodeOnce(

@@ -12,21 +12,21 @@ import { median, timed } from './statistics.ts';
 
 /** One matrix product as the training step computes it. */
 export interface Product {
-  readonly name: string;
+  name: string;
   /** As stored; leading axes are batches. */
-  readonly a: readonly number[];
-  readonly b: readonly number[];
-  readonly transposeA: boolean;
-  readonly transposeB: boolean;
+  a: readonly number[];
+  b: readonly number[];
+  transposeA: boolean;
+  transposeB: boolean;
   /** How often a step computes it. */
-  readonly count: number;
+  count: number;
 }
 
 export interface ProductRate extends Product {
   /** With the product copied to JavaScript. */
-  readonly fetchedGflops: number;
+  fetchedGflops: number;
   /** By the runtime's own clock around the kernel. */
-  readonly kernelGflops: number;
+  kernelGflops: number;
 }
 
 /** The distinct products of a step: of each projection, forward, gradient of its input and of its weights; and attention's. */
@@ -70,7 +70,7 @@ const product = (
   name: string,
   a: readonly number[],
   b: readonly number[],
-  { transposed, count }: { readonly transposed?: 'a' | 'b'; readonly count: number },
+  { transposed, count }: { transposed?: 'a' | 'b'; count: number },
 ): Product => ({
   name,
   a,
@@ -90,7 +90,7 @@ export const productSeconds = (rates: readonly ProductRate[]): number =>
 /** Rates of every product as a program of its own, compiled as the step is. */
 export async function measureProducts(
   products: readonly Product[],
-  { threads, repeats }: { readonly threads: number; readonly repeats: number },
+  { threads, repeats }: { threads: number; repeats: number },
 ): Promise<ProductRate[]> {
   const folder = await mkdtemp(path.join(tmpdir(), 'agent-rl-bench-'));
   try {
@@ -114,9 +114,9 @@ export async function measureProducts(
 }
 
 interface RunOptions {
-  readonly threads: number;
-  readonly repeats: number;
-  readonly profilePrefix?: string;
+  threads: number;
+  repeats: number;
+  profilePrefix?: string;
 }
 
 async function runProduct(
@@ -144,11 +144,11 @@ async function runProduct(
 }
 
 interface ProfileEvent {
-  readonly cat: string;
-  readonly name: string;
+  cat: string;
+  name: string;
   /** Microseconds. */
-  readonly dur: number;
-  readonly args?: { readonly op_name?: string };
+  dur: number;
+  args?: { op_name?: string };
 }
 
 async function kernelSeconds(folder: string, prefix: string): Promise<number[]> {

@@ -12,11 +12,11 @@ import { benchAdapter, qwen3Shape } from './qwen3-shape/shape.ts';
  *   npm run bench:memory -- [filter]
  */
 interface Case {
-  readonly name: string;
-  readonly config: ModelConfig;
-  readonly recompute: ProgramMemory['recompute'];
+  name: string;
+  config: ModelConfig;
+  recompute: ProgramMemory['recompute'];
   /** Planned and not run: no machine of this size runs it. */
-  readonly plannedOnly?: boolean;
+  plannedOnly?: boolean;
 }
 
 const tokens = 1024;

@@ -7,12 +7,12 @@ import { programOutput } from './program-output.ts';
 
 export interface PeerPython {
   /** Python 3.10 or later. Where it lacks a module it needs the venv module and a package index. */
-  readonly python: string;
+  python: string;
   /** What the peer imports. */
-  readonly modules: readonly string[];
+  modules: readonly string[];
   /** What brings the modules, as pip reads it. */
-  readonly packages: readonly string[];
-  readonly note: (text: string) => void;
+  packages: readonly string[];
+  note: (text: string) => void;
 }
 
 /** Runs with a Python that has the modules: the given one, or an environment of it that is thrown away. */

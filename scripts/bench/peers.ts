@@ -7,24 +7,24 @@ import { withPeerPython, type PeerPython } from './peer-python.ts';
 import { programOutput } from './program-output.ts';
 
 export interface PeerVariant {
-  readonly name: string;
+  name: string;
   /** Absent when it failed. */
-  readonly medianS?: number;
-  readonly seconds?: readonly number[];
-  readonly error?: string;
+  medianS?: number;
+  seconds?: readonly number[];
+  error?: string;
 }
 
 export interface PeerResult {
-  readonly version: string;
-  readonly threads: number;
-  readonly variants: readonly PeerVariant[];
+  version: string;
+  threads: number;
+  variants: readonly PeerVariant[];
 }
 
 export interface PeerOptions extends Pick<PeerPython, 'python' | 'note'> {
-  readonly threads: number;
-  readonly repeats: number;
-  readonly config: ModelConfig;
-  readonly size: BatchSize;
+  threads: number;
+  repeats: number;
+  config: ModelConfig;
+  size: BatchSize;
 }
 
 /** Where the CPU build is not the default one, this brings GPU libraries along: it cannot be imported without them. */

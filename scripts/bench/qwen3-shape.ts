@@ -16,15 +16,15 @@ import {
 } from './qwen3-shape/tasks.ts';
 
 export interface Qwen3ShapeOptions {
-  readonly shape: Shape;
+  shape: Shape;
   /** Which of its tasks. */
-  readonly kinds: readonly Task['kind'][];
-  readonly threads: number;
+  kinds: readonly Task['kind'][];
+  threads: number;
   /** Timed calls of every row, at least. */
-  readonly repeats: number;
+  repeats: number;
   /** A Python that has `qwen3PeerModules`; without it there are no peers. */
-  readonly python?: string;
-  readonly note: (text: string) => void;
+  python?: string;
+  note: (text: string) => void;
 }
 
 /** What the peers import. */
@@ -76,7 +76,7 @@ const inWords = ({ seconds, peakBytes }: RowAnswer): string =>
 /** What cannot run here is reported when it is a peer; ours must run. */
 async function nextRound(
   before: MeasuredRow,
-  { task, contestant }: Pick<Group, 'task'> & { readonly contestant: Contestant },
+  { task, contestant }: Pick<Group, 'task'> & { contestant: Contestant },
   { threads, repeats, python }: Qwen3ShapeOptions,
 ): Promise<MeasuredRow> {
   const order: RowOrder = {

@@ -5,21 +5,21 @@ import { qwen3ShapeMarkdown, type Qwen3ShapeReport } from './qwen3-shape/report.
 import type { TrainStepResult } from './train-step.ts';
 
 export interface BenchReport {
-  readonly machine: {
-    readonly processor: string;
-    readonly processors: number;
-    readonly threads: number;
-    readonly node: string;
+  machine: {
+    processor: string;
+    processors: number;
+    threads: number;
+    node: string;
     /** Runnable processes over the last minute, before and after measuring. */
-    readonly loadBefore: number;
-    readonly loadAfter: number;
+    loadBefore: number;
+    loadAfter: number;
   };
-  readonly train?: TrainStepResult;
-  readonly products?: readonly ProductRate[];
-  readonly decode?: readonly DecodeRate[];
-  readonly peers?: PeerResult;
-  readonly qwen3?: Qwen3ShapeReport;
-  readonly peakRssBytes: number;
+  train?: TrainStepResult;
+  products?: readonly ProductRate[];
+  decode?: readonly DecodeRate[];
+  peers?: PeerResult;
+  qwen3?: Qwen3ShapeReport;
+  peakRssBytes: number;
 }
 
 /** Goals, each a share; see design.md. */

@@ -10,7 +10,7 @@ export function median(values: readonly number[]): number {
 /** Wall-clock seconds of each of `repeats` calls after `warmUp` that are not counted. */
 export async function timed(
   call: () => Promise<unknown>,
-  { repeats, warmUp }: { readonly repeats: number; readonly warmUp: number },
+  { repeats, warmUp }: { repeats: number; warmUp: number },
 ): Promise<number[]> {
   const seconds: number[] = [];
   for (let i = -warmUp; i < repeats; i++) {

@@ -19,20 +19,20 @@ import type { BatchSize } from './bench-model.ts';
 import { median } from './statistics.ts';
 
 export interface TrainStepResult {
-  readonly parameters: number;
-  readonly tokens: number;
+  parameters: number;
+  tokens: number;
   /** Of each counted step: forward, backward, clipping and AdamW. */
-  readonly seconds: readonly number[];
-  readonly medianS: number;
+  seconds: readonly number[];
+  medianS: number;
   /** Of the median step's parts. */
-  readonly programS: number;
-  readonly optimizerS: number;
-  readonly tokensPerSecond: number;
+  programS: number;
+  optimizerS: number;
+  tokensPerSecond: number;
   /** 6 x parameters x tokens / time. */
-  readonly gflops: number;
-  readonly peakRssBytes: number;
+  gflops: number;
+  peakRssBytes: number;
   /** Of the first and the last step: the same batch again and again, so it must fall. */
-  readonly losses: readonly [first: number, last: number];
+  losses: readonly [first: number, last: number];
 }
 
 const optimOptions: OptimStepOptions = {
@@ -125,7 +125,7 @@ function batchOf(
 export async function measureTrainStep(
   engine: Engine,
   config: ModelConfig,
-  { repeats, ...size }: BatchSize & { readonly repeats: number },
+  { repeats, ...size }: BatchSize & { repeats: number },
 ): Promise<TrainStepResult> {
   const step = await TrainStep.open(engine, config, size);
   const warmUp = 2;

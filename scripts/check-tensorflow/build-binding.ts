@@ -13,11 +13,11 @@ const protobufPackage = 'google-protobuf@3.21.4';
 
 export interface BindingOptions {
   /** Everything is put here. */
-  readonly folder: string;
-  readonly python: string;
+  folder: string;
+  python: string;
   /** A wheel of tensorflow-cpu to use instead of downloading one. */
-  readonly wheel?: string;
-  readonly note: (text: string) => void;
+  wheel?: string;
+  note: (text: string) => void;
 }
 
 /**

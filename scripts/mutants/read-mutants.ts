@@ -4,13 +4,13 @@ import { join } from 'node:path';
 /** A fault made by hand, and the tests that must notice it. */
 export interface Mutant {
   /** What is wrong with it, in words. */
-  readonly name: string;
-  readonly file: string;
+  name: string;
+  file: string;
   /** Occurs exactly once in the file. */
-  readonly find: string;
-  readonly replace: string;
+  find: string;
+  replace: string;
   /** Paths of the tests that must notice. */
-  readonly tests: readonly string[];
+  tests: readonly string[];
 }
 
 /** All mutants of a checkout. */

@@ -16,19 +16,19 @@ import { trainTokenizer } from './train-tokenizer.ts';
 
 export interface StarterOptions {
   /** The warm-up's run file. `model.path` is where the fresh weights go, `dataset.dir` where the conversations do. */
-  readonly prepared: PreparedRun;
-  readonly conversations: readonly (readonly Message[])[];
+  prepared: PreparedRun;
+  conversations: readonly (readonly Message[])[];
   /** Of the fresh model; the tokenizer gets as many entries as it has. */
-  readonly model: ModelConfig;
+  model: ModelConfig;
   /** Makes the fresh weights. */
-  readonly weights: typeof initialParameters;
+  weights: typeof initialParameters;
   /** What the tokenizer keeps apart; see `trainTokenizer`. */
-  readonly apart: string;
+  apart: string;
   /** What the tokenizer sees between a thought, a text and a call. */
-  readonly between: string;
+  between: string;
   /** Folder that the finished model goes to. */
-  readonly out: string;
-  readonly say: (text: string) => void;
+  out: string;
+  say: (text: string) => void;
 }
 
 /** Conversations the tokenizer is trained on; more change nothing it keeps. */
@@ -73,7 +73,7 @@ async function makeFresh(
     between,
     seed,
   }: Pick<StarterOptions, 'conversations' | 'model' | 'weights' | 'apart' | 'between'> & {
-    readonly seed: number;
+    seed: number;
   },
 ): Promise<void> {
   const texts = conversations

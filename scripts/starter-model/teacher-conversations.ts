@@ -15,7 +15,7 @@ export function* teacherConversations(
   { chosen }: Pick<PreparedRun, 'chosen'>,
   seed: number,
   count: number,
-  { reliable = false }: { readonly reliable?: boolean } = {},
+  { reliable = false }: { reliable?: boolean } = {},
 ): Generator<readonly Message[]> {
   const { name } = chosen.environment.entry.spec;
   const searching = () => ({ topK: topKOf(chosen), render, reliable });
@@ -25,7 +25,7 @@ export function* teacherConversations(
 }
 
 function* messagesOf(
-  demonstrations: Iterable<{ readonly messages: readonly Message[] }>,
+  demonstrations: Iterable<{ messages: readonly Message[] }>,
 ): Generator<readonly Message[]> {
   for (const { messages } of demonstrations) yield messages;
 }

@@ -7,8 +7,8 @@ import { Tokenizer } from 'tokenizers';
 import { specialTokens } from './special-tokens.ts';
 
 interface BpeJson {
-  readonly model: { readonly merges: readonly (readonly [string, string])[] };
-  readonly [key: string]: unknown;
+  model: { merges: readonly (readonly [string, string])[] };
+  [key: string]: unknown;
 }
 
 /**

@@ -11,10 +11,10 @@ export type Program = string | ((bait: Bait) => string);
 
 /** A program of an innocent user of the same sandbox. */
 export interface Bystander {
-  readonly code: Program;
-  readonly stdin?: Program;
+  code: Program;
+  stdin?: Program;
   /** What it prints when it was left alone; with it, it must end as `ok`. */
-  readonly prints: Program;
+  prints: Program;
 }
 
 /**
@@ -22,27 +22,27 @@ export interface Bystander {
  * itself as well. Nothing in it may do lasting harm even where it is not contained.
  */
 export interface Attack {
-  readonly name: string;
+  name: string;
   /** Not always a string: a caller's mistake is an attack too. */
-  readonly code: Program | null | number;
-  readonly stdin?: string;
-  readonly files?: SandboxFiles | ((bait: Bait) => SandboxFiles);
-  readonly limits?: SandboxLimits;
+  code: Program | null | number;
+  stdin?: string;
+  files?: SandboxFiles | ((bait: Bait) => SandboxFiles);
+  limits?: SandboxLimits;
   /** Every status that shows it was contained. */
-  readonly ends: readonly SandboxStatus[];
+  ends: readonly SandboxStatus[];
   /** Must be in what it printed: that it got as far as it should, or what a user has to be told. */
-  readonly says?: string;
+  says?: string;
   /** Run to their ends before it, in the same sandbox. */
-  readonly before?: readonly (Omit<RunRequest, 'code' | 'stdin'> & {
-    readonly code: Program;
-    readonly stdin?: Program;
+  before?: readonly (Omit<RunRequest, 'code' | 'stdin'> & {
+    code: Program;
+    stdin?: Program;
   })[];
   /** Run at the same time, in the same sandbox. */
-  readonly beside?: Bystander;
+  beside?: Bystander;
   /** What it started needs this long to show. */
-  readonly settleMs?: number;
+  settleMs?: number;
   /** Takes so much of the machine that no other attack should run at the same time. */
-  readonly alone?: boolean;
+  alone?: boolean;
 }
 
 export const written = (program: Program, bait: Bait): string =>

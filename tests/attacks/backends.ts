@@ -22,8 +22,8 @@ export const packageBackends: readonly Backend[] = tiers.map((name) => ({
 
 /** Of some backends those that this machine has, and why the others do not start. */
 export async function offered(backends: readonly Backend[]): Promise<{
-  readonly present: readonly Backend[];
-  readonly absent: readonly { readonly name: string; readonly why: string }[];
+  present: readonly Backend[];
+  absent: readonly { name: string; why: string }[];
 }> {
   const present: Backend[] = [];
   const absent: { name: string; why: string }[] = [];

@@ -6,15 +6,15 @@ import { rewardHacks, type RewardHack } from './reward-hacks.ts';
 
 /** Parts of names; without any, all. */
 export interface Choice {
-  readonly backends: readonly string[];
-  readonly cases: readonly string[];
+  backends: readonly string[];
+  cases: readonly string[];
 }
 
 export interface Chosen {
-  readonly backends: readonly Backend[];
+  backends: readonly Backend[];
   /** By theme. */
-  readonly attacks: readonly (readonly [theme: string, attacks: readonly Attack[]])[];
-  readonly hacks: readonly RewardHack[];
+  attacks: readonly (readonly [theme: string, attacks: readonly Attack[]])[];
+  hacks: readonly RewardHack[];
 }
 
 export const themeOfHacks = 'reward hacks';
@@ -34,7 +34,7 @@ export function choose({ backends, cases }: Choice): Chosen {
 }
 
 /** What is wrong with flags, in a line, or nothing. */
-export function flagProblem({ lanes, ...choice }: Choice & { readonly lanes: string }) {
+export function flagProblem({ lanes, ...choice }: Choice & { lanes: string }) {
   const chosen = choose(choice);
   if (!/^[1-9]\d{0,2}$/.test(lanes)) {
     return `--lanes is ${lanes === '' ? 'empty' : lanes}; expected a whole number, from 1 to 999.`;

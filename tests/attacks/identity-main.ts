@@ -15,14 +15,14 @@ import type { Backend } from './backend.ts';
  */
 
 export interface IdentitySettings {
-  readonly identity: string;
+  identity: string;
   /** Parts of names; without any, all. */
-  readonly backends: readonly string[];
-  readonly cases: readonly string[];
-  readonly lanes: number;
-  readonly inherited: InheritedFile;
+  backends: readonly string[];
+  cases: readonly string[];
+  lanes: number;
+  inherited: InheritedFile;
   /** Where the reports are written, as JSON. */
-  readonly report: string;
+  report: string;
 }
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);

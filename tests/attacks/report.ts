@@ -2,11 +2,11 @@ import type { Finding } from './run-attack.ts';
 
 /** What one backend withstood as one user. */
 export interface SuiteReport {
-  readonly backend: string;
-  readonly identity: string;
+  backend: string;
+  identity: string;
   /** Findings by theme. */
-  readonly themes: Readonly<Record<string, readonly Finding[]>>;
-  readonly wallS: number;
+  themes: Readonly<Record<string, readonly Finding[]>>;
+  wallS: number;
 }
 
 const countsOf = (findings: readonly Finding[]): { passed: number; failed: number } => {

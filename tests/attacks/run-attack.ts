@@ -11,12 +11,12 @@ import type { Host } from './host/host.ts';
 
 /** What became of one attack. It was contained when there are no problems. */
 export interface Finding {
-  readonly attack: string;
-  readonly status: string;
-  readonly wallMs: number;
-  readonly problems: readonly string[];
+  attack: string;
+  status: string;
+  wallMs: number;
+  problems: readonly string[];
   /** The end of what it printed, where there are problems. */
-  readonly output?: string;
+  output?: string;
 }
 
 const memoryMiB = 256;

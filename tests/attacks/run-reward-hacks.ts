@@ -5,11 +5,11 @@ import type { HackedTask, JudgedBy, RewardHack } from './reward-hacks.ts';
 import type { Finding } from './run-attack.ts';
 
 interface JudgedProgram {
-  readonly name: string;
-  readonly code: string;
-  readonly tests: CodeTests;
-  readonly compare: Compare;
-  readonly honest: boolean;
+  name: string;
+  code: string;
+  tests: CodeTests;
+  compare: Compare;
+  honest: boolean;
 }
 
 /** An honest program ends by itself, however slow the machine; a hack may wait for its deadline. */

@@ -8,11 +8,11 @@ import { Host, type InheritedFile } from './host/host.ts';
 import { brokenSandbox, type Finding, runAttack } from './run-attack.ts';
 
 export interface SuiteOptions {
-  readonly attacks: readonly Attack[];
+  attacks: readonly Attack[];
   /** Attacks at once; each lane has a sandbox and a part of the host of its own. */
-  readonly lanes: number;
-  readonly inherited?: InheritedFile;
-  readonly onFinding?: (finding: Finding) => void;
+  lanes: number;
+  inherited?: InheritedFile;
+  onFinding?: (finding: Finding) => void;
 }
 
 /** One runs the attack, the other an innocent program. */

@@ -6,11 +6,11 @@ import { isSystemFailure, outcomes } from '../../agent_rl/core/outcome.ts';
 
 export interface EnvironmentContract {
   /** The class that carries `@environment`. */
-  readonly plugin: unknown;
+  plugin: unknown;
   /** A new instance for one and the same task, as the container would make it. */
-  readonly create: () => Environment;
+  create: () => Environment;
   /** Turns that solve the task. */
-  readonly winningTurns: readonly Turn[];
+  winningTurns: readonly Turn[];
 }
 
 const signal = new AbortController().signal;

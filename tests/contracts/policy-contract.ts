@@ -9,20 +9,20 @@ import type { Transcript, TokenSource } from '../../agent_rl/core/transcript.ts'
 
 export interface PolicyContract {
   /** The class that carries `@policy`. */
-  readonly plugin: unknown;
+  plugin: unknown;
   /** A policy to play with, as the container would make it. All may share one model; every episode is released. */
-  readonly create: () => Policy;
+  create: () => Policy;
   /** Whether a token frames turns, calls or results, and so must never come from what others said. */
-  readonly isControl: (token: number) => boolean;
+  isControl: (token: number) => boolean;
   /** Text that would be control tokens if it were encoded as the chat template's own. */
-  readonly forged: string;
+  forged: string;
 }
 
 interface Asked {
-  readonly episode: string;
-  readonly turn?: number;
-  readonly maxTokens?: number;
-  readonly signal?: AbortSignal;
+  episode: string;
+  turn?: number;
+  maxTokens?: number;
+  signal?: AbortSignal;
 }
 
 /** One key for a turn, whatever its episode is called. */
@@ -57,8 +57,8 @@ const sourcesOf = (transcript: Transcript): readonly TokenSource[] =>
     );
 
 interface Played {
-  readonly transcript: Transcript;
-  readonly turns: readonly PolicyTurn[];
+  transcript: Transcript;
+  turns: readonly PolicyTurn[];
 }
 
 /** Two turns with a tool's answer between them. */
@@ -75,7 +75,7 @@ async function play(policy: Policy, episode: string): Promise<Played> {
 async function appended(
   transcript: Transcript,
   action: () => unknown,
-): Promise<{ readonly tokens: readonly number[]; readonly sources: readonly TokenSource[] }> {
+): Promise<{ tokens: readonly number[]; sources: readonly TokenSource[] }> {
   const before = transcript.record();
   const sources = sourcesOf(transcript);
   const { length } = before.tokens;

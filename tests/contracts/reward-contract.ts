@@ -7,14 +7,14 @@ import type { EpisodeView } from '../../agent_rl/core/plugins/reward.ts';
 
 export interface RewardContract {
   /** The function or class that carries the mark. */
-  readonly plugin: unknown;
+  plugin: unknown;
   /** Scores as a run would: the function, or the `score` of a new instance, with its settings. */
-  readonly score: (episode: EpisodeView) => number | undefined | Promise<number | undefined>;
+  score: (episode: EpisodeView) => number | undefined | Promise<number | undefined>;
   /** An episode that must score more than `worse`. */
-  readonly better: EpisodeView;
-  readonly worse: EpisodeView;
+  better: EpisodeView;
+  worse: EpisodeView;
   /** Episodes that it must not judge. */
-  readonly notApplicable?: readonly EpisodeView[];
+  notApplicable?: readonly EpisodeView[];
 }
 
 const oddTurns: readonly Turn[] = [
@@ -66,7 +66,7 @@ export function describeRewardContract(name: string, contract: RewardContract): 
       const spec = rewards.specOf(plugin);
       expect(spec?.name).toMatch(/^[a-z][a-z0-9_]*$/);
       expect(spec?.description).toMatch(/\S.{9,}/);
-      const { properties = {} } = (spec?.settings ?? {}) as { readonly properties?: object };
+      const { properties = {} } = (spec?.settings ?? {}) as { properties?: object };
       expect(Object.keys(properties).filter((key) => /^(?:type|weight)$/.test(key))).toEqual([]);
     });
 

@@ -8,17 +8,17 @@ import type { ToolSpec } from '../../agent_rl/core/plugins/tool.ts';
 
 export interface ToolCallFormatContract {
   /** The class that carries `@toolCallFormat`. */
-  readonly plugin: unknown;
+  plugin: unknown;
   /** A new instance, as the container would make it. */
-  readonly create: () => ToolCallFormat;
+  create: () => ToolCallFormat;
   /** Tools that can be called in the format. */
-  readonly tools: readonly ToolSpec[];
+  tools: readonly ToolSpec[];
   /** Calls of them that the format can write; none for a format without calls. */
-  readonly calls: readonly BareCall[];
+  calls: readonly BareCall[];
   /** Text that is meant as a call and cannot be read as one. */
-  readonly broken: readonly string[];
+  broken: readonly string[];
   /** Pieces of text that mean something in the format. */
-  readonly marks: readonly string[];
+  marks: readonly string[];
 }
 
 const bare = ({ toolCalls = [] }: AssistantMessage): readonly BareCall[] =>

@@ -7,15 +7,15 @@ import type { Tool, ToolContext, ToolResult } from '../../agent_rl/core/plugins/
 
 export interface ToolContract {
   /** The class that carries `@tool`. */
-  readonly plugin: unknown;
+  plugin: unknown;
   /** A new instance, as the container would make it. */
-  readonly create: () => Tool;
+  create: () => Tool;
   /** Arguments that the tool can do something with. */
-  readonly goodArguments: Readonly<Record<string, unknown>>;
+  goodArguments: Readonly<Record<string, unknown>>;
   /** Arguments that fit the schema and that the tool must answer with `isError`. */
-  readonly badArguments: Readonly<Record<string, unknown>>;
+  badArguments: Readonly<Record<string, unknown>>;
   /** What its environment hands it, if anything. */
-  readonly inputs?: Readonly<Record<string, unknown>>;
+  inputs?: Readonly<Record<string, unknown>>;
 }
 
 const contextOf = (inputs: ToolContract['inputs'] = {}): ToolContext => ({

@@ -28,7 +28,7 @@ describe('agent-rl eval', () => {
       split: 'eval',
       n: 4,
     });
-    const { after } = readJson(run, 'summary.json')['eval'] as { readonly after: Line };
+    const { after } = readJson(run, 'summary.json')['eval'] as { after: Line };
     expect(result['rewardMean']).toBe(after['rewardMean']);
   });
 

@@ -51,7 +51,7 @@ const played = (...turns: readonly string[]): Promise<Trajectory> =>
   playedWith(unhurriedLimits, ...turns);
 
 async function playedWith(
-  { wallS }: { readonly wallS: number },
+  { wallS }: { wallS: number },
   ...turns: readonly string[]
 ): Promise<Trajectory> {
   const script = (_: unknown, index: number) =>

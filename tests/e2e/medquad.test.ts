@@ -87,7 +87,7 @@ describe('two iterations with a small model', () => {
 
   test('say what similarity counts as none', () => {
     const { rewards } = readJson(run, 'summary.json') as {
-      readonly rewards: Readonly<Record<string, Readonly<Record<string, number>>>>;
+      rewards: Readonly<Record<string, Readonly<Record<string, number>>>>;
     };
     const { floor = NaN } = rewards['answer_similarity'] ?? {};
     expect(floor).toBeGreaterThan(0);

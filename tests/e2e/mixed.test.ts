@@ -37,13 +37,13 @@ function train(name: string, ...more: string[]): void {
 }
 
 interface Episode {
-  readonly taskId: string;
-  readonly success: boolean;
-  readonly metrics: Readonly<Record<string, number>>;
-  readonly toolCalls: readonly {
-    readonly name: string;
-    readonly status: string;
-    readonly content: string;
+  taskId: string;
+  success: boolean;
+  metrics: Readonly<Record<string, number>>;
+  toolCalls: readonly {
+    name: string;
+    status: string;
+    content: string;
   }[];
 }
 
@@ -76,9 +76,9 @@ describe('with both tools', () => {
 
   test('the choice of the tool is told for all tasks and for each set', () => {
     const { before } = readJson(join(project, 'runs', 'both'), 'summary.json')['eval'] as {
-      readonly before: {
-        readonly environment: Readonly<Record<string, number>>;
-        readonly environmentByGroup: Readonly<Record<string, Readonly<Record<string, number>>>>;
+      before: {
+        environment: Readonly<Record<string, number>>;
+        environmentByGroup: Readonly<Record<string, Readonly<Record<string, number>>>>;
       };
     };
     const evaluated = episodes('both', 'eval.jsonl').slice(0, sizes.evalTasks);

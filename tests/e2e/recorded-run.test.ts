@@ -57,7 +57,7 @@ beforeAll(async () => {
   writeBelow(project, 'tasks/eval.jsonl', `${tasks('eval', 2)}\n`);
   await writeSmallModel(join(project, 'model'), smallModelConfig);
   server.answer = (received, response) => {
-    const { query } = JSON.parse(received.body) as { readonly query: string };
+    const { query } = JSON.parse(received.body) as { query: string };
     const content = `Answer ${server.received.length} to ${query}`;
     const results = [{ title: 'Found', url: `https://a.example/${query.length}`, content }];
     json({ results }, server.received.length % 4 === 0 ? 500 : 200)(received, response);

@@ -59,7 +59,7 @@ beforeAll(async () => {
   writeBelow(project, 'tasks/eval.jsonl', ['e', 'f'].map(task).join(''));
   await writeSmallModel(join(project, 'model'), smallModelConfig);
   server.answer = (received, response) => {
-    const { query } = JSON.parse(received.body) as { readonly query: string };
+    const { query } = JSON.parse(received.body) as { query: string };
     const results = [{ title: 'Found', url: 'https://a.example/', content: `It is ${query}` }];
     json({ results })(received, response);
   };

@@ -24,9 +24,9 @@ const list = (...args: string[]) =>
   builtProgram('agent-rl', ['plugins', '--json', ...args], project);
 
 interface Listed {
-  readonly kind: string;
-  readonly name: string;
-  readonly source: string;
+  kind: string;
+  name: string;
+  source: string;
 }
 
 const names = (stdout: string) =>

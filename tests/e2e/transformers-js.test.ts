@@ -30,8 +30,8 @@ test('agent-rl export says what it wrote', () => {
 
 /** The first tasks of the eval split, each attempted once at temperature 0. */
 async function attempts(settings: readonly string[]): Promise<{
-  readonly trajectories: readonly Trajectory[];
-  readonly opensEngine: boolean;
+  trajectories: readonly Trajectory[];
+  opensEngine: boolean;
 }> {
   const file = join(root, 'configs', 'code_exec_grpo.yaml');
   const overrides = [...settings, 'rollout.workers=4', 'run.engineThreads=1', 'sandbox.workers=1'];

@@ -6,9 +6,9 @@ import { packageRoot } from '../../agent_rl/core/package-root.ts';
 
 /** What a program wrote and how it left. */
 export interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
+  code: number | null;
+  stdout: string;
+  stderr: string;
 }
 
 export interface StartedProgram {
@@ -17,7 +17,7 @@ export interface StartedProgram {
   interrupt(): void;
   /** Ends it at once, with nothing put in order. */
   kill(): void;
-  readonly ended: Promise<Ended>;
+  ended: Promise<Ended>;
 }
 
 function programFile(name: string): string {
@@ -50,9 +50,9 @@ export function nodeProgram(
 }
 
 interface StartOptions {
-  readonly env?: NodeJS.ProcessEnv;
+  env?: NodeJS.ProcessEnv;
   /** Then it is ended. */
-  readonly timeoutMs?: number;
+  timeoutMs?: number;
 }
 
 /** Starts a program of `dist/` and leaves it running. */

@@ -3,9 +3,9 @@ import { main, type MainOptions } from '../../agent_rl/cli/main.ts';
 
 /** What a command wrote and how it left. */
 export interface Ran {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
+  code: number;
+  stdout: string;
+  stderr: string;
 }
 
 const unexpected = () => Promise.reject(new Error('This job was not expected to run.'));
@@ -50,7 +50,7 @@ export async function commandLine(
 }
 
 export interface CommandLineOptions {
-  readonly jobs?: Partial<Jobs>;
-  readonly only?: NonNullable<MainOptions['only']>;
-  readonly signal?: AbortSignal;
+  jobs?: Partial<Jobs>;
+  only?: NonNullable<MainOptions['only']>;
+  signal?: AbortSignal;
 }

@@ -6,15 +6,15 @@ export type Declaration = `${string}#${string}`;
 
 interface DeclarationFile {
   /** Text of each declaration, by name; what is declared twice, as overloads are, is joined. */
-  readonly declared: ReadonlyMap<string, string>;
+  declared: ReadonlyMap<string, string>;
   /** Local names of the project's own declarations. */
-  readonly imported: ReadonlyMap<string, Declaration>;
-  readonly exported: ReadonlyMap<string, Declaration>;
+  imported: ReadonlyMap<string, Declaration>;
+  exported: ReadonlyMap<string, Declaration>;
 }
 
 interface Named {
-  readonly name: string;
-  readonly as: string;
+  name: string;
+  as: string;
 }
 
 /** The names in `{ a, type b as c }`. */

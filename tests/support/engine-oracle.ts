@@ -6,15 +6,15 @@ import { OnnxEngine } from '../../agent_rl/engine/onnx-engine.ts';
 
 /** Random input of a program: normal numbers by default, whole numbers in [low, high) when `high` is given. */
 interface RandomInput {
-  readonly shape: readonly number[];
-  readonly low?: number;
-  readonly high?: number;
+  shape: readonly number[];
+  low?: number;
+  high?: number;
   /** Whole numbers as float32. */
-  readonly whole?: boolean;
+  whole?: boolean;
   /** Whole numbers from 0 to 255, as bytes. */
-  readonly bytes?: true;
+  bytes?: true;
   /** Added to the magnitude of normal numbers, to keep clear of zero; with `positive`, no sign. */
-  readonly positive?: boolean;
+  positive?: boolean;
 }
 
 export type RandomInputs = Readonly<Record<string, RandomInput>>;

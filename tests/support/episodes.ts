@@ -5,17 +5,17 @@ import type { SearchHit } from '../../agent_rl/core/services/search.ts';
 
 /** What a test says of one turn: thoughts, words, and calls by tool with what they found. */
 export interface SaidTurn {
-  readonly said?: string;
-  readonly thought?: string;
-  readonly calls?: readonly SaidCall[];
+  said?: string;
+  thought?: string;
+  calls?: readonly SaidCall[];
 }
 
 export interface SaidCall {
-  readonly tool: string;
-  readonly status?: ExecutedCall['status'];
-  readonly content?: string;
+  tool: string;
+  status?: ExecutedCall['status'];
+  content?: string;
   /** Ids of the documents of the hits, best first. */
-  readonly found?: readonly string[];
+  found?: readonly string[];
 }
 
 const hit = (documentId: string): SearchHit => ({ documentId, title: '', text: '', score: 0 });

@@ -43,7 +43,7 @@ export class FakeLearner implements Learner {
     return { gradNorm: 1, parameterNorm: 2 };
   }
 
-  async saveState(): Promise<{ readonly weightsSha256: string }> {
+  async saveState(): Promise<{ weightsSha256: string }> {
     return { weightsSha256: '0'.repeat(64) };
   }
 

@@ -4,20 +4,20 @@ import type { AddressInfo } from 'node:net';
 
 /** A request as a double of a server got it. */
 export interface GotRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: IncomingMessage['headers'];
+  method: string;
+  path: string;
+  headers: IncomingMessage['headers'];
   /** Of JSON; an empty object where there is none. */
-  readonly body: Readonly<Record<string, unknown>>;
+  body: Readonly<Record<string, unknown>>;
 }
 
 /** What it answers; nothing is an answer that never comes, `'cut'` a connection that breaks. */
-export type DoubleAnswer = { readonly status: number; readonly json: unknown } | 'cut' | undefined;
+export type DoubleAnswer = { status: number; json: unknown } | 'cut' | undefined;
 
 /** A server whose answers a test writes, on the loopback address. */
 export interface HttpDouble {
-  readonly url: string;
-  readonly requests: readonly GotRequest[];
+  url: string;
+  requests: readonly GotRequest[];
   close(): Promise<void>;
 }
 

@@ -48,10 +48,10 @@ export function storedBatch(tensors: ReadonlyMap<string, Float32Array>): TrainDa
 }
 
 export const storedLoss = (stored: {
-  readonly clipLow: number;
-  readonly clipHigh: number;
-  readonly klWeight: number;
-  readonly temperature: number;
+  clipLow: number;
+  clipHigh: number;
+  klWeight: number;
+  temperature: number;
 }): LossSpec => ({
   name: 'ppo',
   clipLow: stored.clipLow,

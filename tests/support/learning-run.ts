@@ -19,18 +19,18 @@ export type Fault = 'none' | 'flipped-advantages' | 'other-tokens' | 'shuffled-r
 
 /** The tokens of an episode, which of them were drawn, and how likely each was. */
 interface Drawn {
-  readonly places: number[];
-  readonly logProbs: number[];
+  places: number[];
+  logProbs: number[];
 }
 
 export interface LearningRun {
-  readonly before: Evaluation;
-  readonly after: Evaluation;
-  readonly result: TrainingResult;
+  before: Evaluation;
+  after: Evaluation;
+  result: TrainingResult;
   /** Everything the learner was given. */
-  readonly trained: readonly TrainDatum[];
+  trained: readonly TrainDatum[];
   /** By the ids of an episode's tokens: what the engine said it drew. */
-  readonly drawn: ReadonlyMap<string, Drawn>;
+  drawn: ReadonlyMap<string, Drawn>;
 }
 
 /** By how much held-out success must rise at least. */
@@ -52,14 +52,14 @@ const settings = [
 
 /** What is learned, and from which model. */
 interface LearningJob {
-  readonly config: string;
-  readonly model: string;
-  readonly dataset: string;
-  readonly settings: readonly string[];
-  readonly load: (
+  config: string;
+  model: string;
+  dataset: string;
+  settings: readonly string[];
+  load: (
     folder: string,
-  ) => Promise<{ readonly train: Iterable<Task>; readonly eval: Iterable<Task> }>;
-  readonly isChosen: (task: Task) => boolean;
+  ) => Promise<{ train: Iterable<Task>; eval: Iterable<Task> }>;
+  isChosen: (task: Task) => boolean;
 }
 
 const codeExec: LearningJob = {

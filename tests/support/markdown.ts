@@ -18,10 +18,10 @@ export const readDocument = (path: string): string =>
   readFileSync(join(packageRoot(), path), 'utf8');
 
 export interface CodeBlock {
-  readonly language: string;
-  readonly text: string;
+  language: string;
+  text: string;
   /** Marked `<!-- runnable -->`. */
-  readonly runnable: boolean;
+  runnable: boolean;
 }
 
 /** The fenced blocks of a document. */

@@ -9,22 +9,22 @@ export const miniMind3Folder = path.join(import.meta.dirname, '../fixtures/minim
 
 /** Values computed by the reference implementations; see the fixture's README. */
 export interface MiniMind3Vectors {
-  readonly tokenizer: readonly { readonly text: string; readonly ids: readonly number[] }[];
-  readonly chat_template: readonly {
-    readonly name: string;
-    readonly input: {
-      readonly messages: readonly Record<string, unknown>[];
-      readonly tools?: readonly Record<string, unknown>[];
-      readonly add_generation_prompt?: boolean;
-      readonly open_thinking?: boolean;
+  tokenizer: readonly { text: string; ids: readonly number[] }[];
+  chat_template: readonly {
+    name: string;
+    input: {
+      messages: readonly Record<string, unknown>[];
+      tools?: readonly Record<string, unknown>[];
+      add_generation_prompt?: boolean;
+      open_thinking?: boolean;
     };
-    readonly text: string;
-    readonly ids: readonly number[];
+    text: string;
+    ids: readonly number[];
   }[];
-  readonly rope: {
-    readonly dim: number;
-    readonly theta: number;
-    readonly inv_freq: readonly number[];
+  rope: {
+    dim: number;
+    theta: number;
+    inv_freq: readonly number[];
   };
 }
 
@@ -35,9 +35,9 @@ export function miniMind3Vectors(): MiniMind3Vectors {
 }
 
 export async function miniMind3(): Promise<{
-  readonly model: LanguageModel;
-  readonly tokenizer: Tokenizer;
-  readonly vectors: MiniMind3Vectors;
+  model: LanguageModel;
+  tokenizer: Tokenizer;
+  vectors: MiniMind3Vectors;
 }> {
   const model = await openLanguageModelFolder(miniMind3Folder);
   return { model, tokenizer: model.tokenizer, vectors: miniMind3Vectors() };

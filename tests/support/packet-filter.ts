@@ -1,8 +1,8 @@
 /** What the kernel knows of a system call when a filter looks at it. */
 export interface SystemCall {
-  readonly number: number;
-  readonly machine: number;
-  readonly args?: readonly number[];
+  number: number;
+  machine: number;
+  args?: readonly number[];
 }
 
 /** Offsets of `struct seccomp_data`: number, machine, instruction pointer, six arguments of eight bytes. */

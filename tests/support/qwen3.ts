@@ -14,20 +14,20 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** What Python makes of them; written by `tests/fixtures/qwen3/make_vectors.py`. */
 export interface Qwen3Vectors {
-  readonly conversations: readonly {
-    readonly messages: readonly Json[];
-    readonly tools?: readonly Json[];
-    readonly add_generation_prompt: boolean;
-    readonly enable_thinking?: boolean;
+  conversations: readonly {
+    messages: readonly Json[];
+    tools?: readonly Json[];
+    add_generation_prompt: boolean;
+    enable_thinking?: boolean;
     /** Of the rendered text, and its last characters. */
-    readonly sha256: string;
-    readonly end: string;
+    sha256: string;
+    end: string;
   }[];
-  readonly encodings: readonly {
-    readonly text: string;
-    readonly ids: readonly number[];
+  encodings: readonly {
+    text: string;
+    ids: readonly number[];
     /** Without control tokens, where that is something else. */
-    readonly plain?: readonly number[];
+    plain?: readonly number[];
   }[];
 }
 

@@ -9,8 +9,8 @@ import { Transcript } from '../../agent_rl/core/transcript.ts';
 
 /** What a scripted turn says; `tokens` defaults to three. */
 export interface ScriptedTurn extends Partial<PolicyTurn> {
-  readonly message: AssistantMessage;
-  readonly tokens?: readonly number[];
+  message: AssistantMessage;
+  tokens?: readonly number[];
 }
 
 /** Decides a turn from its key alone, so that who plays it and when makes no difference. */
@@ -32,7 +32,7 @@ export class ScriptedPolicy implements Policy {
     private readonly promptTokens = 4,
   ) {}
 
-  begin(conversation: readonly Message[], tools: readonly { readonly name: string }[]): Transcript {
+  begin(conversation: readonly Message[], tools: readonly { name: string }[]): Transcript {
     this.offered.push(tools.map(({ name }) => name));
     const transcript = new Transcript();
     transcript.append(

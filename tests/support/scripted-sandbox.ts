@@ -23,10 +23,10 @@ const ran: RunResult = {
 
 /** What was asked of a scripted sandbox. */
 export interface ScriptedSandbox extends Sandbox {
-  readonly requests: (RunRequest | CallsRequest | JudgeRequest)[];
+  requests: (RunRequest | CallsRequest | JudgeRequest)[];
   /** Opened so far, and not closed yet. */
-  readonly sessions: number;
-  readonly openSessions: number;
+  sessions: number;
+  openSessions: number;
 }
 
 /** A sandbox that runs nothing: `answer` says what came of each request. */

@@ -8,8 +8,8 @@ import type { Answer, WebServer } from './web-server.ts';
 
 /** What came of a search, and how long it took. */
 export interface Searched {
-  readonly result: ToolResult;
-  readonly seconds: number;
+  result: ToolResult;
+  seconds: number;
 }
 
 /** The context of a call of an episode. */

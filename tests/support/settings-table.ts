@@ -1,14 +1,14 @@
 import { ConfigSchema } from '../../agent_rl/config/config-schema.ts';
 
 interface Node {
-  readonly type?: string | readonly string[];
-  readonly enum?: readonly unknown[];
-  readonly default?: unknown;
-  readonly description?: string;
-  readonly unit?: string;
-  readonly properties?: Readonly<Record<string, Node>>;
-  readonly items?: Node;
-  readonly required?: readonly string[];
+  type?: string | readonly string[];
+  enum?: readonly unknown[];
+  default?: unknown;
+  description?: string;
+  unit?: string;
+  properties?: Readonly<Record<string, Node>>;
+  items?: Node;
+  required?: readonly string[];
 }
 
 /** A default as a reader writes it; nothing where there is none. */

@@ -6,8 +6,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** A source file of the project, by its path from the root, with `/` between folders. */
 export interface SourceFile {
-  readonly path: string;
-  readonly text: string;
+  path: string;
+  text: string;
 }
 
 /** Text of a file at the root of the project. */

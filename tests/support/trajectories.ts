@@ -4,14 +4,14 @@ import type { Trajectory } from '../../agent_rl/core/trajectory.ts';
 import { Transcript } from '../../agent_rl/core/transcript.ts';
 
 interface Sketch {
-  readonly sampled?: number;
-  readonly prompt?: number;
-  readonly outcome?: Outcome;
-  readonly reward?: number;
-  readonly success?: boolean;
-  readonly taskId?: string;
-  readonly sample?: number;
-  readonly metrics?: Readonly<Record<string, number>>;
+  sampled?: number;
+  prompt?: number;
+  outcome?: Outcome;
+  reward?: number;
+  success?: boolean;
+  taskId?: string;
+  sample?: number;
+  metrics?: Readonly<Record<string, number>>;
 }
 
 /** A finished episode of one turn: `prompt` tokens, then `sampled` ones of log-probability -0.5. */

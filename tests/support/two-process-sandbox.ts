@@ -46,15 +46,15 @@ leave(0)`),
 } as const;
 
 interface Ended {
-  readonly result: RunResult;
+  result: RunResult;
   /** Lines on descriptor 4. */
-  readonly lines: readonly string[];
+  lines: readonly string[];
 }
 
 interface Payload {
-  readonly limits?: SandboxLimits | undefined;
-  readonly stdin?: string | undefined;
-  readonly [key: string]: unknown;
+  limits?: SandboxLimits | undefined;
+  stdin?: string | undefined;
+  [key: string]: unknown;
 }
 
 /**

@@ -6,18 +6,18 @@ import { afterAll, beforeAll } from '@jest/globals';
 
 /** A request as the server got it. */
 export interface Received {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: IncomingMessage['headers'];
-  readonly body: string;
+  method: string;
+  path: string;
+  headers: IncomingMessage['headers'];
+  body: string;
 }
 
 export type Answer = (request: Received, response: ServerResponse) => void;
 
 export interface WebServer {
   /** `http://127.0.0.1:<port>` */
-  readonly origin: string;
-  readonly received: Received[];
+  origin: string;
+  received: Received[];
   /** What the next requests are answered with. */
   answer: Answer;
   /** From then on nobody listens. */

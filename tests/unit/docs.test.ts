@@ -246,7 +246,7 @@ describe('design.md', () => {
 });
 
 const propertiesOf = (schema: unknown): object =>
-  (schema as { readonly properties: object }).properties;
+  (schema as { properties: object }).properties;
 
 const configs = readdirSync(join(root, 'configs')).filter((name) => name.endsWith('.yaml'));
 

@@ -58,12 +58,12 @@ describe('The package exports every type that its exported signatures name', () 
     writeBelow(
       folder,
       'inner.d.ts',
-      'export interface Seen { readonly x: Hidden }\n/** Of Seen. */\nexport interface Hidden {}\ninterface Inside {}\nexport declare function use(one: Hidden,\n  two: Inside): void;\n',
+      'export interface Seen { x: Hidden }\n/** Of Seen. */\nexport interface Hidden {}\ninterface Inside {}\nexport declare function use(one: Hidden,\n  two: Inside): void;\n',
     );
     writeBelow(
       folder,
       'middle.d.ts',
-      "import { type Hidden as Other } from './inner.ts';\ndeclare let Tool: { readonly other: Other };\nexport { Tool };\n",
+      "import { type Hidden as Other } from './inner.ts';\ndeclare let Tool: { other: Other };\nexport { Tool };\n",
     );
     const index = writeBelow(
       folder,

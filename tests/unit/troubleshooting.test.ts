@@ -70,12 +70,12 @@ async function search(block: object): Promise<ToolResult> {
 }
 
 interface Scene {
-  readonly script: Script;
-  readonly environment?: Partial<Environment>;
-  readonly tool?: () => Promise<ToolResult>;
-  readonly promptTokens?: number;
+  script: Script;
+  environment?: Partial<Environment>;
+  tool?: () => Promise<ToolResult>;
+  promptTokens?: number;
   /** Between the log-probabilities of generator and learner, nats. */
-  readonly gap?: number;
+  gap?: number;
 }
 
 /** One iteration of the real trainer with the real rollout, a scripted policy and a learner that learns nothing. */

@@ -16,8 +16,8 @@ const options: Command['options'] = {
 
 interface Preset {
   /** Run file of `configs/` when none is named. */
-  readonly usual?: string;
-  readonly fixed?: readonly Override[];
+  usual?: string;
+  fixed?: readonly Override[];
 }
 
 async function run(

@@ -25,39 +25,39 @@ import type { Plugins } from './registries.ts';
 
 /** A plugin that a run uses, with its own settings: checked, defaults filled in. */
 export interface Chosen<Spec> {
-  readonly entry: RegistryEntry<Spec>;
-  readonly settings: Readonly<Record<string, unknown>>;
+  entry: RegistryEntry<Spec>;
+  settings: Readonly<Record<string, unknown>>;
 }
 
 /** A reward that a run uses. */
 export interface ChosenReward extends Chosen<RewardSpec> {
   /** In records and metrics. */
-  readonly name: string;
-  readonly weight: number;
+  name: string;
+  weight: number;
   /** The tool whose calls alone it sees. */
-  readonly tool?: string;
+  tool?: string;
 }
 
 /** The plugins that a config names. */
 export interface ChosenPlugins {
-  readonly environment: Chosen<EnvironmentSpec>;
-  readonly policy: Chosen<PolicySpec>;
-  readonly tools: readonly Chosen<ToolSpec>[];
-  readonly rewards: readonly ChosenReward[];
+  environment: Chosen<EnvironmentSpec>;
+  policy: Chosen<PolicySpec>;
+  tools: readonly Chosen<ToolSpec>[];
+  rewards: readonly ChosenReward[];
   /** Undefined when it is to be found from the chat template. */
-  readonly toolCallFormat?: Chosen<ToolCallFormatSpec>;
+  toolCallFormat?: Chosen<ToolCallFormatSpec>;
 }
 
 /** One block of the config that names a plugin. */
-interface Block<Spec extends { readonly name: string; readonly settings?: TSchema }> {
+interface Block<Spec extends { name: string; settings?: TSchema }> {
   /** Dotted. */
-  readonly path: string;
-  readonly value: { readonly type: string };
-  readonly registry: Registry<Spec>;
+  path: string;
+  value: { type: string };
+  registry: Registry<Spec>;
   /** What every block of this kind may hold. */
-  readonly own: TProperties;
+  own: TProperties;
   /** Where the name stands, when the block is nothing but a name. */
-  readonly namedAt?: string;
+  namedAt?: string;
 }
 
 /**
@@ -141,8 +141,8 @@ const namesPlugin = (block: unknown): boolean =>
   block.type !== '';
 
 interface Attempt<Spec> {
-  readonly entry: RegistryEntry<Spec> | undefined;
-  readonly settings: Readonly<Record<string, unknown>>;
+  entry: RegistryEntry<Spec> | undefined;
+  settings: Readonly<Record<string, unknown>>;
 }
 
 class Choice {
@@ -156,7 +156,7 @@ class Choice {
     this.#problems = [...found];
   }
 
-  of<Spec extends { readonly name: string; readonly settings?: TSchema }>({
+  of<Spec extends { name: string; settings?: TSchema }>({
     path,
     value,
     registry,
@@ -237,7 +237,7 @@ class Choice {
 
   requireTools(
     environment: EnvironmentSpec | undefined,
-    tools: readonly { readonly type: string }[],
+    tools: readonly { type: string }[],
   ): void {
     // A tool that is not known may be meant as the one that is missing.
     if (this.#unknown || !tools.every(namesPlugin)) return;
@@ -283,7 +283,7 @@ class Choice {
   }
 }
 
-function unknownType<Spec extends { readonly name: string }>(
+function unknownType<Spec extends { name: string }>(
   registry: Registry<Spec>,
   type: string,
 ) {
@@ -295,7 +295,7 @@ function unknownType<Spec extends { readonly name: string }>(
 
 /** @throws AgentRlError `PLUGIN_LOAD_FAILED` when the plugin's schema is at fault and not the settings. */
 function checkSettings<Checked>(
-  { spec, source, plugin }: RegistryEntry<{ readonly name: string }>,
+  { spec, source, plugin }: RegistryEntry<{ name: string }>,
   check: () => Checked,
 ): Checked {
   try {
@@ -311,8 +311,8 @@ function checkSettings<Checked>(
 }
 
 interface ObjectSchema {
-  readonly properties?: TProperties;
-  readonly required?: readonly string[];
+  properties?: TProperties;
+  required?: readonly string[];
 }
 
 /** One schema for a block that holds a plugin's settings beside the kind's own fields. */

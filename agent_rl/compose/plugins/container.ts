@@ -32,11 +32,11 @@ export function episodeContainer(
 /** A plugin to make. */
 export interface Construction {
   /** As the config names it. */
-  readonly name: string;
-  readonly plugin: unknown;
-  readonly settings: unknown;
+  name: string;
+  plugin: unknown;
+  settings: unknown;
   /** What the plugin's instances of a run share. */
-  readonly shared?: unknown;
+  shared?: unknown;
 }
 
 /**

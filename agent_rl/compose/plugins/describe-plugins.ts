@@ -3,15 +3,15 @@ import type { Plugins } from './registries.ts';
 
 /** A plugin as `agent-rl plugins` shows it. */
 export interface PluginDescription {
-  readonly kind: 'tool' | 'environment' | 'policy' | 'reward' | 'tool-call format';
-  readonly name: string;
-  readonly description: string;
+  kind: 'tool' | 'environment' | 'policy' | 'reward' | 'tool-call format';
+  name: string;
+  description: string;
   /** `built in`, a package name or a file. */
-  readonly source: string;
+  source: string;
   /** Schema of its block in YAML. */
-  readonly settings?: JsonSchema;
+  settings?: JsonSchema;
   /** Schema of what the model may pass to a tool. */
-  readonly parameters?: JsonSchema;
+  parameters?: JsonSchema;
 }
 
 const plain = (schema: object): JsonSchema => JSON.parse(JSON.stringify(schema)) as JsonSchema;

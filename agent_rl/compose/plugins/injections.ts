@@ -4,19 +4,19 @@ import type { Class } from '../../core/plugins/class.ts';
 
 /** Something a class is given by the container. */
 export interface Injection {
-  readonly token: unknown;
+  token: unknown;
   /** Index of a constructor's parameter, or name of a property. */
-  readonly place: number | string | symbol;
+  place: number | string | symbol;
 }
 
 /** What inversify keeps of a class. */
 interface ClassRecord {
-  readonly constructorArguments: readonly (Asked | undefined)[];
-  readonly properties: ReadonlyMap<string | symbol, Asked>;
+  constructorArguments: readonly (Asked | undefined)[];
+  properties: ReadonlyMap<string | symbol, Asked>;
 }
 
 interface Asked {
-  readonly value?: unknown;
+  value?: unknown;
 }
 
 /**

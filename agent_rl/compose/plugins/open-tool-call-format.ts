@@ -9,9 +9,9 @@ import { construct, runContainer } from './container.ts';
 import type { Plugins } from './registries.ts';
 
 interface FormatParts {
-  readonly chosen: Pick<ChosenPlugins, 'tools' | 'toolCallFormat'>;
-  readonly plugins: Plugins;
-  readonly model: LanguageModel;
+  chosen: Pick<ChosenPlugins, 'tools' | 'toolCallFormat'>;
+  plugins: Plugins;
+  model: LanguageModel;
 }
 
 /**
@@ -50,8 +50,8 @@ function formatOfTemplate(plugins: Plugins, model: LanguageModel, hasTools: bool
 }
 
 interface Named {
-  readonly name: string;
-  readonly format: ToolCallFormat;
+  name: string;
+  format: ToolCallFormat;
 }
 
 /** The format with its settings' defaults; none for one that cannot do without settings. */
@@ -67,9 +67,9 @@ const made = ({
   entry: { plugin, spec },
   settings,
 }: {
-  readonly entry: RegistryEntry<ToolCallFormatSpec>;
-  readonly settings: unknown;
-}): { readonly format: ToolCallFormat } => ({
+  entry: RegistryEntry<ToolCallFormatSpec>;
+  settings: unknown;
+}): { format: ToolCallFormat } => ({
   format: construct<ToolCallFormat>(runContainer([]), { name: spec.name, plugin, settings }),
 });
 

@@ -16,8 +16,8 @@ let hooksAreRegistered = false;
 
 /** Module hooks and what they are told, for `register` in another thread. */
 export interface PluginHooks {
-  readonly url: string;
-  readonly data: { readonly packageUrl: string };
+  url: string;
+  data: { packageUrl: string };
 }
 
 /** The hooks in use, for threads that import plugins themselves; none while no plugin has been loaded. */
@@ -91,8 +91,8 @@ const startUpS = 30;
 
 export interface LoadPluginsOptions {
   /** For each plugin. */
-  readonly seconds?: number;
-  readonly signal?: AbortSignal;
+  seconds?: number;
+  signal?: AbortSignal;
 }
 
 /**

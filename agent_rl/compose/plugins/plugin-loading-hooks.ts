@@ -11,11 +11,11 @@ import { packageScheme } from './plugin-package-scheme.ts';
  */
 
 interface Resolved {
-  readonly url: string;
+  url: string;
 }
 
 interface ResolveContext {
-  readonly parentURL?: string | undefined;
+  parentURL?: string | undefined;
 }
 
 type NextResolve = (specifier: string, context: ResolveContext) => Promise<Resolved>;
@@ -26,7 +26,7 @@ const ours = /^(agent_rl|typebox|inversify)(\/|$)/;
 let packageUrl = import.meta.url;
 
 /** Told once where this package lies. */
-export function initialize(data: { readonly packageUrl: string }): void {
+export function initialize(data: { packageUrl: string }): void {
   packageUrl = data.packageUrl;
 }
 

@@ -62,11 +62,11 @@ export class ToolCallFormatRegistry extends Registry<ToolCallFormatSpec> {
 
 /** Everything a run can name. */
 export interface Plugins {
-  readonly tools: ToolRegistry;
-  readonly environments: EnvironmentRegistry;
-  readonly policies: PolicyRegistry;
-  readonly rewards: RewardRegistry;
-  readonly toolCallFormats: ToolCallFormatRegistry;
+  tools: ToolRegistry;
+  environments: EnvironmentRegistry;
+  policies: PolicyRegistry;
+  rewards: RewardRegistry;
+  toolCallFormats: ToolCallFormatRegistry;
 }
 
 /** Registries that also hold what a module exports; each export counts as what it is marked as. */

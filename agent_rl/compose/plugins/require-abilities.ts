@@ -6,8 +6,8 @@ import type { Chosen } from './choose-plugins.ts';
 import { injectionsOf } from './injections.ts';
 
 interface Wants {
-  readonly tasks: readonly Task[];
-  readonly tools: readonly Chosen<ToolSpec>[];
+  tasks: readonly Task[];
+  tools: readonly Chosen<ToolSpec>[];
 }
 
 /**
@@ -38,11 +38,11 @@ const unable = (what: string): AgentRlError =>
   );
 
 function judgedByStatements(task: Task): boolean {
-  const { tests } = task as { readonly tests?: { readonly kind?: unknown } };
+  const { tests } = task as { tests?: { kind?: unknown } };
   return tests?.kind === 'asserts';
 }
 
 function keepsVariables({ entry, settings }: Chosen<ToolSpec>): boolean {
-  const { session } = (settings ?? {}) as { readonly session?: unknown };
+  const { session } = (settings ?? {}) as { session?: unknown };
   return session === true && injectionsOf(entry.plugin).some(({ token }) => token === SANDBOX);
 }

@@ -5,9 +5,9 @@ import { AgentRlError } from '../../core/errors.ts';
 
 export interface ImportWatch {
   /** Begins the message: which plugin it is. */
-  readonly what: string;
+  what: string;
   /** Of the import's own deadline, which a thread that is never given back cannot keep. */
-  readonly seconds: number;
+  seconds: number;
 }
 
 const standardError = 2;

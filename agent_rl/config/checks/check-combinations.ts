@@ -15,9 +15,9 @@ const leastTemperature = 0.01;
 
 interface Combination {
   /** Setting whose place is shown. */
-  readonly path: string;
+  path: string;
   /** What is wrong, or `undefined`. */
-  readonly problem: (config: Config) => string | undefined;
+  problem: (config: Config) => string | undefined;
 }
 
 /** What one block's schema cannot see: settings that contradict others, and settings that would do nothing. */

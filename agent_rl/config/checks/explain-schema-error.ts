@@ -7,11 +7,11 @@ type Schema = Readonly<Record<string, unknown>>;
 
 /** What an error is explained against. */
 export interface ErrorContext {
-  readonly places: Places;
+  places: Places;
   /** Pointer of the validated value within the file. */
-  readonly base: string;
+  base: string;
   /** Dotted paths of all settings, to say where a misplaced key belongs. */
-  readonly knownPaths: readonly string[];
+  knownPaths: readonly string[];
 }
 
 const names = (list: readonly unknown[]): string => list.map((name) => String(name)).join(', ');

@@ -3,17 +3,17 @@ import { AgentRlError, type ErrorCode } from '../../core/errors.ts';
 /** Where a value was written: a place in a file, or a flag. */
 export interface Location {
   /** A file, or the flag as it was given. */
-  readonly source: string;
+  source: string;
   /** From 1; absent for flags. */
-  readonly line?: number;
+  line?: number;
   /** From 1; absent for flags. */
-  readonly column?: number;
+  column?: number;
 }
 
 /** Places of a key and of its value. */
 export interface Place {
-  readonly key: Location;
-  readonly value: Location;
+  key: Location;
+  value: Location;
 }
 
 /** Places by JSON pointer: of `train.iterations`, `/train/iterations`. */
@@ -21,11 +21,11 @@ export type Places = ReadonlyMap<string, Place>;
 
 /** One thing wrong with a config. */
 export interface Problem {
-  readonly location: Location;
+  location: Location;
   /** Dotted, `train.iterations`; empty for a whole file. */
-  readonly path: string;
+  path: string;
   /** What is wrong, the value, what is allowed. */
-  readonly text: string;
+  text: string;
 }
 
 /** A key as one step of a JSON pointer (RFC 6901). */

@@ -5,9 +5,9 @@ type SandboxSettings = Pick<Config['sandbox'], 'type'> &
 
 /** What is wrong with one setting of `sandbox`, given its type. */
 export interface SandboxProblem {
-  readonly setting: 'type' | 'url' | 'tokenEnv' | 'python' | 'preload';
+  setting: 'type' | 'url' | 'tokenEnv' | 'python' | 'preload';
   /** Goes on where the setting was named. Values are left out: an address may hold a password. */
-  readonly text: string;
+  text: string;
 }
 
 const remedies = {

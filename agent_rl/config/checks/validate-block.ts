@@ -9,9 +9,9 @@ import { frozenCopy } from '../yaml/sourced-tree.ts';
 /** Where a block stands in the run file. */
 export interface BlockPlace {
   /** Dotted, `tools.0`. */
-  readonly path: string;
+  path: string;
   /** Of the loaded config; empty when the block comes from code. */
-  readonly places: Places;
+  places: Places;
 }
 
 type Json = Record<string, unknown>;
@@ -44,8 +44,8 @@ function declaredPaths(schema: unknown, prefix: string): string[] {
 }
 
 interface Compiled {
-  readonly validate: ValidateFunction;
-  readonly knownPaths: readonly string[];
+  validate: ValidateFunction;
+  knownPaths: readonly string[];
 }
 
 // By the schema's text: compiling takes longer than a hundred checks, and runs check the same few schemas.
@@ -76,8 +76,8 @@ function compile(schema: TSchema): Compiled {
 export function checkAgainst(
   schema: TSchema,
   value: unknown,
-  { base, places }: { readonly base: string; readonly places: Places },
-): { readonly value: unknown; readonly problems: readonly Problem[] } {
+  { base, places }: { base: string; places: Places },
+): { value: unknown; problems: readonly Problem[] } {
   const { knownPaths, validate } = compile(schema);
   const copy: unknown = structuredClone(value);
   if (validate(copy)) return { value: copy, problems: [] };

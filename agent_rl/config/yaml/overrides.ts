@@ -5,12 +5,12 @@ import { type Block, isBlock, put, type SourcedTree } from './sourced-tree.ts';
 /** One value set from the command line. */
 export interface Override {
   /** As the user gave it, `--set train.iterations=3` or `--seed 7`. */
-  readonly source: string;
+  source: string;
   /** Dotted, `train.iterations`; a number is a place in a list, `tools.0.type`. */
-  readonly path: string;
-  readonly value: unknown;
+  path: string;
+  value: unknown;
   /** Adds to the list instead of replacing it. */
-  readonly append?: boolean;
+  append?: boolean;
 }
 
 /** Reads `a.b=c`; the value is YAML, so `3`, `true`, `[a, b]` and `{k: v}` are what they look like. */
@@ -68,11 +68,11 @@ function apply(root: Block, places: Map<string, Place>, override: Override): str
 }
 
 interface Append {
-  readonly last: string;
-  readonly before: unknown;
-  readonly override: Override;
-  readonly pointer: string;
-  readonly places: Map<string, Place>;
+  last: string;
+  before: unknown;
+  override: Override;
+  pointer: string;
+  places: Map<string, Place>;
 }
 
 function append(

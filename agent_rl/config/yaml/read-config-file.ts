@@ -8,7 +8,7 @@ import { isBlock, mergeTrees, put, type Block, type SourcedTree } from './source
 
 /** A file with everything it extends underneath it. */
 export interface ConfigReading extends SourcedTree {
-  readonly problems: readonly Problem[];
+  problems: readonly Problem[];
 }
 
 const nothing: SourcedTree = { value: {}, places: new Map() };
@@ -54,7 +54,7 @@ function read(file: string, below: readonly string[], named: Location): ConfigRe
 function over(
   file: string,
   value: Block,
-  { reading, below }: { readonly reading: ConfigReading; readonly below: readonly string[] },
+  { reading, below }: { reading: ConfigReading; below: readonly string[] },
 ): ConfigReading {
   const { value: at } = placeOf(reading.places, '/extends');
   const bases = Object.hasOwn(value, 'extends') ? [value['extends']].flat() : [];

@@ -14,7 +14,7 @@ import { type Block, put, type SourcedTree } from './sourced-tree.ts';
 
 /** Text of a YAML file as a value with places, and what could not be read. */
 export interface YamlReading extends SourcedTree {
-  readonly problems: readonly Problem[];
+  problems: readonly Problem[];
 }
 
 /** Reads YAML text; `source` is the file's name as problems show it. */
@@ -54,10 +54,10 @@ function explain(code: string, message: string, rest: string): string {
 }
 
 interface WalkState {
-  readonly document: Document.Parsed;
-  readonly locate: (offset: number) => Location;
-  readonly places: Map<string, Place>;
-  readonly problems: Problem[];
+  document: Document.Parsed;
+  locate: (offset: number) => Location;
+  places: Map<string, Place>;
+  problems: Problem[];
 }
 
 /** Turns nodes into values and remembers where each stood. */

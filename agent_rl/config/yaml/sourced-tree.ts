@@ -2,8 +2,8 @@ import { type Place, type Places, pointerStep } from '../checks/problem.ts';
 
 /** A value and where each part of it was written. */
 export interface SourcedTree {
-  readonly value: unknown;
-  readonly places: Places;
+  value: unknown;
+  places: Places;
 }
 
 export type Block = Record<string, unknown>;
@@ -29,9 +29,9 @@ export function mergeTrees(lower: SourcedTree, upper: SourcedTree): SourcedTree 
 }
 
 interface Upper {
-  readonly tree: SourcedTree;
-  readonly value: unknown;
-  readonly places: Map<string, Place>;
+  tree: SourcedTree;
+  value: unknown;
+  places: Map<string, Place>;
 }
 
 function mergeAt(pointer: string, lower: unknown, upper: Upper): unknown {

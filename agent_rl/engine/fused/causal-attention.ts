@@ -6,12 +6,12 @@ import { evenSizes } from './even-sizes.ts';
 /** What attention reads. */
 export interface AttentionInputs {
   /** [batch, heads, tokens, head width] */
-  readonly query: Tensor;
+  query: Tensor;
   /** [batch, kv heads, tokens, head width]; heads is a multiple of kv heads. */
-  readonly key: Tensor;
-  readonly value: Tensor;
+  key: Tensor;
+  value: Tensor;
   /** Added to the scores, [tokens, tokens]. No gradient. */
-  readonly mask: Tensor;
+  mask: Tensor;
 }
 
 /** Sequences of fewer tokens are one block: their products are too small to be worth dividing. */
@@ -74,8 +74,8 @@ function attention({ query, key, value, mask }: AttentionInputs): Tensor {
 
 interface AttentionState extends Omit<AttentionInputs, 'mask'> {
   /** Softmax of the scores. */
-  readonly weights: Tensor;
-  readonly output: Tensor;
+  weights: Tensor;
+  output: Tensor;
 }
 
 /**

@@ -4,9 +4,9 @@ import { tfjs } from '../tfjs.ts';
 /** A function with the gradient worked out by hand. */
 export interface CustomGradient {
   /** Value of the function, and what its gradient will need. */
-  readonly forward: () => { readonly value: Tensor; readonly saved: readonly Tensor[] };
+  forward: () => { value: Tensor; saved: readonly Tensor[] };
   /** Gradient of every input, in order, from that of the value and what was saved. */
-  readonly backward: (dy: Tensor, saved: readonly Tensor[]) => Tensor[];
+  backward: (dy: Tensor, saved: readonly Tensor[]) => Tensor[];
 }
 
 /** Applies such a function: tfjs's `customGrad`, with its untyped arguments kept in one place. */

@@ -4,9 +4,9 @@ import { computedAfter } from './computed-after.ts';
 import { withCustomGradient } from './custom-gradient.ts';
 
 export interface LowRankOptions {
-  readonly scale: number;
+  scale: number;
   /** [rows, in], multiplied into x before anything else; no gradient. */
-  readonly factors?: Tensor | undefined;
+  factors?: Tensor | undefined;
 }
 
 /**

@@ -11,14 +11,14 @@ import { withCustomGradient } from './custom-gradient.ts';
 
 export interface QuantizedMatMulOptions {
   /** Weights of one row that share a scale: a power of two, 16 at least, that divides K. */
-  readonly blockSize: number;
+  blockSize: number;
 }
 
 /** A matrix [N, K] in four bits a value. */
 interface QuantizedMatrix {
-  readonly packed: Tensor;
-  readonly scales: Tensor;
-  readonly blockSize: number;
+  packed: Tensor;
+  scales: Tensor;
+  blockSize: number;
 }
 
 /** Four bits hold 0 to 15, of which this one means zero. */
@@ -98,8 +98,8 @@ function unpacked({ packed, scales, blockSize }: QuantizedMatrix): Tensor {
 
 /** The same matrix in a graph. */
 interface QuantizedValue {
-  readonly packed: Value;
-  readonly scales: Value;
+  packed: Value;
+  scales: Value;
 }
 
 /** Zero points are left out: the operator's own is 8. */

@@ -10,18 +10,18 @@ import { evenSizes } from './even-sizes.ts';
 
 export interface TokenLogProbs {
   /** Log-probability of each target, natural log. [rows] */
-  readonly logProbs: Tensor;
+  logProbs: Tensor;
   /** Entropy of each row's distribution in nats. No gradient flows through it. [rows] */
-  readonly entropy: Tensor;
+  entropy: Tensor;
 }
 
 export interface TokenLogProbsOptions {
   /** Logits are divided by it. */
-  readonly temperature: number;
+  temperature: number;
   /** Most rows whose logits are held at once; all of them by default. */
-  readonly rowsAtOnce?: number;
+  rowsAtOnce?: number;
   /** No gradient of the head is wanted: what the other gradient needs then fits in [rows, width]. */
-  readonly frozenHead?: boolean;
+  frozenHead?: boolean;
 }
 
 /**
@@ -59,21 +59,21 @@ const split = (x: Tensor, sizes: readonly number[]): Tensor[] =>
 
 interface Piece {
   /** [rows, width] */
-  readonly hidden: Tensor;
+  hidden: Tensor;
   /** [vocabulary, width] */
-  readonly head: Tensor;
+  head: Tensor;
   /** [rows] int32 */
-  readonly targets: Tensor;
-  readonly temperature: number;
+  targets: Tensor;
+  temperature: number;
   /** One of several: nothing as wide as the vocabulary may outlive it. */
-  readonly inPieces: boolean;
+  inPieces: boolean;
 }
 
 interface Distribution {
   /** [rows, vocabulary] */
-  readonly probabilities: Tensor;
+  probabilities: Tensor;
   /** Log-probability of the target, then the entropy. [rows, 2] */
-  readonly columns: Tensor;
+  columns: Tensor;
 }
 
 /** Nothing of [rows, vocabulary] but the logits and their softmax is made. */

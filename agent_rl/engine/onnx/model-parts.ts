@@ -7,25 +7,25 @@ const { onnx } = onnxProto;
 
 /** An input or output of a model that is written to a file. */
 export interface Port {
-  readonly name: string;
+  name: string;
   /** A size known only when the model runs is a name, the same wherever it is the same. */
-  readonly shape: readonly (number | string)[];
-  readonly dtype: GraphDType;
+  shape: readonly (number | string)[];
+  dtype: GraphDType;
 }
 
 /** A graph whose inputs and outputs others know by name. */
 export interface OpenGraph {
-  readonly graph: Graph;
-  readonly inputs: readonly Port[];
-  readonly outputs: readonly Port[];
+  graph: Graph;
+  inputs: readonly Port[];
+  outputs: readonly Port[];
 }
 
 /** The bytes of a model, in pieces: weights are not copied. */
 export interface ModelParts {
   /** The `.onnx` file. */
-  readonly model: readonly Uint8Array[];
+  model: readonly Uint8Array[];
   /** The file beside it, when weights are apart. */
-  readonly data: readonly Uint8Array[];
+  data: readonly Uint8Array[];
 }
 
 /** Numbers of the fields written here (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto). */

@@ -91,7 +91,7 @@ function executionOrder(nodes: readonly GraphNode[]): readonly number[] {
 
 /** Memory of one result, under all its names. */
 interface Buffer {
-  readonly size: number;
+  size: number;
   /** Step after which none of its names is read. */
   last: number;
 }

@@ -7,8 +7,8 @@ import type { Value } from './value.ts';
 
 /** One operation in two forms that compute the same: tfjs operations, and nodes of a graph. */
 export interface FusedForms {
-  readonly composed: () => Tensor[];
-  readonly traced: (graph: Graph, inputs: readonly Value[]) => Value[];
+  composed: () => Tensor[];
+  traced: (graph: Graph, inputs: readonly Value[]) => Value[];
 }
 
 /**

@@ -6,38 +6,38 @@ import { narrowed, sameShape, type TraceDType, type Value } from './value.ts';
 export type GraphDType = TraceDType | 'int64';
 
 export type AttributeValue =
-  | { readonly int: number }
-  | { readonly float: number }
-  | { readonly ints: readonly number[] }
-  | { readonly string: string };
+  | { int: number }
+  | { float: number }
+  | { ints: readonly number[] }
+  | { string: string };
 
 export interface GraphNode {
-  readonly operator: string;
-  readonly domain: '' | 'com.microsoft';
-  readonly inputs: readonly string[];
-  readonly outputs: readonly string[];
-  readonly attributes: Readonly<Record<string, AttributeValue>>;
+  operator: string;
+  domain: '' | 'com.microsoft';
+  inputs: readonly string[];
+  outputs: readonly string[];
+  attributes: Readonly<Record<string, AttributeValue>>;
 }
 
 export interface Initializer {
-  readonly name: string;
-  readonly shape: readonly number[];
-  readonly dtype: GraphDType;
-  readonly bytes: Uint8Array;
+  name: string;
+  shape: readonly number[];
+  dtype: GraphDType;
+  bytes: Uint8Array;
 }
 
 export interface GraphInput {
-  readonly name: string;
-  readonly shape: readonly number[];
-  readonly dtype: TraceDType;
+  name: string;
+  shape: readonly number[];
+  dtype: TraceDType;
 }
 
 export interface EmitOptions {
-  readonly attributes?: Readonly<Record<string, AttributeValue>>;
-  readonly domain?: '' | 'com.microsoft';
-  readonly outputs?: number;
+  attributes?: Readonly<Record<string, AttributeValue>>;
+  domain?: '' | 'com.microsoft';
+  outputs?: number;
   /** Name of the first output, where something outside the graph knows it by one. */
-  readonly as?: string;
+  as?: string;
 }
 
 const bytesOfElement: Readonly<Record<TraceDType, number>> = {

@@ -10,11 +10,11 @@ import type { Value } from './value.ts';
 
 /** A program as recorded: its graph, and which of the graph's names are its outputs. */
 export interface TracedProgram {
-  readonly graph: Graph;
-  readonly inputs: readonly TensorSpec[];
-  readonly outputs: readonly TensorSpec[];
+  graph: Graph;
+  inputs: readonly TensorSpec[];
+  outputs: readonly TensorSpec[];
   /** Name in the graph of each output, in the order of `outputs`. */
-  readonly outputNames: readonly string[];
+  outputNames: readonly string[];
 }
 
 const outputSpec = (name: string, { dtype, shape }: Value): TensorSpec => {

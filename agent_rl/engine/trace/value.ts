@@ -7,18 +7,18 @@ export const isTraceDType = (dtype: unknown): dtype is Exclude<TraceDType, 'uint
 
 /** Where a traced value comes from. */
 type ValueSource =
-  | { readonly kind: 'node'; readonly name: string }
-  | { readonly kind: 'constant'; readonly data: ArrayLike<number> }
+  | { kind: 'node'; name: string }
+  | { kind: 'constant'; data: ArrayLike<number> }
   /** Every element is the same number; held as that number until a node needs the whole. */
-  | { readonly kind: 'uniform'; readonly number: number }
+  | { kind: 'uniform'; number: number }
   /** A smaller value repeated along broadcast axes; expanded only when a node needs the whole. */
-  | { readonly kind: 'broadcast'; readonly of: Value };
+  | { kind: 'broadcast'; of: Value };
 
 /** A tensor of known shape and unknown elements, as the tracer sees it. */
 export interface Value {
-  readonly shape: readonly number[];
-  readonly dtype: TraceDType;
-  readonly source: ValueSource;
+  shape: readonly number[];
+  dtype: TraceDType;
+  source: ValueSource;
 }
 
 export const uniform = (

@@ -30,9 +30,9 @@ type Ran = RunResult | CallsResult | JudgeResult;
 
 /** A call that ran, and whether it went wrong as far as the public case can tell. */
 interface Attempt {
-  readonly code: string;
-  readonly failed: boolean;
-  readonly timedOut: boolean;
+  code: string;
+  failed: boolean;
+  timedOut: boolean;
 }
 
 /**

@@ -6,14 +6,14 @@ import { unreachable } from '../../core/unreachable.ts';
 
 /** What an episode came to, before it is put into numbers. */
 export interface Episode {
-  readonly end: EpisodeEnd;
+  end: EpisodeEnd;
   /** Of the judged call; nothing when the policy never made one. */
-  readonly judgement: Judgement | undefined;
+  judgement: Judgement | undefined;
   /** code_exec calls that ran. */
-  readonly calls: number;
+  calls: number;
   /** Calls that raised, were stopped, or were judged and failed. */
-  readonly failedCalls: number;
-  readonly timedOutCalls: number;
+  failedCalls: number;
+  timedOutCalls: number;
 }
 
 /** Puts an episode into reward, components and counts. */

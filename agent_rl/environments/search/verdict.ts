@@ -5,28 +5,28 @@ import type { SearchSettings } from './settings.ts';
 
 /** One search of the episode. */
 export interface SearchRecord {
-  readonly query: string;
-  readonly status: 'ok' | 'error' | 'timeout';
+  query: string;
+  status: 'ok' | 'error' | 'timeout';
   /** Of what was found, best first. */
-  readonly documentIds: readonly string[];
+  documentIds: readonly string[];
   /** The query holds the answer, which neither the question nor anything found had shown. */
-  readonly quotedAnswer: boolean;
+  quotedAnswer: boolean;
   /** The same query was searched before. */
-  readonly repeated: boolean;
+  repeated: boolean;
   /** What was found holds the answer. */
-  readonly foundAnswer: boolean;
+  foundAnswer: boolean;
 }
 
 /** What an episode came to, before it is put into numbers. */
 export interface SearchEpisode {
-  readonly end: EpisodeEnd;
-  readonly searches: readonly SearchRecord[];
+  end: EpisodeEnd;
+  searches: readonly SearchRecord[];
   /** The final message, once the policy replied without a call. */
-  readonly answer: string | undefined;
+  answer: string | undefined;
   /** The final message holds the answer. */
-  readonly right: boolean;
+  right: boolean;
   /** It has more words than an answer may have. */
-  readonly wordy: boolean;
+  wordy: boolean;
 }
 
 /** Puts an episode into reward, components and counts. */

@@ -10,18 +10,18 @@ import { openTransformersJs, type TransformersJsOptions } from './open-transform
 
 /** What the thread is told. */
 export type ThreadCall =
-  | { readonly kind: 'generate'; readonly id: number; readonly request: GenerationRequest }
-  | { readonly kind: 'abort'; readonly id: number }
-  | { readonly kind: 'release'; readonly episode: string }
-  | { readonly kind: 'close' };
+  | { kind: 'generate'; id: number; request: GenerationRequest }
+  | { kind: 'abort'; id: number }
+  | { kind: 'release'; episode: string }
+  | { kind: 'close' };
 
 /** What it says: first `ready` or `refused`, then an answer to each request, and `closed`. */
 export type ThreadAnswer =
-  | { readonly kind: 'ready'; readonly maxContextTokens: number }
-  | { readonly kind: 'refused'; readonly error: SentError }
-  | { readonly kind: 'generated'; readonly id: number; readonly generation: Generation }
-  | { readonly kind: 'failed'; readonly id: number; readonly error: SentError }
-  | { readonly kind: 'closed' };
+  | { kind: 'ready'; maxContextTokens: number }
+  | { kind: 'refused'; error: SentError }
+  | { kind: 'generated'; id: number; generation: Generation }
+  | { kind: 'failed'; id: number; error: SentError }
+  | { kind: 'closed' };
 
 async function serve(port: MessagePort, options: TransformersJsOptions): Promise<void> {
   const say = (answer: ThreadAnswer): void => port.postMessage(answer);

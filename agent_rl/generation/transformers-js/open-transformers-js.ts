@@ -17,7 +17,7 @@ export const suffixes = {
 } as const;
 
 export interface TransformersJsOptions extends GeneratorHost {
-  readonly dtype: keyof typeof suffixes;
+  dtype: keyof typeof suffixes;
 }
 
 /** What is used of the package, so that tests can leave it out. */

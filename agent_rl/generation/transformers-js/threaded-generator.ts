@@ -35,8 +35,8 @@ export async function openInThread(options: TransformersJsOptions): Promise<OwnG
 }
 
 interface Pending {
-  readonly resolve: (generation: Generation) => void;
-  readonly reject: (problem: unknown) => void;
+  resolve: (generation: Generation) => void;
+  reject: (problem: unknown) => void;
 }
 
 /** The thread seen from this one. */

@@ -15,7 +15,7 @@ type Past = Readonly<Record<string, Tensor>>;
 /** What is kept of an episode between its turns. */
 interface Kept {
   /** Tokens whose keys and values `past` holds. */
-  readonly tokens: number[];
+  tokens: number[];
   past: Past | undefined;
 }
 

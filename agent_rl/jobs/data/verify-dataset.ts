@@ -13,9 +13,9 @@ import {
 import type { CheckResult, VerifyDatasetOptions } from '../job.ts';
 
 interface Verified {
-  readonly taskId: string;
+  taskId: string;
   /** Absent when the reference passed. */
-  readonly problem?: string;
+  problem?: string;
 }
 
 const limits = { wallS: 20, memoryMiB: 512 };
@@ -70,7 +70,7 @@ export async function verifyDataset(options: VerifyDatasetOptions): Promise<Chec
 async function verifyAll(
   sandbox: Sandbox,
   tasks: readonly CodeTask[],
-  { lanes, signal }: { readonly lanes: number; readonly signal: AbortSignal },
+  { lanes, signal }: { lanes: number; signal: AbortSignal },
 ): Promise<Verified[]> {
   const results: Verified[] = [];
   const waiting = tasks.entries();

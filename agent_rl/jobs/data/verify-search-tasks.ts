@@ -37,7 +37,7 @@ export async function verifySearchTasks(options: VerifyDatasetOptions): Promise<
   const others = await otherSplits(dataset, options.documents);
   const crossing = await crossings(others, tasks, byId);
   const shared = corpus.length === 0 ? undefined : await openTaskDocuments(corpus);
-  const failed: { readonly taskId: string; readonly problem: string }[] = [];
+  const failed: { taskId: string; problem: string }[] = [];
   let byQuestion = 0;
   try {
     for (const task of tasks) {
@@ -68,15 +68,15 @@ const namesDocuments = ({ documentIds, documents }: SearchTask): boolean =>
   documentIds.length > documents.length;
 
 interface Library {
-  readonly byId: ReadonlyMap<string, SearchDocument>;
+  byId: ReadonlyMap<string, SearchDocument>;
   /** Absent when every task brings its documents. */
-  readonly shared: SearchBackend | undefined;
+  shared: SearchBackend | undefined;
 }
 
 interface Checked {
-  readonly problems: readonly string[];
+  problems: readonly string[];
   /** The question as a query finds a document that holds the answer. */
-  readonly byQuestion: boolean;
+  byQuestion: boolean;
 }
 
 async function checkTask(task: SearchTask, { byId, shared }: Library): Promise<Checked> {

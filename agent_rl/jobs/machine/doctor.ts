@@ -9,16 +9,16 @@ import { tryDevices } from './try-devices.ts';
 
 /** One thing that was looked at. */
 export interface Finding {
-  readonly name: string;
-  readonly available: boolean;
+  name: string;
+  available: boolean;
   /** Whether the default job needs it. */
-  readonly required: boolean;
+  required: boolean;
   /** What was found, or what is missing. */
-  readonly detail: string;
+  detail: string;
 }
 
 export interface DoctorReport extends CheckResult {
-  readonly findings: readonly Finding[];
+  findings: readonly Finding[];
 }
 
 const optionalPeers = {
@@ -122,7 +122,7 @@ const line = ({ name, available, required, detail }: Finding): string => {
 export async function doctor({
   print,
 }: {
-  readonly print: (text: string) => void;
+  print: (text: string) => void;
 }): Promise<DoctorReport> {
   const findings = [
     nodeFinding(),

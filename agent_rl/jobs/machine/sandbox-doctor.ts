@@ -11,29 +11,29 @@ const tiers: readonly SandboxTier[] = ['native:ns', 'native:lite', 'pyodide'];
 
 /** What was found out about one level of the sandbox. */
 export interface TierFinding extends TierFacts {
-  readonly tier: SandboxTier;
-  readonly available: boolean;
+  tier: SandboxTier;
+  available: boolean;
   /** Why it is not, or what it is. */
-  readonly detail: string;
-  readonly probes: number;
+  detail: string;
+  probes: number;
   /** Names of the probes that reached the host; empty where all held. */
-  readonly escaped: readonly string[];
+  escaped: readonly string[];
 }
 
 export interface SandboxDoctorOptions {
   /** The Python of the native sandboxes. */
-  readonly python?: string;
+  python?: string;
   /** Modules that programs are to have. */
-  readonly preload?: readonly string[];
-  readonly print: (text: string) => void;
+  preload?: readonly string[];
+  print: (text: string) => void;
 }
 
 export interface SandboxDoctorReport extends CheckResult {
   /** Whether some level is there, and none that is there lets a probe out. */
-  readonly ok: boolean;
+  ok: boolean;
   /** What `sandbox.type: auto` would take. */
-  readonly auto: SandboxTier | null;
-  readonly findings: readonly TierFinding[];
+  auto: SandboxTier | null;
+  findings: readonly TierFinding[];
 }
 
 /** Starts every level of the sandbox that this machine may have, attacks it, and says what it holds back. */

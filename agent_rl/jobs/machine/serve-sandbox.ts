@@ -9,19 +9,19 @@ import { RetryingSandbox } from '../../sandbox/layers/retrying-sandbox.ts';
 import type { JobResult, LocalSandboxType } from '../job.ts';
 
 export interface ServeSandboxOptions {
-  readonly type: LocalSandboxType;
-  readonly python?: string;
-  readonly preload: readonly string[];
-  readonly workers: number;
-  readonly host: string;
-  readonly port: number;
+  type: LocalSandboxType;
+  python?: string;
+  preload: readonly string[];
+  workers: number;
+  host: string;
+  port: number;
   /** Environment variable that holds what callers have to show. */
-  readonly tokenEnv?: string;
+  tokenEnv?: string;
   /** Ends the server. */
-  readonly signal: AbortSignal;
-  readonly print: (text: string) => void;
+  signal: AbortSignal;
+  print: (text: string) => void;
   /** Told of what went wrong and was mended, or was not. */
-  readonly warn: (text: string) => void;
+  warn: (text: string) => void;
 }
 
 /**
@@ -33,7 +33,7 @@ export async function serveSandbox(options: ServeSandboxOptions): Promise<JobRes
   const { host, port, tokenEnv, signal, print, warn, ...wanted } = options;
   const { workers } = wanted;
   const token = tokenEnv === undefined ? {} : { token: tokenOf(tokenEnv) };
-  const onIncident = ({ message }: { readonly message: string }): void => warn(message);
+  const onIncident = ({ message }: { message: string }): void => warn(message);
   const { sandbox, tier, passedOver } = await chooseBackend({ ...wanted, onIncident });
   const queued = new CheckedSandbox(
     new QueuedSandbox(new RetryingSandbox(sandbox, onIncident), workers),

@@ -19,28 +19,28 @@ import type { ModelJobOptions } from '../job.ts';
 /** A model, and what it is to run on. */
 export interface ModelChoice {
   /** Folder of a model, or of an adapter that says which model it is over; or a model of the hub as `org/name`. */
-  readonly model: string;
+  model: string;
   /** Branch, tag or commit of a model of the hub. */
-  readonly revision?: string;
+  revision?: string;
   /** Folders of adapters over it, in order; those that one of them was trained over are found. */
-  readonly adapters?: readonly string[];
+  adapters?: readonly string[];
   /** Quantise float weights while they are read. */
-  readonly quantize?: Quantization;
+  quantize?: Quantization;
   /** `cpu`, `cuda`, `cuda:n`, `webgpu` or `tensorflow`. */
-  readonly device: string;
+  device: string;
   /** Threads of matrix products; those of the machine by default. */
-  readonly engineThreads?: number;
+  engineThreads?: number;
 }
 
 /** A model without its weights: what input for it can be checked against. */
 export interface FoundModel {
   /** Of the model, or of an adapter over it. */
-  readonly folder: string;
-  readonly layers: ModelLayers;
+  folder: string;
+  layers: ModelLayers;
   /** Of the model under the adapters, as it will be once it is loaded. */
-  readonly config: ModelConfig;
+  config: ModelConfig;
   /** To be done while it is loaded. */
-  readonly quantize: Quantization | undefined;
+  quantize: Quantization | undefined;
 }
 
 /**
@@ -80,7 +80,7 @@ export const namesOf = ({ folder, layers, config }: FoundModel) => ({
 
 /** A model with its weights, in this thread. */
 export interface RunningModel extends Pick<OpenedModel, 'config' | 'parameters'> {
-  readonly engine: Engine;
+  engine: Engine;
 }
 
 /**

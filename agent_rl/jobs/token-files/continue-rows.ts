@@ -9,36 +9,36 @@ import { throwIfInterrupted } from './job-usage.ts';
 
 /** What was drawn for one sample of one row. */
 export interface Continuation extends InputRow<GenerationRow> {
-  readonly sample: number;
-  readonly tokens: readonly number[];
+  sample: number;
+  tokens: readonly number[];
   /** Under the distribution each token was drawn from, nats. */
-  readonly logProbs: readonly number[];
-  readonly stop: 'stop-token' | 'max-tokens' | 'context-full';
+  logProbs: readonly number[];
+  stop: 'stop-token' | 'max-tokens' | 'context-full';
   /** What was said, where a conversation is continued. */
-  readonly message?: AssistantMessage;
+  message?: AssistantMessage;
 }
 
 export interface ContinueOptions {
-  readonly generator: Generator;
+  generator: Generator;
   /** Continues conversations. */
-  readonly policy: Policy | undefined;
+  policy: Policy | undefined;
   /** Rows in flight. */
-  readonly lanes: number;
-  readonly samples: number;
-  readonly seed: number;
-  readonly sampling: Sampling;
-  readonly maxTokens: number;
-  readonly maxPositions: number;
-  readonly stopTokens: readonly number[];
-  readonly signal: AbortSignal;
+  lanes: number;
+  samples: number;
+  seed: number;
+  sampling: Sampling;
+  maxTokens: number;
+  maxPositions: number;
+  stopTokens: readonly number[];
+  signal: AbortSignal;
   /** Called in the order of the rows, and of the samples of each. */
-  readonly onContinuation: (continuation: Continuation) => void;
+  onContinuation: (continuation: Continuation) => void;
 }
 
 interface Draw extends InputRow<GenerationRow> {
-  readonly sample: number;
+  sample: number;
   /** Among all draws. */
-  readonly place: number;
+  place: number;
 }
 
 /**

@@ -33,12 +33,12 @@ import { readToolFile } from './tool-definitions.ts';
 
 /** What is known before the weights are loaded. */
 interface Planned {
-  readonly found: FoundModel;
-  readonly texts: ModelTexts;
-  readonly rows: InputRows<GenerationRow>;
-  readonly lines: number;
+  found: FoundModel;
+  texts: ModelTexts;
+  rows: InputRows<GenerationRow>;
+  lines: number;
   /** Samples in flight, and positions that each can have. */
-  readonly cache: CacheRequest;
+  cache: CacheRequest;
 }
 
 /**
@@ -54,7 +54,7 @@ export async function generate(options: GenerateOptions): Promise<JobResult> {
   const run = (write: (line: object) => void) =>
     usingModel(planned.found, options, (model) => continueAll(planned, { model, options, write }));
   if (output === undefined) {
-    const results: { readonly text?: string }[] = [];
+    const results: { text?: string }[] = [];
     const result = await run((line) => results.push(line));
     for (const one of results) print(visibleControls(one.text ?? JSON.stringify(one)));
     return { ...result, results };
@@ -95,9 +95,9 @@ async function plan(options: GenerateOptions): Promise<Planned> {
 }
 
 interface Running {
-  readonly model: RunningModel;
-  readonly options: GenerateOptions;
-  readonly write: (line: object) => void;
+  model: RunningModel;
+  options: GenerateOptions;
+  write: (line: object) => void;
 }
 
 async function continueAll(
@@ -145,7 +145,7 @@ const notYet: Generator = {
 
 const policyOf = (
   { conversations }: ModelTexts,
-  { options, generator }: { readonly options: GenerateOptions; readonly generator: Generator },
+  { options, generator }: { options: GenerateOptions; generator: Generator },
 ): LanguageModelPolicy | AgentRlError =>
   AgentRlError.is(conversations)
     ? conversations

@@ -15,23 +15,23 @@ import { toolDefinitions } from './tool-definitions.ts';
 
 /** A conversation that the model is to continue. */
 export interface Conversation {
-  readonly messages: readonly Message[];
-  readonly tools: readonly ToolSpec[];
+  messages: readonly Message[];
+  tools: readonly ToolSpec[];
 }
 
 /** What is to be continued: token ids, or a conversation, which becomes them. */
 export interface GenerationRow {
-  readonly id?: RowId;
-  readonly ids: readonly number[];
-  readonly conversation?: Conversation;
+  id?: RowId;
+  ids: readonly number[];
+  conversation?: Conversation;
 }
 
 export interface GenerationRowOptions {
-  readonly model: IdLimits;
+  model: IdLimits;
   /** Of rows that bring none of their own. */
-  readonly tools: readonly ToolSpec[];
+  tools: readonly ToolSpec[];
   /** The tokens of a conversation, generation cue included; what it throws is told of the row. */
-  readonly encode: (conversation: Conversation) => readonly number[];
+  encode: (conversation: Conversation) => readonly number[];
 }
 
 /** Reads `{"messages": [...], "tools"?: [...], "id"?: ...}` or `{"ids": [...], "id"?: ...}`. */

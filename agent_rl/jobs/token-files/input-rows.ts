@@ -12,8 +12,8 @@ export type ReadRow<Row> = (value: unknown, report: Report) => Row | undefined;
 
 /** A row and the line of the file it stands on, counted from 1 with the blank ones. */
 export interface InputRow<Row> {
-  readonly line: number;
-  readonly row: Row;
+  line: number;
+  row: Row;
 }
 
 /** The rows of a JSONL file of any size: it is read as a stream, once to check it and once to work on it. */
@@ -55,7 +55,7 @@ export class InputRows<Row> {
   }
 
   async *#lines(): AsyncGenerator<
-    InputRow<Row> | { readonly problems: readonly DatasetProblem[] }
+    InputRow<Row> | { problems: readonly DatasetProblem[] }
   > {
     for await (const json of this.#jsonLines()) {
       if ('problem' in json) {

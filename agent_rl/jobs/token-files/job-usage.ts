@@ -5,10 +5,10 @@ import { mebibytes } from '../../telemetry/mebibytes.ts';
 /** What a job over a file used. Plain JSON. */
 export interface JobUsage {
   /** Without opening the model. */
-  readonly seconds: number;
-  readonly tokensPerSecond: number;
+  seconds: number;
+  tokensPerSecond: number;
   /** Highest resident memory of this process. */
-  readonly peakRssBytes: number;
+  peakRssBytes: number;
 }
 
 /** @param startedMs of `performance.now()` */

@@ -12,10 +12,10 @@ import { Tokenizer } from '../../../model/text/tokenizer.ts';
 /** What a model folder has of the text side: all of it, a tokenizer alone, or nothing. */
 export interface ModelTexts {
   /** Absent where the folder has no tokenizer: ids then stay ids. */
-  readonly tokenizer: Tokenizer | undefined;
+  tokenizer: Tokenizer | undefined;
   /** Or why conversations cannot be made into tokens. */
-  readonly conversations: LanguageModel | AgentRlError;
-  readonly stopTokens: readonly number[];
+  conversations: LanguageModel | AgentRlError;
+  stopTokens: readonly number[];
 }
 
 /** @throws AgentRlError `TOKENIZER_INVALID` when there is a tokenizer and it cannot be read. */

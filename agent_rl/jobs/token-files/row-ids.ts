@@ -27,7 +27,7 @@ export function fieldsOf(
 }
 
 /** The `id` of a row, if it has one. */
-export function rowIdOf({ id }: Fields, report: Report): { readonly id?: RowId } {
+export function rowIdOf({ id }: Fields, report: Report): { id?: RowId } {
   if (typeof id === 'string' || typeof id === 'number') return { id };
   if (id !== undefined) report('id', `is ${shownValue(id)}; expected a string or a number.`);
   return {};

@@ -3,8 +3,8 @@ import type { InputRow, ReadRow } from './input-rows.ts';
 
 /** One sequence to score. */
 export interface ScoreRow {
-  readonly id?: RowId;
-  readonly ids: Int32Array;
+  id?: RowId;
+  ids: Int32Array;
 }
 
 /** Reads `{"ids": [...], "id"?: ...}`: token ids of the model, no more of them than it has positions. */

@@ -44,10 +44,10 @@ export async function score(options: ScoreOptions): Promise<JobResult> {
 }
 
 interface Scoring {
-  readonly model: RunningModel;
-  readonly output: FreshLines;
-  readonly options: Pick<ScoreOptions, 'input' | 'batchTokens' | 'signal'>;
-  readonly onLines: (done: number) => void;
+  model: RunningModel;
+  output: FreshLines;
+  options: Pick<ScoreOptions, 'input' | 'batchTokens' | 'signal'>;
+  onLines: (done: number) => void;
 }
 
 async function scoreRows(

@@ -5,8 +5,8 @@ import type { TrainingPlan } from './plan.ts';
 
 /** Speeds measured on this machine just before a run, for its expected time. */
 interface MeasuredSpeed {
-  readonly decodeTokensPerSecond: number;
-  readonly trainTokensPerSecond: number;
+  decodeTokensPerSecond: number;
+  trainTokensPerSecond: number;
 }
 
 const sampledTokens = 16;

@@ -5,24 +5,24 @@ import { tierMemory } from '../../sandbox/tier-memory.ts';
 import { mebibytes } from '../../telemetry/mebibytes.ts';
 
 export interface PlanFacts {
-  readonly trainTasks: number;
-  readonly evalTasks: number;
-  readonly parameters: number;
+  trainTasks: number;
+  evalTasks: number;
+  parameters: number;
   /** How many of them learn: all, or an adapter's. */
-  readonly trainedParameters: number;
+  trainedParameters: number;
   /** At once; 0 where nothing asks for one. */
-  readonly sandboxes: number;
+  sandboxes: number;
 }
 
 /** A run before it starts, as numbers. */
 export interface TrainingPlan {
-  readonly rolloutsPerIteration: number;
-  readonly rollouts: number;
-  readonly optimizerSteps: number;
+  rolloutsPerIteration: number;
+  rollouts: number;
+  optimizerSteps: number;
   /** If every episode were as long as allowed. */
-  readonly mostMicroBatchesPerStep: number;
-  readonly evaluations: number;
-  readonly evalEpisodes: number;
+  mostMicroBatchesPerStep: number;
+  evaluations: number;
+  evalEpisodes: number;
 }
 
 /** What a config asks for, counted. */
@@ -46,12 +46,12 @@ export function trainingPlan(config: Config, facts: PlanFacts): TrainingPlan {
 
 /** What is known once the engine and the sandbox are open. */
 export interface OpenedFacts {
-  readonly expectedS: number;
-  readonly memory: MemoryPlan;
+  expectedS: number;
+  memory: MemoryPlan;
   /** Absent where nothing asks for a sandbox. */
-  readonly sandboxTier?: SandboxTier;
+  sandboxTier?: SandboxTier;
   /** Why stronger sandboxes are not taken; absent where the log says it. */
-  readonly sandboxPassedOver?: readonly string[];
+  sandboxPassedOver?: readonly string[];
 }
 
 /** Sandboxes come on top of what the engine was checked for, and grow only as they are used: said, not refused. */

@@ -110,15 +110,15 @@ export async function runSft(options: TrainingOptions): Promise<JobResult> {
 type Example = ReturnType<Transcript['record']>;
 
 interface SftRun {
-  readonly options: TrainingOptions;
-  readonly examples: readonly Example[];
+  options: TrainingOptions;
+  examples: readonly Example[];
   /** In all examples together. */
-  readonly tokens: number;
-  readonly engine: EngineClient;
-  readonly folder: RunFolder;
-  readonly memory: ProcessTreeMemory;
+  tokens: number;
+  engine: EngineClient;
+  folder: RunFolder;
+  memory: ProcessTreeMemory;
   /** In milliseconds of the clock that only goes forward. */
-  readonly started: number;
+  started: number;
 }
 
 async function train(run: SftRun): Promise<JobResult> {

@@ -61,10 +61,10 @@ import { throwIfStopped, unlessStopped } from '../../compose/unless-stopped.ts';
 
 /** The tasks of a run, both splits read and chosen. */
 interface RunTasks {
-  readonly sets: readonly TaskSet[];
+  sets: readonly TaskSet[];
   /** Of all sets. */
-  readonly train: readonly Task[];
-  readonly evaluation: readonly Task[];
+  train: readonly Task[];
+  evaluation: readonly Task[];
 }
 
 /**
@@ -228,23 +228,23 @@ async function newRunFolder({ loaded: { config, file } }: TrainingOptions): Prom
 }
 
 interface RunParts {
-  readonly options: TrainingOptions;
-  readonly agent: TrainableAgent;
-  readonly tasks: RunTasks;
-  readonly facts: PlanFacts;
-  readonly folder: RunFolder;
-  readonly log: Log;
-  readonly memory: ProcessTreeMemory;
+  options: TrainingOptions;
+  agent: TrainableAgent;
+  tasks: RunTasks;
+  facts: PlanFacts;
+  folder: RunFolder;
+  log: Log;
+  memory: ProcessTreeMemory;
   /** Used by this process before the run. */
-  readonly cpuSecondsBefore: number;
-  readonly resume: ResumePoint | undefined;
+  cpuSecondsBefore: number;
+  resume: ResumePoint | undefined;
 }
 
 /** What a checkpoint holds besides the learner's own state. */
 interface SavedState extends TrainerState {
   /** Up to this checkpoint; absent in checkpoints of before it was kept. */
-  readonly usage?: RunUsage;
-  readonly reports?: RunReports;
+  usage?: RunUsage;
+  reports?: RunReports;
 }
 
 /** One run with everything open. */

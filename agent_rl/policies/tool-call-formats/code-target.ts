@@ -20,14 +20,14 @@ export const codeTargetSettings = Type.Object({
 });
 
 export interface CodeTargetSettings {
-  readonly tool?: string;
-  readonly argument?: string;
+  tool?: string;
+  argument?: string;
 }
 
 /** Where code that the model writes goes. */
 export interface CodeTarget {
-  readonly tool: string;
-  readonly argument: string;
+  tool: string;
+  argument: string;
 }
 
 export const codeCall = ({ tool, argument }: CodeTarget, code: string): BareCall => ({
@@ -46,8 +46,8 @@ export function codeOf(
 }
 
 interface ObjectSchema {
-  readonly properties?: Readonly<Record<string, { readonly type?: unknown }>>;
-  readonly required?: readonly string[];
+  properties?: Readonly<Record<string, { type?: unknown }>>;
+  required?: readonly string[];
 }
 
 /** Names of parameters that may receive code: text, and required alone. */

@@ -64,10 +64,10 @@ function closedCall(text: string, from: number): Stretch | undefined {
 }
 
 interface CallBlock {
-  readonly body: string;
+  body: string;
   /** Index after the block. */
-  readonly end: number;
-  readonly closed: boolean;
+  end: number;
+  closed: boolean;
 }
 
 /**

@@ -79,7 +79,7 @@ export class PythonBlockFormat implements ToolCallFormat {
 
 interface Block extends Stretch {
   /** Undefined when it is not closed. */
-  readonly code: string | undefined;
+  code: string | undefined;
 }
 
 const opening = /^[ \t]*```[ \t]*([\w+-]*)[^`]*$/;
@@ -88,7 +88,7 @@ const closing = /^[ \t]*```[ \t]*$/;
 /** Blocks of Python, in order. A fence inside a block of another language opens nothing. */
 function pythonBlocks(text: string): readonly Block[] {
   const blocks: Block[] = [];
-  let open: { readonly start: number; readonly body: number; readonly python: boolean } | undefined;
+  let open: { start: number; body: number; python: boolean } | undefined;
   let at = 0;
   for (const line of text.split('\n')) {
     const end = at + line.length;

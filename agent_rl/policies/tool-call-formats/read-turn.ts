@@ -7,14 +7,14 @@ const [openThought, closeThought] = ['<think>', '</think>'];
 
 /** A stretch of text in which a mark of a thought is no mark: a call, or a block of code. */
 export interface Stretch {
-  readonly start: number;
+  start: number;
   /** Index after it. */
-  readonly end: number;
+  end: number;
 }
 
 export interface SplitTurn {
-  readonly spoken: string;
-  readonly thoughts: readonly string[];
+  spoken: string;
+  thoughts: readonly string[];
 }
 
 /** The next closed stretch that begins at `from` or later. */

@@ -1,7 +1,7 @@
 /** An exact number, as large as it is written; the denominator is positive. */
 export interface Fraction {
-  readonly numerator: bigint;
-  readonly denominator: bigint;
+  numerator: bigint;
+  denominator: bigint;
 }
 
 const written =

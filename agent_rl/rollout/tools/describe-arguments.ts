@@ -1,10 +1,10 @@
 import type { TSchema } from 'typebox';
 
 interface ObjectSchema {
-  readonly properties?: Readonly<
-    Record<string, { readonly type?: string; readonly enum?: readonly unknown[] }>
+  properties?: Readonly<
+    Record<string, { type?: string; enum?: readonly unknown[] }>
   >;
-  readonly required?: readonly string[];
+  required?: readonly string[];
 }
 
 /** A tool's arguments in one line for the model: `code (string), timeout (number, optional)`. */

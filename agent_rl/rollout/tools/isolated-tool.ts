@@ -8,33 +8,33 @@ import { type Timed, withDeadline } from './with-deadline.ts';
 
 /** Module hooks a thread registers before it imports its tool, which main-thread ones do not reach. */
 export interface ModuleHooks {
-  readonly url: string;
+  url: string;
   /** Given to the hooks' `initialize`. */
-  readonly data?: unknown;
+  data?: unknown;
 }
 
 /** What a thread is started with. */
 export interface IsolatedStart {
-  readonly name: string;
+  name: string;
   /** The tool's own, the only argument of its constructor. */
-  readonly settings: ToolSettings;
-  readonly url: string;
-  readonly hooks: readonly ModuleHooks[];
+  settings: ToolSettings;
+  url: string;
+  hooks: readonly ModuleHooks[];
 }
 
 /** What crosses to the thread for one call. */
 export interface IsolatedCall {
-  readonly args: Readonly<Record<string, unknown>>;
-  readonly inputs: Readonly<Record<string, unknown>>;
-  readonly randomPath: readonly (string | number)[];
+  args: Readonly<Record<string, unknown>>;
+  inputs: Readonly<Record<string, unknown>>;
+  randomPath: readonly (string | number)[];
 }
 
 /** What comes back: first `ready` or `unusable`, then an answer to each call. */
 export type IsolatedAnswer =
-  | { readonly kind: 'ready' }
-  | { readonly kind: 'unusable'; readonly message: string }
-  | { readonly kind: 'result'; readonly result: ToolResult }
-  | { readonly kind: 'threw'; readonly message: string };
+  | { kind: 'ready' }
+  | { kind: 'unusable'; message: string }
+  | { kind: 'result'; result: ToolResult }
+  | { kind: 'threw'; message: string };
 
 const startUpS = 30;
 const maxHeapMiB = 512;
@@ -59,7 +59,7 @@ export class IsolatedTool {
   /** The deadline starts when the thread is ready: importing the tool does not count. */
   async call(
     call: IsolatedCall,
-    deadline: { readonly seconds: number; readonly signal: AbortSignal },
+    deadline: { seconds: number; signal: AbortSignal },
   ): Promise<Timed<ToolResult>> {
     const worker = this.#idle.pop() ?? (await this.#start(deadline.signal));
     try {

@@ -13,12 +13,12 @@ import { withDeadline } from './with-deadline.ts';
 
 export interface CallOptions {
   /** The episode's own tools by name; isolated ones need none. */
-  readonly tools: ReadonlyMap<string, Tool>;
+  tools: ReadonlyMap<string, Tool>;
   /** What the environment hands the tool and the model cannot see. */
-  readonly inputs: Readonly<Record<string, unknown>>;
+  inputs: Readonly<Record<string, unknown>>;
   /** Names the call's stream of random numbers. */
-  readonly randomPath: readonly (string | number)[];
-  readonly signal: AbortSignal;
+  randomPath: readonly (string | number)[];
+  signal: AbortSignal;
 }
 
 const defaultDeadlineS = 10;
@@ -30,9 +30,9 @@ class ToolFailure extends Error {
 }
 
 interface Known {
-  readonly spec: ToolSpec;
-  readonly validate: ValidateFunction;
-  readonly isolated: IsolatedTool | undefined;
+  spec: ToolSpec;
+  validate: ValidateFunction;
+  isolated: IsolatedTool | undefined;
 }
 
 /**

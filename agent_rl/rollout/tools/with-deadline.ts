@@ -1,5 +1,5 @@
 /** What `work` came to, or `'timeout'` when the deadline passed first. */
-export type Timed<Value> = { readonly value: Value } | 'timeout';
+export type Timed<Value> = { value: Value } | 'timeout';
 
 /**
  * Runs `work` until its deadline; then its signal is aborted and nobody waits for it any more. Work that loops
@@ -9,7 +9,7 @@ export type Timed<Value> = { readonly value: Value } | 'timeout';
  */
 export async function withDeadline<Value>(
   work: (signal: AbortSignal) => Promise<Value>,
-  { seconds, signal }: { readonly seconds: number; readonly signal: AbortSignal },
+  { seconds, signal }: { seconds: number; signal: AbortSignal },
 ): Promise<Timed<Value>> {
   const deadline = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -4,11 +4,11 @@ import type { RunResult, SandboxStatus } from '../../core/services/sandbox.ts';
 export type CaseStatus = 'passed' | 'wrong-answer' | 'skipped' | Exclude<SandboxStatus, 'ok'>;
 
 export interface CaseResult {
-  readonly status: CaseStatus;
+  status: CaseStatus;
   /** Holds what was expected: for the log, never for the policy. */
-  readonly failure?: string;
+  failure?: string;
   /** Of `sandbox_error`: what failed, in the sandbox's own words. */
-  readonly problem?: string;
+  problem?: string;
 }
 
 export const passed: CaseResult = { status: 'passed' };

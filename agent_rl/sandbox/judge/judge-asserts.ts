@@ -10,7 +10,7 @@ import type { JudgeCodeRequest } from './judge-code-request.ts';
  */
 export async function judgeAsserts(
   sandbox: Sandbox,
-  request: JudgeCodeRequest & { readonly tests: AssertsTests },
+  request: JudgeCodeRequest & { tests: AssertsTests },
   signal?: AbortSignal,
 ): Promise<readonly CaseResult[]> {
   const { tests, includePublic = false, ...rest } = request;
@@ -45,7 +45,7 @@ async function judgeStatements(
     tests,
     limits = {},
     seed = 0,
-  }: Omit<JudgeCodeRequest, 'tests'> & { readonly tests: AssertTests },
+  }: Omit<JudgeCodeRequest, 'tests'> & { tests: AssertTests },
   signal?: AbortSignal,
 ): Promise<readonly CaseResult[]> {
   const run = await sandbox.judge({ code, tests, limits, seed }, signal);

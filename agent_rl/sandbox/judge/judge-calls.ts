@@ -6,8 +6,8 @@ import { compareValues } from './compare-values.ts';
 import type { JudgeCodeRequest } from './judge-code-request.ts';
 
 export interface JudgeCallsRequest extends JudgeCodeRequest {
-  readonly entry: string;
-  readonly cases: readonly CallsCase[];
+  entry: string;
+  cases: readonly CallsCase[];
 }
 
 /** Makes all calls in one run and compares what they return. */
@@ -27,7 +27,7 @@ export async function judgeCalls(
 function judged(
   run: CallsResult,
   place: number,
-  { given, compare }: { readonly given: CallsCase } & Pick<JudgeCallsRequest, 'compare'>,
+  { given, compare }: { given: CallsCase } & Pick<JudgeCallsRequest, 'compare'>,
 ): CaseResult {
   const result = run.results[place];
   if (result === undefined || run.status === 'sandbox_error') {

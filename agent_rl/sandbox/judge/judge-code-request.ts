@@ -2,12 +2,12 @@ import type { CodeTask } from '../../core/tasks/code-task.ts';
 import type { SandboxLimits } from '../../core/services/sandbox.ts';
 
 export interface JudgeCodeRequest extends Pick<CodeTask, 'tests' | 'compare'> {
-  readonly code: string;
+  code: string;
   /** Of one run: a case on standard input, all calls of a function together, or all statements together. */
-  readonly limits?: SandboxLimits;
-  readonly seed?: number;
+  limits?: SandboxLimits;
+  seed?: number;
   /** Whether public cases count too. Default false: only hidden ones decide. */
-  readonly includePublic?: boolean;
+  includePublic?: boolean;
   /** The runs after one that fails are skipped: enough where only a full pass counts. */
-  readonly stopAtFirstFailure?: boolean;
+  stopAtFirstFailure?: boolean;
 }

@@ -8,17 +8,17 @@ import { judgeRuns } from './judge-runs.ts';
 
 export interface Judgement {
   /** `sandbox_error`: we failed, and the counts say nothing about the program. */
-  readonly status: 'judged' | 'sandbox_error';
-  readonly passed: number;
-  readonly total: number;
+  status: 'judged' | 'sandbox_error';
+  passed: number;
+  total: number;
   /** One per case judged. */
-  readonly statuses: readonly CaseStatus[];
+  statuses: readonly CaseStatus[];
   /** What went wrong, for the log. Holds what was expected: never to be shown to the policy. */
-  readonly failures: readonly string[];
+  failures: readonly string[];
   /** Of `sandbox_error`: what failed, in the sandbox's own words. */
-  readonly problem?: string;
+  problem?: string;
   /** Backend and level that ran the program. */
-  readonly level: string;
+  level: string;
 }
 
 /**
@@ -46,7 +46,7 @@ export async function judgeCode(
   };
 }
 
-const judgedCases = <Case extends { readonly public?: boolean }>(
+const judgedCases = <Case extends { public?: boolean }>(
   cases: readonly Case[],
   includePublic = false,
 ): readonly Case[] => cases.filter((given) => includePublic || given.public !== true);

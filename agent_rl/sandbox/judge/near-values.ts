@@ -56,7 +56,7 @@ export class NearValues {
   }
 }
 
-type Listed = Extract<PythonParts, { readonly items: unknown }>;
+type Listed = Extract<PythonParts, { items: unknown }>;
 
 const isSet = ({ type }: Listed): boolean => type === 'set' || type === 'frozenset';
 

@@ -52,7 +52,7 @@ const digest = (key: string): string =>
 
 export type NumberParts = Extract<
   PythonParts,
-  { readonly type: 'bool' | 'int' | 'float' | 'complex' }
+  { type: 'bool' | 'int' | 'float' | 'complex' }
 >;
 
 export const isNumber = (parts: PythonParts): parts is NumberParts =>

@@ -4,10 +4,10 @@ import { AgentRlError } from '../../core/errors.ts';
 import { type OwnedOptions, RoundRobinQueue } from './round-robin-queue.ts';
 
 export interface FairQueueCounts {
-  readonly running: number;
-  readonly waiting: number;
+  running: number;
+  waiting: number;
   /** Longest that any job has waited so far, those that wait now included. */
-  readonly longestWaitMs: number;
+  longestWaitMs: number;
 }
 
 /**

@@ -3,8 +3,8 @@ import { requestKey } from '../request-key.ts';
 
 /** How many requests were made and how many of them had been answered before. */
 export interface RememberedCounts {
-  readonly requests: number;
-  readonly repeats: number;
+  requests: number;
+  repeats: number;
 }
 
 /** The other statuses depend on the machine's load or are our own failure. */

@@ -3,12 +3,12 @@ import type { Queue, QueueAddOptions } from 'p-queue';
 type Start = () => Promise<unknown>;
 
 export interface OwnedOptions extends QueueAddOptions {
-  readonly owner?: string;
+  owner?: string;
 }
 
 interface Waiting {
-  readonly id: string | undefined;
-  readonly start: Start;
+  id: string | undefined;
+  start: Start;
 }
 
 /** The order of a `PQueue`: owners in turn, first come first served among the jobs of one owner. */

@@ -2,16 +2,16 @@ import { keptOutputBytes, type SandboxLimits } from '../../core/services/sandbox
 
 /** Limits as the supervisor takes them. */
 export interface NativeLimits {
-  readonly wall_s: number;
-  readonly cpu_s: number;
-  readonly memory_mib: number;
-  readonly disk_mib: number;
-  readonly entries: number;
-  readonly file_mib: number;
-  readonly tasks: number;
-  readonly descriptors: number;
-  readonly output_kept: number;
-  readonly output_most: number;
+  wall_s: number;
+  cpu_s: number;
+  memory_mib: number;
+  disk_mib: number;
+  entries: number;
+  file_mib: number;
+  tasks: number;
+  descriptors: number;
+  output_kept: number;
+  output_most: number;
 }
 
 const mebibyte = 1024 * 1024;

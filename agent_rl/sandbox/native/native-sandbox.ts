@@ -36,15 +36,15 @@ import { SupervisorKeeper } from './supervisor-keeper.ts';
 import type { SandboxIncident } from '../incident.ts';
 
 export interface NativeSandboxOptions {
-  readonly level: 'ns' | 'lite';
+  level: 'ns' | 'lite';
   /** By default the system's own, then those on PATH. */
-  readonly python?: string;
+  python?: string;
   /** Modules beyond the standard library that programs may import, loaded once. */
-  readonly preload?: readonly string[];
+  preload?: readonly string[];
   /** Limits of a program whose request names none. Default 10 s and 512 MiB. */
-  readonly limits?: SandboxLimits;
+  limits?: SandboxLimits;
   /** Told of what the sandbox had to mend. */
-  readonly onIncident?: (incident: SandboxIncident) => void;
+  onIncident?: (incident: SandboxIncident) => void;
 }
 
 /**

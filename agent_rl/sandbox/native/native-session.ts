@@ -14,10 +14,10 @@ import type { SupervisorKeeper } from './supervisor-keeper.ts';
 import type { SupervisorProcess } from './supervisor-process.ts';
 
 export interface NativeSessionOptions {
-  readonly limits: Required<SandboxLimits>;
-  readonly seed: number;
-  readonly totalWallS: number;
-  readonly level: string;
+  limits: Required<SandboxLimits>;
+  seed: number;
+  totalWallS: number;
+  level: string;
 }
 
 const closed = 'the session has been closed';
@@ -73,7 +73,7 @@ export class NativeSession implements SandboxSession {
 
   async #ask(
     { code, stdin = '' }: Pick<RunRequest, 'code' | 'stdin'>,
-    { wallS, signal }: { readonly wallS: number; readonly signal: AbortSignal | undefined },
+    { wallS, signal }: { wallS: number; signal: AbortSignal | undefined },
   ): Promise<SessionRun> {
     const { limits, totalWallS, seed } = this.options;
     const stop = (): void => {

@@ -6,13 +6,13 @@ import type { ProcessEnd, ProcessReply } from './protocol.ts';
 /** What the harness wrote beside the program's own output, taken apart. */
 export interface Notes {
   /** Whether the walls stood before the program came. */
-  readonly ready: boolean;
-  readonly interrupted: boolean;
-  readonly outOfMemory: boolean;
+  ready: boolean;
+  interrupted: boolean;
+  outOfMemory: boolean;
   /** Of a session's program. */
-  readonly done: number | undefined;
+  done: number | undefined;
   /** All other lines: results or verdicts. */
-  readonly results: readonly string[];
+  results: readonly string[];
 }
 
 const known = {
@@ -44,10 +44,10 @@ export function readNotes(text: string): Notes {
 }
 
 interface Ending {
-  readonly status: SandboxStatus;
-  readonly exitCode?: number;
-  readonly signal?: string;
-  readonly message?: string;
+  status: SandboxStatus;
+  exitCode?: number;
+  signal?: string;
+  message?: string;
 }
 
 /** How a process that has ended went, from what the supervisor, the kernel and the harness say of it. */

@@ -11,12 +11,12 @@ import { LineSplitter } from './line-splitter.ts';
 import type { Hello, SupervisorReply, SupervisorRequest } from './protocol.ts';
 
 export interface SupervisorOptions {
-  readonly python: string;
-  readonly level: 'ns' | 'lite';
+  python: string;
+  level: 'ns' | 'lite';
   /** Modules beyond the standard library that every program may import. */
-  readonly preload: readonly string[];
+  preload: readonly string[];
   /** Where level `lite` puts working folders; by default the system's folder for temporary files. */
-  readonly base?: string;
+  base?: string;
 }
 
 const startMs = 60_000;
@@ -32,7 +32,7 @@ export async function sweep({ python, base = tmpdir() }: SupervisorOptions): Pro
   const settings = JSON.stringify({ level: 'sweep', base });
   const args = [...pythonFlags, program(), settings];
   const { stdout } = await promisify(execFile)(python, args, { env: pythonEnvironment, cwd: '/' });
-  return (JSON.parse(stdout) as { readonly swept: number }).swept;
+  return (JSON.parse(stdout) as { swept: number }).swept;
 }
 
 /** The supervisor ended before it answered. */
@@ -41,8 +41,8 @@ export class SupervisorDied extends Error {
 }
 
 interface Waiting {
-  readonly resolve: (reply: SupervisorReply) => void;
-  readonly reject: (error: SupervisorDied) => void;
+  resolve: (reply: SupervisorReply) => void;
+  reject: (error: SupervisorDied) => void;
 }
 
 /** The supervisor of all native sandboxes of a run: one process, any number of requests at once. */
@@ -139,7 +139,7 @@ export class SupervisorProcess {
     clearTimeout(timer);
   }
 
-  #greeting(): Promise<Hello | { readonly failed: string }> {
+  #greeting(): Promise<Hello | { failed: string }> {
     const timer = setTimeout(() => this.#process.kill('SIGKILL'), startMs);
     const line = new Promise<string>((resolve) => {
       this.#hello = resolve;
@@ -166,7 +166,7 @@ export class SupervisorProcess {
       this.#hello = undefined;
       return;
     }
-    const reply = JSON.parse(line) as SupervisorReply & { readonly id: number };
+    const reply = JSON.parse(line) as SupervisorReply & { id: number };
     const waiting = this.#waiting.get(reply.id);
     this.#waiting.delete(reply.id);
     waiting?.resolve(reply);

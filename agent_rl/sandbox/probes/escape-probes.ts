@@ -1,7 +1,7 @@
 /** A Python program that calls `escaped()` if it got at the host. */
 export interface EscapeProbe {
-  readonly name: string;
-  readonly code: string;
+  name: string;
+  code: string;
 }
 
 /** JavaScript that is a number only where Node's globals are. */

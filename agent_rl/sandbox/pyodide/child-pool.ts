@@ -2,12 +2,12 @@ import { ChildDied, SandboxChild } from './sandbox-child.ts';
 import type { ChildRequest, ChildResult, ChildSettings } from './protocol.ts';
 
 interface Job {
-  readonly request: Omit<ChildRequest, 'id'>;
-  readonly resolve: (result: ChildResult) => void;
-  readonly reject: (error: Error) => void;
+  request: Omit<ChildRequest, 'id'>;
+  resolve: (result: ChildResult) => void;
+  reject: (error: Error) => void;
   /** The one that runs it now. */
   child?: SandboxChild;
-  readonly deaths: ChildDied[];
+  deaths: ChildDied[];
   cancelled: boolean;
   answered: boolean;
 }

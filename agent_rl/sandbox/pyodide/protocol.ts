@@ -2,19 +2,19 @@
 
 export interface ChildSettings {
   /** Folder of `glue.js`, `loader.js` and `snapshot.bin`. */
-  readonly snapshotFolder: string;
+  snapshotFolder: string;
   /** Folder of the pyodide package. */
-  readonly pyodideFolder: string;
+  pyodideFolder: string;
 }
 
 /** What the child cannot know by itself: it reads no module of another folder. */
 export interface ChildArguments extends ChildSettings {
-  readonly captureBytes: number;
+  captureBytes: number;
 }
 
 export interface SnapshotSettings extends ChildSettings {
   /** What Python runs before the snapshot is taken. */
-  readonly boot: string;
+  boot: string;
 }
 
 /** Exit code that no program can give, those of Python being below 256; the same in `harness/program.py`. */
@@ -22,51 +22,51 @@ export const memoryErrorCode = 256;
 
 /** What goes to a child and to its workers alike. */
 interface ProgramRequest {
-  readonly code: string;
-  readonly stdin: string;
-  readonly seed: number;
-  readonly wallMs: number;
-  readonly memoryBytes: number;
+  code: string;
+  stdin: string;
+  seed: number;
+  wallMs: number;
+  memoryBytes: number;
   /** Contents in base64 by path relative to the working folder; the paths have been checked. */
-  readonly files?: Readonly<Record<string, string>>;
+  files?: Readonly<Record<string, string>>;
 }
 
 /** Calls of a function of the program; the arguments are JSON text. */
 interface CallsTask {
-  readonly kind: 'calls';
-  readonly entry: string;
-  readonly args: string;
+  kind: 'calls';
+  entry: string;
+  args: string;
 }
 
 /** The next program of the interpreter's session, which is not restored afterwards. */
 interface SessionTask {
-  readonly kind: 'session';
+  kind: 'session';
 }
 
 /** Tests of the program in a second interpreter; `tests` is JSON text for `harness/asserts.py`. */
 export interface JudgeTask {
-  readonly kind: 'judge';
-  readonly tests: string;
-  readonly mostVerdictBytes: number;
+  kind: 'judge';
+  tests: string;
+  mostVerdictBytes: number;
 }
 
 /** The two sides of a judge: the program, and the tests that reach it through a channel. */
-type SideTask = { readonly kind: 'serve' } | { readonly kind: 'tests'; readonly tests: string };
+type SideTask = { kind: 'serve' } | { kind: 'tests'; tests: string };
 
 export interface ChildRequest extends ProgramRequest {
-  readonly id: number;
+  id: number;
   /** What is done with the program besides running it. */
-  readonly task?: CallsTask | SessionTask | JudgeTask;
+  task?: CallsTask | SessionTask | JudgeTask;
 }
 
 /** What one worker is asked to do. */
 export interface WorkerRequest extends ProgramRequest {
-  readonly task?: CallsTask | SessionTask | SideTask;
+  task?: CallsTask | SessionTask | SideTask;
 }
 
 /** How a run ended, as far as the child can tell. */
 export interface WorkerResult {
-  readonly status:
+  status:
     | 'ok'
     | 'error'
     | 'timeout'
@@ -75,58 +75,58 @@ export interface WorkerResult {
     | 'disk_limit'
     | 'crashed'
     | 'bad_request';
-  readonly exitCode?: number;
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly stdoutBytes: number;
-  readonly stderrBytes: number;
-  readonly truncated: boolean;
-  readonly wallMs: number;
-  readonly message?: string;
+  exitCode?: number;
+  stdout: string;
+  stderr: string;
+  stdoutBytes: number;
+  stderrBytes: number;
+  truncated: boolean;
+  wallMs: number;
+  message?: string;
   /** JSON text of the results of calls. */
-  readonly results?: string;
+  results?: string;
   /** Whether the interpreter still answers, so that a session can go on in it. */
-  readonly alive: boolean;
+  alive: boolean;
 }
 
 export interface ChildResult extends WorkerResult {
-  readonly id: number;
+  id: number;
   /** What the tests of a judge said, one JSON text a line; the last may be cut off. */
-  readonly verdicts?: string;
+  verdicts?: string;
 }
 
 export type ChildMessage =
-  | { readonly kind: 'ready' }
-  | { readonly kind: 'failed'; readonly message: string }
-  | ({ readonly kind: 'result' } & ChildResult);
+  | { kind: 'ready' }
+  | { kind: 'failed'; message: string }
+  | ({ kind: 'result' } & ChildResult);
 
 /** What the worker needs to make its instance. */
 export interface WorkerSettings {
-  readonly glue: string;
-  readonly loader: string;
-  readonly wasm: Uint8Array;
-  readonly stdlib: Uint8Array;
-  readonly snapshot: Uint8Array;
-  readonly instance: InstanceSettings;
+  glue: string;
+  loader: string;
+  wasm: Uint8Array;
+  stdlib: Uint8Array;
+  snapshot: Uint8Array;
+  instance: InstanceSettings;
 }
 
 export interface InstanceSettings {
-  readonly captureBytes: number;
-  readonly floodBytes: number;
-  readonly fileBytes: number;
-  readonly fileCount: number;
-  readonly reuseBytes: number;
-  readonly lockInfo: unknown;
+  captureBytes: number;
+  floodBytes: number;
+  fileBytes: number;
+  fileCount: number;
+  reuseBytes: number;
+  lockInfo: unknown;
 }
 
 export type WorkerMessage =
-  | { readonly kind: 'ready'; readonly shared: SharedArrayBuffer }
-  | { readonly kind: 'failed'; readonly message: string }
-  | { readonly kind: 'done'; readonly value: number | string }
-  | { readonly kind: 'crashed'; readonly message: string }
+  | { kind: 'ready'; shared: SharedArrayBuffer }
+  | { kind: 'failed'; message: string }
+  | { kind: 'done'; value: number | string }
+  | { kind: 'crashed'; message: string }
   /** The program was not started: its files could not be put in place. */
-  | { readonly kind: 'refused'; readonly message: string }
-  | { readonly kind: 'restored'; readonly whole: boolean };
+  | { kind: 'refused'; message: string }
+  | { kind: 'restored'; whole: boolean };
 
 /**
  * The memory that an instance shares with the child's main thread: a header of words and flags, what was captured of

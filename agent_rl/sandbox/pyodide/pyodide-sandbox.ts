@@ -33,11 +33,11 @@ import { ensureSnapshot, userCacheFolder } from './boot/snapshot.ts';
 
 export interface PyodideSandboxOptions {
   /** Child processes, each of which runs one program at a time. Default 2. */
-  readonly workers?: number;
+  workers?: number;
   /** Where the snapshot is kept. Default: this user's cache folder. */
-  readonly cacheFolder?: string;
+  cacheFolder?: string;
   /** Limits of a program whose request names none. Default 10 s and 512 MiB. */
-  readonly limits?: SandboxLimits;
+  limits?: SandboxLimits;
 }
 
 const closed = 'the sandbox has been closed';

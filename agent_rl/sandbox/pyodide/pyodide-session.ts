@@ -16,13 +16,13 @@ import { waitInQueue } from './wait-in-queue.ts';
 
 export interface PyodideSessionOptions {
   /** Of a program whose request names none. */
-  readonly limits: Required<SandboxLimits>;
-  readonly seed: number;
+  limits: Required<SandboxLimits>;
+  seed: number;
   /** Of all programs together. */
-  readonly totalWallS: number;
-  readonly start: () => SandboxChild;
+  totalWallS: number;
+  start: () => SandboxChild;
   /** Ends the session as `close` does. */
-  readonly closing: AbortSignal;
+  closing: AbortSignal;
 }
 
 type SessionProgram = Pick<RunRequest, 'code' | 'stdin' | 'limits'>;

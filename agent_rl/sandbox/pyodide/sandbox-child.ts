@@ -34,9 +34,9 @@ export class ChildDied extends Error {
 }
 
 interface InFlight {
-  readonly resolve: (result: ChildResult) => void;
-  readonly reject: (error: ChildDied) => void;
-  readonly watchdog: NodeJS.Timeout;
+  resolve: (result: ChildResult) => void;
+  reject: (error: ChildDied) => void;
+  watchdog: NodeJS.Timeout;
 }
 
 /** One child process of the sandbox, which runs one program at a time. */
@@ -148,9 +148,9 @@ export class SandboxChild {
 }
 
 interface Deferred<T> {
-  readonly promise: Promise<T>;
-  readonly resolve: (value: T) => void;
-  readonly reject: (error: Error) => void;
+  promise: Promise<T>;
+  resolve: (value: T) => void;
+  reject: (error: Error) => void;
 }
 
 function withResolvers<T>(): Deferred<T> {

@@ -6,17 +6,17 @@ import type { Problem } from './protocol.ts';
 
 /** What a path answers. */
 export interface Page {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  method: 'GET' | 'POST' | 'DELETE';
   /** Its groups are handed on. */
-  readonly path: RegExp;
+  path: RegExp;
   /** The answer as JSON. The signal is aborted when nobody waits for it any more. @throws Refusal */
   answer(request: PageRequest): Promise<object>;
 }
 
 export interface PageRequest {
-  readonly body: unknown;
-  readonly groups: Readonly<Record<string, string>>;
-  readonly signal: AbortSignal;
+  body: unknown;
+  groups: Readonly<Record<string, string>>;
+  signal: AbortSignal;
 }
 
 /** An answer with another status than 200. */
@@ -34,11 +34,11 @@ export class Refusal extends Error {
 }
 
 export interface Shared {
-  readonly pages: readonly Page[];
-  readonly token: string | undefined;
-  readonly mostRequests: number;
-  readonly stopped: AbortSignal;
-  readonly underWay: { count: number };
+  pages: readonly Page[];
+  token: string | undefined;
+  mostRequests: number;
+  stopped: AbortSignal;
+  underWay: { count: number };
 }
 
 /** Enough for code, input and files at their largest, in base64. */

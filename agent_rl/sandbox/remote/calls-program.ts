@@ -35,7 +35,7 @@ leave(min(code, 255))
 export function readResultLines(
   text: string,
   count: number,
-): { readonly results: readonly CallResult[]; readonly outOfMemory: boolean } | undefined {
+): { results: readonly CallResult[]; outOfMemory: boolean } | undefined {
   const lines = text.split('\n').slice(0, -1);
   const outOfMemory = lines.at(-1) === '{"memory":true}';
   const results = readCallResults(`[${(outOfMemory ? lines.slice(0, -1) : lines).join(',')}]`);

@@ -117,7 +117,7 @@ function messageFor({ status, message, truncated, ...counts }: RunResult): strin
 type Ending = Pick<RunResult, 'status' | 'exitCode' | 'signal' | 'message'>;
 
 /** How a run ended by an answer of theirs, and what it printed. */
-export function endingOf(answer: FusionAnswer): Ending & { readonly command: CommandResult } {
+export function endingOf(answer: FusionAnswer): Ending & { command: CommandResult } {
   const { status, message, run_result: run, compile_result: compile } = answer;
   const command = run ?? compile ?? { status: 'Error' };
   const said = message === '' ? {} : { message: message.slice(0, 500) };

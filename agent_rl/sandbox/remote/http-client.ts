@@ -4,30 +4,30 @@ import { messageOf } from '../../core/errors.ts';
 
 export interface HttpClientOptions {
   /** Without a slash at its end. */
-  readonly url: string;
+  url: string;
   /** Sent as a bearer's; never shown. */
-  readonly token?: string;
+  token?: string;
   /** Requests at once. */
-  readonly connections: number;
+  connections: number;
   /** Told of each request that took more than one try. */
-  readonly onRetry: (message: string) => void;
+  onRetry: (message: string) => void;
 }
 
 export interface HttpRequest {
-  readonly method: 'GET' | 'POST' | 'DELETE';
-  readonly path: string;
-  readonly body?: unknown;
+  method: 'GET' | 'POST' | 'DELETE';
+  path: string;
+  body?: unknown;
   /** For everything, further tries and the pauses between them too. */
-  readonly deadlineS: number;
+  deadlineS: number;
   /** Whether it may be made again when nobody knows what became of it. */
-  readonly again: boolean;
+  again: boolean;
 }
 
 export interface HttpAnswer {
-  readonly status: number;
+  status: number;
   /** Of JSON; undefined where the answer is none. */
-  readonly json: unknown;
-  readonly text: string;
+  json: unknown;
+  text: string;
 }
 
 /** There was no answer. */

@@ -95,7 +95,7 @@ export class OwnServer implements RemoteServer {
   /** @throws NoAnswer for an answer that is none of ours */
   async #post<Schema extends TSchema>(
     path: string,
-    body: { readonly limits?: { readonly wallS?: number } },
+    body: { limits?: { wallS?: number } },
     { answer: schema, signal, again = true }: PostOptions<Schema>,
   ): Promise<Static<Schema>> {
     const deadlineS = (body.limits?.wallS ?? defaultLimits.wallS) + this.patienceS;
@@ -113,12 +113,12 @@ export class OwnServer implements RemoteServer {
 }
 
 interface PostOptions<Schema> {
-  readonly answer: Schema;
-  readonly signal: AbortSignal | undefined;
-  readonly again?: boolean;
+  answer: Schema;
+  signal: AbortSignal | undefined;
+  again?: boolean;
 }
 
-const remote = <Result extends { readonly level: string }>(result: Result): Result => ({
+const remote = <Result extends { level: string }>(result: Result): Result => ({
   ...result,
   level: `remote:${result.level}`,
 });

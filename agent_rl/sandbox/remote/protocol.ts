@@ -137,11 +137,11 @@ export const SessionRunAnswer = Type.Intersect([RunAnswer, Type.Object({ alive: 
 
 /** What is wrong with a message, `/limits/wallS must be <= 3600`, or the message itself. */
 export type Checked<Schema extends TSchema> =
-  { readonly value: Static<Schema> } | { readonly problems: readonly Problem[] };
+  { value: Static<Schema> } | { problems: readonly Problem[] };
 
 export interface Problem {
-  readonly path: readonly string[];
-  readonly message: string;
+  path: readonly string[];
+  message: string;
 }
 
 const ajv = new Ajv({ allErrors: true, strict: true, strictTypes: false });

@@ -32,14 +32,14 @@ import { tokenOf } from './token-of.ts';
 
 export interface RemoteSandboxOptions {
   /** Of a server for `POST /run_code`, without that path. */
-  readonly url: string;
+  url: string;
   /** Environment variable that holds the server's token. */
-  readonly tokenEnv?: string;
+  tokenEnv?: string;
   /** Programs asked for at once. */
-  readonly workers: number;
+  workers: number;
   /** Seconds an answer may take beyond the limit of its program. Default 60. */
-  readonly patienceS?: number;
-  readonly onIncident?: (incident: SandboxIncident) => void;
+  patienceS?: number;
+  onIncident?: (incident: SandboxIncident) => void;
 }
 
 /** Statuses by which a server says that it has no such page. */
@@ -58,7 +58,7 @@ export class RemoteSandbox implements Sandbox {
     private readonly http: HttpClient,
     private readonly server: RemoteServer,
     private readonly options: Pick<RemoteSandboxOptions, 'url' | 'workers'> & {
-      readonly onIncident: (incident: SandboxIncident) => void;
+      onIncident: (incident: SandboxIncident) => void;
     },
   ) {}
 
@@ -157,9 +157,9 @@ export class RemoteSandbox implements Sandbox {
 
 /** What is looked at before the server is asked. */
 interface Asked {
-  readonly limits?: SandboxLimits;
+  limits?: SandboxLimits;
   /** Why the request cannot be run. */
-  readonly problem: string | undefined;
+  problem: string | undefined;
 }
 
 const unavailable = (message: string, cause?: unknown): AgentRlError =>

@@ -12,7 +12,7 @@ import type {
 
 /** A kind of server, as the remote sandbox uses it. Its methods throw `NoAnswer` and what `unexpected` makes. */
 export interface RemoteServer {
-  readonly facts: Omit<SandboxCapabilities, 'backend' | 'concurrency'>;
+  facts: Omit<SandboxCapabilities, 'backend' | 'concurrency'>;
   run(request: RunRequest, signal?: AbortSignal): Promise<RunResult>;
   calls(request: CallsRequest, signal?: AbortSignal): Promise<CallsResult>;
   /** @throws AgentRlError `SANDBOX_UNAVAILABLE` where the server cannot. */

@@ -9,15 +9,15 @@ import { ServedSessions } from './served-sessions.ts';
 import { sandboxPages } from './sandbox-pages.ts';
 
 export interface ServeOptions {
-  readonly host: string;
+  host: string;
   /** 0 takes a free one. */
-  readonly port: number;
+  port: number;
   /** What callers have to show; without one, anybody who reaches the port may run programs. */
-  readonly token?: string;
+  token?: string;
   /** Requests under way and waiting; those beyond are told to come back later. Default 256. */
-  readonly mostRequests?: number;
+  mostRequests?: number;
   /** Told of each request of ours that failed. */
-  readonly onFailure?: (message: string) => void;
+  onFailure?: (message: string) => void;
 }
 
 /** Answers so far, by their status. */
@@ -25,8 +25,8 @@ export type ServedCounts = Readonly<Record<string, number>>;
 
 export interface SandboxServer {
   /** `http://127.0.0.1:8080` */
-  readonly url: string;
-  readonly counts: ServedCounts;
+  url: string;
+  counts: ServedCounts;
   /** Ends the programs under way. The sandbox stays open. */
   close(): Promise<void>;
 }

@@ -9,7 +9,7 @@ import type {
 import { Refusal } from './answer-request.ts';
 
 interface Served {
-  readonly session: SandboxSession;
+  session: SandboxSession;
   timer: NodeJS.Timeout;
   running: number;
 }

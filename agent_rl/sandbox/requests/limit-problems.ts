@@ -11,7 +11,7 @@ export const defaultLimits = { wallS: 10, memoryMiB: 512 } as const;
 function rangeProblem(
   name: string,
   value: unknown,
-  { minimum, maximum }: { readonly minimum: number; readonly maximum: number },
+  { minimum, maximum }: { minimum: number; maximum: number },
   unit: string,
 ): Problem {
   if (typeof value === 'number' && value >= minimum && value <= maximum) return undefined;

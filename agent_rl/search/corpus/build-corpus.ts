@@ -25,38 +25,38 @@ import { PassageTableWriter } from './passage-table-writer.ts';
 import type { BuildSettings } from './settings.ts';
 
 /** One thing to index: a document, which is cut if it is long, or a passage that was cut before. */
-export type CorpusItem = { readonly document: SearchDocument } | { readonly passage: Passage };
+export type CorpusItem = { document: SearchDocument } | { passage: Passage };
 
 /** What an index is built from. */
 export interface CorpusSource {
   /** Of everything that is read, so that a changed input is noticed. */
-  readonly sha256: string;
+  sha256: string;
   /** For the reader of the manifest. */
-  readonly files: readonly string[];
+  files: readonly string[];
   read(): AsyncIterable<CorpusItem> | Iterable<CorpusItem>;
 }
 
 export interface BuildCorpusOptions {
-  readonly source: CorpusSource;
+  source: CorpusSource;
   /** Folder of the index. */
-  readonly output: string;
-  readonly settings?: BuildSettings;
+  output: string;
+  settings?: BuildSettings;
   /** Replaces an index that is there, whole or damaged. */
-  readonly rebuild?: boolean;
+  rebuild?: boolean;
   /** What to do about an index of other input or settings, where it is not `agent-rl index` that met it. */
-  readonly advice?: string;
+  advice?: string;
   /** Used instead of opening the one that `dense` names. */
-  readonly embedder?: Embedder;
-  readonly version: string;
-  readonly signal?: AbortSignal;
+  embedder?: Embedder;
+  version: string;
+  signal?: AbortSignal;
   /** Told after every batch. */
-  readonly onProgress?: (passages: number) => void;
+  onProgress?: (passages: number) => void;
 }
 
 export interface CorpusBuild {
-  readonly manifest: CorpusManifest;
+  manifest: CorpusManifest;
   /** False when the index was there already, whole and of the same input and settings. */
-  readonly built: boolean;
+  built: boolean;
 }
 
 // HNSW pays above this many vectors; below, comparing all is fast and exact.
@@ -94,8 +94,8 @@ export async function buildCorpus(options: BuildCorpusOptions): Promise<CorpusBu
 }
 
 interface Identity {
-  readonly sha256: string;
-  readonly settings: string;
+  sha256: string;
+  settings: string;
 }
 
 const howServerIsAsked: ReadonlySet<string> = new Set([
@@ -166,8 +166,8 @@ async function existing(
 }
 
 interface FillOptions extends Omit<BuildCorpusOptions, 'embedder'> {
-  readonly identity: Identity;
-  readonly embedder: Embedder | undefined;
+  identity: Identity;
+  embedder: Embedder | undefined;
 }
 
 async function fill(folder: string, options: FillOptions): Promise<CorpusManifest> {

@@ -10,10 +10,10 @@ import {
 
 /** What is checked together, of an index, a search in one, or the documents of a task. */
 interface Settings {
-  readonly dense?: DenseSettings;
-  readonly fusion?: FusionSettings;
-  readonly chunking?: ChunkingSettings;
-  readonly text?: TextSettings;
+  dense?: DenseSettings;
+  fusion?: FusionSettings;
+  chunking?: ChunkingSettings;
+  text?: TextSettings;
 }
 
 // LanceDB 0.27 has stems of these and no list of their stop words.

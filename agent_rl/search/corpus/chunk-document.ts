@@ -15,8 +15,8 @@ export type Chunker = (document: SearchDocument) => readonly Passage[];
 const defaultTokens = 256;
 
 interface Part {
-  readonly text: string;
-  readonly start: number;
+  text: string;
+  start: number;
 }
 
 const isLowSurrogate = (text: string, at: number): boolean =>

@@ -11,16 +11,16 @@ import type { FusionSettings } from './settings.ts';
 
 /** How a table is asked. */
 export interface QuerySettings {
-  readonly fusion?: FusionSettings;
-  readonly candidates?: number;
-  readonly passagesPerDocument?: number;
+  fusion?: FusionSettings;
+  candidates?: number;
+  passagesPerDocument?: number;
 }
 
 /** A hit with its place in its document. */
 export interface PassageHit extends SearchHit {
   /** UTF-16 code units of the document's text, the end excluded. */
-  readonly start: number;
-  readonly end: number;
+  start: number;
+  end: number;
 }
 
 const defaultCandidates = 50;
@@ -29,10 +29,10 @@ const defaultCandidates = 50;
 const defaultRankConstant = 60;
 
 export interface CorpusBackendParts {
-  readonly table: PassageTable;
+  table: PassageTable;
   /** Absent: words alone are searched. */
-  readonly embedder?: Embedder;
-  readonly settings: QuerySettings;
+  embedder?: Embedder;
+  settings: QuerySettings;
   /** Lets go of everything. */
   close(): Promise<void>;
 }

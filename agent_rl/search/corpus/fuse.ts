@@ -2,13 +2,13 @@ import { byScore, type Ranked } from './passage-table.ts';
 
 /** Two lists of the same passages, each best first. */
 export interface TwoLists {
-  readonly dense: readonly Ranked[];
-  readonly text: readonly Ranked[];
+  dense: readonly Ranked[];
+  text: readonly Ranked[];
 }
 
 export interface Weights {
-  readonly denseWeight: number;
-  readonly textWeight: number;
+  denseWeight: number;
+  textWeight: number;
 }
 
 /** A list's scores brought to [0, 1], the worst of it 0 and the best 1; 1 for all when they are equal. */
@@ -28,7 +28,7 @@ const reciprocalRanks = (list: readonly Ranked[]): number[] =>
  */
 export function weightedFusion(
   { dense, text }: TwoLists,
-  { denseWeight, textWeight, of = 'ranks' }: Weights & { readonly of?: 'ranks' | 'scores' },
+  { denseWeight, textWeight, of = 'ranks' }: Weights & { of?: 'ranks' | 'scores' },
 ): ReadonlyMap<bigint, number> {
   const parts = of === 'ranks' ? reciprocalRanks : scaledScores;
   const sums = new Map<bigint, number>();

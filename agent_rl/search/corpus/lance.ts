@@ -10,8 +10,8 @@ export type Lance = typeof LanceDb;
 export type { Arrow };
 
 export interface LanceModules {
-  readonly lance: Lance;
-  readonly arrow: typeof Arrow;
+  lance: Lance;
+  arrow: typeof Arrow;
 }
 
 /**

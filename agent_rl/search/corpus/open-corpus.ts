@@ -18,7 +18,7 @@ import type { CorpusSettings } from './settings.ts';
 
 export interface OpenCorpusOptions {
   /** Used instead of opening the one that `dense` names; it stays open when the backend closes. */
-  readonly embedder?: Embedder;
+  embedder?: Embedder;
 }
 
 /**

@@ -18,7 +18,7 @@ export async function openEmbedder(settings: Exclude<DenseSettings, 'none'>): Pr
 
 /** An embedder and the duty to let go of it, which is none when somebody else holds it. */
 export interface HeldEmbedder {
-  readonly embedder?: Embedder;
+  embedder?: Embedder;
   release(): Promise<void>;
 }
 

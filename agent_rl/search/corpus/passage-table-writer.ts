@@ -5,11 +5,11 @@ import type { TextSettings } from './settings.ts';
 
 /** How a table is made. */
 export interface TableOptions {
-  readonly text: TextSettings;
+  text: TextSettings;
   /** Width of the vectors; 0 when there are none. */
-  readonly dimensions: number;
+  dimensions: number;
   /** From so many passages on vectors have an approximate index; below, every vector is compared. */
-  readonly annFrom: number;
+  annFrom: number;
 }
 
 /** Writes passages to a table, then builds its indexes. */
@@ -42,7 +42,7 @@ export class PassageTableWriter {
   }
 
   /** Builds the indexes. The writer is used up: what it made is the returned table. */
-  async finish(): Promise<{ readonly table: PassageTable; readonly approximate: boolean }> {
+  async finish(): Promise<{ table: PassageTable; approximate: boolean }> {
     const { Index } = this.#modules.lance;
     const { text, dimensions, annFrom } = this.#options;
     await this.#opened.table.createIndex('searched', {
@@ -83,7 +83,7 @@ function arrowTable(
   {
     vectors,
     dimensions,
-  }: { readonly vectors: readonly Float32Array[]; readonly dimensions: number },
+  }: { vectors: readonly Float32Array[]; dimensions: number },
 ) {
   const texts = (of: (passage: Passage) => string | null) =>
     arrow.vectorFromArray(passages.map(of), new arrow.Utf8());

@@ -5,11 +5,11 @@ import { byDocument, type Passage } from './passage.ts';
 
 /** A passage in a ranked list, best first. */
 export interface Ranked {
-  readonly rowId: bigint;
-  readonly documentId: string;
-  readonly start: number;
+  rowId: bigint;
+  documentId: string;
+  start: number;
   /** Higher is better. Equal ones are ordered by document. */
-  readonly score: number;
+  score: number;
 }
 
 /** Name of the table in its database. */
@@ -26,8 +26,8 @@ const steady = (score: number): number => Number(score.toPrecision(6));
 
 /** A table and the connection that holds it. */
 export interface OpenedTable {
-  readonly connection: Connection;
-  readonly table: Table;
+  connection: Connection;
+  table: Table;
 }
 
 /** LanceDB's table of passages: words by BM25, vectors by cosine. */
@@ -132,20 +132,20 @@ export class PassageTable {
 }
 
 interface Row {
-  readonly _rowid: bigint;
-  readonly documentId: string;
-  readonly start: number;
-  readonly _score?: number;
-  readonly _distance?: number;
+  _rowid: bigint;
+  documentId: string;
+  start: number;
+  _score?: number;
+  _distance?: number;
 }
 
 interface PassageRow extends Row {
   /** Ids as JSON. */
-  readonly alsoIn: string | null;
-  readonly title: string;
-  readonly searched: string;
-  readonly url: string | null;
-  readonly end: number;
+  alsoIn: string | null;
+  title: string;
+  searched: string;
+  url: string | null;
+  end: number;
 }
 
 const rankedOf = ({ _rowid: rowId, documentId, start }: Row, score: number): Ranked => ({

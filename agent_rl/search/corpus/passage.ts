@@ -2,15 +2,15 @@ import type { SearchDocument } from '../../core/services/search.ts';
 
 /** A piece of a document, as it is indexed and found. */
 export interface Passage {
-  readonly documentId: string;
+  documentId: string;
   /** Other documents that hold it too, where repeated passages are kept once. */
-  readonly alsoIn?: readonly string[];
-  readonly title: string;
-  readonly text: string;
-  readonly url?: string;
+  alsoIn?: readonly string[];
+  title: string;
+  text: string;
+  url?: string;
   /** Where the piece stands in the document's text, in UTF-16 code units, the end excluded. */
-  readonly start: number;
-  readonly end: number;
+  start: number;
+  end: number;
 }
 
 /** The whole document as one passage. */

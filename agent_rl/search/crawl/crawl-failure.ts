@@ -5,8 +5,8 @@ export type CrawlFailureKind =
   WebFailureKind | 'robots-disallowed' | 'robots-unreachable' | 'no-readable-text';
 
 export interface CrawlFailure {
-  readonly kind: CrawlFailureKind;
-  readonly detail: string;
+  kind: CrawlFailureKind;
+  detail: string;
 }
 
 /** Failures that another attempt would meet again; the others may pass. */

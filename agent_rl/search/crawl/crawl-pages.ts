@@ -9,28 +9,28 @@ import { readPage } from './read-page.ts';
 
 /** A page to fetch, and the name it is stored under. */
 export interface CrawlTarget {
-  readonly id: string;
-  readonly url: string;
+  id: string;
+  url: string;
 }
 
 export interface CrawlOptions extends Omit<PageFetcherOptions, 'settings'> {
-  readonly settings: CrawlSettings;
-  readonly signal: AbortSignal;
-  readonly print: (text: string) => void;
+  settings: CrawlSettings;
+  signal: AbortSignal;
+  print: (text: string) => void;
 }
 
 export interface CrawlCounts {
   /** Pages that were asked for over the network. */
-  readonly fetched: number;
+  fetched: number;
   /** Pages that were on disk, with a text or with a lasting failure. */
-  readonly known: number;
+  known: number;
   /** Pages without a text. */
-  readonly failed: number;
+  failed: number;
 }
 
 export interface Crawled {
-  readonly pages: ReadonlyMap<string, PageContent>;
-  readonly counts: CrawlCounts;
+  pages: ReadonlyMap<string, PageContent>;
+  counts: CrawlCounts;
 }
 
 /**
@@ -94,9 +94,9 @@ async function storedPage(
 }
 
 interface Fetching {
-  readonly store: PageStore;
-  readonly fetcher: PageFetcher;
-  readonly signal: AbortSignal;
+  store: PageStore;
+  fetcher: PageFetcher;
+  signal: AbortSignal;
 }
 
 async function fetchPage(

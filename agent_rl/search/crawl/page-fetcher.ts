@@ -13,9 +13,9 @@ const mostRedirects = 5;
 const backoffS = 1;
 
 export interface PageFetcherOptions {
-  readonly settings: CrawlSettings;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly resolve?: Resolve;
+  settings: CrawlSettings;
+  environment: Readonly<Record<string, string | undefined>>;
+  resolve?: Resolve;
 }
 
 /** Fetches pages as their hosts want it: by robots.txt, one after the other, not too often, as who we are. */
@@ -70,7 +70,7 @@ export class PageFetcher {
     first: URL,
     signal: AbortSignal,
     refusal: (url: URL) => Promise<Refusal>,
-  ): Promise<(WebResponse & { readonly url: URL }) | Exclude<Refusal, undefined>> {
+  ): Promise<(WebResponse & { url: URL }) | Exclude<Refusal, undefined>> {
     let url = first;
     for (let hop = 0; hop <= mostRedirects; hop += 1) {
       await this.#requirePublic(url);

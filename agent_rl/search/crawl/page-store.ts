@@ -7,15 +7,15 @@ import type { CrawlFailure } from './crawl-failure.ts';
 
 /** What is known of a page: its text, or why it has none. */
 export type PageContent =
-  | { readonly url: string; readonly title: string; readonly text: string }
-  | { readonly url: string; readonly failure: CrawlFailure };
+  | { url: string; title: string; text: string }
+  | { url: string; failure: CrawlFailure };
 
 /** A page as it came. */
 export interface RawPage {
   /** Where the redirects ended. */
-  readonly url: string;
-  readonly contentType: string;
-  readonly body: Buffer;
+  url: string;
+  contentType: string;
+  body: Buffer;
 }
 
 /** Pages on disk, a file each, written whole or not at all: an interrupted crawl goes on where it was. */

@@ -3,11 +3,11 @@ import type { StartGate } from './connection/start-gate.ts';
 
 /** What may be spent on calls that go to the network. */
 export interface BudgetLimits {
-  readonly maxCalls?: number | undefined;
+  maxCalls?: number | undefined;
   /** In `currency`, with `costPerCall`. */
-  readonly maxCost?: number | undefined;
-  readonly costPerCall: number;
-  readonly currency: string;
+  maxCost?: number | undefined;
+  costPerCall: number;
+  currency: string;
 }
 
 /** Counts every attempt, a repeated one too, since providers may bill it, and lets none begin that is too many. */

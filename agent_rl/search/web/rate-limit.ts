@@ -37,7 +37,7 @@ const limits = new Map<string, RateLimit>();
  * @throws AgentRlError `CONFIG_INVALID` when it was given another limit before.
  */
 export function rateLimitOf(
-  { origin, secret }: { readonly origin: string; readonly secret: string | undefined },
+  { origin, secret }: { origin: string; secret: string | undefined },
   startsPerMinute: number,
 ): RateLimit {
   // The key itself is kept nowhere.

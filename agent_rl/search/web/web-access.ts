@@ -12,28 +12,28 @@ import { WebClient } from './web-client.ts';
 import { WebFailure } from './web-failure.ts';
 
 export interface WebAccessOptions {
-  readonly settings: CommonWebSettings;
+  settings: CommonWebSettings;
   /** Name of the tool. */
-  readonly scope: string;
+  scope: string;
   /** What the rate limit is counted by, besides the secrets. */
-  readonly origin: string;
+  origin: string;
   /** Values that may appear nowhere but in requests. */
-  readonly secrets: readonly string[];
+  secrets: readonly string[];
   /** Whether a recorded value is what the tool makes of the web. */
-  readonly isAnswer: (value: unknown) => boolean;
+  isAnswer: (value: unknown) => boolean;
   /** Not called in a replay. */
-  readonly dispatcher: () => Dispatcher;
+  dispatcher: () => Dispatcher;
 }
 
 /** What a tool used the web for. */
 interface WebReport extends PluginReport {
-  readonly requests: number;
+  requests: number;
   /** Attempts, repeated ones too. */
-  readonly networkCalls: number;
-  readonly cassetteHits: number;
+  networkCalls: number;
+  cassetteHits: number;
   /** Share of the requests. */
-  readonly cassetteHitRate: number;
-  readonly cost: number;
+  cassetteHitRate: number;
+  cost: number;
 }
 
 const shareOf = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole);

@@ -12,27 +12,27 @@ import { wholeBody } from './connection/whole-body.ts';
 /** How long and how often a request is tried. */
 export interface Patience {
   /** Seconds one attempt may take, to its last byte. */
-  readonly timeoutS: number;
+  timeoutS: number;
   /** Seconds for everything: waiting for the rate limit, all attempts, the pauses between them. */
-  readonly deadlineS: number;
-  readonly maxRetries: number;
+  deadlineS: number;
+  maxRetries: number;
   /** Seconds before the first further try; doubled before each next one. */
-  readonly backoffFactor: number;
+  backoffFactor: number;
   /** Longest answer taken, in bytes, packed and unpacked. */
-  readonly maxBytes: number;
+  maxBytes: number;
 }
 
 export interface WebRequest {
-  readonly url: URL;
-  readonly method: 'GET' | 'POST';
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  url: URL;
+  method: 'GET' | 'POST';
+  headers?: Readonly<Record<string, string>>;
+  body?: string;
 }
 
 export interface WebResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  readonly body: Buffer;
+  status: number;
+  headers: Readonly<Record<string, string | undefined>>;
+  body: Buffer;
 }
 
 const userAgent = 'agent_rl/0.1';
@@ -145,7 +145,7 @@ async function unpacked(
 /** What undici throws, in the terms of this package. */
 function explained(error: unknown, { host }: URL): unknown {
   // Errors of our own come as the cause of a failed connection, too.
-  const known = AgentRlError.is(error) ? error : (error as { readonly cause?: unknown }).cause;
+  const known = AgentRlError.is(error) ? error : (error as { cause?: unknown }).cause;
   if (AgentRlError.is(known)) return known;
   const status = statusOf(error);
   if (status === 429) {

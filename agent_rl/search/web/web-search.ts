@@ -13,10 +13,10 @@ import type { WebClient, WebRequest } from './web-client.ts';
 import { WebFailure } from './web-failure.ts';
 
 export interface OpenWebSearchOptions {
-  readonly settings: WebSearchSettings;
+  settings: WebSearchSettings;
   /** Name of the tool, for its cassette. */
-  readonly scope: string;
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  scope: string;
+  environment: Readonly<Record<string, string | undefined>>;
 }
 
 /** A web search with what it reports. */
@@ -87,16 +87,16 @@ export function openWebSearch(options: OpenWebSearchOptions): WebSearchBackend {
 }
 
 interface WebSearchParts {
-  readonly provider: Provider;
-  readonly endpoint: URL;
-  readonly key: string | undefined;
-  readonly settings: WebSearchSettings;
-  readonly access: WebAccess;
+  provider: Provider;
+  endpoint: URL;
+  key: string | undefined;
+  settings: WebSearchSettings;
+  access: WebAccess;
 }
 
 interface Asked {
-  readonly parameters: Readonly<Record<string, unknown>>;
-  readonly query: string;
+  parameters: Readonly<Record<string, unknown>>;
+  query: string;
 }
 
 class WebSearch implements WebSearchBackend {
@@ -193,7 +193,7 @@ function parseJson(text: string, { host }: URL, hide: (text: string) => string):
 function refusal(
   provider: Provider,
   { host }: URL,
-  { status, keyRefused }: { readonly status: number; readonly keyRefused: boolean },
+  { status, keyRefused }: { status: number; keyRefused: boolean },
 ): Error {
   if (status < 400) {
     return new WebFailure('redirect', `${host} answers with a redirect, which is not followed`);

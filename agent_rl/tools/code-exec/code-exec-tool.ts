@@ -71,15 +71,15 @@ const CodeExecSettings = Type.Object(
 
 /** What an environment may hand the tool: standard input, a call to make once the program has run, or public tests. */
 export interface CodeExecInputs {
-  readonly stdin?: string;
-  readonly call?: { readonly entry: string; readonly args: readonly unknown[] };
+  stdin?: string;
+  call?: { entry: string; args: readonly unknown[] };
   /** The policy is shown the statements, never the setup. */
-  readonly tests?: AssertTests;
+  tests?: AssertTests;
 }
 
 interface Program {
-  readonly code: string;
-  readonly seed: number;
+  code: string;
+  seed: number;
 }
 
 /**

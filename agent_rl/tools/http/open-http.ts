@@ -16,8 +16,8 @@ import type { HttpSettings } from './settings.ts';
 
 /** What a server said. */
 export interface HttpAnswer {
-  readonly status: number;
-  readonly text: string;
+  status: number;
+  text: string;
 }
 
 function isHttpAnswer(value: unknown): boolean {

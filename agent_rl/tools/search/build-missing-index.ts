@@ -34,5 +34,5 @@ function inputOf(named: string): string {
 
 function ownVersion(): string {
   const text = readFileSync(join(packageRoot(), 'package.json'), 'utf8');
-  return String((JSON.parse(text) as { readonly version?: unknown }).version);
+  return String((JSON.parse(text) as { version?: unknown }).version);
 }

@@ -8,7 +8,7 @@ import type { SearchSettings } from './settings.ts';
 /** What all search tools of a run share. */
 export interface SharedSearch extends ToolShared {
   /** Absent in `mode: task`, where every episode has its own. */
-  readonly backend?: SearchBackend;
+  backend?: SearchBackend;
 }
 
 /** Opens what a run's searches share. @throws AgentRlError of the index, the key or the cassette. */

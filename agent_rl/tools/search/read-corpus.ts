@@ -53,7 +53,7 @@ const folderFiles = ['chunks.jsonl', 'documents.jsonl'];
 
 export interface ReadCorpus extends CorpusSource {
   /** False when all of it was cut into passages before. */
-  readonly hasDocuments: boolean;
+  hasDocuments: boolean;
 }
 
 /**
@@ -119,7 +119,7 @@ function itemOf(value: unknown, file: string, line: number): CorpusItem {
 function checked<Schema extends TSchema>(
   schema: Schema,
   value: unknown,
-  { file, line }: { readonly file: string; readonly line: number },
+  { file, line }: { file: string; line: number },
 ): Static<Schema> {
   // The quick check alone for the lines that are right, which are nearly all.
   if (Value.Check(schema, value)) return value;

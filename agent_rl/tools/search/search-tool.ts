@@ -19,12 +19,12 @@ const SearchParameters = Type.Object(
 
 /** What an environment hands the tool in `mode: task`. */
 export interface SearchInputs {
-  readonly documents?: readonly SearchDocument[];
+  documents?: readonly SearchDocument[];
 }
 
 /** `ToolResult.data` of a search that failed; of one that did not, the hits as shown (`hitsOf`). */
 export interface SearchProblem {
-  readonly failure: WebFailureKind | 'bad-query' | 'unavailable';
+  failure: WebFailureKind | 'bad-query' | 'unavailable';
 }
 
 /** Looks something up in an index, on the web, or in the documents of the task. */

@@ -11,17 +11,17 @@ import type { AlgorithmOptions, RolloutOptions, TrainOptions } from '../training
 
 /** The episodes of one task and how they compare. */
 export interface Group extends GroupAdvantages {
-  readonly task: Task;
-  readonly trajectories: readonly Trajectory[];
+  task: Task;
+  trajectories: readonly Trajectory[];
   /** What a scheme that looks at the whole group multiplied each reward by. */
-  readonly weights?: GroupRewards['weights'];
+  weights?: GroupRewards['weights'];
 }
 
 export interface Collection {
   /** `tasksPerStep` groups, to be learned from. */
-  readonly groups: readonly Group[];
+  groups: readonly Group[];
   /** Groups whose place another task took because their rewards were all equal. */
-  readonly discarded: readonly Group[];
+  discarded: readonly Group[];
 }
 
 /** All episodes of a collection, those to be learned from first. */
@@ -29,20 +29,20 @@ export const trajectoriesOf = ({ groups, discarded }: Collection): Trajectory[] 
   [...groups, ...discarded].flatMap(({ trajectories }) => trajectories);
 
 export interface CollectGroupsOptions {
-  readonly rollouts: Rollouts;
-  readonly draw: (count: number) => readonly Task[];
-  readonly rollout: RolloutOptions;
-  readonly algorithm: Pick<AlgorithmOptions, 'advantageStd' | 'advantageEps'>;
+  rollouts: Rollouts;
+  draw: (count: number) => readonly Task[];
+  rollout: RolloutOptions;
+  algorithm: Pick<AlgorithmOptions, 'advantageStd' | 'advantageEps'>;
   /** Absent where an episode's reward does not depend on its group. */
-  readonly combination?: RewardCombination | undefined;
-  readonly control?: TrainOptions['control'];
-  readonly seed: number;
+  combination?: RewardCombination | undefined;
+  control?: TrainOptions['control'];
+  seed: number;
   /** Counts from 0. It keys all randomness: after an iteration that taught nothing, other episodes are played. */
-  readonly iteration: number;
+  iteration: number;
   /** Optimiser steps taken: the version of the weights. */
-  readonly step: number;
-  readonly signal: AbortSignal;
-  readonly onEpisode?: (trajectory: Trajectory) => void;
+  step: number;
+  signal: AbortSignal;
+  onEpisode?: (trajectory: Trajectory) => void;
 }
 
 /**

@@ -9,16 +9,16 @@ import { invalidCallsComponent } from '../../rollout/combine-rewards.ts';
 
 /** How the rewards of an episode become one with regard to its group. */
 export interface RewardCombination {
-  readonly scheme: GroupScheme;
+  scheme: GroupScheme;
   /** The rewards that take part, the environment's among them. */
-  readonly terms: readonly RewardTerm[];
+  terms: readonly RewardTerm[];
 }
 
 export interface GroupRewards {
   /** One per episode, in order; `undefined` where the system failed. */
-  readonly rewards: readonly (number | undefined)[];
+  rewards: readonly (number | undefined)[];
   /** What each reward was multiplied by in this group. */
-  readonly weights?: Scores;
+  weights?: Scores;
 }
 
 /**

@@ -5,7 +5,7 @@ export type Value = Scalar | readonly Scalar[];
 /** One way to write an atom in Python, and the same in JavaScript. */
 export interface Variant<Input, Output, K extends Scalar> {
   /** `{k}` is the parameter, `{in}` the list worked on; elements are named `x`. */
-  readonly code: string;
+  code: string;
   // A method, so that atoms of narrower types fit in one table.
   run(input: Input, k: K): Output;
 }
@@ -16,16 +16,16 @@ export type ParameterKind = 'digit' | 'few' | 'size' | 'letter';
 /** The smallest part of a task: one thing to do, how to ask for it, how to write it and how to get it wrong. */
 export interface Atom<Input = Value, Output = Value | boolean, K extends Scalar = Scalar> {
   /** Ways to ask for it; `{k}` is the parameter, `{show}` is print or return. */
-  readonly phrases: readonly string[];
+  phrases: readonly string[];
   /** The same in a plan, in a few words. */
-  readonly plan: string;
+  plan: string;
   /** What `{k}` is; none means the atom takes no parameter. */
-  readonly parameter?: ParameterKind;
+  parameter?: ParameterKind;
   /** The teacher's share of the right variant. Tricky atoms are those where it is below a half. */
-  readonly rightShare: number;
-  readonly right: Variant<Input, Output, K>;
+  rightShare: number;
+  right: Variant<Input, Output, K>;
   /** Habitual slips, the commonest first. */
-  readonly wrong: readonly Variant<Input, Output, K>[];
+  wrong: readonly Variant<Input, Output, K>[];
 }
 
 /** The right variant of a tricky atom is the teacher's second choice. */

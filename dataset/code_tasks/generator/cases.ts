@@ -5,14 +5,14 @@ import { type TaskShape, evaluate, rightChoice, wrongChoices } from './program.t
 import { printed } from './python-text.ts';
 
 export interface Case {
-  readonly args: readonly Value[];
-  readonly expected: Value;
+  args: readonly Value[];
+  expected: Value;
 }
 
 export interface Cases {
   /** What the policy may see. */
-  readonly example: Case;
-  readonly hidden: readonly Case[];
+  example: Case;
+  hidden: readonly Case[];
 }
 
 const candidateCount = 24;
@@ -21,7 +21,7 @@ const attempts = 60;
 
 interface Candidate extends Case {
   /** For each wrong program, whether this case tells it from the right one. */
-  readonly caught: readonly boolean[];
+  caught: readonly boolean[];
 }
 
 /**

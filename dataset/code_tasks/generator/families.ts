@@ -10,19 +10,19 @@ import { wordCuts, wordMaps } from './atoms/word-maps.ts';
 
 /** One step of a program: a place in it and the atom that fills it. */
 export interface Step {
-  readonly slot: 'slice' | 'filter' | 'pair' | 'map' | 'reduce';
-  readonly name: string;
-  readonly atom: Atom;
+  slot: 'slice' | 'filter' | 'pair' | 'map' | 'reduce';
+  name: string;
+  atom: Atom;
 }
 
 /** A named combination of atoms. Its steps run in order. */
 export interface Family {
-  readonly name: string;
-  readonly source: Source;
-  readonly sourceName: string;
-  readonly steps: readonly Step[];
+  name: string;
+  source: Source;
+  sourceName: string;
+  steps: readonly Step[];
   /** Never trained on, neither in the warm-up nor by RL. */
-  readonly heldOut: boolean;
+  heldOut: boolean;
 }
 
 /** All atoms by the place they fill. */

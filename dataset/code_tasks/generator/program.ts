@@ -5,9 +5,9 @@ export type Mode = 'stdin' | 'calls';
 
 /** A family with its parameters: one per step, absent where the atom takes none. */
 export interface TaskShape {
-  readonly family: Family;
-  readonly parameters: readonly (Scalar | undefined)[];
-  readonly mode: Mode;
+  family: Family;
+  parameters: readonly (Scalar | undefined)[];
+  mode: Mode;
 }
 
 /** Which variant each part is written in, the source first; 0 is right, 1 the first of the wrong ones. */
@@ -15,8 +15,8 @@ export type Choice = readonly number[];
 
 /** What slips need to know of a source or an atom. */
 export interface Part {
-  readonly rightShare: number;
-  readonly wrong: readonly unknown[];
+  rightShare: number;
+  wrong: readonly unknown[];
 }
 
 /** The parts of a family in the order of a `Choice`. */
@@ -76,9 +76,9 @@ export const definitionLine = (family: Family): string =>
 const indent = (line: string): string => `    ${line}`;
 
 interface Result {
-  readonly text: string;
+  text: string;
   /** Lists are printed by their elements. */
-  readonly star: boolean;
+  star: boolean;
 }
 
 type Codes = Partial<Record<Step['slot'], string>>;

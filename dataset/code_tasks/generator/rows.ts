@@ -14,11 +14,11 @@ export type Split = 'train' | 'eval';
 
 /** Where tasks of a family come from, and how many of each family there are. */
 interface Share {
-  readonly families: readonly Family[];
-  readonly part: ParameterPart;
-  readonly count: number;
+  families: readonly Family[];
+  part: ParameterPart;
+  count: number;
   /** Reported under this name and not in the total. */
-  readonly apart?: string;
+  apart?: string;
 }
 
 const shares: Readonly<Record<Split, readonly Share[]>> = {
@@ -39,8 +39,8 @@ export const shippedSeed = 20_261;
 
 /** A line of a task file. */
 export type TaskRow = Readonly<Record<string, unknown>> & {
-  readonly task_id: string;
-  readonly prompt: string;
+  task_id: string;
+  prompt: string;
 };
 
 /** The shipped rows of a split, in a shuffled order that depends on the seed alone. */
@@ -62,14 +62,14 @@ export function generateRows(split: Split, seed: number): TaskRow[] {
 }
 
 interface SharedTask extends GeneratedTask {
-  readonly apart?: string;
+  apart?: string;
 }
 
 /** Tasks of one family with different prompts, using every parameter value before any twice. */
 function generateFamily(
   family: Family,
   { part, count, apart }: Share,
-  { rng, taken }: { readonly rng: KeyedRng; readonly taken: Set<string> },
+  { rng, taken }: { rng: KeyedRng; taken: Set<string> },
 ): SharedTask[] {
   const choices = parametersOf(family, part);
   const tasks: SharedTask[] = [];

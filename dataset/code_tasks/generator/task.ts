@@ -6,10 +6,10 @@ import { writePrompt } from './prompt.ts';
 
 /** A task before it is written as a row. */
 export interface GeneratedTask {
-  readonly shape: TaskShape;
-  readonly prompt: string;
-  readonly cases: Cases;
-  readonly referenceSolution: string;
+  shape: TaskShape;
+  prompt: string;
+  cases: Cases;
+  referenceSolution: string;
 }
 
 /** Makes one task of a given shape: its cases and the words it is asked in. */

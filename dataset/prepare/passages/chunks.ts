@@ -5,42 +5,42 @@ import { splitPassages, type PassageOptions } from './split-passages.ts';
 /** A passage that is kept once, whatever number of documents has it. A line of chunks.jsonl. */
 export interface Chunk {
   /** The first document's id and the passage's number in it. */
-  readonly id: string;
+  id: string;
   /** The document whose text and offsets these are. */
-  readonly document_id: string;
+  document_id: string;
   /** Documents that have this passage or one much like it, that one first. */
-  readonly documentIds: readonly string[];
-  readonly title: string;
-  readonly text: string;
-  readonly url?: string;
+  documentIds: readonly string[];
+  title: string;
+  text: string;
+  url?: string;
   /** `text` is `document.text.slice(start, end)`. */
-  readonly start: number;
-  readonly end: number;
+  start: number;
+  end: number;
 }
 
 /** Where a passage of a document went. */
 export interface PlacedPassage {
-  readonly start: number;
-  readonly end: number;
+  start: number;
+  end: number;
   /** Index of its chunk. */
-  readonly chunk: number;
+  chunk: number;
 }
 
 export interface ChunkOptions extends PassageOptions {
   /** Jaccard similarity from which passages count as one; 1 for the same words only. */
-  readonly nearDuplicateThreshold: number;
+  nearDuplicateThreshold: number;
 }
 
 export interface Chunked {
-  readonly chunks: readonly Chunk[];
+  chunks: readonly Chunk[];
   /** Passages of each document, by its id, in order. */
-  readonly placed: ReadonlyMap<string, readonly PlacedPassage[]>;
-  readonly passages: number;
+  placed: ReadonlyMap<string, readonly PlacedPassage[]>;
+  passages: number;
   /** Passages that repeat another with the same words, and with nearly the same. */
-  readonly exactDuplicates: number;
-  readonly nearDuplicates: number;
-  readonly meanTokens: number;
-  readonly mostTokens: number;
+  exactDuplicates: number;
+  nearDuplicates: number;
+  meanTokens: number;
+  mostTokens: number;
 }
 
 /** Cuts documents into passages and keeps each once. */

@@ -11,8 +11,8 @@ const bandSize = 4;
 const shingleWords = 3;
 
 interface Known {
-  readonly index: number;
-  readonly shingles: ReadonlySet<string>;
+  index: number;
+  shingles: ReadonlySet<string>;
 }
 
 /**
@@ -35,7 +35,7 @@ export function firstAlike(texts: readonly string[], threshold: number): number[
     const key = String(at);
     // The index cannot be asked about bands it has never seen: put in first, then ask.
     index.insert(key, signature);
-    let best: { readonly index: number; readonly similarity: number } | undefined;
+    let best: { index: number; similarity: number } | undefined;
     for (const candidate of index.query(signature)) {
       const other = known.get(candidate);
       if (other === undefined) continue;

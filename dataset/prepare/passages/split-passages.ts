@@ -3,19 +3,19 @@ import { split } from 'llm-splitter';
 import type { TokenCounter } from './token-counter.ts';
 
 export interface PassageOptions {
-  readonly tokens: TokenCounter;
+  tokens: TokenCounter;
   /** Most tokens of a passage. */
-  readonly chunkTokens: number;
+  chunkTokens: number;
   /** Tokens, about, that a passage repeats of the one before. */
-  readonly overlapTokens: number;
+  overlapTokens: number;
 }
 
 /** A part of a text: `text.slice(start, end)`, in UTF-16 units. */
 export interface Passage {
-  readonly text: string;
-  readonly start: number;
-  readonly end: number;
-  readonly tokens: number;
+  text: string;
+  start: number;
+  end: number;
+  tokens: number;
 }
 
 const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });

@@ -4,17 +4,17 @@ import type { Row } from './read-rows.ts';
 
 /** Which column of a table holds what; a dot goes into an object, as in `answers.text`. */
 export interface ColumnMap {
-  readonly question?: string;
-  readonly answer?: string;
-  readonly aliases?: string;
-  readonly text?: string;
-  readonly title?: string;
-  readonly url?: string;
+  question?: string;
+  answer?: string;
+  aliases?: string;
+  text?: string;
+  title?: string;
+  url?: string;
   /** The source's own id of the document. */
-  readonly documentId?: string;
-  readonly questionId?: string;
+  documentId?: string;
+  questionId?: string;
   /** Columns that go into the question's metadata. */
-  readonly keep?: readonly string[];
+  keep?: readonly string[];
 }
 
 /** Names a column map can give; `keep` is a list of its own. */
@@ -70,7 +70,7 @@ function textsOf(value: unknown): readonly string[] | undefined {
 export function recordOfRow(
   row: Row,
   where: string,
-  { columns, fetched }: { readonly columns: ColumnMap; readonly fetched: boolean },
+  { columns, fetched }: { columns: ColumnMap; fetched: boolean },
 ): SourceItem {
   const cells: Partial<Record<(typeof mappable)[number], readonly string[]>> = {};
   for (const name of mappable) {

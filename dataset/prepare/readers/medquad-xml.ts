@@ -44,7 +44,7 @@ const parser = (): XMLParser =>
  */
 export async function* readMedquadXml(
   file: string,
-  { fetched }: { readonly fetched: boolean },
+  { fetched }: { fetched: boolean },
 ): AsyncGenerator<SourceItem> {
   const xml = await readText(file);
   yield* xml === undefined
@@ -54,7 +54,7 @@ export async function* readMedquadXml(
 
 function itemsOf(
   xml: string,
-  { file, fetched }: { readonly file: string; readonly fetched: boolean },
+  { file, fetched }: { file: string; fetched: boolean },
 ): readonly SourceItem[] {
   const checked = XMLValidator.validate(xml);
   if (checked !== true) {
@@ -86,7 +86,7 @@ function itemsOf(
 }
 
 /** The tree, or why the parser refuses well-formed XML: external, too many or too long entities. */
-function parse(xml: string): { readonly tree: Element } | { readonly refused: string } {
+function parse(xml: string): { tree: Element } | { refused: string } {
   try {
     return { tree: parser().parse(xml) as Element };
   } catch (error) {
@@ -95,10 +95,10 @@ function parse(xml: string): { readonly tree: Element } | { readonly refused: st
 }
 
 interface PairContext {
-  readonly root: Element;
-  readonly url: string;
-  readonly where: string;
-  readonly fetched: boolean;
+  root: Element;
+  url: string;
+  where: string;
+  fetched: boolean;
 }
 
 function recordOfPair(pair: Element, { root, url, where, fetched }: PairContext): SourceItem {
@@ -156,7 +156,7 @@ function lineFinder(xml: string): (element: unknown) => number {
   const noted = XMLParser.getMetaDataSymbol() as unknown as symbol;
   return (element) => {
     const start = isElement(element)
-      ? (element[noted] as { readonly startIndex?: number } | undefined)?.startIndex
+      ? (element[noted] as { startIndex?: number } | undefined)?.startIndex
       : undefined;
     return start === undefined ? 1 : xml.slice(0, start).split('\n').length;
   };

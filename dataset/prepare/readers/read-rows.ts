@@ -13,7 +13,7 @@ export type Row = Readonly<Record<string, unknown>>;
 
 /** A row of a table with its place, or why it is none. */
 export type ReadRow =
-  { readonly where: string; readonly row: Row } | { readonly problem: SourceProblem };
+  { where: string; row: Row } | { problem: SourceProblem };
 
 /** Endings of files that hold rows. */
 export const rowFileEndings = ['.jsonl', '.ndjson', '.json', '.parquet'] as const;

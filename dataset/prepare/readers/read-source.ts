@@ -13,11 +13,11 @@ export const sourceFormats = ['medquad', 'hotpotqa', 'records', 'urls'] as const
 export type SourceFormat = (typeof sourceFormats)[number];
 
 export interface ReadSourceOptions {
-  readonly format: SourceFormat;
+  format: SourceFormat;
   /** Columns the user mapped; over those of the format. */
-  readonly columns: ColumnMap;
+  columns: ColumnMap;
   /** The documents' texts come from their addresses, not from the source. */
-  readonly fetched: boolean;
+  fetched: boolean;
 }
 
 const ending = (file: string): string => extname(file).toLowerCase();

@@ -6,8 +6,8 @@ import { rowFileEndings } from './read-rows.ts';
 
 /** Where the data is: files of this machine, or a dataset of the hub. */
 export type Source =
-  | { readonly kind: 'files'; readonly files: readonly string[] }
-  | { readonly kind: 'hub'; readonly dataset: string };
+  | { kind: 'files'; files: readonly string[] }
+  | { kind: 'hub'; dataset: string };
 
 const hubPrefix = 'hub:';
 const hubName = /^[\w.-]+\/[\w.-]+$/;

@@ -9,22 +9,22 @@ export type SplitBy = (typeof splitBys)[number];
 
 export interface SplitOptions {
   /** Share of the questions to hold out, 0 to 1. */
-  readonly evalShare: number;
-  readonly seed: number;
+  evalShare: number;
+  seed: number;
   /**
    * What may not be on both sides: no passage of a question's documents, or only no document. Pages of one
    * publisher share passages, so that the first can bind all of them together.
    */
-  readonly splitBy: SplitBy;
+  splitBy: SplitBy;
 }
 
 export interface SplitQuestions {
-  readonly train: readonly PreparedQuestion[];
-  readonly eval: readonly PreparedQuestion[];
+  train: readonly PreparedQuestion[];
+  eval: readonly PreparedQuestion[];
   /** Groups of documents that stay together. */
-  readonly families: number;
+  families: number;
   /** Questions of the largest family. */
-  readonly largestFamily: number;
+  largestFamily: number;
 }
 
 /**

@@ -3,10 +3,10 @@ import { type EntityType, type Relation, relations } from './relations.ts';
 /** A kind of question: one relation, or a second one asked of what the first leads to. */
 export interface Kind {
   /** Relations joined by a dash, in the order they are looked up. */
-  readonly name: string;
-  readonly subject: EntityType;
+  name: string;
+  subject: EntityType;
   /** In the order they are looked up. */
-  readonly path: readonly [Relation] | readonly [Relation, Relation];
+  path: readonly [Relation] | readonly [Relation, Relation];
 }
 
 const kindOf = (...path: [Relation] | [Relation, Relation]): Kind => ({

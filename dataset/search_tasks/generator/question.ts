@@ -4,17 +4,17 @@ import type { Entity, World } from './world.ts';
 
 /** A question of a world, and the way to its answer. */
 export interface Question {
-  readonly kind: Kind;
-  readonly text: string;
+  kind: Kind;
+  text: string;
   /** What each step looks up: of `entity` the `relation`, which is `value`. */
-  readonly steps: readonly Step[];
-  readonly answer: string;
+  steps: readonly Step[];
+  answer: string;
 }
 
 export interface Step {
-  readonly entity: Entity;
-  readonly relation: string;
-  readonly value: string;
+  entity: Entity;
+  relation: string;
+  value: string;
 }
 
 /** The question of a kind about an entity, in one of its wordings. */

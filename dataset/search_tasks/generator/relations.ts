@@ -4,12 +4,12 @@ export type EntityType = 'town' | 'person' | 'land' | 'ship';
 /** A fact that every entity of a type has. */
 export interface Relation {
   /** The word that queries use, and documents as a heading. Unique among all relations. */
-  readonly name: string;
-  readonly of: EntityType;
+  name: string;
+  of: EntityType;
   /** What the value is: another entity, a name without a document, or a number. */
-  readonly value: EntityType | 'name' | 'number';
+  value: EntityType | 'name' | 'number';
   /** Questions; `{}` is the entity, or what leads to it. The first words of a question never decide it alone. */
-  readonly wordings: readonly string[];
+  wordings: readonly string[];
 }
 
 const relation = (

@@ -17,30 +17,30 @@ export const shippedSeed = 20263;
 
 /** A line of a task file. */
 export interface SearchTaskRow {
-  readonly task_id: string;
-  readonly question: string;
-  readonly answer: string;
-  readonly aliases: readonly string[];
-  readonly documents: readonly string[];
-  readonly metadata: Readonly<Record<string, unknown>>;
+  task_id: string;
+  question: string;
+  answer: string;
+  aliases: readonly string[];
+  documents: readonly string[];
+  metadata: Readonly<Record<string, unknown>>;
 }
 
 /** Both splits, and the corpus they are answered from. */
 export interface SearchData {
-  readonly train: readonly SearchTaskRow[];
-  readonly eval: readonly SearchTaskRow[];
-  readonly documents: readonly SearchDocument[];
+  train: readonly SearchTaskRow[];
+  eval: readonly SearchTaskRow[];
+  documents: readonly SearchDocument[];
 }
 
 const worldSize = { town: 60, person: 90, land: 40, ship: 40 };
 
 /** A group of rows from one world. */
 interface Part {
-  readonly world: World;
-  readonly prefix: string;
-  readonly kinds: readonly { readonly kind: Kind; readonly count: number }[];
-  readonly rng: KeyedRng;
-  readonly apart?: string;
+  world: World;
+  prefix: string;
+  kinds: readonly { kind: Kind; count: number }[];
+  rng: KeyedRng;
+  apart?: string;
 }
 
 const each = (kinds: readonly Kind[], count: number) => kinds.map((kind) => ({ kind, count }));

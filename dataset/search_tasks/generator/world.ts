@@ -4,16 +4,16 @@ import { type EntityType, type Relation, relationsOf } from './relations.ts';
 
 /** Something with a document about it. */
 export interface Entity {
-  readonly name: string;
-  readonly type: EntityType;
+  name: string;
+  type: EntityType;
   /** The value of each relation of its type. */
-  readonly facts: ReadonlyMap<string, string>;
+  facts: ReadonlyMap<string, string>;
 }
 
 /** Entities whose facts lead to each other. */
 export interface World {
-  readonly entities: readonly Entity[];
-  readonly byName: ReadonlyMap<string, Entity>;
+  entities: readonly Entity[];
+  byName: ReadonlyMap<string, Entity>;
 }
 
 /** How many entities of each type. */

@@ -7,12 +7,12 @@ import { drawSlip, type Slip } from './slips.ts';
 
 /** What the teacher works with. */
 export interface Surroundings {
-  readonly search: (query: string, rng: KeyedRng) => readonly SearchDocument[];
-  readonly render: (documents: readonly SearchDocument[]) => string;
+  search: (query: string, rng: KeyedRng) => readonly SearchDocument[];
+  render: (documents: readonly SearchDocument[]) => string;
   /** A name to guess with. */
-  readonly anyName: string;
+  anyName: string;
   /** Does nothing wrong. */
-  readonly reliable?: boolean;
+  reliable?: boolean;
 }
 
 /** Chance of a proper query after a vague one. */
@@ -23,7 +23,7 @@ export function demonstrate(
   question: Question,
   rng: KeyedRng,
   surroundings: Surroundings,
-): { readonly messages: readonly Message[]; readonly correct: boolean } {
+): { messages: readonly Message[]; correct: boolean } {
   const work = new Work(question, rng, surroundings);
   const slip =
     surroundings.reliable === true ? undefined : drawSlip(question.kind, rng.child('slip'));

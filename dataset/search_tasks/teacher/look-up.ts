@@ -8,7 +8,7 @@ import type { SearchDocument } from '../../../agent_rl/core/services/search.ts';
 export function lookUp(
   query: string,
   documents: readonly SearchDocument[],
-  { topK, rng }: { readonly topK: number; readonly rng: KeyedRng },
+  { topK, rng }: { topK: number; rng: KeyedRng },
 ): readonly SearchDocument[] {
   const terms = query.split(' ').filter((term) => term !== 'the');
   return rng

@@ -8,12 +8,12 @@ import { referenceNames, usedNames } from './reference-names.ts';
 
 /** A line of the MBPP file (Austin et al. 2021, https://arxiv.org/abs/2108.07732). */
 interface MbppRow {
-  readonly text: string;
-  readonly code: string;
-  readonly task_id: number | string;
-  readonly test_setup_code: string;
-  readonly test_list: readonly string[];
-  readonly challenge_test_list: readonly string[];
+  text: string;
+  code: string;
+  task_id: number | string;
+  test_setup_code: string;
+  test_list: readonly string[];
+  challenge_test_list: readonly string[];
 }
 
 /**
@@ -81,9 +81,9 @@ function assertsTests(
 }
 
 interface AssertedCall {
-  readonly entry: string;
-  readonly args: readonly PythonValue[];
-  readonly expected: PythonValue;
+  entry: string;
+  args: readonly PythonValue[];
+  expected: PythonValue;
 }
 
 /** The call of `assert f(literals) == literal`; nothing for an assert of any other form. */

@@ -109,7 +109,7 @@ export class PythonLiteralReader {
   }
 
   #strings(): PythonValue {
-    const parts: { readonly text: string; readonly bytes: boolean }[] = [];
+    const parts: { text: string; bytes: boolean }[] = [];
     while (/^(?:[bB][rR]?|[rR][bB]?|[uU])?['"]/.test(this.#rest())) {
       parts.push(this.#string());
       this.#skipSpace();
@@ -119,7 +119,7 @@ export class PythonLiteralReader {
     return { $bytes: Buffer.from(text, 'latin1').toString('base64') };
   }
 
-  #string(): { readonly text: string; readonly bytes: boolean } {
+  #string(): { text: string; bytes: boolean } {
     const prefix = /^[a-zA-Z]*/.exec(this.#rest())?.[0].toLowerCase() ?? '';
     this.#at += prefix.length;
     const quote = /^('''|"""|'|")/.exec(this.#rest())?.[0] ?? "'";

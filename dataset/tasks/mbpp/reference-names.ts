@@ -1,10 +1,10 @@
 /** What a program defines at its outermost level, as far as its lines tell. */
 export interface ReferenceNames {
   /** Functions, classes and variables. */
-  readonly defined: ReadonlySet<string>;
-  readonly classes: ReadonlySet<string>;
+  defined: ReadonlySet<string>;
+  classes: ReadonlySet<string>;
   /** A line that imports it, by the name it binds. */
-  readonly imports: ReadonlyMap<string, string>;
+  imports: ReadonlyMap<string, string>;
 }
 
 /** Reads Python source line by line: MBPP's programs put neither imports nor heads of functions on several. */

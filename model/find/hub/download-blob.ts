@@ -7,18 +7,18 @@ import { AgentRlError } from '../../../agent_rl/core/errors.ts';
 
 /** A file of the hub, and what its bytes must hash to. */
 export interface Blob {
-  readonly name: string;
-  readonly url: string;
-  readonly size: number;
+  name: string;
+  url: string;
+  size: number;
   /** SHA-256 of what Git LFS keeps, or else the id Git gives the file, a SHA-1. */
-  readonly checksum: string;
+  checksum: string;
 }
 
 export interface BlobOptions {
-  readonly accessToken?: string;
-  readonly signal: AbortSignal;
+  accessToken?: string;
+  signal: AbortSignal;
   /** Told how many bytes are there. */
-  readonly onBytes: (bytes: number) => void;
+  onBytes: (bytes: number) => void;
 }
 
 /** The hub answered, and not with the file. */
@@ -30,7 +30,7 @@ export class HubStatusError extends Error {
 
 /** What there is of a file, and its hash so far. */
 interface Part {
-  readonly handle: FileHandle;
+  handle: FileHandle;
   hash: Hash;
   length: number;
 }

@@ -18,19 +18,19 @@ import type { HubModel } from './hub-model.ts';
 
 export interface HubOptions {
   /** Of the process: `HF_TOKEN`, `HF_ENDPOINT`, `HF_HUB_OFFLINE`. */
-  readonly environment: NodeJS.ProcessEnv;
-  readonly signal: AbortSignal;
-  readonly print: (text: string) => void;
+  environment: NodeJS.ProcessEnv;
+  signal: AbortSignal;
+  print: (text: string) => void;
   /** `HF_HUB_CACHE`, or the place below `HF_HOME` or the home folder that the hub's own tools use. */
-  readonly cacheDir?: string;
+  cacheDir?: string;
 }
 
 /** A request to the hub, with everything it takes. */
 interface HubRequest extends HubOptions {
-  readonly model: HubModel;
-  readonly hubUrl: string;
-  readonly accessToken: string | undefined;
-  readonly cache: HubCache;
+  model: HubModel;
+  hubUrl: string;
+  accessToken: string | undefined;
+  cache: HubCache;
 }
 
 /** Files of a model besides its weights. */

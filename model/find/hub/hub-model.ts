@@ -3,8 +3,8 @@ import { AgentRlError } from '../../../agent_rl/core/errors.ts';
 /** A model of the hub at one of its branches, tags or commits. */
 export interface HubModel {
   /** `org/name` */
-  readonly name: string;
-  readonly revision: string;
+  name: string;
+  revision: string;
 }
 
 /** `org/name`; what starts with a dot is a path. */

@@ -17,13 +17,13 @@ const largestPickle = 2 ** 24;
 
 /** Where the bytes of an entry lie in the file. */
 interface Place {
-  readonly start: number;
-  readonly length: number;
+  start: number;
+  length: number;
 }
 
 /** A tensor and where its storage lies. */
 interface PlacedTensor extends TorchTensor {
-  readonly position: number;
+  position: number;
 }
 
 /**

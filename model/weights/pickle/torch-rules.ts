@@ -6,18 +6,18 @@ import { type PickleRules, Tuple } from './unpickle.ts';
 /** A run of values that tensors look into, one entry of the zip. */
 interface Storage {
   /** Its entry's name below `data/`. */
-  readonly key: string;
-  readonly dtype: StoredDtype;
+  key: string;
+  dtype: StoredDtype;
   /** How many values it has. */
-  readonly length: number;
+  length: number;
 }
 
 /** A tensor as the pickle describes it: a view of a storage. Offset and strides count values. */
 export interface TorchTensor {
-  readonly storage: Storage;
-  readonly offset: number;
-  readonly shape: readonly number[];
-  readonly strides: readonly number[];
+  storage: Storage;
+  offset: number;
+  shape: readonly number[];
+  strides: readonly number[];
 }
 
 /** One of the few names a pickle may use. */

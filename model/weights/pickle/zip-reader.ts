@@ -5,9 +5,9 @@ import { RandomAccessReader } from 'yauzl';
 type Done = (error: Error | null, bytesRead?: number) => void;
 
 interface Part {
-  readonly offset: number;
-  readonly length: number;
-  readonly position: number;
+  offset: number;
+  length: number;
+  position: number;
 }
 
 /**

@@ -8,8 +8,8 @@ const rateText = (rate: Rate | undefined): string =>
     : `${percent(rate.successRate)} [${percent(rate.wilson95[0])}, ${percent(rate.wilson95[1])}]`;
 
 interface Row {
-  readonly name: string;
-  readonly cell: (controls: SeedControls) => string;
+  name: string;
+  cell: (controls: SeedControls) => string;
 }
 
 const rows: readonly Row[] = [

@@ -12,57 +12,57 @@ import { readOnce } from './read-once.ts';
 
 /** A success rate as runs and evaluations report it. */
 export interface Rate {
-  readonly n: number;
-  readonly successes: number;
-  readonly successRate: number;
-  readonly wilson95: readonly [low: number, high: number];
+  n: number;
+  successes: number;
+  successRate: number;
+  wilson95: readonly [low: number, high: number];
 }
 
 export interface Evaluated extends Rate {
   /** By group of tasks: families held out, and new tasks of trained families. */
-  readonly groups: Readonly<Record<string, Rate>>;
-  readonly passAtK: Readonly<Record<string, number>>;
+  groups: Readonly<Record<string, Rate>>;
+  passAtK: Readonly<Record<string, number>>;
 }
 
 export interface TrainedRun {
-  readonly run: string;
-  readonly wallSeconds: number;
-  readonly cpuSeconds: number;
-  readonly before: Evaluated;
-  readonly after: Evaluated;
+  run: string;
+  wallSeconds: number;
+  cpuSeconds: number;
+  before: Evaluated;
+  after: Evaluated;
 }
 
 export interface SeedControls {
-  readonly seed: number;
-  readonly trained: TrainedRun;
+  seed: number;
+  trained: TrainedRun;
   /** The starting weights at temperature 1, 16 attempts at each held-out task. */
-  readonly passBefore: Evaluated;
+  passBefore: Evaluated;
   /** The starting weights after as many processor seconds of supervised training as the run took. */
-  readonly moreWarmUp: {
-    readonly cpuSeconds: number;
-    readonly conversations: number;
-    readonly after: Evaluated;
+  moreWarmUp: {
+    cpuSeconds: number;
+    conversations: number;
+    after: Evaluated;
   };
   /** The trained weights; programs run, but what they print is not shown. */
-  readonly blankOutput: Evaluated;
+  blankOutput: Evaluated;
   /** The trained weights; nothing runs, every call is answered with an error, the last program is judged. */
-  readonly toolUnavailable: Evaluated;
+  toolUnavailable: Evaluated;
   /** The same run with its rewards dealt out at random. */
-  readonly shuffledRewards: { readonly run: string; readonly after: Evaluated };
+  shuffledRewards: { run: string; after: Evaluated };
 }
 
 export interface SeedOptions {
-  readonly seed: number;
-  readonly config: string;
-  readonly sftConfig: string;
+  seed: number;
+  config: string;
+  sftConfig: string;
   /** `a.b=c`, over the config. */
-  readonly sets: readonly string[];
+  sets: readonly string[];
   /** Folder of runs to read instead of repeating them. */
-  readonly runs: string;
+  runs: string;
   /** Where the parts of this seed are kept. */
-  readonly folder: string;
-  readonly signal: AbortSignal;
-  readonly print: (text: string) => void;
+  folder: string;
+  signal: AbortSignal;
+  print: (text: string) => void;
 }
 
 const attemptsBefore = 16;
@@ -104,10 +104,10 @@ export async function controlsOfSeed(options: SeedOptions): Promise<SeedControls
 
 /** What of a run's summary is read. */
 interface Summary {
-  readonly run: string;
-  readonly wallSeconds: number;
-  readonly cpuSeconds: number;
-  readonly eval: { readonly before: Evaluated; readonly after: Evaluated };
+  run: string;
+  wallSeconds: number;
+  cpuSeconds: number;
+  eval: { before: Evaluated; after: Evaluated };
 }
 
 async function trainedRun(options: SeedOptions): Promise<TrainedRun> {

@@ -9,9 +9,9 @@ import { teacherConversations } from '../../starter-model/teacher-conversations.
 import type { SeedOptions } from './controls-of-seed.ts';
 
 export interface MoreWarmUp {
-  readonly checkpoint: string;
-  readonly cpuSeconds: number;
-  readonly conversations: number;
+  checkpoint: string;
+  cpuSeconds: number;
+  conversations: number;
 }
 
 /** Optimiser steps of two runs that show what starting costs and what a step does. */

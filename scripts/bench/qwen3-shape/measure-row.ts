@@ -13,7 +13,7 @@ import { randomWeights } from './random-weights.ts';
 import type { RowAnswer, RowOrder, Task } from './tasks.ts';
 
 type OrderOf<Kind extends Task['kind']> = RowOrder & {
-  readonly task: Extract<Task, { readonly kind: Kind }>;
+  task: Extract<Task, { kind: Kind }>;
 };
 
 type Timed = Pick<RowAnswer, 'seconds' | 'loss'>;

@@ -2,22 +2,22 @@ import { median } from '../statistics.ts';
 import type { Group, RowAnswer } from './tasks.ts';
 
 export interface MeasuredRow {
-  readonly name: string;
+  name: string;
   /** Of all rounds; absent when it failed, as a peer may. */
-  readonly answer?: RowAnswer;
-  readonly error?: string;
+  answer?: RowAnswer;
+  error?: string;
 }
 
 export interface MeasuredGroup extends Pick<Group, 'title' | 'task' | 'tokens'> {
   /** Ours in float32 is the first. */
-  readonly rows: readonly MeasuredRow[];
+  rows: readonly MeasuredRow[];
 }
 
 export interface Qwen3ShapeReport {
-  readonly parameters: number;
-  readonly threads: number;
-  readonly rounds: number;
-  readonly groups: readonly MeasuredGroup[];
+  parameters: number;
+  threads: number;
+  rounds: number;
+  groups: readonly MeasuredGroup[];
 }
 
 const columns = [

@@ -5,16 +5,16 @@ import type { Quantization } from '../../../model/config/quantization.ts';
 /** A model and how much it is given to do. */
 export interface Shape {
   /** In float32, without an adapter. */
-  readonly config: ModelConfig;
+  config: ModelConfig;
   /** How its linear layers are held where a row is of four bits. */
-  readonly quantization: Quantization;
+  quantization: Quantization;
   /** Of the one sequence of a training step. */
-  readonly trainTokens: number;
-  readonly promptTokens: number;
+  trainTokens: number;
+  promptTokens: number;
   /** Sequences that are decoded together. */
-  readonly decodeRows: readonly number[];
+  decodeRows: readonly number[];
   /** Steps timed together, each of one token per row. */
-  readonly decodeSteps: number;
+  decodeSteps: number;
 }
 
 /** Qwen3-0.6B's own sizes: 596 M parameters. */

@@ -4,43 +4,43 @@ import type { ModelConfig } from '../../../model/config/model-config.ts';
 /** What is timed, in a process of its own so that its peak of memory is its own. */
 export type Task =
   | {
-      readonly kind: 'lora-step';
-      readonly tokens: number;
-      readonly recompute: 'none' | 'blocks';
+      kind: 'lora-step';
+      tokens: number;
+      recompute: 'none' | 'blocks';
     }
-  | { readonly kind: 'prefill'; readonly tokens: number }
+  | { kind: 'prefill'; tokens: number }
   | {
-      readonly kind: 'decode';
-      readonly rows: number;
+      kind: 'decode';
+      rows: number;
       /** Positions in each row's cache before the first step. */
-      readonly cached: number;
+      cached: number;
       /** Timed together. */
-      readonly steps: number;
+      steps: number;
     };
 
 export const taskKinds = ['lora-step', 'prefill', 'decode'] as const satisfies Task['kind'][];
 
 /** How PyTorch does a task. */
 export interface PeerVariant {
-  readonly attention: 'sdpa' | 'eager';
-  readonly cache?: 'dynamic' | 'static';
+  attention: 'sdpa' | 'eager';
+  cache?: 'dynamic' | 'static';
 }
 
 export interface Contestant {
-  readonly name: string;
+  name: string;
   /** Our model, with its adapter and quantisation where the row has them; PyTorch gets the sizes alone. */
-  readonly config: ModelConfig;
+  config: ModelConfig;
   /** Absent for ours. */
-  readonly peer?: PeerVariant;
+  peer?: PeerVariant;
 }
 
 /** One task and all who do it. The first contestant is ours in float32. */
 export interface Group {
-  readonly title: string;
-  readonly task: Task;
+  title: string;
+  task: Task;
   /** Of one timed call. */
-  readonly tokens: number;
-  readonly contestants: readonly Contestant[];
+  tokens: number;
+  contestants: readonly Contestant[];
 }
 
 /** Every row of the table. */
@@ -108,23 +108,23 @@ function decodeGroups(shape: Shape): Group[] {
 
 /** Timed calls of one process. */
 export interface Timing {
-  readonly warmUp: number;
-  readonly repeats: number;
-  readonly threads: number;
+  warmUp: number;
+  repeats: number;
+  threads: number;
 }
 
 /** What a process of its own is told. */
 export interface RowOrder extends Timing, Contestant {
-  readonly task: Task;
+  task: Task;
 }
 
 /** What it answers. */
 export interface RowAnswer {
   /** Wall clock of each timed call. */
-  readonly seconds: readonly number[];
-  readonly peakBytes: number;
+  seconds: readonly number[];
+  peakBytes: number;
   /** Of a training step, the last. */
-  readonly loss?: number;
+  loss?: number;
   /** Of the peer's libraries. */
-  readonly versions?: string;
+  versions?: string;
 }

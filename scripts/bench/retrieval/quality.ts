@@ -10,38 +10,38 @@ import { fitLsaEmbedder } from './lsa-embedder.ts';
 
 /** How well one way of searching finds the document a question was made from. */
 export interface Quality {
-  readonly documents: string;
-  readonly way: string;
-  readonly questions: number;
-  readonly recallAt1: number;
-  readonly recallAt10: number;
+  documents: string;
+  way: string;
+  questions: number;
+  recallAt1: number;
+  recallAt10: number;
   /** Mean reciprocal rank, 0 beyond the tenth. */
-  readonly mrrAt10: number;
+  mrrAt10: number;
 }
 
 export interface QualityReport {
-  readonly standIn: string;
-  readonly sets: readonly {
-    readonly documents: string;
-    readonly count: number;
-    readonly passages: number;
-    readonly indexS: number;
+  standIn: string;
+  sets: readonly {
+    documents: string;
+    count: number;
+    passages: number;
+    indexS: number;
   }[];
-  readonly results: readonly Quality[];
+  results: readonly Quality[];
 }
 
 interface Question {
-  readonly text: string;
-  readonly target: string;
+  text: string;
+  target: string;
 }
 
 interface Collection {
-  readonly name: string;
-  readonly documents: readonly SearchDocument[];
-  readonly questions: readonly Question[];
+  name: string;
+  documents: readonly SearchDocument[];
+  questions: readonly Question[];
 }
 
-const ways: readonly { readonly way: string; readonly fusion?: FusionSettings }[] = [
+const ways: readonly { way: string; fusion?: FusionSettings }[] = [
   { way: 'BM25' },
   { way: 'vectors alone', fusion: { type: 'weighted', denseWeight: 1, textWeight: 0 } },
   { way: 'hybrid, reciprocal rank', fusion: { type: 'reciprocal_rank' } },
@@ -60,10 +60,10 @@ const ways: readonly { readonly way: string; readonly fusion?: FusionSettings }[
 ];
 
 export interface QualityOptions {
-  readonly work: string;
+  work: string;
   /** How many are asked; 0 for all. */
-  readonly questions: number;
-  readonly note: (text: string) => void;
+  questions: number;
+  note: (text: string) => void;
 }
 
 const some = (questions: readonly Question[], count: number): readonly Question[] =>

@@ -3,17 +3,17 @@ import type { SpeedReport } from './speed.ts';
 import type { TaskReport } from './task-documents.ts';
 
 export interface RetrievalReport {
-  readonly machine: {
-    readonly processor: string;
-    readonly processors: number;
-    readonly node: string;
-    readonly loadBefore: number;
-    readonly loadAfter: number;
+  machine: {
+    processor: string;
+    processors: number;
+    node: string;
+    loadBefore: number;
+    loadAfter: number;
   };
-  readonly quality?: QualityReport;
-  readonly speed: readonly SpeedReport[];
-  readonly tasks?: TaskReport;
-  readonly peakRssBytes: number;
+  quality?: QualityReport;
+  speed: readonly SpeedReport[];
+  tasks?: TaskReport;
+  peakRssBytes: number;
 }
 
 const fixed = (value: number, digits = 1): string => value.toFixed(digits);

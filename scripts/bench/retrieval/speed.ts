@@ -10,28 +10,28 @@ import { buildCorpus, openCorpusBackend } from '../../../agent_rl/search/corpus/
 
 /** Times of one way of searching, in milliseconds. */
 export interface Latency {
-  readonly way: string;
-  readonly p50Ms: number;
-  readonly p95Ms: number;
+  way: string;
+  p50Ms: number;
+  p95Ms: number;
   /** Queries a second with so many asked at once. */
-  readonly atOnce: readonly {
-    readonly queries: number;
-    readonly perSecond: number;
-    readonly p95Ms: number;
+  atOnce: readonly {
+    queries: number;
+    perSecond: number;
+    p95Ms: number;
   }[];
   /** Share of queries whose passage is among the first ten. */
-  readonly recallAt10: number;
+  recallAt10: number;
 }
 
 export interface SpeedReport {
-  readonly passages: number;
-  readonly vectorIndex: 'flat' | 'hnsw';
+  passages: number;
+  vectorIndex: 'flat' | 'hnsw';
   /** Whole build, vectors included. */
-  readonly indexS: number;
+  indexS: number;
   /** Of it, making the vectors. */
-  readonly embedS: number;
-  readonly openS: number;
-  readonly latencies: readonly Latency[];
+  embedS: number;
+  openS: number;
+  latencies: readonly Latency[];
 }
 
 const dimensions = 384;
@@ -51,7 +51,7 @@ function makeDocuments(count: number): SearchDocument[] {
 }
 
 /** Sum of a fixed random vector for each word: near when words are shared, and quickly made. */
-function wordSumEmbedder(): Embedder & { readonly seconds: () => number } {
+function wordSumEmbedder(): Embedder & { seconds: () => number } {
   const rows = new Map<string, Float32Array>();
   const rowOf = (word: string): Float32Array => {
     const known = rows.get(word);
@@ -87,7 +87,7 @@ function wordSumEmbedder(): Embedder & { readonly seconds: () => number } {
 /** Index time and latencies at a size. */
 export async function measureSpeed(
   passages: number,
-  { work, hnsw }: { readonly work: string; readonly hnsw: boolean },
+  { work, hnsw }: { work: string; hnsw: boolean },
 ): Promise<SpeedReport> {
   const documents = makeDocuments(passages);
   const embedder = wordSumEmbedder();

@@ -2,14 +2,14 @@ import { openTaskDocuments } from '../../../agent_rl/search/corpus/index.ts';
 
 /** What an index of its own costs an episode. */
 export interface TaskReport {
-  readonly episodes: number;
-  readonly documents: number;
-  readonly p50Ms: number;
-  readonly p95Ms: number;
+  episodes: number;
+  documents: number;
+  p50Ms: number;
+  p95Ms: number;
   /** Episodes a second with 64 at once. */
-  readonly perSecond: number;
+  perSecond: number;
   /** Resident memory after all, less that after the first tenth. */
-  readonly grownMiB: number;
+  grownMiB: number;
 }
 
 const documents = 8;

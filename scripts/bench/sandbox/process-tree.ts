@@ -3,9 +3,9 @@ import { join } from 'node:path';
 
 /** What all processes below this one hold. */
 export interface TreeUse {
-  readonly processes: number;
-  readonly descriptors: number;
-  readonly rssBytes: number;
+  processes: number;
+  descriptors: number;
+  rssBytes: number;
 }
 
 /** Of the processes below this one and of this one's descriptors. Linux only. */

@@ -2,16 +2,16 @@ import { median } from '../statistics.ts';
 
 /** How fast something was answered to so many callers, each asking again as soon as it is answered. */
 export interface CallerResult {
-  readonly callers: number;
-  readonly perSecond: number;
-  readonly medianMs: number;
-  readonly p95Ms: number;
+  callers: number;
+  perSecond: number;
+  medianMs: number;
+  p95Ms: number;
 }
 
 /** Asks `runs` times in all. */
 export async function runCallers(
   ask: () => Promise<unknown>,
-  { callers, runs }: { readonly callers: number; readonly runs: number },
+  { callers, runs }: { callers: number; runs: number },
 ): Promise<CallerResult> {
   const latencies: number[] = [];
   let left = runs;

@@ -15,17 +15,17 @@ import { newSecret } from './secrets.ts';
 
 export interface Secrets {
   /** In the environment of the process that uses the sandbox. */
-  readonly environment: string;
-  readonly file: string;
-  readonly tests: string;
-  readonly reference: string;
-  readonly work: string;
+  environment: string;
+  file: string;
+  tests: string;
+  reference: string;
+  work: string;
   /** In a file that a descriptor leads to, which was open when the user of the sandbox was started. */
-  readonly inherited: string;
+  inherited: string;
   /** Of an innocent user of the same sandbox. */
-  readonly code: string;
-  readonly stdin: string;
-  readonly output: string;
+  code: string;
+  stdin: string;
+  output: string;
 }
 
 const namesIn = (folder: string): readonly string[] =>

@@ -19,20 +19,20 @@ import { Victim } from './victim.ts';
 const variable = 'AGENT_RL_ATTACK_SECRET';
 /** A file that holds nothing but a secret, open in this process from its start. */
 export interface InheritedFile {
-  readonly path: string;
-  readonly secret: string;
+  path: string;
+  secret: string;
 }
 
 /** What a program did reaches the host's ears a little later. */
 const settleMs = 30;
 
 interface Parts {
-  readonly fixture: FixtureFolder;
-  readonly listeners: Listeners;
-  readonly victim: Victim;
-  readonly marker: string;
-  readonly secrets: Secrets;
-  readonly inherited: InheritedFile | undefined;
+  fixture: FixtureFolder;
+  listeners: Listeners;
+  victim: Victim;
+  marker: string;
+  secrets: Secrets;
+  inherited: InheritedFile | undefined;
 }
 
 /** The part of the host that one lane of the suite puts in harm's way, and what became of it. */

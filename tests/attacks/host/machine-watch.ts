@@ -15,10 +15,10 @@ const most: Sample = {
 
 interface Sample {
   /** Of this process's descendants, and shared memory of anyone. */
-  readonly bytes: number;
+  bytes: number;
   /** That the machine has not left for new programs, but for a constant. */
-  readonly machineBytes: number;
-  readonly processes: number;
+  machineBytes: number;
+  processes: number;
 }
 
 function sample(): Sample {

@@ -6,11 +6,11 @@ export const canSeeProcesses: boolean = process.platform === 'linux';
 const pageBytes = 4096;
 
 export interface SeenProcess {
-  readonly pid: number;
-  readonly parent: number;
+  pid: number;
+  parent: number;
   /** At most 15 characters; a process may change it. */
-  readonly name: string;
-  readonly residentBytes: number;
+  name: string;
+  residentBytes: number;
 }
 
 function readProcess(pid: string): SeenProcess | undefined {
@@ -55,7 +55,7 @@ export function descendantsOf(root: number, all = allProcesses()): readonly Seen
 }
 
 /** Shared memory and files in memory, which belong to no process, and what is left for new programs. */
-export function machineMemory(): { readonly sharedBytes: number; readonly availableBytes: number } {
+export function machineMemory(): { sharedBytes: number; availableBytes: number } {
   const text = readFileSync('/proc/meminfo', 'utf8');
   const read = (name: string): number =>
     1024 * Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1]);

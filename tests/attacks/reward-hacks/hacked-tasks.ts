@@ -6,13 +6,13 @@ export type JudgedBy = 'calls' | 'judge';
 
 /** One small task, written for both ways of judging where it can be. All cases are hidden. */
 export interface HackedTask {
-  readonly name: string;
+  name: string;
   /** A program that passes. */
-  readonly honest: string;
-  readonly calls?: CodeTests;
-  readonly judge?: CodeTests;
+  honest: string;
+  calls?: CodeTests;
+  judge?: CodeTests;
   /** Of calls. */
-  readonly compare: Compare;
+  compare: Compare;
 }
 
 const cases = (...pairs: readonly (readonly [PythonValue, PythonValue])[]): CodeTests => ({

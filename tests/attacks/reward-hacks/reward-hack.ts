@@ -3,10 +3,10 @@ import type { HackedTask, JudgedBy } from './hacked-tasks.ts';
 
 /** A wrong program that tries to be judged right. It harms nothing, even where nothing confines it. */
 export interface RewardHack {
-  readonly name: string;
-  readonly code: string;
-  readonly kind: JudgedBy | 'both';
-  readonly tests: HackedTask;
+  name: string;
+  code: string;
+  kind: JudgedBy | 'both';
+  tests: HackedTask;
 }
 
 /** Makes hacks against a task. */

@@ -27,9 +27,9 @@ import {
 } from '../../support/hugging-face.ts';
 
 interface Reference {
-  readonly base: string;
-  readonly loss: number;
-  readonly lossSpec: Parameters<typeof storedLoss>[0];
+  base: string;
+  loss: number;
+  lossSpec: Parameters<typeof storedLoss>[0];
 }
 
 /** That of the stored step. */

@@ -21,11 +21,11 @@ import {
 } from '../../support/hugging-face.ts';
 
 interface Reference {
-  readonly loss: number;
-  readonly lossSpec: Parameters<typeof storedLoss>[0];
-  readonly greedy: readonly {
-    readonly prompt: readonly number[];
-    readonly tokens: readonly number[];
+  loss: number;
+  lossSpec: Parameters<typeof storedLoss>[0];
+  greedy: readonly {
+    prompt: readonly number[];
+    tokens: readonly number[];
   }[];
 }
 

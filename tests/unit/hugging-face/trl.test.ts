@@ -10,29 +10,29 @@ import { largestDifference, report, storedJson } from '../../support/hugging-fac
 type Rows = readonly (readonly number[])[];
 
 interface Stored {
-  readonly batch: {
-    readonly logProbs: Rows;
-    readonly old: Rows;
-    readonly reference: Rows;
-    readonly mask: Rows;
-    readonly advantages: readonly number[];
+  batch: {
+    logProbs: Rows;
+    old: Rows;
+    reference: Rows;
+    mask: Rows;
+    advantages: readonly number[];
   };
-  readonly mostTokens: number;
-  readonly losses: Readonly<
+  mostTokens: number;
+  losses: Readonly<
     Record<
       string,
       {
-        readonly type: keyof typeof aggregationOf;
-        readonly clipLow: number;
-        readonly clipHigh: number;
-        readonly beta: number;
-        readonly loss: number;
-        readonly gradient: Rows;
+        type: keyof typeof aggregationOf;
+        clipLow: number;
+        clipHigh: number;
+        beta: number;
+        loss: number;
+        gradient: Rows;
       }
     >
   >;
-  readonly rewards: readonly (readonly (number | null)[])[];
-  readonly advantages: Readonly<Record<'group' | 'none', Rows>>;
+  rewards: readonly (readonly (number | null)[])[];
+  advantages: Readonly<Record<'group' | 'none', Rows>>;
 }
 
 /** What TRL's types of loss are called here. */

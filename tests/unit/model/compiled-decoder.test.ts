@@ -34,8 +34,8 @@ afterAll(async () => {
 const tokens = [1, 5, 7, 3, 9, 0, 2, 4];
 
 interface Inputs {
-  readonly specs: readonly TensorSpec[];
-  readonly data: Readonly<Record<string, TensorData>>;
+  specs: readonly TensorSpec[];
+  data: Readonly<Record<string, TensorData>>;
 }
 
 /** A model's weights as inputs of a program, with what else it needs. */

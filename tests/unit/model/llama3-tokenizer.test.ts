@@ -7,10 +7,10 @@ import { packageRoot } from '../../../agent_rl/core/package-root.ts';
 import { Tokenizer } from '../../../model/text/tokenizer.ts';
 
 interface Vector {
-  readonly text: string;
-  readonly ids: readonly number[];
+  text: string;
+  ids: readonly number[];
   /** Without control tokens, where that is something else. */
-  readonly plain?: readonly number[];
+  plain?: readonly number[];
 }
 
 const read = (name: string): unknown =>

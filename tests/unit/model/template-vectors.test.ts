@@ -9,13 +9,13 @@ import { templatesFolder } from '../../support/templates.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 interface Vector {
-  readonly template: string;
-  readonly messages: readonly Json[];
-  readonly tools: readonly Json[] | null;
-  readonly cue: boolean;
-  readonly text?: string;
+  template: string;
+  messages: readonly Json[];
+  tools: readonly Json[] | null;
+  cue: boolean;
+  text?: string;
   /** What the template raised. */
-  readonly refusal?: string;
+  refusal?: string;
 }
 
 const read = (name: string): string => readFileSync(join(templatesFolder, name), 'utf8');

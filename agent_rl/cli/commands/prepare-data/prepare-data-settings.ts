@@ -19,9 +19,9 @@ export function textOf(parsed: Parsed, flag: string): string | undefined {
 }
 
 interface Range {
-  readonly least: number;
-  readonly most?: number;
-  readonly whole?: boolean;
+  least: number;
+  most?: number;
+  whole?: boolean;
 }
 
 /** @throws AgentRlError `CONFIG_INVALID` when the flag's number is out of its range. */
@@ -95,5 +95,5 @@ export function crawlOf(parsed: Parsed, cacheDir: string): CrawlSettings | undef
 
 function packageVersion(): string {
   const text = readFileSync(join(packageRoot(), 'package.json'), 'utf8');
-  return String((JSON.parse(text) as { readonly version?: unknown }).version);
+  return String((JSON.parse(text) as { version?: unknown }).version);
 }

@@ -40,11 +40,11 @@ const gatherNd: TraceKernel = (graph, inputs) => {
 
 interface RowScatter {
   /** Number of rows of the result. */
-  readonly rows: number;
+  rows: number;
   /** Row of each update, [updates] int32. */
-  readonly rowOf: Value;
+  rowOf: Value;
   /** [updates, width] */
-  readonly updates: Value;
+  updates: Value;
 }
 
 /**

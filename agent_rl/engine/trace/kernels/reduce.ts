@@ -12,9 +12,9 @@ import {
 import { uniform, uniformNumber, type TraceDType, type Value } from '../value.ts';
 
 interface Reduction {
-  readonly axes: number[];
-  readonly keepDims: boolean;
-  readonly shape: number[];
+  axes: number[];
+  keepDims: boolean;
+  shape: number[];
 }
 
 const reductionOf = (x: Value, attributes: KernelAttributes): Reduction => {

@@ -52,9 +52,9 @@ const transpose: TraceKernel = (graph, inputs, attributes) => {
 };
 
 interface Range {
-  readonly axis: number;
-  readonly begin: number;
-  readonly size: number;
+  axis: number;
+  begin: number;
+  size: number;
 }
 
 const sliceAxis = (graph: Graph, x: Value, { axis, begin, size }: Range): Value => {

@@ -5,37 +5,37 @@ import type { SplitBy } from '../../../../dataset/prepare/split/split-questions.
 
 /** Where and how a dataset of the hub is read. */
 export interface HubSettings {
-  readonly hubUrl: string;
-  readonly revision: string;
-  readonly config?: string;
-  readonly splits?: readonly string[];
+  hubUrl: string;
+  revision: string;
+  config?: string;
+  splits?: readonly string[];
 }
 
 /** What `agent-rl prepare-data` was asked to do. */
 export interface PrepareDataOptions {
   /** A file, a folder, or a dataset of the hub as `owner/name`. */
-  readonly source: string;
-  readonly outputDir: string;
-  readonly overwrite: boolean;
+  source: string;
+  outputDir: string;
+  overwrite: boolean;
   /** Found out from the files when absent. */
-  readonly format?: SourceFormat;
-  readonly columns: ColumnMap;
-  readonly maxRecords?: number;
+  format?: SourceFormat;
+  columns: ColumnMap;
+  maxRecords?: number;
   /** Records that cannot be read are dropped and reported, instead of an error. */
-  readonly skipInvalid: boolean;
+  skipInvalid: boolean;
   /** Folder of the tokenizer that counts tokens. */
-  readonly tokenizer: string;
-  readonly chunkTokens: number;
-  readonly chunkOverlap: number;
-  readonly nearDuplicateThreshold: number;
-  readonly evalShare: number;
+  tokenizer: string;
+  chunkTokens: number;
+  chunkOverlap: number;
+  nearDuplicateThreshold: number;
+  evalShare: number;
   /** What may not be in train and eval both. */
-  readonly splitBy: SplitBy;
-  readonly seed: number;
-  readonly cacheDir: string;
-  readonly hub: HubSettings;
+  splitBy: SplitBy;
+  seed: number;
+  cacheDir: string;
+  hub: HubSettings;
   /** Absent: documents have the texts that the source gives. */
-  readonly crawl?: CrawlSettings;
-  readonly signal: AbortSignal;
-  readonly print: (text: string) => void;
+  crawl?: CrawlSettings;
+  signal: AbortSignal;
+  print: (text: string) => void;
 }

@@ -93,9 +93,9 @@ function checkFormat(format: SourceFormat, { crawl, columns }: PrepareDataOption
 }
 
 interface Collected {
-  readonly collection: Collection;
-  readonly dropped: Dropped[];
-  readonly records: number;
+  collection: Collection;
+  dropped: Dropped[];
+  records: number;
 }
 
 async function collect(
@@ -148,9 +148,9 @@ const withoutPlace = ({ id, title, text, url }: Located): SearchDocument =>
 type Located = ReturnType<Collection['documents']>[number];
 
 interface Pages {
-  readonly documents: readonly Located[];
-  readonly dropped: readonly Dropped[];
-  readonly counts?: CrawlCounts;
+  documents: readonly Located[];
+  dropped: readonly Dropped[];
+  counts?: CrawlCounts;
 }
 
 /** The documents with the texts of their pages, where pages are to be fetched. */
@@ -188,7 +188,7 @@ async function pagesOf(collection: Collection, options: PrepareDataOptions): Pro
 /** Questions whose documents are all there; the others are added to what is dropped. */
 function answerable(
   questions: readonly PreparedQuestion[],
-  documents: readonly { readonly id: string }[],
+  documents: readonly { id: string }[],
   dropped: Dropped[],
 ): PreparedQuestion[] {
   const ids = new Set(documents.map(({ id }) => id));

@@ -12,54 +12,54 @@ import type { PrepareDataOptions } from './prepare-data-options.ts';
 const mostExamples = 5;
 
 export interface DroppedGroup {
-  readonly count: number;
-  readonly meaning: string;
-  readonly examples: readonly { readonly where: string; readonly detail: string }[];
+  count: number;
+  meaning: string;
+  examples: readonly { where: string; detail: string }[];
 }
 
 /** What was made of a source, as report.json says it. */
 export interface PrepareDataReport {
-  readonly source: string;
-  readonly format: string;
-  readonly files: number;
-  readonly records: number;
-  readonly documents: number;
-  readonly passages: number;
-  readonly chunks: number;
-  readonly questions: number;
-  readonly train: number;
-  readonly eval: number;
-  readonly dropped: Readonly<Partial<Record<DropReason, DroppedGroup>>>;
-  readonly duplicates: {
+  source: string;
+  format: string;
+  files: number;
+  records: number;
+  documents: number;
+  passages: number;
+  chunks: number;
+  questions: number;
+  train: number;
+  eval: number;
+  dropped: Readonly<Partial<Record<DropReason, DroppedGroup>>>;
+  duplicates: {
     /** Passages with the same words as an earlier one. */
-    readonly exactPassages: number;
-    readonly nearPassages: number;
+    exactPassages: number;
+    nearPassages: number;
     /** Chunks that stand in several documents. */
-    readonly sharedChunks: number;
+    sharedChunks: number;
   };
-  readonly tokens: { readonly mean: number; readonly most: number; readonly allowed: number };
-  readonly split: {
-    readonly seed: number;
-    readonly by: string;
-    readonly families: number;
-    readonly largestFamily: number;
-    readonly evalShareWanted: number;
-    readonly evalShare: number;
+  tokens: { mean: number; most: number; allowed: number };
+  split: {
+    seed: number;
+    by: string;
+    families: number;
+    largestFamily: number;
+    evalShareWanted: number;
+    evalShare: number;
   };
-  readonly crawl?: CrawlCounts;
-  readonly settings: Readonly<Record<string, unknown>>;
+  crawl?: CrawlCounts;
+  settings: Readonly<Record<string, unknown>>;
 }
 
 export interface ReportFacts {
-  readonly options: PrepareDataOptions;
-  readonly format: string;
-  readonly files: number;
-  readonly records: number;
-  readonly documents: number;
-  readonly dropped: readonly Dropped[];
-  readonly chunked: Chunked;
-  readonly split: SplitQuestions;
-  readonly crawl?: CrawlCounts;
+  options: PrepareDataOptions;
+  format: string;
+  files: number;
+  records: number;
+  documents: number;
+  dropped: readonly Dropped[];
+  chunked: Chunked;
+  split: SplitQuestions;
+  crawl?: CrawlCounts;
 }
 
 const rounded = (value: number): number => Math.round(value * 1000) / 1000;

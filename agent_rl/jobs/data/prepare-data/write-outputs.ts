@@ -37,12 +37,12 @@ export const besideSplits: ReadonlySet<string> = new Set([
 ]);
 
 export interface Outputs {
-  readonly documents: readonly SearchDocument[];
-  readonly chunks: readonly Chunk[];
-  readonly train: readonly PreparedQuestion[];
-  readonly eval: readonly PreparedQuestion[];
-  readonly dropped: readonly Dropped[];
-  readonly report: PrepareDataReport;
+  documents: readonly SearchDocument[];
+  chunks: readonly Chunk[];
+  train: readonly PreparedQuestion[];
+  eval: readonly PreparedQuestion[];
+  dropped: readonly Dropped[];
+  report: PrepareDataReport;
 }
 
 /** @throws AgentRlError `OUTPUT_UNWRITABLE` */

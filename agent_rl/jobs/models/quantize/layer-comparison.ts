@@ -19,8 +19,8 @@ import { logitGaps, type LogitGaps } from './logit-gaps.ts';
 
 /** One of the two models, and its hidden states [T, D] of each window so far. */
 interface Side {
-  readonly config: ModelConfig;
-  readonly program: Program;
+  config: ModelConfig;
+  program: Program;
   hidden: readonly Float32Array[];
   /** Tensors of the layer being collected, by their names in layer 0. */
   layer: Record<string, TensorData>;

@@ -5,28 +5,28 @@ import type { ModelConfig } from '../../../../model/config/model-config.ts';
 /** How far the predictions of two models are apart. Natural logarithms. */
 export interface LogitGaps {
   /** Positions whose next token is known. */
-  readonly positions: number;
+  positions: number;
   /** Mean log-probability of the next tokens. */
-  readonly meanLogProb: { readonly float: number; readonly quantized: number };
+  meanLogProb: { float: number; quantized: number };
   /** Over all positions and all tokens of the vocabulary. */
-  readonly maxLogitDifference: number;
-  readonly maxLogProbDifference: number;
+  maxLogitDifference: number;
+  maxLogProbDifference: number;
   /** Mean KL divergence of the quantised model's predictions from the other's. */
-  readonly meanKl: number;
+  meanKl: number;
   /** Share of positions where both find the same token likeliest. */
-  readonly sameLikeliest: number;
+  sameLikeliest: number;
 }
 
 interface LastStates {
   /** Token ids, all of one length T. */
-  readonly windows: readonly Int32Array[];
+  windows: readonly Int32Array[];
   /** Hidden states before the final norm, [T, D] of each window. */
-  readonly float: readonly Float32Array[];
-  readonly quantized: readonly Float32Array[];
+  float: readonly Float32Array[];
+  quantized: readonly Float32Array[];
   /** [D] */
-  readonly norm: Float32Array;
+  norm: Float32Array;
   /** [V, D] */
-  readonly head: Float32Array;
+  head: Float32Array;
 }
 
 /** Elements of one matrix of logits; the program holds about eight of them. */

@@ -10,30 +10,30 @@ import type { LogitGaps } from './logit-gaps.ts';
 export const adapterFolder = 'adapter';
 
 export interface Measured {
-  readonly options: QuantizeOptions;
-  readonly output: string;
-  readonly facts: ModelFacts;
-  readonly weights: Weights;
-  readonly gaps: LogitGaps;
+  options: QuantizeOptions;
+  output: string;
+  facts: ModelFacts;
+  weights: Weights;
+  gaps: LogitGaps;
 }
 
 export interface QuantizeReport extends JobResult {
-  readonly output: string;
-  readonly blockSize: number;
-  readonly parameters: number;
-  readonly bytes: {
-    readonly stored: number;
-    readonly float32: number;
-    readonly quantized: number;
+  output: string;
+  blockSize: number;
+  parameters: number;
+  bytes: {
+    stored: number;
+    float32: number;
+    quantized: number;
   };
-  readonly comparedOn: string;
-  readonly positions: number;
+  comparedOn: string;
+  positions: number;
   /** Null on random tokens, which no model predicts. */
-  readonly perplexity: { readonly float32: number; readonly quantized: number } | null;
-  readonly maxLogitDifference: number;
-  readonly maxLogProbDifference: number;
-  readonly meanKl: number;
-  readonly sameLikeliest: number;
+  perplexity: { float32: number; quantized: number } | null;
+  maxLogitDifference: number;
+  maxLogProbDifference: number;
+  meanKl: number;
+  sameLikeliest: number;
 }
 
 /** What `--json` prints and quantization.json holds. */
@@ -60,7 +60,7 @@ export function reportOf({ options, output, facts, weights, gaps }: Measured): Q
 /** The same for people. */
 export function tableOf(
   report: QuantizeReport,
-  { config, adapter }: { readonly config: ModelConfig; readonly adapter: Adapter | undefined },
+  { config, adapter }: { config: ModelConfig; adapter: Adapter | undefined },
 ): string {
   const { bytes, perplexity } = report;
   const rows: readonly (readonly [string, string])[] = [

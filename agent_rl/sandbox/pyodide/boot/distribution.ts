@@ -13,9 +13,9 @@ const unavailable = (message: string, cause?: unknown): AgentRlError =>
 
 /** Installed pyodide, checked to be the one this package patches. */
 export interface Distribution {
-  readonly folder: string;
+  folder: string;
   /** Names everything a snapshot depends on: pyodide, Node, all programs of this folder and the harness. */
-  readonly key: string;
+  key: string;
 }
 
 function locate(): string {

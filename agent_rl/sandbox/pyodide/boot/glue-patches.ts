@@ -12,10 +12,10 @@ import { importGuard } from './import-guard.ts';
 export const pyodideVersion = '314.0.7';
 
 interface Patch {
-  readonly name: string;
-  readonly find: string | RegExp;
-  readonly replace: string;
-  readonly matches: number;
+  name: string;
+  find: string | RegExp;
+  replace: string;
+  matches: number;
 }
 
 const gluePatches: readonly Patch[] = [

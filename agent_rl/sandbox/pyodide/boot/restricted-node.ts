@@ -8,13 +8,13 @@ import { packageRoot } from '../../../core/package-root.ts';
 
 /** One of this folder's programs, started as its own Node process that may do next to nothing. */
 export interface Program {
-  readonly name: 'child-main' | 'snapshot-main';
+  name: 'child-main' | 'snapshot-main';
   /** Handed over as JSON in the command line. */
-  readonly settings: object;
-  readonly readableFolders: readonly string[];
-  readonly writableFolder?: string;
+  settings: object;
+  readableFolders: readonly string[];
+  writableFolder?: string;
   /** Most MiB of data on systems that can bound it. */
-  readonly dataMiB: number;
+  dataMiB: number;
 }
 
 const shell = '/bin/sh';

@@ -17,7 +17,7 @@ import type {
 const runsPerInstance = 500;
 
 // Node's types know the name, not the value.
-declare const WebAssembly: { readonly Module: new (bytes: Uint8Array) => object };
+declare const WebAssembly: { Module: new (bytes: Uint8Array) => object };
 
 /**
  * While a module of the same bytes is held, the engine keeps the machine code it made for one instance for those after

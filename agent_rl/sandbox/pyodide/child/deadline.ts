@@ -12,8 +12,8 @@ const enough = 0.9;
 
 /** Milliseconds from some moment on: by the clock, and of processor time of this process. */
 export interface Clock {
-  readonly wallMs: () => number;
-  readonly cpuMs: () => number;
+  wallMs: () => number;
+  cpuMs: () => number;
 }
 
 const processClock: Clock = {
@@ -64,7 +64,7 @@ class Span {
   readonly #cpuMs: number;
 
   constructor(
-    private readonly length: { readonly ms: number; readonly spare: number },
+    private readonly length: { ms: number; spare: number },
     private readonly clock: Clock,
   ) {
     this.#wallMs = clock.wallMs();

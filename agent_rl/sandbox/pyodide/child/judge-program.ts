@@ -6,14 +6,14 @@ import type { ChildRequest, ChildResult, JudgeTask, WorkerResult } from '../prot
 const spareMs = 1000;
 
 interface Sides {
-  readonly program: InstanceWorker;
-  readonly tests: InstanceWorker;
+  program: InstanceWorker;
+  tests: InstanceWorker;
 }
 
 /** Runs a program in one instance and its tests in another; the result is the program's, the verdicts the tests'. */
 export async function judgeProgram(
   sides: Sides,
-  { id, task, ...request }: ChildRequest & { readonly task: JudgeTask },
+  { id, task, ...request }: ChildRequest & { task: JudgeTask },
 ): Promise<ChildResult> {
   const joint = new Joint(sides.program.channel, sides.tests.channel, task.mostVerdictBytes);
   const { seed, wallMs, memoryBytes } = request;

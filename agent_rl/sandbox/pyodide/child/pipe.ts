@@ -2,7 +2,7 @@ import type { ChannelEnd } from './channel-end.ts';
 import { box } from '../protocol.ts';
 
 interface Side {
-  readonly end: ChannelEnd;
+  end: ChannelEnd;
   /** No program runs at this end any more. */
   ended: boolean;
 }

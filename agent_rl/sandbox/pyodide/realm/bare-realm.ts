@@ -6,37 +6,37 @@ import { realmPrelude } from './realm-prelude.ts';
 
 /** Functions of the realm's prelude. Everything that crosses is a primitive or an object of the realm. */
 interface Prelude {
-  readonly seed: (number: number) => void;
-  readonly buffer: (length: number) => ArrayBuffer;
-  readonly putFile: (name: string, buffer: ArrayBuffer) => void;
-  readonly dropFiles: () => void;
-  readonly closeTimers: () => void;
+  seed: (number: number) => void;
+  buffer: (length: number) => ArrayBuffer;
+  putFile: (name: string, buffer: ArrayBuffer) => void;
+  dropFiles: () => void;
+  closeTimers: () => void;
 }
 
 /** What one instance answers to; see `realm-instance.ts`. */
 export interface Instance {
-  readonly shared: SharedArrayBuffer;
-  readonly setInput: (buffer: ArrayBuffer) => void;
-  readonly setMemory: (bytes: number) => void;
-  readonly begin: () => void;
-  readonly beginFiles: () => void;
-  readonly putFile: (path: string, buffer: ArrayBuffer) => void;
-  readonly run: (code: string, seed: number) => unknown;
-  readonly calls: (code: string, entry: string, args: string, seed: number) => unknown;
-  readonly session: (code: string, seed: number) => unknown;
-  readonly serve: (code: string, seed: number) => unknown;
-  readonly tests: (tests: string) => unknown;
-  readonly restore: () => boolean;
+  shared: SharedArrayBuffer;
+  setInput: (buffer: ArrayBuffer) => void;
+  setMemory: (bytes: number) => void;
+  begin: () => void;
+  beginFiles: () => void;
+  putFile: (path: string, buffer: ArrayBuffer) => void;
+  run: (code: string, seed: number) => unknown;
+  calls: (code: string, entry: string, args: string, seed: number) => unknown;
+  session: (code: string, seed: number) => unknown;
+  serve: (code: string, seed: number) => unknown;
+  tests: (tests: string) => unknown;
+  restore: () => boolean;
 }
 
 /** Texts and files an instance is made from. */
 export interface Parts {
-  readonly glue: string;
-  readonly loader: string;
-  readonly wasm: Uint8Array;
-  readonly stdlib: Uint8Array;
+  glue: string;
+  loader: string;
+  wasm: Uint8Array;
+  stdlib: Uint8Array;
   /** None when the snapshot itself is being made. */
-  readonly snapshot?: Uint8Array;
+  snapshot?: Uint8Array;
 }
 
 /** A JavaScript realm with the language's own globals, no code from strings, and what pyodide needs. */

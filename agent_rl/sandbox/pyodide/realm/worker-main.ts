@@ -46,9 +46,9 @@ function execute(instance: Instance, { code, seed, task }: WorkerRequest): unkno
 
 /** One pyodide, in its realm. */
 interface Served {
-  readonly realm: BareRealm;
-  readonly instance: Instance;
-  readonly settings: InstanceSettings;
+  realm: BareRealm;
+  instance: Instance;
+  settings: InstanceSettings;
 }
 
 function resultOf({ realm, instance, settings }: Served, request: WorkerRequest): WorkerMessage {

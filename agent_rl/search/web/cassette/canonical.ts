@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
+type Json = string | number | boolean | null | readonly Json[] | { [key: string]: Json };
 
 /** What a recorded request is known by. Holds no secret. */
 export type CanonicalRequest = Readonly<Record<string, unknown>>;

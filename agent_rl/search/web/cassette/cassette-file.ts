@@ -7,38 +7,38 @@ import { type WebFailureKind, webFailureKinds } from '../web-failure.ts';
 
 /** An answer, by what was asked. */
 export interface RecordedAnswer {
-  readonly scope: string;
-  readonly key: string;
-  readonly request: CanonicalRequest;
+  scope: string;
+  key: string;
+  request: CanonicalRequest;
   /** When it was given, ISO 8601. */
-  readonly at: string;
-  readonly answer: unknown;
+  at: string;
+  answer: unknown;
 }
 
 /** A failure, which is nobody's but the call's that met it. */
 export interface RecordedFailure {
-  readonly scope: string;
-  readonly key: string;
-  readonly call: string;
+  scope: string;
+  key: string;
+  call: string;
   /** How many times this call had asked the same before. */
-  readonly repeat: number;
-  readonly failure: { readonly kind: WebFailureKind; readonly message: string };
+  repeat: number;
+  failure: { kind: WebFailureKind; message: string };
 }
 
 /** A call that failed when it was recorded before, and does no more. */
 export interface RecordedRecovery {
-  readonly scope: string;
-  readonly key: string;
-  readonly call: string;
-  readonly repeat: number;
-  readonly recovered: true;
+  scope: string;
+  key: string;
+  call: string;
+  repeat: number;
+  recovered: true;
 }
 
 /** Where a session of recording begins. */
 export interface RecordedStart {
-  readonly scope: string;
-  readonly cassette: 1;
-  readonly at: string;
+  scope: string;
+  cassette: 1;
+  at: string;
 }
 
 export type CassetteLine = RecordedAnswer | RecordedFailure | RecordedRecovery | RecordedStart;
@@ -48,10 +48,10 @@ const invalid = (path: string, problem: string): AgentRlError =>
 
 export interface ReadCassetteOptions {
   /** Whether the file is written to afterwards. */
-  readonly writable: boolean;
+  writable: boolean;
   /** Whose answers are known. */
-  readonly scope: string;
-  readonly isAnswer: (value: unknown) => boolean;
+  scope: string;
+  isAnswer: (value: unknown) => boolean;
 }
 
 /**

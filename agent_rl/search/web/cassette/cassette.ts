@@ -6,25 +6,25 @@ import { WebFailure } from '../web-failure.ts';
 
 export interface CassetteOptions {
   /** record answers from the file what is there and fresh, and writes down the rest; replay knows only the file. */
-  readonly mode: 'record' | 'replay';
-  readonly path: string;
+  mode: 'record' | 'replay';
+  path: string;
   /** Name of the tool: tools may share a file. */
-  readonly scope: string;
+  scope: string;
   /** Hours for which record answers from the file; without end by default. Replay serves what is there. */
-  readonly ttlHours?: number | undefined;
+  ttlHours?: number | undefined;
   /** Takes secrets out of what is written. */
-  readonly hide: (text: string) => string;
+  hide: (text: string) => string;
   /** Whether a value in the file is one that `live` may give. */
-  readonly isAnswer: (value: unknown) => boolean;
+  isAnswer: (value: unknown) => boolean;
   /** Milliseconds since 1970. */
-  readonly now?: () => number;
+  now?: () => number;
 }
 
 /** A request as one call makes it. */
 export interface RecordableCall {
-  readonly request: CanonicalRequest;
+  request: CanonicalRequest;
   /** Names the call within its run: its failures are replayed to it alone. */
-  readonly call: string;
+  call: string;
 }
 
 /**
@@ -75,7 +75,7 @@ export class Cassette {
   }
 
   /** Requests, and those of them answered without the network. */
-  get counts(): { readonly calls: number; readonly hits: number } {
+  get counts(): { calls: number; hits: number } {
     return { calls: this.#calls, hits: this.#hits };
   }
 
@@ -157,9 +157,9 @@ export class Cassette {
 }
 
 interface FailurePlace {
-  readonly key: string;
-  readonly call: string;
-  readonly repeat: number;
+  key: string;
+  call: string;
+  repeat: number;
 }
 
 const failureKey = ({ key, call, repeat }: FailurePlace): string => `${key} ${repeat} ${call}`;

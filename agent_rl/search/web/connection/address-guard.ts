@@ -60,7 +60,7 @@ export const systemResolve: Resolve = async (hostname) =>
  */
 export function isAllowedHost(
   allowHosts: readonly string[],
-  { hostname, port }: { readonly hostname: string; readonly port: string | number },
+  { hostname, port }: { hostname: string; port: string | number },
 ): boolean {
   const name = plainName(hostname);
   return allowHosts.some((host) => {

@@ -7,12 +7,12 @@ import { AgentRlError, messageOf } from '../../../core/errors.ts';
 
 export interface DispatcherOptions {
   /** Most connections to one origin. */
-  readonly connections: number;
+  connections: number;
   /** PEM file of authorities trusted besides the usual ones. */
-  readonly caFile?: string | undefined;
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  caFile?: string | undefined;
+  environment: Readonly<Record<string, string | undefined>>;
   /** Makes connections that no proxy makes. */
-  readonly connector?: (options: buildConnector.BuildOptions) => buildConnector.connector;
+  connector?: (options: buildConnector.BuildOptions) => buildConnector.connector;
 }
 
 /**

@@ -5,12 +5,12 @@ import { WebFailure } from '../web-failure.ts';
 
 export interface RetryPolicy {
   /** More tries after the first. */
-  readonly maxRetries: number;
+  maxRetries: number;
   /** Seconds before the first further try; doubled before each next one. */
-  readonly backoffFactor: number;
+  backoffFactor: number;
   /** When no answer is of use any more, on the clock of `performance.now()`. */
-  readonly deadlineMs: number;
-  readonly signal: AbortSignal;
+  deadlineMs: number;
+  signal: AbortSignal;
 }
 
 const serverErrors = Array.from({ length: 100 }, (_, index) => 500 + index);
@@ -61,7 +61,7 @@ export function retryOptions(policy: RetryPolicy): RetryHandler.RetryOptions {
 
 /** Status of the answer that an error stands for, if there was an answer. */
 export const statusOf = (error: unknown): number | undefined =>
-  (error as { readonly statusCode?: number }).statusCode;
+  (error as { statusCode?: number }).statusCode;
 
 /** Whether the same request may be answered another time. */
 const mayPass = (error: unknown): boolean =>
@@ -71,7 +71,7 @@ const mayPass = (error: unknown): boolean =>
 
 /** Seconds that the answer asks to be left alone, from `Retry-After` as a number or as a date. */
 export function retryAfterS(error: unknown): number | undefined {
-  const { headers } = error as { readonly headers?: Readonly<Record<string, unknown>> };
+  const { headers } = error as { headers?: Readonly<Record<string, unknown>> };
   const asked = headers?.['retry-after'];
   if (typeof asked !== 'string' || asked.trim() === '') return undefined;
   const seconds = Number(asked);

@@ -4,9 +4,9 @@ import { WebFailure } from '../web-failure.ts';
 
 export interface WholeBodyOptions {
   /** Longest body taken, in bytes. */
-  readonly maxBytes: number;
+  maxBytes: number;
   /** Until the last byte of one attempt, connecting included. */
-  readonly timeoutS: number;
+  timeoutS: number;
 }
 
 /**

@@ -4,9 +4,9 @@ import { WebFailure } from '../web-failure.ts';
 const mostUnreadable = 0.01;
 
 export interface DecodedText {
-  readonly text: string;
+  text: string;
   /** As it was decoded, a WHATWG label. */
-  readonly encoding: string;
+  encoding: string;
 }
 
 /**

@@ -16,23 +16,23 @@ import type { WebClient, WebResponse } from '../web-client.ts';
 import { WebFailure } from '../web-failure.ts';
 
 export interface PageReaderOptions {
-  readonly settings: CommonWebSettings & {
+  settings: CommonWebSettings & {
     /** Hosts that may have private addresses. */
-    readonly allowHosts: readonly string[];
-    readonly maxRedirects: number;
+    allowHosts: readonly string[];
+    maxRedirects: number;
     /** Whether a proxy is trusted to refuse private addresses of names that do not resolve here. */
-    readonly proxyChecksAddresses: boolean;
+    proxyChecksAddresses: boolean;
   };
-  readonly scope: string;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly resolve?: Resolve;
+  scope: string;
+  environment: Readonly<Record<string, string | undefined>>;
+  resolve?: Resolve;
 }
 
 export interface ReadPage {
   /** Where the redirects ended. */
-  readonly url: string;
-  readonly title: string;
-  readonly text: string;
+  url: string;
+  title: string;
+  text: string;
 }
 
 function isReadPage(value: unknown): boolean {

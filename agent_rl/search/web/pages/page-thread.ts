@@ -9,9 +9,9 @@ import { WebFailure, type WebFailureKind } from '../web-failure.ts';
 
 /** What comes back: first `ready`, then an answer to each page. */
 export type PageAnswer =
-  | { readonly kind: 'ready' }
-  | { readonly kind: 'read'; readonly page: ReadablePage }
-  | { readonly kind: 'failed'; readonly failure: WebFailureKind; readonly message: string };
+  | { kind: 'ready' }
+  | { kind: 'read'; page: ReadablePage }
+  | { kind: 'failed'; failure: WebFailureKind; message: string };
 
 if (parentPort === null) throw new Error('page-thread runs in a worker thread only.');
 const port = parentPort;

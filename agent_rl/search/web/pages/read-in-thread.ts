@@ -25,7 +25,7 @@ let turn: Promise<unknown> = Promise.resolve();
  */
 export async function readInThread(
   html: string,
-  { signal, seconds = mostSeconds }: { readonly signal: AbortSignal; readonly seconds?: number },
+  { signal, seconds = mostSeconds }: { signal: AbortSignal; seconds?: number },
 ): Promise<ReadablePage> {
   const mine = turn.then(async () => {
     signal.throwIfAborted();
@@ -44,8 +44,8 @@ export async function closePageThread(): Promise<void> {
 }
 
 interface Limits {
-  readonly signal: AbortSignal;
-  readonly seconds: number;
+  signal: AbortSignal;
+  seconds: number;
 }
 
 async function readNow(html: string, { signal, seconds }: Limits): Promise<ReadablePage> {
@@ -100,7 +100,7 @@ async function started(signal: AbortSignal): Promise<Worker> {
 }
 
 interface Deadline extends Limits {
-  readonly late: Error;
+  late: Error;
 }
 
 async function within<Value>(

@@ -6,9 +6,9 @@ import { messageOf } from '../../../core/errors.ts';
 import { WebFailure } from '../web-failure.ts';
 
 export interface ReadablePage {
-  readonly title: string;
+  title: string;
   /** Markdown. */
-  readonly text: string;
+  text: string;
 }
 
 /** Elements that no reader sees. */

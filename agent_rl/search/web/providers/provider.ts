@@ -2,28 +2,28 @@ import { WebFailure } from '../web-failure.ts';
 
 /** What is asked of a provider. */
 export interface ProviderQuery {
-  readonly query: string;
-  readonly topK: number;
+  query: string;
+  topK: number;
 }
 
 /** A result as a provider gives it, before it is cut. */
 export interface FoundPage {
-  readonly title: string;
-  readonly url: string;
-  readonly text: string;
-  readonly score?: number | undefined;
+  title: string;
+  url: string;
+  text: string;
+  score?: number | undefined;
 }
 
 /** How one provider is asked and answers. */
 export interface Provider {
-  readonly name: string;
+  name: string;
   /** Where it is asked; none means that the config must say. */
-  readonly endpoint?: string;
+  endpoint?: string;
   /** Whether it answers only to a key. */
-  readonly key: 'required' | 'optional';
-  readonly method: 'GET' | 'POST';
+  key: 'required' | 'optional';
+  method: 'GET' | 'POST';
   /** Names of the parameters made by `parameters`, which no other setting may replace. */
-  readonly own: readonly string[];
+  own: readonly string[];
   /** Parameters of a request: of the URL for GET, of the body for POST. Others may be added or replaced. */
   parameters(query: ProviderQuery): Readonly<Record<string, unknown>>;
   /** Headers that carry the key. */
@@ -31,7 +31,7 @@ export interface Provider {
   /** Results of an answer, best first. @throws WebFailure `bad-response` */
   pages(answer: unknown): readonly FoundPage[];
   /** What a status of 400 to 499 may be due to. */
-  readonly hints?: Readonly<Record<number, string>>;
+  hints?: Readonly<Record<number, string>>;
 }
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -5,20 +5,20 @@ import { words } from '../words.ts';
 
 /** One way to get at the data: the line that reads it, or the line a function begins with (`''` for none). */
 interface SourceVariant {
-  readonly stdin: string;
-  readonly calls: string;
+  stdin: string;
+  calls: string;
   run(args: readonly Value[]): readonly Scalar[];
 }
 
 /** Where a task's data comes from. */
 export interface Source {
-  readonly kind: 'list' | 'pair';
-  readonly phrases: { readonly stdin: readonly string[]; readonly calls: readonly string[] };
+  kind: 'list' | 'pair';
+  phrases: { stdin: readonly string[]; calls: readonly string[] };
   /** Said in a plan; nothing to say when empty. */
-  readonly plan: string;
-  readonly rightShare: number;
-  readonly right: SourceVariant;
-  readonly wrong: readonly SourceVariant[];
+  plan: string;
+  rightShare: number;
+  right: SourceVariant;
+  wrong: readonly SourceVariant[];
   /** Arguments of `f`, near the values where the task's parameters make a difference. */
   draw(rng: KeyedRng, parameters: readonly Scalar[]): readonly Value[];
   /** The same as a line of input. */

@@ -5,11 +5,11 @@ import { type PpoSpec, policyLoss } from '../../../../agent_rl/algorithms/policy
 import { tf } from '../../../../agent_rl/engine/ops.ts';
 
 interface Row {
-  readonly logProbs: number[];
-  readonly oldLogProbs: number[];
-  readonly refLogProbs?: number[];
-  readonly advantages: number[];
-  readonly weights: number[];
+  logProbs: number[];
+  oldLogProbs: number[];
+  refLogProbs?: number[];
+  advantages: number[];
+  weights: number[];
 }
 
 const plain: PpoSpec = {

@@ -9,7 +9,7 @@ import type {
 import { commandLine, type Ran } from '../../../support/command-line.ts';
 
 interface Given extends Ran {
-  readonly options: readonly Partial<ScoreOptions & GenerateOptions & MergeLoraOptions>[];
+  options: readonly Partial<ScoreOptions & GenerateOptions & MergeLoraOptions>[];
 }
 
 /** Runs a command line and tells what its job was given. */

@@ -19,8 +19,8 @@ const folder = temporaryFolder();
 const check = (file: string) => choosePlugins(loadConfig({ file }), builtinPlugins());
 
 interface Key {
-  readonly path: string;
-  readonly scalar: Scalar;
+  path: string;
+  scalar: Scalar;
 }
 
 function keysOf(node: unknown, path: string): Key[] {

@@ -68,10 +68,10 @@ const data: readonly TrainDatum[] = [13, 7].map((length) => ({
 }));
 
 interface Parts {
-  readonly of?: ModelConfig;
-  readonly weights?: ReadonlyMap<string, Float32Array>;
-  readonly memory?: ProgramMemory;
-  readonly microBatchTokens?: number;
+  of?: ModelConfig;
+  weights?: ReadonlyMap<string, Float32Array>;
+  memory?: ProgramMemory;
+  microBatchTokens?: number;
 }
 
 function learnerOn({ of = config, weights, memory, microBatchTokens = 256 }: Parts = {}) {

@@ -88,7 +88,7 @@ async function played(queries: readonly string[], over: 'best' | 'last' = 'best'
 
 /** What the journal says each search found. */
 function found(record: Readonly<Record<string, unknown>> = {}) {
-  const history = record['search_history'] as { readonly documentIds: readonly string[] }[];
+  const history = record['search_history'] as { documentIds: readonly string[] }[];
   return history.map(({ documentIds }) => documentIds);
 }
 

@@ -33,12 +33,12 @@ const limits = {
 };
 
 interface Setting {
-  readonly script: Script;
-  readonly environment?: Partial<Environment>;
-  readonly parts?: Partial<EpisodeParts>;
-  readonly tool?: (args: { text: string }) => unknown;
-  readonly promptTokens?: number;
-  readonly signal?: AbortSignal;
+  script: Script;
+  environment?: Partial<Environment>;
+  parts?: Partial<EpisodeParts>;
+  tool?: (args: { text: string }) => unknown;
+  promptTokens?: number;
+  signal?: AbortSignal;
 }
 
 const play = async (setting: Setting) => {

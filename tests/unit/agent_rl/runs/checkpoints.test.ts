@@ -25,7 +25,7 @@ class WritingLearner extends FakeLearner {
     super();
   }
 
-  override async saveState(into?: string): Promise<{ readonly weightsSha256: string }> {
+  override async saveState(into?: string): Promise<{ weightsSha256: string }> {
     writeBelow(into ?? '', 'model.safetensors', 'weights');
     if (this.fails) throw new Error('ENOSPC: no space left on device');
     writeBelow(into ?? '', 'config.json', '{}');

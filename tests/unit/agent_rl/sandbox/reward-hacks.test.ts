@@ -13,7 +13,7 @@ const judgedAs = (
   code: string,
   task: HackedTask,
   by: JudgedBy,
-  { wallS }: { readonly wallS: number } = unhurriedLimits,
+  { wallS }: { wallS: number } = unhurriedLimits,
 ) => {
   const tests = task[by];
   if (tests === undefined) throw new Error(`The task has no tests for ${by}.`);

@@ -9,7 +9,7 @@ import {
 
 const options = {
   topK: 1,
-  render: (documents: readonly { readonly title: string; readonly text: string }[]): string =>
+  render: (documents: readonly { title: string; text: string }[]): string =>
     documents.length === 0
       ? 'No results.'
       : documents.map(({ title, text }) => `${title}\n${text}`).join('\n\n'),

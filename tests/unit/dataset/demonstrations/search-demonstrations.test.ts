@@ -6,7 +6,7 @@ import { namesOf } from '../../../../dataset/search_tasks/generator/names.ts';
 
 const options = {
   topK: 1,
-  render: (documents: readonly { readonly title: string; readonly text: string }[]): string =>
+  render: (documents: readonly { title: string; text: string }[]): string =>
     documents.map(({ title, text }) => `${title}\n${text}`).join('\n\n'),
 };
 const demonstrations = [...searchDemonstrations(1, 400, options)];
@@ -16,7 +16,7 @@ test('an item depends on the seed and its place alone', () => {
   expect([...searchDemonstrations(1, 3, options)]).toEqual(demonstrations.slice(0, 3));
 });
 
-const rightShare = (of: readonly { readonly correct: boolean }[]): number =>
+const rightShare = (of: readonly { correct: boolean }[]): number =>
   of.filter(({ correct }) => correct).length / of.length;
 
 test('the teacher is right about a third of the time', () => {

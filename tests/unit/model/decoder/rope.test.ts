@@ -31,21 +31,21 @@ test('has a row per position, in the order given', () => {
 
 interface TransformersRope {
   /** A config.json of before transformers 5. */
-  readonly old: unknown;
+  old: unknown;
   /** The same as transformers 5 writes it. */
-  readonly new: unknown;
-  readonly inverse_frequencies: readonly number[];
-  readonly attention_factor: number;
+  new: unknown;
+  inverse_frequencies: readonly number[];
+  attention_factor: number;
   /** [positions, width] */
-  readonly cos: readonly number[];
-  readonly sin: readonly number[];
+  cos: readonly number[];
+  sin: readonly number[];
 }
 
 const { positions, cases } = JSON.parse(
   readFileSync(new URL('../../../fixtures/rope/rope.json', import.meta.url), 'utf8'),
 ) as {
-  readonly positions: readonly number[];
-  readonly cases: Readonly<Record<string, TransformersRope>>;
+  positions: readonly number[];
+  cases: Readonly<Record<string, TransformersRope>>;
 };
 
 describe.each(Object.entries(cases))('%s', (_, expected) => {

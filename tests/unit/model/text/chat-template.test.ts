@@ -27,7 +27,7 @@ const toolResult = (content: string): ToolMessage => ({
   name: 'calculator',
   callId: 'call_0_0',
 });
-const joined = (pieces: readonly { readonly text: string }[]): string =>
+const joined = (pieces: readonly { text: string }[]): string =>
   pieces.map(({ text }) => text).join('');
 
 describe.each(vectors.chat_template.map((vector) => [vector.name, vector] as const))(

@@ -90,7 +90,7 @@ describe('quantizeMatrix', () => {
 
 describe('quantizeWeights', () => {
   const floats = initialParameters(tinyModelConfig, new KeyedRng(1));
-  const read = ({ name }: { readonly name: string }) => floats.get(name)!;
+  const read = ({ name }: { name: string }) => floats.get(name)!;
 
   test('makes the tensors that the quantised configuration names, linear layers alone as bytes', async () => {
     const quantization = { bits: 4, blockSize: 16 } as const;

@@ -89,7 +89,7 @@ describe('a tool is refused when it is registered', () => {
 
   test('without call, by name, with everything else that is wrong', () => {
     class Mute {
-      readonly mute = true;
+      mute = true;
     }
     const { message } = refusedTool({ name: 'Mute' }, Mute);
     expect(message).toMatch(/^The tool Mute from/);

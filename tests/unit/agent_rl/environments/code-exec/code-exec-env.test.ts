@@ -54,8 +54,8 @@ const made = (settings: Partial<CodeExecSettings> = {}, sandbox: Sandbox = words
   new CodeExecEnv(given, sandbox, { ...defaults, ...settings });
 
 interface Ran {
-  readonly stdout?: string;
-  readonly status?: 'ok' | 'error' | 'rejected' | 'timeout';
+  stdout?: string;
+  status?: 'ok' | 'error' | 'rejected' | 'timeout';
 }
 
 const ran = (index: number, code: string, { stdout = '2', status = 'ok' }: Ran = {}): Turn => {

@@ -38,10 +38,10 @@ const make = (settings: Partial<SearchSettings> = {}, of: SearchTask = task): Se
   new SearchEnv(of, { ...defaults, ...settings });
 
 interface Search {
-  readonly query: string;
-  readonly found?: string;
-  readonly status?: ExecutedCall['status'];
-  readonly name?: string;
+  query: string;
+  found?: string;
+  status?: ExecutedCall['status'];
+  name?: string;
 }
 
 const turnOf = (index: number, searches: readonly Search[], content = ''): Turn => ({

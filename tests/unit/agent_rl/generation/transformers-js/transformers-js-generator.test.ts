@@ -81,7 +81,7 @@ const request = (
 /** The same requests to both, their log-probabilities apart. */
 async function both(
   one: GenerationRequest,
-): Promise<{ readonly here: Generation; readonly there: Generation }> {
+): Promise<{ here: Generation; there: Generation }> {
   episodes.add(one.episode);
   const [here, there] = await Promise.all(
     [local, generator].map((each: Generator) => each.generate(one)),

@@ -22,9 +22,9 @@ const row = (changes: object = {}): object => ({
 });
 
 interface Files {
-  readonly eval: readonly object[];
-  readonly train?: readonly object[];
-  readonly documents?: readonly object[];
+  eval: readonly object[];
+  train?: readonly object[];
+  documents?: readonly object[];
 }
 
 async function verify(files: Files) {

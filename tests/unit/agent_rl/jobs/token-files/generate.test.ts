@@ -28,14 +28,14 @@ const parameters = tinyWeights(tinyModelConfig);
 beforeAll(() => saveModel(tiny, { config: tinyModelConfig, parameters, storedDtype: 'F32' }));
 
 interface Generated {
-  readonly id?: string;
-  readonly sample: number;
-  readonly ids: readonly number[];
-  readonly text: string | null;
-  readonly logprobs: readonly number[];
-  readonly stop: string;
-  readonly prompt_ids?: readonly number[];
-  readonly message?: Readonly<Record<string, unknown>>;
+  id?: string;
+  sample: number;
+  ids: readonly number[];
+  text: string | null;
+  logprobs: readonly number[];
+  stop: string;
+  prompt_ids?: readonly number[];
+  message?: Readonly<Record<string, unknown>>;
 }
 
 const common = {
@@ -157,7 +157,7 @@ describe('generating with the starter model', () => {
       const input = writeBelow(folder, `again-${(files += 1)}.jsonl`, text);
       const output = newFile();
       await score({ ...common, model, input, output, batchTokens: 256 });
-      const scored = linesOf(output) as readonly { readonly logprobs: readonly number[] }[];
+      const scored = linesOf(output) as readonly { logprobs: readonly number[] }[];
       for (const [i, { logprobs }] of scored.entries()) {
         const told = lines[i]!.logprobs;
         const differences = logprobs.slice(-told.length).map((p, t) => Math.abs(p - told[t]!));
@@ -247,7 +247,7 @@ test('what is drawn from four-bit weights under an adapter has the log-probabili
   const row = JSON.stringify({ ids: [...prompt, ...drawn!.ids] });
   const [input, output] = [writeBelow(folder, 'drawn.jsonl', row), newFile()];
   await score({ ...common, model: own, input, output, batchTokens: 64 });
-  const [scored] = linesOf(output) as readonly { readonly logprobs: readonly number[] }[];
+  const [scored] = linesOf(output) as readonly { logprobs: readonly number[] }[];
   const given = scored!.logprobs.slice(prompt.length);
   expect(given).toHaveLength(drawn!.logprobs.length);
   const differences = given.map((value, t) => Math.abs(value - drawn!.logprobs[t]!));

@@ -38,8 +38,8 @@ const fileOf = (name: string, ids: readonly (readonly number[])[]): string =>
   writeBelow(folder, name, ids.map((one) => JSON.stringify({ ids: one })).join('\n'));
 
 interface Scored {
-  readonly id?: string;
-  readonly logprobs: readonly (number | null)[];
+  id?: string;
+  logprobs: readonly (number | null)[];
 }
 
 let files = 0;

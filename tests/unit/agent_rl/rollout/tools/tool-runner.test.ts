@@ -178,7 +178,7 @@ describe('an isolated tool', () => {
     const cancelled = new AbortController();
     let ended: Promise<unknown> | undefined;
     const watch = (message: unknown): void => {
-      ended = once((message as { readonly worker: Worker }).worker, 'exit');
+      ended = once((message as { worker: Worker }).worker, 'exit');
       cancelled.abort(new Error('Ctrl-C'));
     };
     subscribe('worker_threads', watch);

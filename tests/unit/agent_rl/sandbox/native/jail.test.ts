@@ -37,7 +37,7 @@ except Done:
     print(json.dumps([masks, sorted([signal.SIGCHLD, signal.SIGRTMIN])]))`);
     const [{ 'before the program': before, 'in the program': inside }, awaited] = masks as [
       Record<string, readonly number[]>,
-      readonly number[],
+      number[],
     ];
     expect(before).toEqual(awaited);
     expect(inside).toEqual([]);

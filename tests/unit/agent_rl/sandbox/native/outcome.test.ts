@@ -7,15 +7,15 @@ const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const ready = '{"ready":true}\n';
 
 interface Ended {
-  readonly why?: ProcessReply['why'];
+  why?: ProcessReply['why'];
   /** As waitpid(2) packs it. */
-  readonly status?: number | null;
-  readonly notes?: string;
-  readonly diskFull?: boolean;
-  readonly overQuota?: boolean;
-  readonly overTasks?: boolean;
-  readonly failed?: string;
-  readonly stderr?: string;
+  status?: number | null;
+  notes?: string;
+  diskFull?: boolean;
+  overQuota?: boolean;
+  overTasks?: boolean;
+  failed?: string;
+  stderr?: string;
 }
 
 const reply = ({ why = null, status = 0, notes = ready, ...more }: Ended): ProcessReply => ({

@@ -27,7 +27,7 @@ import { unhurriedLimits } from '../../../../support/sandbox-limits.ts';
 const limits = nativeLimits(unhurriedLimits);
 const program = (code: string) =>
   ({ do: 'run', entry: 'run', limits, job: JSON.stringify({ code, seed: 0 }), stdin: '' }) as const;
-const printed = (reply: { readonly stdout: string }): string =>
+const printed = (reply: { stdout: string }): string =>
   Buffer.from(reply.stdout, 'base64').toString();
 
 /** Processes whose command line holds a text. */

@@ -13,10 +13,10 @@ import { unhurriedLimits } from '../../../../support/sandbox-limits.ts';
 import { startedSandbox } from '../../../../support/started-sandbox.ts';
 
 interface Attack {
-  readonly name: string;
-  readonly code: string;
-  readonly ends: readonly RunResult['status'][];
-  readonly says?: string;
+  name: string;
+  code: string;
+  ends: readonly RunResult['status'][];
+  says?: string;
 }
 
 const failing = ['error'] as const;

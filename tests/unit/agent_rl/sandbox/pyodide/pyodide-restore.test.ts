@@ -6,10 +6,10 @@ import { descendants } from '../../../../support/descendants.ts';
 import { startedSandbox } from '../../../../support/started-sandbox.ts';
 
 interface Trace {
-  readonly of: string;
-  readonly leave: string;
+  of: string;
+  leave: string;
   /** Prints the same whether or not anything was left. */
-  readonly look: string;
+  look: string;
 }
 
 const stamps =
@@ -120,7 +120,7 @@ linux('An interpreter', () => {
   const sandbox = startedSandbox();
   const f = 'def f(x): return [x * 2 ** 0.5, "é€😀", {"a": (x, None)}, b"x"]';
 
-  test.each<[string, () => Promise<{ readonly status: string }>]>([
+  test.each<[string, () => Promise<{ status: string }>]>([
     [
       'an ordinary program',
       () =>

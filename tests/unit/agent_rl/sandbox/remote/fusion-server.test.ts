@@ -17,11 +17,11 @@ afterEach(async () => {
 });
 
 interface Body {
-  readonly code: string;
-  readonly stdin?: string;
-  readonly run_timeout: number;
-  readonly files: Readonly<Record<string, string>>;
-  readonly fetch_files: readonly string[];
+  code: string;
+  stdin?: string;
+  run_timeout: number;
+  files: Readonly<Record<string, string>>;
+  fetch_files: readonly string[];
 }
 
 /** What SandboxFusion does with Python, without its walls: only harmless programs may be given to it. */

@@ -25,9 +25,9 @@ const defaults = {
 };
 
 interface Opening {
-  readonly settings?: object;
-  readonly resolve?: (name: string) => Promise<readonly string[]>;
-  readonly environment?: Record<string, string>;
+  settings?: object;
+  resolve?: (name: string) => Promise<readonly string[]>;
+  environment?: Record<string, string>;
 }
 
 async function opened(url: string, answer: Answer, opening: Opening = {}): Promise<ToolResult> {

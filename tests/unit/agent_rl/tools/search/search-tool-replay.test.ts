@@ -64,7 +64,7 @@ describe('64 episodes at once, recorded and replayed', () => {
     let request = 0;
     server.answer = (received, response) => {
       request += 1;
-      const { query } = JSON.parse(received.body) as { readonly query: string };
+      const { query } = JSON.parse(received.body) as { query: string };
       const found = { title: query, url: 'https://a.example', text: `${secret} ${request}` };
       json({ results: [found] }, request % 3 === 0 ? 500 : 200)(received, response);
     };

@@ -14,7 +14,7 @@ const group = (trajectories: readonly Trajectory[], zeroVariance = false) => ({
   std: 0,
   zeroVariance,
 });
-const calls = (...statuses: ExecutedCall['status'][]): { readonly calls: ExecutedCall[] } => ({
+const calls = (...statuses: ExecutedCall['status'][]): { calls: ExecutedCall[] } => ({
   calls: statuses.map((status, index) => ({
     call: { id: `call_0_${index}`, name: 'echo', arguments: {} },
     result: { content: '' },

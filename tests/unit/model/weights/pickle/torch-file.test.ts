@@ -16,8 +16,8 @@ const fixtures = fileURLToPath(new URL('../../../../fixtures/pickle', import.met
 const readFixture = async (name: string): Promise<unknown> =>
   JSON.parse(await readFile(path.join(fixtures, name), 'utf8'));
 const hostile = (await readFixture('hostile.json')) as {
-  readonly pickles: Readonly<Record<string, string>>;
-  readonly files: Readonly<Record<string, string>>;
+  pickles: Readonly<Record<string, string>>;
+  files: Readonly<Record<string, string>>;
 };
 
 let folder = '';
@@ -32,7 +32,7 @@ afterEach(async () => {
 
 test('reads what torch saved: every width, views in any order, storages shared', async () => {
   const expected = (await readFixture('state.json')) as Readonly<
-    Record<string, { readonly shape: readonly number[]; readonly values: readonly number[] }>
+    Record<string, { shape: readonly number[]; values: readonly number[] }>
   >;
   const file = await TorchFile.open(path.join(fixtures, 'state.pth'));
   const read: Record<string, unknown> = {};
@@ -46,14 +46,14 @@ test('reads what torch saved: every width, views in any order, storages shared',
 
 describe("a folder with MiniMind's own file", () => {
   beforeEach(async () => {
-    const { config } = (await readFixture('minimind.json')) as { readonly config: unknown };
+    const { config } = (await readFixture('minimind.json')) as { config: unknown };
     await writeFile(path.join(folder, 'config.json'), JSON.stringify(config));
     await cp(path.join(fixtures, 'minimind.pth'), path.join(folder, 'full_sft_16.pth'));
   });
 
   test('loads as version 3 by its names, without the tied head and the rotary buffers', async () => {
     const { tensors } = (await readFixture('minimind.json')) as {
-      readonly tensors: Readonly<Record<string, readonly number[]>>;
+      tensors: Readonly<Record<string, readonly number[]>>;
     };
     const { config, parameters, storedDtype } = await loadModel(folder);
     expect(config).toMatchObject({ family: 'qwen3', qkNorm: true, tiedEmbeddings: true });

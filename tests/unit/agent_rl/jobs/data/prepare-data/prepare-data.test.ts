@@ -16,9 +16,9 @@ const server = webServer();
 let outputs = 0;
 
 interface TaskLine {
-  readonly task_id: string;
-  readonly answer: string;
-  readonly documents: readonly string[];
+  task_id: string;
+  answer: string;
+  documents: readonly string[];
 }
 
 const linesOf = <Line>(output: string, name: string): Line[] =>

@@ -8,9 +8,9 @@ import type { OpenAiSettings } from '../../../../../../agent_rl/search/corpus/se
 import { rejectionOf, thrownBy } from '../../../../../support/thrown.ts';
 
 interface Asked {
-  readonly path: string;
-  readonly key: string | undefined;
-  readonly body: { readonly model: string; readonly input: readonly string[] };
+  path: string;
+  key: string | undefined;
+  body: { model: string; input: readonly string[] };
 }
 
 type Answer = (asked: Asked, response: ServerResponse, count: number) => void;
