@@ -35,14 +35,14 @@ import { modelFolder, textFolder } from '../../model/find/model-folder.ts';
 import { openToolCallFormat } from './plugins/open-tool-call-format.ts';
 import { pluginHooks } from './plugins/plugin-loader.ts';
 import { asksForFormat, isolatedSettings, needsSandbox } from './plugins/plugin-needs.ts';
-import type { JobOptions } from '../jobs/job.ts';
+import type { PreparedRun } from './prepare-run.ts';
 import { requireAbilities } from './plugins/require-abilities.ts';
 import { requireTrainable } from './plugins/require-trainable.ts';
 import { startingWeights, type StartingWeights } from './model-request.ts';
 import { reportsOf, type RunReports } from '../runs/run-reports.ts';
 import { unlessStopped } from './unless-stopped.ts';
 
-export interface AgentOptions extends Pick<JobOptions, 'loaded' | 'plugins'> {
+export interface AgentOptions extends Pick<PreparedRun, 'loaded' | 'plugins'> {
   /** Stops the opening. */
   signal?: AbortSignal;
   /** Folder with the weights, when not the config's. */

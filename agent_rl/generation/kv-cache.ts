@@ -75,10 +75,7 @@ export class KvCache {
   }
 
   /** Layer `layer` of the first `rows` rows, as views. */
-  view(
-    layer: number,
-    rows: number,
-  ): { keys: Float32Array; values: Float32Array } {
+  view(layer: number, rows: number): { keys: Float32Array; values: Float32Array } {
     const [keys, values] = [this.keys[layer], this.values[layer]];
     if (keys === undefined || values === undefined) {
       throw new AgentRlError('SHAPE_MISMATCH', `The cache has no layer ${layer}.`);

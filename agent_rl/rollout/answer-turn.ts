@@ -11,9 +11,7 @@ export interface AnsweredTurn {
 /** Name on the answer to a call whose name could not be read. */
 const unreadable = 'unreadable_call';
 
-type Written =
-  | { id: string; call: ToolCall }
-  | { id: string; malformed: MalformedCall };
+type Written = { id: string; call: ToolCall } | { id: string; malformed: MalformedCall };
 
 /** Runs the calls of a turn one after another and answers each; one that could not be read is told what is wrong. */
 export async function answerTurn(

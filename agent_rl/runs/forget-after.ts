@@ -1,7 +1,7 @@
 import { createReadStream, existsSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { RunFolder } from '../telemetry/index.ts';
+import type { RunFolder } from './run-folder.ts';
 import { outputUnwritable } from '../telemetry/output-unwritable.ts';
 
 /**

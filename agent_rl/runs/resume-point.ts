@@ -2,16 +2,24 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 
 import { AgentRlError } from '../core/errors.ts';
-import {
-  clearPartials,
-  lockRun,
-  type RunFolder,
-  runFolderAt,
-  type RunLock,
-} from '../telemetry/index.ts';
+import { clearPartials } from './clear-partials.ts';
+import { lockRun, type RunLock } from './run-lock.ts';
+import { type RunFolder, runFolderAt } from './run-folder.ts';
 import { newestCheckpoint } from './checkpoints.ts';
 import { checkRunInputs } from './run-inputs.ts';
-import type { TrainingOptions } from '../jobs/job.ts';
+import type { LoadedConfig } from '../config/index.ts';
+import type { ModelLayers } from '../../model/weights/open-model.ts';
+
+/** Which run to resume. */
+export interface ResumeRequest {
+  /** Its folder, or `newest` for the newest run of the config's output folder; none to start a new run. */
+  resume?: string;
+  loaded: LoadedConfig;
+  /** Where the model that the config names is. */
+  layers: ModelLayers;
+  /** Shows a warning to the user. */
+  print: (text: string) => void;
+}
 
 /** Where a run goes on. */
 export interface ResumePoint {
@@ -33,8 +41,9 @@ export interface ResumePoint {
 export async function resumePoint({
   resume,
   loaded,
+  layers,
   print,
-}: TrainingOptions): Promise<ResumePoint | undefined> {
+}: ResumeRequest): Promise<ResumePoint | undefined> {
   if (resume === undefined) return undefined;
   const path = resume === 'newest' ? newestRun(loaded) : resolve(resume);
   const folder = runFolderAt(path);
@@ -54,7 +63,7 @@ export async function resumePoint({
   const lock = lockRun(folder.path);
   try {
     const cleared = [folder.path, folder.checkpoints].flatMap(clearPartials);
-    const notes = [...cleared, ...(await checkRunInputs(folder, loaded.config))];
+    const notes = [...cleared, ...(await checkRunInputs(folder, loaded.config, layers))];
     const checkpoint = newestCheckpoint(folder.checkpoints, print);
     return { folder, checkpoint, lock, notes };
   } catch (failure) {
@@ -64,7 +73,7 @@ export async function resumePoint({
 }
 
 /** Runs of another config or seed in the same folder are none of this one's. */
-function newestRun({ config, file }: TrainingOptions['loaded']): string {
+function newestRun({ config, file }: LoadedConfig): string {
   const parent = resolve(config.run.outputDir);
   const { name } = config.run;
   const own = defaultRunName(file, config.run.seed);

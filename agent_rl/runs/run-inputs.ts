@@ -6,10 +6,11 @@ import { parse } from 'yaml';
 
 import { type Config, resolvedYaml } from '../config/index.ts';
 import { AgentRlError, messageOf } from '../core/errors.ts';
-import { type RunFolder, writeFileAtomic } from '../telemetry/index.ts';
+import { writeFileAtomic } from '../telemetry/index.ts';
+import type { RunFolder } from './run-folder.ts';
 import { changedSettings } from './changed-settings.ts';
 import { modelFolder } from '../../model/find/model-folder.ts';
-import { startingWeights } from '../compose/model-request.ts';
+import type { ModelLayers } from '../../model/weights/open-model.ts';
 import { splitFile } from '../../dataset/tasks/task-files.ts';
 
 /** What a run was begun with, in its `inputs.json`: it is only gone on with on the same. */
@@ -47,9 +48,8 @@ const taskFiles = ({ dataset }: Config) => ({
 });
 
 /** Reads everything a config's run starts from. */
-export async function runInputs(config: Config): Promise<RunInputs> {
+export async function runInputs(config: Config, layers: ModelLayers): Promise<RunInputs> {
   const { train, evaluation } = taskFiles(config);
-  const { layers } = await startingWeights(config);
   return {
     schema: 1,
     seed: config.run.seed,
@@ -121,6 +121,7 @@ const inWords: Readonly<Record<keyof RunInputs['sha256'], (config: Config) => st
 export async function checkRunInputs(
   folder: RunFolder,
   config: Config,
+  layers: ModelLayers,
 ): Promise<readonly string[]> {
   const file = inputsFile(folder);
   if (!existsSync(file)) {
@@ -135,7 +136,7 @@ export async function checkRunInputs(
       `The run ${folder.path} cannot be continued with run.seed ${config.run.seed}: it began with ${then.seed}, and all its randomness is keyed by that. Leave the seed as it is, or start a new run.`,
     );
   }
-  const now = await runInputs(config);
+  const now = await runInputs(config, layers);
   const kinds = Object.keys(inWords) as readonly (keyof RunInputs['sha256'])[];
   const changed = kinds.filter((kind) => then.sha256[kind] !== now.sha256[kind]);
   if (changed.length === 0) return [];

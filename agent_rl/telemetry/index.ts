@@ -1,5 +1,4 @@
 export { writeFileAtomic, writeFolderAtomic } from './atomic-write.ts';
-export { clearPartials } from '../runs/clear-partials.ts';
 export { createLog, type Log } from './create-log.ts';
 export { JsonlWriter } from './jsonl-writer.ts';
 export { metricDefinition, metricNames, type Metrics } from './metric-names.ts';
@@ -14,7 +13,5 @@ export {
   withProgress,
 } from './progress.ts';
 export { redactDeep, redactor } from './redact.ts';
-export { createRunFolder, type RunFolder, runFolderAt } from '../runs/run-folder.ts';
-export { lockRun, type RunLock } from '../runs/run-lock.ts';
 export { Stopwatch } from './stopwatch.ts';
 export { visibleControls } from './visible-controls.ts';

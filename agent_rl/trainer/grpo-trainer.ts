@@ -1,3 +1,4 @@
+import type { TaskSource } from '../../dataset/tasks/task-sampler.ts';
 import { runEndingError } from '../core/errors.ts';
 import type { Learner, LossSpec } from '../core/services/learner.ts';
 import type { Task } from '../core/tasks/task.ts';
@@ -12,7 +13,6 @@ import { optimOptionsAt, plannedIterations } from './optim-options.ts';
 import { type ParityGap, requireParity } from './parity.ts';
 import {
   noTotals,
-  type TaskSource,
   type TrainerObserver,
   type TrainerState,
   type TrainingResult,

@@ -4,7 +4,6 @@ export { GRPOTrainer, type GrpoTrainerParts } from './grpo-trainer.ts';
 export { type SftObserver, type SftOptions, type SftParts, SFTTrainer } from './sft-trainer.ts';
 export type {
   CheckpointReason,
-  TaskSource,
   TrainerObserver,
   TrainerState,
   TrainerTotals,
@@ -18,3 +17,4 @@ export type {
   RolloutOptions,
   TrainOptions,
 } from './training-options.ts';
+export type { TaskSource } from '../../dataset/tasks/task-sampler.ts';

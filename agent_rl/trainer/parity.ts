@@ -43,10 +43,7 @@ export const meanGap = ({ sum, tokens }: ParityGap): number => (tokens === 0 ? 0
  *
  * @throws AgentRlError `PARITY_BROKEN`, naming the worst token.
  */
-export function requireParity(
-  gap: ParityGap,
-  bound: { max: number; mean: number },
-): void {
+export function requireParity(gap: ParityGap, bound: { max: number; mean: number }): void {
   const mean = meanGap(gap);
   if (gap.max <= bound.max && mean <= bound.mean) return;
   throw new AgentRlError(

@@ -1,17 +1,7 @@
-import type { Task } from '../core/tasks/task.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import type { Evaluation } from './evaluate.ts';
 import type { Fate } from '../rollout/ledger.ts';
-
-/** Where training tasks come from, for ever. */
-export interface TaskSource {
-  /** The next `count` tasks. */
-  draw(count: number): readonly Task[];
-  /** Where it stands, as plain JSON. */
-  state(): unknown;
-  restore(state: unknown): void;
-}
 
 /** Counts over a whole run, as plain JSON. */
 export interface TrainerTotals {

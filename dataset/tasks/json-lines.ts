@@ -5,9 +5,7 @@ import { AgentRlError, messageOf } from '../../agent_rl/core/errors.ts';
 import type { DatasetProblem } from './dataset-problem.ts';
 
 /** A line that could be read as JSON, or what is wrong with it. */
-export type JsonLine =
-  | { line: number; value: unknown }
-  | { line: number; problem: DatasetProblem };
+export type JsonLine = { line: number; value: unknown } | { line: number; problem: DatasetProblem };
 
 /**
  * The lines of a JSONL file. Blank lines are no rows.

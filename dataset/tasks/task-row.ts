@@ -7,8 +7,7 @@ import { type DatasetProblem, shownValue } from './dataset-problem.ts';
 import { rowCheck, taskRowSchemas } from './row-schema.ts';
 
 /** A row as a task, or everything that is wrong with it. */
-export type RowReading =
-  { task: CodeTask } | { problems: readonly DatasetProblem[] };
+export type RowReading = { task: CodeTask } | { problems: readonly DatasetProblem[] };
 
 /** Reads a parsed line; made once per file. */
 export type RowReader = (row: unknown, line: number) => RowReading;

@@ -2,6 +2,15 @@ import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 import type { Task } from '../../agent_rl/core/tasks/task.ts';
 
+/** Where training tasks come from, for ever. */
+export interface TaskSource {
+  /** The next `count` tasks. */
+  draw(count: number): readonly Task[];
+  /** Where it stands, as plain JSON. */
+  state(): unknown;
+  restore(state: unknown): void;
+}
+
 export interface SamplerOptions {
   seed: number;
   /** Another order in every epoch; off for evaluation sweeps. Default true. */

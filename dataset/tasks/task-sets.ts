@@ -4,8 +4,7 @@ import type { Config } from '../../agent_rl/config/index.ts';
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import type { Task } from '../../agent_rl/core/tasks/task.ts';
 import { MixedSampler } from './mixed-sampler.ts';
-import { TaskSampler } from './task-sampler.ts';
-import type { TaskSource } from '../../agent_rl/trainer/trainer-contracts.ts';
+import { TaskSampler, type TaskSource } from './task-sampler.ts';
 import { readTaskFile } from './task-files.ts';
 
 /** Tasks of one folder, and how often they are drawn. */

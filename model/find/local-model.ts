@@ -7,10 +7,17 @@ import { holdsAdapter } from '../adapters/adapter-files.ts';
 import { type HubModel, hubModelOf } from './hub/hub-model.ts';
 import { localLayers } from './local-layers.ts';
 import { modelFolder } from './model-folder.ts';
-import type { JobOptions } from '../../agent_rl/jobs/job.ts';
+import type { LoadedConfig } from '../../agent_rl/config/index.ts';
+
+/** What every search is given. */
+interface Search {
+  /** Aborted by Ctrl-C. */
+  signal: AbortSignal;
+  print: (text: string) => void;
+}
 
 /** A model by what the user calls it. */
-export interface NamedModel extends Pick<JobOptions, 'signal' | 'print'> {
+export interface NamedModel extends Search {
   /** A folder, or `org/name` of the hub. */
   name: string;
   /** Branch, tag or commit of a model of the hub; `main` when absent. */
@@ -46,7 +53,7 @@ export async function localModel(model: NamedModel): Promise<string> {
  *
  * @throws AgentRlError `CONFIG_INVALID` for a revision of what is no model of the hub, and what `fetchHubModel` throws.
  */
-export async function withLocalModel<Options extends Omit<JobOptions, 'chosen'>>(
+export async function withLocalModel<Options extends Search & { loaded: LoadedConfig }>(
   options: Options,
 ): Promise<Options> {
   const { loaded } = options;
@@ -78,10 +85,7 @@ const placesOf = (name: string): readonly string[] => [resolve(name), join(packa
 const onHub = (name: string, revision: string | undefined): HubModel | undefined =>
   placesOf(name).some((place) => existsSync(place)) ? undefined : hubModelOf(name, revision);
 
-async function fetched(
-  model: HubModel,
-  { signal, print }: Pick<JobOptions, 'signal' | 'print'>,
-): Promise<string> {
+async function fetched(model: HubModel, { signal, print }: Search): Promise<string> {
   // Late: most jobs never ask the hub.
   const { fetchHubModel } = await import('./hub/fetch-hub-model.ts');
   try {
@@ -97,10 +101,7 @@ async function fetched(
 }
 
 /** Fetches the model under an adapter when the adapter's folder names one of the hub. */
-async function fetchBase(
-  folder: string,
-  options: Pick<JobOptions, 'signal' | 'print'>,
-): Promise<void> {
+async function fetchBase(folder: string, options: Search): Promise<void> {
   if (!holdsAdapter(folder)) return;
   await localLayers({
     folder,

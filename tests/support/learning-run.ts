@@ -56,9 +56,7 @@ interface LearningJob {
   model: string;
   dataset: string;
   settings: readonly string[];
-  load: (
-    folder: string,
-  ) => Promise<{ train: Iterable<Task>; eval: Iterable<Task> }>;
+  load: (folder: string) => Promise<{ train: Iterable<Task>; eval: Iterable<Task> }>;
   isChosen: (task: Task) => boolean;
 }
 

@@ -235,10 +235,7 @@ class Choice {
     }
   }
 
-  requireTools(
-    environment: EnvironmentSpec | undefined,
-    tools: readonly { type: string }[],
-  ): void {
+  requireTools(environment: EnvironmentSpec | undefined, tools: readonly { type: string }[]): void {
     // A tool that is not known may be meant as the one that is missing.
     if (this.#unknown || !tools.every(namesPlugin)) return;
     for (const name of environment?.requires ?? []) {
@@ -283,10 +280,7 @@ class Choice {
   }
 }
 
-function unknownType<Spec extends { name: string }>(
-  registry: Registry<Spec>,
-  type: string,
-) {
+function unknownType<Spec extends { name: string }>(registry: Registry<Spec>, type: string) {
   const near = nearestName(type, registry.names());
   const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
   const known = registry.names().join(', ') || 'none';

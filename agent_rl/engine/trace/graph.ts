@@ -6,10 +6,7 @@ import { narrowed, sameShape, type TraceDType, type Value } from './value.ts';
 export type GraphDType = TraceDType | 'int64';
 
 export type AttributeValue =
-  | { int: number }
-  | { float: number }
-  | { ints: readonly number[] }
-  | { string: string };
+  { int: number } | { float: number } | { ints: readonly number[] } | { string: string };
 
 export interface GraphNode {
   operator: string;

@@ -119,11 +119,7 @@ const line = ({ name, available, required, detail }: Finding): string => {
 };
 
 /** Looks at what a run would need and shows it; `ok` when the default job can run. */
-export async function doctor({
-  print,
-}: {
-  print: (text: string) => void;
-}): Promise<DoctorReport> {
+export async function doctor({ print }: { print: (text: string) => void }): Promise<DoctorReport> {
   const findings = [
     nodeFinding(),
     ...machineFindings(),

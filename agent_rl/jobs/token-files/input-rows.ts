@@ -54,9 +54,7 @@ export class InputRows<Row> {
     }
   }
 
-  async *#lines(): AsyncGenerator<
-    InputRow<Row> | { problems: readonly DatasetProblem[] }
-  > {
+  async *#lines(): AsyncGenerator<InputRow<Row> | { problems: readonly DatasetProblem[] }> {
     for await (const json of this.#jsonLines()) {
       if ('problem' in json) {
         yield { problems: [json.problem] };

@@ -5,14 +5,13 @@ import type { Transcript } from '../../core/transcript.ts';
 import type { ToolSpec } from '../../core/plugins/tool.ts';
 import {
   createLog,
-  createRunFolder,
   type Metrics,
   MetricsWriter,
   ProcessTreeMemory,
-  type RunFolder,
   withProgress,
   writeFileAtomic,
 } from '../../telemetry/index.ts';
+import { createRunFolder, type RunFolder } from '../../runs/run-folder.ts';
 import { SFTTrainer } from '../../trainer/sft-trainer.ts';
 import { paddedLength } from '../../learner/train-batch.ts';
 import { readConversations } from '../../../dataset/demonstrations/conversations.ts';

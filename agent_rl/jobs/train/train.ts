@@ -4,15 +4,9 @@ import { runLength } from '../../config/index.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { throwIfFailed } from '../../core/stray-failure.ts';
 import type { Task } from '../../core/tasks/task.ts';
-import {
-  createLog,
-  createRunFolder,
-  lockRun,
-  type Log,
-  ProcessTreeMemory,
-  type RunFolder,
-  writeFileAtomic,
-} from '../../telemetry/index.ts';
+import { createLog, type Log, ProcessTreeMemory, writeFileAtomic } from '../../telemetry/index.ts';
+import { createRunFolder, type RunFolder } from '../../runs/run-folder.ts';
+import { lockRun } from '../../runs/run-lock.ts';
 import { chooseTasks } from '../../trainer/evaluate.ts';
 import { GRPOTrainer } from '../../trainer/grpo-trainer.ts';
 import type { SandboxTier } from '../../sandbox/choose-backend.ts';
@@ -85,7 +79,10 @@ export async function runTraining(options: TrainingOptions): Promise<JobResult> 
   if (options.dryRun) return dryRun(options, facts);
 
   throwIfStopped(options.signal);
-  const resume = await resumePoint(options);
+  const resume = await resumePoint({
+    ...options,
+    layers: (await startingWeights(options.loaded.config)).layers,
+  });
   let lock = resume?.lock;
   const memory = new ProcessTreeMemory();
   memory.start();
@@ -221,7 +218,7 @@ async function planFacts(
 async function newRunFolder({ loaded: { config, file } }: TrainingOptions): Promise<RunFolder> {
   const { name, outputDir, seed } = config.run;
   const otherwise = defaultRunName(file, seed);
-  const inputs = await runInputs(config);
+  const inputs = await runInputs(config, (await startingWeights(config)).layers);
   const folder = createRunFolder({ outputDir, name, otherwise });
   writeRunConfig(folder, config, inputs);
   return folder;

@@ -1,9 +1,7 @@
 import type { TSchema } from 'typebox';
 
 interface ObjectSchema {
-  properties?: Readonly<
-    Record<string, { type?: string; enum?: readonly unknown[] }>
-  >;
+  properties?: Readonly<Record<string, { type?: string; enum?: readonly unknown[] }>>;
   required?: readonly string[];
 }
 

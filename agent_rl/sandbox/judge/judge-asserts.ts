@@ -40,12 +40,7 @@ export function assertTestsOf(
 
 async function judgeStatements(
   sandbox: Sandbox,
-  {
-    code,
-    tests,
-    limits = {},
-    seed = 0,
-  }: Omit<JudgeCodeRequest, 'tests'> & { tests: AssertTests },
+  { code, tests, limits = {}, seed = 0 }: Omit<JudgeCodeRequest, 'tests'> & { tests: AssertTests },
   signal?: AbortSignal,
 ): Promise<readonly CaseResult[]> {
   const run = await sandbox.judge({ code, tests, limits, seed }, signal);

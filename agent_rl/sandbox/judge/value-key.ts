@@ -50,10 +50,7 @@ export const bagKey = (items: readonly PythonValue[]): string =>
 const digest = (key: string): string =>
   key.length <= 64 ? key : `h${createHash('sha256').update(key).digest('base64')}`;
 
-export type NumberParts = Extract<
-  PythonParts,
-  { type: 'bool' | 'int' | 'float' | 'complex' }
->;
+export type NumberParts = Extract<PythonParts, { type: 'bool' | 'int' | 'float' | 'complex' }>;
 
 export const isNumber = (parts: PythonParts): parts is NumberParts =>
   parts.type === 'bool' ||

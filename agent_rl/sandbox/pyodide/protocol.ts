@@ -96,9 +96,7 @@ export interface ChildResult extends WorkerResult {
 }
 
 export type ChildMessage =
-  | { kind: 'ready' }
-  | { kind: 'failed'; message: string }
-  | ({ kind: 'result' } & ChildResult);
+  { kind: 'ready' } | { kind: 'failed'; message: string } | ({ kind: 'result' } & ChildResult);
 
 /** What the worker needs to make its instance. */
 export interface WorkerSettings {

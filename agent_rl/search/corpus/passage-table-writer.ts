@@ -80,10 +80,7 @@ export class PassageTableWriter {
 function arrowTable(
   { arrow }: LanceModules,
   passages: readonly Passage[],
-  {
-    vectors,
-    dimensions,
-  }: { vectors: readonly Float32Array[]; dimensions: number },
+  { vectors, dimensions }: { vectors: readonly Float32Array[]; dimensions: number },
 ) {
   const texts = (of: (passage: Passage) => string | null) =>
     arrow.vectorFromArray(passages.map(of), new arrow.Utf8());

@@ -7,8 +7,7 @@ import type { CrawlFailure } from './crawl-failure.ts';
 
 /** What is known of a page: its text, or why it has none. */
 export type PageContent =
-  | { url: string; title: string; text: string }
-  | { url: string; failure: CrawlFailure };
+  { url: string; title: string; text: string } | { url: string; failure: CrawlFailure };
 
 /** A page as it came. */
 export interface RawPage {

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
+import { startingWeights } from '../../../agent_rl/compose/model-request.ts';
 import { runInputs } from '../../../agent_rl/runs/run-inputs.ts';
 import { loadConfig, resolvedYaml, type LoadedConfig } from '../../../agent_rl/config/index.ts';
 
@@ -16,7 +17,10 @@ export async function findRun(
   { config }: Pick<LoadedConfig, 'config'>,
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
   if (!existsSync(runs)) return undefined;
-  const wanted = { config: essence(config), inputs: JSON.stringify(await runInputs(config)) };
+  const wanted = {
+    config: essence(config),
+    inputs: JSON.stringify(await runInputs(config, (await startingWeights(config)).layers)),
+  };
   for (const name of readdirSync(runs).toSorted()) {
     const folder = path.join(runs, name);
     const fileOf = (file: string): string => path.join(folder, file);

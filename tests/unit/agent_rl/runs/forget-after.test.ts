@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 
 import { forgetAfter } from '../../../../agent_rl/runs/forget-after.ts';
-import { runFolderAt } from '../../../../agent_rl/telemetry/index.ts';
+import { runFolderAt } from '../../../../agent_rl/runs/run-folder.ts';
 import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
 
 const root = temporaryFolder();

@@ -9,9 +9,10 @@ import {
   runInputs,
   writeRunConfig,
 } from '../../../../agent_rl/runs/run-inputs.ts';
-import { loadConfig } from '../../../../agent_rl/config/index.ts';
+import { startingWeights } from '../../../../agent_rl/compose/model-request.ts';
+import { type Config, loadConfig } from '../../../../agent_rl/config/index.ts';
 import { packageRoot } from '../../../../agent_rl/core/package-root.ts';
-import { runFolderAt } from '../../../../agent_rl/telemetry/index.ts';
+import { runFolderAt } from '../../../../agent_rl/runs/run-folder.ts';
 import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
 import { rejectionOf } from '../../../support/thrown.ts';
 
@@ -23,6 +24,11 @@ const row = (task: string): string => `{"task_id": "${task}", "prompt": "Count."
 const run = runFolderAt(join(project, 'runs', 'one'));
 const configFile = join(project, 'run.yaml');
 const load = (file: string, ...overrides: string[]) => loadConfig({ file, overrides }).config;
+
+const begun = async (config: Config) =>
+  runInputs(config, (await startingWeights(config)).layers);
+const check = async (config: Config) =>
+  checkRunInputs(run, config, (await startingWeights(config)).layers);
 
 function writeModel(folder: string, weights: string): void {
   writeBelow(folder, 'config.json', '{}');
@@ -50,7 +56,7 @@ beforeEach(async () => {
   writeModel(join(elsewhere, 'model'), 'other');
   mkdirSync(run.path, { recursive: true });
   const config = load(configFile);
-  writeRunConfig(run, config, await runInputs(config));
+  writeRunConfig(run, config, await begun(config));
   process.chdir(elsewhere);
 });
 
@@ -62,7 +68,7 @@ describe("a run's own config", () => {
     expect([dataset.dir, model.path, names.outputDir]).toEqual(
       ['tasks', 'model', 'runs'].map((name) => join(realpathSync(project), name)),
     );
-    expect(await checkRunInputs(run, load(run.config))).toEqual([]);
+    expect(await check(load(run.config))).toEqual([]);
   });
 
   test('names what ships with the package where it lies', () => {
@@ -86,7 +92,7 @@ describe("a run's own config", () => {
 });
 
 describe('a run is not continued', () => {
-  const refused = (config = load(run.config)) => rejectionOf(checkRunInputs(run, config));
+  const refused = (config = load(run.config)) => rejectionOf(check(config));
 
   test('on the tasks that another working directory holds under the same name', async () => {
     const { code, message } = await refused(load(configFile));
@@ -115,7 +121,7 @@ describe('a run is not continued', () => {
 
 test('notes beside the model may change', async () => {
   writeBelow(project, 'model/README.md', 'corrected');
-  expect(await checkRunInputs(run, load(run.config))).toEqual([]);
+  expect(await check(load(run.config))).toEqual([]);
 });
 
 describe('a run over adapters', () => {
@@ -132,26 +138,26 @@ describe('a run over adapters', () => {
     writeBelow(project, 'lora/trained-over.json', JSON.stringify(under));
     process.chdir(project);
     const config = load(configFile, 'model.adapters=[lora]');
-    writeRunConfig(run, config, await runInputs(config));
+    writeRunConfig(run, config, await begun(config));
     process.chdir(elsewhere);
   });
 
   test('names them by absolute paths', async () => {
     const config = load(run.config);
     expect(config.model.adapters).toEqual([join(realpathSync(project), 'lora')]);
-    expect(await checkRunInputs(run, config)).toEqual([]);
+    expect(await check(config)).toEqual([]);
   });
 
   test.each(['under', 'lora'])('is not continued over other weights of %s', async (name) => {
     writeBelow(project, `${name}/adapter_model.safetensors`, 'three');
-    const { code, message } = await rejectionOf(checkRunInputs(run, load(run.config)));
+    const { code, message } = await rejectionOf(check(load(run.config)));
     expect(code).toBe('CHECKPOINT_INVALID');
     expect(message).toContain('is the model it starts from');
     expect(message).toContain(join(realpathSync(project), 'lora'));
   });
 
   test('is not continued without them', async () => {
-    const { code } = await rejectionOf(checkRunInputs(run, load(run.config, 'model.adapters=[]')));
+    const { code } = await rejectionOf(check(load(run.config, 'model.adapters=[]')));
     expect(code).toBe('CHECKPOINT_INVALID');
   });
 
@@ -160,11 +166,11 @@ describe('a run over adapters', () => {
     writeBelow(project, 'under/adapter_config.json', JSON.stringify(named));
     process.chdir(project);
     const config = load(configFile, 'model.path=under');
-    writeRunConfig(run, config, await runInputs(config));
+    writeRunConfig(run, config, await begun(config));
     process.chdir(elsewhere);
-    expect(await checkRunInputs(run, load(run.config))).toEqual([]);
+    expect(await check(load(run.config))).toEqual([]);
     writeBelow(project, 'model/model.safetensors', 'another');
-    const { code } = await rejectionOf(checkRunInputs(run, load(run.config)));
+    const { code } = await rejectionOf(check(load(run.config)));
     expect(code).toBe('CHECKPOINT_INVALID');
   });
 });

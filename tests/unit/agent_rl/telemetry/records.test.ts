@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 import {
-  createRunFolder,
   JsonlWriter,
   metricDefinition,
   metricNames,
@@ -13,6 +12,7 @@ import {
   writeFileAtomic,
   writeFolderAtomic,
 } from '../../../../agent_rl/telemetry/index.ts';
+import { createRunFolder } from '../../../../agent_rl/runs/run-folder.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { rejectionOf, thrownBy } from '../../../support/thrown.ts';
 

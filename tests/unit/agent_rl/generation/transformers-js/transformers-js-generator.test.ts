@@ -79,9 +79,7 @@ const request = (
 });
 
 /** The same requests to both, their log-probabilities apart. */
-async function both(
-  one: GenerationRequest,
-): Promise<{ here: Generation; there: Generation }> {
+async function both(one: GenerationRequest): Promise<{ here: Generation; there: Generation }> {
   episodes.add(one.episode);
   const [here, there] = await Promise.all(
     [local, generator].map((each: Generator) => each.generate(one)),

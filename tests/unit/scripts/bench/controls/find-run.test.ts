@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
 import { runInputs, writeRunConfig } from '../../../../../agent_rl/runs/run-inputs.ts';
+import { startingWeights } from '../../../../../agent_rl/compose/model-request.ts';
 import { loadConfig } from '../../../../../agent_rl/config/index.ts';
-import { runFolderAt } from '../../../../../agent_rl/telemetry/index.ts';
+import { runFolderAt } from '../../../../../agent_rl/runs/run-folder.ts';
 import { findRun } from '../../../../../scripts/bench/controls/find-run.ts';
 import { temporaryFolder, writeBelow } from '../../../../support/temporary-folder.ts';
 
@@ -28,7 +29,11 @@ beforeEach(async () => {
   writeBelow(project, 'model/model.safetensors', 'first');
   writeBelow(project, 'runs/one/summary.json', '{"seed": 7, "interrupted": false}');
   const config = load('run.seed=7');
-  writeRunConfig(runFolderAt(join(project, 'runs/one')), config, await runInputs(config));
+  writeRunConfig(
+    runFolderAt(join(project, 'runs/one')),
+    config,
+    await runInputs(config, (await startingWeights(config)).layers),
+  );
 });
 
 afterEach(() => {
