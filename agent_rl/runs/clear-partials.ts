@@ -2,7 +2,7 @@ import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { outputUnwritable } from '../telemetry/output-unwritable.ts';
-import { isRunning } from './run-lock.ts';
+import { isRunning } from '../telemetry/run-lock.ts';
 
 /**
  * Removes what a process that was killed left half written in a folder (`NAME.<pid>.partial`), and puts back what it

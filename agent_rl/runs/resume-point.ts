@@ -3,7 +3,7 @@ import { basename, dirname, extname, join, resolve } from 'node:path';
 
 import { AgentRlError } from '../core/errors.ts';
 import { clearPartials } from './clear-partials.ts';
-import { lockRun, type RunLock } from './run-lock.ts';
+import { lockRun, type RunLock } from '../telemetry/run-lock.ts';
 import { type RunFolder, runFolderAt } from './run-folder.ts';
 import { newestCheckpoint } from './checkpoints.ts';
 import { checkRunInputs } from './run-inputs.ts';

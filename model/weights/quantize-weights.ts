@@ -111,8 +111,7 @@ export interface QuantizeOptions {
   /** The tensor of the float model of this name and shape. */
   read: (spec: ParameterSpec) => Promise<Float32Array> | Float32Array;
   /** Looks at each tensor once it was read: its floats, which may be kept, and what is held of it by name. */
-  each?:
-    ((spec: ParameterSpec, values: Float32Array, held: Weights) => unknown) | undefined;
+  each?: ((spec: ParameterSpec, values: Float32Array, held: Weights) => unknown) | undefined;
 }
 
 /**

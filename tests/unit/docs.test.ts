@@ -245,8 +245,7 @@ describe('design.md', () => {
   });
 });
 
-const propertiesOf = (schema: unknown): object =>
-  (schema as { properties: object }).properties;
+const propertiesOf = (schema: unknown): object => (schema as { properties: object }).properties;
 
 const configs = readdirSync(join(root, 'configs')).filter((name) => name.endsWith('.yaml'));
 

@@ -6,7 +6,7 @@ import { throwIfFailed } from '../../core/stray-failure.ts';
 import type { Task } from '../../core/tasks/task.ts';
 import { createLog, type Log, ProcessTreeMemory, writeFileAtomic } from '../../telemetry/index.ts';
 import { createRunFolder, type RunFolder } from '../../runs/run-folder.ts';
-import { lockRun } from '../../runs/run-lock.ts';
+import { lockRun } from '../../telemetry/run-lock.ts';
 import { chooseTasks } from '../../trainer/evaluate.ts';
 import { GRPOTrainer } from '../../trainer/grpo-trainer.ts';
 import type { SandboxTier } from '../../sandbox/choose-backend.ts';

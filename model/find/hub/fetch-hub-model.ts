@@ -12,7 +12,7 @@ import {
 
 import { AgentRlError, messageOf } from '../../../agent_rl/core/errors.ts';
 import { withProgress } from '../../../agent_rl/telemetry/index.ts';
-import { lockRun } from '../../../agent_rl/runs/run-lock.ts';
+import { lockRun } from '../../../agent_rl/telemetry/run-lock.ts';
 import { type Blob, downloadBlob, HubStatusError } from './download-blob.ts';
 import { commitPattern, HubCache, shardsOf } from './hub-cache.ts';
 import type { HubModel } from './hub-model.ts';

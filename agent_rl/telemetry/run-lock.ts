@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 
 import { AgentRlError, nodeCodeOf } from '../core/errors.ts';
-import { outputUnwritable } from '../telemetry/output-unwritable.ts';
+import { outputUnwritable } from './output-unwritable.ts';
 
 /** Keeps a run to one process. */
 export interface RunLock {
