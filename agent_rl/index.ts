@@ -116,7 +116,17 @@ export * from './rollout/index.ts';
 export * from './trainer/index.ts';
 export * from '../dataset/index.ts';
 export { linearModules, type LinearModule } from './core/services/linear-module.ts';
-export type { Adapter, ParameterCounts } from '../model/adapters/adapter.ts';
+export type {
+  Adapter,
+  LinearScaling,
+  Llama3Scaling,
+  ModelConfig,
+  ModelFamily,
+  Quantization,
+  RopeScaling,
+  YarnScaling,
+} from '../model/config/architecture.ts';
+export type { ParameterCounts } from '../model/adapters/adapter.ts';
 export type {
   AfterTurn,
   ChatTemplate,
@@ -127,13 +137,5 @@ export type {
   ToolDefinition,
 } from '../model/text/chat-template.ts';
 export { LANGUAGE_MODEL, type LanguageModel } from '../model/text/language-model.ts';
-export type { ModelConfig, ModelFamily } from '../model/config/model-config.ts';
-export type { Quantization } from '../model/config/quantization.ts';
 export type { NewAdapter } from '../model/weights/open-model.ts';
-export type {
-  LinearScaling,
-  Llama3Scaling,
-  RopeScaling,
-  YarnScaling,
-} from '../model/decoder/rope-scaling.ts';
 export type { Tokenizer } from '../model/text/tokenizer.ts';

@@ -1,5 +1,4 @@
 export * from './tasks/code-task-dataset.ts';
-export * from './tasks/code-task-sampler.ts';
 export * from './tasks/mixed-sampler.ts';
 export * from './tasks/search-task-dataset.ts';
 export * from './tasks/task-sampler.ts';

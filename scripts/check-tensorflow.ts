@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { EagerEngine } from '../agent_rl/engine/eager-engine.ts';
 import type { Engine } from '../agent_rl/engine/engine.ts';
 import { openEngine } from '../agent_rl/engine/open-engine.ts';
-import type { ModelConfig } from '../model/config/model-config.ts';
+import type { ModelConfig } from '../model/config/architecture.ts';
 import { benchModel, tinyModel, type BatchSize } from './bench/bench-model.ts';
 import { TrainStep } from './bench/train-step.ts';
 import { registerTensorflow } from './check-tensorflow/build-binding.ts';

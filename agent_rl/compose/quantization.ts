@@ -1,7 +1,7 @@
 import type { Config } from '../config/index.ts';
 import { requireTrainable } from '../../model/adapters/adapter.ts';
 import { inspectModel } from '../../model/weights/load-model.ts';
-import type { Quantization } from '../../model/config/quantization.ts';
+import type { Quantization } from '../../model/config/architecture.ts';
 import { requireQuantizable } from '../../model/weights/quantize-weights.ts';
 import { startingWeights } from './model-request.ts';
 

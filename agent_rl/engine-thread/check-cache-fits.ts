@@ -1,7 +1,7 @@
 import { totalmem } from 'node:os';
 
 import { AgentRlError } from '../core/errors.ts';
-import type { ModelConfig } from '../../model/config/model-config.ts';
+import type { ModelConfig } from '../../model/config/architecture.ts';
 import { mebibytes } from '../telemetry/mebibytes.ts';
 
 export interface CacheRequest {

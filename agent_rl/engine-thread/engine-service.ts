@@ -15,7 +15,7 @@ import {
   type NewAdapter,
   openModel,
 } from '../../model/weights/open-model.ts';
-import type { Quantization } from '../../model/config/quantization.ts';
+import type { Quantization } from '../../model/config/architecture.ts';
 import { checkCacheFits } from './check-cache-fits.ts';
 import { checkPlanFits, memoryPlan, type MemoryPlan, type MemoryRequest } from './memory-plan.ts';
 

@@ -11,7 +11,7 @@ import {
   type ProgramMemory,
 } from '../learner/train-program.ts';
 import { allSpecs, trainedAdapter, trainedSpecs } from '../../model/adapters/adapter.ts';
-import type { ModelConfig } from '../../model/config/model-config.ts';
+import type { ModelConfig } from '../../model/config/architecture.ts';
 import { elementCount, type ParameterSpec } from '../../model/config/parameters.ts';
 import { cacheBytes } from './check-cache-fits.ts';
 import { mebibytes } from '../telemetry/mebibytes.ts';

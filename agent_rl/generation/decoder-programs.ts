@@ -3,7 +3,7 @@ import type { Tensor } from '../engine/ops.ts';
 import { bucketSize, ProgramCache } from '../engine/program-cache.ts';
 import { decodeStep } from '../../model/decoder/decode-step.ts';
 import { causalMask } from '../../model/decoder/decoder.ts';
-import type { ModelConfig } from '../../model/config/model-config.ts';
+import type { ModelConfig } from '../../model/config/architecture.ts';
 import { inputSpec, type Weights } from '../../model/config/parameters.ts';
 import { allSpecs } from '../../model/adapters/adapter.ts';
 import { prefill } from '../../model/decoder/prefill.ts';

@@ -8,7 +8,7 @@ import {
   type AdapterToWrite,
 } from '../../model/adapters/adapter-files.ts';
 import { loadModel, saveModel } from '../../model/weights/load-model.ts';
-import type { ModelConfig } from '../../model/config/model-config.ts';
+import type { ModelConfig } from '../../model/config/architecture.ts';
 import { parameterSpecs, requireFloats } from '../../model/config/parameters.ts';
 import {
   SafetensorsFile,

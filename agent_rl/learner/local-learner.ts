@@ -14,14 +14,13 @@ import type {
 import type { Engine, Program, TensorData } from '../engine/engine.ts';
 import { ProgramCache } from '../engine/program-cache.ts';
 import { causalMask } from '../../model/decoder/decoder.ts';
-import type { ModelConfig } from '../../model/config/model-config.ts';
+import type { Adapter, ModelConfig } from '../../model/config/architecture.ts';
 import {
   allSpecs,
   requireTrainable,
   trainedAdapter,
   trainedSpecs,
   withoutTrainedAdapter,
-  type Adapter,
 } from '../../model/adapters/adapter.ts';
 import { ropeTablesUpTo, type RopeTables } from '../../model/decoder/rope.ts';
 import type { Weights } from '../../model/config/parameters.ts';

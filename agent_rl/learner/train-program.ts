@@ -5,7 +5,7 @@ import type { LinearModule } from '../core/services/linear-module.ts';
 import type { Engine, Program, TensorSpec } from '../engine/engine.ts';
 import { tf, tokenLogProbs, type Tensor } from '../engine/ops.ts';
 import { decoderHidden } from '../../model/decoder/decoder.ts';
-import type { ModelConfig } from '../../model/config/model-config.ts';
+import type { ModelConfig } from '../../model/config/architecture.ts';
 import {
   allSpecs,
   dropoutParameter,

@@ -1,8 +1,9 @@
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
+import type { CodeTask } from '../../agent_rl/core/tasks/code-task.ts';
 import type { Task } from '../../agent_rl/core/tasks/task.ts';
 
-/** Where training tasks come from, for ever. */
+/** Where training tasks come from; it never ends. */
 export interface TaskSource {
   /** The next `count` tasks. */
   draw(count: number): readonly Task[];
@@ -89,6 +90,9 @@ export class TaskSampler<Row extends Task> {
     return new KeyedRng(this.#options.seed, 'sampler', epoch).shuffle(this.tasks);
   }
 }
+
+/** Deals code tasks epoch after epoch; see `TaskSampler`. */
+export class CodeTaskSampler extends TaskSampler<CodeTask> {}
 
 function choose<Row extends Task>(
   tasks: readonly Row[],

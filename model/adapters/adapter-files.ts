@@ -12,9 +12,9 @@ import {
   shortName,
   type LinearModule,
 } from '../../agent_rl/core/services/linear-module.ts';
-import { adapterSpecs, type Adapter } from './adapter.ts';
+import type { Adapter, ModelConfig } from '../config/architecture.ts';
+import { adapterSpecs } from './adapter.ts';
 import { isRecord } from '../config/is-record.ts';
-import type { ModelConfig } from '../config/model-config.ts';
 import { readJson } from '../config/read-json.ts';
 import { SafetensorsFile, writeSafetensors, type TensorToWrite } from '../weights/safetensors.ts';
 

@@ -11,7 +11,7 @@ import {
   shortName,
   type LinearModule,
 } from '../../agent_rl/core/services/linear-module.ts';
-import type { ModelConfig } from '../config/model-config.ts';
+import type { Adapter, ModelConfig } from '../config/architecture.ts';
 import {
   elementCount,
   layerParameter,
@@ -20,20 +20,6 @@ import {
   unquantized,
   type ParameterSpec,
 } from '../config/parameters.ts';
-
-/** One adapter over a model. Several add up. */
-export interface Adapter {
-  /** Tells the tensors of several adapters apart. */
-  name: string;
-  rank: number;
-  alpha: number;
-  /** Share of the inputs dropped while training, from 0 to below 1. */
-  dropout: number;
-  /** Scale by alpha / sqrt(rank) instead of alpha / rank (Kalajdzievski 2023, https://arxiv.org/abs/2312.03732). */
-  rankStabilised: boolean;
-  /** Linear layers of a block that have one, as in `linearModules`. */
-  targets: readonly LinearModule[];
-}
 
 /**
  * The linear layers that names stand for: a preset (`attention`, `mlp`, `all-linear`), or a layer's own name, with or

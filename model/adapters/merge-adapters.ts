@@ -1,6 +1,6 @@
 import type { LinearModule } from '../../agent_rl/core/services/linear-module.ts';
-import { adapterParameter, adapterScale, type Adapter } from './adapter.ts';
-import type { ModelConfig } from '../config/model-config.ts';
+import type { Adapter, ModelConfig } from '../config/architecture.ts';
+import { adapterParameter, adapterScale } from './adapter.ts';
 import { layerParameter, parameter } from '../config/parameters.ts';
 
 /** The two matrices of an adapter on one layer: A [rank, in] and B [out, rank]. */

@@ -1,44 +1,9 @@
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
-import type { Adapter } from '../adapters/adapter.ts';
+import type { ModelConfig, ModelFamily } from './architecture.ts';
 import { isRecord } from './is-record.ts';
-import { readQuantization, writeQuantization, type Quantization } from './quantization.ts';
+import { readQuantization, writeQuantization } from './quantization.ts';
 import { JsonFields } from './json-fields.ts';
-import { readRope, type RopeScaling, writtenRopeScaling } from '../decoder/rope-scaling.ts';
-
-/** Whose layout of names and biases a model follows. */
-export type ModelFamily = 'qwen3' | 'qwen2' | 'llama';
-
-/** A dense decoder: MiniMind, Qwen3, Qwen2.5 and Llama as one definition with flags. */
-export interface ModelConfig {
-  family: ModelFamily;
-  vocabSize: number;
-  hiddenSize: number;
-  layers: number;
-  /** Query heads. */
-  heads: number;
-  /** Key and value heads; divides `heads`. */
-  kvHeads: number;
-  headDim: number;
-  intermediateSize: number;
-  rmsNormEps: number;
-  ropeTheta: number;
-  /** How the rotary embedding is stretched beyond the positions it was trained for; absent where it is not. */
-  ropeScaling?: RopeScaling;
-  maxPositions: number;
-  /** The LM head is the embedding matrix. */
-  tiedEmbeddings: boolean;
-  /** Queries and keys are normalised per head before the rotation. */
-  qkNorm: boolean;
-  /** Query, key and value projections have biases. */
-  qkvBias: boolean;
-  bosTokenId?: number;
-  /** Tokens that end a turn; may be empty when only the tokenizer knows. */
-  eosTokenIds: readonly number[];
-  /** How the weights of linear layers are held; absent where they are float32. */
-  quantization?: Quantization | undefined;
-  /** Adapters over the weights; they come from files of their own and are not part of config.json. */
-  adapters?: readonly Adapter[];
-}
+import { readRope, writtenRopeScaling } from '../decoder/rope-scaling.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import type { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 import type { TensorSpec } from '../../agent_rl/engine/engine.ts';
-import type { ModelConfig } from './model-config.ts';
+import type { ModelConfig } from './architecture.ts';
 
 /** One tensor of a model: its Hugging Face name and its shape, matrices as [out, in]. */
 export interface ParameterSpec {

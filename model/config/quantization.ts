@@ -1,13 +1,6 @@
 import { isRecord } from './is-record.ts';
-import type { ModelConfig } from './model-config.ts';
+import type { ModelConfig, Quantization } from './architecture.ts';
 import { linearShapes } from './parameters.ts';
-
-/** How the linear layers of a model are held: four bits a weight, one float32 scale for each block of a row. */
-export interface Quantization {
-  bits: 4;
-  /** Weights that share a scale: a power of two, 16 at least, that divides the inputs of every linear layer. */
-  blockSize: number;
-}
 
 /** `quant_method` of config.json for this layout. */
 const method = 'agent_rl';

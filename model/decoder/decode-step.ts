@@ -9,7 +9,7 @@ import {
   type Heads,
   type Parameters,
 } from './decoder-block.ts';
-import type { ModelConfig } from '../config/model-config.ts';
+import type { ModelConfig } from '../config/architecture.ts';
 
 /** Keys and values of one layer: the past as [R, kv, C, hd], a step's own as [R, kv, 1, hd]. */
 export interface KeysAndValues {

@@ -11,13 +11,8 @@ import {
   tf,
   type Tensor,
 } from '../../agent_rl/engine/ops.ts';
-import {
-  adapterParameter,
-  adapterScale,
-  dropoutParameter,
-  type Adapter,
-} from '../adapters/adapter.ts';
-import type { ModelConfig } from '../config/model-config.ts';
+import type { Adapter, ModelConfig } from '../config/architecture.ts';
+import { adapterParameter, adapterScale, dropoutParameter } from '../adapters/adapter.ts';
 import {
   embeddingName,
   finalNormName,

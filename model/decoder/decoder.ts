@@ -13,7 +13,7 @@ import {
   type Decoder,
   type Parameters,
 } from './decoder-block.ts';
-import type { ModelConfig } from '../config/model-config.ts';
+import type { ModelConfig } from '../config/architecture.ts';
 import { layerParameter, parameter } from '../config/parameters.ts';
 
 /** Whole sequences, padded at the right to one length T: no token sees the padding that follows it. */

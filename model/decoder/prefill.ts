@@ -2,7 +2,7 @@ import type { Tensor } from '../../agent_rl/engine/ops.ts';
 import { tf } from '../../agent_rl/engine/ops.ts';
 import { finishLayer, type Decoder, type Parameters } from './decoder-block.ts';
 import { attend, embedSequences, sequenceHeads, type SequenceInputs } from './decoder.ts';
-import type { ModelConfig } from '../config/model-config.ts';
+import type { ModelConfig } from '../config/architecture.ts';
 
 /** Rotated keys and values of one layer, [kv, T, hd] each. */
 export interface LayerCache {

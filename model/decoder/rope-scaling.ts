@@ -1,40 +1,6 @@
+import type { Llama3Scaling, RopeScaling, YarnScaling } from '../config/architecture.ts';
 import { isRecord } from '../config/is-record.ts';
 import { JsonFields } from '../config/json-fields.ts';
-
-/** How rotary frequencies are changed so that a model reaches beyond the positions it was trained for. */
-export type RopeScaling = LinearScaling | Llama3Scaling | YarnScaling;
-
-/** Every frequency divided by the factor (https://arxiv.org/abs/2306.15595). */
-export interface LinearScaling {
-  type: 'linear';
-  factor: number;
-}
-
-/** Llama 3.1: low frequencies divided, high ones kept, a ramp between the two. */
-export interface Llama3Scaling {
-  type: 'llama3';
-  factor: number;
-  /** Frequencies that turn less often than this within `originalPositions` are divided. */
-  lowFrequencyTurns: number;
-  /** Frequencies that turn more often than this are kept. */
-  highFrequencyTurns: number;
-  originalPositions: number;
-}
-
-/** YaRN (https://arxiv.org/abs/2309.00071). */
-export interface YarnScaling {
-  type: 'yarn';
-  factor: number;
-  originalPositions: number;
-  /** Multiplies cosines and sines, and so logits of attention by its square. */
-  attentionFactor: number;
-  /** Frequencies that turn more often than this within `originalPositions` are kept. */
-  betaFast: number;
-  /** Frequencies that turn less often than this are divided. */
-  betaSlow: number;
-  /** The ends of the ramp are rounded outwards to whole dimensions. */
-  truncate: boolean;
-}
 
 interface Rope {
   ropeTheta: number;

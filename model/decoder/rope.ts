@@ -1,5 +1,9 @@
-import type { ModelConfig } from '../config/model-config.ts';
-import type { Llama3Scaling, RopeScaling, YarnScaling } from './rope-scaling.ts';
+import type {
+  Llama3Scaling,
+  ModelConfig,
+  RopeScaling,
+  YarnScaling,
+} from '../config/architecture.ts';
 
 /**
  * Cosines and sines of rotary embeddings (Su et al. 2021, https://arxiv.org/abs/2104.09864), in the half-split

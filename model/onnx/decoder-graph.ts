@@ -8,8 +8,8 @@
 import { Graph, type EmitOptions } from '../../agent_rl/engine/trace/graph.ts';
 import type { LinearModule } from '../../agent_rl/core/services/linear-module.ts';
 import type { OpenGraph, Port } from '../../agent_rl/engine/onnx/model-parts.ts';
-import { adapterParameter, adapterScale, allSpecs, type Adapter } from '../adapters/adapter.ts';
-import type { ModelConfig } from '../config/model-config.ts';
+import type { Adapter, ModelConfig } from '../config/architecture.ts';
+import { adapterParameter, adapterScale, allSpecs } from '../adapters/adapter.ts';
 import {
   embeddingName,
   finalNormName,

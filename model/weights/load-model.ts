@@ -2,7 +2,8 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
-import { readModelConfig, writeModelConfig, type ModelConfig } from '../config/model-config.ts';
+import type { ModelConfig, Quantization } from '../config/architecture.ts';
+import { readModelConfig, writeModelConfig } from '../config/model-config.ts';
 import {
   embeddingName,
   headName,
@@ -12,7 +13,6 @@ import {
   type ParameterSpec,
   type Weights,
 } from '../config/parameters.ts';
-import type { Quantization } from '../config/quantization.ts';
 import { quantizeWeights, type QuantizeOptions } from './quantize-weights.ts';
 import { closeWeights, openWeights, type StoredTensor } from './open-weights.ts';
 import { readJson } from '../config/read-json.ts';

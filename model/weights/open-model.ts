@@ -3,12 +3,11 @@ import path from 'node:path';
 
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
-import { initialAdapter, type Adapter } from '../adapters/adapter.ts';
+import type { Adapter, ModelConfig, Quantization } from '../config/architecture.ts';
+import { initialAdapter } from '../adapters/adapter.ts';
 import { holdsAdapter, readAdapterConfig, readAdapterWeights } from '../adapters/adapter-files.ts';
 import { inspectModel, loadModel } from './load-model.ts';
 import { requireQuantizable } from './quantize-weights.ts';
-import type { ModelConfig } from '../config/model-config.ts';
-import type { Quantization } from '../config/quantization.ts';
 
 /** An adapter to begin with. */
 export interface NewAdapter extends Omit<Adapter, 'name'> {

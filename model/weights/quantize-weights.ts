@@ -1,5 +1,5 @@
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
-import type { ModelConfig } from '../config/model-config.ts';
+import type { ModelConfig, Quantization } from '../config/architecture.ts';
 import {
   linearShapes,
   parameterSpecs,
@@ -8,7 +8,7 @@ import {
   type ParameterSpec,
   type Weights,
 } from '../config/parameters.ts';
-import { quantizationProblems, type Quantization } from '../config/quantization.ts';
+import { quantizationProblems } from '../config/quantization.ts';
 
 /** A matrix [out, in] in four bits, as `quantizedMatMul` reads it. */
 export interface QuantizedMatrix {

@@ -1,4 +1,4 @@
-import type { ModelConfig } from '../../model/config/model-config.ts';
+import type { ModelConfig } from '../../model/config/architecture.ts';
 
 /** The shape speed is compared at: 25.8 M parameters, the layout of MiniMind-3. */
 export const benchModel: ModelConfig = {

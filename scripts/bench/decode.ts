@@ -3,7 +3,7 @@ import { unbiased } from '../../agent_rl/core/services/sampling.ts';
 import type { Engine } from '../../agent_rl/engine/engine.ts';
 import { DecoderPrograms } from '../../agent_rl/generation/decoder-programs.ts';
 import { LocalGenerator } from '../../agent_rl/generation/local-generator.ts';
-import type { ModelConfig } from '../../model/config/model-config.ts';
+import type { ModelConfig } from '../../model/config/architecture.ts';
 import { initialParameters } from '../../model/config/parameters.ts';
 
 export interface DecodeRate {

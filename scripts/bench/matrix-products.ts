@@ -5,7 +5,7 @@ import path from 'node:path';
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 import { OnnxEngine } from '../../agent_rl/engine/onnx-engine.ts';
 import { tf } from '../../agent_rl/engine/ops.ts';
-import type { ModelConfig } from '../../model/config/model-config.ts';
+import type { ModelConfig } from '../../model/config/architecture.ts';
 import { elementCount } from '../../model/config/parameters.ts';
 import type { BatchSize } from './bench-model.ts';
 import { median, timed } from './statistics.ts';

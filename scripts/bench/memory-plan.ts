@@ -1,7 +1,7 @@
 import { memoryPlan } from '../../agent_rl/engine-thread/memory-plan.ts';
 import { keepingLayers, type ProgramMemory } from '../../agent_rl/learner/train-program.ts';
 import { messageOf } from '../../agent_rl/core/errors.ts';
-import type { ModelConfig } from '../../model/config/model-config.ts';
+import type { ModelConfig } from '../../model/config/architecture.ts';
 import { answerTo } from './qwen3-shape.ts';
 import { benchAdapter, qwen3Shape } from './qwen3-shape/shape.ts';
 

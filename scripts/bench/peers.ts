@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 import { packageRoot } from '../../agent_rl/core/package-root.ts';
-import type { ModelConfig } from '../../model/config/model-config.ts';
+import type { ModelConfig } from '../../model/config/architecture.ts';
 import type { BatchSize } from './bench-model.ts';
 import { withPeerPython, type PeerPython } from './peer-python.ts';
 import { programOutput } from './program-output.ts';

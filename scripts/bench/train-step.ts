@@ -8,7 +8,7 @@ import {
   keepingLayers,
 } from '../../agent_rl/learner/train-program.ts';
 import { causalMask } from '../../model/decoder/decoder.ts';
-import type { ModelConfig } from '../../model/config/model-config.ts';
+import type { ModelConfig } from '../../model/config/architecture.ts';
 import {
   initialParameters,
   parameterCount,

@@ -1,5 +1,5 @@
 import type { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
-import type { ModelConfig } from '../../model/config/model-config.ts';
+import type { ModelConfig } from '../../model/config/architecture.ts';
 import {
   embeddingName,
   finalNormName,

@@ -9,7 +9,7 @@ import { packageRoot } from '../../agent_rl/core/package-root.ts';
 import { conversationLine } from '../../dataset/demonstrations/conversations.ts';
 import { copyLanguageModelFiles } from '../../model/text/language-model.ts';
 import { loadModel, saveModel } from '../../model/weights/load-model.ts';
-import type { ModelConfig } from '../../model/config/model-config.ts';
+import type { ModelConfig } from '../../model/config/architecture.ts';
 import type { initialParameters } from '../../model/config/parameters.ts';
 import { tokenizerConfig } from './tokenizer-config.ts';
 import { trainTokenizer } from './train-tokenizer.ts';

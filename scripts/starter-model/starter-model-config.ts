@@ -1,4 +1,4 @@
-import type { ModelConfig } from '../../model/config/model-config.ts';
+import type { ModelConfig } from '../../model/config/architecture.ts';
 
 /** The MiniMind-3 layout at 2.6 M parameters, 10.5 MB in float32: the size that learns to program in minutes on two cores. */
 export const starterModelConfig: ModelConfig = {

@@ -1,5 +1,8 @@
+import { posix } from 'node:path';
+
 import { describe, expect, test } from '@jest/globals';
 
+import { importCircles } from '../support/import-circles.ts';
 import { importsOf, projectFile, sourceFiles, type SourceFile } from '../support/source-files.ts';
 
 /** Lowest first. A folder may import itself and lower rows, never a neighbour of its own row. */
@@ -89,6 +92,43 @@ describe('the rows of design.md', () => {
       import winston from 'winston'; // from '../cli/main.ts'
     `;
     expect(brokenRows({ path: 'agent_rl/telemetry/planted.ts', text })).toEqual([]);
+  });
+});
+
+const rooms = ['dataset', 'model', 'scripts'];
+
+describe('circles of imports', () => {
+  test('there are none, type imports counted', () => {
+    expect(importCircles(sourceFiles(rooms))).toEqual([]);
+  });
+
+  test('a planted circle is found, and files that only lead into it are not part of it', () => {
+    const planted = [
+      { path: 'model/a.ts', text: "import type { B } from './b.ts';" },
+      { path: 'model/b.ts', text: "export { c } from './inner/c.ts';" },
+      { path: 'model/inner/c.ts', text: "const { a } = await import('../a.ts');" },
+      { path: 'model/outside.ts', text: "import './a.ts';\nimport './other.ts';" },
+      { path: 'model/other.ts', text: "import { join } from 'node:path';" },
+    ];
+    expect(importCircles(planted)).toEqual([['model/a.ts', 'model/b.ts', 'model/inner/c.ts']]);
+  });
+});
+
+describe('sizes', () => {
+  const sources = sourceFiles(rooms, ['.ts', '.py']);
+
+  test('no folder has more than 15 source files', () => {
+    const counts = new Map<string, number>();
+    for (const { path } of sources) {
+      const folder = posix.dirname(path);
+      counts.set(folder, (counts.get(folder) ?? 0) + 1);
+    }
+    expect([...counts].filter(([, count]) => count > 15)).toEqual([]);
+  });
+
+  test('no source file has more than 400 lines', () => {
+    const lengths = sources.map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }));
+    expect(lengths.filter(({ lines }) => lines > 400)).toEqual([]);
   });
 });
 

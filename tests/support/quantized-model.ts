@@ -1,5 +1,5 @@
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
-import type { ModelConfig } from '../../model/config/model-config.ts';
+import type { ModelConfig } from '../../model/config/architecture.ts';
 import { initialParameters, parameterSpecs, unquantized } from '../../model/config/parameters.ts';
 import { dequantizedTensor, quantizeWeights } from '../../model/weights/quantize-weights.ts';
 import { tinyModelConfig } from './tiny-model.ts';

@@ -13,11 +13,14 @@ export interface SourceFile {
 /** Text of a file at the root of the project. */
 export const projectFile = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-/** Every TypeScript file under the folders of source. */
-export function sourceFiles(folders: readonly string[]): readonly SourceFile[] {
+/** Every file of these endings under the folders of source. */
+export function sourceFiles(
+  folders: readonly string[],
+  endings: readonly string[] = ['.ts'],
+): readonly SourceFile[] {
   return folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts'))
+      .filter((file) => endings.some((ending) => file.endsWith(ending)))
       .map((file) => posix.join(folder, file.split(sep).join('/')))
       .map((path) => ({ path, text: projectFile(path) })),
   );

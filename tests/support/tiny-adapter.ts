@@ -1,12 +1,7 @@
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
-import {
-  adapterParameter,
-  adapterSpecs,
-  adapterTargets,
-  type Adapter,
-} from '../../model/adapters/adapter.ts';
+import type { Adapter, ModelConfig } from '../../model/config/architecture.ts';
+import { adapterParameter, adapterSpecs, adapterTargets } from '../../model/adapters/adapter.ts';
 import { writeAdapter } from '../../model/adapters/adapter-files.ts';
-import type { ModelConfig } from '../../model/config/model-config.ts';
 import { elementCount, layerParameter } from '../../model/config/parameters.ts';
 
 export const tinyAdapter: Adapter = {

@@ -1,5 +1,5 @@
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
-import type { ModelConfig } from '../../model/config/model-config.ts';
+import type { ModelConfig } from '../../model/config/architecture.ts';
 import { parameterSpecs, elementCount } from '../../model/config/parameters.ts';
 
 const base: ModelConfig = {

@@ -4,13 +4,12 @@ import { AgentRlError } from '../../core/errors.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { openEngine } from '../../engine/open-engine.ts';
 import { inspectModel } from '../../../model/weights/load-model.ts';
-import type { ModelConfig } from '../../../model/config/model-config.ts';
+import type { ModelConfig, Quantization } from '../../../model/config/architecture.ts';
 import {
   openModel,
   type ModelLayers,
   type OpenedModel,
 } from '../../../model/weights/open-model.ts';
-import type { Quantization } from '../../../model/config/quantization.ts';
 import { requireQuantizable } from '../../../model/weights/quantize-weights.ts';
 import { localLayers } from '../../../model/find/local-layers.ts';
 import { localModel } from '../../../model/find/local-model.ts';

@@ -4,11 +4,10 @@ import { chooseTasks, evaluate } from '../../trainer/evaluate.ts';
 import { openAgent } from '../../compose/agent.ts';
 import { checkpointAt } from '../../runs/checkpoints.ts';
 import { withoutAdapters } from '../../compose/new-adapter.ts';
-import { reportGroups } from '../../../dataset/tasks/report-groups.ts';
 import type { EvaluationOptions, JobResult } from '../job.ts';
 import { rateText } from '../../runs/run-records.ts';
 import { evaluationSummary } from '../../runs/summary.ts';
-import { readTaskSets, sayIfFewer } from '../../../dataset/tasks/task-sets.ts';
+import { readTaskSets, reportGroups, sayIfFewer } from '../../../dataset/tasks/task-sets.ts';
 import { choosePlugins } from '../../compose/plugins/choose-plugins.ts';
 
 /** Attempts the tasks of a split with a checkpoint, or with the config's model. */

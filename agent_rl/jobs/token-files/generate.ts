@@ -8,7 +8,7 @@ import { truncates } from '../../generation/draw-token.ts';
 import { LocalGenerator } from '../../generation/local-generator.ts';
 import { LanguageModelPolicy } from '../../policies/language-model-policy.ts';
 import { visibleControls, withProgress } from '../../telemetry/index.ts';
-import type { ModelConfig } from '../../../model/config/model-config.ts';
+import type { ModelConfig } from '../../../model/config/architecture.ts';
 import { builtinPlugins } from '../../compose/plugins/builtin-plugins.ts';
 import { cacheBytes, type CacheRequest } from '../../engine-thread/check-cache-fits.ts';
 import { mebibytes } from '../../telemetry/mebibytes.ts';

@@ -1,4 +1,4 @@
-import type { ModelConfig } from '../../../model/config/model-config.ts';
+import type { ModelConfig } from '../../../model/config/architecture.ts';
 import { shownValue } from '../../../dataset/tasks/dataset-problem.ts';
 import type { Report } from './input-rows.ts';
 

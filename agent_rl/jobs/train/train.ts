@@ -42,13 +42,13 @@ import { startingWeights } from '../../compose/model-request.ts';
 import { previewText } from './task-preview.ts';
 import {
   readTaskSets,
+  reportGroups,
   refuseLeaks,
   sayIfFewer,
   samplerOf,
   type TaskSet,
 } from '../../../dataset/tasks/task-sets.ts';
 import { quantization, requireTrainableModel } from '../../compose/quantization.ts';
-import { reportGroups } from '../../../dataset/tasks/report-groups.ts';
 import { type OpenedFacts, type PlanFacts, planText, trainingPlan } from './plan.ts';
 import { trainerOptions } from './trainer-options.ts';
 import { throwIfStopped, unlessStopped } from '../../compose/unless-stopped.ts';

@@ -9,6 +9,7 @@ import { processTreeUsage } from '../../../agent_rl/telemetry/index.ts';
 import { findRun } from './find-run.ts';
 import { moreWarmUp } from './more-warm-up.ts';
 import { readOnce } from './read-once.ts';
+import type { SeedOptions } from './seed-options.ts';
 
 /** A success rate as runs and evaluations report it. */
 export interface Rate {
@@ -49,20 +50,6 @@ export interface SeedControls {
   toolUnavailable: Evaluated;
   /** The same run with its rewards dealt out at random. */
   shuffledRewards: { run: string; after: Evaluated };
-}
-
-export interface SeedOptions {
-  seed: number;
-  config: string;
-  sftConfig: string;
-  /** `a.b=c`, over the config. */
-  sets: readonly string[];
-  /** Folder of runs to read instead of repeating them. */
-  runs: string;
-  /** Where the parts of this seed are kept. */
-  folder: string;
-  signal: AbortSignal;
-  print: (text: string) => void;
 }
 
 const attemptsBefore = 16;

@@ -6,7 +6,7 @@ import { runSft } from '../../../agent_rl/jobs/train/sft.ts';
 import { loadConfig } from '../../../agent_rl/config/index.ts';
 import { conversationLine } from '../../../dataset/demonstrations/conversations.ts';
 import { teacherConversations } from '../../starter-model/teacher-conversations.ts';
-import type { SeedOptions } from './controls-of-seed.ts';
+import type { SeedOptions } from './seed-options.ts';
 
 export interface MoreWarmUp {
   checkpoint: string;

@@ -1,5 +1,5 @@
 import { allSpecs } from '../../../model/adapters/adapter.ts';
-import type { ModelConfig } from '../../../model/config/model-config.ts';
+import type { ModelConfig } from '../../../model/config/architecture.ts';
 import { elementCount } from '../../../model/config/parameters.ts';
 
 /**

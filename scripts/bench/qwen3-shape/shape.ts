@@ -1,6 +1,5 @@
-import { adapterTargets, type Adapter } from '../../../model/adapters/adapter.ts';
-import type { ModelConfig } from '../../../model/config/model-config.ts';
-import type { Quantization } from '../../../model/config/quantization.ts';
+import type { Adapter, ModelConfig, Quantization } from '../../../model/config/architecture.ts';
+import { adapterTargets } from '../../../model/adapters/adapter.ts';
 
 /** A model and how much it is given to do. */
 export interface Shape {

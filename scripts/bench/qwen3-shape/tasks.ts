@@ -1,5 +1,5 @@
 import { benchAdapter, type Shape } from './shape.ts';
-import type { ModelConfig } from '../../../model/config/model-config.ts';
+import type { ModelConfig } from '../../../model/config/architecture.ts';
 
 /** What is timed, in a process of its own so that its peak of memory is its own. */
 export type Task =

@@ -6,12 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { OnnxEngine } from '../../../agent_rl/engine/onnx-engine.ts';
 import { LocalLearner } from '../../../agent_rl/learner/local-learner.ts';
 import { readAdapterConfig, readAdapterWeights } from '../../../model/adapters/adapter-files.ts';
-import {
-  adapterParameter,
-  adapterScale,
-  adapterSpecs,
-  type Adapter,
-} from '../../../model/adapters/adapter.ts';
+import type { Adapter } from '../../../model/config/architecture.ts';
+import { adapterParameter, adapterScale, adapterSpecs } from '../../../model/adapters/adapter.ts';
 import { loadModel, type LoadedModel } from '../../../model/weights/load-model.ts';
 import { layerParameter, linearShapes, requireFloats } from '../../../model/config/parameters.ts';
 import {

@@ -12,7 +12,7 @@ import { tf, tokenLogProbs, type Tensor } from '../../../agent_rl/engine/ops.ts'
 import { lmHead } from '../../../model/decoder/decoder-block.ts';
 import { causalMask, decoderHidden } from '../../../model/decoder/decoder.ts';
 import { decodeMask, decodeStep } from '../../../model/decoder/decode-step.ts';
-import type { ModelConfig } from '../../../model/config/model-config.ts';
+import type { ModelConfig } from '../../../model/config/architecture.ts';
 import { parameterSpecs } from '../../../model/config/parameters.ts';
 import { prefill } from '../../../model/decoder/prefill.ts';
 import { ropeTables, ropeTablesUpTo } from '../../../model/decoder/rope.ts';

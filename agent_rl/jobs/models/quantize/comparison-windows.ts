@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 
 import { AgentRlError, messageOf } from '../../../core/errors.ts';
 import { KeyedRng } from '../../../core/keyed-rng.ts';
-import type { ModelConfig } from '../../../../model/config/model-config.ts';
+import type { ModelConfig } from '../../../../model/config/architecture.ts';
 import { Tokenizer } from '../../../../model/text/tokenizer.ts';
 import type { QuantizeOptions } from '../../job.ts';
 

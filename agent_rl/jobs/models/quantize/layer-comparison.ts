@@ -2,7 +2,7 @@ import type { Engine, Program, TensorData, TensorSpec } from '../../../engine/en
 import { tf, type Tensor } from '../../../engine/ops.ts';
 import { finishLayer, type Decoder } from '../../../../model/decoder/decoder-block.ts';
 import { attend, causalMask, sequenceHeads } from '../../../../model/decoder/decoder.ts';
-import type { ModelConfig } from '../../../../model/config/model-config.ts';
+import type { ModelConfig } from '../../../../model/config/architecture.ts';
 import {
   embeddingName,
   finalNormName,

@@ -1,6 +1,6 @@
 import type { Engine, Program, TensorSpec } from '../../../engine/engine.ts';
 import { rmsNorm, tf, type Tensor } from '../../../engine/ops.ts';
-import type { ModelConfig } from '../../../../model/config/model-config.ts';
+import type { ModelConfig } from '../../../../model/config/architecture.ts';
 
 /** How far the predictions of two models are apart. Natural logarithms. */
 export interface LogitGaps {

@@ -7,16 +7,11 @@ import { AgentRlError } from '../../../core/errors.ts';
 import { KeyedRng } from '../../../core/keyed-rng.ts';
 import { openEngine } from '../../../engine/open-engine.ts';
 import { writeFolderAtomic } from '../../../telemetry/index.ts';
-import {
-  adapterTargets,
-  initialAdapter,
-  type Adapter,
-} from '../../../../model/adapters/adapter.ts';
+import type { Adapter, ModelConfig, Quantization } from '../../../../model/config/architecture.ts';
+import { adapterTargets, initialAdapter } from '../../../../model/adapters/adapter.ts';
 import { writeAdapter } from '../../../../model/adapters/adapter-files.ts';
 import { copyLanguageModelFiles } from '../../../../model/text/language-model.ts';
 import { inspectModel, loadModel, saveModel } from '../../../../model/weights/load-model.ts';
-import type { ModelConfig } from '../../../../model/config/model-config.ts';
-import type { Quantization } from '../../../../model/config/quantization.ts';
 import { requireQuantizable } from '../../../../model/weights/quantize-weights.ts';
 import { localModel } from '../../../../model/find/local-model.ts';
 import type { JobResult, QuantizeOptions } from '../../job.ts';

@@ -1,6 +1,6 @@
-import { adapterSpecs, type Adapter } from '../../../../model/adapters/adapter.ts';
+import type { Adapter, ModelConfig } from '../../../../model/config/architecture.ts';
+import { adapterSpecs } from '../../../../model/adapters/adapter.ts';
 import type { ModelFacts } from '../../../../model/weights/load-model.ts';
-import type { ModelConfig } from '../../../../model/config/model-config.ts';
 import { elementCount, type Weights } from '../../../../model/config/parameters.ts';
 import { mebibytes } from '../../../telemetry/mebibytes.ts';
 import type { JobResult, QuantizeOptions } from '../../job.ts';

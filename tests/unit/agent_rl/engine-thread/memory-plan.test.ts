@@ -7,8 +7,8 @@ import {
   type MemoryRequest,
 } from '../../../../agent_rl/engine-thread/memory-plan.ts';
 import type { LossSpec } from '../../../../agent_rl/core/services/learner.ts';
-import { adapterTargets, type Adapter } from '../../../../model/adapters/adapter.ts';
-import type { ModelConfig } from '../../../../model/config/model-config.ts';
+import type { Adapter, ModelConfig } from '../../../../model/config/architecture.ts';
+import { adapterTargets } from '../../../../model/adapters/adapter.ts';
 import { parameterCount } from '../../../../model/config/parameters.ts';
 import { thrownBy } from '../../../support/thrown.ts';
 import { tinyModelConfig } from '../../../support/tiny-model.ts';

@@ -5,14 +5,13 @@ import type { LossSpec, TrainDatum } from '../../../../agent_rl/core/services/le
 import { OnnxEngine } from '../../../../agent_rl/engine/onnx-engine.ts';
 import { LocalLearner } from '../../../../agent_rl/learner/local-learner.ts';
 import type { ProgramMemory } from '../../../../agent_rl/learner/train-program.ts';
+import type { Adapter, ModelConfig } from '../../../../model/config/architecture.ts';
 import {
   adapterParameter,
   adapterScale,
   adapterSpecs,
   adapterTargets,
-  type Adapter,
 } from '../../../../model/adapters/adapter.ts';
-import type { ModelConfig } from '../../../../model/config/model-config.ts';
 import { elementCount, layerParameter, linearShapes } from '../../../../model/config/parameters.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { tinyModels, tinyWeights } from '../../../support/tiny-models.ts';

@@ -7,8 +7,8 @@ import { DecoderPrograms } from '../../../../agent_rl/generation/decoder-program
 import { LocalGenerator } from '../../../../agent_rl/generation/local-generator.ts';
 import { LocalLearner } from '../../../../agent_rl/learner/local-learner.ts';
 import { keepingLayers } from '../../../../agent_rl/learner/train-program.ts';
-import { adapterSpecs, adapterTargets, type Adapter } from '../../../../model/adapters/adapter.ts';
-import type { ModelConfig } from '../../../../model/config/model-config.ts';
+import type { Adapter, ModelConfig } from '../../../../model/config/architecture.ts';
+import { adapterSpecs, adapterTargets } from '../../../../model/adapters/adapter.ts';
 import { elementCount, type Weights } from '../../../../model/config/parameters.ts';
 import { tinyQuantizedModel } from '../../../support/quantized-model.ts';
 import { tinyModelConfig } from '../../../support/tiny-model.ts';

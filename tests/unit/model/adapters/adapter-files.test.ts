@@ -5,7 +5,8 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 
 import { linearModules } from '../../../../agent_rl/core/services/linear-module.ts';
-import { adapterTargets, type Adapter } from '../../../../model/adapters/adapter.ts';
+import type { Adapter } from '../../../../model/config/architecture.ts';
+import { adapterTargets } from '../../../../model/adapters/adapter.ts';
 import {
   holdsAdapter,
   readAdapterConfig,

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 
 import { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
+import type { Adapter } from '../../../../model/config/architecture.ts';
 import {
   adapterParameter,
   adapterScale,
@@ -13,7 +14,6 @@ import {
   requireTrainable,
   trainedSpecs,
   withoutTrainedAdapter,
-  type Adapter,
 } from '../../../../model/adapters/adapter.ts';
 import { tinyAdapter } from '../../../support/tiny-adapter.ts';
 import { tinyModels } from '../../../support/tiny-models.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 
 import { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
-import type { ModelConfig } from '../../../../model/config/model-config.ts';
+import type { ModelConfig } from '../../../../model/config/architecture.ts';
 import {
   initialParameters,
   parameter,

@@ -8,7 +8,7 @@ import {
   decodeStep,
   type KeysAndValues,
 } from '../../../../model/decoder/decode-step.ts';
-import type { ModelConfig } from '../../../../model/config/model-config.ts';
+import type { ModelConfig } from '../../../../model/config/architecture.ts';
 import { parameterSpecs } from '../../../../model/config/parameters.ts';
 import { prefill } from '../../../../model/decoder/prefill.ts';
 import { ropeTables, ropeTablesUpTo } from '../../../../model/decoder/rope.ts';

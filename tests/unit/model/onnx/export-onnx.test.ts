@@ -10,11 +10,11 @@ import { greedy } from '../../../../agent_rl/core/services/sampling.ts';
 import { OnnxEngine } from '../../../../agent_rl/engine/onnx-engine.ts';
 import { DecoderPrograms } from '../../../../agent_rl/generation/decoder-programs.ts';
 import { LocalGenerator } from '../../../../agent_rl/generation/local-generator.ts';
+import type { Adapter, ModelConfig, RopeScaling } from '../../../../model/config/architecture.ts';
 import {
   adapterParameter,
   adapterTargets,
   initialAdapter,
-  type Adapter,
 } from '../../../../model/adapters/adapter.ts';
 import { writeAdapter } from '../../../../model/adapters/adapter-files.ts';
 import { exportOnnx } from '../../../../model/onnx/export-onnx.ts';
@@ -24,8 +24,6 @@ import {
 } from '../../../../model/text/language-model.ts';
 import { loadModel, saveModel } from '../../../../model/weights/load-model.ts';
 import { requireFloats } from '../../../../model/config/parameters.ts';
-import type { ModelConfig } from '../../../../model/config/model-config.ts';
-import type { RopeScaling } from '../../../../model/decoder/rope-scaling.ts';
 import { plainLogits } from '../../../support/plain-decoder.ts';
 import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
 import { rejectionOf } from '../../../support/thrown.ts';

@@ -13,7 +13,7 @@ import {
   LanguageModel,
   openLanguageModelFolder,
 } from '../../../../model/text/language-model.ts';
-import type { ModelConfig } from '../../../../model/config/model-config.ts';
+import type { ModelConfig } from '../../../../model/config/architecture.ts';
 import { miniMind3, miniMind3Folder } from '../../../support/minimind3.ts';
 import { tinyModels } from '../../../support/tiny-models.ts';
 

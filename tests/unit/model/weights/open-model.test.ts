@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
-import { adapterSpecs, type Adapter } from '../../../../model/adapters/adapter.ts';
+import type { Adapter } from '../../../../model/config/architecture.ts';
+import { adapterSpecs } from '../../../../model/adapters/adapter.ts';
 import { readAdapterConfig, writeAdapter } from '../../../../model/adapters/adapter-files.ts';
 import { saveModel } from '../../../../model/weights/load-model.ts';
 import { adapterFolders, modelLayers, openModel } from '../../../../model/weights/open-model.ts';

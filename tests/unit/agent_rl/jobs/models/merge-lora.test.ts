@@ -9,7 +9,7 @@ import { score } from '../../../../../agent_rl/jobs/token-files/score.ts';
 import { writeAdapter } from '../../../../../model/adapters/adapter-files.ts';
 import { loadModel, saveModel } from '../../../../../model/weights/load-model.ts';
 import type { Weights } from '../../../../../model/config/parameters.ts';
-import type { Quantization } from '../../../../../model/config/quantization.ts';
+import type { Quantization } from '../../../../../model/config/architecture.ts';
 import { tinyQuantizedModel } from '../../../../support/quantized-model.ts';
 import { requireFloats } from '../../../../../model/config/parameters.ts';
 import { temporaryFolder, writeBelow } from '../../../../support/temporary-folder.ts';
