@@ -53,7 +53,7 @@ export type {
 export type { SandboxDoctorOptions } from './jobs/machine/sandbox-doctor.ts';
 export type { ServeSandboxOptions } from './jobs/machine/serve-sandbox.ts';
 export type { SandboxType } from './sandbox/choose-backend.ts';
-export type { ModelChoice } from './jobs/models/using-model.ts';
+export type { ModelChoice } from './jobs/models/model-choice.ts';
 export type {
   HubSettings,
   PrepareDataOptions,
@@ -86,7 +86,6 @@ export {
   SearchEnv,
   type SearchSettings,
 } from './environments/index.ts';
-export type { GenerationTotals } from './generation/local-generator.ts';
 export {
   type CodeTargetSettings,
   HermesFormat,
@@ -111,7 +110,7 @@ export {
 export type { GroupScheme, RewardTerm } from './algorithms/combine-group-rewards.ts';
 export type { RewardCombination } from './trainer/collect/group-rewards.ts';
 
-export type { ProgramMemory } from './learner/train-program.ts';
+export type { ProgramMemory } from './learner/program-memory.ts';
 export * from './rollout/index.ts';
 export * from './trainer/index.ts';
 export * from '../dataset/index.ts';

@@ -1,12 +1,17 @@
 import type { Engine } from '../engine/engine.ts';
 import { openEngine } from '../engine/open-engine.ts';
 import { AgentRlError } from '../core/errors.ts';
-import type { Generation, GenerationRequest } from '../core/services/generator.ts';
+import type {
+  Generation,
+  GenerationRequest,
+  GenerationTotals,
+} from '../core/services/generator.ts';
 import type { Learner, LossSpec } from '../core/services/learner.ts';
 import { DecoderPrograms } from '../generation/decoder-programs.ts';
-import { LocalGenerator, type GenerationTotals } from '../generation/local-generator.ts';
+import { LocalGenerator } from '../generation/local-generator.ts';
 import { LocalLearner } from '../learner/local-learner.ts';
-import { keepingLayers, type ProgramMemory } from '../learner/train-program.ts';
+import type { ProgramMemory } from '../learner/program-memory.ts';
+import { keepingLayers } from '../learner/train-program.ts';
 import { countParameters, type ParameterCounts } from '../../model/adapters/adapter.ts';
 import {
   describeModel,

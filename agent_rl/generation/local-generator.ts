@@ -1,5 +1,10 @@
 import { AgentRlError } from '../core/errors.ts';
-import type { Generation, GenerationRequest, Generator } from '../core/services/generator.ts';
+import type {
+  Generation,
+  GenerationRequest,
+  GenerationTotals,
+  Generator,
+} from '../core/services/generator.ts';
 import { bucketSize } from '../engine/program-cache.ts';
 import type { Weights } from '../../model/config/parameters.ts';
 import { drawTruncated, truncates } from './draw-token.ts';
@@ -13,16 +18,6 @@ export interface LocalGeneratorOptions {
   rows: number;
   /** Positions per row: prompt, turns and tool results together. Rounded up to a multiple of 16. */
   maxContextTokens: number;
-}
-
-/** Running totals, for throughput and for the share of time spent outside the runtime. */
-export interface GenerationTotals {
-  steps: number;
-  sampledTokens: number;
-  fedTokens: number;
-  prefilledTokens: number;
-  runS: number;
-  totalS: number;
 }
 
 const hidden = -1e9;

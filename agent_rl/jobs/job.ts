@@ -1,5 +1,5 @@
 import type { Sampling } from '../core/services/sampling.ts';
-import type { ModelChoice } from './models/using-model.ts';
+import type { ModelChoice } from './models/model-choice.ts';
 import type { PrepareDataOptions } from './data/prepare-data/prepare-data-options.ts';
 import type { PreparedRun } from '../compose/prepare-run.ts';
 import type { SandboxType } from '../sandbox/choose-backend.ts';

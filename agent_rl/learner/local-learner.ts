@@ -35,6 +35,7 @@ import {
   type BatchShape,
   type TrainBatch,
 } from './train-batch.ts';
+import type { ProgramMemory } from './program-memory.ts';
 import {
   compileScoreProgram,
   compileTrainProgram,
@@ -43,7 +44,6 @@ import {
   keepingLayers,
   sumPrefix,
   usesReference,
-  type ProgramMemory,
 } from './train-program.ts';
 
 export interface LocalLearnerOptions {

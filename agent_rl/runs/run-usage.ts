@@ -1,4 +1,4 @@
-import type { GenerationTotals } from '../generation/local-generator.ts';
+import type { GenerationTotals } from '../core/services/generator.ts';
 import type { SandboxCounts } from '../sandbox/open-sandbox.ts';
 import type { PeakMemory } from '../telemetry/index.ts';
 

@@ -1,6 +1,5 @@
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import type { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
-import type { TensorSpec } from '../../agent_rl/engine/engine.ts';
 import type { ModelConfig } from './architecture.ts';
 
 /** One tensor of a model: its Hugging Face name and its shape, matrices as [out, in]. */
@@ -15,7 +14,11 @@ export interface ParameterSpec {
 export type Weights = ReadonlyMap<string, Float32Array | Uint8Array>;
 
 /** A tensor as a program's input. */
-export function inputSpec({ name, shape, dtype }: ParameterSpec): TensorSpec {
+export function inputSpec({
+  name,
+  shape,
+  dtype,
+}: ParameterSpec): Omit<ParameterSpec, 'dtype'> & { dtype: 'float32' | 'uint8' } {
   return { name, shape, dtype: dtype ?? 'float32' };
 }
 

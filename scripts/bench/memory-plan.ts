@@ -1,5 +1,6 @@
 import { memoryPlan } from '../../agent_rl/engine-thread/memory-plan.ts';
-import { keepingLayers, type ProgramMemory } from '../../agent_rl/learner/train-program.ts';
+import type { ProgramMemory } from '../../agent_rl/learner/program-memory.ts';
+import { keepingLayers } from '../../agent_rl/learner/train-program.ts';
 import { messageOf } from '../../agent_rl/core/errors.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
 import { answerTo } from './qwen3-shape.ts';

@@ -1,10 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import * as fc from 'fast-check';
 
 import type { AssistantMessage } from '../../agent_rl/core/message.ts';
+import { messageOf } from '../../agent_rl/core/errors.ts';
 import { toolCallFormats } from '../../agent_rl/core/plugins/tool-call-format.ts';
 import type { BareCall, ToolCallFormat } from '../../agent_rl/core/plugins/tool-call-format.ts';
 import type { ToolSpec } from '../../agent_rl/core/plugins/tool.ts';
+import { textsWith } from './random-texts.ts';
 
 export interface ToolCallFormatContract {
   /** The class that carries `@toolCallFormat`. */
@@ -23,6 +24,27 @@ export interface ToolCallFormatContract {
 
 const bare = ({ toolCalls = [] }: AssistantMessage): readonly BareCall[] =>
   toolCalls.map(({ name, arguments: args }) => ({ name, arguments: args }));
+
+/** Names the case in what a failing check throws. */
+function showing(what: object, check: () => void): void {
+  try {
+    check();
+  } catch (cause) {
+    throw new Error(`Failed for ${JSON.stringify(what)}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function expectWellFormed(message: AssistantMessage, turn: number): void {
+  const { role, content, toolCalls = [], malformedCalls = [] } = message;
+  const ids = [...toolCalls, ...malformedCalls].map(({ id }) => id).toSorted();
+  expect(ids).toEqual(ids.map((_, index) => `call_${turn}_${index}`).toSorted());
+  expect(role).toBe('assistant');
+  expect(typeof content).toBe('string');
+  for (const call of toolCalls) {
+    expect(call.name).not.toBe('');
+    expect(Object.prototype.toString.call(call.arguments)).toBe('[object Object]');
+  }
+}
 
 /** What every tool-call format promises. Call it from the test of each format plugin. */
 export function describeToolCallFormatContract(
@@ -90,24 +112,15 @@ export function describeToolCallFormatContract(
     });
 
     test('never throws, whatever the text, and numbers calls after their turn', () => {
-      const part = fc.oneof(fc.constantFrom(...marks, '<think>', '</think>'), fc.string());
-      const texts = fc.array(part, { maxLength: 12 }).map((parts) => parts.join(''));
-      fc.assert(
-        fc.property(texts, fc.boolean(), (text, inThought) => {
-          const message = read(text, 5, inThought);
-          const { toolCalls = [], malformedCalls = [] } = message;
-          const ids = [...toolCalls, ...malformedCalls].map(({ id }) => id).toSorted();
-          expect(ids).toEqual(ids.map((_, index) => `call_5_${index}`).toSorted());
-          expect(message.role).toBe('assistant');
-          expect(typeof message.content).toBe('string');
-          for (const call of toolCalls) {
-            expect(call.name).not.toBe('');
-            expect(Object.prototype.toString.call(call.arguments)).toBe('[object Object]');
-          }
-          expect(read(text, 5, inThought)).toEqual(message);
-        }),
-        { numRuns: 300 },
-      );
+      for (const text of textsWith([...marks, '<think>', '</think>'])) {
+        for (const inThought of [false, true]) {
+          showing({ text, inThought }, () => {
+            const message = read(text, 5, inThought);
+            expectWellFormed(message, 5);
+            expect(read(text, 5, inThought)).toEqual(message);
+          });
+        }
+      }
     });
 
     test('says of any template whether it is its own', () => {

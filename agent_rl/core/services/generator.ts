@@ -40,4 +40,14 @@ export interface Generator {
   release(episode: string): void;
 }
 
+/** Running totals, for throughput and for the share of time spent outside the runtime. */
+export interface GenerationTotals {
+  steps: number;
+  sampledTokens: number;
+  fedTokens: number;
+  prefilledTokens: number;
+  runS: number;
+  totalS: number;
+}
+
 export const GENERATOR = Symbol.for('agent_rl.Generator');

@@ -1,0 +1,96 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { packageRoot } from '../../../agent_rl/core/package-root.ts';
+import type { Ended } from '../built-program.ts';
+import { derivedLock, type Locked, type PackageLock } from './derived-lock.ts';
+
+export interface Packed {
+  tarball: string;
+  /** Paths in the package. */
+  files: string[];
+  unpackedSize: number;
+}
+
+const readJson = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
+
+/** Runs npm, never asking the network. */
+export function npm(args: string[], cwd: string): Ended {
+  const { status, stdout, stderr } = spawnSync('npm', args, {
+    cwd,
+    encoding: 'utf8',
+    timeout: 300_000,
+    // On Windows npm is a batch file.
+    shell: process.platform === 'win32',
+    env: { ...process.env, npm_config_offline: 'true', npm_config_update_notifier: 'false' },
+  });
+  return { code: status, stdout, stderr };
+}
+
+/** What `npm publish` would send. `npm test` builds it first. */
+export function packPackage(folder: string): Packed {
+  const { code, stdout, stderr } = npm(
+    ['pack', '--ignore-scripts', '--json', '--pack-destination', folder],
+    packageRoot(),
+  );
+  if (code !== 0) throw new Error(`npm pack failed:\n${stderr}`);
+  interface Listed {
+    filename: string;
+    files: { path: string }[];
+    unpackedSize: number;
+  }
+  const read = JSON.parse(stdout) as Listed[] | Record<string, Listed>;
+  const [listed] = Object.values(read);
+  if (listed === undefined) throw new Error(`npm pack listed nothing:\n${stdout}`);
+  return {
+    tarball: join(folder, listed.filename),
+    files: listed.files.map(({ path }) => path),
+    unpackedSize: listed.unpackedSize,
+  };
+}
+
+/**
+ * Makes a folder a project that has installed the package and some of our development tools: from the tarball, a lock
+ * file derived from ours and npm's cache, which `npm ci` in the repository has filled.
+ */
+export function installProject(folder: string, { tarball }: Packed, tools: string[]): void {
+  const own = readJson(join(packageRoot(), 'package.json')) as Locked & { version: string };
+  const ours = readJson(join(packageRoot(), 'package-lock.json')) as PackageLock;
+  const versionOf = (name: string): string => {
+    const version = ours.packages[`node_modules/${name}`]?.version;
+    if (version === undefined) throw new Error(`package-lock.json has no ${name}.`);
+    return version;
+  };
+  const resolved = `file:${tarball}`;
+  const project = {
+    name: 'installed-project',
+    version: '1.0.0',
+    private: true,
+    type: 'module',
+    dependencies: { agent_rl: resolved },
+    devDependencies: Object.fromEntries(tools.map((name) => [name, versionOf(name)])),
+    // What our own versions rest on.
+    overrides: own['overrides'],
+    // As README advises.
+    allowScripts: { 'onnxruntime-node': false },
+  };
+  const { version, dependencies, peerDependencies, peerDependenciesMeta, bin } = own;
+  const needs = { dependencies, peerDependencies, peerDependenciesMeta };
+  const integrity = `sha512-${createHash('sha512').update(readFileSync(tarball)).digest('base64')}`;
+  const entry = { version, resolved, integrity, bin, ...needs } as Locked;
+  const lock = derivedLock(ours, project, { name: 'agent_rl', entry });
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(project, undefined, 2));
+  writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock, undefined, 2));
+  const { code, stderr } = npm(['ci', '--ignore-scripts'], folder);
+  if (code !== 0) throw new Error(installFailed(stderr));
+}
+
+const installFailed = (stderr: string): string => {
+  const uncached = /ENOTCACHED/.test(stderr)
+    ? "npm's cache lacks what is named below: run npm ci in the repository, which fills it.\n"
+    : '';
+  return `npm ci failed without the network. ${uncached}${stderr}`;
+};
