@@ -1,8 +1,8 @@
-import ort from 'onnxruntime-node';
 import { messageOf } from '../core/errors.ts';
 import { assertComputes } from './assert-computes.ts';
 import { EagerEngine, tensorflowPackage } from './eager-engine.ts';
-import { OnnxEngine, type OnnxEngineOptions } from './onnx-engine.ts';
+import type { OnnxEngineOptions } from './onnx-engine.ts';
+import { loadOnnxEngine } from './open-engine.ts';
 
 export interface DeviceReport {
   device: string;
@@ -11,7 +11,12 @@ export interface DeviceReport {
   detail: string;
 }
 
-async function probe(device: OnnxEngineOptions['device']): Promise<DeviceReport> {
+type OnnxModule = Awaited<ReturnType<typeof loadOnnxEngine>>;
+
+async function probe(
+  { OnnxEngine }: OnnxModule,
+  device: OnnxEngineOptions['device'],
+): Promise<DeviceReport> {
   const engine = new OnnxEngine({ device, threads: 1 });
   try {
     await assertComputes(engine);
@@ -32,17 +37,29 @@ async function probeTensorflow(): Promise<DeviceReport> {
   }
 }
 
-/** Every device `openEngine` knows, and whether it works here. */
-export async function listDevices(): Promise<DeviceReport[]> {
+const onnxDevices = ['cpu', 'cuda', 'webgpu'] as const;
+
+async function probeOnnx(): Promise<DeviceReport[]> {
+  let onnx: OnnxModule;
+  try {
+    onnx = await loadOnnxEngine();
+  } catch (thrown) {
+    const detail = messageOf(thrown);
+    return onnxDevices.map((device) => ({ device, available: false, detail }));
+  }
+  const built = onnx.builtInDevices();
   const reports: DeviceReport[] = [];
-  const built = new Set(ort.listSupportedBackends().map((backend) => backend.name));
-  for (const device of ['cpu', 'cuda', 'webgpu'] as const) {
+  for (const device of onnxDevices) {
+    const detail = `this ONNX Runtime was built without ${device}`;
     reports.push(
-      built.has(device)
-        ? await probe(device)
-        : { device, available: false, detail: `this ONNX Runtime was built without ${device}` },
+      built.has(device) ? await probe(onnx, device) : { device, available: false, detail },
     );
   }
-  reports.push(await probeTensorflow());
   return reports;
 }
+
+/** Every device `openEngine` knows, and whether it works here. */
+export const listDevices = async (): Promise<DeviceReport[]> => [
+  ...(await probeOnnx()),
+  await probeTensorflow(),
+];

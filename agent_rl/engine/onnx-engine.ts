@@ -7,6 +7,10 @@ import { computeScalesApart } from './onnx/scales-apart.ts';
 import { OnnxProgram } from './onnx-program.ts';
 import { traceProgram } from './trace/trace-program.ts';
 
+/** The devices that this build of ONNX Runtime knows, whether or not they are here. */
+export const builtInDevices = (): Set<string> =>
+  new Set(ort.listSupportedBackends().map(({ name }) => name));
+
 export interface OnnxEngineOptions {
   /** Threads of one matrix product. */
   threads: number;

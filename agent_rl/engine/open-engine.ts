@@ -1,4 +1,4 @@
-import { AgentRlError } from '../core/errors.ts';
+import { AgentRlError, messageOf, nodeCodeOf } from '../core/errors.ts';
 import { assertComputes } from './assert-computes.ts';
 import type { Engine } from './engine.ts';
 import { keepFullFloat32 } from './full-float32.ts';
@@ -38,10 +38,30 @@ export async function openEngine({ device, threads }: EngineOptions): Promise<En
     );
   }
   keepFullFloat32(device);
-  const { OnnxEngine } = await import('./onnx-engine.ts');
+  const { OnnxEngine } = await loadOnnxEngine();
   const engine = new OnnxEngine({ device, threads });
   await assertRuns(engine);
   return engine;
+}
+
+/**
+ * Loads ONNX Runtime. npm leaves it out, without a word, where its install step cannot download the CUDA files that
+ * most machines do not need.
+ *
+ * @throws AgentRlError `DEVICE_UNAVAILABLE` where it is not installed
+ */
+export async function loadOnnxEngine() {
+  try {
+    return await import('./onnx-engine.ts');
+  } catch (cause) {
+    const absent = /MODULE_NOT_FOUND/.test(nodeCodeOf(cause));
+    if (!absent || !messageOf(cause).includes('onnxruntime-node')) throw cause;
+    throw new AgentRlError(
+      'DEVICE_UNAVAILABLE',
+      'onnxruntime-node is not installed: its install step could not download its CUDA files, so npm left it out. Run `npm install --ignore-scripts` in the project; only CUDA needs what the step downloads.',
+      { cause },
+    );
+  }
 }
 
 const missing: Readonly<Record<string, string>> = {

@@ -2,16 +2,10 @@ import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 
 const texts = 300;
 
-/** What breaks parsers: quotes, brackets, escapes, line ends, half a surrogate pair, characters that are no letters. */
-const awkward = [
-  ...'{}[]()<>"\'`\\/:;,=#\n\r\t \0',
-  '\ud83d',
-  '\ude00',
-  '😀',
-  'é',
-  '\u2028',
-  '\ufeff',
-];
+/** What breaks parsers: quotes, brackets, escapes, line ends, half a surrogate pair, characters that are not letters. */
+const awkward = '{ } [ ] ( ) < > " \' ` \\ / : ; , = # \n \r \t \0 \ud83d \ude00 😀 é \u2028 \ufeff'
+  .split(' ')
+  .concat(' ');
 
 /**
  * Texts out of the given pieces and of random characters, the same ones each time. They are drawn with the package's

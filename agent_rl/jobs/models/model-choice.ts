@@ -1,4 +1,4 @@
-import type { Quantization } from '../../../model/config/quantization.ts';
+import type { Quantization } from '../../../model/config/architecture.ts';
 
 /** A model, and what it is to run on. */
 export interface ModelChoice {

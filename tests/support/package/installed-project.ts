@@ -76,8 +76,9 @@ export function installProject(folder: string, { tarball }: Packed, tools: strin
     // As README advises.
     allowScripts: { 'onnxruntime-node': false },
   };
-  const { version, dependencies, peerDependencies, peerDependenciesMeta, bin } = own;
-  const needs = { dependencies, peerDependencies, peerDependenciesMeta };
+  const { version, dependencies, optionalDependencies, bin } = own;
+  const { peerDependencies, peerDependenciesMeta } = own;
+  const needs = { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta };
   const integrity = `sha512-${createHash('sha512').update(readFileSync(tarball)).digest('base64')}`;
   const entry = { version, resolved, integrity, bin, ...needs } as Locked;
   const lock = derivedLock(ours, project, { name: 'agent_rl', entry });
