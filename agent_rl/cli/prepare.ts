@@ -37,7 +37,9 @@ export async function prepare(
     flags: [...overridesOf(parsed), ...fixed],
   };
   const prepared = await prepareRun(settings, io.signal);
-  return { ...prepared, signal: io.signal, print: printer(io, parsed['json'] === true) };
+  const print = printer(io, parsed['json'] === true);
+  for (const warning of prepared.loaded.warnings) print(`Note: ${warning}`);
+  return { ...prepared, signal: io.signal, print };
 }
 
 /**

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 
 import { AlgorithmBlock } from './blocks/algorithm-block.ts';
 import { CheckpointBlock } from './blocks/checkpoint-block.ts';
-import { DatasetBlock } from './blocks/dataset-block.ts';
+import { DatasetBlock, DatasetsBlock } from './blocks/dataset-block.ts';
 import { EvalBlock } from './blocks/eval-block.ts';
 import { ModelBlock } from './blocks/model-block.ts';
 import {
@@ -25,6 +25,7 @@ export const ConfigSchema = Type.Object(
     policy: PolicyBlock,
     tools: ToolsBlock,
     environment: EnvironmentBlock,
+    datasets: DatasetsBlock,
     dataset: DatasetBlock,
     rollout: RolloutBlock,
     rewards: RewardsBlock,

@@ -28,6 +28,8 @@ export interface LoadedConfig {
   /** Absolute. */
   file: string;
   places: Places;
+  /** Settings by names they no longer have, to be shown before the job begins. */
+  warnings: readonly string[];
 }
 
 /** A run file as far as it could be read: what is wrong with it, and, if nothing is, the config. */
@@ -69,7 +71,8 @@ export function checkConfig({ file, overrides = [], flags = [] }: LoadConfigOpti
   const checked = checkAgainst(ConfigSchema, tree.value, { base: '', places });
   const problems = [...tree.problems, ...checked.problems];
   const config = withPluginPaths(frozenCopy(checked.value) as Config, places);
-  const loaded = { config, file: resolve(file), places };
+  const warnings = [...reading.warnings, ...tree.warnings];
+  const loaded = { config, file: resolve(file), places, warnings };
   return { loaded, problems: problems.length > 0 ? problems : checkCombinations(config, places) };
 }
 

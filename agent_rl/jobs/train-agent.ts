@@ -41,6 +41,7 @@ export async function trainAgent(options: TrainAgentOptions): Promise<JobResult>
   const { config, dryRun = false, resume } = options;
   const { signal = new AbortController().signal, print = () => undefined } = options;
   const prepared = await prepareRun({ file: config, flags: settingsOf(options) }, signal);
+  for (const warning of prepared.loaded.warnings) print(`Note: ${warning}`);
   return jobs[trainingJob(prepared.loaded.config)]({
     ...prepared,
     signal,

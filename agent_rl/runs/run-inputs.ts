@@ -11,7 +11,7 @@ import type { RunFolder } from './run-folder.ts';
 import { changedSettings } from './changed-settings.ts';
 import { modelFolder } from '../../model/find/model-folder.ts';
 import type { ModelLayers } from '../../model/weights/open-model.ts';
-import { splitFile } from '../../dataset/tasks/task-files.ts';
+import { splitFile, splitFiles } from '../../dataset/tasks/task-files.ts';
 
 /** What a run was begun with, in its `inputs.json`: it is only gone on with on the same. */
 export interface RunInputs {
@@ -42,9 +42,9 @@ const modelFiles = (folder: string): readonly string[] =>
     .toSorted()
     .map((name) => join(folder, name));
 
-const taskFiles = ({ dataset }: Config) => ({
-  train: splitFile(dataset.dir, dataset.trainSplit),
-  evaluation: splitFile(dataset.dir, dataset.evalSplit),
+const taskFiles = ({ dataset, datasets }: Config) => ({
+  train: splitFiles(datasets, dataset.trainSplit)[0]!,
+  evaluation: splitFiles(datasets, dataset.evalSplit)[0]!,
 });
 
 /** Reads everything a config's run starts from. */
@@ -62,7 +62,7 @@ export async function runInputs(config: Config, layers: ModelLayers): Promise<Ru
 }
 
 /** Where the training split was found. */
-function datasetFolder({ dataset: { dir, trainSplit } }: Config): string {
+function datasetFolder(dir: string, trainSplit: string): string {
   return resolve(splitFile(dir, trainSplit).slice(0, -`${trainSplit}.jsonl`.length));
 }
 
@@ -77,7 +77,10 @@ function withAbsolutePaths(config: Config): Config {
       config.model.hfModelName === undefined
         ? { ...config.model, adapters, path: model }
         : { ...config.model, adapters, hfModelName: model },
-    dataset: { ...config.dataset, dir: datasetFolder(config) },
+    datasets: config.datasets.map(({ dir, weight }) => ({
+      dir: datasetFolder(dir, config.dataset.trainSplit),
+      weight,
+    })),
   };
 }
 
@@ -105,9 +108,9 @@ export function rewriteRunConfig(folder: RunFolder, config: Config): readonly st
 
 const inWords: Readonly<Record<keyof RunInputs['sha256'], (config: Config) => string>> = {
   trainTasks: (config) =>
-    `the tasks to train on, now ${taskFiles(config).train} (dataset.dir, dataset.trainSplit)`,
+    `the tasks to train on, now ${taskFiles(config).train} (datasets, dataset.trainSplit)`,
   evalTasks: (config) =>
-    `the held-out tasks, now ${taskFiles(config).evaluation} (dataset.dir, dataset.evalSplit)`,
+    `the held-out tasks, now ${taskFiles(config).evaluation} (datasets, dataset.evalSplit)`,
   startModel: (config) =>
     `the model it starts from, now ${[modelFolder(config), ...config.model.adapters].join(' with ')} (model.path, model.adapters)`,
 };

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
+import type { Config } from '../../agent_rl/config/index.ts';
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import { packageRoot } from '../../agent_rl/core/package-root.ts';
 import type { Task } from '../../agent_rl/core/tasks/task.ts';
@@ -62,6 +63,10 @@ export async function readTaskFile({ dir, split, format }: TaskFile): Promise<re
   }
   return read(splitFile(dir, split));
 }
+
+/** The file of a split in each of a config's folders. */
+export const splitFiles = (datasets: Config['datasets'], split: string): string[] =>
+  datasets.map(({ dir }) => splitFile(dir, split));
 
 /** The file of a split: relative to the working directory; what the package ships is found from anywhere. */
 export function splitFile(dir: string, split: string): string {

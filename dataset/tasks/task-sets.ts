@@ -13,25 +13,22 @@ export interface TaskSet {
   weight: number;
 }
 
-type Dataset = Pick<Config['dataset'], 'dir' | 'weight' | 'also'>;
-
 /**
- * A split of `dataset.dir` and of each of `dataset.also`. Where there are several, each task's `metadata.set` names its
- * folder, under which it is reported.
+ * A split of each folder of `datasets`. Where there are several, each task's `metadata.set` names its folder, under
+ * which it is reported.
  *
  * @throws AgentRlError as `readTaskFile` does, and `DATASET_INVALID` when two sets have a task of one id.
  */
 export async function readTaskSets(
-  { dir, weight, also }: Dataset,
+  folders: Config['datasets'],
   { split, format }: { split: string; format: string },
 ): Promise<readonly TaskSet[]> {
-  const named = [{ dir, weight }, ...also];
   const sets: TaskSet[] = [];
-  for (const one of named) {
-    const read = await readTaskFile({ dir: one.dir, split, format });
-    const set = basename(one.dir);
-    const tasks = also.length === 0 ? read : read.map((task) => ofSet(task, set));
-    sets.push({ tasks, weight: one.weight });
+  for (const { dir, weight } of folders) {
+    const read = await readTaskFile({ dir, split, format });
+    const set = basename(dir);
+    const tasks = folders.length === 1 ? read : read.map((task) => ofSet(task, set));
+    sets.push({ tasks, weight });
   }
   refuseTwins(sets, split);
   return sets;

@@ -38,8 +38,9 @@ const tokenizerConversations = 4000;
 export async function makeStarter(options: StarterOptions): Promise<void> {
   const { prepared, conversations, model, out, say } = options;
   const { config } = prepared.loaded;
-  await mkdir(config.dataset.dir, { recursive: true });
-  const file = path.join(config.dataset.dir, `${config.dataset.trainSplit}.jsonl`);
+  const { dir } = config.datasets[0]!;
+  await mkdir(dir, { recursive: true });
+  const file = path.join(dir, `${config.dataset.trainSplit}.jsonl`);
   const lines = conversations.map((messages) => `${conversationLine(messages)}\n`);
   await writeFile(file, lines.join(''));
   say(`${file}: ${conversations.length} conversations`);

@@ -108,7 +108,7 @@ export async function learningRun(fault: Fault, job = codeExec): Promise<Learnin
   try {
     const drawn = recordDraws(agent);
     const trained: TrainDatum[] = [];
-    const { train, eval: held } = await job.load(config.dataset.dir);
+    const { train, eval: held } = await job.load(config.datasets[0]!.dir);
     const sampler = new TaskSampler([...train].filter(job.isChosen), { seed: 1, shuffle: true });
     const trainer = new GRPOTrainer(
       {

@@ -154,6 +154,13 @@ const combinations: readonly Combination[] = [
         : undefined,
   },
   {
+    path: 'datasets',
+    problem: ({ datasets, train }) =>
+      train.mode === 'sft' && datasets.some(({ weight }) => weight !== 1)
+        ? 'has weights, which have no effect in supervised training: it reads every conversation once a pass. Leave them out.'
+        : undefined,
+  },
+  {
     path: 'dataset.evalSplit',
     problem: ({ dataset }) =>
       dataset.evalSplit === dataset.trainSplit

@@ -1,6 +1,7 @@
 import { type Place, pointerStep, type Problem, shown } from '../checks/problem.ts';
 import { readYaml } from './read-yaml.ts';
 import { type Block, isBlock, put, type SourcedTree } from './sourced-tree.ts';
+import { oldSpelling, withTaskFolders } from './task-folders.ts';
 
 /** One value set from the command line. */
 export interface Override {
@@ -31,15 +32,48 @@ export function parseSet(text: string): Override | Problem {
 /** The tree with the overrides applied in order. */
 export function applyOverrides(tree: SourcedTree, overrides: readonly Override[]) {
   const problems: Problem[] = [];
+  const warnings: string[] = [];
   const places = new Map(tree.places);
   const value = structuredClone(tree.value);
   for (const override of overrides) {
-    const text = apply(value as Block, places, override);
-    if (text !== undefined) {
-      problems.push({ location: { source: override.source }, path: override.path, text });
+    const named = inTodaysNames(override, value);
+    problems.push(...named.problems);
+    warnings.push(...named.warnings);
+    for (const one of named.overrides) {
+      const text = apply(value as Block, places, one);
+      if (text !== undefined) {
+        problems.push({ location: { source: one.source }, path: one.path, text });
+      }
     }
   }
-  return { value, places, problems };
+  return { value, places, problems, warnings };
+}
+
+/** What sets the folders of tasks, as settings of `datasets`. */
+function inTodaysNames(override: Override, lower: unknown) {
+  const { source, path, value } = override;
+  const [block, key, ...deeper] = path.split('.');
+  if (block === 'dataset' && key === 'also' && deeper.length > 0) {
+    const [index, ...below] = deeper;
+    const renamed = ['datasets', Number(index) + 1, ...below].join('.');
+    const warnings = [oldSpelling({ source }, [path])];
+    return { overrides: [{ ...override, path: renamed }], problems: [], warnings };
+  }
+  const settles = block === 'dataset' && deeper.length === 0;
+  if (!settles) return { overrides: [override], problems: [], warnings: [] };
+  const place: Place = { key: { source }, value: { source } };
+  const { value: named, ...found } = withTaskFolders(
+    {
+      value: { dataset: key === undefined ? value : { [key]: value } },
+      places: new Map([['', place]]),
+    },
+    lower,
+  );
+  if (!isBlock(named) || !Object.hasOwn(named, 'datasets'))
+    return { overrides: [override], ...found };
+  const folders = { source, path: 'datasets', value: named['datasets'] };
+  const rest = { source, path, value: named['dataset'] };
+  return { overrides: key === undefined ? [folders, rest] : [folders], ...found };
 }
 
 function apply(root: Block, places: Map<string, Place>, override: Override): string | undefined {

@@ -3,12 +3,15 @@ import { dirname, relative, resolve } from 'node:path';
 
 import { messageOf } from '../../core/errors.ts';
 import { type Location, placeOf, type Problem, shown } from '../checks/problem.ts';
-import { readYaml } from './read-yaml.ts';
+import { readYaml, type YamlReading } from './read-yaml.ts';
 import { isBlock, mergeTrees, put, type Block, type SourcedTree } from './sourced-tree.ts';
+import { withTaskFolders } from './task-folders.ts';
 
 /** A file with everything it extends underneath it. */
 export interface ConfigReading extends SourcedTree {
   problems: readonly Problem[];
+  /** Settings by names they no longer have. */
+  warnings: readonly string[];
 }
 
 const nothing: SourcedTree = { value: {}, places: new Map() };
@@ -41,24 +44,26 @@ function read(file: string, below: readonly string[], named: Location): ConfigRe
       : failure(named, 'extends', `cannot read ${shortName(file)}: ${messageOf(cause)}.`);
   }
   const own = readYaml(text, shortName(file));
-  if (own.value === undefined) return { ...nothing, problems: own.problems };
+  if (own.value === undefined) return { ...nothing, problems: own.problems, warnings: [] };
   if (!isBlock(own.value)) {
     const { value: location } = placeOf(own.places, '');
     const wrong = `expected keys and values at the top of the file, got ${shown(own.value)}.`;
-    return { ...nothing, problems: [...own.problems, { location, path: '', text: wrong }] };
+    const problems = [...own.problems, { location, path: '', text: wrong }];
+    return { ...nothing, problems, warnings: [] };
   }
-  return over(file, own.value, { reading: { ...own, value: own.value }, below });
+  return over(file, own.value, { reading: own, below });
 }
 
 /** The file's own keys over those of the files it extends. */
 function over(
   file: string,
   value: Block,
-  { reading, below }: { reading: ConfigReading; below: readonly string[] },
+  { reading, below }: { reading: YamlReading; below: readonly string[] },
 ): ConfigReading {
   const { value: at } = placeOf(reading.places, '/extends');
   const bases = Object.hasOwn(value, 'extends') ? [value['extends']].flat() : [];
   const problems = [...reading.problems];
+  const warnings: string[] = [];
   let tree = nothing;
   for (const base of bases) {
     if (typeof base !== 'string') {
@@ -68,14 +73,19 @@ function over(
     }
     const lower = read(resolve(dirname(file), base), [...below, file], at);
     problems.push(...lower.problems);
+    warnings.push(...lower.warnings);
     tree = mergeTrees(tree, lower);
   }
   const own: Block = {};
   for (const [key, part] of Object.entries(value)) if (key !== 'extends') put(own, key, part);
-  return { ...mergeTrees(tree, { value: own, places: reading.places }), problems };
+  const folders = withTaskFolders({ value: own, places: reading.places }, tree.value);
+  problems.push(...folders.problems);
+  warnings.push(...folders.warnings);
+  return { ...mergeTrees(tree, folders), problems, warnings };
 }
 
 const failure = (location: Location, path: string, text: string): ConfigReading => ({
   ...nothing,
   problems: [{ location, path, text }],
+  warnings: [],
 });

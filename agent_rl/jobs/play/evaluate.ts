@@ -14,10 +14,10 @@ import { choosePlugins } from '../../compose/plugins/choose-plugins.ts';
 export async function runEvaluation(options: EvaluationOptions): Promise<JobResult> {
   const { loaded, plugins, print, signal, checkpoint } = options;
   const { config } = loaded;
-  const { dataset, eval: evaluation, run } = config;
+  const { dataset, datasets, eval: evaluation, run } = config;
   const format = dataset.format ?? choosePlugins(loaded, plugins).environment.entry.spec.taskFormat;
   const split = options.split ?? dataset.evalSplit;
-  const sets = await readTaskSets(dataset, { split, format });
+  const sets = await readTaskSets(datasets, { split, format });
   const all = sets.flatMap(({ tasks: one }) => one);
   sayIfFewer('eval.maxTasks', evaluation.maxTasks, all.length, print);
   const tasks = chooseTasks(all, evaluation.maxTasks, run.seed);

@@ -31,10 +31,10 @@ import { startingWeights } from '../../compose/model-request.ts';
 import { trainOptions } from './trainer-options.ts';
 import { unlessStopped } from '../../compose/unless-stopped.ts';
 import { requireTrainableModel } from '../../compose/quantization.ts';
-import { splitFile } from '../../../dataset/tasks/task-files.ts';
+import { splitFiles } from '../../../dataset/tasks/task-files.ts';
 
 /**
- * Supervised training on conversations, `<dataset.dir>/<dataset.trainSplit>.jsonl`, with the loss on what
+ * Supervised training on conversations, `<dataset.trainSplit>.jsonl` of each folder, with the loss on what
  * assistants said. Tools named in the config are shown in the prompt as in rollouts.
  */
 export async function runSft(options: TrainingOptions): Promise<JobResult> {
@@ -58,9 +58,8 @@ export async function runSft(options: TrainingOptions): Promise<JobResult> {
     openToolCallFormat({ chosen, plugins, model }),
   );
   for (const note of policy.notes) print(`Note: ${note}`);
-  const conversations = await readConversations(
-    splitFile(config.dataset.dir, config.dataset.trainSplit),
-  );
+  const splits = splitFiles(config.datasets, config.dataset.trainSplit);
+  const conversations = (await Promise.all(splits.map((split) => readConversations(split)))).flat();
   const tools: readonly ToolSpec[] = chosen.tools.map(({ entry }) => entry.spec);
   const examples = conversations.map((messages): Example =>
     policy.demonstrate(messages, tools).record(),

@@ -73,7 +73,7 @@ describe('agent-rl train', () => {
     expect(loaded.config.run.seed).toBe(7);
     expect(loaded.config.train.iterations).toBe(3);
     expect(loaded.config.rollout.workers).toBe(1);
-    expect(loaded.config.dataset.dir).toBe('mine');
+    expect(loaded.config.datasets).toEqual([{ dir: 'mine', weight: 1 }]);
     expect(plugins.environments.has('maze')).toBe(true);
     expect(chosen.policy.entry.spec.name).toBe('walker');
     expect(dryRun).toBe(false);

@@ -64,8 +64,8 @@ afterEach(() => process.chdir(started));
 
 describe("a run's own config", () => {
   test('names tasks, model and outputs by absolute paths, and is the same from anywhere', async () => {
-    const { dataset, model, run: names } = load(run.config);
-    expect([dataset.dir, model.path, names.outputDir]).toEqual(
+    const { datasets, model, run: names } = load(run.config);
+    expect([datasets[0]?.dir, model.path, names.outputDir]).toEqual(
       ['tasks', 'model', 'runs'].map((name) => join(realpathSync(project), name)),
     );
     expect(await check(load(run.config))).toEqual([]);
@@ -74,10 +74,11 @@ describe("a run's own config", () => {
   test('names what ships with the package where it lies', () => {
     const shipped = load(configFile, 'dataset.dir=dataset/code_tasks', 'model.path=model/starter');
     writeRunConfig(run, shipped);
-    const { dataset, model } = load(run.config);
-    expect(dataset.dir).toBe(join(packageRoot(), 'dataset', 'code_tasks'));
+    const { datasets, model } = load(run.config);
+    const folder = join(packageRoot(), 'dataset', 'code_tasks');
+    expect(datasets).toEqual([{ dir: folder, weight: 1 }]);
     expect(model.path).toBe(join(packageRoot(), 'model', 'starter'));
-    expect(isAbsolute(dataset.dir)).toBe(true);
+    expect(isAbsolute(folder)).toBe(true);
   });
 
   test('is rewritten with what a resume overrides, and says what differs', () => {

@@ -1,0 +1,105 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { loadConfig } from '../../../../agent_rl/config/index.ts';
+import { thrownBy } from '../../../support/thrown.ts';
+import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
+
+const folder = temporaryFolder();
+const rest = 'environment: {type: code_exec}\n';
+
+/** The folders and warnings of a run file, with and without `--set`. */
+function read(text: string, overrides: readonly string[] = []) {
+  const file = writeBelow(folder, 'run.yaml', rest + text);
+  const { config, warnings } = loadConfig({ file, overrides });
+  const short = warnings.map((warning) => warning.replace(`${folder}/`, ''));
+  return { datasets: config.datasets, dataset: config.dataset, warnings: short };
+}
+
+const problemsOf = (text: string, overrides: readonly string[] = []): string =>
+  thrownBy(() => read(text, overrides)).message.replaceAll(`${folder}/`, '');
+
+const set = (dir: string, weight = 1) => ({ dir, weight });
+
+describe('datasets', () => {
+  test('are folders with weights, and dataset.dir is short for one', () => {
+    const many = read('datasets: [{dir: a, weight: 2}, {dir: b}]\n');
+    expect(many).toMatchObject({ datasets: [set('a', 2), set('b')], warnings: [] });
+    const one = read('dataset: {dir: a, maxSamples: 3}\n');
+    expect(one).toMatchObject({ datasets: [set('a')], dataset: { maxSamples: 3 }, warnings: [] });
+    expect(one.dataset).not.toHaveProperty('dir');
+  });
+
+  test('of a file replace those of the file it extends, however either spells them', () => {
+    for (const base of [
+      'datasets: [{dir: x}, {dir: y}]\n',
+      'dataset: {dir: x, also: [{dir: y}]}\n',
+    ]) {
+      writeBelow(folder, 'base.yaml', base);
+      for (const own of ['datasets: [{dir: a}]\n', 'dataset: {dir: a}\n'])
+        expect(read(`extends: base.yaml\n${own}`).datasets).toEqual([set('a')]);
+    }
+  });
+
+  test('of --set replace those of the file, and one of them can be set', () => {
+    const text = 'datasets: [{dir: a}, {dir: b}]\n';
+    expect(read(text, ['dataset.dir=c']).datasets).toEqual([set('c')]);
+    expect(read(text, ['dataset={dir: c, shuffle: false}'])).toMatchObject({
+      datasets: [set('c')],
+      dataset: { shuffle: false },
+    });
+    expect(read(text, ['datasets.1.weight=3']).datasets).toEqual([set('a'), set('b', 3)]);
+    expect(read('dataset: {dir: a}\n', ['datasets.0.weight=3']).datasets).toEqual([set('a', 3)]);
+  });
+
+  test('cannot be named twice in one file', () => {
+    expect(problemsOf('datasets: [{dir: a}]\ndataset: {dir: b}\n')).toContain(
+      'run.yaml:3:16 dataset.dir: says where tasks are, and so does datasets. Keep datasets.',
+    );
+  });
+
+  test('are shown with the place they were written at when they are wrong', () => {
+    expect(problemsOf('dataset: {dir: 5}\n')).toContain('run.yaml:2:16 datasets.0.dir: ');
+    expect(problemsOf('dataset: {dir: a, also: [{dir: b, weigth: 2}]}\n')).toContain(
+      'run.yaml:2:35 datasets.1.weigth: is not a known key. Did you mean "weight"?',
+    );
+    expect(problemsOf('dataset: {dir: a}\n', ['dataset.dir=5'])).toContain(
+      '--set dataset.dir=5 datasets.0.dir: ',
+    );
+    expect(problemsOf('')).toContain('datasets: is missing.');
+  });
+
+  test('have no weights in supervised training, which reads all of them', () => {
+    const sft = 'train: {mode: sft}\n';
+    expect(read(`${sft}datasets: [{dir: a}, {dir: b}]\n`).datasets).toHaveLength(2);
+    expect(problemsOf(`${sft}datasets: [{dir: a, weight: 2}]\n`)).toContain(
+      'no effect in supervised training',
+    );
+  });
+});
+
+describe('dataset.weight and dataset.also of version 0.1', () => {
+  const old = 'dataset:\n  dir: a\n  weight: 2\n  also: [{dir: b, weight: 3}]\n  shuffle: false\n';
+  const warning = (at: string, names: string): string =>
+    `${at} ${names}: now the list datasets: [{dir, weight}]. The old spelling is accepted until version 0.3.`;
+
+  test('are read, with a warning that names the new spelling', () => {
+    expect(read(old)).toMatchObject({
+      datasets: [set('a', 2), set('b', 3)],
+      dataset: { shuffle: false },
+      warnings: [warning('run.yaml:3', 'dataset.weight and dataset.also')],
+    });
+  });
+
+  test('are read over what a file extends, and of --set', () => {
+    writeBelow(folder, 'base.yaml', 'datasets: [{dir: x}, {dir: y}]\n');
+    const both = read('extends: base.yaml\ndataset: {weight: 5}\n', ['dataset.also=[{dir: z}]']);
+    expect(both.datasets).toEqual([set('x', 5), set('z')]);
+    expect(both.warnings).toEqual([
+      warning('run.yaml:3', 'dataset.weight'),
+      warning('--set dataset.also=[{dir: z}]', 'dataset.also'),
+    ]);
+    expect(read(old, ['dataset.also.0.weight=9'])).toMatchObject({
+      datasets: [set('a', 2), set('b', 9)],
+    });
+  });
+});
