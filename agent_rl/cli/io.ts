@@ -1,4 +1,4 @@
-import { redactDeep, redactor } from '../telemetry/index.ts';
+import { redactDeep, redactor } from '../telemetry/redact.ts';
 
 /** What a command reads from and writes to, so that tests can stand in. */
 export interface Io {

@@ -5,7 +5,8 @@ import type { JobOptions } from '../jobs/job.ts';
 import type { Override } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { packageRoot } from '../core/package-root.ts';
-import { overridesOf, type Parsed, setsOf } from './config-flags.ts';
+import { overridesOf, setsOf } from './flags/config-flags.ts';
+import type { Parsed } from './flags/flag.ts';
 import { type Io, printer } from './io.ts';
 
 /** The run file that is used when none is named. */
@@ -56,7 +57,7 @@ function configOfRun(folder: string): string {
   }
   throw new AgentRlError(
     'CHECKPOINT_INVALID',
-    `${start} is no run folder and no checkpoint of one: there is no config.yaml in it or above it. Name the run file with --config.`,
+    `${start} is neither a run folder nor a checkpoint of one: there is no config.yaml in it or above it. Name the run file with --config.`,
   );
 }
 

@@ -1,5 +1,5 @@
 import { jobs } from '../jobs/jobs.ts';
-import { redactor } from '../telemetry/index.ts';
+import { redactor } from '../telemetry/redact.ts';
 import type { Command } from './command.ts';
 import { interrupted, runFailed } from './exit-code.ts';
 import { main } from './main.ts';

@@ -21,3 +21,9 @@ export function packageRoot(): string {
   }
   return folder;
 }
+
+/** The version of this package. */
+export function packageVersion(): string {
+  const text = readFileSync(join(packageRoot(), 'package.json'), 'utf8');
+  return String((JSON.parse(text) as { version?: unknown }).version);
+}

@@ -1,6 +1,5 @@
 import type { Config } from '../config/index.ts';
-import { withLocalModel } from '../../model/find/local-model.ts';
-import type { ChatOptions, EvaluationOptions, Jobs } from './job.ts';
+import type { ChatOptions, EvaluationOptions, Jobs, TrainingOptions } from './job.ts';
 
 /** The jobs behind the commands. Each is imported when it is run, so that `--help` does not load the engine. */
 export const jobs: Jobs = {
@@ -27,6 +26,11 @@ export const jobs: Jobs = {
     (await import('./machine/sandbox-doctor.ts')).sandboxDoctor(options),
   doctor: async (options) => (await import('./machine/doctor.ts')).doctor(options),
 };
+
+/** The same job on a model that is on this machine. */
+const withLocalModel = async <Options extends TrainingOptions | EvaluationOptions | ChatOptions>(
+  options: Options,
+): Promise<Options> => (await import('../../model/find/local-model.ts')).withLocalModel(options);
 
 /** A checkpoint is a model of its own: the config's is not needed then. */
 const ownModel = async <Options extends EvaluationOptions | ChatOptions>(

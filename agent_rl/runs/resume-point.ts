@@ -51,7 +51,7 @@ export async function resumePoint({
     const run = dirname(dirname(path));
     throw new AgentRlError(
       'CHECKPOINT_INVALID',
-      `${path} is a checkpoint; a run goes on from its newest whole one. Give the run: --resume ${run}. To train on from these weights in a new run, give them with --model-path.`,
+      `${path} is a checkpoint; a run goes on from its newest whole one. Give the run: --resume ${run}. To train on from these weights in a new run, give them with --model.`,
     );
   }
   if (!existsSync(folder.checkpoints)) {

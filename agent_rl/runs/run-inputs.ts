@@ -146,7 +146,7 @@ export async function checkRunInputs(
   const what = changed.map((kind) => inWords[kind](config)).join('; ');
   throw new AgentRlError(
     'CHECKPOINT_INVALID',
-    `The run ${folder.path} cannot be continued: not what it began with, by SHA-256, is ${what}. Name what it began with, or start a new run from its checkpoint with --model-path.`,
+    `The run ${folder.path} cannot be continued: not what it began with, by SHA-256, is ${what}. Name what it began with, or start a new run from its checkpoint with --model.`,
   );
 }
 

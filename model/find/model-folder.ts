@@ -12,7 +12,7 @@ type NamedModel = Pick<Config['model'], 'path' | 'hfModelName'>;
 
 const remedies = {
   config:
-    'Give a Hugging Face model folder with --model-path, or a model of the hub with --hf-model-name.',
+    'Give a Hugging Face model folder, or a model of the hub as org/name, with --model.',
   command: 'Give a Hugging Face model folder, or a model of the hub as org/name.',
 } as const;
 

@@ -222,14 +222,14 @@ describe('a sandbox', () => {
 describe('an output folder', () => {
   test('below a file is refused', async () => {
     const below = writeBelow(project, 'occupied', 'a file');
-    const message = await refused(runFile(), '--output-dir', join(below, 'runs'));
-    expect(message).toMatch(/OUTPUT_UNWRITABLE: .*--output-dir/);
+    const message = await refused(runFile(), '--output', join(below, 'runs'));
+    expect(message).toMatch(/OUTPUT_UNWRITABLE: .*--output/);
   });
 
   // Linux alone has a disk that is always full.
   const onLinux = existsSync('/dev/full') ? test : test.skip;
   onLinux('on a full disk is refused', async () => {
-    const message = await refused(runFile(), '--output-dir', '/dev/full');
-    expect(message).toMatch(/OUTPUT_UNWRITABLE: .*--output-dir/);
+    const message = await refused(runFile(), '--output', '/dev/full');
+    expect(message).toMatch(/OUTPUT_UNWRITABLE: .*--output/);
   });
 });

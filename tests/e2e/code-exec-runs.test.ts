@@ -23,9 +23,9 @@ const settings = [
 const flags = [
   '--config',
   join(root, 'configs', 'code_exec_grpo.yaml'),
-  '--output-dir',
+  '--output',
   folder,
-  '--model-path',
+  '--model',
   join(root, 'model', 'starter'),
   '--dataset-dir',
   join(root, 'dataset', 'code_tasks'),

@@ -43,7 +43,7 @@ const program = (...args: string[]): void => {
 
 beforeAll(async () => {
   await writeSmallModel(join(project, 'model'), { ...smallModelConfig, maxPositions: 1024 });
-  program('prepare-data', join(root, 'tests', 'fixtures', 'medquad'), '--output-dir', prepared);
+  program('prepare-data', join(root, 'tests', 'fixtures', 'medquad'), '--output', prepared);
   program('index', prepared, '--output', index);
 }, 240_000);
 
@@ -52,7 +52,7 @@ describe('two iterations with a small model', () => {
     const sets = 'run.name=medquad train.iterations=2 train.warmupSteps=0 rollout.tasksPerStep=3';
     const smaller = 'rollout.groupSize=4 policy.maxTurnTokens=16 eval.maxTasks=2';
     const settings = `${sets} ${smaller}`.split(' ').flatMap((set) => ['--set', set]);
-    program('train', '--config', config, '--model-path', 'model', ...settings);
+    program('train', '--config', config, '--model', 'model', ...settings);
   }, 240_000);
 
   test('leave a curve of each reward', () => {

@@ -15,11 +15,11 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const root = packageRoot();
 const folder = temporaryFolder();
 const exported = join(folder, 'starter-onnx');
-const policy = ['--policy-type', 'transformers-js', '--hf-model-name', exported];
+const policy = ['--policy-type', 'transformers-js', '--model', exported];
 
 const exporting = builtProgram(
   'agent-rl',
-  ['export', '--model', join(root, 'model', 'starter'), '--onnx', exported],
+  ['export', '--model', join(root, 'model', 'starter'), '--output', exported],
   folder,
 );
 
@@ -89,7 +89,7 @@ describe('policy transformers-js', () => {
     'is refused by agent-rl %s, before anything is written',
     (command) => {
       const output = join(folder, `runs-${command}`);
-      const args = [command, ...policy, '--output-dir', output];
+      const args = [command, ...policy, '--output', output];
       const { code, stdout, stderr } = builtProgram('agent-rl', args, folder);
       expect(code).toBe(2);
       expect(stderr).toContain('CONFIG_INVALID');

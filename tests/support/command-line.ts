@@ -1,5 +1,6 @@
 import type { Jobs } from '../../agent_rl/jobs/job.ts';
-import { main, type MainOptions } from '../../agent_rl/cli/main.ts';
+import type { MainOptions } from '../../agent_rl/cli/command.ts';
+import { main } from '../../agent_rl/cli/main.ts';
 
 /** What a command wrote and how it left. */
 export interface Ran {

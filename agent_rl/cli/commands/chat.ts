@@ -1,5 +1,5 @@
 import type { Command } from '../command.ts';
-import { optionsWithout, refuseBoth } from '../config-flags.ts';
+import { optionsWithout, refuseBoth, renamedModelFlags } from '../flags/config-flags.ts';
 import { writeJson } from '../io.ts';
 import { configFor, prepare } from '../prepare.ts';
 
@@ -9,7 +9,7 @@ const unused = [
   'eval-split',
   'preview-tasks',
   'async-rollout-workers',
-  'output-dir',
+  'output',
   'max-iterations',
   'log-rollouts',
 ];
@@ -21,13 +21,15 @@ export const chat: Command = {
     prompt: { type: 'string', describe: 'What the user says' },
     checkpoint: { type: 'string', describe: 'Run folder or checkpoint; model.path otherwise' },
   },
+  examples: [['"What is 2 + 2?" runs/my-run', 'The newest checkpoint of a run']],
+  renamed: renamedModelFlags,
   options: {
     ...optionsWithout(unused),
     color: { type: 'boolean', describe: 'Colours; by default when stdout is a terminal' },
   },
   run: async (parsed, { io, jobs }) => {
     const { checkpoint, color, prompt } = parsed;
-    refuseBoth(parsed, 'checkpoint', 'model-path');
+    refuseBoth(parsed, 'checkpoint', 'model');
     const job = await prepare(parsed, io, { otherwise: configFor(checkpoint, parsed) });
     const result = await jobs.chat({
       ...job,

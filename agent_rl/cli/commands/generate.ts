@@ -1,37 +1,34 @@
 import type { GenerateOptions } from '../../jobs/job.ts';
 import type { Command } from '../command.ts';
-import type { Parsed } from '../config-flags.ts';
+import { numberFlag, numberGiven, type Parsed, switchFlag, textFlag } from '../flags/flag.ts';
+import { modelJob, modelOptions } from '../flags/model-flags.ts';
 import { writeJson } from '../io.ts';
-import { modelJob, modelOptions, numberFlag, type NumberRange } from '../model-flags.ts';
-
-/** A flag that is a number, with the value it has when it is not given. */
-const number = (otherwise: number, describe: string) => ({
-  type: 'string' as const,
-  default: String(otherwise),
-  requiresArg: true,
-  describe,
-});
-
-const text = (describe: string) => ({ type: 'string' as const, requiresArg: true, describe });
 
 export const generate: Command = {
   name: 'generate',
   describe: 'Continue conversations or token ids, greedily or sampled',
+  examples: [
+    ['--model model/starter --prompt "What is 2 + 2?"', 'One answer, on the terminal'],
+    [
+      '--model Qwen/Qwen3-0.6B --input prompts.jsonl --output answers.jsonl --samples 4',
+      'Four answers to each line of a file',
+    ],
+  ],
   options: {
     ...modelOptions,
-    input: text('JSONL file of {"messages": [...], "tools"?: [...]} and {"ids": [...]}'),
-    prompt: text('What a user says, instead of a file'),
-    output: text('New JSONL file; without one --prompt shows its answers'),
-    tools: text('JSON file of the tools that conversations without their own are told of'),
-    thinking: { type: 'boolean', default: false, describe: 'Let the model think before it speaks' },
-    'max-tokens': number(128, 'Most tokens of an answer'),
-    temperature: number(1, '0 takes the likeliest token'),
-    'top-k': number(0, 'Keep the k likeliest tokens; 0 is off'),
-    'top-p': number(1, 'Keep the likeliest tokens up to this mass; 1 is off'),
-    'min-p': number(0, 'Keep tokens this share as likely as the likeliest; 0 is off'),
-    seed: number(0, 'Of all draws'),
-    samples: number(1, 'Answers to each line'),
-    batch: number(16, 'Answers in flight; they do not depend on it'),
+    input: textFlag('JSONL file of {"messages": [...], "tools"?: [...]} and {"ids": [...]}'),
+    prompt: textFlag('What a user says, in place of a file'),
+    output: textFlag('New JSONL file; without it, --prompt prints its answers'),
+    tools: textFlag('JSON file of tools for the conversations that name none of their own'),
+    thinking: switchFlag('Let the model think before it answers'),
+    'max-tokens': numberFlag('Most tokens in an answer', 128),
+    temperature: numberFlag('0 takes the most likely token', 1),
+    'top-k': numberFlag('Keep the k most likely tokens; 0 is off', 0),
+    'top-p': numberFlag('Keep the most likely tokens up to this probability mass; 1 is off', 1),
+    'min-p': numberFlag('Keep tokens this fraction as likely as the most likely; 0 is off', 0),
+    seed: numberFlag('Seed of everything random', 0),
+    samples: numberFlag('Answers to each line', 1),
+    batch: numberFlag('Answers in flight; the answers do not depend on it', 16),
   },
   run: async (parsed, { io, jobs }) => {
     const result = await jobs.generate({
@@ -56,20 +53,17 @@ function files(parsed: Parsed): Pick<GenerateOptions, 'input' | 'prompt' | 'outp
 }
 
 function numbers(parsed: Parsed) {
-  // Each of these flags has a default.
-  const of = (flag: string, range: NumberRange): number =>
-    numberFlag(parsed, flag, range) as number;
   const count = { from: 1, whole: true };
   return {
-    maxTokens: of('max-tokens', count),
+    maxTokens: numberGiven(parsed, 'max-tokens', count),
     sampling: {
-      temperature: of('temperature', { from: 0 }),
-      topK: of('top-k', { from: 0, whole: true }),
-      topP: of('top-p', { from: 0, above: true, to: 1 }),
-      minP: of('min-p', { from: 0, to: 1 }),
+      temperature: numberGiven(parsed, 'temperature', { from: 0 }),
+      topK: numberGiven(parsed, 'top-k', { from: 0, whole: true }),
+      topP: numberGiven(parsed, 'top-p', { from: 0, above: true, to: 1 }),
+      minP: numberGiven(parsed, 'min-p', { from: 0, to: 1 }),
     },
-    seed: of('seed', { from: 0, whole: true }),
-    samples: of('samples', count),
-    batch: of('batch', count),
+    seed: numberGiven(parsed, 'seed', { from: 0, whole: true }),
+    samples: numberGiven(parsed, 'samples', count),
+    batch: numberGiven(parsed, 'batch', count),
   };
 }

@@ -1,41 +1,28 @@
 import type { Command } from '../command.ts';
-import { setsOf } from '../config-flags.ts';
+import { setsOf } from '../flags/config-flags.ts';
+import { jsonFlag, listFlag, switchFlag, textFlag } from '../flags/flag.ts';
 import { printer, writeJson } from '../io.ts';
 
 export const indexCorpus: Command = {
   name: 'index <input>',
   describe: 'Build the search index of a corpus',
+  examples: [
+    ['documents.jsonl --output corpus', 'By words alone (BM25)'],
+    ['prepared --output corpus --config my_index.yaml', 'What prepare-data wrote, with settings'],
+  ],
   positionals: {
     input: {
       type: 'string',
       demandOption: true,
-      describe: 'JSONL file of documents or passages, or a folder of prepared data',
+      describe: 'JSONL file of documents or passages, or a folder that prepare-data wrote',
     },
   },
   options: {
-    output: {
-      type: 'string',
-      demandOption: true,
-      requiresArg: true,
-      describe: 'Folder of the index',
-    },
-    config: {
-      type: 'string',
-      requiresArg: true,
-      describe: 'Settings of the index (YAML: dense, chunking, text, annFrom)',
-    },
-    set: {
-      type: 'string',
-      array: true,
-      nargs: 1,
-      describe: 'Any setting, as path=value: --set chunking.tokens=128',
-    },
-    rebuild: {
-      type: 'boolean',
-      default: false,
-      describe: 'Replace an index that is there, whole or damaged',
-    },
-    json: { type: 'boolean', default: false, describe: 'Print the result as JSON on stdout' },
+    output: textFlag('Folder of the index', { demandOption: true }),
+    config: textFlag('Settings of the index (YAML: dense, chunking, text, annFrom)'),
+    set: listFlag('Any of these settings, as path=value: --set chunking.tokens=128'),
+    rebuild: switchFlag('Replace an index that is already there, whole or damaged'),
+    json: jsonFlag,
   },
   run: async (parsed, { io, jobs }) => {
     const json = parsed['json'] === true;

@@ -1,47 +1,37 @@
 import type { Command } from '../command.ts';
-import { textsOf } from '../config-flags.ts';
+import { jsonFlag, textFlag, textsOf } from '../flags/flag.ts';
+import { adapterOption, modelOption, revisionOf, revisionOption } from '../flags/model-flags.ts';
 import { printer, writeJson } from '../io.ts';
-import { revisionOf, revisionOption } from '../model-flags.ts';
 
 export const mergeLora: Command = {
   name: 'merge-lora',
   describe: 'Add adapters to the weights of their model',
+  examples: [
+    [
+      '--model Qwen/Qwen3-0.6B --adapter runs/lora/checkpoints/step-40 --output merged --dtype BF16',
+      'The model that an adapter was trained on, with the adapter added',
+    ],
+  ],
   options: {
-    'base-model': {
-      type: 'string',
-      demandOption: true,
-      requiresArg: true,
-      describe: 'Folder of the model, or a model of the hub as org/name',
-    },
+    model: modelOption,
     revision: revisionOption,
-    'lora-model': {
-      type: 'string',
-      array: true,
-      nargs: 1,
+    adapter: {
+      ...adapterOption,
       demandOption: true,
-      describe: 'Folder of an adapter as PEFT stores it; several add up',
+      describe: 'Folder of an adapter as PEFT stores it; several are added up',
     },
-    'output-path': {
-      type: 'string',
-      demandOption: true,
-      requiresArg: true,
-      describe: 'New folder of the merged model',
-    },
-    dtype: {
-      type: 'string',
-      default: 'F32',
-      requiresArg: true,
-      describe: 'How weights are stored: F32, BF16 or F16',
-    },
-    json: { type: 'boolean', default: false, describe: 'Print the result as JSON on stdout' },
+    output: textFlag('New folder for the merged model', { demandOption: true }),
+    dtype: textFlag('How the weights are stored: F32, BF16 or F16', { default: 'F32' }),
+    json: jsonFlag,
   },
+  renamed: { 'base-model': 'model', 'lora-model': 'adapter', 'output-path': 'output' },
   run: async (parsed, { io, jobs }) => {
     const json = parsed['json'] === true;
     const result = await jobs.mergeLora({
-      baseModel: String(parsed['base-model']),
+      baseModel: String(parsed['model']),
       ...revisionOf(parsed),
-      loraModels: textsOf(parsed['lora-model']),
-      outputPath: String(parsed['output-path']),
+      loraModels: textsOf(parsed['adapter']),
+      outputPath: String(parsed['output']),
       dtype: String(parsed['dtype']),
       signal: io.signal,
       print: printer(io, json),

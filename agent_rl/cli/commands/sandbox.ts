@@ -2,37 +2,30 @@ import { availableParallelism } from 'node:os';
 
 import type { LocalSandboxType } from '../../jobs/job.ts';
 import type { Command, CommandGroup } from '../command.ts';
+import { jsonFlag, numberFlag, numberGiven, textFlag, textOf, textsOf } from '../flags/flag.ts';
+import { localSandboxTypes } from '../flags/sandbox-flags.ts';
 import { printer, writeJson } from '../io.ts';
-import { localSandboxTypes } from '../local-sandbox-types.ts';
-import { numberOf, textOf } from './prepare-data/prepare-data-settings.ts';
 
-const json = {
-  type: 'boolean',
-  default: false,
-  describe: 'Print the result as JSON on stdout',
-} as const;
-const python = {
-  type: 'string',
-  requiresArg: true,
-  describe: 'Python of the native sandbox, by its path or its name on PATH',
-} as const;
+const python = textFlag('Python of the native sandbox: its path, or its name on PATH');
 const preload = {
   type: 'string',
   array: true,
   requiresArg: true,
   default: [],
-  describe: 'Modules programs may import',
+  describe: 'Modules that programs may import',
 } as const;
-/** Numbers are read as they were written, so that what is none can be shown. */
-const written = { type: 'string', requiresArg: true } as const;
 
 const serve: Command = {
   name: 'serve',
-  describe: 'Let others run programs here: remote sandboxes, and callers of POST /run_code',
+  describe: 'Run programs for other machines: for remote sandboxes, and callers of POST /run_code',
+  examples: [
+    ['--port 8080 --token-env SANDBOX_TOKEN', 'On this machine alone, to callers with the token'],
+    ['--host 0.0.0.0 --type native --workers 8', 'To any machine, in the native sandbox'],
+  ],
   options: {
-    port: { ...written, default: '8080', describe: 'Port; 0 takes a free one' },
-    host: { ...written, default: '127.0.0.1', describe: 'Address to listen on' },
-    'token-env': { ...written, describe: 'Environment variable that holds what callers show' },
+    port: numberFlag('Port; 0 takes a free one', 8080),
+    host: textFlag('Address to listen on', { default: '127.0.0.1' }),
+    'token-env': textFlag('Environment variable that holds the token callers must send'),
     type: {
       choices: localSandboxTypes,
       default: 'auto',
@@ -42,22 +35,20 @@ const serve: Command = {
     python,
     preload,
     workers: {
-      ...written,
-      default: String(availableParallelism()),
+      ...numberFlag('Programs run at once', availableParallelism()),
       defaultDescription: 'processors',
-      describe: 'Programs run at once',
     },
-    json,
+    json: jsonFlag,
   },
   run: async (parsed, { io, jobs }) => {
     const asJson = parsed['json'] === true;
     const [named, tokenEnv] = [textOf(parsed, 'python'), textOf(parsed, 'token-env')];
     const result = await jobs.serveSandbox({
       type: parsed['type'] as LocalSandboxType,
-      preload: parsed['preload'] as readonly string[],
-      workers: numberOf(parsed, 'workers', { least: 1, most: 256, whole: true }),
+      preload: textsOf(parsed['preload']),
+      workers: numberGiven(parsed, 'workers', { from: 1, to: 256, whole: true }),
       host: String(parsed['host']),
-      port: numberOf(parsed, 'port', { least: 0, most: 65_535, whole: true }),
+      port: numberGiven(parsed, 'port', { from: 0, to: 65_535, whole: true }),
       ...(named !== undefined && { python: named }),
       ...(tokenEnv !== undefined && { tokenEnv }),
       signal: io.signal,
@@ -72,13 +63,17 @@ const serve: Command = {
 const doctor: Command = {
   name: 'doctor',
   describe: 'Start every sandbox this machine may have, attack it and say what it holds back',
-  options: { python, preload, json },
+  examples: [
+    ['', 'Every sandbox, and why a stronger one is not available'],
+    ['--python /usr/bin/python3.12 --preload numpy', 'With a Python and modules of your own'],
+  ],
+  options: { python, preload, json: jsonFlag },
   run: async (parsed, { io, jobs }) => {
     const asJson = parsed['json'] === true;
     const named = textOf(parsed, 'python');
     const report = await jobs.sandboxDoctor({
       print: printer(io, asJson),
-      preload: parsed['preload'] as readonly string[],
+      preload: textsOf(parsed['preload']),
       ...(named !== undefined && { python: named }),
     });
     if (asJson) writeJson(io, report);
@@ -88,6 +83,6 @@ const doctor: Command = {
 
 export const sandbox: CommandGroup = {
   name: 'sandbox',
-  describe: 'Where untrusted code runs: serve it to others, see what it holds back',
+  describe: 'Where untrusted code runs: serve it to others, or see what it holds back',
   commands: [serve, doctor],
 };

@@ -1,37 +1,34 @@
 import type { Command } from '../command.ts';
+import { numberFlag, numberGiven, textFlag } from '../flags/flag.ts';
+import { modelJob, modelOptions } from '../flags/model-flags.ts';
 import { writeJson } from '../io.ts';
-import { modelJob, modelOptions, numberFlag } from '../model-flags.ts';
 
 export const score: Command = {
   name: 'score',
-  describe: 'Log-probabilities of given token ids',
+  describe: 'Write the log-probabilities of given token ids',
+  examples: [
+    ['--model model/starter --input ids.jsonl --output logprobs.jsonl', 'One line for each line'],
+    [
+      '--model Qwen/Qwen3-0.6B --quantize --input ids.jsonl --output logprobs.jsonl',
+      'With the linear layers in four bits',
+    ],
+  ],
   options: {
     ...modelOptions,
-    input: {
-      type: 'string',
+    input: textFlag('JSONL file of {"ids": [...]}, each with an optional "id" to give back', {
       demandOption: true,
-      requiresArg: true,
-      describe: 'JSONL file of {"ids": [...]}, with an "id" to give back if need be',
-    },
-    output: {
-      type: 'string',
+    }),
+    output: textFlag('New JSONL file of {"logprobs": [null, ...]}, in the order of the input', {
       demandOption: true,
-      requiresArg: true,
-      describe: 'New JSONL file of {"logprobs": [null, ...]}, in the order of the input',
-    },
-    'batch-tokens': {
-      type: 'string',
-      default: '4096',
-      requiresArg: true,
-      describe: 'Most tokens in one forward pass; fewer need less memory',
-    },
+    }),
+    'batch-tokens': numberFlag('Most tokens in one forward pass; fewer need less memory', 4096),
   },
   run: async (parsed, { io, jobs }) => {
     const result = await jobs.score({
       ...modelJob(parsed, io),
       input: String(parsed['input']),
       output: String(parsed['output']),
-      batchTokens: numberFlag(parsed, 'batch-tokens', { from: 1, whole: true }) ?? 4096,
+      batchTokens: numberGiven(parsed, 'batch-tokens', { from: 1, whole: true }),
     });
     if (parsed['json'] === true) writeJson(io, result);
     return 0;

@@ -1,17 +1,18 @@
 import { trainingJob } from '../../jobs/jobs.ts';
-import { type Override } from '../../config/index.ts';
+import type { Override } from '../../config/index.ts';
 import type { Command, CommandContext } from '../command.ts';
-import { configOptions, type Parsed } from '../config-flags.ts';
+import { configOptions, renamedConfigFlags } from '../flags/config-flags.ts';
+import { type Parsed, switchFlag } from '../flags/flag.ts';
 import { writeJson } from '../io.ts';
 import { configFor, prepare } from '../prepare.ts';
 
 const options: Command['options'] = {
-  ...configOptions,
   resume: {
     type: 'string',
-    describe: 'Continue a run folder, or the newest run when none is named',
+    describe: 'Run folder to resume; the newest run when none is named',
   },
-  'dry-run': { type: 'boolean', default: false, describe: 'Print the plan and stop' },
+  'dry-run': switchFlag('Check everything, print the plan and stop'),
+  ...configOptions,
 };
 
 interface Preset {
@@ -38,8 +39,14 @@ async function run(
 
 export const train: Command = {
   name: 'train',
-  describe: 'Train a policy as train.mode says: by reinforcement learning, unless it is sft',
+  describe: 'Train a policy by reinforcement learning, or on demonstrations if train.mode is sft',
+  examples: [
+    ['--config my_run.yaml --dry-run', 'Check a run file and print the plan'],
+    ['--config my_run.yaml --set rollout.groupSize=16', 'Train with another setting'],
+    ['--resume runs/my-run', 'Resume a run'],
+  ],
   options,
+  renamed: renamedConfigFlags,
   run: async (parsed, context) => run(parsed, context),
 };
 
@@ -51,8 +58,13 @@ export const trainFrom = (usual: string): Command => ({
 
 export const sft: Command = {
   name: 'sft',
-  describe: 'Train a policy on demonstrations',
+  describe: 'Train a policy on demonstrations (supervised fine-tuning)',
+  examples: [
+    ['--config my_sft.yaml', 'Train on the conversations of dataset.dir'],
+    ['--config my_sft.yaml --max-iterations 50', 'Stop after 50 updates'],
+  ],
   options,
+  renamed: renamedConfigFlags,
   run: async (parsed, context) =>
     run(parsed, context, {
       fixed: [{ source: 'agent-rl sft', path: 'train.mode', value: 'sft' }],

@@ -1,42 +1,32 @@
 import type { LocalSandboxType, VerifyDatasetOptions } from '../../jobs/job.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type { Command } from '../command.ts';
-import type { Parsed } from '../config-flags.ts';
+import { jsonFlag, numberFlag, numberOf, type Parsed, textFlag, textOf } from '../flags/flag.ts';
+import { localSandboxTypes } from '../flags/sandbox-flags.ts';
 import { printer, writeJson } from '../io.ts';
-import { localSandboxTypes } from '../local-sandbox-types.ts';
-import { numberOf, textOf } from './prepare-data/prepare-data-settings.ts';
 
 export const verifyDataset: Command = {
   name: 'verify-dataset',
   describe: 'Check a dataset: reference solutions against their tests, answers against documents',
+  examples: [
+    ['--dataset my_tasks/train.jsonl', 'Run the reference solutions of code tasks'],
+    [
+      '--dataset questions.jsonl --format search --documents documents.jsonl',
+      'Look for the answers of search tasks in their documents',
+    ],
+  ],
   options: {
-    dataset: { type: 'string', demandOption: true, requiresArg: true, describe: 'JSONL file' },
-    format: {
-      type: 'string',
-      requiresArg: true,
-      describe: 'humaneval, mbpp or search; our own of code tasks otherwise',
-    },
-    documents: {
-      type: 'string',
-      requiresArg: true,
-      describe: 'Of search tasks: JSONL file of the corpus',
-    },
+    dataset: textFlag('JSONL file of tasks', { demandOption: true }),
+    format: textFlag('humaneval, mbpp or search; code tasks of our own format otherwise'),
+    documents: textFlag('Search tasks: JSONL file of the corpus'),
     'sandbox-type': {
       choices: localSandboxTypes,
       requiresArg: true,
-      describe: 'Of code tasks: sandbox of the reference solutions; otherwise the strongest here',
+      describe: 'Code tasks: sandbox for the reference solutions; the strongest here otherwise',
     },
-    'sandbox-python': {
-      type: 'string',
-      requiresArg: true,
-      describe: 'Of code tasks: Python of the native sandbox',
-    },
-    'sandbox-workers': {
-      type: 'string',
-      requiresArg: true,
-      describe: 'Of code tasks: programs run at once',
-    },
-    json: { type: 'boolean', default: false, describe: 'Print the result as JSON on stdout' },
+    'sandbox-python': textFlag('Code tasks: Python of the native sandbox'),
+    'sandbox-workers': numberFlag('Code tasks: programs run at once'),
+    json: jsonFlag,
   },
   run: async (parsed, { io, jobs }) => {
     const json = parsed['json'] === true;
@@ -75,11 +65,10 @@ function sandboxOf(
   parsed: Parsed,
 ): Pick<VerifyDatasetOptions, 'sandboxType' | 'sandboxPython' | 'sandboxWorkers'> {
   const [type, python] = [textOf(parsed, 'sandbox-type'), textOf(parsed, 'sandbox-python')];
+  const workers = numberOf(parsed, 'sandbox-workers', { from: 1, to: 256, whole: true });
   return {
     ...(type !== undefined && { sandboxType: type as LocalSandboxType }),
     ...(python !== undefined && { sandboxPython: python }),
-    ...(parsed['sandbox-workers'] !== undefined && {
-      sandboxWorkers: numberOf(parsed, 'sandbox-workers', { least: 1, most: 256, whole: true }),
-    }),
+    ...(workers !== undefined && { sandboxWorkers: workers }),
   };
 }

@@ -150,7 +150,7 @@ const combinations: readonly Combination[] = [
     path: 'model.hfModelName',
     problem: ({ model, policy }) =>
       model.hfModelName !== undefined && policy.type === 'minimind'
-        ? `${JSON.stringify(model.hfModelName)} is not used by policy type minimind. Use policy.type huggingface, or model.path.`
+        ? `${JSON.stringify(model.hfModelName)} is not used by policy type minimind. Use policy.type huggingface, or give a folder that is there (model.path).`
         : undefined,
   },
   {

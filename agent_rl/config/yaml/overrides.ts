@@ -9,6 +9,7 @@ export interface Override {
   source: string;
   /** Dotted, `train.iterations`; a number is a place in a list, `tools.0.type`. */
   path: string;
+  /** `undefined` takes the setting out, so that it is as if nobody had written it. */
   value: unknown;
   /** Adds to the list instead of replacing it. */
   append?: boolean;
@@ -132,6 +133,7 @@ function childOf(holder: unknown, step: string): unknown {
 
 function setChild(holder: unknown, step: string, value: unknown): void {
   if (Array.isArray(holder)) holder[Number(step)] = value;
+  else if (value === undefined) delete (holder as Block)[step];
   else put(holder as Block, step, value);
 }
 

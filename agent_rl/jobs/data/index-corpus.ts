@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 
 import { configInvalid, type Problem, validateBlock } from '../../config/index.ts';
 import { applyOverrides, type Override, parseSet } from '../../config/yaml/overrides.ts';
 import { readYaml } from '../../config/yaml/read-yaml.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
-import { packageRoot } from '../../core/package-root.ts';
+import { packageVersion } from '../../core/package-root.ts';
 import { buildCorpus, BuildSettings } from '../../search/corpus/index.ts';
 import { Stopwatch } from '../../telemetry/index.ts';
 import { readCorpus } from '../../tools/search/read-corpus.ts';
@@ -32,7 +31,7 @@ export async function indexCorpus(options: IndexOptions): Promise<JobResult> {
     output,
     settings,
     rebuild,
-    version: versionOfPackage(),
+    version: packageVersion(),
     signal,
   });
   const { counts, dense, approximate } = manifest;
@@ -71,9 +70,4 @@ function textOf(file: string): string {
   } catch (cause) {
     throw new AgentRlError('CONFIG_INVALID', `--config ${file}: ${messageOf(cause)}.`, { cause });
   }
-}
-
-function versionOfPackage(): string {
-  const text = readFileSync(join(packageRoot(), 'package.json'), 'utf8');
-  return String((JSON.parse(text) as { version?: unknown }).version);
 }

@@ -33,9 +33,9 @@ export async function mergeLora(options: MergeLoraOptions): Promise<JobResult> {
       `--dtype is "${dtype}"; expected ${widths.join(', ')}.`,
     );
   }
-  refuseExisting(outputPath, '--output-path');
+  refuseExisting(outputPath, '--output');
   const base = await localModel({ name: baseModel, revision, signal, print });
-  const layers = await localLayers({ folder: base, adapters: loraModels, namedBy: '--lora-model' });
+  const layers = await localLayers({ folder: base, adapters: loraModels, namedBy: '--adapter' });
   const { adapters } = layers;
   const opened = await openFloatModel({ folder: layers.base, adapters });
   throwIfInterrupted(signal);

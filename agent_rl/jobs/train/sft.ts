@@ -43,7 +43,7 @@ export async function runSft(options: TrainingOptions): Promise<JobResult> {
   if (options.resume !== undefined) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      '--resume continues reinforcement learning; a supervised run cannot be continued. Start it anew, or give its checkpoint with --model-path.',
+      '--resume continues reinforcement learning; a supervised run cannot be continued. Start it anew, or give its checkpoint with --model.',
     );
   }
   requireTrainable(loaded, plugins);

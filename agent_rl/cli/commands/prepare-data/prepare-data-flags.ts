@@ -3,73 +3,53 @@ import { join } from 'node:path';
 import type { Options } from 'yargs';
 
 import { splitBys } from '../../../../dataset/prepare/split/split-questions.ts';
-
-/** A flag with a value. */
-const text = (describe: string, more: Options = {}): Options => ({
-  type: 'string',
-  requiresArg: true,
-  describe,
-  ...more,
-});
-
-const number = (describe: string, value?: number): Options => ({
-  type: 'number',
-  requiresArg: true,
-  describe,
-  ...(value === undefined ? {} : { default: value }),
-});
-
-const flag = (describe: string, value = false): Options => ({
-  type: 'boolean',
-  default: value,
-  describe,
-});
+import { jsonFlag, listFlag, numberFlag, switchFlag, textFlag } from '../../flags/flag.ts';
 
 /** The flags of `agent-rl prepare-data`. */
 export const prepareDataFlags: Readonly<Record<string, Options>> = {
-  'output-dir': text('Folder for documents, chunks, train, eval and the report', {
+  output: textFlag('Folder for documents, passages, both splits and the report', {
     demandOption: true,
   }),
-  overwrite: flag('Replace the files of an earlier run in the output folder'),
-  format: text('medquad, hotpotqa, records or urls; found out from the files when absent'),
-  column: text('What a column holds, as FIELD=COLUMN: --column question=query', {
-    array: true,
-    nargs: 1,
-  }),
-  'url-column': text('Column of the documents’ addresses'),
-  'keep-columns': text('Columns, with commas, to keep in the tasks’ metadata'),
-  'max-records': number('Stop after so many records'),
-  'skip-invalid': flag('Leave out records that cannot be read, and report them'),
-  tokenizer: text('Folder with the tokenizer.json that counts tokens; the starter model’s'),
-  'chunk-tokens': number('Most tokens of a passage', 256),
-  'chunk-overlap': number('Tokens that a passage repeats of the one before', 0),
-  'near-duplicates': number('Similarity from which passages are kept once; 1: same words', 0.85),
-  'eval-share': number('Share of the questions to hold out', 0.1),
-  'split-by': text('passage: no passage is in both splits; document: no document is', {
+  overwrite: switchFlag('Replace the files of an earlier run in the output folder'),
+  format: textFlag('medquad, hotpotqa, records or urls; found from the files by default'),
+  column: listFlag('What a column holds, as FIELD=COLUMN: --column question=query'),
+  'url-column': textFlag('Column with the addresses of the documents'),
+  'keep-columns': textFlag('Columns to keep in the metadata of the tasks, separated by commas'),
+  'max-records': numberFlag('Stop after this many records'),
+  'skip-invalid': switchFlag('Leave out records that cannot be read, and report them'),
+  tokenizer: textFlag('Folder with the tokenizer.json that counts tokens; the starter model’s'),
+  'chunk-tokens': numberFlag('Most tokens in a passage', 256),
+  'chunk-overlap': numberFlag('Tokens that a passage repeats from the one before', 0),
+  'near-duplicates': numberFlag('Keep one of several passages this similar; 1: same words', 0.85),
+  'eval-share': numberFlag('Fraction of the questions to hold out', 0.1),
+  'split-by': textFlag('passage: no passage is in both splits; document: no document is', {
     default: 'passage',
     choices: splitBys,
   }),
-  seed: number('Decides which documents are held out', 42),
-  'cache-dir': text('Folder of downloaded files and pages', {
+  seed: numberFlag('Seed of the choice of what is held out', 42),
+  'cache-dir': textFlag('Folder of downloaded files and pages', {
     default: join('.cache', 'prepare-data'),
   }),
-  'hub-url': text('Hub of datasets; HF_ENDPOINT, or https://huggingface.co'),
-  revision: text('Branch, tag or commit of a dataset of the hub', {
+  'hub-url': textFlag('Hub of datasets; HF_ENDPOINT, or https://huggingface.co'),
+  revision: textFlag('Branch, tag or commit of a dataset on the hub', {
     default: 'refs/convert/parquet',
   }),
-  'hub-config': text('Configuration of a dataset that has several'),
-  'hub-split': text('Splits to read, with commas; all when absent'),
-  crawl: flag('Fetch the documents’ texts from their addresses'),
-  contact: text('Mail address or page that tells hosts who fetches'),
-  'content-dir': text('Folder of the pages’ readable texts; <cache-dir>/content'),
-  'skip-existing': flag('Do not fetch what is in the cache; --no-skip-existing fetches anew', true),
-  'batch-size': number('Pages between two lines of progress', 100),
-  'requests-per-second': number('Most requests a second to one host', 1),
-  concurrency: number('Hosts asked at once', 8),
-  'page-timeout': number('Seconds one attempt may take', 30),
-  'page-deadline': number('Seconds a page may take, retries and waiting included', 180),
-  'max-retries': number('Further attempts after 429, 5xx and broken connections', 3),
-  'max-page-mb': number('Largest page, in MB', 5),
-  'allow-private': flag('Fetch private and loopback addresses too'),
-  json: flag('Print the report as JSON on stdout'),
+  'hub-config': textFlag('Configuration of a dataset that has several'),
+  'hub-split': textFlag('Splits to read, separated by commas; all by default'),
+  crawl: switchFlag('Fetch the texts of the documents from their addresses'),
+  contact: textFlag('Mail address or page that tells hosts who is asking; needed by --crawl'),
+  'content-dir': textFlag('Folder for the readable text of the pages; <cache-dir>/content'),
+  'skip-existing': switchFlag(
+    'Do not fetch what is in the cache; --no-skip-existing fetches anew',
+    true,
+  ),
+  'batch-size': numberFlag('Pages between two lines of progress', 100),
+  'requests-per-second': numberFlag('Most requests a second to one host', 1),
+  concurrency: numberFlag('Hosts asked at once', 8),
+  'page-timeout': numberFlag('Seconds that one attempt may take', 30),
+  'page-deadline': numberFlag('Seconds that a page may take, retries and waiting included', 180),
+  'max-retries': numberFlag('Further attempts after 429, 5xx and broken connections', 3),
+  'max-page-mb': numberFlag('Largest page, in MB', 5),
+  'allow-private': switchFlag('Fetch private and loopback addresses too'),
+  json: jsonFlag,
 };

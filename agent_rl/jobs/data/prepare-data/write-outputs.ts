@@ -19,13 +19,13 @@ export function checkOutputFolder(folder: string, overwrite: boolean): void {
   if (!statSync(folder).isDirectory()) {
     throw new AgentRlError(
       'OUTPUT_UNWRITABLE',
-      `${folder} is a file. Choose a folder with --output-dir.`,
+      `${folder} is a file. Choose a folder with --output.`,
     );
   }
   if (overwrite || readdirSync(folder).length === 0) return;
   throw new AgentRlError(
     'OUTPUT_UNWRITABLE',
-    `${folder} is not empty. Choose another folder with --output-dir, or replace what prepare-data wrote there with --overwrite.`,
+    `${folder} is not empty. Choose another folder with --output, or replace what prepare-data wrote there with --overwrite.`,
   );
 }
 

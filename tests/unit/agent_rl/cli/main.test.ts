@@ -38,6 +38,35 @@ async function trained(...args: string[]): Promise<TrainingOptions> {
   return options;
 }
 
+describe('--model', () => {
+  test('is a folder, whatever model of the hub the run file names', async () => {
+    const { loaded } = await trained(
+      'train',
+      '--config',
+      config,
+      '--set',
+      'model.hfModelName=org/name',
+      '--model',
+      'm',
+    );
+    expect([loaded.config.model.path, loaded.config.model.hfModelName]).toEqual(['m', undefined]);
+  });
+
+  test('is a model of the hub where it is named like one and no such folder is there', async () => {
+    const hub = await trained('train', '--config', config, '--model', 'org/name');
+    expect(hub.loaded.config.model.hfModelName).toBe('org/name');
+    const shipped = await trained('train', '--config', config, '--model', 'model/starter');
+    expect(shipped.loaded.config.model).toMatchObject({ path: 'model/starter' });
+  });
+
+  test('has earlier names', async () => {
+    for (const old of ['--model-path', '--hf-model-name']) {
+      const { loaded } = await trained('train', '--config', config, old, 'm');
+      expect(loaded.config.model.path).toBe('m');
+    }
+  });
+});
+
 describe('options that would do nothing', () => {
   test.each([
     ['eval', '--max-iterations', '3'],
@@ -48,14 +77,14 @@ describe('options that would do nothing', () => {
   ])('are unknown to %s: %s %s', async (...args) => {
     const { code, stderr } = await commandLine([...args, '--config', config]);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/Unknown argument/);
+    expect(stderr).toMatch(/Unknown option/);
   });
 
   test('are refused where only one of two can have an effect', async () => {
-    const both = ['eval', 'runs/one', '--model-path', 'model/other', '--config', config];
+    const both = ['eval', 'runs/one', '--model', 'model/other', '--config', config];
     const { code, stderr } = await commandLine(both);
     expect(code).toBe(2);
-    expect(stderr).toContain('checkpoint runs/one and model-path model/other were both given');
+    expect(stderr).toContain('checkpoint runs/one and model model/other were both given');
   });
 });
 
@@ -88,17 +117,15 @@ describe('agent-rl train', () => {
       'a',
       '--eval-split',
       'b',
-      '--model-path',
+      '--model',
       'm',
       '--device',
       'cuda:1',
       '--policy-type',
       'walker',
-      '--hf-model-name',
-      'x/y',
       '--preview-tasks',
       '0',
-      '--output-dir',
+      '--output',
       'out',
       '--max-iterations',
       '2',
@@ -110,7 +137,7 @@ describe('agent-rl train', () => {
     );
     expect(loaded.config).toMatchObject({
       dataset: { trainSplit: 'a', evalSplit: 'b' },
-      model: { path: 'm', hfModelName: 'x/y' },
+      model: { path: 'm' },
       run: {
         device: 'cuda:1',
         previewTasks: 0,
@@ -242,9 +269,23 @@ describe('the exit code', () => {
   });
 
   test.each([
+    [['train', '--iterations', '3'], 'Did you mean --max-iterations? The setting train.iterations'],
+    [['train', '--learning-rate=1e-4'], 'is given with --set train.learningRate=VALUE.'],
+    [['train', '--maxIterations', '3'], 'Did you mean --max-iterations?'],
+    [['score', '--modle', 'm'], 'Unknown option: --modle. Did you mean --model?'],
+    [['train', 'my_run.yaml'], 'Unknown argument: my_run.yaml.'],
+  ])('of %j is 2, with what was meant', async (args, expected) => {
+    const { code, stderr } = await commandLine(args);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(expected)]);
+  });
+
+  test.each([
     [['tran'], /Did you mean train\?/],
-    [[], /Name a command/],
-    [['train', '--sed', '3'], /Unknown argument: sed/],
+    [['--json'], /Name a command/],
+    [
+      ['train', '--sede', '3'],
+      /Unknown option: --sede. Did you mean --seed\?\nSee agent-rl train --help/,
+    ],
     [['verify-dataset'], /Missing required argument: dataset/],
     [['train', '--config'], /Not enough arguments following: config/],
   ])('of %j is 2, with what is wrong', async (args, expected) => {
@@ -259,8 +300,8 @@ describe('the exit code', () => {
   });
 
   test.each([
-    [['--sandbox-workers', '0'], /--sandbox-workers is 0; expected a whole number, from 1 to 256/],
-    [['--sandbox-workers', 'x'], /--sandbox-workers is x;/],
+    [['--sandbox-workers', '0'], /--sandbox-workers is "0"; expected a whole number from 1 to 256/],
+    [['--sandbox-workers', 'x'], /--sandbox-workers is "x";/],
     [['--sandbox-type', 'remote'], /sandbox-type[^]*native:lite/],
     [['--documents', 'x'], /--documents: no effect on code tasks/],
     [
@@ -304,6 +345,12 @@ describe('what is printed', () => {
     });
   });
 
+  test('by a bare agent-rl is the help', async () => {
+    const { code, stdout, stderr } = await commandLine([]);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toBe((await commandLine(['--help'])).stdout);
+  });
+
   test('by --help and --version is a result', async () => {
     const help = await commandLine(['train', '--help']);
     expect([help.code, help.stderr]).toEqual([0, '']);
@@ -311,10 +358,32 @@ describe('what is printed', () => {
     expect((await commandLine(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
+  test('by plugins with a name is a table of its settings', async () => {
+    const { code, stdout } = await commandLine(['plugins', 'code_exec']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Tool code_exec \(built in\)\nRun a Python program/);
+    expect(stdout).toMatch(/\n {2}sessionS +number +Seconds/);
+    expect(stdout).toMatch(/Arguments of a call\n {2}Name[^]*\n {2}code +string +required /);
+    expect(stdout).toContain('\nEnvironment code_exec (built in)\n');
+    const one = await commandLine(['plugins', 'mrr', '--json']);
+    expect(JSON.parse(one.stdout)).toEqual([
+      expect.objectContaining({
+        kind: 'reward',
+        name: 'mrr',
+        settings: expect.anything() as unknown,
+      }),
+    ]);
+    const wrong = await commandLine(['plugins', 'code_exce']);
+    expect([wrong.code, wrong.stderr]).toEqual([
+      2,
+      expect.stringMatching(/no plugin is named "code_exce"\. Did you mean code_exec\?/),
+    ]);
+  });
+
   test('by plugins is what is registered, ours and those that are named', async () => {
     const args = ['plugins', '--plugin', `${folder}/world.mjs`];
     const { stdout } = await commandLine(args);
-    expect(stdout).toContain(`  maze  (${folder}/world.mjs)\n    A plugin.`);
+    expect(stdout).toContain(`  maze       A plugin. (${folder}/world.mjs)`);
     const known = JSON.parse((await commandLine([...args, '--json'])).stdout) as { name: string }[];
     expect(known.map(({ name }) => name)).toEqual(expect.arrayContaining(['minimind', 'maze']));
   });
@@ -322,7 +391,7 @@ describe('what is printed', () => {
   test('by plugins is listed before a setting that is wrong is refused', async () => {
     const args = ['plugins', '--config', config, '--set', 'environment.each=x'];
     const { code, stdout, stderr } = await commandLine(args);
-    expect([code, stdout]).toEqual([2, expect.stringContaining('  maze  (')]);
+    expect([code, stdout]).toEqual([2, expect.stringContaining('  maze  ')]);
     expect(stderr).toMatch(/CONFIG_INVALID: [^]*environment\.each/);
     const other = await commandLine(['plugins', '--set', 'run.seed=1']);
     expect([other.code, other.stderr]).toEqual([
@@ -350,6 +419,6 @@ describe('what is printed', () => {
   test('of eval names the run whose config it uses, and says when there is none', async () => {
     const { code, stderr } = await commandLine(['eval', folder]);
     expect([code, stderr]).toEqual([2, expect.stringContaining('CHECKPOINT_INVALID')]);
-    expect(stderr).toContain('is no run folder and no checkpoint of one');
+    expect(stderr).toContain('is neither a run folder nor a checkpoint of one');
   });
 });

@@ -1,15 +1,19 @@
 import { describe, expect, test } from '@jest/globals';
 
 import type {
+  ExportOptions,
   GenerateOptions,
   JobResult,
   MergeLoraOptions,
+  QuantizeOptions,
   ScoreOptions,
 } from '../../../../agent_rl/jobs/job.ts';
 import { commandLine, type Ran } from '../../../support/command-line.ts';
 
 interface Given extends Ran {
-  options: readonly Partial<ScoreOptions & GenerateOptions & MergeLoraOptions>[];
+  options: Partial<
+    ScoreOptions & GenerateOptions & MergeLoraOptions & QuantizeOptions & ExportOptions
+  >[];
 }
 
 /** Runs a command line and tells what its job was given. */
@@ -19,9 +23,13 @@ async function given(...args: string[]): Promise<Given> {
     options.push(of);
     return Promise.resolve({ tokens: 3 });
   };
-  const ran = await commandLine(args, { jobs: { score: job, generate: job, mergeLora: job } });
+  const ran = await commandLine(args, {
+    jobs: { score: job, generate: job, mergeLora: job, quantize: job, exportModel: job },
+  });
   return { ...ran, options };
 }
+
+const four = ['--model', 'm', '--output', 'four'];
 
 describe('agent-rl quantize', () => {
   test.each([
@@ -31,7 +39,7 @@ describe('agent-rl quantize', () => {
     ['--lora-alpha', '0', 'is "0"; expected a number above 0.'],
     ['--engine-threads', '0', 'is "0"; expected a whole number from 1.'],
   ])('refuses %s %s', async (flag, value, message) => {
-    const { code, stderr } = await given('quantize', 'm', 'four', flag, value);
+    const { code, stderr } = await given('quantize', ...four, flag, value);
     expect(code).toBe(2);
     expect(stderr).toContain(`CONFIG_INVALID: ${flag} ${message}`);
   });
@@ -41,7 +49,7 @@ test.each([
   ['--lora-alpha', '3'],
   ['--lora-targets', 'mlp'],
 ])('agent-rl quantize refuses %s without an adapter to write', async (flag, value) => {
-  const { code, stderr } = await given('quantize', 'm', 'four', '--lora-rank', '0', flag, value);
+  const { code, stderr } = await given('quantize', ...four, '--lora-rank', '0', flag, value);
   expect(code).toBe(2);
   expect(stderr).toContain('--lora-rank 0 writes no adapter');
 });
@@ -154,7 +162,7 @@ describe('numbers of the command line', () => {
 });
 
 test('agent-rl merge-lora asks for what its flags say, and may be given several adapters', async () => {
-  const flags = '--base-model m --lora-model a --lora-model b --output-path out --dtype BF16';
+  const flags = '--model m --adapter a --adapter b --output out --dtype BF16';
   const { options } = await given('merge-lora', ...flags.split(' '));
   expect(options).toEqual([
     expect.objectContaining({
@@ -164,4 +172,43 @@ test('agent-rl merge-lora asks for what its flags say, and may be given several 
       dtype: 'BF16',
     }),
   ]);
+});
+
+describe('the earlier names of flags', () => {
+  test.each([
+    [
+      'merge-lora --base-model m --lora-model a --lora-model=b --output-path out',
+      { baseModel: 'm', loraModels: ['a', 'b'], outputPath: 'out' },
+      [
+        '--base-model is now --model',
+        '--lora-model is now --adapter',
+        '--output-path is now --output',
+      ],
+    ],
+    ['export --model m --onnx out', { model: 'm', onnx: 'out' }, ['--onnx is now --output']],
+    [
+      'quantize m --seed 3 four --json',
+      { model: 'm', output: 'four', seed: 3 },
+      ['agent-rl quantize is now called with --model and --output'],
+    ],
+  ])('are accepted, and a note names the new ones: %s', async (line, expected, notes) => {
+    const { code, options, stderr } = await given(...line.split(' '));
+    expect([code, options]).toEqual([0, [expect.objectContaining(expected)]]);
+    for (const note of notes) expect(stderr).toContain(`Note: ${note}`);
+    expect(stderr.match(/until version 0\.3/g)).toHaveLength(
+      line.match(/--(lora|base|output|onnx)|m --seed/g)?.length ?? 0,
+    );
+  });
+
+  test('are not read from what follows --', async () => {
+    const { code, stderr } = await given('score', ...files, '--', '--onnx');
+    expect([code, stderr]).toEqual([0, '']);
+  });
+
+  test('and the new one together are one flag given twice', async () => {
+    const line = 'merge-lora --model m --base-model n --adapter a --output out';
+    const { code, stderr } = await given(...line.split(' '));
+    expect(code).toBe(2);
+    expect(stderr).toContain('--model was given 2 times (m, n)');
+  });
 });

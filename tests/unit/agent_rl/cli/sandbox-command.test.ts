@@ -59,12 +59,15 @@ describe('agent-rl sandbox', () => {
   });
 
   test.each([
-    [['sandbox'], /Name a command of sandbox: serve, doctor/],
+    [['sandbox', '--json'], /Name a command of sandbox: serve, doctor/],
     [['sandbox', 'sreve'], /Did you mean serve/],
-    [['sandbox', 'serve', '--port', '70000'], /--port is 70000/],
-    [['sandbox', 'serve', '--port', 'abc'], /--port is abc; expected a whole number/],
-    [['sandbox', 'serve', '--port='], /--port is empty; expected a whole number/],
-    [['sandbox', 'serve', '--workers', 'x'], /--workers is x; expected a whole number/],
+    [
+      ['sandbox', 'serve', '--port', '70000'],
+      /--port is "70000"; expected a whole number from 0 to 65535/,
+    ],
+    [['sandbox', 'serve', '--port', 'abc'], /--port is "abc"; expected a whole number/],
+    [['sandbox', 'serve', '--port='], /--port is ""; expected a whole number/],
+    [['sandbox', 'serve', '--workers', 'x'], /--workers is "x"; expected a whole number/],
     [['sandbox', 'doctor', '--python'], /Not enough arguments following: python/],
     [['sandbox', 'serve', '--port', '1', '--port', '2'], /--port was given 2 times/],
     [['sandbox', 'serve', '--type', 'remote'], /remote/],
@@ -74,8 +77,8 @@ describe('agent-rl sandbox', () => {
     expect([code, stderr]).toEqual([2, expect.stringMatching(reason)]);
   });
 
-  test('lists its commands in its help', async () => {
-    const { code, stdout } = await commandLine(['sandbox', '--help']);
+  test.each([[['sandbox', '--help']], [['sandbox']]])('%j lists its commands', async (args) => {
+    const { code, stdout } = await commandLine(args);
     expect(code).toBe(0);
     expect(stdout).toMatch(/sandbox serve[^]*sandbox doctor/);
   });

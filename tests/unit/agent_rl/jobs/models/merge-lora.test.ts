@@ -204,7 +204,7 @@ describe('merge-lora', () => {
       'a folder that is there',
       async () => ({ outputPath: baseModel }),
       'OUTPUT_UNWRITABLE',
-      'Give another --output-path',
+      'Give another --output',
     ],
     [
       'no adapter',

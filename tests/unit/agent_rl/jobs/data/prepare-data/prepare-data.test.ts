@@ -32,7 +32,7 @@ const run = async (...args: readonly string[]) => {
   const all = [
     'prepare-data',
     ...args,
-    '--output-dir',
+    '--output',
     output,
     '--cache-dir',
     join(folder, 'cache'),
@@ -71,7 +71,7 @@ describe('prepare-data', () => {
     const { output, stdout } = await run(fixture, '--json');
     const report: unknown = JSON.parse(readFileSync(join(output, 'report.json'), 'utf8'));
     expect(JSON.parse(stdout)).toEqual(report);
-    const again = ['prepare-data', fixture, '--output-dir', output];
+    const again = ['prepare-data', fixture, '--output', output];
     const { code, stderr } = await commandLine(again, { jobs });
     expect(code).toBe(2);
     expect(stderr).toContain('OUTPUT_UNWRITABLE');
@@ -82,7 +82,7 @@ describe('prepare-data', () => {
     'refuses an output that is a file, with %j',
     async (flags) => {
       const file = writeBelow(folder, 'a-file', 'hi');
-      const args = ['prepare-data', fixture, '--output-dir', file, ...flags];
+      const args = ['prepare-data', fixture, '--output', file, ...flags];
       const { code, stderr } = await commandLine(args, { jobs });
       expect({ code, stderr }).toMatchObject({
         code: 2,
@@ -145,10 +145,10 @@ describe('prepare-data', () => {
 
   test.each([
     [['--crawl'], '--contact is ""'],
-    [['--column', 'colour=x'], '--column colour=x is no FIELD=COLUMN'],
-    [['--format', 'csv'], '--format csv is not known'],
-    [['--chunk-tokens', '8'], '--chunk-tokens is 8'],
-    [['--eval-share', 'many'], '--eval-share is NaN'],
+    [['--column', 'colour=x'], '--column colour=x is not of the form FIELD=COLUMN'],
+    [['--format', 'csv'], '--format csv is unknown'],
+    [['--chunk-tokens', '8'], '--chunk-tokens is "8"'],
+    [['--eval-share', 'many'], '--eval-share is "many"'],
     [['--hub-config', 'x', '--tokenizer', '/none'], 'TOKENIZER_INVALID'],
   ])('refuses %j with what is allowed', async (flags, message) => {
     const { code, stderr } = await run(fixture, ...flags);

@@ -194,7 +194,7 @@ describe('agent-rl quantize', () => {
     const flags =
       '--block-size 32 --text t.txt --lora-rank 4 --lora-targets mlp --lora-targets q_proj';
     const { code, stdout } = await commandLine(
-      ['quantize', 'in', 'out', ...flags.split(' '), '--json'],
+      ['quantize', '--model', 'in', '--output', 'out', ...flags.split(' '), '--json'],
       {
         jobs,
       },
@@ -211,7 +211,7 @@ describe('agent-rl quantize', () => {
       seed: 42,
       lora: { rank: 4, alpha: 16, targets: ['mlp', 'q_proj'] },
     });
-    await commandLine(['quantize', 'in', 'out', '--lora-rank', '0'], { jobs });
+    await commandLine(['quantize', '--model', 'in', '--output', 'out', '--lora-rank', '0'], { jobs });
     expect(given).not.toHaveProperty('lora');
     expect(given).toMatchObject({ blockSize: 64 });
   });

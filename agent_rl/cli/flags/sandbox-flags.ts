@@ -1,7 +1,7 @@
-import type { LocalSandboxType } from '../jobs/job.ts';
+import type { LocalSandboxType } from '../../jobs/job.ts';
 
 /** What a flag may name where there is no address of a server. */
-export const localSandboxTypes: readonly LocalSandboxType[] = [
+export const localSandboxTypes: LocalSandboxType[] = [
   'auto',
   'native',
   'native:ns',

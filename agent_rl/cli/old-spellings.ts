@@ -1,0 +1,50 @@
+import type { Command } from './command.ts';
+
+/** The part of a command line that holds flags: what follows `--` is words alone. */
+const flagsEnd = (args: string[]): number => {
+  const end = args.indexOf('--');
+  return end < 0 ? args.length : end;
+};
+
+/** Places of the words that are neither flags nor their values. */
+function placesOfWords(args: string[], { options }: Command): number[] {
+  const places: number[] = [];
+  const end = flagsEnd(args);
+  for (let at = 0; at < end; at++) {
+    const arg = args[at] ?? '';
+    const name = /^--([^=]+)$/.exec(arg)?.[1];
+    const option = name === undefined ? undefined : options[name];
+    // A flag with a value takes the next word; one like `--resume` may stand alone.
+    if (option !== undefined && option.type !== 'boolean') at += 1;
+    else if (!arg.startsWith('-') || arg === '-') places.push(at);
+  }
+  return places;
+}
+
+/**
+ * What follows the name of a command, in today's spelling. Each old name is reported through `warn`.
+ *
+ * @param program as the user called it, such as `agent-rl quantize`
+ */
+export function inTodaysSpelling(
+  args: string[],
+  command: Command,
+  { program, warn }: { program: string; warn: (text: string) => void },
+): string[] {
+  const end = flagsEnd(args);
+  const named = args.map((arg, at) => {
+    const [, old = '', rest = ''] = /^--([^=]+)(=.*)?$/s.exec(arg) ?? [];
+    const today = at < end ? command.renamed?.[old] : undefined;
+    if (today === undefined) return arg;
+    warn(`--${old} is now --${today}; the old name is accepted until version 0.3.`);
+    return `--${today}${rest}`;
+  });
+  const places = placesOfWords(named, command);
+  const flags = command.flagsOfWords?.(places.map((at) => named[at] ?? ''));
+  if (flags === undefined) return named;
+  warn(`${program} is now called with ${flagNames(flags)}; words are accepted until version 0.3.`);
+  return [...flags, ...named.filter((_, at) => !places.includes(at))];
+}
+
+const flagNames = (flags: string[]): string =>
+  flags.filter((flag) => flag.startsWith('--')).join(' and ');

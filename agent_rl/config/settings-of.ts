@@ -1,0 +1,99 @@
+import { ConfigSchema } from './config-schema.ts';
+
+/** One setting, as a table shows it. */
+export interface Setting {
+  /** Dotted: `train.iterations`, `tools[].type`. */
+  path: string;
+  /** What it may be: `integer`, `list`, or the values themselves. */
+  type: string;
+  /** Those values, where only these are allowed. */
+  values?: string[];
+  unit?: string;
+  /** As it is written in a run file; absent for a setting without a default. */
+  default?: string;
+  description: string;
+  /** It must be given wherever its block is. */
+  required: boolean;
+}
+
+interface Node {
+  type?: string | string[];
+  enum?: unknown[];
+  const?: unknown;
+  anyOf?: Node[];
+  default?: unknown;
+  description?: string;
+  unit?: string;
+  properties?: Record<string, Node>;
+  items?: Node;
+  required?: string[];
+}
+
+const written = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(value);
+
+function typeOf({ type, anyOf }: Node): string {
+  if (anyOf !== undefined) return [...new Set(anyOf.map(typeOf))].join(' or ');
+  return [type ?? 'any'].flat().join(' or ');
+}
+
+/** The values of an enum, a constant, or a choice of constants. */
+function valuesOf({ enum: values, const: only, anyOf }: Node): unknown[] | undefined {
+  if (values !== undefined) return values;
+  if (only !== undefined) return [only];
+  const parts = anyOf?.map(valuesOf);
+  return parts?.every((part) => part !== undefined) === true ? parts.flat() : undefined;
+}
+
+function settingOf(node: Node, path: string, required: boolean): Setting {
+  const values = valuesOf(node)?.map(written);
+  return {
+    path,
+    type: typeOf(node),
+    ...(values !== undefined && { values }),
+    ...(node.unit !== undefined && { unit: node.unit }),
+    ...(node.default !== undefined && { default: written(node.default) }),
+    description: node.description ?? '',
+    // What has a default may be left out, whatever the schema says of the filled-in block.
+    required: required && node.default === undefined,
+  };
+}
+
+/** The settings of blocks that a setting may be, each saying which `type` it belongs to. */
+function settingsOfChoices(choices: Node[], path: string): Setting[] {
+  return choices.flatMap((choice) => {
+    const { type, ...properties } = choice.properties ?? {};
+    const [name] = type === undefined ? [] : (valuesOf(type) ?? []);
+    const settings = settingsIn({ ...choice, properties }, path, false);
+    if (name === undefined) return settings;
+    for (const setting of settings) {
+      setting.description = `With type ${written(name)}: ${setting.description}`;
+    }
+    return settings;
+  });
+}
+
+function settingsIn(node: Node, path: string, required: boolean): Setting[] {
+  const { properties, items, anyOf = [] } = node;
+  const choices = anyOf.filter((choice) => choice.properties !== undefined);
+  if (choices.length > 0) {
+    return [settingOf(node, path, required), ...settingsOfChoices(choices, path)];
+  }
+  if (items?.properties !== undefined) {
+    return [
+      { ...settingOf(node, path, required), type: 'list' },
+      ...settingsIn(items, `${path}[]`, true),
+    ];
+  }
+  if (properties === undefined) return [settingOf(node, path, required)];
+  const below = (name: string): string => (path === '' ? name : `${path}.${name}`);
+  return Object.entries(properties).flatMap(([name, child]) =>
+    settingsIn(child, below(name), node.required?.includes(name) === true),
+  );
+}
+
+/** Every setting that a schema of JSON declares, those of inner blocks too. */
+export const settingsOf = (schema: object): Setting[] => settingsIn(schema, '', true);
+
+/** Every setting of a run file but those of plugins. */
+export const settingsOfRuns = (): Setting[] => settingsOf(ConfigSchema);

@@ -1,0 +1,74 @@
+import { posix } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+
+import type { Command } from '../../../../agent_rl/cli/command.ts';
+import { commands } from '../../../../agent_rl/cli/commands.ts';
+import { commandLine } from '../../../support/command-line.ts';
+import { projectFile } from '../../../support/source-files.ts';
+
+const all = commands.flatMap((command): [string, Command][] =>
+  'commands' in command
+    ? command.commands.map((member) => [`${command.name} ${member.name}`, member])
+    : [[command.name.split(' ')[0] ?? '', command]],
+);
+
+describe.each(all)(
+  'the help of %s',
+  (name, { examples, options, renamed = {}, positionals = {} }) => {
+    test('shows examples whose flags exist', async () => {
+      expect(examples.length).toBeGreaterThan(0);
+      const flags = examples.flatMap(([line]) => line.match(/(?<=^|\s)--[a-z-]+/g) ?? []);
+      expect(flags.filter((flag) => !(flag.slice(2) in options))).toEqual([]);
+      const { stdout, code } = await commandLine([...name.split(' '), '--help']);
+      expect(code).toBe(0);
+      expect(stdout).toContain(`\nExamples:\n  agent-rl ${name}`);
+    });
+
+    test('says of every option what it is', () => {
+      const silent = Object.entries({ ...options, ...positionals }).filter(
+        ([, { describe: text = '' }]) => text.length < 5,
+      );
+      expect(silent).toEqual([]);
+    });
+
+    test('shows numbers as numbers', () => {
+      const numeric =
+        /seed|threads|workers|tokens$|^batch|top-|min-p|temperature|rank|alpha|size|iterations|^samples$|^port$/;
+      const others = Object.entries(options).filter(
+        ([flag, { type, array }]) => numeric.test(flag) && array !== true && type !== 'number',
+      );
+      expect(others.map(([flag]) => flag)).toEqual([]);
+    });
+
+    test('has no flag under an earlier name', () => {
+      for (const [old, today] of Object.entries(renamed)) {
+        expect(options).not.toHaveProperty([old]);
+        expect(options).toHaveProperty([today]);
+      }
+    });
+  },
+);
+
+/** What a file needs before it can run: neither types nor what is imported when it is needed. */
+const loadedAtOnce = (path: string): string[] =>
+  [...projectFile(path).matchAll(/^(?:import|export) (?!type )[^;']*from '([^']+)';/gm)]
+    .map(([, target = '']) => target)
+    .map((target) => (target.startsWith('.') ? posix.join(posix.dirname(path), target) : target));
+
+test('--help loads yargs and no other package', () => {
+  const seen = new Set<string>();
+  const packages = new Set<string>();
+  const visit = (path: string): void => {
+    if (seen.has(path)) return;
+    seen.add(path);
+    for (const target of loadedAtOnce(path)) {
+      if (target.startsWith('node:')) continue;
+      if (target.endsWith('.ts')) visit(target);
+      else packages.add(target);
+    }
+  };
+  visit('scripts/agent-rl.ts');
+  expect([...packages]).toEqual(['yargs']);
+  expect(seen.size).toBeLessThan(60);
+});
