@@ -17,6 +17,8 @@ export interface PrepareOptions {
   otherwise: string;
   /** Settings that the command itself stands for. */
   fixed?: readonly Override[];
+  /** The job keeps a log, which names the files its settings came from. */
+  logs?: boolean;
 }
 
 /**
@@ -27,10 +29,11 @@ export interface PrepareOptions {
 export async function prepare(
   parsed: Parsed,
   io: Io,
-  { otherwise, fixed = [] }: PrepareOptions,
+  { otherwise, fixed = [], logs = false }: PrepareOptions,
 ): Promise<JobOptions> {
   const named = parsed['config'];
   // Late, so that `--help` does not load every plugin.
+  const { shippedNotes } = await import('../config/index.ts');
   const { prepareRun } = await import('../compose/prepare-run.ts');
   const settings = {
     file: typeof named === 'string' ? named : otherwise,
@@ -40,6 +43,7 @@ export async function prepare(
   const prepared = await prepareRun(settings, io.signal);
   const print = printer(io, parsed['json'] === true);
   for (const warning of prepared.loaded.warnings) print(`Note: ${warning}`);
+  if (!logs) for (const note of shippedNotes(prepared.loaded)) print(note);
   return { ...prepared, signal: io.signal, print };
 }
 

@@ -7,6 +7,7 @@ export {
   type LoadedConfig,
   type PluginRequest,
   pluginRequests,
+  shippedNotes,
 } from './load-config.ts';
 export { nearestName } from './checks/nearest-name.ts';
 export type { Override } from './yaml/overrides.ts';

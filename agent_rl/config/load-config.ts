@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path';
 
+import { ownOrShipped } from '../core/package-root.ts';
 import { checkCombinations } from './checks/check-combinations.ts';
 import { type Config, ConfigSchema } from './config-schema.ts';
 import { applyOverrides, type Override, parseSet } from './yaml/overrides.ts';
@@ -27,6 +28,8 @@ export interface LoadedConfig {
   config: Config;
   /** Absolute. */
   file: string;
+  /** Files of the package it was read from because the working directory has none of that name. Absolute. */
+  shipped: string[];
   places: Places;
   /** Settings by names they no longer have, to be shown before the job begins. */
   warnings: readonly string[];
@@ -72,9 +75,16 @@ export function checkConfig({ file, overrides = [], flags = [] }: LoadConfigOpti
   const problems = [...tree.problems, ...checked.problems];
   const config = withPluginPaths(frozenCopy(checked.value) as Config, places);
   const warnings = [...reading.warnings, ...tree.warnings];
-  const loaded = { config, file: resolve(file), places, warnings };
+  const { shipped } = reading;
+  const loaded = { config, file: ownOrShipped(file).path, shipped, places, warnings };
   return { loaded, problems: problems.length > 0 ? problems : checkCombinations(config, places) };
 }
+
+/** Which files of the package the settings came from, a line each. */
+export const shippedNotes = ({ shipped }: LoadedConfig): string[] =>
+  shipped.map(
+    (file) => `Settings from ${file}, which the package ships: no file of yours has this name`,
+  );
 
 /** A plugin to load and the folder its name is relative to. */
 export interface PluginRequest {

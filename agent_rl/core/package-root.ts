@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, isAbsolute, join, normalize, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const isThisPackage = (folder: string): boolean => {
@@ -26,4 +26,18 @@ export function packageRoot(): string {
 export function packageVersion(): string {
   const text = readFileSync(join(packageRoot(), 'package.json'), 'utf8');
   return String((JSON.parse(text) as { version?: unknown }).version);
+}
+
+/**
+ * A file or folder by the name a user gives it: relative to a folder, the working directory unless another is given;
+ * where nothing is there, among what the package ships.
+ */
+export function ownOrShipped(
+  name: string,
+  folder = process.cwd(),
+): { path: string; shipped: boolean } {
+  const own = { path: resolve(folder, name), shipped: false };
+  if (isAbsolute(name) || normalize(name).startsWith('..') || existsSync(own.path)) return own;
+  const path = join(packageRoot(), name);
+  return existsSync(path) ? { path, shipped: true } : own;
 }

@@ -1,9 +1,8 @@
-import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 
 import type { Config } from '../../agent_rl/config/index.ts';
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import { ownOrShipped } from '../../agent_rl/core/package-root.ts';
 import type { Task } from '../../agent_rl/core/tasks/task.ts';
 import { CodeTaskDataset, type CodeTaskFormat } from './code-task-dataset.ts';
 import { readJsonLines } from './json-lines.ts';
@@ -70,7 +69,5 @@ export const splitFiles = (datasets: Config['datasets'], split: string): string[
 
 /** The file of a split: relative to the working directory; what the package ships is found from anywhere. */
 export function splitFile(dir: string, split: string): string {
-  const own = join(resolve(dir), `${split}.jsonl`);
-  const shipped = join(packageRoot(), dir, `${split}.jsonl`);
-  return !existsSync(own) && existsSync(shipped) ? shipped : own;
+  return ownOrShipped(join(dir, `${split}.jsonl`)).path;
 }

@@ -27,7 +27,8 @@ async function run(
   { usual, fixed = [] }: Preset = {},
 ): Promise<number> {
   const { resume } = parsed;
-  const job = await prepare(parsed, io, { otherwise: configFor(resume, parsed, usual), fixed });
+  const otherwise = configFor(resume, parsed, usual);
+  const job = await prepare(parsed, io, { otherwise, fixed, logs: true });
   const result = await jobs[trainingJob(job.loaded.config)]({
     ...job,
     dryRun: parsed['dry-run'] === true,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 
 import { messageOf } from '../../core/errors.ts';
+import { ownOrShipped } from '../../core/package-root.ts';
 import { type Location, placeOf, type Problem, shown } from '../checks/problem.ts';
 import { readYaml, type YamlReading } from './read-yaml.ts';
 import { isBlock, mergeTrees, put, type Block, type SourcedTree } from './sourced-tree.ts';
@@ -12,16 +13,37 @@ export interface ConfigReading extends SourcedTree {
   problems: readonly Problem[];
   /** Settings by names they no longer have. */
   warnings: readonly string[];
+  /** Files of the package that were read because there was none of that name where it was looked for first. */
+  shipped: string[];
 }
 
-const nothing: SourcedTree = { value: {}, places: new Map() };
+const nothing: Omit<ConfigReading, 'problems'> = {
+  value: {},
+  places: new Map(),
+  warnings: [],
+  shipped: [],
+};
 
 /**
  * Reads a run file and what it extends. `extends:` is a file or a list of files, relative to the file that
- * says so; later ones go over earlier ones and the file itself goes over all of them.
+ * says so; later ones go over earlier ones and the file itself goes over all of them. Each may be a file that the
+ * package ships, `configs/...`.
  */
 export function readConfigFile(file: string): ConfigReading {
-  return read(resolve(file), [], { source: shortName(resolve(file)) });
+  const named = resolve(file);
+  return found(file, process.cwd(), [], { source: shortName(named) });
+}
+
+/** Reads a file by the name it was given in a folder. */
+function found(
+  name: string,
+  folder: string,
+  below: readonly string[],
+  named: Location,
+): ConfigReading {
+  const { path, shipped } = ownOrShipped(name, folder);
+  const reading = read(path, below, named);
+  return shipped ? { ...reading, shipped: [path, ...reading.shipped] } : reading;
 }
 
 /** The file as seen from the working directory, or whole when it lies outside. */
@@ -44,12 +66,12 @@ function read(file: string, below: readonly string[], named: Location): ConfigRe
       : failure(named, 'extends', `cannot read ${shortName(file)}: ${messageOf(cause)}.`);
   }
   const own = readYaml(text, shortName(file));
-  if (own.value === undefined) return { ...nothing, problems: own.problems, warnings: [] };
+  if (own.value === undefined) return { ...nothing, problems: own.problems };
   if (!isBlock(own.value)) {
     const { value: location } = placeOf(own.places, '');
     const wrong = `expected keys and values at the top of the file, got ${shown(own.value)}.`;
     const problems = [...own.problems, { location, path: '', text: wrong }];
-    return { ...nothing, problems, warnings: [] };
+    return { ...nothing, problems };
   }
   return over(file, own.value, { reading: own, below });
 }
@@ -64,16 +86,18 @@ function over(
   const bases = Object.hasOwn(value, 'extends') ? [value['extends']].flat() : [];
   const problems = [...reading.problems];
   const warnings: string[] = [];
-  let tree = nothing;
+  const shipped: string[] = [];
+  let tree: SourcedTree = nothing;
   for (const base of bases) {
     if (typeof base !== 'string') {
       const text = `expected a file or a list of files, got ${shown(base)}.`;
       problems.push({ location: at, path: 'extends', text });
       continue;
     }
-    const lower = read(resolve(dirname(file), base), [...below, file], at);
+    const lower = found(base, dirname(file), [...below, file], at);
     problems.push(...lower.problems);
     warnings.push(...lower.warnings);
+    shipped.push(...lower.shipped);
     tree = mergeTrees(tree, lower);
   }
   const own: Block = {};
@@ -81,11 +105,10 @@ function over(
   const folders = withTaskFolders({ value: own, places: reading.places }, tree.value);
   problems.push(...folders.problems);
   warnings.push(...folders.warnings);
-  return { ...mergeTrees(tree, folders), problems, warnings };
+  return { ...mergeTrees(tree, folders), problems, warnings, shipped };
 }
 
 const failure = (location: Location, path: string, text: string): ConfigReading => ({
   ...nothing,
   problems: [{ location, path, text }],
-  warnings: [],
 });

@@ -1,4 +1,4 @@
-import { runLength } from '../../config/index.ts';
+import { runLength, shippedNotes } from '../../config/index.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { throwIfFailed } from '../../core/stray-failure.ts';
 import type { Transcript } from '../../core/transcript.ts';
@@ -123,6 +123,7 @@ async function train(run: SftRun): Promise<JobResult> {
   const { options, examples, tokens, engine, folder, memory, started } = run;
   const { config } = options.loaded;
   const log = createLog({ level: config.run.logLevel, file: folder.log });
+  for (const note of shippedNotes(options.loaded)) log.info(note);
   try {
     const { trainer, interrupted, loss } = await updates(run);
     const step = trainer.state().iteration;

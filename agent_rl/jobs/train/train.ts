@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import { runLength } from '../../config/index.ts';
+import { runLength, shippedNotes } from '../../config/index.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { throwIfFailed } from '../../core/stray-failure.ts';
 import type { Task } from '../../core/tasks/task.ts';
@@ -124,6 +124,7 @@ async function logged(parts: Omit<RunParts, 'log'>): Promise<JobResult> {
   const { options, folder } = parts;
   const { run, train } = options.loaded.config;
   const log = createLog({ level: run.logLevel, file: folder.log });
+  for (const note of shippedNotes(options.loaded)) log.info(note);
   if (train.control !== 'none') {
     log.warn(`train.control is ${train.control}: this run is a control and must not learn`);
   }

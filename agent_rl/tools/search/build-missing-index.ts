@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
-import { packageRoot } from '../../core/package-root.ts';
+import { ownOrShipped, packageRoot } from '../../core/package-root.ts';
 import { buildCorpus, type CorpusSettings } from '../../search/corpus/index.ts';
 import { readCorpus } from './read-corpus.ts';
 
@@ -28,8 +28,8 @@ export async function buildMissingIndex({ path, documents, dense }: CorpusSettin
 
 /** Relative to the working directory; what the package ships is found from anywhere. */
 function inputOf(named: string): string {
-  const shipped = join(packageRoot(), named);
-  return !existsSync(resolve(named)) && existsSync(shipped) ? shipped : named;
+  const { path, shipped } = ownOrShipped(named);
+  return shipped ? path : named;
 }
 
 function ownVersion(): string {

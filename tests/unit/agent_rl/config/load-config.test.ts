@@ -1,6 +1,14 @@
+import { dirname, join } from 'node:path';
+
 import { describe, expect, test } from '@jest/globals';
 
-import { loadConfig, pluginRequests, resolvedYaml } from '../../../../agent_rl/config/index.ts';
+import {
+  loadConfig,
+  pluginRequests,
+  resolvedYaml,
+  shippedNotes,
+} from '../../../../agent_rl/config/index.ts';
+import { packageRoot } from '../../../../agent_rl/core/package-root.ts';
 import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
 import { thrownBy } from '../../../support/thrown.ts';
 
@@ -46,6 +54,39 @@ describe('a good file', () => {
   test('may use anchors', () => {
     const text = `environment: {type: &kind code_exec}\ndataset: {dir: tasks}\ntools: [{type: *kind}]\n`;
     expect(loadConfig({ file: fresh(text) }).config.tools).toEqual([{ type: 'code_exec' }]);
+  });
+});
+
+describe('a file that the package ships', () => {
+  const shipped = join(packageRoot(), 'configs', 'code_exec_smoke.yaml');
+  const extending = (name: string): string =>
+    writeBelow(folder, `extends-${count++}/own.yaml`, `extends: ${name}\nrun: {seed: 5}\n`);
+
+  test('is extended by its name where no file of the user has it, and is reported', () => {
+    const loaded = loadConfig({ file: extending('configs/code_exec_smoke.yaml') });
+    expect(loaded.shipped).toEqual([shipped]);
+    expect(shippedNotes(loaded)).toEqual([
+      `Settings from ${shipped}, which the package ships: no file of yours has this name`,
+    ]);
+    const { train } = loadConfig({ file: shipped }).config;
+    expect(loaded.config).toMatchObject({ train, run: { seed: 5 } });
+  });
+
+  test('gives way to a file of the user', () => {
+    const file = extending('configs/code_exec_smoke.yaml');
+    writeBelow(dirname(file), 'configs/code_exec_smoke.yaml', `${least}train: {iterations: 77}\n`);
+    const { config, shipped: read } = loadConfig({ file });
+    expect([config.train.iterations, read]).toEqual([77, []]);
+  });
+
+  test('is not looked for above the package, nor by an absolute path', () => {
+    for (const name of [
+      '../agent_rl/configs/code_exec_smoke.yaml',
+      '/configs/code_exec_smoke.yaml',
+    ]) {
+      const file = extending(name);
+      expect(thrownBy(() => loadConfig({ file })).message).toMatch(/extends: cannot read .*ENOENT/);
+    }
   });
 });
 
