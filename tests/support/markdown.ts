@@ -14,6 +14,13 @@ export function markdownFiles(folder = packageRoot()): string[] {
   });
 }
 
+/** Pages for users, relative to the package: README and docs/, without what is generated and what is for maintainers. */
+export const userPages = (): string[] =>
+  markdownFiles()
+    .filter((path) => path === 'README.md' || path.startsWith('docs/'))
+    .filter((path) => !/^docs\/(design|reference)\//.test(path))
+    .toSorted();
+
 export const readDocument = (path: string): string =>
   readFileSync(join(packageRoot(), path), 'utf8');
 
@@ -33,6 +40,18 @@ export function codeBlocks(markdown: string): CodeBlock[] {
     runnable: mark !== undefined,
   }));
 }
+
+/** The name of a file that a block begins with, in a comment: `// name.ts` or `# name.yaml`. */
+export const fileNameOf = ({ text }: CodeBlock): string | undefined =>
+  /^(?:\/\/|#) ([\w-]+(?:\.[\w-]+)*\.(?:ts|js|yaml))$/m.exec(text.split('\n')[0] ?? '')?.[1];
+
+/** Commands of a document's shell blocks, one a line, without comments and variables that are set for them. */
+export const shellCommands = (markdown: string): string[] =>
+  codeBlocks(markdown)
+    .filter(({ language }) => ['sh', 'bash'].includes(language))
+    .flatMap(({ text }) => text.split('\n'))
+    .map((line) => line.replace(/\s+#.*$/, '').replace(/^(?:[A-Z_]+=\S+\s+)+/, ''))
+    .filter((line) => line !== '' && !line.startsWith('#'));
 
 /** The document without its fenced blocks. */
 export const withoutCodeBlocks = (markdown: string): string =>

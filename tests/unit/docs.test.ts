@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
+import { parse, stringify } from 'yaml';
 
 import { builtinPlugins } from '../../agent_rl/compose/plugins/builtin-plugins.ts';
 import { choosePlugins } from '../../agent_rl/compose/plugins/choose-plugins.ts';
@@ -18,16 +19,20 @@ import { commandLine } from '../support/command-line.ts';
 import {
   codeBlocks,
   codeSpans,
+  fileNameOf,
   markdownFiles,
   readDocument,
+  shellCommands,
   tableBelow,
+  userPages,
   withoutCodeBlocks,
 } from '../support/markdown.ts';
 import { settingsRows } from '../support/settings-table.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
+const propertiesOf = (schema: unknown): object => (schema as { properties: object }).properties;
+
 const root = packageRoot();
-const readme = readDocument('README.md');
 const folder = temporaryFolder();
 
 /** A heading's anchor, as GitHub makes it. */
@@ -42,14 +47,14 @@ const anchors = (markdown: string): string[] =>
     anchorOf(heading),
   );
 
+const linksOf = (markdown: string): string[] =>
+  [...withoutCodeBlocks(markdown).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
+
 describe.each(markdownFiles())('%s', (file) => {
   const text = readDocument(file);
-  const links = [...withoutCodeBlocks(text).matchAll(/\]\(([^)\s]+)\)/g)].map(
-    ([, target = '']) => target,
-  );
 
   test('links only to files and headings that exist', () => {
-    const broken = links.filter((target) => {
+    const broken = linksOf(text).filter((target) => {
       if (/^[a-z]+:/.test(target)) return false;
       const [path = '', anchor] = target.split('#');
       const linked = path === '' ? file : join(dirname(file), path);
@@ -60,7 +65,27 @@ describe.each(markdownFiles())('%s', (file) => {
   });
 });
 
-/** Options of other programs that README mentions: an install script's, pip's, Node's, the bench's, the attack suite's. */
+/** Whether `npm pack` takes a file, by the patterns of package.json's `files`. */
+function isShipped(path: string): boolean {
+  const { files } = JSON.parse(readDocument('package.json')) as { files: string[] };
+  return ['package.json', ...files].some((pattern) => {
+    const [folderOf, ending] = pattern.split('/**/*');
+    return ending === undefined
+      ? path === pattern || path.startsWith(`${pattern}/`)
+      : path.startsWith(`${folderOf}/`) && path.endsWith(ending);
+  });
+}
+
+const shipped = markdownFiles().filter(isShipped);
+
+test.each(shipped)('%s is shipped, and so is everything it links to', (file) => {
+  const targets = linksOf(readDocument(file))
+    .filter((target) => !/^[a-z]+:/.test(target) && !target.startsWith('#'))
+    .map((target) => join(dirname(file), target.split('#')[0] ?? ''));
+  expect(targets.filter((target) => !isShipped(target))).toEqual([]);
+});
+
+/** Options of other programs that the pages mention: pip's, npm's, Node's, the benches', the attack suite's, plot-run's. */
 const foreign = new Set([
   '--no-deps',
   '--onnxruntime-node-install',
@@ -76,10 +101,17 @@ const foreign = new Set([
   '--sft-config',
   '--backend',
   '--case',
+  '--out',
+  '--no-color',
 ]);
 
-const helpOf = async (...args: string[]): Promise<string> =>
-  (await commandLine([...args, '--help'])).stdout;
+const helps = new Map<string, Promise<string>>();
+const helpOf = (...args: string[]): Promise<string> => {
+  const key = args.join(' ');
+  const help = helps.get(key) ?? commandLine([...args, '--help']).then(({ stdout }) => stdout);
+  helps.set(key, help);
+  return help;
+};
 
 const flagsIn = (text: string): string[] => [...new Set(text.match(/--[a-z][a-z-]+/g))];
 
@@ -89,85 +121,172 @@ const commandNames = async (): Promise<string[]> =>
 
 /** Help of all commands, of those within others too. */
 const allHelps = async (): Promise<string[]> => {
-  const helps = await Promise.all((await commandNames()).map((name) => helpOf(name)));
-  const within = [...helps.join('\n').matchAll(/^ {2}agent-rl ([a-z-]+) ([a-z-]+) {2}/gm)];
+  const texts = await Promise.all((await commandNames()).map((name) => helpOf(name)));
+  const within = [...texts.join('\n').matchAll(/^ {2}agent-rl ([a-z-]+) ([a-z-]+) {2}/gm)];
   const more = within.map(([, group = '', name = '']) => helpOf(group, name));
-  return [...helps, ...(await Promise.all(more))];
+  return [...texts, ...(await Promise.all(more))];
 };
 
-/** Flags of every program that have nothing to do with training. */
-const general = new Set(['--help', '--version']);
+const trainers = ['train-code-exec-agent', 'train-search-agent'];
 
-describe('README', () => {
+/** The words of the command that a command line runs: `train`, or `sandbox serve`. */
+async function commandOf(words: readonly string[]): Promise<string[]> {
+  const [program = '', ...rest] = words;
+  if (trainers.includes(program)) return ['train'];
+  const [name = '', inner = ''] = rest;
+  const nested = (await helpOf(name)).includes(`agent-rl ${name} ${inner} `);
+  return nested && /^[a-z]/.test(inner) ? [name, inner] : [name];
+}
+
+const settings = settingsRows().map(([name = '']) => name.replaceAll('`', ''));
+const settingBlocks = new Set(settings.map((name) => name.split('.')[0]?.replace('[]', '')));
+
+/** Settings that environments and policies bring, as they stand in a run file. */
+const pluginSettings = ((): string[] => {
+  const { environments, policies } = builtinPlugins();
+  const kinds = [
+    ['environment', environments],
+    ['policy', policies],
+  ] as const;
+  return kinds.flatMap(([block, registry]) =>
+    registry
+      .names()
+      .flatMap((name) => Object.keys(propertiesOf(registry.get(name).spec.settings)))
+      .map((key) => `${block}.${key}`),
+  );
+})();
+
+const isSetting = (span: string): boolean =>
+  settings.includes(span) ||
+  pluginSettings.includes(span) ||
+  settings.some((name) => name.startsWith(`${span}.`));
+
+describe.each(userPages())('%s', (page) => {
+  const text = readDocument(page);
+
   test('mentions only flags that exist', async () => {
-    const helps = await allHelps();
-    const known = new Set([...flagsIn(helps.join('\n')), ...foreign]);
-    expect(flagsIn(readme).filter((flag) => !known.has(flag))).toEqual([]);
-  });
-
-  test('has all flags of training in its table', async () => {
-    const rows = tableBelow(readme, '### Train the default agent').flatMap(([cell = '']) =>
-      codeSpans(cell).map((span) => span.split(' ')[0] ?? ''),
-    );
-    // The examples of --help's text are not flags.
-    const flags = [...(await helpOf('train')).matchAll(/^ {2}(--[a-z-]+)/gm)].map(
-      ([, flag = '']) => flag,
-    );
-    expect(rows.toSorted()).toEqual(flags.filter((flag) => !general.has(flag)).toSorted());
+    const known = new Set([...flagsIn((await allHelps()).join('\n')), ...foreign]);
+    expect(flagsIn(text).filter((flag) => !known.has(flag))).toEqual([]);
   });
 
   test('gives commands that exist', async () => {
-    const used = [...readme.matchAll(/agent-rl ([a-z][a-z-]*)/g)].map(([, name = '']) => name);
+    const used = [...text.matchAll(/(?<![\w/])agent-rl ([a-z][a-z-]*)/g)].map(
+      ([, name = '']) => name,
+    );
     const names = await commandNames();
     expect(used.filter((name) => !names.includes(name))).toEqual([]);
   });
 
+  test('gives each command only flags it takes and run files that are there or shown', async () => {
+    const shown = new Set(
+      userPages().flatMap((other) => codeBlocks(readDocument(other)).map(fileNameOf)),
+    );
+    for (const line of shellCommands(text).filter((command) => command.startsWith('npx '))) {
+      const words = line.split(/\s+/).slice(1);
+      const command = await commandOf(words);
+      const known = flagsIn(await helpOf(...command));
+      const used = words.filter((word) => word.startsWith('--')).map((word) => word.split('=')[0]);
+      expect({ line, unknown: used.filter((flag) => !known.includes(flag ?? '')) }).toEqual({
+        line,
+        unknown: [],
+      });
+      const config = words[words.indexOf('--config') + 1] ?? '';
+      const found = existsSync(join(root, config)) || shown.has(config);
+      expect({ line, found: !words.includes('--config') || found }).toEqual({ line, found: true });
+    }
+  });
+
   test('names files and scripts that exist', () => {
     const named =
-      readme.match(/\b(?:dist\/)?(?:configs|scripts|dataset|tests)\/[\w./-]+\.\w+/g) ?? [];
+      text.match(/\b(?:dist\/)?(?:configs|scripts|dataset|tests|agent_rl)\/[\w./-]+\.\w+/g) ?? [];
     // What is built has a source.
     const sources = named.map((file) => file.replace(/^dist\/(.*)\.js$/, '$1.ts'));
     expect(sources.filter((file) => !existsSync(join(root, file)))).toEqual([]);
   });
 
   test('names settings and metrics that exist', () => {
-    const settings = settingsRows().map(([name = '']) => name.replaceAll('`', ''));
-    const blocks = new Set(settings.map((name) => name.split('.')[0]?.replace('[]', '')));
-    const dotted = codeSpans(readme).filter((span) => /^[a-z]+(?:\.[a-zA-Z]+)+$/.test(span));
-    const ofPlugins = new Set([
-      'environment.systemPrompt',
-      'policy.thinking',
-      'policy.templateDate',
-      'policy.dtype',
-    ]);
+    const dotted = codeSpans(text).filter((span) => /^[a-z]+(?:\.[a-zA-Z]+)+$/.test(span));
     // `eval` is also a key of summary.json.
     const files = ['run.log', 'run.lock', 'train.jsonl', 'eval.jsonl'];
     const others = new Set(['eval.before', 'eval.after', ...files]);
     const unknown = dotted.filter(
-      (span) =>
-        blocks.has(span.split('.')[0]) &&
-        !settings.includes(span) &&
-        !ofPlugins.has(span) &&
-        !others.has(span) &&
-        !settings.some((name) => name.startsWith(`${span}.`)),
+      (span) => settingBlocks.has(span.split('.')[0]) && !isSetting(span) && !others.has(span),
     );
     expect(unknown).toEqual([]);
-    const metrics = readme.match(/\b(?:rollout|group|outcome|busy|seconds|parity)\/[a-zA-Z-]+/g);
-    expect(metrics?.filter((name) => metricDefinition(name) === undefined)).toEqual([]);
+    const metrics = codeSpans(text).filter((span) =>
+      /^(?:rollout|group|outcome|busy|seconds|parity|environment|train|score)\/[\w/-]+$/.test(span),
+    );
+    expect(metrics.filter((name) => metricDefinition(name) === undefined)).toEqual([]);
   });
 
-  test('shows JSON and task lines that can be read', () => {
-    for (const { text } of codeBlocks(readme).filter(({ language }) => language === 'json')) {
-      expect(() => JSON.parse(text) as unknown).not.toThrow();
+  test('shows JSON that can be read', () => {
+    for (const { text: json } of codeBlocks(text).filter(({ language }) => language === 'json')) {
+      expect(() => JSON.parse(json) as unknown).not.toThrow();
+    }
+    const lines = codeBlocks(text).filter(({ language }) => language === 'jsonl');
+    for (const line of lines.flatMap((block) => block.text.trim().split('\n'))) {
+      expect(() => JSON.parse(line) as unknown).not.toThrow();
     }
   });
 
-  test('shows a run file that is valid', () => {
-    const block = codeBlocks(readme).find(({ text }) => text.startsWith('# my_run.yaml'));
-    const text = block?.text.replace('configs/', `${root}/configs/`) ?? '';
-    const loaded = loadConfig({ file: writeBelow(folder, 'my_run.yaml', text) });
-    expect(choosePlugins(loaded, builtinPlugins()).rewards[0]?.weight).toBe(0.5);
+  test('shows run files and parts of run files that are valid', () => {
+    const blocks = codeBlocks(text).filter(({ language }) => language === 'yaml');
+    for (const [index, block] of blocks.entries()) {
+      const value = parse(block.text) as Record<string, unknown>;
+      // The settings of an index are not a run file's.
+      if ('dense' in value) continue;
+      const whole = runFileOf(value);
+      const name = `${page.replaceAll('/', '-')}-${index}.yaml`;
+      const loaded = loadConfig({ file: writeBelow(folder, name, stringify(whole)) });
+      if (!('plugins' in value)) choosePlugins(loaded, builtinPlugins());
+    }
   });
+});
+
+/** A run file of what a page shows: on top of the default run, with a tool that its environment needs. */
+function runFileOf(value: Record<string, unknown>): Record<string, unknown> {
+  const { extends: base = 'configs/code_exec_grpo.yaml', ...own } = value;
+  const file = [base].flat().map((name) => join(root, String(name)));
+  const tools = own['tools'] as { type: string }[] | undefined;
+  const complete = tools === undefined || 'extends' in value || 'environment' in value;
+  if (complete || tools.some(({ type }) => type === 'code_exec')) return { extends: file, ...own };
+  return { extends: file, ...own, tools: [...tools, { type: 'code_exec' }] };
+}
+
+describe('the pages', () => {
+  test('keep to their sizes', () => {
+    expect(readDocument('README.md').split('\n').length).toBeLessThanOrEqual(251);
+    expect(Buffer.byteLength(readDocument('README.md'))).toBeLessThanOrEqual(12_000);
+    expect(Buffer.byteLength(readDocument('design.md'))).toBeLessThanOrEqual(20_000);
+    const guides = userPages().filter((page) => /^docs\/(guides|tutorials)\//.test(page));
+    const long = guides.filter((page) => readDocument(page).split('\n').length > 250);
+    expect(long).toEqual([]);
+  });
+
+  test('are all in the index, once', () => {
+    const pages = markdownFiles().filter((path) => path.startsWith('docs/'));
+    const listed = linksOf(readDocument('docs/README.md')).map((target) => join('docs', target));
+    expect(listed.toSorted()).toEqual(
+      [...pages.filter((path) => path !== 'docs/README.md'), 'design.md'].toSorted(),
+    );
+  });
+
+  test.each(userPages().filter((page) => !page.endsWith('README.md')))(
+    '%s opens with an example',
+    (page) => {
+      const text = readDocument(page);
+      const [opening = ''] = text.split(/^(?:## |\|)/m);
+      expect(codeBlocks(opening)).not.toEqual([]);
+    },
+  );
+});
+
+test('getting started shows a run file with a weighted reward', () => {
+  const blocks = codeBlocks(readDocument('docs/getting-started.md'));
+  const block = blocks.find((candidate) => fileNameOf(candidate) === 'my_run.yaml');
+  const text = block?.text.replace('configs/', `${root}/configs/`) ?? '';
+  const loaded = loadConfig({ file: writeBelow(folder, 'my_run.yaml', text) });
+  expect(choosePlugins(loaded, builtinPlugins()).rewards[0]?.weight).toBe(0.5);
 });
 
 test('the table of settings is that of the schema', () => {
@@ -175,18 +294,18 @@ test('the table of settings is that of the schema', () => {
   expect(rows).toEqual(settingsRows());
 });
 
-test("README lists every key of a run's summary", () => {
+test("monitoring lists every key of a run's summary", () => {
   const result = { state: { iteration: 0, totals: noTotals }, interrupted: false };
   const facts = { usage: { memory: {}, generation: {} } };
   const keys = Object.keys(summaryOf(result as never, facts as never)).filter(
     (key) => key !== 'eval',
   );
   const inside = Object.keys(evaluationSummary({} as never));
-  const listed = codeSpans(readme);
+  const listed = codeSpans(readDocument('docs/guides/monitoring.md'));
   expect([...keys, ...inside].filter((key) => !listed.includes(key))).toEqual([]);
 });
 
-describe('design.md', () => {
+describe('design', () => {
   const design = readDocument('design.md');
 
   test('says of every outcome and every bucket of the ledger what it means', () => {
@@ -209,8 +328,9 @@ describe('design.md', () => {
       ...Object.keys(WebSearchSettings.properties).map((name) => `web.${name}`),
       ...Object.keys(ChunkingSettings.properties).map((name) => `chunking.${name}`),
     ];
-    const headings = [...design.matchAll(/^\*\*System \d+\*\* .*$/gm)].map(([line]) => line);
-    const rows = headings.flatMap((heading) => tableBelow(design, heading));
+    const earlier = readDocument('docs/design/earlier-systems.md');
+    const headings = [...earlier.matchAll(/^## System \d+ .*$/gm)].map(([line]) => line);
+    const rows = headings.flatMap((heading) => tableBelow(earlier, heading));
     const ours = rows.flatMap(([, cell = '']) => codeSpans(cell));
     const settings = ours.filter((span) => /^[a-z]+(?:\[\])?\.[\w.]+$/.test(span));
     expect(headings).toHaveLength(4);
@@ -226,7 +346,9 @@ describe('design.md', () => {
   });
 
   test('names files of papers that exist', () => {
-    const files = tableBelow(design, '## Papers').flatMap(([, where = '']) => codeSpans(where));
+    const files = tableBelow(readDocument('docs/design/papers.md'), '# Papers').flatMap(
+      ([, where = '']) => codeSpans(where),
+    );
     const missing = files.filter((file) =>
       ['agent_rl', '.'].every((top) => !existsSync(join(root, top, file))),
     );
@@ -236,14 +358,14 @@ describe('design.md', () => {
   test('has a row for every dependency', () => {
     const ours = JSON.parse(readDocument('package.json')) as Record<string, object>;
     const kinds = ['dependencies', 'optionalDependencies', 'peerDependencies'];
-    const rows = tableBelow(design, '## Dependencies').flatMap(([name = '']) => codeSpans(name));
+    const rows = tableBelow(readDocument('docs/design/dependencies.md'), '# Dependencies').flatMap(
+      ([name = '']) => codeSpans(name),
+    );
     expect(rows.toSorted()).toEqual(
       kinds.flatMap((kind) => Object.keys(ours[kind] ?? {})).toSorted(),
     );
   });
 });
-
-const propertiesOf = (schema: unknown): object => (schema as { properties: object }).properties;
 
 const configs = readdirSync(join(root, 'configs')).filter((name) => name.endsWith('.yaml'));
 

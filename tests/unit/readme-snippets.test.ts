@@ -8,63 +8,130 @@ import * as agentRl from '../../agent_rl/index.ts';
 import { packageRoot } from '../../agent_rl/core/package-root.ts';
 import { CodeTaskDataset } from '../../dataset/tasks/code-task-dataset.ts';
 import { readConversations } from '../../dataset/demonstrations/conversations.ts';
-import { type CodeBlock, codeBlocks, readDocument } from '../support/markdown.ts';
+import {
+  type CodeBlock,
+  codeBlocks,
+  fileNameOf,
+  readDocument,
+  userPages,
+} from '../support/markdown.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 const root = packageRoot();
 const folder = temporaryFolder();
-const blocks = codeBlocks(readDocument('README.md'));
-const typescript = blocks.filter(({ language }) => language === 'ts');
-const runnable = typescript.filter((block) => block.runnable);
+
+interface Snippet extends CodeBlock {
+  /** The page's own folder for what its snippets write. */
+  place: string;
+  /** Name of its file, the one it begins with or one of our own. */
+  file: string;
+}
+
+const snippets: readonly Snippet[] = userPages().flatMap((page) =>
+  codeBlocks(readDocument(page)).map((block, index) => ({
+    ...block,
+    place: page.replaceAll(/[/.]/g, '-'),
+    file: fileNameOf(block) ?? `snippet-${index}.ts`,
+  })),
+);
+const typescript = snippets.filter(({ language }) => language === 'ts');
+const runnable = typescript.filter((snippet) => snippet.runnable);
 
 /** Snippets know the package by its name, as its users do. */
 const source = join(root, 'agent_rl', 'index.ts');
-const fileOf = ({ text }: CodeBlock): string =>
-  writeBelow(folder, `snippet-${blocks.findIndex((block) => block.text === text)}.ts`, text);
-const onSources = ({ text }: CodeBlock, index: number): string =>
-  writeBelow(
-    folder,
-    `runnable-${index}.ts`,
-    text.replaceAll("from 'agent_rl'", `from '${source}'`),
-  );
+const contracts = join(root, 'tests', 'contracts', 'index.ts');
+const write = ({ place, file, text }: Snippet): string =>
+  writeBelow(folder, join(place, file), text);
+const onSources = (snippet: Snippet, index: number): string =>
+  write({
+    ...snippet,
+    file: `runnable-${index}.ts`,
+    text: snippet.text.replaceAll("from 'agent_rl'", `from '${source}'`),
+  });
+
+/** Writes a snippet and the files it imports, which may be another page's. */
+function writeWithImports(snippet: Snippet): string[] {
+  const names = [...snippet.text.matchAll(/from '\.\/([\w.-]+)'/g)].map(([, name = '']) => name);
+  const imported = names.flatMap((name) => {
+    const own = typescript.find(({ place, file }) => place === snippet.place && file === name);
+    const found = own ?? typescript.findLast(({ file }) => file === name);
+    if (found === undefined)
+      throw new Error(`${snippet.place} imports ${name}, which no page shows.`);
+    return [write({ ...found, place: snippet.place })];
+  });
+  return [write(snippet), ...imported];
+}
 
 afterEach(() => {
   jest.restoreAllMocks();
 });
 
-describe("README's runnable snippets", () => {
+describe('runnable snippets of the pages', () => {
   test('are there', () => {
-    expect(runnable.length).toBeGreaterThanOrEqual(4);
+    expect(runnable.length).toBeGreaterThanOrEqual(7);
   });
 
-  test.each(runnable.map((block, index) => ({ block, index })))(
-    'number $index runs and prints what it says',
-    async ({ block, index }) => {
+  test.each(runnable.map((snippet, index) => ({ snippet, index, where: snippet.place })))(
+    'number $index of $where runs and prints what it says',
+    async ({ snippet, index }) => {
       const printed: string[] = [];
       jest.spyOn(console, 'log').mockImplementation((...values: unknown[]) => {
         printed.push(values.join(' '));
       });
-      await import(pathToFileURL(onSources(block, index)).href);
-      const said = [...block.text.matchAll(/\/\/ → (.+)$/gm)].map(([, text]) => text);
-      expect(printed).toEqual(said);
+      await import(pathToFileURL(onSources(snippet, index)).href);
+      const promised = [...snippet.text.matchAll(/\/\/ → (.+)$/gm)].map(([, text]) => text);
+      expect(printed).toEqual(promised);
     },
   );
 });
 
-test("README's plugins are plugins", async () => {
+const exportsOf = async (): Promise<unknown[]> => {
   const modules = await Promise.all(
     runnable
       .map(onSources)
       .map(async (file) => (await import(pathToFileURL(file).href)) as Record<string, unknown>),
   );
-  const exported = modules.flatMap((module) => Object.values(module));
-  const names = exported.map(
-    (value) =>
-      agentRl.tools.specOf(value)?.name ??
-      agentRl.environments.specOf(value)?.name ??
-      agentRl.rewards.specOf(value)?.name,
+  return modules.flatMap((module) => Object.values(module));
+};
+
+const nameOf = (value: unknown): string | undefined =>
+  agentRl.tools.specOf(value)?.name ??
+  agentRl.environments.specOf(value)?.name ??
+  agentRl.rewards.specOf(value)?.name;
+
+test('plugins of the pages are plugins', async () => {
+  const names = (await exportsOf()).map(nameOf);
+  expect(names).not.toContain(undefined);
+  expect(names).toEqual(
+    expect.arrayContaining([
+      'word_count',
+      'no_apologies',
+      'few_apologies',
+      'counting',
+      'guess_number',
+    ]),
   );
-  expect(names).toEqual(['word_count', 'no_apologies', 'counting']);
+});
+
+test('the environment that answers back does so until the number is found', async () => {
+  const found = (await exportsOf()).find((value) => nameOf(value) === 'guess_number');
+  const GuessNumber = found as new (task: object, settings: object) => agentRl.Environment;
+  const task = { taskId: 'g1', prompt: 'Guess.', metadata: { secret: 7 } };
+  const game = new GuessNumber(task, { perGuess: 0.1 });
+  const { signal } = new AbortController();
+  const answers: unknown[] = [];
+  for (const [index, content] of ['Perhaps 3?', '12', 'no idea', '7'].entries()) {
+    const step = await game.step(
+      { index, message: { role: 'assistant', content }, calls: [] },
+      signal,
+    );
+    answers.push(step.done || step.messages?.[0]?.content);
+  }
+  expect(await game.start()).toEqual([{ role: 'user', content: 'Guess.' }]);
+  expect(answers).toEqual(['higher', 'lower', 'Say a number.', true]);
+  const { reward, ...verdict } = await game.finish('done', signal);
+  expect(reward).toBeCloseTo(1 - 3 * 0.1);
+  expect(verdict).toMatchObject({ outcome: 'completed', success: true, metrics: { guesses: 4 } });
 });
 
 const untyped = [
@@ -72,15 +139,15 @@ const untyped = [
   'dataset/prepare/untyped-packages.d.ts',
 ];
 
-test("README's snippets have the right types", () => {
-  const files = typescript.filter(({ text }) => !text.includes('agent_rl/contracts')).map(fileOf);
+test('snippets of the pages have the right types', () => {
+  const files = [...new Set(typescript.flatMap(writeWithImports))];
   const config = {
     extends: join(root, 'tsconfig.json'),
     compilerOptions: {
       noEmit: true,
       rootDir: '/',
       typeRoots: [join(root, 'node_modules', '@types')],
-      paths: { agent_rl: [source] },
+      paths: { agent_rl: [source], 'agent_rl/contracts': [contracts] },
     },
     include: [],
     // The sources that the snippets import need the types of packages without any.
@@ -93,8 +160,10 @@ test("README's snippets have the right types", () => {
   expect(stdout).toBe('');
 });
 
-test("README's task lines and conversation are read as they stand", async () => {
-  const lines = blocks.filter(({ language }) => language === 'json').map(({ text }) => text);
+test('task lines and a conversation of the pages are read as they stand', async () => {
+  const lines = codeBlocks(readDocument('docs/guides/datasets.md'))
+    .filter(({ language }) => language.startsWith('json'))
+    .map(({ text }) => text);
   const written = lines.map((text) => JSON.stringify(JSON.parse(text)));
   const tasks = written.filter((line) => line.startsWith('{"task_id"'));
   const file = writeBelow(folder, 'tasks.jsonl', tasks.join('\n'));

@@ -229,7 +229,7 @@ function mixedEnvironment(): Partial<Environment> {
   };
 }
 
-const rows = tableBelow(readDocument('README.md'), '## Troubleshooting').map(
+const rows = tableBelow(readDocument('docs/troubleshooting.md'), '## Symptoms').map(
   ([symptom = '', seen = '', remedy = '']) => ({ symptom, seen: codeSpans(seen)[0] ?? '', remedy }),
 );
 
@@ -241,7 +241,7 @@ const pattern = (text: string): RegExp =>
       .join('[\\s\\S]*'),
   );
 
-describe("README's troubleshooting table", () => {
+describe('the troubleshooting table', () => {
   test('covers the symptoms people ask about', () => {
     const symptoms = [...new Set(rows.map(({ symptom }) => symptom))];
     expect(symptoms).toEqual([
