@@ -11,21 +11,21 @@ export interface RunPoints {
   heldOut: { iteration: number; rate: number; low: number; high: number }[];
 }
 
+interface RunSummary {
+  iterations: number;
+  eval: { before: EvalSummary | null; after: EvalSummary | null };
+}
+
 interface EvalSummary {
   successRate: number;
   wilson95: [number, number];
 }
 
-const readJson = <Value>(text: string): Value => JSON.parse(text) as Value;
-
 /** Reads the points of a finished run from its folder's `metrics.jsonl` and `summary.json`. */
 export function readRunPoints(folder: string, title: string): RunPoints {
   const lines = readFileSync(join(folder, 'metrics.jsonl'), 'utf8').trim().split('\n');
-  const metrics = lines.map((line) => readJson<Record<string, number>>(line));
-  const summary = readJson<{
-    iterations: number;
-    eval: { before: EvalSummary | null; after: EvalSummary | null };
-  }>(readFileSync(join(folder, 'summary.json'), 'utf8'));
+  const metrics = lines.map((line) => JSON.parse(line) as Record<string, number>);
+  const summary = JSON.parse(readFileSync(join(folder, 'summary.json'), 'utf8')) as RunSummary;
   const ends = [
     { iteration: 0, evaluation: summary.eval.before },
     { iteration: summary.iterations, evaluation: summary.eval.after },
@@ -44,7 +44,7 @@ export function readRunPoints(folder: string, title: string): RunPoints {
     title,
     iterations: summary.iterations,
     reward: metrics.map((line) => line['rollout/rewardMean'] ?? NaN),
-    heldOut: [...ends, ...between].sort((a, b) => a.iteration - b.iteration),
+    heldOut: [...ends, ...between].toSorted((a, b) => a.iteration - b.iteration),
   };
 }
 
@@ -85,7 +85,7 @@ export function scalesOf(points: RunPoints): {
  */
 export function runPlot(points: RunPoints): string {
   const { x, y } = scalesOf(points);
-  const { left, right, top, bottom } = plot;
+  const { left, right, bottom } = plot;
   const grid = [0, 0.25, 0.5, 0.75, 1].flatMap((share) => [
     `<line class="grid" x1="${left}" x2="${right}" y1="${y(share)}" y2="${y(share)}"/>`,
     `<text x="${left - 8}" y="${y(share)}" dy="4" text-anchor="end">${100 * share} %</text>`,

@@ -127,12 +127,12 @@ const allHelps = async (): Promise<string[]> => {
   return [...texts, ...(await Promise.all(more))];
 };
 
-const trainers = ['train-code-exec-agent', 'train-search-agent'];
+const trainers = new Set(['train-code-exec-agent', 'train-search-agent']);
 
 /** The words of the command that a command line runs: `train`, or `sandbox serve`. */
 async function commandOf(words: readonly string[]): Promise<string[]> {
   const [program = '', ...rest] = words;
-  if (trainers.includes(program)) return ['train'];
+  if (trainers.has(program)) return ['train'];
   const [name = '', inner = ''] = rest;
   const nested = (await helpOf(name)).includes(`agent-rl ${name} ${inner} `);
   return nested && /^[a-z]/.test(inner) ? [name, inner] : [name];
@@ -332,10 +332,10 @@ describe('design', () => {
     const headings = [...earlier.matchAll(/^## System \d+ .*$/gm)].map(([line]) => line);
     const rows = headings.flatMap((heading) => tableBelow(earlier, heading));
     const ours = rows.flatMap(([, cell = '']) => codeSpans(cell));
-    const settings = ours.filter((span) => /^[a-z]+(?:\[\])?\.[\w.]+$/.test(span));
+    const named = ours.filter((span) => /^[a-z]+(?:\[\])?\.[\w.]+$/.test(span));
     expect(headings).toHaveLength(4);
     expect(
-      settings.filter(
+      named.filter(
         (name) => ![...known, ...ofPlugins].includes(name) && !existsSync(join(root, name)),
       ),
     ).toEqual(['metrics.jsonl']);

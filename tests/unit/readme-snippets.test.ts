@@ -20,7 +20,8 @@ import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 const root = packageRoot();
 const folder = temporaryFolder();
 
-interface Snippet extends CodeBlock {
+interface Snippet {
+  block: CodeBlock;
   /** The page's own folder for what its snippets write. */
   place: string;
   /** Name of its file, the one it begins with or one of our own. */
@@ -29,29 +30,31 @@ interface Snippet extends CodeBlock {
 
 const snippets: readonly Snippet[] = userPages().flatMap((page) =>
   codeBlocks(readDocument(page)).map((block, index) => ({
-    ...block,
+    block,
     place: page.replaceAll(/[/.]/g, '-'),
     file: fileNameOf(block) ?? `snippet-${index}.ts`,
   })),
 );
-const typescript = snippets.filter(({ language }) => language === 'ts');
-const runnable = typescript.filter((snippet) => snippet.runnable);
+const typescript = snippets.filter(({ block }) => block.language === 'ts');
+const runnable = typescript.filter(({ block }) => block.runnable);
 
 /** Snippets know the package by its name, as its users do. */
 const source = join(root, 'agent_rl', 'index.ts');
 const contracts = join(root, 'tests', 'contracts', 'index.ts');
-const write = ({ place, file, text }: Snippet): string =>
-  writeBelow(folder, join(place, file), text);
-const onSources = (snippet: Snippet, index: number): string =>
-  write({
-    ...snippet,
-    file: `runnable-${index}.ts`,
-    text: snippet.text.replaceAll("from 'agent_rl'", `from '${source}'`),
-  });
+const write = ({ place, file, block }: Snippet): string =>
+  writeBelow(folder, join(place, file), block.text);
+const onSources = ({ place, block }: Snippet, index: number): string =>
+  writeBelow(
+    folder,
+    join(place, `runnable-${index}.ts`),
+    block.text.replaceAll("from 'agent_rl'", `from '${source}'`),
+  );
 
 /** Writes a snippet and the files it imports, which may be another page's. */
 function writeWithImports(snippet: Snippet): string[] {
-  const names = [...snippet.text.matchAll(/from '\.\/([\w.-]+)'/g)].map(([, name = '']) => name);
+  const names = [...snippet.block.text.matchAll(/from '\.\/([\w.-]+)'/g)].map(
+    ([, name = '']) => name,
+  );
   const imported = names.flatMap((name) => {
     const own = typescript.find(({ place, file }) => place === snippet.place && file === name);
     const found = own ?? typescript.findLast(({ file }) => file === name);
@@ -79,7 +82,7 @@ describe('runnable snippets of the pages', () => {
         printed.push(values.join(' '));
       });
       await import(pathToFileURL(onSources(snippet, index)).href);
-      const promised = [...snippet.text.matchAll(/\/\/ → (.+)$/gm)].map(([, text]) => text);
+      const promised = [...snippet.block.text.matchAll(/\/\/ → (.+)$/gm)].map(([, text]) => text);
       expect(printed).toEqual(promised);
     },
   );
