@@ -50,6 +50,7 @@ export type {
   TrainingOptions,
   VerifyDatasetOptions,
 } from './jobs/job.ts';
+export type { NewProjectOptions } from './jobs/new/new-project.ts';
 export type { SandboxDoctorOptions } from './jobs/machine/sandbox-doctor.ts';
 export type { ServeSandboxOptions } from './jobs/machine/serve-sandbox.ts';
 export type { SandboxType } from './sandbox/choose-backend.ts';

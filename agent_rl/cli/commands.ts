@@ -5,6 +5,7 @@ import { evaluate } from './commands/eval.ts';
 import { exportModel } from './commands/export.ts';
 import { generate } from './commands/generate.ts';
 import { indexCorpus } from './commands/index-corpus.ts';
+import { newProject } from './commands/new.ts';
 import { mergeLora } from './commands/merge-lora.ts';
 import { plugins } from './commands/plugins.ts';
 import { prepareDataCommand } from './commands/prepare-data/prepare-data.ts';
@@ -20,6 +21,7 @@ export const commands: (Command | CommandGroup)[] = [
   sft,
   evaluate,
   chat,
+  newProject,
   plugins,
   verifyDataset,
   prepareDataCommand,

@@ -4,6 +4,7 @@ import type { PrepareDataOptions } from './data/prepare-data/prepare-data-option
 import type { PreparedRun } from '../compose/prepare-run.ts';
 import type { SandboxType } from '../sandbox/choose-backend.ts';
 import type { SandboxDoctorOptions } from './machine/sandbox-doctor.ts';
+import type { NewProjectOptions } from './new/new-project.ts';
 import type { ServeSandboxOptions } from './machine/serve-sandbox.ts';
 
 /** A sandbox of this machine. */
@@ -183,5 +184,6 @@ export interface Jobs {
   exportModel(options: ExportOptions): Promise<JobResult>;
   serveSandbox(options: ServeSandboxOptions): Promise<JobResult>;
   sandboxDoctor(options: SandboxDoctorOptions): Promise<CheckResult>;
+  newProject(options: NewProjectOptions): Promise<JobResult>;
   doctor(options: { print: (text: string) => void }): Promise<CheckResult>;
 }

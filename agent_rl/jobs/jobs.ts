@@ -24,6 +24,7 @@ export const jobs: Jobs = {
     (await import('./machine/serve-sandbox.ts')).serveSandbox(options),
   sandboxDoctor: async (options) =>
     (await import('./machine/sandbox-doctor.ts')).sandboxDoctor(options),
+  newProject: async (options) => (await import('./new/new-project.ts')).newProject(options),
   doctor: async (options) => (await import('./machine/doctor.ts')).doctor(options),
 };
 

@@ -25,6 +25,7 @@ const jobsWith = (some: Partial<Jobs>): Jobs => ({
   mergeLora: unexpected,
   exportModel: unexpected,
   quantize: unexpected,
+  newProject: unexpected,
   serveSandbox: unexpected,
   doctor: unexpected,
   sandboxDoctor: unexpected,

@@ -1,0 +1,112 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { basename, join, relative, resolve } from 'node:path';
+
+import { AgentRlError, nodeCodeOf } from '../../core/errors.ts';
+import { packageRoot } from '../../core/package-root.ts';
+import { outputUnwritable } from '../../telemetry/output-unwritable.ts';
+import type { JobResult } from '../job.ts';
+import { givenSpecifier, ownSpecifier } from './own-specifier.ts';
+
+export interface NewProjectOptions {
+  /** Folder to make, or one that is empty. */
+  folder: string;
+  /** What the project's package.json names as agent_rl: a version, a tarball or a folder. Default: the copy that runs. */
+  agentRl?: string;
+  print: (text: string) => void;
+}
+
+/** Names in the template that npm would leave out of the package or take for its own, and what they become. */
+const renamed = { _gitignore: '.gitignore', '_package.json': 'package.json' };
+
+/** Files with placeholders. */
+const filledIn = ['package.json', 'README.md'];
+
+/**
+ * Writes a project that is ready to run: a tool, an environment, a reward, tasks, demonstrations, run files and tests.
+ *
+ * @throws AgentRlError `OUTPUT_UNWRITABLE` when the folder is not empty or cannot be written.
+ */
+export async function newProject({
+  folder,
+  agentRl,
+  print,
+}: NewProjectOptions): Promise<JobResult> {
+  const project = resolve(folder);
+  requireEmpty(project);
+  const values = {
+    name: packageName(basename(project)),
+    agentRl:
+      agentRl === undefined
+        ? ownSpecifier(packageRoot(), project)
+        : givenSpecifier(agentRl, project),
+  };
+  try {
+    writeTemplate(project, values);
+  } catch (cause) {
+    throw outputUnwritable(project, cause);
+  }
+  print(nextSteps(project));
+  return { folder: project, ...values };
+}
+
+function requireEmpty(folder: string): void {
+  const found = entriesOf(folder);
+  if (found.length === 0) return;
+  const first = found.slice(0, 3).join(', ');
+  const more = found.length > 3 ? ` and ${found.length - 3} more` : '';
+  throw new AgentRlError(
+    'OUTPUT_UNWRITABLE',
+    `${folder} is not empty: it holds ${first}${more}. Name a folder that does not exist yet, or an empty one.`,
+  );
+}
+
+/** What is in a folder; nothing where there is none. */
+function entriesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (cause) {
+    if (nodeCodeOf(cause) === 'ENOENT') return [];
+    throw outputUnwritable(folder, cause);
+  }
+}
+
+/** A folder's name as npm takes it for a package's. */
+function packageName(folder: string): string {
+  const name = folder
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._-]+/g, '-')
+    .replaceAll(/^[._-]+|-+$/g, '');
+  // A project named after its own dependency cannot be installed.
+  return name === '' || name === 'agent_rl' ? 'my-agent' : name;
+}
+
+function writeTemplate(project: string, values: Readonly<Record<string, string>>): void {
+  mkdirSync(project, { recursive: true });
+  cpSync(join(packageRoot(), 'templates', 'project'), project, { recursive: true });
+  for (const [from, to] of Object.entries(renamed)) {
+    renameSync(join(project, from), join(project, to));
+  }
+  for (const name of filledIn) {
+    const file = join(project, name);
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(
+      file,
+      text.replaceAll(/\{\{(\w+)\}\}/g, (whole, key: string) => values[key] ?? whole),
+    );
+  }
+}
+
+const nextSteps = (project: string): string => `Made ${project}
+
+  cd ${fromHere(project)}
+  npm install
+  npm test         # the tool, the environment, the reward and the data
+  npm run learn    # tasks, demonstrations, supervised training, reinforcement learning: about 5 minutes on two cores
+
+README.md says what each file is for.`;
+
+/** The shorter way to write a folder for someone who is in the working directory. */
+function fromHere(folder: string): string {
+  const path = relative(process.cwd(), folder);
+  return path.startsWith('..') ? folder : path || '.';
+}

@@ -1,0 +1,22 @@
+import { writeLines } from './write-lines.ts';
+import { questionsOf, type Question, type Split } from './questions.ts';
+
+/*
+ * Writes dataset/train.jsonl and dataset/eval.jsonl: one task a line.
+ */
+
+const tasks = (split: Split, count: number) =>
+  questionsOf(split, count).map(({ prompt, answer, kind }: Question, index) => ({
+    task_id: `${split}-${index}`,
+    prompt,
+    // The environment reads it; the model never does.
+    answer,
+    metadata: {
+      kind,
+      // Held-out tasks with a slice are counted apart from the others.
+      ...(split === 'unseen-pair' && { apart: split }),
+    },
+  }));
+
+await writeLines('dataset/train.jsonl', tasks('train', 480));
+await writeLines('dataset/eval.jsonl', [...tasks('eval', 150), ...tasks('unseen-pair', 60)]);

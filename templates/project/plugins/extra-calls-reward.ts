@@ -1,0 +1,14 @@
+import { type EpisodeView, reward, Type } from 'agent_rl';
+
+/** A small price on every call after the first, so that the agent learns not to ask twice. */
+export const extraCalls = reward({
+  name: 'extra_calls',
+  description: 'Takes off a little for each call after the first.',
+  settings: Type.Object(
+    { perCall: Type.Number({ default: 0.1, minimum: 0 }) },
+    { additionalProperties: false },
+  ),
+})(({ turns }: EpisodeView, { perCall }: { perCall: number }) => {
+  const calls = turns.flatMap((turn) => turn.calls).length;
+  return calls > 1 ? -perCall * (calls - 1) : 0;
+});
