@@ -33,7 +33,7 @@ beforeAll(() => {
 });
 
 test('a new project compiles, and its own tests pass', () => {
-  const compiled = run(inModules('typescript/bin/tsc'), '--skipLibCheck');
+  const compiled = run(inModules('typescript/bin/tsc'));
   expect({ code: compiled.code, stdout: compiled.stdout }).toEqual({ code: 0, stdout: '' });
   const modules = ['--experimental-vm-modules', '--no-warnings'];
   const tested = nodeProgram([...modules, inModules('jest/bin/jest.js')], project);
