@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 
 import { packageRoot } from '../../agent_rl/core/package-root.ts';
 import { readJson, readLines } from '../support/acme-project.ts';
@@ -26,13 +26,9 @@ const run = (file: string, ...args: string[]) => nodeProgram([file, ...args], pr
 const inModules = (path: string) => join(project, 'node_modules', path);
 const fine = { code: 0, stderr: '' };
 
-beforeAll(() => {
-  const made = builtProgram('agent-rl', ['new', project], packageRoot());
-  expect(made).toMatchObject({ code: 0, stderr: '' });
-  install();
-});
-
 test('a new project compiles, and its own tests pass', () => {
+  expect(builtProgram('agent-rl', ['new', project], packageRoot())).toMatchObject(fine);
+  install();
   const compiled = run(inModules('typescript/bin/tsc'));
   expect({ code: compiled.code, stdout: compiled.stdout }).toEqual({ code: 0, stdout: '' });
   const modules = ['--experimental-vm-modules', '--no-warnings'];
@@ -58,9 +54,14 @@ test('it trains on the demonstrations, and from there by reward', () => {
   const checkpoint = 'runs/sft-seed1/checkpoints/step-1';
   expect(existsSync(join(project, checkpoint))).toBe(true);
   const small = ['rollout.tasksPerStep=2', 'rollout.groupSize=2', 'eval.maxTasks=4'];
+  const settings = sets(...short, ...small);
   const { code, stderr } = agentRl(
-    ...['train', '--config', 'grpo.yaml', '--model-path', checkpoint],
-    ...sets(...short, ...small),
+    'train',
+    '--config',
+    'grpo.yaml',
+    '--model',
+    checkpoint,
+    ...settings,
   );
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual(fine);
   expect(readJson(join(project, 'runs', 'grpo-seed1'), 'summary.json')).toMatchObject({
