@@ -26,7 +26,7 @@ import {
 } from '../../model/text/language-model.ts';
 import { readModelConfig } from '../../model/config/model-config.ts';
 import { readJson } from '../../model/config/read-json.ts';
-import { checkCacheFits } from '../engine-thread/check-cache-fits.ts';
+import { checkCacheFits } from '../engine-thread/memory-plan.ts';
 import { choosePlugins, type Chosen, type ChosenPlugins } from './plugins/choose-plugins.ts';
 import { construct, episodeContainer, rewardFunction, runContainer } from './plugins/container.ts';
 import { EngineClient } from '../engine-thread/engine-client.ts';

@@ -21,8 +21,13 @@ import {
   openModel,
 } from '../../model/weights/open-model.ts';
 import type { Quantization } from '../../model/config/architecture.ts';
-import { checkCacheFits } from './check-cache-fits.ts';
-import { checkPlanFits, memoryPlan, type MemoryPlan, type MemoryRequest } from './memory-plan.ts';
+import {
+  checkCacheFits,
+  checkPlanFits,
+  memoryPlan,
+  type MemoryPlan,
+  type MemoryRequest,
+} from './memory-plan.ts';
 
 export interface EngineServiceOptions {
   /** Folder of a model or an adapter. */

@@ -13,7 +13,6 @@ import {
 import { allSpecs, trainedAdapter, trainedSpecs } from '../../model/adapters/adapter.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
 import { elementCount, type ParameterSpec } from '../../model/config/parameters.ts';
-import { cacheBytes } from './check-cache-fits.ts';
 import { mebibytes } from '../telemetry/mebibytes.ts';
 
 /** What an engine is to hold at once. */
@@ -61,6 +60,19 @@ const bytesOf = (specs: readonly ParameterSpec[]): number =>
     (sum, { shape, dtype }) => sum + elementCount(shape) * (dtype === 'uint8' ? 1 : bytesPerFloat),
     0,
   );
+
+export interface CacheRequest {
+  /** `rollout.workers`: episodes in flight. */
+  workers: number;
+  /** `policy.maxContextTokens`. */
+  maxContextTokens: number;
+}
+
+/** Keys and values of all episodes in flight, each at its longest. */
+export const cacheBytes = (
+  { layers, kvHeads, headDim }: ModelConfig,
+  { workers, maxContextTokens }: CacheRequest,
+): number => 2 * bytesPerFloat * workers * layers * kvHeads * maxContextTokens * headDim;
 
 /** Adds up what an engine holds, from the very programs it will run: they are recorded and walked through, not run. */
 export async function memoryPlan(
@@ -134,6 +146,33 @@ export const machineBytes = (): number => {
   const constrained = process.constrainedMemory();
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 };
+
+/**
+ * Refuses a generatorthat the model cannot have or this machine cannot hold, before anything is allocated.
+ *
+ * @throws AgentRlError `CONFIG_INVALID` when the context is longer than the model's positions, or the cache larger
+ * than all memory of the machine.
+ */
+export function checkCacheFits(
+  model: ModelConfig,
+  request: CacheRequest,
+  has = machineBytes(),
+): void {
+  const { workers, maxContextTokens } = request;
+  if (maxContextTokens > model.maxPositions) {
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `policy.maxContextTokens is ${maxContextTokens}, and the model has ${model.maxPositions} positions. Use at most ${model.maxPositions}.`,
+    );
+  }
+  const bytes = cacheBytes(model, request);
+  if (bytes > has) {
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `The cache of rollout.workers = ${workers} episodes of policy.maxContextTokens = ${maxContextTokens} tokens takes ${mebibytes(bytes)}, and this machine has ${mebibytes(has)}. Lower either.`,
+    );
+  }
+}
 
 /**
  * Refuses a plan that the machine cannot hold, before any weight is read.

@@ -8,7 +8,7 @@ import { answerTurn } from './answer-turn.ts';
 import { combineRewards } from './combine-rewards.ts';
 import { EpisodeLog } from './episode-log.ts';
 import type { EpisodeMaker, EpisodeParts, EpisodeRequest } from './episode-parts.ts';
-import { unlessAborted } from './tools/with-deadline.ts';
+import { abortable } from '../core/abort.ts';
 
 /*
  * One episode: begin, then [act, run the calls, tell the environment, observe] until something ends it, then judge.
@@ -98,7 +98,7 @@ class Episode {
   async #play(signal: AbortSignal): Promise<EpisodeEnd> {
     const { policy, environment, toolRunner, limits } = this.parts;
     const { log } = this;
-    log.messages.push(...redactedMessages(await unlessAborted(environment.start(), signal)));
+    log.messages.push(...redactedMessages(await abortable(environment.start(), signal)));
     log.transcript = policy.begin(log.messages, toolRunner.specs);
     checkPromptFits(log.transcript.length, limits.maxEpisodeTokens);
     for (let index = 0; index < limits.maxTurns; index++) {
@@ -128,7 +128,7 @@ class Episode {
     const turn = { index, message, calls: answered.calls };
     log.turns.push(turn);
     log.calls.push(...answered.calls);
-    const step = await unlessAborted(environment.step(turn, signal), signal);
+    const step = await abortable(environment.step(turn, signal), signal);
     const said = step.done ? [] : (step.messages ?? []);
     const observed = redactedMessages([...answered.messages, ...said]);
     log.messages.push(...observed);
@@ -148,7 +148,7 @@ class Episode {
     const key = { seed, taskId: task.taskId, sample, turn };
     const options = { episode: this.#name, sampling, maxTokens, key, signal };
     return log.timed('generation', async () =>
-      unlessAborted(this.parts.policy.act(log.transcript, options), signal),
+      abortable(this.parts.policy.act(log.transcript, options), signal),
     );
   }
 
@@ -165,11 +165,11 @@ class Episode {
     const { log, request } = this;
     try {
       return await log.timed('grading', async () => {
-        const verdict = await unlessAborted(environment.finish(end, signal), signal);
+        const verdict = await abortable(environment.finish(end, signal), signal);
         const view = { task: request.task, messages: log.messages, turns: log.turns, verdict };
         const { invalidCalls } = log;
         const options = { rewards, environmentWeight, invalidCallPenalty, invalidCalls };
-        const combined = await unlessAborted(combineRewards(view, options), signal);
+        const combined = await abortable(combineRewards(view, options), signal);
         const { outcome, success, metrics = {}, record, problem } = verdict;
         const kept = record === undefined ? {} : { record };
         if (isSystemFailure(outcome))
@@ -201,7 +201,7 @@ function failure(outcome: Outcome, thrown: string): Judged {
 
 async function problemOf(work: () => Promise<unknown>, signal: AbortSignal): Promise<string[]> {
   try {
-    await unlessAborted(work(), signal);
+    await abortable(work(), signal);
     return [];
   } catch (thrown) {
     return signal.aborted ? [] : [messageOf(thrown)];

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import type { PluginRequest } from '../../config/index.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { packageRoot } from '../../core/package-root.ts';
-import { withDeadline } from '../../rollout/tools/with-deadline.ts';
+import { withDeadline } from '../../core/abort.ts';
 import { packageScheme } from './plugin-package-scheme.ts';
 import { isPlugin, type Plugins, withExports } from './registries.ts';
 import { throwIfStopped } from '../unless-stopped.ts';

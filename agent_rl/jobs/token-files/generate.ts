@@ -10,7 +10,7 @@ import { LanguageModelPolicy } from '../../policies/language-model-policy.ts';
 import { visibleControls, withProgress } from '../../telemetry/index.ts';
 import type { ModelConfig } from '../../../model/config/architecture.ts';
 import { builtinPlugins } from '../../compose/plugins/builtin-plugins.ts';
-import { cacheBytes, type CacheRequest } from '../../engine-thread/check-cache-fits.ts';
+import { cacheBytes, type CacheRequest } from '../../engine-thread/memory-plan.ts';
 import { mebibytes } from '../../telemetry/mebibytes.ts';
 import { textFolder } from '../../../model/find/model-folder.ts';
 import { openToolCallFormat } from '../../compose/plugins/open-tool-call-format.ts';

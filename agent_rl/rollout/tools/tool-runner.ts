@@ -1,5 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 
+import { withDeadline } from '../../core/abort.ts';
 import type { ExecutedCall } from '../../core/plugins/environment.ts';
 import { KeyedRng } from '../../core/keyed-rng.ts';
 import { messageOf } from '../../core/errors.ts';
@@ -9,7 +10,6 @@ import { redactor } from '../../telemetry/redact.ts';
 import { cutContent } from './cut-content.ts';
 import { describeArguments } from './describe-arguments.ts';
 import { IsolatedTool, type ModuleHooks } from './isolated-tool.ts';
-import { withDeadline } from './with-deadline.ts';
 
 export interface CallOptions {
   /** The episode's own tools by name; isolated ones need none. */

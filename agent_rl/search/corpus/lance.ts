@@ -4,6 +4,7 @@ import type * as Arrow from 'apache-arrow';
 import type * as LanceDb from '@lancedb/lancedb';
 import PQueue from 'p-queue';
 
+import { abortable } from '../../core/abort.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 
 export type Lance = typeof LanceDb;
@@ -58,14 +59,5 @@ export async function inLance<Result>(
     signal?.throwIfAborted();
     return work();
   });
-  return signal === undefined ? result : orAborted(result, signal);
-}
-
-/** The promise's result, or the signal's reason if that comes first. */
-export function orAborted<Result>(promise: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason as Error);
-    signal.addEventListener('abort', abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
+  return abortable(result, signal);
 }

@@ -7,7 +7,7 @@ import { Cassette, type RecordableCall } from './cassette/cassette.ts';
 import { hideSecrets } from './hide-secrets.ts';
 import { rateLimitOf, unlimited } from './rate-limit.ts';
 import type { CommonWebSettings } from './settings.ts';
-import { untilAborted } from './until-aborted.ts';
+import { abortable, inTime } from '../../core/abort.ts';
 import { WebClient } from './web-client.ts';
 import { WebFailure } from './web-failure.ts';
 
@@ -94,14 +94,18 @@ export class WebAccess {
   ): Promise<Answer> {
     this.#requests += 1;
     const client = this.#client;
+    const seconds = this.#deadlineS;
     const live = async (until: AbortSignal): Promise<Answer> => {
       if (client === undefined) throw new Error('A replay has no way to the network.');
-      return this.#clean(this.#inTime((inTime) => ask(client, inTime), until));
+      // However many requests it takes.
+      const late = new WebFailure('timeout', `no answer within ${seconds} s`);
+      const limits = { seconds, signal: until, late };
+      return this.#clean(inTime((timed) => ask(client, timed), limits));
     };
     if (this.#cassette === undefined) return live(signal);
     const { signal: unending } = new AbortController();
     const answer = this.#cassette.answer(call, () => live(unending));
-    return (await untilAborted(answer, signal)) as Answer;
+    return (await abortable(answer, signal)) as Answer;
   }
 
   report(): WebReport {
@@ -117,22 +121,6 @@ export class WebAccess {
 
   async close(): Promise<void> {
     await this.#client?.close();
-  }
-
-  /** Ends what is asked at the deadline, however many requests it takes. */
-  async #inTime<Answer>(
-    ask: (signal: AbortSignal) => Promise<Answer>,
-    until: AbortSignal,
-  ): Promise<Answer> {
-    const deadline = new AbortController();
-    const late = new WebFailure('timeout', `no answer within ${this.#deadlineS} s`);
-    const timer = setTimeout(() => deadline.abort(late), this.#deadlineS * 1000);
-    const either = AbortSignal.any([until, deadline.signal]);
-    try {
-      return await untilAborted(ask(either), either);
-    } finally {
-      clearTimeout(timer);
-    }
   }
 
   /** The same outcome without secrets in its message. */

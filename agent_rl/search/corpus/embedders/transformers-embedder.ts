@@ -6,7 +6,7 @@ import PQueue from 'p-queue';
 
 import { AgentRlError, messageOf } from '../../../core/errors.ts';
 import type { EmbeddedAs, Embedder } from '../../../core/services/search.ts';
-import { orAborted } from '../lance.ts';
+import { abortable } from '../../../core/abort.ts';
 import type { TransformersSettings } from '../settings.ts';
 import { unitVector } from './unit-vector.ts';
 
@@ -105,7 +105,7 @@ class TransformersEmbedder implements Embedder {
     for (let first = 0; first < prefixed.length; first += size) {
       signal?.throwIfAborted();
       const batch = this.#queue.add(() => this.#batch(prefixed.slice(first, first + size)));
-      vectors.push(...(await (signal === undefined ? batch : orAborted(batch, signal))));
+      vectors.push(...(await abortable(batch, signal)));
     }
     return vectors;
   }

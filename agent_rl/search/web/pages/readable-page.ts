@@ -17,7 +17,7 @@ const unseen = 'script, style, noscript, template, iframe, svg';
 /** Elements of the head. */
 const describing = 'title, meta, link, base';
 
-/** Tags past which a page is not taken apart: it would keep this thread busy. Real pages have some thousands. */
+/** Tags past which a page is not parsed: it would keep this thread busy. Real pages have some thousands. */
 const mostTags = 50_000;
 /** Open elements inside one another past which parsers run out of stack. Browsers stop at 512. */
 const deepest = 512;
@@ -26,7 +26,7 @@ const deepest = 512;
  * The readable part of an HTML page, without navigation, advertisements and scripts. May take very long: see
  * `readInThread`.
  *
- * @throws WebFailure `bad-response` for a page that is too large, nested too deep or too broken to be taken apart.
+ * @throws WebFailure `bad-response` for a page that is too large, nested too deep or too broken to be parsed.
  */
 export function readablePage(html: string): ReadablePage {
   try {
@@ -34,7 +34,7 @@ export function readablePage(html: string): ReadablePage {
     return takeApart(html);
   } catch (thrown) {
     if (thrown instanceof WebFailure) throw thrown;
-    const text = `the page cannot be taken apart: ${messageOf(thrown)}`;
+    const text = `the page cannot be parsed: ${messageOf(thrown)}`;
     throw new WebFailure('bad-response', text, { cause: thrown });
   }
 }
@@ -78,7 +78,7 @@ function requireModest(html: string): void {
       if (place >= 0) open.length = place;
     } else if (!flat.test(name)) open.push(name);
     if (tags > mostTags || open.length > deepest) {
-      throw new WebFailure('bad-response', 'the page is too large to be taken apart');
+      throw new WebFailure('bad-response', 'the page is too large to be parsed');
     }
   }
 }

@@ -26,7 +26,7 @@ test('a page that takes too long is ended, and the next one is read', async () =
   const next = readInThread(page, { signal });
   expect(await late).toMatchObject({
     kind: 'timeout',
-    message: 'the page could not be taken apart within 0.5 s',
+    message: 'the page could not be parsed within 0.5 s',
   });
   expect(await next).toMatchObject({ title: 'T' });
 });

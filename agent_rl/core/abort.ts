@@ -1,0 +1,109 @@
+import { AgentRlError } from './errors.ts';
+import { throwIfFailed } from './stray-failure.ts';
+
+/** What `work` came to, or `'timeout'` when the deadline passed first. */
+export type Timed<Value> = { value: Value } | 'timeout';
+
+export interface Deadline {
+  seconds: number;
+  signal: AbortSignal;
+}
+
+/**
+ * The result of the work, or the signal's reason as an error, whichever comes first. The work itself continues.
+ *
+ * @param discard given what the work comes to after it was aborted, so that it can be closed
+ */
+export async function abortable<Value>(
+  work: Promise<Value>,
+  signal: AbortSignal | undefined,
+  discard?: (late: Value) => unknown,
+): Promise<Value> {
+  if (signal === undefined) return work;
+  // Removes the listener once the work is done.
+  const done = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    const stop = (): void => reject(reasonOf(signal));
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true, signal: done.signal });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } catch (thrown) {
+    // Nobody is waiting any more for what goes wrong with it.
+    if (signal.aborted && discard !== undefined) work.then(discard).catch(() => undefined);
+    throw thrown;
+  } finally {
+    done.abort();
+  }
+}
+
+const reasonOf = ({ reason }: AbortSignal): Error =>
+  reason instanceof Error ? reason : new Error(String(reason));
+
+/**
+ * Runs the work until its deadline, then aborts its signal and stops waiting for it. Work that loops synchronously
+ * cannot be ended this way.
+ *
+ * @throws what the work throws, `late` at the deadline, and the reason of `signal` when that is aborted first
+ */
+export async function inTime<Value>(
+  work: (signal: AbortSignal) => Promise<Value>,
+  { seconds, signal, late }: Deadline & { late: Error },
+): Promise<Value> {
+  const deadline = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const passed = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      // First: the work may answer the abort at once.
+      reject(late);
+      deadline.abort(late);
+    }, seconds * 1000);
+  });
+  try {
+    const either = AbortSignal.any([signal, deadline.signal]);
+    return await abortable(Promise.race([passed, work(either)]), signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** `inTime`, with a deadline that passes as a result. */
+export async function withDeadline<Value>(
+  work: (signal: AbortSignal) => Promise<Value>,
+  { seconds, signal }: Deadline,
+): Promise<Timed<Value>> {
+  const late = new Error(`The deadline of ${seconds} s passed.`);
+  try {
+    return { value: await inTime(work, { seconds, signal, late }) };
+  } catch (thrown) {
+    if (thrown === late) return 'timeout';
+    throw thrown;
+  }
+}
+
+/** @throws StrayFailure or AgentRlError `INTERRUPTED` when a job is stopped before it has begun. */
+export function throwIfStopped(signal: AbortSignal): void {
+  throwIfFailed(signal);
+  if (signal.aborted) {
+    throw new AgentRlError('INTERRUPTED', 'Stopped while it was starting: nothing was begun.');
+  }
+}
+
+/**
+ * What a job opens before it begins. When the job is stopped first, it is closed as soon as it is open.
+ *
+ * @throws StrayFailure or AgentRlError `INTERRUPTED` when the job is stopped, and what opening throws.
+ */
+export async function abortableStart<Opened>(
+  opening: Promise<Opened>,
+  signal: AbortSignal,
+  close?: (opened: Opened) => Promise<unknown>,
+): Promise<Opened> {
+  try {
+    return await abortable(opening, signal, close);
+  } catch (thrown) {
+    if (signal.aborted) throwIfStopped(signal);
+    throw thrown;
+  }
+}

@@ -1,0 +1,80 @@
+import { type Deadline, type Timed, withDeadline } from '../core/abort.ts';
+import { messageOf } from '../core/errors.ts';
+import { type Methods, RpcClient } from './rpc.ts';
+import type { ThreadStart } from './thread.ts';
+
+/** What a kept thread answers to: one request at a time. */
+export interface Answers<Request, Answer> extends Methods {
+  answer: (args: [Request]) => Answer | Promise<Answer>;
+}
+
+export interface PoolOptions<Answer> extends ThreadStart {
+  /** Its subject in messages: 'The thread of ...'. */
+  name: string;
+  startUpS: number;
+  /** Whether the thread can be given another request after this answer; by default it can. */
+  reusable?: (answer: Answer) => boolean;
+}
+
+/** No request can be blamed for it. */
+export class ThreadNotStarted extends Error {
+  override readonly name = 'ThreadNotStarted';
+}
+
+/**
+ * Threads that answer one request at a time, so that a request can be ended even while it loops. A thread is kept for
+ * the next request, and replaced when it overran its deadline, failed or was aborted.
+ */
+export class ThreadPool<Request, Answer> {
+  readonly #idle: RpcClient<Answers<Request, Answer>>[] = [];
+
+  constructor(private readonly options: PoolOptions<Answer>) {}
+
+  /**
+   * The deadline starts when the thread is ready.
+   *
+   * @throws ThreadNotStarted, what the thread throws or ended with, the signal's reason
+   */
+  async ask(request: Request, deadline: Deadline): Promise<Timed<Answer>> {
+    const { reusable = () => true } = this.options;
+    const thread = this.#kept() ?? (await this.#start(deadline.signal));
+    let keep = false;
+    try {
+      const timed = await withDeadline(async () => thread.call('answer', [request]), deadline);
+      keep = timed !== 'timeout' && reusable(timed.value);
+      return timed;
+    } finally {
+      if (keep) this.#idle.push(thread);
+      else await thread.terminate();
+    }
+  }
+
+  /** Ends the idle threads. */
+  async close(): Promise<void> {
+    await Promise.all(this.#idle.splice(0).map(async (thread) => thread.terminate()));
+  }
+
+  /** A thread may also end while it is idle. */
+  #kept() {
+    let thread = this.#idle.pop();
+    while (thread?.ended === true) thread = this.#idle.pop();
+    return thread;
+  }
+
+  async #start(signal: AbortSignal) {
+    const { name, startUpS: seconds, ...start } = this.options;
+    const late = new Error(`it did not start in ${seconds} s`);
+    try {
+      const thread = await RpcClient.open<Answers<Request, Answer>>({
+        ...start,
+        ended: (cause) => cause,
+        startUp: { seconds, signal, late },
+      });
+      thread.unref();
+      return thread;
+    } catch (cause) {
+      signal.throwIfAborted();
+      throw new ThreadNotStarted(`${name} could not start: ${messageOf(cause)}`, { cause });
+    }
+  }
+}
