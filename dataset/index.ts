@@ -1,4 +1,5 @@
 export * from './tasks/code-task-dataset.ts';
 export * from './tasks/mixed-sampler.ts';
+export { TaskDataset, type TaskSplits } from './tasks/read-tasks.ts';
 export * from './tasks/search-task-dataset.ts';
 export * from './tasks/task-sampler.ts';

@@ -11,6 +11,7 @@ import type { RunFolder } from './run-folder.ts';
 import { changedSettings } from './changed-settings.ts';
 import { modelFolder } from '../../model/find/model-folder.ts';
 import type { ModelLayers } from '../../model/weights/open-model.ts';
+import { sameTasks } from '../../dataset/tasks/same-tasks.ts';
 import { splitFile, splitFiles } from '../../dataset/tasks/task-files.ts';
 
 /** What a run was begun with, in its `inputs.json`: it is only gone on with on the same. */
@@ -141,8 +142,14 @@ export async function checkRunInputs(
   }
   const now = await runInputs(config, layers);
   const kinds = Object.keys(inWords) as readonly (keyof RunInputs['sha256'])[];
-  const changed = kinds.filter((kind) => then.sha256[kind] !== now.sha256[kind]);
-  if (changed.length === 0) return [];
+  const differing = kinds.filter((kind) => then.sha256[kind] !== now.sha256[kind]);
+  const changed = differing.filter((kind) => !sameTasks(then.sha256[kind], now.sha256[kind]));
+  if (changed.length === 0) {
+    return differing.map(
+      (kind) =>
+        `${inWords[kind](config)}: fields of the file were renamed since the run began; the tasks are the same.`,
+    );
+  }
   const what = changed.map((kind) => inWords[kind](config)).join('; ');
   throw new AgentRlError(
     'CHECKPOINT_INVALID',

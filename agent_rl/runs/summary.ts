@@ -88,7 +88,7 @@ export function beforeAfterTable({
   const groups = [...new Set([before, after].flatMap((one) => Object.keys(one?.groups ?? {})))];
   return [
     row('held-out success', 'before', 'after  (Wilson 95 %)'),
-    row('all tasks but those apart', text(before), text(after)),
+    row('total (slices left out)', text(before), text(after)),
     ...groups.toSorted().map((group) => row(group, text(before, group), text(after, group))),
     ...(failures(before) + failures(after) > 0
       ? [row('not judged, the system failed', `${failures(before)}`, `${failures(after)}`)]

@@ -19,7 +19,7 @@ export interface SuccessRate {
   wilson95: readonly [low: number, high: number] | null;
 }
 
-/** Totals leave out tasks that are reported apart, see `metadata.apart` of a task. */
+/** Totals leave out tasks of a slice, see `metadata.slice` of a task. */
 export interface Evaluation extends SuccessRate {
   tasks: number;
   /** Attempts the system failed; not among `n`. */
@@ -81,7 +81,7 @@ export async function evaluate(
       .slice(i * samples, (i + 1) * samples)
       .filter(({ reward }) => reward !== undefined),
   }));
-  const counted = attempts.filter((_, i) => !isApart(tasks[i] as Task));
+  const counted = attempts.filter((_, i) => !isOfSlice(tasks[i] as Task));
   const judged = counted.flatMap((attempt) => attempt.judged);
   const names = [...new Set(attempts.flatMap(({ groups }) => groups))].toSorted();
   const inGroup = (name: string): Trajectory[] =>
@@ -178,8 +178,8 @@ const measured = (values: Readonly<Record<string, number | null | undefined>>): 
     ),
   );
 
-/** A task whose `metadata.apart` names a group is reported there and in no total. */
-const isApart = ({ metadata }: Task): boolean => typeof metadata['apart'] === 'string';
+/** A task whose `metadata.slice` names a slice of the evaluation is reported there and not in the totals. */
+const isOfSlice = ({ metadata }: Task): boolean => typeof metadata['slice'] === 'string';
 
 function familyOf({ metadata }: Task): readonly string[] {
   const family = metadata['family'];

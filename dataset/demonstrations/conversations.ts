@@ -63,7 +63,7 @@ const isTask = (row: unknown): boolean =>
 /**
  * Conversations to imitate, one `{"messages": [{"role", "content", "reasoning"?, "tool_calls"?}]}` a line.
  *
- * @throws AgentRlError `DATASET_INVALID`, every problem of every line at once.
+ * @throws AgentRlError `DATASET_INVALID`, with every kind of problem in the file.
  */
 export async function readConversations(file: string): Promise<readonly (readonly Message[])[]> {
   const validate = new Ajv({ allErrors: true, strict: false }).compile(ConversationRow);
@@ -77,8 +77,9 @@ export async function readConversations(file: string): Promise<readonly (readonl
     } else {
       for (const { instancePath, message = '', params } of validate.errors ?? []) {
         const path = pathOf(instancePath);
-        const text = isTask(row.value) ? taskInstead : `${message} ${shownValue(params)}.`;
-        problems.push({ line: row.line, path, text });
+        const value = shownValue(params);
+        const text = isTask(row.value) ? taskInstead : `${message} ${value}.`;
+        problems.push({ line: row.line, path, text, value });
         if (isTask(row.value)) break;
       }
     }

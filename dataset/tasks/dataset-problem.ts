@@ -7,19 +7,52 @@ export interface DatasetProblem {
   path: string;
   /** What is wrong, the value seen and what is allowed. */
   text: string;
+  /** The part of the text that is of this row alone. Problems that differ in it or in numbers are of one kind. */
+  value?: string;
 }
 
-/** Longest list of problems shown; the rest is counted. */
-const mostShown = 20;
+/** Most kinds of problems shown, and most lines named of each; the rest is counted. */
+const mostKinds = 20;
+const mostLines = 5;
 
-/** Every problem of a file in one error, each as `file:line path: problem, value, allowed`. */
-export function datasetError(file: string, problems: readonly DatasetProblem[]): AgentRlError {
-  const shown = problems
-    .slice(0, mostShown)
-    .map(({ line, path, text }) => `${file}:${line}${path === '' ? '' : ` ${path}`}: ${text}`);
-  const more = problems.length - shown.length;
-  const rest = more > 0 ? [`and ${more} more ${more === 1 ? 'problem' : 'problems'}.`] : [];
-  return new AgentRlError('DATASET_INVALID', [...shown, ...rest].join('\n'));
+/**
+ * Every kind of problem of a file in one error, each by its first example, as `file:line path: problem, value, allowed`.
+ *
+ * @param shape what may help where every one of so many rows has the same problem: the file is of another shape
+ */
+export function datasetError(
+  file: string,
+  problems: readonly DatasetProblem[],
+  shape?: { rows: number; remedy: string },
+): AgentRlError {
+  const kinds = new Map<string, DatasetProblem[]>();
+  for (const problem of problems) {
+    const kind = kindOf(problem);
+    const alike = kinds.get(kind);
+    if (alike === undefined) kinds.set(kind, [problem]);
+    else alike.push(problem);
+  }
+  const shown = [...kinds.values()].slice(0, mostKinds).map((kind) => exampleOf(file, kind));
+  const more = kinds.size - shown.length;
+  if (more > 0) shown.push(`and ${more} more ${more === 1 ? 'kind' : 'kinds'} of problem.`);
+  const shared = ({ length }: DatasetProblem[]): boolean => length > 1 && length === shape?.rows;
+  if (shape !== undefined && [...kinds.values()].some(shared)) shown.push(shape.remedy);
+  return new AgentRlError('DATASET_INVALID', shown.join('\n'));
+}
+
+function kindOf({ path, text, value }: DatasetProblem): string {
+  const common = value === undefined ? text : text.replace(value, '');
+  return `${path}: ${common}`.replaceAll(/\d+/g, '#');
+}
+
+function exampleOf(file: string, [first, ...others]: readonly DatasetProblem[]): string {
+  if (first === undefined) return '';
+  const { line, path, text } = first;
+  const example = `${file}:${line}${path === '' ? '' : ` ${path}`}: ${text}`;
+  const lines = [...new Set(others.map((other) => other.line))];
+  if (lines.length === 0) return example;
+  const named = `${lines.length === 1 ? 'line' : 'lines'} ${lines.slice(0, mostLines).join(', ')}`;
+  return `${example} (${others.length} more like this: ${named}${lines.length > mostLines ? ', …' : ''})`;
 }
 
 /** A value as it is shown in a problem: JSON, cut when long. */

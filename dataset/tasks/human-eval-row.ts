@@ -2,7 +2,7 @@ import type { CodeTask } from '../../agent_rl/core/tasks/code-task.ts';
 
 import type { DatasetProblem } from './dataset-problem.ts';
 import { humanEvalRowSchema, rowCheck } from './row-schema.ts';
-import type { RowReader } from './task-row.ts';
+import type { RowReader } from './read-tasks.ts';
 
 /** A line of the HumanEval file (Chen et al. 2021, https://arxiv.org/abs/2107.03374). */
 interface HumanEvalRow {
@@ -21,7 +21,7 @@ interface HumanEvalRow {
  * the function alone: a helper that the prompt gives and the tests use comes from the prompt, so that no program can
  * replace it.
  */
-export function humanEvalRowReader(): RowReader {
+export function humanEvalRowReader(): RowReader<CodeTask> {
   const check = rowCheck<HumanEvalRow>(humanEvalRowSchema);
   return (read, line) => {
     const checked = check(read, line);

@@ -8,7 +8,7 @@ import type { DatasetProblem } from './dataset-problem.ts';
 export type JsonLine = { line: number; value: unknown } | { line: number; problem: DatasetProblem };
 
 /**
- * The lines of a JSONL file. Blank lines are no rows.
+ * The lines of a JSONL file. Blank lines are skipped.
  *
  * @yields Each other line, numbered from 1 with the blank ones.
  * @throws AgentRlError `DATASET_INVALID` when the file cannot be read.
@@ -41,7 +41,10 @@ function parseLine(
   line: number,
   decoder: { decode(bytes: Uint8Array): string },
 ): JsonLine {
-  const wrong = (text: string): JsonLine => ({ line, problem: { line, path: '', text } });
+  const wrong = (text: string, value?: string): JsonLine => ({
+    line,
+    problem: { line, path: '', text, ...(value !== undefined && { value }) },
+  });
   let text: string;
   try {
     text = decoder.decode(Buffer.from(bytes, 'latin1'));
@@ -51,6 +54,7 @@ function parseLine(
   try {
     return { line, value: JSON.parse(text) as unknown };
   } catch (error) {
-    return wrong(`is not JSON (${messageOf(error)}); expected one object on a line.`);
+    const why = messageOf(error);
+    return wrong(`is not JSON (${why}); expected one object on a line.`, why);
   }
 }

@@ -119,13 +119,16 @@ function problemOf(error: ErrorObject, line: number): DatasetProblem {
     return { line, path: joined(path, extra), text };
   }
   const missing: unknown = error.params['missingProperty'];
-  if (typeof missing === 'string')
-    return { line, path: joined(path, missing), text: 'is missing.' };
+  if (typeof missing === 'string') {
+    const value = Object.keys(error.data as object).join(', ') || 'no key';
+    return { line, path: joined(path, missing), text: `is missing. There is ${value}.`, value };
+  }
   const values: unknown = error.params['allowedValues'];
   const rule = Array.isArray(values)
     ? `must be one of ${values.join(', ')}`
     : (error.message ?? 'is not valid');
-  return { line, path, text: `${rule}, got ${shownValue(error.data)}.` };
+  const value = shownValue(error.data);
+  return { line, path, text: `${rule}, got ${value}.`, value };
 }
 
 /** `/tests/cases/2/output` as `tests.cases[2].output`. */

@@ -21,8 +21,9 @@ export async function readDocuments(file: string): Promise<readonly SearchDocume
     }
     const { id } = checked.row;
     if (documents.has(id)) {
-      const text = `${shownValue(id)} is the id of an earlier document; ids must differ.`;
-      problems.push({ line, path: 'id', text });
+      const value = shownValue(id);
+      const text = `${value} is the id of an earlier document; ids must differ.`;
+      problems.push({ line, path: 'id', text, value });
     }
     documents.set(id, checked.row);
   }

@@ -3,42 +3,37 @@ import { join } from 'node:path';
 import type { Config } from '../../agent_rl/config/index.ts';
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import { ownOrShipped } from '../../agent_rl/core/package-root.ts';
-import type { Task } from '../../agent_rl/core/tasks/task.ts';
+import { isRecord } from '../../model/config/is-record.ts';
 import { CodeTaskDataset, type CodeTaskFormat } from './code-task-dataset.ts';
 import { readJsonLines } from './json-lines.ts';
 import { readPlainTasks } from './plain-task-dataset.ts';
+import type { TaskDataset } from './read-tasks.ts';
 import { SearchTaskDataset } from './search-task-dataset.ts';
 
-type ReadTasks = (file: string) => Promise<readonly Task[]>;
+type ReadTasks = (file: string) => Promise<TaskDataset>;
 
 const codeTasks =
   (format: CodeTaskFormat): ReadTasks =>
-  async (file) =>
-    (await CodeTaskDataset.fromPath(file, { format })).tasks;
+  (file) =>
+    CodeTaskDataset.fromPath(file, { format });
 
 /** How a line of a task file is read, by the format's name. */
-const formats: ReadonlyMap<string, ReadTasks> = new Map([
+const formats = new Map<string, ReadTasks>([
   ['code', codeTasks('agent_rl')],
   ['humaneval', codeTasks('humaneval')],
   ['mbpp', codeTasks('mbpp')],
   ['plain', readPlainTasks],
   ['mixed', readEither],
-  ['search', async (file: string) => (await SearchTaskDataset.fromPath(file)).tasks],
+  ['search', (file) => SearchTaskDataset.fromPath(file)],
 ]);
 
 /** A file of code tasks or of questions, whichever its first line is. */
-async function readEither(file: string): Promise<readonly Task[]> {
+async function readEither(file: string): Promise<TaskDataset> {
   for await (const line of readJsonLines(file)) {
-    const isQuestion =
-      'value' in line &&
-      typeof line.value === 'object' &&
-      line.value !== null &&
-      'question' in line.value;
-    return (isQuestion ? SearchTaskDataset : CodeTaskDataset)
-      .fromPath(file)
-      .then(({ tasks }) => tasks);
+    const isQuestion = 'value' in line && isRecord(line.value) && 'question' in line.value;
+    return (isQuestion ? SearchTaskDataset : CodeTaskDataset).fromPath(file);
   }
-  return (await CodeTaskDataset.fromPath(file)).tasks;
+  return CodeTaskDataset.fromPath(file);
 }
 
 export interface TaskFile {
@@ -52,7 +47,7 @@ export interface TaskFile {
  *
  * @throws AgentRlError `CONFIG_INVALID` for an unknown format, `DATASET_INVALID`
  */
-export async function readTaskFile({ dir, split, format }: TaskFile): Promise<readonly Task[]> {
+export async function readTaskFile({ dir, split, format }: TaskFile): Promise<TaskDataset> {
   const read = formats.get(format);
   if (read === undefined) {
     throw new AgentRlError(

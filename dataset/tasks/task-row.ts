@@ -4,13 +4,8 @@ import { pythonValueProblem } from '../../agent_rl/core/python/python-value.ts';
 import { keptOutputBytes } from '../../agent_rl/core/services/sandbox.ts';
 
 import { type DatasetProblem, shownValue } from './dataset-problem.ts';
+import type { RowReader, RowReading } from './read-tasks.ts';
 import { rowCheck, taskRowSchemas } from './row-schema.ts';
-
-/** A row as a task, or everything that is wrong with it. */
-export type RowReading = { task: CodeTask } | { problems: readonly DatasetProblem[] };
-
-/** Reads a parsed line; made once per file. */
-export type RowReader = (row: unknown, line: number) => RowReading;
 
 interface TaskRow {
   task_id: string;
@@ -23,7 +18,7 @@ interface TaskRow {
 }
 
 /** Reads rows of our own format. A row without tests, or with public ones only, is a problem. */
-export function taskRowReader(): RowReader {
+export function taskRowReader(): RowReader<CodeTask> {
   const checks = new Map(
     Object.entries(taskRowSchemas).map(([kind, schema]) => [kind, rowCheck<TaskRow>(schema)]),
   );
@@ -45,7 +40,7 @@ export function taskRowReader(): RowReader {
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** The tests' kind, nothing where there are no tests. A row that is no object fails every schema alike. */
+/** The tests' kind, nothing where there are no tests. A row that is not an object fails every schema alike. */
 function kindOf(row: unknown): string | undefined {
   if (!isObject(row) || Array.isArray(row)) return 'stdin';
   if (!('tests' in row) || !isObject(row.tests)) return undefined;
@@ -53,17 +48,17 @@ function kindOf(row: unknown): string | undefined {
   return typeof kind === 'string' ? kind : shownValue(kind);
 }
 
-const one = (line: number, path: string, text: string): RowReading => ({
+const one = (line: number, path: string, text: string): RowReading<CodeTask> => ({
   problems: [{ line, path, text }],
 });
 
-const noTests = (line: number): RowReading =>
+const noTests = (line: number): RowReading<CodeTask> =>
   one(line, 'tests', 'the task has no tests; give {"kind": "stdin" | "calls" | "asserts", ...}.');
 
-const unknownKind = (kind: string, line: number): RowReading =>
+const unknownKind = (kind: string, line: number): RowReading<CodeTask> =>
   one(line, 'tests.kind', `must be one of stdin, calls, asserts, got ${kind}.`);
 
-const onlyPublic = (line: number): RowReading =>
+const onlyPublic = (line: number): RowReading<CodeTask> =>
   one(
     line,
     'tests.cases',
@@ -84,7 +79,7 @@ function outputProblems(tests: CodeTests, line: number): DatasetProblem[] {
   });
 }
 
-/** Arguments and results that are no type-tagged Python values, and arguments that no sandbox takes. */
+/** Arguments and results that are not type-tagged Python values, and arguments that no sandbox takes. */
 function valueProblems(tests: CodeTests, line: number): DatasetProblem[] {
   if (tests.kind !== 'calls') return [];
   return tests.cases.flatMap(({ args, expected }, i) =>
@@ -98,12 +93,12 @@ function valueProblems(tests: CodeTests, line: number): DatasetProblem[] {
   );
 }
 
-/** Classes that the tests could not use, as they are none of the names. */
+/** Classes that the tests could not use, as they are not among the names. */
 function nameProblems(tests: CodeTests, line: number): DatasetProblem[] {
   if (tests.kind !== 'asserts' || tests.names === undefined) return [];
   const names = new Set([...tests.names, tests.entry]);
   return (tests.classes ?? []).flatMap((name, i) => {
-    const text = `${shownValue(name)} is none of tests.names; add it there.`;
+    const text = `${shownValue(name)} is not among tests.names; add it there.`;
     return names.has(name) ? [] : [{ line, path: `tests.classes[${i}]`, text }];
   });
 }

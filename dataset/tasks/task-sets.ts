@@ -21,11 +21,12 @@ export interface TaskSet {
  */
 export async function readTaskSets(
   folders: Config['datasets'],
-  { split, format }: { split: string; format: string },
+  { split, format, warn }: { split: string; format: string; warn: (text: string) => void },
 ): Promise<readonly TaskSet[]> {
   const sets: TaskSet[] = [];
   for (const { dir, weight } of folders) {
-    const read = await readTaskFile({ dir, split, format });
+    const { tasks: read, warnings } = await readTaskFile({ dir, split, format });
+    warnings.forEach(warn);
     const set = basename(dir);
     const tasks = folders.length === 1 ? read : read.map((task) => ofSet(task, set));
     sets.push({ tasks, weight });
@@ -105,8 +106,8 @@ export function samplerOf(
   };
 }
 
-/** What a task is reported under: its `metadata.apart`, which is in no total, or its set where several are mixed. */
+/** What a task is reported under: its `metadata.slice`, which is left out of the totals, or its set where several are mixed. */
 export function reportGroups({ metadata }: Task): readonly string[] {
-  const { apart, set } = metadata;
-  return [apart ?? set].filter((name) => typeof name === 'string');
+  const { slice, set } = metadata;
+  return [slice ?? set].filter((name) => typeof name === 'string');
 }

@@ -82,7 +82,7 @@ export const searchJob = (index: string): LearningJob => ({
   ],
   load: loadSearchTaskSplits,
   isChosen: ({ metadata }) =>
-    metadata['apart'] === undefined &&
+    metadata['slice'] === undefined &&
     ['mayor', 'teacher', 'capital', 'captain'].includes(String(metadata['kind'])),
 });
 

@@ -17,7 +17,11 @@ export async function runEvaluation(options: EvaluationOptions): Promise<JobResu
   const { dataset, datasets, eval: evaluation, run } = config;
   const format = dataset.format ?? choosePlugins(loaded, plugins).environment.entry.spec.taskFormat;
   const split = options.split ?? dataset.evalSplit;
-  const sets = await readTaskSets(datasets, { split, format });
+  const sets = await readTaskSets(datasets, {
+    split,
+    format,
+    warn: (text) => print(`Note: ${text}`),
+  });
   const all = sets.flatMap(({ tasks: one }) => one);
   sayIfFewer('eval.maxTasks', evaluation.maxTasks, all.length, print);
   const tasks = chooseTasks(all, evaluation.maxTasks, run.seed);
@@ -54,7 +58,7 @@ export async function runEvaluation(options: EvaluationOptions): Promise<JobResu
       `${[agent.modelFolder, ...adapters].join(' with ')} on ${split} (temperature ${temperature}, ${samples} attempts a task)`,
     );
     if (signal.aborted) print('  Interrupted: what follows is of the attempts made so far.');
-    print(`  all tasks but those apart: ${rateText(result)}`);
+    print(`  total (slices left out): ${rateText(result)}`);
     for (const [name, rate] of Object.entries(result.groups)) print(`  ${name}: ${rateText(rate)}`);
     for (const [name, mean] of Object.entries(result.environment)) {
       print(`  ${name}: ${mean.toFixed(3)} on average`);

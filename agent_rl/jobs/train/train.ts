@@ -178,7 +178,8 @@ async function openedFacts(
 async function readTasks({ loaded, plugins, print }: TrainingOptions): Promise<RunTasks> {
   const { dataset, datasets, eval: evaluation, run } = loaded.config;
   const format = dataset.format ?? choosePlugins(loaded, plugins).environment.entry.spec.taskFormat;
-  const read = (split: string) => readTaskSets(datasets, { split, format });
+  const read = (split: string) =>
+    readTaskSets(datasets, { split, format, warn: (text) => print(`Note: ${text}`) });
   const sets = await read(dataset.trainSplit);
   const held = (await read(dataset.evalSplit)).flatMap(({ tasks }) => tasks);
   const train = sets.flatMap(({ tasks }) => tasks);

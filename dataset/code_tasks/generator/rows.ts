@@ -18,7 +18,7 @@ interface Share {
   part: ParameterPart;
   count: number;
   /** Reported under this name and not in the total. */
-  apart?: string;
+  slice?: string;
 }
 
 const shares: Readonly<Record<Split, readonly Share[]>> = {
@@ -29,9 +29,9 @@ const shares: Readonly<Record<Split, readonly Share[]>> = {
       families: trainFamilies,
       part: 'unseen',
       count: 2,
-      apart: 'parameter values never trained on',
+      slice: 'parameter values never trained on',
     },
-    { families: heldOutFamilies, part: 'unseen', count: 10, apart: 'families never trained on' },
+    { families: heldOutFamilies, part: 'unseen', count: 10, slice: 'families never trained on' },
   ],
 };
 
@@ -52,7 +52,7 @@ export function generateRows(split: Split, seed: number): TaskRow[] {
   const rng = new KeyedRng(seed, 'code-tasks', split);
   const tasks = shares[split].flatMap((share) =>
     share.families.flatMap((family) => {
-      const own = share.apart === undefined ? rng : rng.child(share.apart);
+      const own = share.slice === undefined ? rng : rng.child(share.slice);
       return generateFamily(family, share, { rng: own.child(family.name), taken });
     }),
   );
@@ -62,13 +62,13 @@ export function generateRows(split: Split, seed: number): TaskRow[] {
 }
 
 interface SharedTask extends GeneratedTask {
-  apart?: string;
+  slice?: string;
 }
 
 /** Tasks of one family with different prompts, using every parameter value before any twice. */
 function generateFamily(
   family: Family,
-  { part, count, apart }: Share,
+  { part, count, slice }: Share,
   { rng, taken }: { rng: KeyedRng; taken: Set<string> },
 ): SharedTask[] {
   const choices = parametersOf(family, part);
@@ -81,7 +81,7 @@ function generateFamily(
     const key = normalisePrompt(task.prompt);
     if (taken.has(key)) continue;
     taken.add(key);
-    tasks.push({ ...task, ...(apart !== undefined && { apart }) });
+    tasks.push({ ...task, ...(slice !== undefined && { slice }) });
   }
   return tasks;
 }
@@ -101,7 +101,7 @@ function rowOf(task: SharedTask, taskId: string): TaskRow {
       mode,
       tricky: trickyParts(family),
       heldOutFamily: family.heldOut,
-      ...(task.apart !== undefined && { apart: task.apart }),
+      ...(task.slice !== undefined && { slice: task.slice }),
     },
   };
 }

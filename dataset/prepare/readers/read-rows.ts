@@ -12,8 +12,7 @@ import type { SourceProblem } from '../source-record.ts';
 export type Row = Readonly<Record<string, unknown>>;
 
 /** A row of a table with its place, or why it is none. */
-export type ReadRow =
-  { where: string; row: Row } | { problem: SourceProblem };
+export type ReadRow = { where: string; row: Row } | { problem: SourceProblem };
 
 /** Endings of files that hold rows. */
 export const rowFileEndings = ['.jsonl', '.ndjson', '.json', '.parquet'] as const;

@@ -5,9 +5,7 @@ import { AgentRlError } from '../../../agent_rl/core/errors.ts';
 import { rowFileEndings } from './read-rows.ts';
 
 /** Where the data is: files of this machine, or a dataset of the hub. */
-export type Source =
-  | { kind: 'files'; files: readonly string[] }
-  | { kind: 'hub'; dataset: string };
+export type Source = { kind: 'files'; files: readonly string[] } | { kind: 'hub'; dataset: string };
 
 const hubPrefix = 'hub:';
 const hubName = /^[\w.-]+\/[\w.-]+$/;

@@ -40,7 +40,7 @@ interface Part {
   prefix: string;
   kinds: readonly { kind: Kind; count: number }[];
   rng: KeyedRng;
-  apart?: string;
+  slice?: string;
 }
 
 const each = (kinds: readonly Kind[], count: number) => kinds.map((kind) => ({ kind, count }));
@@ -71,13 +71,13 @@ export function makeSearchData(seed: number): SearchData {
         world: held,
         prefix: 'eval-pairs',
         kinds: each(unseenKinds, 8),
-        apart: 'unseen pairs of relations',
+        slice: 'unseen pairs of relations',
       }),
       ...rows({
         world: reworded,
         prefix: 'eval-forms',
         kinds: [...each(oneHopKinds, 3), ...each(twoHopKinds.slice(0, 14), 2)],
-        apart: 'documents in an unseen form',
+        slice: 'documents in an unseen form',
       }),
     ],
     documents: [
@@ -91,7 +91,7 @@ export function makeSearchData(seed: number): SearchData {
 const documentsOf = (world: World, form: DocumentForm, rng: KeyedRng): SearchDocument[] =>
   world.entities.map((entity) => documentOf(entity, form, rng.child(entity.name)));
 
-function rowsOf({ world, prefix, kinds, rng, apart }: Part): SearchTaskRow[] {
+function rowsOf({ world, prefix, kinds, rng, slice }: Part): SearchTaskRow[] {
   return kinds.flatMap(({ kind, count }) => {
     const questions = rng
       .child(kind.name, 'subjects')
@@ -110,7 +110,7 @@ function rowsOf({ world, prefix, kinds, rng, apart }: Part): SearchTaskRow[] {
         metadata: {
           kind: kind.name,
           hops: kind.path.length,
-          ...(apart !== undefined && { apart }),
+          ...(slice !== undefined && { slice }),
         },
       };
     });

@@ -2,7 +2,7 @@ import type { CallsCase, CodeTask, CodeTests } from '../../../agent_rl/core/task
 import type { PythonValue } from '../../../agent_rl/core/python/python-value.ts';
 
 import { mbppRowSchema, rowCheck } from '../row-schema.ts';
-import type { RowReader } from '../task-row.ts';
+import type { RowReader } from '../read-tasks.ts';
 import { NotALiteral, PythonLiteralReader } from './python-literal.ts';
 import { referenceNames, usedNames } from './reference-names.ts';
 
@@ -20,7 +20,7 @@ interface MbppRow {
  * Reads MBPP rows. Rows whose asserts all call one function with plain values become `calls` tests; the rest stay
  * `asserts`. The first is public where there are more.
  */
-export function mbppRowReader(): RowReader {
+export function mbppRowReader(): RowReader<CodeTask> {
   const check = rowCheck<MbppRow>(mbppRowSchema);
   return (row, line) => {
     const checked = check(row, line);

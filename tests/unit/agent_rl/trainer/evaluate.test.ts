@@ -91,12 +91,12 @@ describe('evaluate', () => {
     expect(environmentByGroup).toEqual({ sums: { chosen: 0.75 }, words: { chosen: 0 } });
   });
 
-  test('reports tasks that are apart in their group and in no total', async () => {
-    const apart = { ...task('d', 'held out'), metadata: { family: 'new', apart: 'held out' } };
+  test('reports tasks of a slice in their group and leaves them out of the totals', async () => {
+    const ofSlice = { ...task('d', 'held out'), metadata: { family: 'new', slice: 'held out' } };
     const rollouts = new ScriptedRollouts(({ task: { taskId } }) =>
       trajectory({ reward: taskId === 'd' ? 1 : 0 }),
     );
-    expect(await evaluate(rollouts, [...tasks, apart], options)).toMatchObject({
+    expect(await evaluate(rollouts, [...tasks, ofSlice], options)).toMatchObject({
       tasks: 3,
       n: 6,
       successes: 0,

@@ -51,7 +51,7 @@ describe('splits', () => {
   });
 
   test('enough questions are in the total of the evaluation', () => {
-    const total = data.eval.filter(({ metadata }) => metadata['apart'] === undefined);
+    const total = data.eval.filter(({ metadata }) => metadata['slice'] === undefined);
     expect([data.train.length, total.length]).toEqual([548, 218]);
   });
 });

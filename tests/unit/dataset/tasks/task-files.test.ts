@@ -36,7 +36,7 @@ describe('a plain task', () => {
     );
 
   test.each(['"abc"', '["abc"]', 'null', '3'])(
-    'with metadata that is no object is refused with its line: %s',
+    'with metadata that is not an object is refused with its line: %s',
     async (metadata) => {
       const { code, message } = await rejectionOf(read(metadata));
       expect(code).toBe('DATASET_INVALID');
@@ -47,7 +47,7 @@ describe('a plain task', () => {
   );
 
   test('has its other fields and its metadata as metadata', async () => {
-    const tasks = await read('{"answer": 3}');
+    const { tasks } = await read('{"answer": 3}');
     expect(tasks.map(({ metadata }) => metadata)).toEqual([{ answer: 2 }, { answer: 3 }]);
   });
 });

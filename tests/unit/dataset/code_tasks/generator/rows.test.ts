@@ -42,12 +42,12 @@ describe('the shipped task files', () => {
 
   test('hold enough tasks and families', async () => {
     const [train, evaluation] = [await load('train'), await load('eval')];
-    const apart = (name: string | undefined) =>
-      evaluation.tasks.filter(({ metadata }) => metadata['apart'] === name);
-    const heldOut = apart('families never trained on');
+    const sliced = (name: string | undefined) =>
+      evaluation.tasks.filter(({ metadata }) => metadata['slice'] === name);
+    const heldOut = sliced('families never trained on');
     expect(train.size).toBeGreaterThanOrEqual(600);
-    expect(apart(undefined).length).toBeGreaterThanOrEqual(200);
-    expect(apart('parameter values never trained on').length).toBeGreaterThanOrEqual(60);
+    expect(sliced(undefined).length).toBeGreaterThanOrEqual(200);
+    expect(sliced('parameter values never trained on').length).toBeGreaterThanOrEqual(60);
     expect(heldOut.length).toBeGreaterThanOrEqual(60);
     expect(new Set(column(train, 'family')).size).toBeGreaterThanOrEqual(30);
     expect(new Set(heldOut.map((task) => task.metadata['family'])).size).toBeGreaterThanOrEqual(5);
@@ -59,11 +59,11 @@ describe('the shipped task files', () => {
     expect(new Set(all).size).toBe(all.length);
   });
 
-  test('share no parameters of a family with the tasks that are reported apart', async () => {
+  test('share no parameters of a family with the tasks of a slice', async () => {
     const [train, evaluation] = [await load('train'), await load('eval')];
     const signatures = new Set(column(train, 'signature'));
-    const apart = evaluation.tasks.filter(({ metadata }) => metadata['apart'] !== undefined);
-    const shared = apart.filter(({ metadata }) => signatures.has(metadata['signature']));
+    const sliced = evaluation.tasks.filter(({ metadata }) => metadata['slice'] !== undefined);
+    const shared = sliced.filter(({ metadata }) => signatures.has(metadata['signature']));
     expect(shared).toEqual([]);
   });
 

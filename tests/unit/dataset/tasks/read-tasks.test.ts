@@ -1,0 +1,90 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { readPlainTasks } from '../../../../dataset/tasks/plain-task-dataset.ts';
+import { SearchTaskDataset } from '../../../../dataset/tasks/search-task-dataset.ts';
+import { readTaskSets } from '../../../../dataset/tasks/task-sets.ts';
+import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
+import { rejectionOf } from '../../../support/thrown.ts';
+
+const folder = temporaryFolder();
+
+const write = (rows: readonly object[], name = 'tasks.jsonl'): string =>
+  writeBelow(folder, name, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+
+const many = (count: number, row: (i: number) => object): object[] =>
+  Array.from({ length: count }, (_, i) => row(i));
+
+async function problemsOf(reading: Promise<unknown>): Promise<string[]> {
+  const { code, message } = await rejectionOf(reading);
+  expect(code).toBe('DATASET_INVALID');
+  return message.replaceAll(/\S+\/tasks\.jsonl/g, 'FILE').split('\n');
+}
+
+describe('a mistake that many rows share', () => {
+  test('is one problem with its first row, how many more there are and how to mend it', async () => {
+    const rows = many(7473, (i) => ({
+      question: `How much is ${i} + 1?`,
+      answer: `#### ${i + 1}`,
+    }));
+    expect(await problemsOf(SearchTaskDataset.fromPath(write(rows)))).toEqual([
+      'FILE:1 task_id: is missing. There is question, answer. (7472 more like this: lines 2, 3, 4, 5, 6, …)',
+      'In this format each line has task_id, question and answer. If the file is in another one, name that (dataset.format, or --format of verify-dataset), or convert it with agent-rl prepare-data.',
+    ]);
+  });
+
+  test('is shown with another value only once', async () => {
+    const rows = many(4, (i) => ({ task_id: i === 0 ? 'a' : i, prompt: i === 2 ? '' : 'Count.' }));
+    expect(await problemsOf(readPlainTasks(write(rows)))).toEqual([
+      'FILE:2 task_id: is 1; expected text. (2 more like this: lines 3, 4)',
+      'FILE:3 prompt: is ""; expected text.',
+    ]);
+  });
+
+  test('is shown once where it is several times in one row', async () => {
+    const documents = [{ id: 'a' }, { id: 'b' }];
+    const row = { task_id: 'a', question: 'Who?', answer: 'B', documents };
+    const [first] = await problemsOf(SearchTaskDataset.fromPath(write([row])));
+    expect(first).toMatch(/^FILE:1 documents\[0\].* \(\d more like this: line 1\)$/);
+  });
+});
+
+test('Twenty kinds of mistakes are shown and the others counted', async () => {
+  const task = { task_id: 'a', question: 'Who?', answer: 'B' };
+  const keys = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => ['x'.repeat(i + 1), 1]));
+  const lines = await problemsOf(SearchTaskDataset.fromPath(write([{ ...task, ...keys(22) }])));
+  expect(lines).toHaveLength(21);
+  expect(lines[20]).toBe('and 2 more kinds of problem.');
+  const one = await problemsOf(SearchTaskDataset.fromPath(write([{ ...task, ...keys(21) }])));
+  expect(one[20]).toBe('and 1 more kind of problem.');
+});
+
+describe('metadata.apart of version 0.1', () => {
+  const rows = [
+    { task_id: 'a', prompt: 'Count.', metadata: { apart: 'hard', level: 3 } },
+    { task_id: 'b', prompt: 'Count.', metadata: { slice: 'hard', apart: 'far' } },
+    { task_id: 'c', prompt: 'Count.', metadata: { apart: 7 } },
+  ];
+
+  test('is read as metadata.slice, and other fields of that name are left alone', async () => {
+    const { tasks } = await readPlainTasks(write(rows));
+    expect(tasks.map(({ metadata }) => metadata)).toEqual([
+      { slice: 'hard', level: 3 },
+      { slice: 'hard', apart: 'far' },
+      { apart: 7 },
+    ]);
+  });
+
+  test('is reported once for a file, with its new name', async () => {
+    write([rows[0] ?? {}, { ...rows[0], task_id: 'd' }], 'sets/eval.jsonl');
+    write(rows.slice(1), 'new/eval.jsonl');
+    const warnings: string[] = [];
+    await readTaskSets(
+      ['sets', 'new'].map((name) => ({ dir: `${folder}/${name}`, weight: 1 })),
+      { split: 'eval', format: 'plain', warn: (text) => warnings.push(text) },
+    );
+    expect(warnings).toEqual([
+      `${folder}/sets/eval.jsonl: metadata.apart of 2 tasks is now metadata.slice. The old name is accepted until version 0.3.`,
+    ]);
+  });
+});
