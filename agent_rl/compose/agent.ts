@@ -267,11 +267,11 @@ export const sandboxWorkers = ({ sandbox }: Config): number =>
 export async function sandboxTier(
   config: Config,
   signal: AbortSignal,
-): Promise<Pick<OpenedSandbox, 'tier' | 'passedOver'>> {
+): Promise<Pick<OpenedSandbox, 'tier' | 'skipped'>> {
   const opening = openSandbox(sandboxOptions(config));
   const sandbox = await unlessStopped(opening, signal, (late) => late.close());
   await sandbox.close();
-  return { tier: sandbox.tier, passedOver: sandbox.passedOver };
+  return { tier: sandbox.tier, skipped: sandbox.skipped };
 }
 
 const sandboxOptions = (config: Config) => ({

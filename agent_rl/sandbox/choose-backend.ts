@@ -1,7 +1,6 @@
 import { sandboxProblems } from '../config/index.ts';
 import { AgentRlError, messageOf } from '../core/errors.ts';
 import type { Sandbox } from '../core/services/sandbox.ts';
-import { CheckedSandbox } from './layers/checked-sandbox.ts';
 import type { SandboxIncident } from './incident.ts';
 import { NativeSandbox } from './native/native-sandbox.ts';
 import { RemoteSandbox } from './remote/remote-sandbox.ts';
@@ -27,11 +26,11 @@ export interface BackendOptions {
   onIncident?: (incident: SandboxIncident) => void;
 }
 
-/** A backend that started, and why stronger ones did not. */
+/** A backend that started, and why stronger ones were skipped. */
 export interface ChosenBackend {
   tier: SandboxTier;
   sandbox: Sandbox;
-  passedOver: readonly string[];
+  skipped: readonly string[];
 }
 
 /** What each type stands for, strongest first. A type that names one level never becomes another. */
@@ -45,26 +44,26 @@ const tiersOf: Readonly<Record<SandboxType, readonly SandboxTier[]>> = {
 };
 
 /**
- * Starts the strongest backend that the type allows and this machine has. Requests to it must be checked before
- * (`CheckedSandbox`), and before whatever else stands in front of it.
+ * Starts the strongest backend that the type allows and this machine has. It checks no request:
+ * `behindLayers` does, before all else.
  *
  * @throws AgentRlError `SANDBOX_UNAVAILABLE` when there is none, `CONFIG_INVALID`
  */
 export async function chooseBackend(options: BackendOptions): Promise<ChosenBackend> {
   refuseWrong(options);
-  const passedOver: string[] = [];
+  const skipped: string[] = [];
   for (const tier of tiersOf[options.type]) {
     try {
-      return { tier, sandbox: await startBackend(tier, options), passedOver };
+      return { tier, sandbox: await startBackend(tier, options), skipped };
     } catch (error) {
       if (!AgentRlError.is(error) || error.code !== 'SANDBOX_UNAVAILABLE') throw error;
       // Two levels of one backend most often lack the same.
-      if (!passedOver.includes(messageOf(error))) passedOver.push(messageOf(error));
+      if (!skipped.includes(messageOf(error))) skipped.push(messageOf(error));
     }
   }
   throw new AgentRlError(
     'SANDBOX_UNAVAILABLE',
-    `No sandbox of type ${options.type} can be had: ${passedOver.join(' ')}${options.type === 'remote' ? '' : ' `agent-rl sandbox doctor` tries each.'}`,
+    `No sandbox of type ${options.type} is available: ${skipped.join(' ')}${options.type === 'remote' ? '' : ' `agent-rl sandbox doctor` tries each.'}`,
   );
 }
 
@@ -81,14 +80,11 @@ function refuseWrong(options: BackendOptions): void {
 }
 
 /**
- * A backend that is given no request that cannot be run.
+ * Starts one backend, which relies on checked requests.
  *
  * @throws AgentRlError `SANDBOX_UNAVAILABLE`, `CONFIG_INVALID`
  */
-export const startTier = async (tier: SandboxTier, options: BackendOptions): Promise<Sandbox> =>
-  new CheckedSandbox(await startBackend(tier, options));
-
-async function startBackend(tier: SandboxTier, options: BackendOptions): Promise<Sandbox> {
+export async function startBackend(tier: SandboxTier, options: BackendOptions): Promise<Sandbox> {
   const { workers, python, preload = [], url = '', tokenEnv, onIncident } = options;
   if (tier === 'remote') {
     return RemoteSandbox.start({

@@ -1,12 +1,16 @@
 import type { Sandbox, SandboxLimits } from '../core/services/sandbox.ts';
-import { CheckedSandbox } from './layers/checked-sandbox.ts';
 import { chooseBackend } from './choose-backend.ts';
 import type { BackendOptions, SandboxTier } from './choose-backend.ts';
 import { IncidentLog } from './incident.ts';
-import { checkedLimits, defaultLimits } from './requests/request-problems.ts';
-import { QueuedSandbox } from './layers/queued-sandbox.ts';
-import { RetryingSandbox } from './layers/retrying-sandbox.ts';
-import { RememberingSandbox, type RememberedCounts } from './layers/remembering-sandbox.ts';
+import type { SandboxIncident } from './incident.ts';
+import { addLimits, addOwner } from './layers/add-to-requests.ts';
+import { checkRequests } from './layers/check-requests.ts';
+import { FairQueue } from './layers/fair-queue.ts';
+import { layered } from './layers/layer.ts';
+import { RememberedResults, type RememberedCounts } from './layers/remember-results.ts';
+import { retryOnce } from './layers/retry-once.ts';
+import { takeTurns } from './layers/take-turns.ts';
+import { checkLimits } from './requests/limit-problems.ts';
 
 export interface OpenSandboxOptions extends Omit<BackendOptions, 'onIncident'> {
   /** Limits of a run that names none. */
@@ -23,66 +27,69 @@ export interface SandboxCounts extends RememberedCounts {
 export interface OpenedSandbox extends Sandbox {
   tier: SandboxTier;
   /** Why stronger backends were not taken. */
-  passedOver: readonly string[];
+  skipped: readonly string[];
   incidents: IncidentLog;
   counts: SandboxCounts;
 }
 
 /**
- * Starts the sandbox of a run: a backend, a queue that is fair between rollouts before it, a memory of answers, and first
- * of all a look at the request, so that all of them can rely on it.
+ * Starts the sandbox of a run: the strongest backend that the type allows, behind its layers.
  *
  * @throws AgentRlError `SANDBOX_UNAVAILABLE`, `CONFIG_INVALID`
  */
 export async function openSandbox(options: OpenSandboxOptions): Promise<OpenedSandbox> {
-  checkedLimits({ ...defaultLimits, ...options.limits });
+  const { limits, workers } = options;
+  checkLimits(limits);
   const incidents = new IncidentLog();
   const onIncident = incidents.add.bind(incidents);
-  const { sandbox, tier, passedOver } = await chooseBackend({ ...options, onIncident });
-  const retrying = new RetryingSandbox(withLimits(sandbox, options.limits), onIncident);
-  const queued = new QueuedSandbox(retrying, options.workers);
-  const remembering = new RememberingSandbox(queued);
+  const { sandbox, tier, skipped } = await chooseBackend({ ...options, onIncident });
+  const memory = new RememberedResults();
   return {
-    ...methodsOf(new CheckedSandbox(remembering)),
+    ...behindLayers(sandbox, { workers, limits, memory, onIncident }),
     tier,
-    passedOver,
+    skipped,
     incidents,
     get counts() {
-      return { ...remembering.counts, incidents: incidents.count };
+      return { ...memory.counts, incidents: incidents.count };
     },
   };
 }
 
-const methodsOf = (sandbox: Sandbox): Sandbox => ({
-  run: (request, signal) => sandbox.run(request, signal),
-  calls: (request, signal) => sandbox.calls(request, signal),
-  judge: (request, signal) => sandbox.judge(request, signal),
-  openSession: (request) => sandbox.openSession(request),
-  capabilities: () => sandbox.capabilities(),
-  close: () => sandbox.close(),
-});
+export interface LayerOptions {
+  /** Programs run at once; the others wait. */
+  workers: number;
+  /** Limits of a request that names none; those left out are the backend's. */
+  limits?: SandboxLimits;
+  /** Answers equal requests; without one each is run. */
+  memory?: RememberedResults;
+  /** Told of each request that is made once more. */
+  onIncident?: (incident: SandboxIncident) => void;
+}
 
-/** The same sandbox with something added to each request. */
-function withAdded(
-  sandbox: Sandbox,
-  add: <Request extends object>(request: Request) => Request,
-): Sandbox {
+/**
+ * The one door to a backend: a look at the request, on which all that follows relies, a memory of answers, a queue that is
+ * fair between rollouts, one more try where the sandbox failed, and limits for those who name none.
+ */
+export function behindLayers(backend: Sandbox, options: LayerOptions): Sandbox {
+  const { workers, limits = {}, memory, onIncident = () => undefined } = options;
+  const closed = new AbortController();
+  const sandbox = layered(backend, [
+    checkRequests(backend.capabilities().level),
+    ...(memory === undefined ? [] : [memory]),
+    takeTurns(new FairQueue(workers)),
+    retryOnce({ onIncident, closed: closed.signal }),
+    addLimits(limits),
+  ]);
   return {
-    ...methodsOf(sandbox),
-    run: (request, signal) => sandbox.run(add(request), signal),
-    calls: (request, signal) => sandbox.calls(add(request), signal),
-    judge: (request, signal) => sandbox.judge(add(request), signal),
-    openSession: (request = {}) => sandbox.openSession(add(request)),
+    ...sandbox,
+    capabilities: () => ({ ...backend.capabilities(), concurrency: workers }),
+    close: () => {
+      closed.abort();
+      return backend.close();
+    },
   };
 }
 
-/** The same sandbox with limits of its own for requests that name none. */
-const withLimits = (sandbox: Sandbox, limits: SandboxLimits): Sandbox =>
-  withAdded(sandbox, (request) => ({
-    ...request,
-    limits: { ...limits, ...(request as { limits?: SandboxLimits }).limits },
-  }));
-
 /** The sandbox as one rollout sees it: its requests take turns with those of other rollouts. */
 export const sandboxOf = (sandbox: Sandbox, owner: string): Sandbox =>
-  withAdded(sandbox, (request) => ({ ...request, owner }));
+  layered(sandbox, [addOwner(owner)]);

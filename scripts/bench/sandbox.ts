@@ -6,9 +6,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 
 import { messageOf } from '../../agent_rl/core/errors.ts';
-import type { Sandbox } from '../../agent_rl/core/services/sandbox.ts';
-import { startTier, type SandboxTier } from '../../agent_rl/sandbox/choose-backend.ts';
-import { QueuedSandbox } from '../../agent_rl/sandbox/layers/queued-sandbox.ts';
+import type { RunResult, Sandbox } from '../../agent_rl/core/services/sandbox.ts';
+import { startBackend, type SandboxTier } from '../../agent_rl/sandbox/choose-backend.ts';
+import { behindLayers } from '../../agent_rl/sandbox/open-sandbox.ts';
 import { treeUse } from './sandbox/process-tree.ts';
 import { medianResult, runCallers, type CallerResult } from './sandbox/run-callers.ts';
 import { median } from './statistics.ts';
@@ -47,7 +47,7 @@ async function bare(): Promise<void> {
   await once(child, 'close');
 }
 
-async function expectOk(running: ReturnType<Sandbox['run']>): Promise<void> {
+async function expectOk(running: Promise<RunResult>): Promise<void> {
   const { status, message } = await running;
   if (status !== 'ok') throw new Error(`A program ended as ${status}: ${message ?? ''}`);
 }
@@ -57,9 +57,13 @@ async function waysOf(sandbox: Sandbox): Promise<Record<string, number>> {
   const f = 'def f(x): return x * x + 1';
   const session = sandbox.openSession({ totalWallS: 3600 });
   const ways = {
-    run: () => expectOk(sandbox.run({ code })),
-    calls: () => expectOk(sandbox.calls({ code: f, entry: 'f', args: [[1], [2], [3]] })),
-    judge: () => expectOk(sandbox.judge({ code: f, tests: { statements: ['assert f(2) == 5'] } })),
+    run: () => expectOk(sandbox.execute({ kind: 'run', code })),
+    calls: () =>
+      expectOk(sandbox.execute({ kind: 'calls', code: f, entry: 'f', args: [[1], [2], [3]] })),
+    judge: () =>
+      expectOk(
+        sandbox.execute({ kind: 'judge', code: f, tests: { statements: ['assert f(2) == 5'] } }),
+      ),
     session: () => expectOk(session.run({ code })),
   };
   const found: Record<string, number> = {};
@@ -76,7 +80,7 @@ async function waysOf(sandbox: Sandbox): Promise<Record<string, number>> {
 async function soaked(
   sandbox: Sandbox,
 ): Promise<Record<'before' | 'after', ReturnType<typeof treeUse>>> {
-  const ask = () => expectOk(sandbox.run({ code }));
+  const ask = () => expectOk(sandbox.execute({ kind: 'run', code }));
   // What is taken once, such as buffers and libraries, is taken by then.
   await runCallers(ask, { callers: 4, runs: 300 });
   await wait(500);
@@ -93,7 +97,7 @@ for (const tier of values.backends.split(',') as SandboxTier[]) {
     // As in a run: so many at once as there are processors, the others wait.
     sandboxes.set(
       tier,
-      new QueuedSandbox(await startTier(tier, { type: tier, workers }), 2 * workers),
+      behindLayers(await startBackend(tier, { type: tier, workers }), { workers: 2 * workers }),
     );
   } catch (error) {
     note(`${tier} left out: ${messageOf(error)}`);
@@ -102,7 +106,7 @@ for (const tier of values.backends.split(',') as SandboxTier[]) {
 const asks = new Map<string, () => Promise<unknown>>([
   ['bare python3', bare],
   ...[...sandboxes].map(
-    ([tier, sandbox]) => [tier, () => expectOk(sandbox.run({ code }))] as const,
+    ([tier, sandbox]) => [tier, () => expectOk(sandbox.execute({ kind: 'run', code }))] as const,
   ),
 ]);
 const loadBefore = loadavg()[0] ?? 0;

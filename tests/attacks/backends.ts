@@ -1,8 +1,8 @@
 import { AgentRlError, messageOf } from '../../agent_rl/core/errors.ts';
-import { startTier } from '../../agent_rl/sandbox/choose-backend.ts';
+import { startBackend } from '../../agent_rl/sandbox/choose-backend.ts';
 import type { SandboxTier } from '../../agent_rl/sandbox/choose-backend.ts';
-import { QueuedSandbox } from '../../agent_rl/sandbox/layers/queued-sandbox.ts';
 import type { SandboxIncident } from '../../agent_rl/sandbox/incident.ts';
+import { behindLayers } from '../../agent_rl/sandbox/open-sandbox.ts';
 import type { Backend } from './backend.ts';
 
 const tiers: readonly SandboxTier[] = ['native:ns', 'native:lite', 'pyodide'];
@@ -15,8 +15,8 @@ export const packageBackends: readonly Backend[] = tiers.map((name) => ({
       // What an earlier process left is swept when the sandbox starts.
       if (kind !== 'swept') onIncident(`${kind}: ${message}`);
     };
-    const sandbox = await startTier(name, { type: name, workers, onIncident: mended });
-    return new QueuedSandbox(sandbox, workers);
+    const backend = await startBackend(name, { type: name, workers, onIncident: mended });
+    return behindLayers(backend, { workers, onIncident: mended });
   },
 }));
 

@@ -94,7 +94,9 @@ async function patiently(sandbox: Sandbox, request: RunRequest): Promise<Ended> 
     const message = `no answer after ${limitMs / 1000} s`;
     timer = setTimeout(() => resolve(failed(message)), limitMs);
   });
-  const run = sandbox.run(request).catch((error: unknown) => failed(`threw ${messageOf(error)}`));
+  const run = sandbox
+    .execute({ kind: 'run', ...request })
+    .catch((error: unknown) => failed(`threw ${messageOf(error)}`));
   const ended = await Promise.race([run, givenUp]);
   clearTimeout(timer);
   return ended;

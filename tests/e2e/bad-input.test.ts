@@ -201,17 +201,17 @@ describe('a sandbox', () => {
     expect(existsSync(join(project, 'runs'))).toBe(false);
   });
 
-  test('that is passed over is told with its reason in a dry run', async () => {
+  test('that is skipped is reported with its reason in a dry run', async () => {
     const args = ['--dry-run', '--set', 'sandbox.python=no-such-python'];
     const { code, stdout, stderr } = await commandLine(['train', '--config', runFile(), ...args], {
       jobs,
     });
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('MiB (pyodide)');
-    expect(stdout.match(/warning +sandbox passed over: .*no-such-python/g)).toHaveLength(1);
+    expect(stdout.match(/warning +sandbox skipped: .*no-such-python/g)).toHaveLength(1);
   });
 
-  test('that is named and cannot be had is refused, not replaced', async () => {
+  test('that is named and not available is refused, not replaced', async () => {
     const named = ['--set', 'sandbox.type=native', '--set', `sandbox.python=${project}/no-python`];
     const message = await refused(runFile(), ...named);
     expect(message).toMatch(/SANDBOX_UNAVAILABLE: No sandbox of type native .*no-python/);

@@ -151,7 +151,7 @@ describe('agent-rl verify-dataset', () => {
     expect(JSON.parse(stdout)).toMatchObject({ tasks: 2, judged: 2, passed: 2, failed: [] });
     expect(JSON.parse(stdout)).toMatchObject({
       sandboxLevel: expect.stringMatching(/^pyodide/) as unknown,
-      sandboxPassedOver: [],
+      sandboxesSkipped: [],
     });
   });
 

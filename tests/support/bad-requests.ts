@@ -52,18 +52,20 @@ export const badArguments: [string, () => unknown, RegExp][] = [
 ];
 
 /** Requests that cannot be run, and what is said of them. */
-export const badRequests: [string, 'run' | 'calls' | 'judge', never, RegExp][] = [
-  ['no request', 'run', anything(undefined), /^the request must be an object, got undefined$/],
-  ['no request of calls', 'calls', anything(null), /^the request must be an object, got null$/],
-  ['no request to judge', 'judge', anything(5), /^the request must be an object, got 5$/],
+export const badRequests: [string, never, RegExp][] = [
+  ['no request', anything(undefined), /^the request must be an object, got undefined$/],
+  ['null', anything(null), /^the request must be an object, got null$/],
+  ['a number', anything(5), /^the request must be an object, got 5$/],
+  ['no kind', anything({ code }), /^kind is undefined; it must be one of run, calls, judge$/],
+  ['a kind of its own', anything({ kind: 'toString', code }), /^kind is "toString"; it must be/],
   [
     'an unknown field',
-    'run',
-    anything({ code, stding: '' }),
-    /"stding", which is not known; known are code, stdin, files, owner, limits, seed$/,
+
+    anything({ kind: 'run', code, stding: '' }),
+    /"stding", which is not known; known are kind, code, stdin, files, owner, limits, seed$/,
   ],
-  ['an owner', 'run', anything({ code, owner: 5 }), /^owner must be a string, got 5$/],
-  ['no input', 'run', anything({ code, stdin: null }), /^stdin must be a string, got null$/],
+  ['an owner', anything({ kind: 'run', code, owner: 5 }), /^owner must be a string, got 5$/],
+  ['no input', anything({ kind: 'run', code, stdin: null }), /^stdin must be a string, got null$/],
   ...badOf(
     'seed',
     ['abc', Number.NaN, null, 1.5, 2 ** 60, {}],
@@ -84,8 +86,8 @@ export const badRequests: [string, 'run' | 'calls' | 'judge', never, RegExp][] =
   ),
   [
     'an unknown limit',
-    'judge',
-    anything({ code, tests: { statements: [] }, limits: { wallMs: 5 } }),
+
+    anything({ kind: 'judge', code, tests: { statements: [] }, limits: { wallMs: 5 } }),
     /^limits has the field "wallMs", which is not known; known are wallS, memoryMiB$/,
   ],
   ...badOf(
@@ -95,64 +97,72 @@ export const badRequests: [string, 'run' | 'calls' | 'judge', never, RegExp][] =
   ),
   [
     'a file that is a folder',
-    'run',
-    anything({ code, files: { 'a/b': 'eA==', a: 'eA==' } }),
+
+    anything({ kind: 'run', code, files: { 'a/b': 'eA==', a: 'eA==' } }),
     /^the path "a" in files is a file and the folder of "a\/b"/,
   ],
   [
     'a file deep in a file',
-    'run',
-    anything({ code, files: { a: '', 'a/b/c': '' } }),
+
+    anything({ kind: 'run', code, files: { a: '', 'a/b/c': '' } }),
     /^the path "a" in files is a file and/,
   ],
   [
     'a file that is no text',
-    'run',
-    anything({ code, files: { a: 5 } }),
+
+    anything({ kind: 'run', code, files: { a: 5 } }),
     /^the content of "a" in files is no base64, got 5$/,
   ],
   [
     'a path of 2,000 bytes',
-    'run',
-    anything({ code, files: { ['a/'.repeat(1000) + 'a']: '' } }),
+
+    anything({ kind: 'run', code, files: { ['a/'.repeat(1000) + 'a']: '' } }),
     /has more than 1024 bytes$/,
   ],
-  ['an entry', 'calls', anything({ code, args: [[1]] }), /^entry must be a string, got undefined$/],
+  [
+    'an entry',
+    anything({ kind: 'calls', code, args: [[1]] }),
+    /^entry must be a string, got undefined$/,
+  ],
   [
     'no lists of arguments',
-    'calls',
-    anything({ code, entry: 'f', args: [[1], 2] }),
+
+    anything({ kind: 'calls', code, entry: 'f', args: [[1], 2] }),
     /^args must be a list of lists of arguments, got 2 at 1$/,
   ],
-  ['no tests', 'judge', anything({ code, tests: null }), /^tests must be an object, got null$/],
+  [
+    'no tests',
+    anything({ kind: 'judge', code, tests: null }),
+    /^tests must be an object, got null$/,
+  ],
   [
     'tests of another kind',
-    'judge',
-    anything({ code, tests: { statements: [], stetup: '' } }),
+
+    anything({ kind: 'judge', code, tests: { statements: [], stetup: '' } }),
     /^tests has the field "stetup"/,
   ],
   [
     'statements that are none',
-    'judge',
-    anything({ code, tests: { statements: ['1', 1] } }),
+
+    anything({ kind: 'judge', code, tests: { statements: ['1', 1] } }),
     /^tests.statements must be a list of strings, got 1 at 1$/,
   ],
   [
     'classes that are none',
-    'judge',
-    anything({ code, tests: { statements: [], classes: 5 } }),
+
+    anything({ kind: 'judge', code, tests: { statements: [], classes: 5 } }),
     /^tests.classes must be a list of strings, got 5$/,
   ],
   [
     'names that are none',
-    'judge',
-    anything({ code, tests: { statements: [], names: null } }),
+
+    anything({ kind: 'judge', code, tests: { statements: [], names: null } }),
     /^tests.names must be a list of strings, got null$/,
   ],
   [
     'a setup that is none',
-    'judge',
-    anything({ code, tests: { statements: [], setup: null } }),
+
+    anything({ kind: 'judge', code, tests: { statements: [], setup: null } }),
     /^tests.setup must be a string, got null$/,
   ],
 ];
@@ -172,8 +182,8 @@ function badOf(
 ): BadRequest[] {
   return values.map((value) => [
     `${field} ${shownValue(value)}`,
-    'run',
-    anything({ code, ...put(value) }),
+
+    anything({ kind: 'run', code, ...put(value) }),
     new RegExp(message(shownValue(value)).replaceAll('.', String.raw`\.`)),
   ]);
 }

@@ -1,20 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import type { Sandbox } from '../../agent_rl/core/services/sandbox.ts';
-import { CheckedSandbox } from '../../agent_rl/sandbox/layers/checked-sandbox.ts';
+import type { CallsRequest, JudgeRequest, Sandbox } from '../../agent_rl/core/services/sandbox.ts';
 import { badArguments, badRequests } from './bad-requests.ts';
+import { unhurried } from './sandbox-limits.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** What every backend does alike behind the check of its requests, with `unhurriedLimits` for a program without. */
+/** What every backend does alike behind its layers. */
 export function sandboxContract(name: string, start: () => Promise<Sandbox>): void {
   describe(`The sandbox ${name}`, () => {
     let sandbox: Sandbox;
     beforeAll(async () => {
-      sandbox = new CheckedSandbox(await start());
+      sandbox = unhurried(await start());
     });
     afterAll(() => sandbox?.close());
-    const run = (code: string, stdin = '') => sandbox.run({ code, stdin });
+    const calls = (request: CallsRequest) => sandbox.execute({ kind: 'calls', ...request });
+    const judge = (request: JudgeRequest) => sandbox.execute({ kind: 'judge', ...request });
+    const run = (code: string, stdin = '') => sandbox.execute({ kind: 'run', code, stdin });
 
     test('runs a program as Python does', async () => {
       const result = await run('import sys\nprint(__name__, input(), 1/2)\nsys.exit(3)', 'hi\n');
@@ -39,21 +41,21 @@ export function sandboxContract(name: string, start: () => Promise<Sandbox>): vo
       test.each([[null], [42], [undefined], [['print(1)']]])(
         'refuses the code %p',
         async (code) => {
-          const result = await sandbox.run({ code: code as unknown as string });
+          const result = await sandbox.execute({ kind: 'run', code: code as unknown as string });
           expect(result).toMatchObject({ status: 'bad_request', stdout: '' });
           expect(result.message).toMatch(/code must be a string/);
         },
       );
 
-      test.each(badRequests)('refuses %s', async (_name, kind, request, message) => {
-        const result = await sandbox[kind](request);
+      test.each(badRequests)('refuses %s', async (_name, request, message) => {
+        const result = await sandbox.execute(request);
         expect(result).toMatchObject({ status: 'bad_request', stdout: '', wallMs: 0 });
         expect(result.message).toMatch(message);
       });
 
       test.each(badArguments)('refuses as an argument %s', async (_name, value, message) => {
         const args = [[1], [1, value()]];
-        const result = await sandbox.calls({ code: 'def f(*a): pass', entry: 'f', args });
+        const result = await calls({ code: 'def f(*a): pass', entry: 'f', args });
         expect(result).toMatchObject({ status: 'bad_request', results: [] });
         expect(result.message).toMatch(message);
       });
@@ -90,7 +92,7 @@ export function sandboxContract(name: string, start: () => Promise<Sandbox>): vo
       });
 
       test('says that an entry point is missing', async () => {
-        const result = await sandbox.calls({ code: 'x = 1', entry: 'f', args: [[1], [2]] });
+        const result = await calls({ code: 'x = 1', entry: 'f', args: [[1], [2]] });
         const missing = {
           ok: false,
           problem: 'NameError: the program defines no function named f',
@@ -101,7 +103,11 @@ export function sandboxContract(name: string, start: () => Promise<Sandbox>): vo
       test.each(['/etc/x', '../x', 'a/../../x', '', 'a//b', 'a\0b'])(
         'refuses the file %j',
         async (path) => {
-          const result = await sandbox.run({ code: '1', files: { [path]: base64('x') } });
+          const result = await sandbox.execute({
+            kind: 'run',
+            code: '1',
+            files: { [path]: base64('x') },
+          });
           expect(result.status).toBe('bad_request');
         },
       );
@@ -110,7 +116,10 @@ export function sandboxContract(name: string, start: () => Promise<Sandbox>): vo
     test('puts files into the working folder, and the next run finds none of them', async () => {
       const files = { 'data/a.txt': base64('one'), 'helper.py': base64('two = 2') };
       const code = 'import helper\nprint(open("data/a.txt").read(), helper.two)';
-      expect(await sandbox.run({ code, files })).toMatchObject({ status: 'ok', stdout: 'one 2\n' });
+      expect(await sandbox.execute({ kind: 'run', code, files })).toMatchObject({
+        status: 'ok',
+        stdout: 'one 2\n',
+      });
       const again = await run('import os\nprint(sorted(os.listdir(".")))\nimport helper');
       expect(again.stderr).toMatch(/ModuleNotFoundError/);
     });
@@ -120,7 +129,10 @@ export function sandboxContract(name: string, start: () => Promise<Sandbox>): vo
       const files = Object.fromEntries(names.map((each) => [each, base64(`in ${each}`)]));
       const code = `import os\nprint([open(each).read() for each in ${JSON.stringify(names)} if each in os.listdir(".")])`;
       const stdout = "['in __proto__', 'in constructor', 'in toString']\n";
-      expect(await sandbox.run({ code, files })).toMatchObject({ status: 'ok', stdout });
+      expect(await sandbox.execute({ kind: 'run', code, files })).toMatchObject({
+        status: 'ok',
+        stdout,
+      });
       expect(await run(code)).toMatchObject({ status: 'ok', stdout: '[]\n' });
     });
 
@@ -128,18 +140,21 @@ export function sandboxContract(name: string, start: () => Promise<Sandbox>): vo
       const names = ['kernel', 'loop', 'limits', 'box', 'entries', 'seccomp'];
       const files = Object.fromEntries(names.map((each) => [`${each}.py`, base64('own = 1')]));
       const code = `import ${names.join(', ')}\nprint(${names.map((each) => `${each}.own`).join(' + ')})`;
-      expect(await sandbox.run({ code, files })).toMatchObject({ status: 'ok', stdout: '6\n' });
+      expect(await sandbox.execute({ kind: 'run', code, files })).toMatchObject({
+        status: 'ok',
+        stdout: '6\n',
+      });
     });
 
     test('calls a function and a method of a fresh instance', async () => {
       const code =
         'class S:\n    def __init__(self): self.n = 0\n    def add(self, x):\n        self.n += x\n        return (self.n, {1: [x]})\ndef half(x): return x / 2';
-      const { results } = await sandbox.calls({ code, entry: 'S.add', args: [[1], [2]] });
+      const { results } = await calls({ code, entry: 'S.add', args: [[1], [2]] });
       expect(results).toEqual([
         { ok: true, value: { $tuple: [1, { $dict: [[1, [1]]] }] } },
         { ok: true, value: { $tuple: [2, { $dict: [[1, [2]]] }] } },
       ]);
-      const halves = await sandbox.calls({ code, entry: 'half', args: [[3], ['x']] });
+      const halves = await calls({ code, entry: 'half', args: [[3], ['x']] });
       expect(halves.results[0]).toEqual({ ok: true, value: { $float: '1.5' } });
       expect(halves.results[1]).toMatchObject({ ok: false });
     });
@@ -153,14 +168,14 @@ export function sandboxContract(name: string, start: () => Promise<Sandbox>): vo
       let value: unknown = 1;
       for (let i = 0; i < 100; i++) value = wrap(value);
       const code = 'def f(x): return x';
-      const { results } = await sandbox.calls({ code, entry: 'f', args: [[value]] });
+      const { results } = await calls({ code, entry: 'f', args: [[value]] });
       expect(results).toEqual([{ ok: true, value }]);
     });
 
     test('keeps the results of the calls before one that does not return', async () => {
       const code = 'def f(x):\n    while x > 1: pass\n    return x';
       const request = { code, entry: 'f', args: [[1], [2], [1]], limits: { wallS: 2 } };
-      const result = await sandbox.calls(request);
+      const result = await calls(request);
       expect(result).toMatchObject({ status: 'timeout', results: [{ ok: true, value: 1 }] });
     });
 
@@ -173,7 +188,7 @@ export function sandboxContract(name: string, start: () => Promise<Sandbox>): vo
         'assert double(1) == 3, "no"',
         'assert sorted([2, 1]) == [1, 2]',
       ];
-      const result = await sandbox.judge({ code, tests: { statements } });
+      const result = await judge({ code, tests: { statements } });
       expect(result.status).toBe('ok');
       expect(result.verdicts.map(({ passed }) => passed)).toEqual([true, true, true, false, true]);
       expect(result.verdicts[3]?.problem).toBe('AssertionError: no');
@@ -191,7 +206,7 @@ export function sandboxContract(name: string, start: () => Promise<Sandbox>): vo
           'assert head == head',
         ],
       };
-      const { verdicts } = await sandbox.judge({ code, tests });
+      const { verdicts } = await judge({ code, tests });
       expect(verdicts.map(({ passed }) => passed)).toEqual([true, true, false, false]);
     });
 
@@ -206,14 +221,14 @@ export function sandboxContract(name: string, start: () => Promise<Sandbox>): vo
       ],
     ])('passes no test of a solution that %s', async (_, code) => {
       const statements = ['assert f(1) == 2', 'assert all(map(lambda x: f(x) == 2, [1]))'];
-      const { verdicts } = await sandbox.judge({ code, tests: { statements } });
+      const { verdicts } = await judge({ code, tests: { statements } });
       expect(verdicts.filter(({ passed }) => passed)).toEqual([]);
     });
 
     test('stops tests whose solution hangs', async () => {
       const code = 'def f(x):\n    while True: pass';
       const tests = { statements: ['assert f(1) == 2', 'assert f(2) == 4'] };
-      const result = await sandbox.judge({ code, tests, limits: { wallS: 0.5 } });
+      const result = await judge({ code, tests, limits: { wallS: 0.5 } });
       expect(result.status).toBe('timeout');
       expect(result.verdicts.filter(({ passed }) => passed)).toEqual([]);
     });
@@ -247,6 +262,20 @@ export function sandboxContract(name: string, start: () => Promise<Sandbox>): vo
         await session.close();
       },
     );
+
+    test('refuses programs and limits that a session cannot take, and the session lives on', async () => {
+      const session = sandbox.openSession();
+      const refused = { status: 'bad_request', alive: true };
+      expect(await session.run({ code: 42 as never })).toMatchObject(refused);
+      await session.run({ code: 'x = 1' });
+      expect(await session.run({ code: 42 as never })).toMatchObject(refused);
+      const late = await session.run({ code: '', limits: { wallS: -1 } });
+      expect(late).toMatchObject({ ...refused, message: expect.stringMatching(/wallS is -1/) });
+      expect((await session.run({ code: 'print(x)' })).stdout).toBe('1\n');
+      await session.close();
+      expect(() => sandbox.openSession({ totalWallS: 0 })).toThrow('totalWallS is 0');
+      expect(() => sandbox.openSession({ limits: { memoryMiB: 1 } })).toThrow('from 64 to 1024');
+    });
 
     test('says that a session ended, and begins it anew', async () => {
       const session = sandbox.openSession();
@@ -288,7 +317,7 @@ export function sandboxContract(name: string, start: () => Promise<Sandbox>): vo
         await session.close();
         return stdout;
       });
-      const beside = sandbox.run({ code: 'print("beside")', owner: 'another' });
+      const beside = sandbox.execute({ kind: 'run', code: 'print("beside")', owner: 'another' });
       expect(await Promise.all(rollouts)).toEqual(['0\n', '1\n', '2\n', '3\n']);
       expect(await beside).toMatchObject({ status: 'ok', stdout: 'beside\n' });
     });
@@ -297,7 +326,7 @@ export function sandboxContract(name: string, start: () => Promise<Sandbox>): vo
       const code =
         'import random, secrets, uuid\nprint(random.random(), secrets.token_hex(8), uuid.uuid4(), {"a", "b", "c"}, object())';
       const [one, same, other] = await Promise.all(
-        [1, 1, 2].map((seed) => sandbox.run({ code, seed })),
+        [1, 1, 2].map((seed) => sandbox.execute({ kind: 'run', code, seed })),
       );
       expect(one?.stdout).toBe(same?.stdout);
       expect(one?.stdout).not.toBe(other?.stdout);
@@ -305,7 +334,7 @@ export function sandboxContract(name: string, start: () => Promise<Sandbox>): vo
 
     test('ends at once when the run is aborted', async () => {
       const stop = new AbortController();
-      const running = sandbox.run({ code: 'while True: pass' }, stop.signal);
+      const running = sandbox.execute({ kind: 'run', code: 'while True: pass' }, stop.signal);
       setTimeout(() => stop.abort(new Error('enough')), 200);
       await expect(running).rejects.toThrow('enough');
       expect(await run('print(1)')).toMatchObject({ status: 'ok' });
@@ -321,9 +350,11 @@ export function sandboxContract(name: string, start: () => Promise<Sandbox>): vo
     });
 
     test('fails what is asked of it once it is closed', async () => {
-      const closed = await start();
+      const closed = unhurried(await start());
       await closed.close();
-      expect(await closed.run({ code: '1' })).toMatchObject({ status: 'sandbox_error' });
+      expect(await closed.execute({ kind: 'run', code: '1' })).toMatchObject({
+        status: 'sandbox_error',
+      });
     });
   });
 }

@@ -1,13 +1,14 @@
 import type {
-  CallsRequest,
   CallsResult,
-  JudgeRequest,
   JudgeResult,
+  RequestKind,
   RunRequest,
   RunResult,
   Sandbox,
+  SandboxRequest,
   SessionRun,
 } from '../../agent_rl/core/services/sandbox.ts';
+import { bareResult } from '../../agent_rl/sandbox/requests/result-without-output.ts';
 
 const ran: RunResult = {
   status: 'ok',
@@ -21,9 +22,12 @@ const ran: RunResult = {
   level: 'scripted',
 };
 
+/** A request of any kind, or a program of a session. */
+export type Asked = SandboxRequest<RequestKind> | RunRequest;
+
 /** What was asked of a scripted sandbox. */
 export interface ScriptedSandbox extends Sandbox {
-  requests: (RunRequest | CallsRequest | JudgeRequest)[];
+  requests: Asked[];
   /** Opened so far, and not closed yet. */
   sessions: number;
   openSessions: number;
@@ -31,17 +35,15 @@ export interface ScriptedSandbox extends Sandbox {
 
 /** A sandbox that runs nothing: `answer` says what came of each request. */
 export function scriptedSandbox(
-  answer: (
-    request: RunRequest | CallsRequest | JudgeRequest,
-  ) => Partial<CallsResult & JudgeResult & SessionRun>,
+  answer: (request: Asked) => Partial<CallsResult & JudgeResult & SessionRun>,
 ): ScriptedSandbox {
   const counts = { sessions: 0, openSessions: 0 };
-  const requests: (RunRequest | CallsRequest | JudgeRequest)[] = [];
+  const requests: Asked[] = [];
   return {
     requests,
-    async judge(request) {
+    async execute(request) {
       requests.push(request);
-      return { ...ran, verdicts: [], ...answer(request) };
+      return { ...bareResult(request.kind, ran), ...answer(request) };
     },
     openSession() {
       counts.sessions++;
@@ -61,14 +63,6 @@ export function scriptedSandbox(
     },
     get openSessions() {
       return counts.openSessions;
-    },
-    async run(request) {
-      requests.push(request);
-      return { ...ran, ...answer(request) };
-    },
-    async calls(request) {
-      requests.push(request);
-      return { ...ran, results: [], ...answer(request) };
     },
     capabilities: () => ({ backend: 'scripted', level: 'scripted', python: '3', concurrency: 1 }),
     close: async () => undefined,

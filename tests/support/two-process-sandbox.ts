@@ -6,10 +6,12 @@ import { text } from 'node:stream/consumers';
 
 import type {
   JudgeRequest,
-  RunRequest,
+  RequestKind,
   RunResult,
   Sandbox,
   SandboxLimits,
+  SandboxRequests,
+  SandboxResults,
 } from '../../agent_rl/core/services/sandbox.ts';
 import { harnessFolder } from '../../agent_rl/sandbox/harness/read-harness.ts';
 import { readCallResults } from '../../agent_rl/sandbox/requests/read-call-results.ts';
@@ -63,17 +65,7 @@ interface Payload {
  */
 export function twoProcessSandbox(): Sandbox {
   return {
-    run: async ({ code, stdin, limits, seed = 0 }: RunRequest) =>
-      (await Side.start('run', { code, seed, stdin, limits }).ended).result,
-    calls: async ({ code, entry, args, limits, seed = 0 }) => {
-      const payload = { code, entry, args: JSON.stringify(args), seed, limits };
-      const { result, lines } = await Side.start('calls', payload).ended;
-      const results = readCallResults(arrayOf(lines));
-      return results === undefined
-        ? { ...result, status: 'crashed', results: [] }
-        : { ...result, results };
-    },
-    judge,
+    execute: (request) => kinds[request.kind](request),
     openSession: () => {
       throw new Error('The sandbox of two processes has no sessions.');
     },
@@ -81,6 +73,22 @@ export function twoProcessSandbox(): Sandbox {
     close: async () => undefined,
   };
 }
+
+const kinds: {
+  [Kind in RequestKind]: (request: SandboxRequests[Kind]) => Promise<SandboxResults[Kind]>;
+} = {
+  run: async ({ code, stdin, limits, seed = 0 }) =>
+    (await Side.start('run', { code, seed, stdin, limits }).ended).result,
+  calls: async ({ code, entry, args, limits, seed = 0 }) => {
+    const payload = { code, entry, args: JSON.stringify(args), seed, limits };
+    const { result, lines } = await Side.start('calls', payload).ended;
+    const results = readCallResults(arrayOf(lines));
+    return results === undefined
+      ? { ...result, status: 'crashed', results: [] }
+      : { ...result, results };
+  },
+  judge,
+};
 
 async function judge({ code, tests, limits }: JudgeRequest) {
   const solution = Side.start('solution', { code, limits });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { RunRequest, RunResult, Sandbox } from '../../agent_rl/core/services/sandbox.ts';
+import { bareResult } from '../../agent_rl/sandbox/requests/result-without-output.ts';
 
 const python = '/usr/bin/python3';
 
@@ -16,9 +17,10 @@ export function unsafeSandbox(): Sandbox {
     throw new Error('The unsafe sandbox only runs programs.');
   };
   return {
-    run,
-    calls: refuse,
-    judge: refuse,
+    execute: async (request) => {
+      if (request.kind !== 'run') return refuse();
+      return bareResult(request.kind, await run(request));
+    },
     openSession: refuse,
     capabilities: () => ({ backend: 'unsafe', level: 'none', python: '3', concurrency: 2 }),
     close: async () => undefined,

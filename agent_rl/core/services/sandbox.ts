@@ -160,16 +160,36 @@ export interface SandboxCapabilities {
   readonly lacks?: readonly ('judge' | 'sessions')[];
 }
 
+/** What can be asked of a sandbox, by kind. */
+export interface SandboxRequests {
+  run: RunRequest;
+  /** Calls a function of the program; what is expected of it stays outside. */
+  calls: CallsRequest;
+  /** Runs tests in a second sandbox that reaches the program by messages only. */
+  judge: JudgeRequest;
+}
+
+/** What comes of a request, by its kind. */
+export interface SandboxResults {
+  run: RunResult;
+  calls: CallsResult;
+  judge: JudgeResult;
+}
+
+export type RequestKind = keyof SandboxRequests;
+
+export type SandboxRequest<Kind extends RequestKind> = { kind: Kind } & SandboxRequests[Kind];
+
 /**
  * Runs untrusted code. Never throws for what the code did; `sandbox_error` means we failed, `bad_request` that the
  * request cannot be run, and its `message` what is wrong with it.
  */
 export interface Sandbox {
-  run(request: RunRequest, signal?: AbortSignal): Promise<RunResult>;
-  /** Calls a function of the program; what is expected of it stays outside. */
-  calls(request: CallsRequest, signal?: AbortSignal): Promise<CallsResult>;
-  /** Runs tests in a second sandbox that reaches the program by messages only. */
-  judge(request: JudgeRequest, signal?: AbortSignal): Promise<JudgeResult>;
+  /** @throws the signal's reason when it is aborted */
+  execute<Kind extends RequestKind>(
+    request: SandboxRequest<Kind>,
+    signal?: AbortSignal,
+  ): Promise<SandboxResults[Kind]>;
   /** Its interpreter starts with the first program. @throws AgentRlError `CONFIG_INVALID` for a request that cannot be kept */
   openSession(request?: SessionRequest): SandboxSession;
   capabilities(): SandboxCapabilities;

@@ -46,7 +46,7 @@ export async function verifyDataset(options: VerifyDatasetOptions): Promise<Chec
   });
   const { level } = sandbox.capabilities();
   try {
-    for (const why of sandbox.passedOver) print(`Sandbox passed over: ${why}`);
+    for (const why of sandbox.skipped) print(`Sandbox skipped: ${why}`);
     const results = await verifyAll(sandbox, tasks, { lanes: 2 * workers, signal });
     const failed = results.filter(({ problem }) => problem !== undefined);
     for (const { taskId, problem } of failed) print(`FAIL ${taskId}: ${problem}`);
@@ -59,7 +59,7 @@ export async function verifyDataset(options: VerifyDatasetOptions): Promise<Chec
       judged,
       passed,
       sandboxLevel: level,
-      sandboxPassedOver: sandbox.passedOver,
+      sandboxesSkipped: sandbox.skipped,
       failed: failed.map(({ taskId, problem }) => ({ taskId, problem })),
     };
   } finally {

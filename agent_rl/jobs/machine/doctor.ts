@@ -101,7 +101,10 @@ async function sandboxFinding(): Promise<Finding> {
     const sandbox = await openSandbox({ type: 'auto', workers: 1, limits: { wallS: 10 } });
     try {
       const { level, python } = sandbox.capabilities();
-      const { status, message, stdout } = await sandbox.run({ code: 'print(6 * 7)' });
+      const { status, message, stdout } = await sandbox.execute({
+        kind: 'run',
+        code: 'print(6 * 7)',
+      });
       const available = status === 'ok' && stdout.trim() === '42';
       const detail = available ? `${level}, ${python}` : `a program ended as ${status}: ${message}`;
       return { ...finding, available, detail };

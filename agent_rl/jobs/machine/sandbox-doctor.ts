@@ -1,6 +1,7 @@
 import { messageOf } from '../../core/errors.ts';
 import type { Sandbox } from '../../core/services/sandbox.ts';
-import { startTier, type SandboxTier } from '../../sandbox/choose-backend.ts';
+import { startBackend, type SandboxTier } from '../../sandbox/choose-backend.ts';
+import { behindLayers } from '../../sandbox/open-sandbox.ts';
 import { kernelProbes } from '../../sandbox/probes/kernel-probes.ts';
 import { escapeProbes } from '../../sandbox/probes/escape-probes.ts';
 import { tryProbes } from '../../sandbox/probes/probe-escapes.ts';
@@ -58,14 +59,15 @@ async function examine(tier: SandboxTier, options: SandboxDoctorOptions): Promis
   const facts = { tier, ...tierFacts[tier] };
   let sandbox: Sandbox;
   try {
-    sandbox = await startTier(tier, { ...options, type: tier, workers: 1 });
+    const backend = await startBackend(tier, { ...options, type: tier, workers: 1 });
+    sandbox = behindLayers(backend, { workers: 1 });
   } catch (error) {
     return { ...facts, available: false, detail: messageOf(error), probes: 0, escaped: [] };
   }
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   try {
     const { level, python } = sandbox.capabilities();
-    const escaped = await tryProbes((code) => sandbox.run({ code }), probes);
+    const escaped = await tryProbes((code) => sandbox.execute({ kind: 'run', code }), probes);
     const detail = `${level}, Python ${python}, ready after ${seconds} s`;
     return { ...facts, available: true, detail, probes: probes.length, escaped };
   } finally {

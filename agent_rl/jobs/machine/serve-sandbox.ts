@@ -1,11 +1,9 @@
 import { once } from 'node:events';
 
-import { CheckedSandbox } from '../../sandbox/layers/checked-sandbox.ts';
 import { chooseBackend } from '../../sandbox/choose-backend.ts';
-import { QueuedSandbox } from '../../sandbox/layers/queued-sandbox.ts';
+import { behindLayers } from '../../sandbox/open-sandbox.ts';
 import { serveSandbox as serve } from '../../sandbox/remote/serve-sandbox.ts';
 import { tokenOf } from '../../sandbox/remote/token-of.ts';
-import { RetryingSandbox } from '../../sandbox/layers/retrying-sandbox.ts';
 import type { JobResult, LocalSandboxType } from '../job.ts';
 
 export interface ServeSandboxOptions {
@@ -34,15 +32,13 @@ export async function serveSandbox(options: ServeSandboxOptions): Promise<JobRes
   const { workers } = wanted;
   const token = tokenEnv === undefined ? {} : { token: tokenOf(tokenEnv) };
   const onIncident = ({ message }: { message: string }): void => warn(message);
-  const { sandbox, tier, passedOver } = await chooseBackend({ ...wanted, onIncident });
-  const queued = new CheckedSandbox(
-    new QueuedSandbox(new RetryingSandbox(sandbox, onIncident), workers),
-  );
+  const { sandbox, tier, skipped } = await chooseBackend({ ...wanted, onIncident });
+  const checked = behindLayers(sandbox, { workers, onIncident });
   try {
-    const server = await serve(queued, { host, port, ...token, onFailure: warn });
+    const server = await serve(checked, { host, port, ...token, onFailure: warn });
     try {
-      for (const why of passedOver) print(`Passed over: ${why}`);
-      const { level, python } = queued.capabilities();
+      for (const why of skipped) print(`Skipped: ${why}`);
+      const { level, python } = checked.capabilities();
       print(
         `Sandbox ${level}, Python ${python}, ${workers} ${workers === 1 ? 'program' : 'programs'} at once, at ${server.url}. POST /run_code is SandboxFusion's.`,
       );
@@ -52,6 +48,6 @@ export async function serveSandbox(options: ServeSandboxOptions): Promise<JobRes
       await server.close();
     }
   } finally {
-    await queued.close();
+    await checked.close();
   }
 }

@@ -1,7 +1,7 @@
 import { type Config, runLength } from '../../config/index.ts';
 import { machineBytes, type MemoryPlan, planInWords } from '../../engine-thread/memory-plan.ts';
 import type { SandboxTier } from '../../sandbox/choose-backend.ts';
-import { tierMemory } from '../../sandbox/tier-memory.ts';
+import { tierMemory } from '../../sandbox/tier-facts.ts';
 import { mebibytes } from '../../telemetry/mebibytes.ts';
 
 export interface PlanFacts {
@@ -51,7 +51,7 @@ export interface OpenedFacts {
   /** Absent where nothing asks for a sandbox. */
   sandboxTier?: SandboxTier;
   /** Why stronger sandboxes are not taken; absent where the log says it. */
-  sandboxPassedOver?: readonly string[];
+  sandboxesSkipped?: readonly string[];
 }
 
 /** Sandboxes come on top of what the engine was checked for, and grow only as they are used: said, not refused. */
@@ -70,7 +70,7 @@ export function planText(
   config: Config,
   facts: PlanFacts,
   plan: TrainingPlan,
-  { expectedS, memory, sandboxTier, sandboxPassedOver = [] }: OpenedFacts,
+  { expectedS, memory, sandboxTier, sandboxesSkipped = [] }: OpenedFacts,
 ): string {
   const { rollout, algorithm } = config;
   const { last, planned } = runLength(config);
@@ -87,7 +87,7 @@ export function planText(
     `  trained       ${(facts.trainedParameters / 1e6).toFixed(2)} M of them, ${percent(facts.trainedParameters / facts.parameters)}`,
     `  memory        about ${mebibytes(total)}: ${planInWords(memory)}, sandboxes ${mebibytes(sandboxes)}${sandboxTier === undefined ? '' : ` (${sandboxTier})`}`,
     ...beyondMemory(total),
-    ...sandboxPassedOver.map((why) => `  warning       sandbox passed over: ${why}`),
+    ...sandboxesSkipped.map((why) => `  warning       sandbox skipped: ${why}`),
     `  time          about ${Math.round(expectedS)} s`,
   ].join('\n');
 }

@@ -156,7 +156,7 @@ async function dryRun(
     const sandbox = facts.sandboxes === 0 ? undefined : await sandboxTier(config, signal);
     const opened = {
       ...(await openedFacts(engine, expectedS, sandbox?.tier)),
-      ...(sandbox !== undefined && { sandboxPassedOver: sandbox.passedOver }),
+      ...(sandbox !== undefined && { sandboxesSkipped: sandbox.skipped }),
     };
     print(planText(config, facts, plan, opened));
     return { dryRun: true, plan, ...opened };
@@ -328,7 +328,7 @@ class TrainingRun {
     if (agent.sandbox !== undefined) {
       const { backend, level, concurrency } = agent.sandbox.capabilities();
       log.info(`Sandbox: ${backend}, level ${level}, ${concurrency} at once`);
-      for (const why of agent.sandbox.passedOver) log.warn(`Sandbox passed over: ${why}`);
+      for (const why of agent.sandbox.skipped) log.warn(`Sandbox skipped: ${why}`);
       agent.sandbox.incidents.listen(({ message }) => log.warn(`Sandbox: ${message}`));
     }
   }

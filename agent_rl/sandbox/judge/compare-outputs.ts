@@ -1,6 +1,6 @@
 import type { Compare } from '../../core/tasks/code-task.ts';
 import { unreachable } from '../../core/unreachable.ts';
-import { near } from '../nearness.ts';
+import { near } from './near-values.ts';
 
 /**
  * Whether printed text is the expected text.

@@ -43,7 +43,7 @@ async function judgeStatements(
   { code, tests, limits = {}, seed = 0 }: Omit<JudgeCodeRequest, 'tests'> & { tests: AssertTests },
   signal?: AbortSignal,
 ): Promise<readonly CaseResult[]> {
-  const run = await sandbox.judge({ code, tests, limits, seed }, signal);
+  const run = await sandbox.execute({ kind: 'judge', code, tests, limits, seed }, signal);
   return tests.statements.map((statement, i) => labelled(shorten(statement), judged(run, i)));
 }
 

@@ -18,7 +18,7 @@ export async function judgeCalls(
 ): Promise<readonly CaseResult[]> {
   const { code, entry, cases, limits = {}, seed = 0 } = request;
   const args = cases.map((given) => given.args);
-  const run = await sandbox.calls({ code, entry, args, limits, seed }, signal);
+  const run = await sandbox.execute({ kind: 'calls', code, entry, args, limits, seed }, signal);
   return cases.map((given, i) =>
     labelled(`${entry}(${shownJson(given.args)})`, judged(run, i, { ...request, given })),
   );

@@ -34,7 +34,10 @@ async function judgeRun(
   given: StdinCase,
   signal?: AbortSignal,
 ): Promise<CaseResult> {
-  const run = await sandbox.run({ code, stdin: given.input, limits, seed }, signal);
+  const run = await sandbox.execute(
+    { kind: 'run', code, stdin: given.input, limits, seed },
+    signal,
+  );
   const about = `input ${shorten(given.input)}`;
   if (run.status !== 'ok') return labelled(about, ofUnreached(run));
   const cut = cutProblem(run);

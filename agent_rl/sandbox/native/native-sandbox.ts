@@ -1,33 +1,23 @@
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import type {
-  CallsRequest,
-  CallsResult,
-  JudgeRequest,
   JudgeResult,
-  RunRequest,
+  RequestKind,
   RunResult,
   Sandbox,
   SandboxCapabilities,
-  SandboxLimits,
+  SandboxRequest,
+  SandboxResults,
   SandboxSession,
   SessionRequest,
 } from '../../core/services/sandbox.ts';
 import { readCallResults } from '../requests/read-call-results.ts';
 import { readVerdicts } from '../requests/read-verdicts.ts';
-import {
-  callsProblem,
-  checkedLimits,
-  checkSeconds,
-  defaultLimits,
-  filesProblem,
-  programProblem,
-  testsProblem,
-} from '../requests/request-problems.ts';
+import { defaultLimits } from '../requests/limit-problems.ts';
 import { tryProbes } from '../probes/probe-escapes.ts';
-import { resultWithoutOutput } from '../requests/result-without-output.ts';
+import { bareResult, resultWithoutOutput } from '../requests/result-without-output.ts';
 import { findPython } from './find-python.ts';
 import { kernelProbes } from '../probes/kernel-probes.ts';
-import { lacksOf } from './lacks-of.ts';
+import { missingProtections } from './missing-protections.ts';
 import { nativeLimits } from './native-limits.ts';
 import { NativeSession } from './native-session.ts';
 import { endingOf, outputOf, readNotes } from './outcome.ts';
@@ -41,8 +31,6 @@ export interface NativeSandboxOptions {
   python?: string;
   /** Modules beyond the standard library that programs may import, loaded once. */
   preload?: readonly string[];
-  /** Limits of a program whose request names none. Default 10 s and 512 MiB. */
-  limits?: SandboxLimits;
   /** Told of what the sandbox had to mend. */
   onIncident?: (incident: SandboxIncident) => void;
 }
@@ -57,15 +45,12 @@ export interface NativeSandboxOptions {
 export class NativeSandbox implements Sandbox {
   private constructor(
     private readonly keeper: SupervisorKeeper,
-    private readonly limits: Required<SandboxLimits>,
     private readonly facts: Omit<SandboxCapabilities, 'concurrency'>,
   ) {}
 
   /** @throws AgentRlError `SANDBOX_UNAVAILABLE`, `CONFIG_INVALID` */
   static async start(options: NativeSandboxOptions): Promise<NativeSandbox> {
-    const { level, preload = [], limits = {}, onIncident = () => undefined } = options;
-    const withDefaults = { ...defaultLimits, ...limits };
-    checkedLimits(withDefaults);
+    const { level, preload = [], onIncident = () => undefined } = options;
     const python = findPython(options.python);
     const keeper = new SupervisorKeeper({ python, level, preload }, onIncident);
     const hello = await keeper.first();
@@ -76,76 +61,40 @@ export class NativeSandbox implements Sandbox {
       ...(hello.walls.user === 'own' ? ['uid'] : []),
     ];
     await refuseIfEscaped(keeper, level);
-    for (const incident of lacksOf(hello)) onIncident(incident);
+    for (const incident of missingProtections(hello)) onIncident(incident);
     const facts = {
       backend: 'native',
       level: `native:${level}+${walls.join('+')}`,
       python: version,
     };
-    return new NativeSandbox(keeper, withDefaults, facts);
+    return new NativeSandbox(keeper, facts);
   }
 
-  async run(request: RunRequest, signal?: AbortSignal): Promise<RunResult> {
-    const { code, stdin = '', files, seed = 0 } = request;
-    const problem = programProblem(request) ?? filesProblem(files);
-    if (problem !== undefined) return this.#failed('bad_request', problem);
-    const reply = await this.#ask(
-      {
-        do: 'run',
-        entry: 'run',
-        limits: this.#limits(request.limits),
-        job: JSON.stringify({ code, seed, ...(files && { files }) }),
-        stdin: base64(stdin),
-      },
-      signal,
-    );
-    return 'status' in reply ? reply : this.#result(reply);
-  }
-
-  async calls(request: CallsRequest, signal?: AbortSignal): Promise<CallsResult> {
-    const { code, entry, seed = 0 } = request;
-    const problem = callsProblem(request);
-    if (problem !== undefined) return { ...this.#failed('bad_request', problem), results: [] };
-    const args = JSON.stringify(request.args);
-    const reply = await this.#ask(
-      {
-        do: 'run',
-        entry: 'calls',
-        limits: this.#limits(request.limits),
-        job: JSON.stringify({ code, seed, entry, args }),
-        stdin: '',
-      },
-      signal,
-    );
-    if ('status' in reply) return { ...reply, results: [] };
-    const result = this.#result(reply);
-    const results = readCallResults(`[${readNotes(reply.notes).results.join(',')}]`);
-    if (results !== undefined && results.length <= request.args.length)
-      return { ...result, results };
-    const message = 'the program tampered with its results';
-    return { ...result, status: 'crashed', message, results: [] };
-  }
-
-  async judge(request: JudgeRequest, signal?: AbortSignal): Promise<JudgeResult> {
-    const { code, tests, seed = 0 } = request;
-    const problem = programProblem({ code }) ?? testsProblem(tests);
-    if (problem !== undefined) return { ...this.#failed('bad_request', problem), verdicts: [] };
-    const testsText = JSON.stringify({ tests, seed });
-    const limits = this.#limits(request.limits);
-    const job = JSON.stringify({ code, seed });
-    const reply = await this.#ask({ do: 'judge', limits, job, tests: testsText }, signal);
-    if ('status' in reply) return { ...reply, verdicts: [] };
-    return this.#judgement(reply, tests.statements.length);
+  async execute<Kind extends RequestKind>(
+    request: SandboxRequest<Kind>,
+    signal?: AbortSignal,
+  ): Promise<SandboxResults[Kind]> {
+    const { kind } = request;
+    const { ask, answer } = exchanges[kind];
+    const { level } = this.facts;
+    signal?.throwIfAborted();
+    let reply: SupervisorReply;
+    try {
+      reply = await this.keeper.ask(ask(request), signal);
+    } catch (error) {
+      signal?.throwIfAborted();
+      return bareResult(kind, failed(messageOf(error), level));
+    }
+    signal?.throwIfAborted();
+    return answer(reply, request, level);
   }
 
   openSession({ limits, seed = 0, totalWallS }: SessionRequest = {}): SandboxSession {
-    const checked = { ...this.limits, ...limits };
-    checkedLimits(checked);
-    if (totalWallS !== undefined) checkSeconds('totalWallS', totalWallS);
+    const all = { ...defaultLimits, ...limits };
     return new NativeSession(this.keeper, {
-      limits: checked,
+      limits: all,
       seed,
-      totalWallS: totalWallS ?? 10 * checked.wallS,
+      totalWallS: totalWallS ?? 10 * all.wallS,
       level: this.facts.level,
     });
   }
@@ -158,54 +107,79 @@ export class NativeSandbox implements Sandbox {
   close(): Promise<void> {
     return this.keeper.close();
   }
-
-  #limits(limits: SandboxLimits | undefined) {
-    const all = { ...this.limits, ...limits };
-    checkedLimits(all);
-    return nativeLimits(all);
-  }
-
-  #judgement(reply: SupervisorReply, statements: number): JudgeResult {
-    const { tests } = reply;
-    const notes = readNotes(tests?.notes ?? '');
-    // The tests' own process failed: nothing is known of the program.
-    if (tests === undefined || !notes.ready || tests.end?.failed) {
-      const message = tests?.end?.failed ?? 'the process of the tests did not get ready';
-      return { ...this.#failed('sandbox_error', message), verdicts: [] };
-    }
-    const verdicts =
-      readVerdicts(notes.results.map((line) => `${line}\n`).join(''), statements) ?? [];
-    const result = this.#result(reply);
-    // Once the tests are over their solution is ended, which is no fault of its own.
-    const over = verdicts.length === statements && result.status === 'signaled';
-    return { ...result, ...(over && { status: 'ok' }), verdicts };
-  }
-
-  /** What the supervisor replied, or a result that is our own failure. */
-  async #ask(
-    request: SupervisorRequest,
-    signal: AbortSignal | undefined,
-  ): Promise<SupervisorReply | RunResult> {
-    signal?.throwIfAborted();
-    try {
-      const reply = await this.keeper.ask(request, signal);
-      signal?.throwIfAborted();
-      return reply;
-    } catch (error) {
-      signal?.throwIfAborted();
-      return this.#failed('sandbox_error', messageOf(error));
-    }
-  }
-
-  #result(reply: SupervisorReply): RunResult {
-    const ending = endingOf(reply, readNotes(reply.notes));
-    return { ...outputOf(reply, this.facts.level), ...ending };
-  }
-
-  #failed(status: 'bad_request' | 'sandbox_error', message: string): RunResult {
-    return resultWithoutOutput(status, message, this.facts.level);
-  }
 }
+
+/** What the supervisor is asked for a request of some kind, and what its reply means. */
+interface Exchange<Kind extends RequestKind> {
+  ask(request: SandboxRequest<Kind>): SupervisorRequest;
+  answer(
+    reply: SupervisorReply,
+    request: SandboxRequest<Kind>,
+    level: string,
+  ): SandboxResults[Kind];
+}
+
+const exchanges: { [Kind in RequestKind]: Exchange<Kind> } = {
+  run: {
+    ask: ({ code, stdin = '', files, seed = 0, limits }) => ({
+      do: 'run',
+      entry: 'run',
+      limits: nativeLimits({ ...defaultLimits, ...limits }),
+      job: JSON.stringify({ code, seed, ...(files && { files }) }),
+      stdin: base64(stdin),
+    }),
+    answer: (reply, _, level) => resultOf(reply, level),
+  },
+  calls: {
+    ask: ({ code, entry, args, seed = 0, limits }) => ({
+      do: 'run',
+      entry: 'calls',
+      limits: nativeLimits({ ...defaultLimits, ...limits }),
+      job: JSON.stringify({ code, seed, entry, args: JSON.stringify(args) }),
+      stdin: '',
+    }),
+    answer: (reply, { args }, level) => {
+      const result = resultOf(reply, level);
+      const results = readCallResults(`[${readNotes(reply.notes).results.join(',')}]`);
+      if (results !== undefined && results.length <= args.length) return { ...result, results };
+      const message = 'the program tampered with its results';
+      return { ...result, status: 'crashed', message, results: [] };
+    },
+  },
+  judge: {
+    ask: ({ code, tests, seed = 0, limits }) => ({
+      do: 'judge',
+      limits: nativeLimits({ ...defaultLimits, ...limits }),
+      job: JSON.stringify({ code, seed }),
+      tests: JSON.stringify({ tests, seed }),
+    }),
+    answer: (reply, { tests }, level) => judgement(reply, tests.statements.length, level),
+  },
+};
+
+function judgement(reply: SupervisorReply, statements: number, level: string): JudgeResult {
+  const { tests } = reply;
+  const notes = readNotes(tests?.notes ?? '');
+  // The tests' own process failed: nothing is known of the program.
+  if (tests === undefined || !notes.ready || tests.end?.failed) {
+    const message = tests?.end?.failed ?? 'the process of the tests did not get ready';
+    return { ...failed(message, level), verdicts: [] };
+  }
+  const verdicts =
+    readVerdicts(notes.results.map((line) => `${line}\n`).join(''), statements) ?? [];
+  const result = resultOf(reply, level);
+  // Once the tests are over their solution is ended, which is no fault of its own.
+  const over = verdicts.length === statements && result.status === 'signaled';
+  return { ...result, ...(over && { status: 'ok' }), verdicts };
+}
+
+const resultOf = (reply: SupervisorReply, level: string): RunResult => ({
+  ...outputOf(reply, level),
+  ...endingOf(reply, readNotes(reply.notes)),
+});
+
+const failed = (message: string, level: string): RunResult =>
+  resultWithoutOutput('sandbox_error', message, level);
 
 /** Walls that the kernel says it put up are tried before a program is run behind them. */
 async function refuseIfEscaped(keeper: SupervisorKeeper, level: string): Promise<void> {
@@ -233,7 +207,7 @@ const escapedFromNative = (keeper: SupervisorKeeper): Promise<readonly string[]>
       job: JSON.stringify({ code, seed: 0 }),
       stdin: '',
     });
-    return { ...outputOf(reply, ''), ...endingOf(reply, readNotes(reply.notes)) };
+    return resultOf(reply, '');
   }, kernelProbes);
 
 const base64 = (text: string): string => Buffer.from(text, 'utf8').toString('base64');

@@ -5,7 +5,6 @@ import type {
   SandboxSession,
   SessionRun,
 } from '../../core/services/sandbox.ts';
-import { checkedLimits, programProblem } from '../requests/request-problems.ts';
 import { resultWithoutOutput } from '../requests/result-without-output.ts';
 import { nativeLimits } from './native-limits.ts';
 import { doneWith, endingOf, outputOf, readNotes } from './outcome.ts';
@@ -62,10 +61,8 @@ export class NativeSession implements SandboxSession {
   ): Promise<SessionRun> {
     signal?.throwIfAborted();
     if (this.#closed) return this.#failed('sandbox_error', closed);
-    const problem = programProblem(request);
-    if (problem !== undefined) return this.#failed('bad_request', problem);
     const { limits, totalWallS } = this.options;
-    const wallS = checkedLimits({ ...limits, ...request.limits }).wallMs / 1000;
+    const { wallS } = { ...limits, ...request.limits };
     const leftS = totalWallS - this.#usedMs / 1000;
     if (leftS <= 0) return this.#overTotal();
     return this.#ask(request, { wallS: Math.min(wallS, leftS), signal });
@@ -155,8 +152,7 @@ export class NativeSession implements SandboxSession {
   }
 
   #failed(status: SessionRun['status'], message: string): SessionRun {
-    const alive = status === 'bad_request';
-    return { ...resultWithoutOutput(status, message, this.options.level), alive };
+    return { ...resultWithoutOutput(status, message, this.options.level), alive: false };
   }
 }
 

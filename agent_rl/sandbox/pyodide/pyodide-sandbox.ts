@@ -1,14 +1,11 @@
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import type {
-  CallsRequest,
-  CallsResult,
-  JudgeRequest,
-  JudgeResult,
+  RequestKind,
   RunRequest,
-  RunResult,
   Sandbox,
   SandboxCapabilities,
-  SandboxLimits,
+  SandboxRequest,
+  SandboxResults,
   SandboxSession,
   SessionRequest,
 } from '../../core/services/sandbox.ts';
@@ -18,15 +15,9 @@ import type { ChildRequest, ChildResult, ChildSettings } from './protocol.ts';
 import { PyodideSession } from './pyodide-session.ts';
 import { readCallResults } from '../requests/read-call-results.ts';
 import { readVerdicts } from '../requests/read-verdicts.ts';
-import {
-  callsProblem,
-  checkedLimits,
-  checkSeconds,
-  defaultLimits,
-  filesProblem,
-  programProblem,
-  testsProblem,
-} from '../requests/request-problems.ts';
+import { defaultLimits } from '../requests/limit-problems.ts';
+import { bareResult } from '../requests/result-without-output.ts';
+import { childLimits } from './child-limits.ts';
 import { failed, level, runResultOf } from './run-results.ts';
 import { SandboxChild } from './sandbox-child.ts';
 import { ensureSnapshot, userCacheFolder } from './boot/snapshot.ts';
@@ -36,8 +27,6 @@ export interface PyodideSandboxOptions {
   workers?: number;
   /** Where the snapshot is kept. Default: this user's cache folder. */
   cacheFolder?: string;
-  /** Limits of a program whose request names none. Default 10 s and 512 MiB. */
-  limits?: SandboxLimits;
 }
 
 const closed = 'the sandbox has been closed';
@@ -62,7 +51,6 @@ export class PyodideSandbox implements Sandbox {
     private readonly settings: ChildSettings,
     private readonly pool: ChildPool,
     private readonly workers: number,
-    private readonly limits: Required<SandboxLimits>,
   ) {}
 
   /**
@@ -73,7 +61,6 @@ export class PyodideSandbox implements Sandbox {
   static async start({
     workers = 2,
     cacheFolder,
-    limits,
   }: PyodideSandboxOptions = {}): Promise<PyodideSandbox> {
     if (!Number.isInteger(workers) || workers < 1 || workers > 256) {
       throw new AgentRlError(
@@ -81,8 +68,6 @@ export class PyodideSandbox implements Sandbox {
         `The sandbox was given ${workers} workers; allowed are 1 to 256.`,
       );
     }
-    const withDefaults = { ...defaultLimits, ...limits };
-    checkedLimits(withDefaults);
     const distribution = findDistribution();
     const snapshotFolder = await ensureSnapshot(distribution, cacheFolder ?? userCacheFolder());
     const settings = { snapshotFolder, pyodideFolder: distribution.folder };
@@ -97,77 +82,39 @@ export class PyodideSandbox implements Sandbox {
         { cause },
       );
     }
-    return new PyodideSandbox(settings, pool, workers, withDefaults);
+    return new PyodideSandbox(settings, pool, workers);
   }
 
-  async run(request: RunRequest, signal?: AbortSignal): Promise<RunResult> {
-    const { code, stdin = '', files = {}, limits, seed = 0 } = request;
-    const problem = programProblem(request) ?? filesProblem(files);
-    if (problem !== undefined) return failed('bad_request', problem);
-    const result = await this.#submit(
-      { code, stdin, files, seed, ...this.#checked(limits) },
-      signal,
-    );
-    return 'id' in result ? runResultOf(result) : result;
-  }
-
-  /**
-   * All calls are made one after another in one run: a fresh heap for each would cost some 5 ms a call and
-   * buys nothing, since what is expected never enters the sandbox. A call that does not return in time
-   * ends the run, and the results of later calls are missing.
-   */
-  async calls(request: CallsRequest, signal?: AbortSignal): Promise<CallsResult> {
-    const { code, entry, args, limits, seed = 0 } = request;
-    const problem = callsProblem(request);
-    if (problem !== undefined) return { ...failed('bad_request', problem), results: [] };
-    const task = { kind: 'calls', entry, args: JSON.stringify(args) } as const;
-    const result = await this.#submit(
-      { code, stdin: '', seed, ...this.#checked(limits), task },
-      signal,
-    );
-    if (!('id' in result)) return { ...result, results: [] };
-    const results = readCallResults(result.results ?? '[]');
-    if (results !== undefined) return { ...runResultOf(result), results };
-    const message = 'the program tampered with its results';
-    return { ...runResultOf(result), status: 'crashed', message, results: [] };
-  }
-
-  /** The two interpreters share a child process and see nothing of each other but the bytes of their channel. */
-  async judge(request: JudgeRequest, signal?: AbortSignal): Promise<JudgeResult> {
-    const { code, tests, limits, seed = 0 } = request;
-    const problem = programProblem({ code }) ?? testsProblem(tests);
-    if (problem !== undefined) return { ...failed('bad_request', problem), verdicts: [] };
-    const count = tests.statements.length;
-    const task = {
-      kind: 'judge',
-      tests: JSON.stringify(tests),
-      mostVerdictBytes: (count + 1) * mostVerdictBytes,
-    } as const;
-    const result = await this.#submit(
-      { code, stdin: '', seed, ...this.#checked(limits), task },
-      signal,
-    );
-    if (!('id' in result)) return { ...result, verdicts: [] };
-    const verdicts = readVerdicts(result.verdicts ?? '', count);
-    if (verdicts !== undefined) return { ...runResultOf(result), verdicts };
-    const message = 'the tests said what is no verdict';
-    return { ...runResultOf(result), status: 'crashed', message, verdicts: [] };
+  async execute<Kind extends RequestKind>(
+    request: SandboxRequest<Kind>,
+    signal?: AbortSignal,
+  ): Promise<SandboxResults[Kind]> {
+    const { kind } = request;
+    const { ask, answer } = exchanges[kind];
+    if (this.#closing.signal.aborted) return bareResult(kind, failed('sandbox_error', closed));
+    signal?.throwIfAborted();
+    let result: ChildResult;
+    try {
+      result = await this.pool.submit(ask(request), signal);
+    } catch (error) {
+      signal?.throwIfAborted();
+      // A program that kills every interpreter it is given is at fault, not the sandbox.
+      const status = error instanceof KilledItsChildren ? 'crashed' : 'sandbox_error';
+      return bareResult(kind, failed(status, messageOf(error)));
+    }
+    return answer(result, request);
   }
 
   /**
    * Each session has a child process of its own from its first program on, however many there are: a session is held while
    * a model thinks, so one that waited for the end of another could wait for ever. There are as many as rollouts at work.
-   *
-   * @throws AgentRlError `CONFIG_INVALID`
    */
   openSession({ limits, seed = 0, totalWallS }: SessionRequest = {}): SandboxSession {
-    const withDefaults = { ...this.limits, ...limits };
-    checkedLimits(withDefaults);
-    if (totalWallS !== undefined) checkSeconds('totalWallS', totalWallS);
+    const all = { ...defaultLimits, ...limits };
     return new PyodideSession({
-      limits: withDefaults,
+      limits: all,
       seed,
-      totalWallS: totalWallS ?? 10 * withDefaults.wallS,
+      totalWallS: totalWallS ?? 10 * all.wallS,
       start: () => this.#startSessionChild(),
       closing: this.#closing.signal,
     });
@@ -191,25 +138,61 @@ export class PyodideSandbox implements Sandbox {
     void child.died.then(() => this.#sessionChildren.delete(child));
     return child;
   }
-
-  #checked(limits: SandboxLimits = {}): ReturnType<typeof checkedLimits> {
-    return checkedLimits({ ...this.limits, ...limits });
-  }
-
-  /** @throws the signal's reason when it is aborted */
-  async #submit(
-    request: Omit<ChildRequest, 'id'>,
-    signal: AbortSignal | undefined,
-  ): Promise<ChildResult | RunResult> {
-    if (this.#closing.signal.aborted) return failed('sandbox_error', closed);
-    signal?.throwIfAborted();
-    try {
-      return await this.pool.submit(request, signal);
-    } catch (error) {
-      signal?.throwIfAborted();
-      // A program that kills every interpreter it is given is at fault, not the sandbox.
-      if (error instanceof KilledItsChildren) return failed('crashed', error.message);
-      return failed('sandbox_error', messageOf(error));
-    }
-  }
 }
+
+/** What a child is asked for a request of some kind, and what its result means. */
+interface Exchange<Kind extends RequestKind> {
+  ask(request: SandboxRequest<Kind>): Omit<ChildRequest, 'id'>;
+  answer(result: ChildResult, request: SandboxRequest<Kind>): SandboxResults[Kind];
+}
+
+const exchanges: { [Kind in RequestKind]: Exchange<Kind> } = {
+  run: {
+    ask: ({ stdin = '', files = {}, ...request }) => ({ ...programOf(request), stdin, files }),
+    answer: runResultOf,
+  },
+  /**
+   * All calls are made one after another in one run: a fresh heap for each would cost some 5 ms a call and
+   * buys nothing, since what is expected never enters the sandbox. A call that does not return in time
+   * ends the run, and the results of later calls are missing.
+   */
+  calls: {
+    ask: ({ entry, args, ...request }) => ({
+      ...programOf(request),
+      task: { kind: 'calls', entry, args: JSON.stringify(args) },
+    }),
+    answer: (result) => {
+      const results = readCallResults(result.results ?? '[]');
+      if (results !== undefined) return { ...runResultOf(result), results };
+      const message = 'the program tampered with its results';
+      return { ...runResultOf(result), status: 'crashed', message, results: [] };
+    },
+  },
+  /** The two interpreters share a child process and see nothing of each other but the bytes of their channel. */
+  judge: {
+    ask: ({ tests, ...request }) => ({
+      ...programOf(request),
+      task: {
+        kind: 'judge',
+        tests: JSON.stringify(tests),
+        mostVerdictBytes: (tests.statements.length + 1) * mostVerdictBytes,
+      },
+    }),
+    answer: (result, { tests }) => {
+      const verdicts = readVerdicts(result.verdicts ?? '', tests.statements.length);
+      if (verdicts !== undefined) return { ...runResultOf(result), verdicts };
+      const message = 'the tests reported what is not a verdict';
+      return { ...runResultOf(result), status: 'crashed', message, verdicts: [] };
+    },
+  },
+};
+
+type Program = Pick<RunRequest, 'code' | 'seed' | 'limits'>;
+
+/** What is common to all kinds. */
+const programOf = ({ code, seed = 0, limits }: Program): Omit<ChildRequest, 'id'> => ({
+  code,
+  stdin: '',
+  seed,
+  ...childLimits({ ...defaultLimits, ...limits }),
+});

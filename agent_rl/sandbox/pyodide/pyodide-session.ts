@@ -8,7 +8,7 @@ import type {
   SessionRun,
 } from '../../core/services/sandbox.ts';
 import type { ChildRequest, ChildResult } from './protocol.ts';
-import { checkedLimits, programProblem } from '../requests/request-problems.ts';
+import { childLimits } from './child-limits.ts';
 import { failed, runResultOf } from './run-results.ts';
 import { ChildDied } from './sandbox-child.ts';
 import type { SandboxChild } from './sandbox-child.ts';
@@ -67,11 +67,7 @@ export class PyodideSession implements SandboxSession {
   }
 
   async #run(request: SessionProgram, signal?: AbortSignal): Promise<SessionRun> {
-    const problem = programProblem(request);
-    if (problem !== undefined) {
-      return { ...failed('bad_request', problem), alive: this.#child !== undefined };
-    }
-    const limits = checkedLimits({ ...this.options.limits, ...request.limits });
+    const limits = childLimits({ ...this.options.limits, ...request.limits });
     if (this.#leftMs <= 0 && !this.#closed.aborted)
       return { ...failed('timeout', this.#usedUp), alive: false };
     try {

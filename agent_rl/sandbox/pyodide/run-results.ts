@@ -8,7 +8,7 @@ export const level = `pyodide:permission${posixLimits ? '+ulimit' : ''}`;
 
 /** The result of a program that was not run, or of which nothing is known. */
 export const failed = (
-  status: 'bad_request' | 'timeout' | 'crashed' | 'sandbox_error',
+  status: 'timeout' | 'crashed' | 'sandbox_error',
   message: string,
 ): RunResult => resultWithoutOutput(status, message, level);
 

@@ -58,7 +58,7 @@ export class SandboxChild {
     this.#reportDeath = death.resolve;
     this.#ready = unready();
     this.#process = startRestricted({
-      name: 'child-main',
+      path: 'child/child-main',
       settings: { ...settings, captureBytes: keptOutputBytes } satisfies ChildArguments,
       readableFolders: [settings.snapshotFolder, settings.pyodideFolder],
       dataMiB: 3000,

@@ -5,10 +5,14 @@ import {
   type CallsRequest,
   type CallsResult,
   keptOutputBytes,
+  type RequestKind,
   type RunRequest,
   type RunResult,
+  type SandboxRequest,
+  type SandboxRequests,
+  type SandboxResults,
 } from '../../core/services/sandbox.ts';
-import { defaultLimits } from '../requests/request-problems.ts';
+import { defaultLimits } from '../requests/limit-problems.ts';
 import { callsFiles, callsProgram, readResultLines } from './calls-program.ts';
 import { bodyOf, endingOf, FusionAnswer } from './fusion.ts';
 import { type HttpClient, NoAnswer } from './http-client.ts';
@@ -21,6 +25,19 @@ import type { RemoteServer } from './remote-server.ts';
  * read and changed by it. Nor has it sessions.
  */
 export class FusionServer implements RemoteServer {
+  readonly #byKind: {
+    [Kind in RequestKind]: (
+      request: SandboxRequests[Kind],
+      signal: AbortSignal | undefined,
+    ) => Promise<SandboxResults[Kind]>;
+  } = {
+    run: (request, signal) => this.#run(request, signal),
+    calls: (request, signal) => this.#calls(request, signal),
+    judge: async () => {
+      throw unable('judge programs by assert statements');
+    },
+  };
+
   private constructor(
     private readonly http: HttpClient,
     private readonly patienceS: number,
@@ -36,7 +53,7 @@ export class FusionServer implements RemoteServer {
     const level = 'remote:sandbox-fusion';
     const unknown = new FusionServer(http, patienceS, { level, python: '' });
     const code = 'import sys\ndef version(): return "%d.%d" % sys.version_info[:2]';
-    const tried = await unknown.calls({ code, entry: 'version', args: [[]] });
+    const tried = await unknown.#calls({ code, entry: 'version', args: [[]] });
     const [result] = tried.results;
     if (result?.ok !== true || typeof result.value !== 'string') {
       throw new AgentRlError(
@@ -48,11 +65,22 @@ export class FusionServer implements RemoteServer {
     return new FusionServer(http, patienceS, { level, python: result.value, lacks });
   }
 
-  async run(request: RunRequest, signal?: AbortSignal): Promise<RunResult> {
+  execute<Kind extends RequestKind>(
+    request: SandboxRequest<Kind>,
+    signal?: AbortSignal,
+  ): Promise<SandboxResults[Kind]> {
+    return this.#byKind[request.kind](request, signal);
+  }
+
+  openSession(): never {
+    throw unable('keep the variables of a session');
+  }
+
+  async #run(request: RunRequest, signal?: AbortSignal): Promise<RunResult> {
     return (await this.#post(bodyOf(request), signal)).result;
   }
 
-  async calls(request: CallsRequest, signal?: AbortSignal): Promise<CallsResult> {
+  async #calls(request: CallsRequest, signal?: AbortSignal): Promise<CallsResult> {
     const { limits = {}, args } = request;
     // So that no program writes there by accident. One that wants to can find it, and gains nothing: a result it makes
     // up is a result it might as well return, and what is expected is not there.
@@ -67,14 +95,6 @@ export class FusionServer implements RemoteServer {
     }
     const status = read.outOfMemory && result.status === 'error' ? 'memory_limit' : result.status;
     return { ...result, status, results: read.results };
-  }
-
-  async judge(): Promise<never> {
-    throw unable('judge programs by assert statements');
-  }
-
-  openSession(): never {
-    throw unable('keep the variables of a session');
   }
 
   /** @throws NoAnswer */

@@ -1,18 +1,15 @@
 import type { Static, TSchema } from 'typebox';
 
 import type {
-  CallResult,
-  CallsRequest,
-  CallsResult,
-  JudgeRequest,
-  JudgeResult,
-  RunRequest,
-  RunResult,
+  RequestKind,
+  SandboxLimits,
+  SandboxRequest,
+  SandboxResults,
   SandboxSession,
   SessionRequest,
   SessionRun,
 } from '../../core/services/sandbox.ts';
-import { defaultLimits } from '../requests/request-problems.ts';
+import { defaultLimits } from '../requests/limit-problems.ts';
 import { readCallResults } from '../requests/read-call-results.ts';
 import { type HttpClient, NoAnswer } from './http-client.ts';
 import {
@@ -40,27 +37,13 @@ export class OwnServer implements RemoteServer {
     this.facts = { level: `remote:${level}`, python };
   }
 
-  async run(request: RunRequest, signal?: AbortSignal): Promise<RunResult> {
-    return remote(await this.#post('/run', request, { answer: RunAnswer, signal }));
-  }
-
-  async calls(request: CallsRequest, signal?: AbortSignal): Promise<CallsResult> {
-    const answer = await this.#post('/calls', request, { answer: CallsAnswer, signal });
-    const results: CallResult[] | undefined = readCallResults(JSON.stringify(answer.results));
-    if (results === undefined || results.length > request.args.length) {
-      throw new NoAnswer('The server answered /calls with results that are none.');
-    }
-    return { ...remote(answer), results };
-  }
-
-  async judge(request: JudgeRequest, signal?: AbortSignal): Promise<JudgeResult> {
-    const answer = await this.#post('/judge', request, { answer: JudgeAnswer, signal });
-    if (answer.verdicts.length > request.tests.statements.length) {
-      throw new NoAnswer(
-        'The server answered /judge with more verdicts than there are statements.',
-      );
-    }
-    return remote(answer);
+  async execute<Kind extends RequestKind>(
+    request: SandboxRequest<Kind>,
+    signal?: AbortSignal,
+  ): Promise<SandboxResults[Kind]> {
+    const { kind, ...body } = request;
+    const { answer, checked } = answers[kind];
+    return remote(checked(await this.#post(`/${kind}`, body, { answer, signal }), request));
   }
 
   openSession(request: SessionRequest = {}): SandboxSession {
@@ -95,7 +78,7 @@ export class OwnServer implements RemoteServer {
   /** @throws NoAnswer for an answer that is none of ours */
   async #post<Schema extends TSchema>(
     path: string,
-    body: { limits?: { wallS?: number } },
+    body: { limits?: SandboxLimits | undefined },
     { answer: schema, signal, again = true }: PostOptions<Schema>,
   ): Promise<Static<Schema>> {
     const deadlineS = (body.limits?.wallS ?? defaultLimits.wallS) + this.patienceS;
@@ -111,6 +94,36 @@ export class OwnServer implements RemoteServer {
     );
   }
 }
+
+/** What a server answers to a request of some kind. */
+interface Answer<Kind extends RequestKind> {
+  answer: TSchema;
+  /** @throws NoAnswer for what is more, or something else, than was asked for */
+  checked(answer: unknown, request: SandboxRequest<Kind>): SandboxResults[Kind];
+}
+
+const answers: { [Kind in RequestKind]: Answer<Kind> } = {
+  run: { answer: RunAnswer, checked: (answer) => answer as Static<typeof RunAnswer> },
+  calls: {
+    answer: CallsAnswer,
+    checked: (answer, { args }) => {
+      const called = answer as Static<typeof CallsAnswer>;
+      const results = readCallResults(JSON.stringify(called.results));
+      if (results !== undefined && results.length <= args.length) return { ...called, results };
+      throw new NoAnswer('The server answered /calls with results that are none.');
+    },
+  },
+  judge: {
+    answer: JudgeAnswer,
+    checked: (answer, { tests }) => {
+      const judged = answer as Static<typeof JudgeAnswer>;
+      if (judged.verdicts.length <= tests.statements.length) return judged;
+      throw new NoAnswer(
+        'The server answered /judge with more verdicts than there are statements.',
+      );
+    },
+  },
+};
 
 interface PostOptions<Schema> {
   answer: Schema;

@@ -1,26 +1,15 @@
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import type {
-  CallsRequest,
-  CallsResult,
-  JudgeRequest,
-  JudgeResult,
-  RunRequest,
+  RequestKind,
   RunResult,
   Sandbox,
   SandboxCapabilities,
-  SandboxLimits,
+  SandboxRequest,
+  SandboxResults,
   SandboxSession,
   SessionRequest,
 } from '../../core/services/sandbox.ts';
-import {
-  callsProblem,
-  checkedLimits,
-  defaultLimits,
-  filesProblem,
-  programProblem,
-  testsProblem,
-} from '../requests/request-problems.ts';
-import { resultWithoutOutput } from '../requests/result-without-output.ts';
+import { bareResult, resultWithoutOutput } from '../requests/result-without-output.ts';
 import type { SandboxIncident } from '../incident.ts';
 import { FusionServer } from './fusion-server.ts';
 import { HttpClient, NoAnswer } from './http-client.ts';
@@ -83,29 +72,24 @@ export class RemoteSandbox implements Sandbox {
     }
   }
 
-  async run(request: RunRequest, signal?: AbortSignal): Promise<RunResult> {
-    const problem = programProblem(request) ?? filesProblem(request.files);
-    return this.#ask({ ...request, problem }, () => this.server.run(request, signal), {});
+  async execute<Kind extends RequestKind>(
+    request: SandboxRequest<Kind>,
+    signal?: AbortSignal,
+  ): Promise<SandboxResults[Kind]> {
+    return this.#orFailed(
+      () => this.server.execute(request, signal),
+      (result) => bareResult(request.kind, result),
+    );
   }
 
-  async calls(request: CallsRequest, signal?: AbortSignal): Promise<CallsResult> {
-    const asked = { ...request, problem: callsProblem(request) };
-    return this.#ask(asked, () => this.server.calls(request, signal), { results: [] });
-  }
-
-  async judge(request: JudgeRequest, signal?: AbortSignal): Promise<JudgeResult> {
-    const asked = { ...request, problem: programProblem(request) ?? testsProblem(request.tests) };
-    return this.#ask(asked, () => this.server.judge(request, signal), { verdicts: [] });
-  }
-
-  openSession(request: SessionRequest = {}): SandboxSession {
-    checkedLimits({ ...defaultLimits, ...request.limits });
+  openSession(request?: SessionRequest): SandboxSession {
     const session = this.server.openSession(request);
     return {
-      run: (program, signal) => {
-        const asked = { ...program, problem: programProblem(program) };
-        return this.#ask(asked, () => session.run(program, signal), { alive: false });
-      },
+      run: (program, signal) =>
+        this.#orFailed(
+          () => session.run(program, signal),
+          (result) => ({ ...result, alive: false }),
+        ),
       close: () => this.#closeSession(session),
     };
   }
@@ -129,37 +113,19 @@ export class RemoteSandbox implements Sandbox {
     }
   }
 
-  /** @throws what an aborted signal and a mistake in the configuration throw */
-  async #ask<Result extends RunResult>(
-    { limits, problem }: Asked,
+  /** What the server answers, or a failure of ours where it does not. @throws what an aborted signal throws */
+  async #orFailed<Result>(
     ask: () => Promise<Result>,
-    nothing: Omit<Result, keyof RunResult>,
+    failed: (result: RunResult) => Result,
   ): Promise<Result> {
-    checkedLimits({ ...defaultLimits, ...limits });
-    if (problem !== undefined) return this.#without('bad_request', problem, nothing);
     try {
       return await ask();
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
-      return this.#without('sandbox_error', withRemedy(this.options.url, error.message), nothing);
+      const message = withRemedy(this.options.url, error.message);
+      return failed(resultWithoutOutput('sandbox_error', message, this.server.facts.level));
     }
   }
-
-  #without<Result extends RunResult>(
-    status: 'bad_request' | 'sandbox_error',
-    message: string,
-    nothing: Omit<Result, keyof RunResult>,
-  ): Result {
-    const result = resultWithoutOutput(status, message, this.server.facts.level);
-    return { ...result, ...nothing } as unknown as Result;
-  }
-}
-
-/** What is looked at before the server is asked. */
-interface Asked {
-  limits?: SandboxLimits;
-  /** Why the request cannot be run. */
-  problem: string | undefined;
 }
 
 const unavailable = (message: string, cause?: unknown): AgentRlError =>

@@ -1,11 +1,11 @@
 import type { Static, TSchema } from 'typebox';
 
 import type {
-  CallsRequest,
-  JudgeRequest,
+  RequestKind,
   RunRequest,
   RunResult,
   Sandbox,
+  SandboxRequest,
   SessionRequest,
 } from '../../core/services/sandbox.ts';
 import { type Page, type PageRequest, Refusal } from './answer-request.ts';
@@ -22,7 +22,14 @@ import {
 } from './protocol.ts';
 import type { ServedSessions } from './served-sessions.ts';
 
-/** What a server of a sandbox answers. */
+const bodies: Readonly<Record<RequestKind, TSchema>> = {
+  run: RunBody,
+  calls: CallsBody,
+  judge: JudgeBody,
+};
+const requestKinds = Object.keys(bodies) as RequestKind[];
+
+/** What a server of a sandbox answers. The sandbox checks what the schemas of bodies do not. */
 export function sandboxPages(sandbox: Sandbox, sessions: ServedSessions): readonly Page[] {
   const { level, python, concurrency } = sandbox.capabilities();
   const capabilities = {
@@ -34,9 +41,11 @@ export function sandboxPages(sandbox: Sandbox, sessions: ServedSessions): readon
   };
   return [
     { method: 'GET', path: /^\/capabilities$/, answer: async () => capabilities },
-    post(/^\/run$/, RunBody, (body: RunRequest, { signal }) => sandbox.run(body, signal)),
-    post(/^\/calls$/, CallsBody, (body: CallsRequest, { signal }) => sandbox.calls(body, signal)),
-    post(/^\/judge$/, JudgeBody, (body: JudgeRequest, { signal }) => sandbox.judge(body, signal)),
+    ...requestKinds.map((kind) =>
+      post(new RegExp(`^/${kind}$`), bodies[kind], (body: object, { signal }) =>
+        sandbox.execute({ kind, ...body } as SandboxRequest<typeof kind>, signal),
+      ),
+    ),
     post(/^\/sessions$/, SessionBody, async (body: SessionRequest) => ({
       id: sessions.open(body),
     })),
@@ -54,7 +63,7 @@ export function sandboxPages(sandbox: Sandbox, sessions: ServedSessions): readon
       },
     },
     post(/^\/run_code$/, FusionBody, async (body: Static<typeof FusionBody>, { signal }) =>
-      answerOf(refusedIfBad(await sandbox.run(requestOf(body), signal))),
+      answerOf(refusedIfBad(await sandbox.execute({ kind: 'run', ...requestOf(body) }, signal))),
     ),
   ];
 }

@@ -3,8 +3,6 @@ import { limitBounds, type SandboxLimits } from '../../core/services/sandbox.ts'
 import { seen } from '../../core/python/seen-value.ts';
 import { fieldsProblem, type Problem } from './problem.ts';
 
-const mebibyte = 1024 * 1024;
-
 /** Limits of a program whose request names none. */
 export const defaultLimits = { wallS: 10, memoryMiB: 512 } as const;
 
@@ -46,19 +44,7 @@ export function seedProblem(seed: unknown): Problem {
 }
 
 /** @throws AgentRlError `CONFIG_INVALID` for limits that cannot be kept. */
-export function checkedLimits(limits: Required<SandboxLimits>): {
-  wallMs: number;
-  memoryBytes: number;
-} {
-  refuse(limitsProblem(limits));
-  const { wallS, memoryMiB } = limits;
-  return { wallMs: wallS * 1000, memoryBytes: Math.floor(memoryMiB) * mebibyte };
-}
-
-/** @throws AgentRlError `CONFIG_INVALID` for a time that is none. */
-export function checkSeconds(name: string, value: number): void {
-  refuse(secondsProblem(name, value));
-}
+export const checkLimits = (limits: SandboxLimits): void => refuse(limitsProblem(limits));
 
 /** @throws AgentRlError `CONFIG_INVALID` where there is a problem. */
 export function refuse(problem: Problem): void {

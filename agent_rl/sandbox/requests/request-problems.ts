@@ -2,9 +2,6 @@ import { argumentsProblem } from '../../core/python/python-arguments.ts';
 import type { Fields } from '../../core/python/seen-value.ts';
 import { fieldsProblem, type Problem, textProblem, textsProblem } from './problem.ts';
 
-export { filesProblem } from './file-problems.ts';
-export { checkedLimits, checkSeconds, defaultLimits } from './limit-problems.ts';
-
 const mebibyte = 1024 * 1024;
 const mostCodeChars = mebibyte;
 const mostInputChars = 16 * mebibyte;

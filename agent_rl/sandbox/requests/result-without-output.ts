@@ -1,4 +1,4 @@
-import type { RunResult } from '../../core/services/sandbox.ts';
+import type { RequestKind, RunResult, SandboxResults } from '../../core/services/sandbox.ts';
 
 /** The result of a program that was not run, or of which nothing is known. */
 export const resultWithoutOutput = <Status extends RunResult['status']>(
@@ -16,3 +16,15 @@ export const resultWithoutOutput = <Status extends RunResult['status']>(
   wallMs: 0,
   level,
 });
+
+const completed: { [Kind in RequestKind]: (run: RunResult) => SandboxResults[Kind] } = {
+  run: (run) => run,
+  calls: (run) => ({ ...run, results: [] }),
+  judge: (run) => ({ ...run, verdicts: [] }),
+};
+
+/** The result of a request of some kind of which there is nothing but the run: no results, no verdicts. */
+export const bareResult = <Kind extends RequestKind>(
+  kind: Kind,
+  run: RunResult,
+): SandboxResults[Kind] => completed[kind](run);

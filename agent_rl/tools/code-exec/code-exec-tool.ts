@@ -137,15 +137,18 @@ export class CodeExecTool implements Tool<typeof CodeExecParameters> {
   ): Promise<ToolResult> {
     const request = { ...program, limits: this.#limits() };
     if (tests !== undefined) {
-      const run = await this.sandbox.judge({ ...request, tests }, signal);
+      const run = await this.sandbox.execute({ kind: 'judge', ...request, tests }, signal);
       return shown(run, describeTests(run, tests));
     }
     if (call === undefined) {
-      const run = await this.sandbox.run({ ...request, stdin: stdin ?? '' }, signal);
+      const run = await this.sandbox.execute(
+        { kind: 'run', ...request, stdin: stdin ?? '' },
+        signal,
+      );
       return shown(run, describeRun(run));
     }
-    const run = await this.sandbox.calls(
-      { ...request, entry: call.entry, args: [call.args] },
+    const run = await this.sandbox.execute(
+      { kind: 'calls', ...request, entry: call.entry, args: [call.args] },
       signal,
     );
     return shown(run, describeCall(run));

@@ -9,6 +9,7 @@ import { findSecrets } from '../../attacks/find-secrets.ts';
 import type { Finding } from '../../attacks/run-attack.ts';
 import { runSuite } from '../../attacks/run-suite.ts';
 import { PyodideSandbox } from '../../../agent_rl/sandbox/pyodide/pyodide-sandbox.ts';
+import { behindLayers } from '../../../agent_rl/sandbox/open-sandbox.ts';
 import { unsafeSandbox } from '../../support/unsafe-sandbox.ts';
 
 const all = Object.values(attacks).flat();
@@ -20,7 +21,10 @@ const named = (...names: readonly string[]): readonly Attack[] =>
     return attack;
   });
 
-const pyodide: Backend = { name: 'pyodide', start: (options) => PyodideSandbox.start(options) };
+const pyodide: Backend = {
+  name: 'pyodide',
+  start: async ({ workers }) => behindLayers(await PyodideSandbox.start({ workers }), { workers }),
+};
 const unsafe: Backend = { name: 'unsafe', start: async () => unsafeSandbox() };
 /** Unsafe programs run in a real Python of a system that has signals. */
 const onLinux = process.platform === 'linux' && existsSync('/usr/bin/python3') ? test : test.skip;

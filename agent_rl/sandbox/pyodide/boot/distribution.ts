@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 
 import { AgentRlError, messageOf } from '../../../core/errors.ts';
 import { harnessFolder, readHarness } from '../../harness/read-harness.ts';
@@ -14,7 +14,7 @@ const unavailable = (message: string, cause?: unknown): AgentRlError =>
 /** Installed pyodide, checked to be the one this package patches. */
 export interface Distribution {
   folder: string;
-  /** Names everything a snapshot depends on: pyodide, Node, all programs of this folder and the harness. */
+  /** Names everything a snapshot depends on: pyodide, Node, the programs of this sandbox, its probes and the harness. */
   key: string;
 }
 
@@ -37,14 +37,24 @@ function patchedSources(folder: string): string[] {
   }
 }
 
+/** What makes the snapshot, restores it and confines it, and what attacks it. */
+const programFolders = ['pyodide', 'probes'] as const;
+
 /**
- * Every built program of this folder with its name: what makes the snapshot, restores it, confines it and attacks it.
- * A snapshot that was made or attacked by other code than today's is not used.
+ * Every built program with its path. A snapshot that was made or attacked by other code than today's is not used.
  */
 function programs(folder: string): string[] {
   try {
-    const names = readdirSync(folder).filter((name) => name.endsWith('.js'));
-    return names.toSorted().flatMap((name) => [name, readFileSync(join(folder, name), 'utf8')]);
+    const paths = programFolders
+      .flatMap((room) =>
+        readdirSync(join(folder, room), { recursive: true }).map((name) =>
+          join(room, String(name)),
+        ),
+      )
+      .filter((path) => path.endsWith('.js'));
+    return paths
+      .toSorted()
+      .flatMap((path) => [path.replaceAll(sep, '/'), readFileSync(join(folder, path), 'utf8')]);
   } catch (cause) {
     throw unavailable(
       `The sandbox's programs in ${folder} cannot be read. Run \`npm run build\`.`,

@@ -1,14 +1,15 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 
 import { AgentRlError } from '../../../core/errors.ts';
 import { packageRoot } from '../../../core/package-root.ts';
 
-/** One of this folder's programs, started as its own Node process that may do next to nothing. */
+/** A program of this sandbox, started as its own Node process that may do next to nothing. */
 export interface Program {
-  name: 'child-main' | 'snapshot-main';
+  /** Its place in `pyodide`. */
+  path: 'child/child-main' | 'boot/snapshot-main';
   /** Handed over as JSON in the command line. */
   settings: object;
   readableFolders: readonly string[];
@@ -26,26 +27,27 @@ const permissionFlag = process.allowedNodeEnvironmentFlags.has('--permission')
   ? '--permission'
   : '--experimental-permission';
 
-/** Node cannot run TypeScript, so the programs always come from the build of this folder. */
-export const builtFolder = (): string =>
-  join(packageRoot(), 'dist', 'agent_rl', 'sandbox', 'pyodide');
+/** Node cannot run TypeScript, so the programs always come from the build of `agent_rl/sandbox`. */
+export const builtFolder = (): string => join(packageRoot(), 'dist', 'agent_rl', 'sandbox');
 
-function builtProgram(name: Program['name']): string {
-  const file = join(builtFolder(), `${name}.js`);
-  if (existsSync(file)) return realpathSync(file);
+/** Where the program lies, and the folder of all it imports. */
+function builtProgram(path: Program['path']): { file: string; folder: string } {
+  const folder = join(builtFolder(), 'pyodide');
+  const file = join(folder, `${path}.js`);
+  if (existsSync(file)) return { file: realpathSync(file), folder: realpathSync(folder) };
   throw new AgentRlError(
     'SANDBOX_UNAVAILABLE',
     `The sandbox's program ${file} is missing. Run \`npm run build\`.`,
   );
 }
 
-function nodeArguments({ name, settings, readableFolders, writableFolder }: Program): string[] {
-  const file = builtProgram(name);
-  const folders = [dirname(file), ...readableFolders];
+function nodeArguments({ path, settings, readableFolders, writableFolder }: Program): string[] {
+  const { file, folder } = builtProgram(path);
+  const folders = [folder, ...readableFolders];
   return [
     permissionFlag,
     '--allow-worker',
-    ...folders.map((folder) => `--allow-fs-read=${join(folder, '*')}`),
+    ...folders.map((readable) => `--allow-fs-read=${join(readable, '*')}`),
     `--allow-fs-read=${join(packageRoot(), 'package.json')}`,
     ...(writableFolder ? [`--allow-fs-write=${join(writableFolder, '*')}`] : []),
     '--disallow-code-generation-from-strings',
@@ -63,7 +65,7 @@ function nodeArguments({ name, settings, readableFolders, writableFolder }: Prog
 export function startRestricted(program: Program): ChildProcess {
   const args = nodeArguments(program);
   const options = { env: {}, stdio: ['pipe', 'pipe', 'pipe'] as const, windowsHide: true };
-  const { cwd } = { cwd: dirname(builtProgram(program.name)) };
+  const cwd = builtProgram(program.path).folder;
   if (!posixLimits)
     return spawn(process.execPath, args, { ...options, stdio: [...options.stdio], cwd });
   const mayWrite = program.writableFolder === undefined ? 'ulimit -f 0; ' : '';

@@ -44,7 +44,7 @@ function isWhole(folder: string): boolean {
 
 async function build(distribution: Distribution, folder: string): Promise<void> {
   const child = startRestricted({
-    name: 'snapshot-main',
+    path: 'boot/snapshot-main',
     settings: {
       snapshotFolder: folder,
       pyodideFolder: distribution.folder,

@@ -13,7 +13,7 @@ const strongest = offersLevel('ns') ? 'native:ns' : offersLevel('lite') ? 'nativ
 const tierOf = async (type: SandboxType, more = {}): Promise<string> => {
   const { sandbox, tier } = await chooseBackend({ type, workers: 1, ...more });
   try {
-    const { status, level } = await sandbox.run({ code: 'print(1)' });
+    const { status, level } = await sandbox.execute({ kind: 'run', code: 'print(1)' });
     expect(status).toBe('ok');
     expect(level.startsWith(tier)).toBe(true);
     return tier;
@@ -37,13 +37,16 @@ describe('The backend of a sandbox', () => {
       const limits = { wallS: 5 };
       const sandbox = await openSandbox({ type, workers: 2, limits });
       try {
-        const underWay = sandbox.run({ code: 'import time\ntime.sleep(0.5)\nprint(1)' });
+        const underWay = sandbox.execute({
+          kind: 'run',
+          code: 'import time\ntime.sleep(0.5)\nprint(1)',
+        });
         for (const bad of [
           undefined,
-          { code: '', limits: { wallS: '5' } },
-          { code: '', seed: NaN },
+          { kind: 'run', code: '', limits: { wallS: '5' } },
+          { kind: 'run', code: '', seed: NaN },
         ]) {
-          const result = await sandbox.run(bad as never);
+          const result = await sandbox.execute(bad as never);
           expect(result).toMatchObject({ status: 'bad_request', stdout: '' });
         }
         expect(await underWay).toMatchObject({ status: 'ok', stdout: '1\n' });
@@ -54,13 +57,13 @@ describe('The backend of a sandbox', () => {
     },
   );
 
-  test('is passed over with its reason when it cannot be had', async () => {
+  test('is skipped with its reason when it is not available', async () => {
     const python = '/nowhere/python3';
-    const { sandbox, tier, passedOver } = await chooseBackend({ type: 'auto', workers: 1, python });
+    const { sandbox, tier, skipped } = await chooseBackend({ type: 'auto', workers: 1, python });
     await sandbox.close();
     expect(tier).toBe('pyodide');
     // One reason for both levels of the native sandbox, told once.
-    expect(passedOver).toEqual([expect.stringMatching(/\/nowhere\/python3/)]);
+    expect(skipped).toEqual([expect.stringMatching(/\/nowhere\/python3/)]);
   });
 
   test.each(['native', 'native:ns', 'native:lite'] as const)(
@@ -69,7 +72,7 @@ describe('The backend of a sandbox', () => {
       const chosen = chooseBackend({ type, workers: 1, python: '/nowhere/python3' });
       await expect(chosen).rejects.toMatchObject({
         code: 'SANDBOX_UNAVAILABLE',
-        message: expect.stringContaining(`No sandbox of type ${type} can be had`),
+        message: expect.stringContaining(`No sandbox of type ${type} is available`),
       });
     },
   );

@@ -27,7 +27,7 @@ test('a sandbox that is served can be used by the configuration of another run',
     const tokenEnv = 'TEST_SERVED_TOKEN';
     const limits = unhurriedLimits;
     const sandbox = await openSandbox({ type: 'remote', url, tokenEnv, workers: 1, limits });
-    const run = await sandbox.run({ code: 'print(6 * 7)' });
+    const run = await sandbox.execute({ kind: 'run', code: 'print(6 * 7)' });
     expect(run).toMatchObject({ status: 'ok', stdout: '42\n' });
     expect(run.level).toMatch(/^remote:pyodide/);
     expect(sandbox.tier).toBe('remote');

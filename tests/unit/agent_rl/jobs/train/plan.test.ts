@@ -86,10 +86,10 @@ describe('a plan', () => {
     const config = configOf(settings);
     const text = (more: object): string =>
       planText(config, facts, trainingPlan(config, facts), { ...opened, ...more });
-    expect(text({ sandboxPassedOver: ['no Python here.'] })).toContain(
-      '  warning       sandbox passed over: no Python here.\n',
+    expect(text({ sandboxesSkipped: ['no Python here.'] })).toContain(
+      '  warning       sandbox skipped: no Python here.\n',
     );
-    expect(text({})).not.toContain('passed over');
+    expect(text({})).not.toContain('skipped');
   });
 
   test('warns of more memory than the machine has', () => {

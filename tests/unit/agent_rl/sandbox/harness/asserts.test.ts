@@ -7,7 +7,7 @@ import { twoProcessSandbox } from '../../../../support/two-process-sandbox.ts';
 const sandbox = twoProcessSandbox();
 
 const judge = (code: string, tests: AssertTests): Promise<JudgeResult> =>
-  sandbox.judge({ code, tests, limits: { wallS: 20 } });
+  sandbox.execute({ kind: 'judge', code, tests, limits: { wallS: 20 } });
 
 /** Per statement: nothing where it passed, else why not. */
 async function problems(

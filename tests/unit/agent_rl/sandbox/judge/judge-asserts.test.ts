@@ -45,7 +45,9 @@ describe('Statements are judged', () => {
     });
     const { setup, code: statements, entry, names } = tests;
     const sent = { setup, statements, entry, names };
-    expect(asked).toEqual([{ code: 'c', tests: sent, limits: { wallS: 2 }, seed: 3 }]);
+    expect(asked).toEqual([
+      { kind: 'judge', code: 'c', tests: sent, limits: { wallS: 2 }, seed: 3 },
+    ]);
   });
 
   test.each([

@@ -2,7 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import type { SandboxSession } from '../../../../../agent_rl/core/services/sandbox.ts';
+import type { Sandbox, SandboxSession } from '../../../../../agent_rl/core/services/sandbox.ts';
+import { addLimits } from '../../../../../agent_rl/sandbox/layers/add-to-requests.ts';
+import { layered } from '../../../../../agent_rl/sandbox/layers/layer.ts';
 import { NativeSandbox } from '../../../../../agent_rl/sandbox/native/native-sandbox.ts';
 import { descendants } from '../../../../support/descendants.ts';
 import { offersLevel } from '../../../../support/python.ts';
@@ -31,9 +33,10 @@ for (const level of ['ns', 'lite'] as const) {
   const native = offersLevel(level) ? describe : describe.skip;
 
   native(`In native:${level} an abort in any moment after the call ends at once`, () => {
-    let sandbox: NativeSandbox;
+    let sandbox: Sandbox;
     beforeAll(async () => {
-      sandbox = await NativeSandbox.start({ level, limits });
+      const backend = await NativeSandbox.start({ level });
+      sandbox = layered(backend, [addLimits(limits)]);
     });
     afterAll(() => sandbox.close());
     const abortedEach = async (
@@ -48,18 +51,24 @@ for (const level of ['ns', 'lite'] as const) {
     const reasons = ticks.map((turns) => `after ${turns}`);
 
     test('a program', async () => {
-      const thrown = await abortedEach((signal) => sandbox.run({ code: endless }, signal));
+      const thrown = await abortedEach((signal) =>
+        sandbox.execute({ kind: 'run', code: endless }, signal),
+      );
       expect(thrown).toEqual(reasons);
     });
 
     test('calls of a function', async () => {
       const calls = { code: endless, entry: 'f', args: [[1]] };
-      expect(await abortedEach((signal) => sandbox.calls(calls, signal))).toEqual(reasons);
+      expect(
+        await abortedEach((signal) => sandbox.execute({ kind: 'calls', ...calls }, signal)),
+      ).toEqual(reasons);
     });
 
     test('a judgement', async () => {
       const tests = { setup: '', statements: ['assert True'] };
-      const judged = await abortedEach((signal) => sandbox.judge({ code: endless, tests }, signal));
+      const judged = await abortedEach((signal) =>
+        sandbox.execute({ kind: 'judge', code: endless, tests }, signal),
+      );
       expect(judged).toEqual(reasons);
     });
 

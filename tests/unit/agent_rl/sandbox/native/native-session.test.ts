@@ -3,10 +3,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 
 import { NativeSandbox } from '../../../../../agent_rl/sandbox/native/native-sandbox.ts';
-import type { SandboxSession } from '../../../../../agent_rl/core/services/sandbox.ts';
+import type { Sandbox, SandboxSession } from '../../../../../agent_rl/core/services/sandbox.ts';
+import type { SandboxIncident } from '../../../../../agent_rl/sandbox/incident.ts';
 import { descendants, readProcess } from '../../../../support/descendants.ts';
 import { offersLevel } from '../../../../support/python.ts';
-import { unhurriedLimits } from '../../../../support/sandbox-limits.ts';
+import { unhurried } from '../../../../support/sandbox-limits.ts';
 
 const isPaused = (pid: number): boolean => /^State:\s+T/m.test(readProcess(`/proc/${pid}/status`));
 
@@ -14,14 +15,11 @@ for (const level of ['ns', 'lite'] as const) {
   const native = offersLevel(level) ? describe : describe.skip;
 
   native(`A session of native:${level}`, () => {
-    let sandbox: NativeSandbox;
+    let sandbox: Sandbox;
     const incidents: string[] = [];
     beforeAll(async () => {
-      sandbox = await NativeSandbox.start({
-        level,
-        limits: unhurriedLimits,
-        onIncident: ({ kind }) => incidents.push(kind),
-      });
+      const onIncident = ({ kind }: SandboxIncident): unknown => incidents.push(kind);
+      sandbox = unhurried(await NativeSandbox.start({ level, onIncident }));
     });
     afterAll(() => sandbox.close());
     const inSession = async (use: (session: SandboxSession) => Promise<void>): Promise<void> => {
@@ -94,7 +92,10 @@ for (const level of ['ns', 'lite'] as const) {
 
     test('that writes while it says it is done harms nobody else', () =>
       inSession(async (session) => {
-        const other = sandbox.run({ code: 'import time\ntime.sleep(0.8)\nprint("fine")' });
+        const other = sandbox.execute({
+          kind: 'run',
+          code: 'import time\ntime.sleep(0.8)\nprint("fine")',
+        });
         const writing =
           'import os\nfor i in range(3000): os.write(1, b"x")\nos.write(3, b\'{"done":0}\\n\')\nfor i in range(100000): os.write(1, b"x")';
         for (let i = 0; i < 5; i++) await session.run({ code: writing });

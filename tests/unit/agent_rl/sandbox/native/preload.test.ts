@@ -6,7 +6,7 @@ import { describe, expect, test } from '@jest/globals';
 import { NativeSandbox } from '../../../../../agent_rl/sandbox/native/native-sandbox.ts';
 import { offersLevel } from '../../../../support/python.ts';
 import { temporaryFolder, writeBelow } from '../../../../support/temporary-folder.ts';
-import { unhurriedLimits } from '../../../../support/sandbox-limits.ts';
+import { unhurried } from '../../../../support/sandbox-limits.ts';
 
 const folder = temporaryFolder();
 const level = offersLevel('ns') ? 'ns' : 'lite';
@@ -23,17 +23,18 @@ function pythonWith(modules: Readonly<Record<string, string>>): string {
   return python;
 }
 
-const limits = unhurriedLimits;
-
 native('A preloaded module', () => {
   test('is there, and numerical libraries are told to take one thread', async () => {
     const python = pythonWith({
       answers: 'import os\nVALUE = 42, os.environ["OPENBLAS_NUM_THREADS"]',
     });
-    const sandbox = await NativeSandbox.start({ level, limits, python, preload: ['answers'] });
+    const sandbox = unhurried(await NativeSandbox.start({ level, python, preload: ['answers'] }));
     try {
       const code = 'import answers, os\nprint(answers.VALUE, os.environ["OMP_NUM_THREADS"])';
-      expect(await sandbox.run({ code })).toMatchObject({ status: 'ok', stdout: "(42, '1') 1\n" });
+      expect(await sandbox.execute({ kind: 'run', code })).toMatchObject({
+        status: 'ok',
+        stdout: "(42, '1') 1\n",
+      });
     } finally {
       await sandbox.close();
     }
@@ -43,7 +44,7 @@ native('A preloaded module', () => {
     const python = pythonWith({
       busy: 'import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()',
     });
-    const started = NativeSandbox.start({ level, limits, python, preload: ['busy'] });
+    const started = NativeSandbox.start({ level, python, preload: ['busy'] });
     await expect(started).rejects.toMatchObject({
       code: 'SANDBOX_UNAVAILABLE',
       message: expect.stringContaining('with busy imported there are 2 threads'),

@@ -30,19 +30,21 @@ for start in sorted(starts):
                 if each.encode() in content: found.add(each[::-1].split('-')[0])
 print(pages > 1000, sorted(found))
 `;
-import { unhurriedLimits } from '../../../../support/sandbox-limits.ts';
+import { unhurried } from '../../../../support/sandbox-limits.ts';
 
 for (const level of ['ns', 'lite'] as const) {
   const tried = offersLevel(level) ? describe : describe.skip;
   tried(`The memory that a run at level ${level} inherits`, () => {
     let sandbox: Sandbox;
     beforeAll(async () => {
-      sandbox = await NativeSandbox.start({ level, limits: unhurriedLimits });
+      sandbox = unhurried(await NativeSandbox.start({ level }));
       const code = `# OWNCODE-${half}\nprint("OWNOUTPUT" + "-" + ${JSON.stringify(half)}, input())`;
-      for (let i = 0; i < 5; i++) await sandbox.run({ code, stdin: `OWNINPUT-${half}\n` });
+      for (let i = 0; i < 5; i++)
+        await sandbox.execute({ kind: 'run', code, stdin: `OWNINPUT-${half}\n` });
       const statements = [`assert f(1) == 2, "OWNTESTS-${half}"`];
       for (let i = 0; i < 3; i++) {
-        await sandbox.judge({
+        await sandbox.execute({
+          kind: 'judge',
           code: `# OWNCODE-${half}\ndef f(x): return 1`,
           tests: { statements },
         });
@@ -51,7 +53,7 @@ for (const level of ['ns', 'lite'] as const) {
     afterAll(() => sandbox.close());
 
     test("holds no other run's program, input, output or tests", async () => {
-      const result = await sandbox.run({ code: scan([]) });
+      const result = await sandbox.execute({ kind: 'run', code: scan([]) });
       expect(result).toMatchObject({ status: 'ok', stdout: 'True []\n' });
     });
 
@@ -59,7 +61,7 @@ for (const level of ['ns', 'lite'] as const) {
       const own = [
         `kept = [str(i) + "OWNINPUT" + "-" + ${JSON.stringify(half)} for i in range(50)]`,
       ];
-      const result = await sandbox.run({ code: scan(own) });
+      const result = await sandbox.execute({ kind: 'run', code: scan(own) });
       expect(result.stdout).toMatch(/^True \[.*'OWNINPUT'.*\]\n$/);
     });
   });

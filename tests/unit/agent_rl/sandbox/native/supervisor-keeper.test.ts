@@ -111,9 +111,11 @@ native('A supervisor that dies', () => {
 
 const trainer = `
 import { NativeSandbox } from ${JSON.stringify(join(packageRoot(), 'dist/agent_rl/sandbox/native/native-sandbox.js'))};
-const sandbox = await NativeSandbox.start({ level: process.argv[2], limits: { wallS: 60 } });
-for (let i = 0; i < 3; i++) void sandbox.run({ code: 'while True: pass' });
-const session = sandbox.openSession();
+const sandbox = await NativeSandbox.start({ level: process.argv[2] });
+const limits = { wallS: 60 };
+const request = { kind: 'run', code: 'while True: pass', limits };
+for (let i = 0; i < 3; i++) void sandbox.execute(request);
+const session = sandbox.openSession({ limits });
 await session.run({ code: 'x = 1' });
 console.log('running');
 await new Promise(() => undefined);

@@ -13,9 +13,11 @@ describe('Odd input', () => {
   const sandbox = startedSandbox();
 
   async function ran(way: (typeof ways)[number], code: string): Promise<RunResult> {
-    if (way === 'run') return await sandbox().run({ code });
-    if (way === 'calls') return await sandbox().calls({ code, entry: 'f', args: [[1]] });
-    if (way === 'judge') return await sandbox().judge({ code, tests: { statements: ['f(1)'] } });
+    if (way === 'run') return await sandbox().execute({ kind: 'run', code });
+    if (way === 'calls')
+      return await sandbox().execute({ kind: 'calls', code, entry: 'f', args: [[1]] });
+    if (way === 'judge')
+      return await sandbox().execute({ kind: 'judge', code, tests: { statements: ['f(1)'] } });
     const session = sandbox().openSession();
     try {
       return await session.run({ code });
@@ -25,7 +27,9 @@ describe('Odd input', () => {
   }
 
   const isWell = async (): Promise<void> =>
-    expect(await sandbox().run({ code: 'print(6 * 7)' })).toMatchObject({ stdout: '42\n' });
+    expect(await sandbox().execute({ kind: 'run', code: 'print(6 * 7)' })).toMatchObject({
+      stdout: '42\n',
+    });
 
   test.each(ways)('as code is a bad request of %s, and nothing is run', async (way) => {
     for (const code of [undefined, null, 42, ['print(1)'], 'x = 1\n'.repeat(350_000)]) {
@@ -63,10 +67,13 @@ describe('Odd input', () => {
       ['x'.repeat(10_000_000), "10000000 'xxx'\n"],
     ];
     for (const [stdin, stdout] of lengths) {
-      expect(await sandbox().run({ code, stdin })).toMatchObject({ status: 'ok', stdout });
+      expect(await sandbox().execute({ kind: 'run', code, stdin })).toMatchObject({
+        status: 'ok',
+        stdout,
+      });
     }
     for (const stdin of [42, 'x'.repeat(17 << 20)]) {
-      expect(await sandbox().run({ code, stdin: anything(stdin) })).toMatchObject({
+      expect(await sandbox().execute({ kind: 'run', code, stdin: anything(stdin) })).toMatchObject({
         status: 'bad_request',
         message: expect.stringMatching(/^stdin /) as unknown,
       });
@@ -76,18 +83,31 @@ describe('Odd input', () => {
 
   test('in arguments reaches the function as it is, and comes back', async () => {
     const args = [[`a${half}b`], ['\0'], [{ $dict: [] }], [{ $int: '1'.repeat(5000) }]];
-    const { results } = await sandbox().calls({ code: 'def f(x): return x', entry: 'f', args });
+    const { results } = await sandbox().execute({
+      kind: 'calls',
+      code: 'def f(x): return x',
+      entry: 'f',
+      args,
+    });
     expect(results).toEqual(args.map(([value]) => ({ ok: true, value })));
     for (const bad of [undefined, 'x', [1], [['x'.repeat(17 << 20)]]]) {
       const call = { code: 'def f(x): return x', entry: 'f', args: anything(bad) };
-      expect(await sandbox().calls(call)).toMatchObject({ status: 'bad_request', results: [] });
+      expect(await sandbox().execute({ kind: 'calls', ...call })).toMatchObject({
+        status: 'bad_request',
+        results: [],
+      });
     }
     await isWell();
   });
 
   test('as entry is a problem of each call, or a bad request', async () => {
     const called = (entry: unknown): Promise<unknown> =>
-      sandbox().calls({ code: 'class A: pass\nx = 1', entry: anything(entry), args: [[], []] });
+      sandbox().execute({
+        kind: 'calls',
+        code: 'class A: pass\nx = 1',
+        entry: anything(entry),
+        args: [[], []],
+      });
     for (const entry of ['', 'absent', 'x', 'A.absent', '__builtins__', half]) {
       const problem = {
         ok: false,
@@ -102,7 +122,7 @@ describe('Odd input', () => {
   test('as tests is a bad request, and odd tests fail', async () => {
     const code = 'f = 1';
     const given = (tests: unknown): Promise<{ status: string; verdicts: readonly unknown[] }> =>
-      sandbox().judge({ code, tests: anything(tests) });
+      sandbox().execute({ kind: 'judge', code, tests: anything(tests) });
     const odd: unknown[] = [
       {},
       { statements: 'assert 1' },
@@ -125,14 +145,14 @@ describe('Odd input', () => {
 
   test('in the output is replaced, and endless output ends the program', async () => {
     const bytes = 'import sys\nsys.stdout.buffer.write(bytes(range(256)) * 4)';
-    const raw = await sandbox().run({ code: bytes });
+    const raw = await sandbox().execute({ kind: 'run', code: bytes });
     expect(raw).toMatchObject({ status: 'ok', stdoutBytes: 1024 });
     expect(raw.stdout.startsWith('\0\x01\x02')).toBe(true);
     expect(raw.stdout).toContain('\x7f\ufffd');
-    const unprintable = await sandbox().run({ code: 'print("\\ud800")' });
+    const unprintable = await sandbox().execute({ kind: 'run', code: 'print("\\ud800")' });
     expect(unprintable).toMatchObject({ status: 'error', stdout: '' });
     expect(unprintable.stderr).toContain('UnicodeEncodeError');
-    const endless = await sandbox().run({ code: 'while True: print("x" * 100)' });
+    const endless = await sandbox().execute({ kind: 'run', code: 'while True: print("x" * 100)' });
     expect(endless).toMatchObject({ status: 'output_limit', truncated: true });
     expect(endless.stdout).toHaveLength(65_536);
     await isWell();

@@ -190,7 +190,7 @@ describe('Programs that attack the sandbox', () => {
 
   test.each(attacks)('cannot do harm by $name', async ({ code, ends, says }) => {
     const wallS = ends.includes('timeout') ? 0.7 : unhurriedLimits.wallS;
-    const run = await sandbox().run({ code, limits: { wallS, memoryMiB: 128 } });
+    const run = await sandbox().execute({ kind: 'run', code, limits: { wallS, memoryMiB: 128 } });
     expect(run.stdout).not.toContain('LEAK');
     expect(ends).toContain(run.status);
     expect(run.stdout + run.stderr).toContain(says ?? '');
@@ -199,7 +199,7 @@ describe('Programs that attack the sandbox', () => {
   });
 
   test('leave a sandbox that still works', async () => {
-    expect(await sandbox().run({ code: 'print(6 * 7)' })).toMatchObject({
+    expect(await sandbox().execute({ kind: 'run', code: 'print(6 * 7)' })).toMatchObject({
       status: 'ok',
       stdout: '42\n',
     });
@@ -212,7 +212,7 @@ describe('Programs that attack the sandbox', () => {
       WITNESS_FILE: join(folder, 'witness'),
       CANARY: 'canary-77aa',
     };
-    const run = await sandbox().run({ code: probeProgram(escapeProbes, bait) });
+    const run = await sandbox().execute({ kind: 'run', code: probeProgram(escapeProbes, bait) });
     expect(run.stdout).toBe('ALL PROBES TRIED\n');
     expect(connections).toBe(0);
     expect(existsSync(bait.WITNESS_FILE)).toBe(false);
@@ -225,7 +225,7 @@ describe('Programs that attack the sandbox', () => {
 needle = bytes(reversed(b'TERCES-2retnuh'))
 found = needle.decode() in str(dict(os.environ))
 print(found, sorted(os.environ))`;
-    const run = await sandbox().run({ code });
+    const run = await sandbox().execute({ kind: 'run', code });
     expect(run.stdout).toContain('False');
     expect(run.stdout + run.stderr).not.toContain('SECRET');
   });

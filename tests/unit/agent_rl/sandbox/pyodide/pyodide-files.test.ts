@@ -8,7 +8,7 @@ const base64 = (content: string | Uint8Array): string => Buffer.from(content).to
 describe('Files of a request', () => {
   const sandbox = startedSandbox();
   const ran = (code: string, files: SandboxFiles): Promise<RunResult> =>
-    sandbox().run({ code, files });
+    sandbox().execute({ kind: 'run', code, files });
 
   test('lie in the working folder before the program starts, byte for byte', async () => {
     const bytes = Uint8Array.from({ length: 256 }, (_, i) => i);

@@ -15,7 +15,7 @@ describe('A judge', () => {
     more: Partial<AssertTests> = {},
     limits: { wallS?: number; memoryMiB?: number } = {},
   ): Promise<JudgeResult> =>
-    sandbox().judge({ code, tests: { statements, ...more }, limits }, undefined);
+    sandbox().execute({ kind: 'judge', code, tests: { statements, ...more }, limits }, undefined);
   const passes = async (...given: Parameters<typeof judged>): Promise<boolean[]> =>
     (await judged(...given)).verdicts.map(({ passed }) => passed);
 
@@ -197,7 +197,7 @@ def total(node):
     const first = await judged(code, statements);
     expect(first.verdicts[1]?.problem).toMatch(/^AssertionError: \(0\.\d+, 0\.\d+\)$/);
     expect((await judged(code, statements)).verdicts).toEqual(first.verdicts);
-    const other = await sandbox().judge({ code, tests: { statements }, seed: 1 });
+    const other = await sandbox().execute({ kind: 'judge', code, tests: { statements }, seed: 1 });
     expect(other.verdicts[1]?.problem).not.toBe(first.verdicts[1]?.problem);
   });
 
@@ -212,7 +212,7 @@ def total(node):
       'assert not hasattr(builtins, "SECRET")',
     ];
     expect(await passes(code, both)).toEqual([true, true, true]);
-    const { stdout } = await sandbox().run({ code: `${code}\nprint(f())` });
+    const { stdout } = await sandbox().execute({ kind: 'run', code: `${code}\nprint(f())` });
     expect(stdout).toBe('[False, False]\n');
   });
 
@@ -221,17 +221,17 @@ def total(node):
     const { stdout } = await judged(code, ['assert 1']);
     expect(stdout).toContain('ESCAPED descriptor of a channel');
     expect(stdout).toContain('ESCAPED stream of a channel');
-    const plain = await sandbox().run({ code });
+    const plain = await sandbox().execute({ kind: 'run', code });
     expect(plain.stdout).toBe('ALL PROBES TRIED\n');
-    const called = await sandbox().calls({ code, entry: 'print', args: [] });
+    const called = await sandbox().execute({ kind: 'calls', code, entry: 'print', args: [] });
     expect(called.stdout).toBe('ALL PROBES TRIED\n');
   });
 
   test('stops when it is cancelled', async () => {
     const abort = new AbortController();
     const tests = { statements: ['assert f(1) == 1'] };
-    const running = sandbox().judge(
-      { code: 'def f(x):\n    while True: pass', tests },
+    const running = sandbox().execute(
+      { kind: 'judge', code: 'def f(x):\n    while True: pass', tests },
       abort.signal,
     );
     abort.abort(new Error('enough'));

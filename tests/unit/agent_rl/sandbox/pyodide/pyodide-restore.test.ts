@@ -70,7 +70,11 @@ const traces: readonly Trace[] = [
 describe('A program leaves to the next one', () => {
   const sandbox = startedSandbox();
   const printed = async (code: string): Promise<string> => {
-    const { status, stdout, stderr } = await sandbox().run({ code, stdin: 'hello\n' });
+    const { status, stdout, stderr } = await sandbox().execute({
+      kind: 'run',
+      code,
+      stdin: 'hello\n',
+    });
     expect({ status, stderr }).toEqual({ status: 'ok', stderr: '' });
     return stdout;
   };
@@ -90,7 +94,7 @@ describe('What lies outside the memory of Python', () => {
   test('is 64 KiB in a pipe, all of which can be read', async () => {
     const code =
       'import os\nr, w = os.pipe()\nprint(os.write(w, bytes(1 << 20)))\ntry: os.write(w, b"x")\nexcept BlockingIOError: print("full")\nprint(len(os.read(r, 5)), os.write(w, b"12345678"), len(os.read(r, 1 << 20)))';
-    const { status, stdout } = await sandbox().run({ code });
+    const { status, stdout } = await sandbox().execute({ kind: 'run', code });
     expect({ status, stdout }).toEqual({ status: 'ok', stdout: '65536\nfull\n5 5 65536\n' });
   });
 
@@ -102,7 +106,7 @@ describe('What lies outside the memory of Python', () => {
       'with open("f", "wb") as f:\n    for i in range(99): f.truncate(i << 20)',
     ],
   ])('is bounded by the quota of files for %s', async (_, code) => {
-    const result = await sandbox().run({ code });
+    const result = await sandbox().execute({ kind: 'run', code });
     expect(result.status).toBe('disk_limit');
     expect(result.stderr).toContain('No space left');
   });
@@ -124,15 +128,24 @@ linux('An interpreter', () => {
     [
       'an ordinary program',
       () =>
-        sandbox().run({
+        sandbox().execute({
+          kind: 'run',
           code: 'import json, time, random, datetime\nopen("a", "w").write("é€😀")\nprint(open("a").read(), input(), json.dumps([random.random(), str(datetime.date.today())]))\ntime.sleep(0.01)',
           stdin: 'ü\n',
         }),
     ],
-    ['calls', () => sandbox().calls({ code: f, entry: 'f', args: [[1], [2.5], ['ñ']] })],
+    [
+      'calls',
+      () => sandbox().execute({ kind: 'calls', code: f, entry: 'f', args: [[1], [2.5], ['ñ']] }),
+    ],
     [
       'a judgement',
-      () => sandbox().judge({ code: f, tests: { statements: ['assert f(2)[0] > 2'] } }),
+      () =>
+        sandbox().execute({
+          kind: 'judge',
+          code: f,
+          tests: { statements: ['assert f(2)[0] > 2'] },
+        }),
     ],
   ])('serves on after %s', async (_, ask) => {
     for (let i = 0; i < 2; i++) expect(await ask()).toMatchObject({ status: 'ok' });
@@ -142,9 +155,10 @@ linux('An interpreter', () => {
   });
 
   test('does not after a program that opened a pipe', async () => {
-    await sandbox().run({ code: 'pass' });
+    await sandbox().execute({ kind: 'run', code: 'pass' });
     const before = threads();
-    for (let i = 0; i < 2; i++) await sandbox().run({ code: 'import os\nos.pipe()' });
+    for (let i = 0; i < 2; i++)
+      await sandbox().execute({ kind: 'run', code: 'import os\nos.pipe()' });
     expect(threads()).not.toEqual(before);
   });
 });

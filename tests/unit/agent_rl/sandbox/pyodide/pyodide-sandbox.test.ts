@@ -6,10 +6,12 @@ import { startedSandbox } from '../../../../support/started-sandbox.ts';
 describe('A sandbox of one worker', () => {
   const sandbox = startedSandbox();
   const printed = async (code: string, more = {}): Promise<string> =>
-    (await sandbox().run({ code, ...more })).stdout;
+    (await sandbox().execute({ kind: 'run', code, ...more })).stdout;
 
   test('shows what a program prints, its exit code and where it ran', async () => {
-    expect(await sandbox().run({ code: 'print(input()[::-1])', stdin: 'abc\n' })).toMatchObject({
+    expect(
+      await sandbox().execute({ kind: 'run', code: 'print(input()[::-1])', stdin: 'abc\n' }),
+    ).toMatchObject({
       status: 'ok',
       exitCode: 0,
       stdout: 'cba\n',
@@ -17,14 +19,19 @@ describe('A sandbox of one worker', () => {
       truncated: false,
       level: expect.stringMatching(/^pyodide:permission/) as unknown,
     });
-    expect(await sandbox().run({ code: 'import sys; sys.exit(3)' })).toMatchObject({
-      status: 'error',
-      exitCode: 3,
-    });
+    expect(await sandbox().execute({ kind: 'run', code: 'import sys; sys.exit(3)' })).toMatchObject(
+      {
+        status: 'error',
+        exitCode: 3,
+      },
+    );
   });
 
   test('shows a traceback of the program alone', async () => {
-    const { stderr } = await sandbox().run({ code: 'def f():\n    return 1 / 0\nf()' });
+    const { stderr } = await sandbox().execute({
+      kind: 'run',
+      code: 'def f():\n    return 1 / 0\nf()',
+    });
     expect(stderr).toContain('File "main.py", line 2, in f');
     expect(stderr).toMatch(/ZeroDivisionError: division by zero\n$/);
     expect(stderr).not.toContain('sandbox');
@@ -32,14 +39,19 @@ describe('A sandbox of one worker', () => {
 
   test('reports bad requests instead of running them', async () => {
     for (const code of [undefined, null, 42, 'x=1\n'.repeat(500_000)] as string[]) {
-      expect((await sandbox().run({ code })).status).toBe('bad_request');
+      expect((await sandbox().execute({ kind: 'run', code })).status).toBe('bad_request');
     }
   });
 
   test('takes odd text as Python does', async () => {
-    expect(await sandbox().run({ code: '' })).toMatchObject({ status: 'ok', stdout: '' });
-    expect((await sandbox().run({ code: 'x = "a\0b"' })).status).toBe('error');
-    expect(['ok', 'error']).toContain((await sandbox().run({ code: 'print("\ud800x")' })).status);
+    expect(await sandbox().execute({ kind: 'run', code: '' })).toMatchObject({
+      status: 'ok',
+      stdout: '',
+    });
+    expect((await sandbox().execute({ kind: 'run', code: 'x = "a\0b"' })).status).toBe('error');
+    expect(['ok', 'error']).toContain(
+      (await sandbox().execute({ kind: 'run', code: 'print("\ud800x")' })).status,
+    );
     expect(await printed('print("line\u2028separator é 😀")')).toBe('line\u2028separator é 😀\n');
     const bytes = 'import sys\nsys.stdout.buffer.write(b"\\xff\\x00ok")';
     expect(await printed(bytes)).toBe('\ufffd\0ok');
@@ -51,7 +63,7 @@ describe('A sandbox of one worker', () => {
   });
 
   test('caps what it keeps of the output and counts the rest', async () => {
-    const run = await sandbox().run({ code: 'print("é" * 50000)' });
+    const run = await sandbox().execute({ kind: 'run', code: 'print("é" * 50000)' });
     expect(run).toMatchObject({ status: 'ok', truncated: true, stdoutBytes: 100_001 });
     expect(run.stdout).toBe('é'.repeat(32_768));
   });
@@ -72,7 +84,7 @@ junk = bytearray(b'CARRIED-OVER' * 1000)`;
 print(hasattr(builtins, 'mark'), hasattr(json, 'mark'), 'MARK' in os.environ, os.path.exists('/tmp/mark'), os.getcwd(), json.dumps([1]), 'kept' in globals())`;
     const clean = 'False False False False / [1] False\n';
     const before = await printed(look);
-    await sandbox().run({ code: marks });
+    await sandbox().execute({ kind: 'run', code: marks });
     expect([
       before.replace('/home/pyodide', '/').replace('/home', '/'),
       await printed(look),
@@ -80,7 +92,8 @@ print(hasattr(builtins, 'mark'), hasattr(json, 'mark'), 'MARK' in os.environ, os
   });
 
   test('keeps nothing of an earlier program in its memory', async () => {
-    await sandbox().run({
+    await sandbox().execute({
+      kind: 'run',
       code: `secret = '-'.join(['EARLIER', 'PROGRAM']) * 5000\nprint(len(secret))`,
     });
     const scan = `import ctypes
@@ -93,7 +106,7 @@ print(memory.count(needle * 3))`;
   test('forgets a base file that a program changed', async () => {
     const path = '__import__("json").__file__';
     const edit = `import sys\np = [f for f in sys.path if f][0]\nopen('/home/x.py', 'w').write('x = 1')\nprint(${path})`;
-    await sandbox().run({ code: edit });
+    await sandbox().execute({ kind: 'run', code: edit });
     expect(await printed('import os; print(os.path.exists("/home/x.py"))')).toBe('False\n');
   });
 
@@ -116,7 +129,12 @@ class Key(str):
     def __repr__(self): return 'x'
 def f(x):
     return [x, Liar(3), {Key('a'): (1, 2.0)}, {b'z'}, 10**20, float('nan'), None, True]`;
-    const run = await sandbox().calls({ code, entry: 'f', args: [[{ $tuple: [1, 'é'] }]] });
+    const run = await sandbox().execute({
+      kind: 'calls',
+      code,
+      entry: 'f',
+      args: [[{ $tuple: [1, 'é'] }]],
+    });
     expect(run.results).toEqual([
       {
         ok: true,
@@ -136,8 +154,8 @@ def f(x):
 
   test('says why a call has no value', async () => {
     const problems = async (code: string): Promise<unknown[]> =>
-      (await sandbox().calls({ code, entry: 'f', args: [[1]] })).results.map((result) =>
-        result.ok ? result.value : result.problem,
+      (await sandbox().execute({ kind: 'calls', code, entry: 'f', args: [[1]] })).results.map(
+        (result) => (result.ok ? result.value : result.problem),
       );
     expect(await problems('def f(x): return x / 0')).toEqual([
       'ZeroDivisionError: division by zero',
@@ -156,7 +174,8 @@ def f(x):
 
   test('keeps the results of calls that returned before one that does not', async () => {
     const code = 'def f(x):\n  while x == 2: pass\n  return x';
-    const run = await sandbox().calls({
+    const run = await sandbox().execute({
+      kind: 'calls',
       code,
       entry: 'f',
       args: [[1], [2], [3]],
@@ -169,7 +188,8 @@ def f(x):
     const done: number[] = [];
     const busy = (i: number): Promise<unknown> =>
       sandbox()
-        .run({
+        .execute({
+          kind: 'run',
           code: 'import time\nt=time.time()\nwhile time.time()-t<0.1: pass\nprint("x")',
           limits: { wallS: 1 },
         })
@@ -185,8 +205,8 @@ def f(x):
   test('stops waiting or running when it is cancelled', async () => {
     const running = new AbortController();
     const waiting = new AbortController();
-    const first = sandbox().run({ code: 'while True: pass' }, running.signal);
-    const second = sandbox().run({ code: 'print(1)' }, waiting.signal);
+    const first = sandbox().execute({ kind: 'run', code: 'while True: pass' }, running.signal);
+    const second = sandbox().execute({ kind: 'run', code: 'print(1)' }, waiting.signal);
     waiting.abort(new Error('no longer wanted'));
     await expect(second).rejects.toThrow('no longer wanted');
     running.abort(new Error('enough'));
@@ -194,13 +214,7 @@ def f(x):
     expect(await printed('print("next")')).toBe('next\n');
   });
 
-  test('refuses limits it cannot keep', async () => {
-    await expect(sandbox().run({ code: '', limits: { wallS: 0 } })).rejects.toThrow(
-      'limits.wallS is 0',
-    );
-    await expect(sandbox().run({ code: '', limits: { memoryMiB: 9 } })).rejects.toThrow(
-      'from 64 to 1024',
-    );
+  test('refuses a number of workers that it cannot start', async () => {
     await expect(PyodideSandbox.start({ workers: 0 })).rejects.toThrow('allowed are 1 to 256');
   });
 

@@ -78,22 +78,24 @@ onLinux('A server that speaks only POST /run_code', () => {
     const sandbox = await started();
     const files = { 'data/a.txt': Buffer.from('one').toString('base64') };
     const code = 'print(open("data/a.txt").read(), input())';
-    expect(await sandbox.run({ code, stdin: 'two\n', files })).toMatchObject({
+    expect(await sandbox.execute({ kind: 'run', code, stdin: 'two\n', files })).toMatchObject({
       status: 'ok',
       stdout: 'one two\n',
       level: 'remote:sandbox-fusion',
     });
-    expect(await sandbox.run({ code: '1/0' })).toMatchObject({
+    expect(await sandbox.execute({ kind: 'run', code: '1/0' })).toMatchObject({
       status: 'error',
       exitCode: 1,
       stderr: expect.stringMatching(/ZeroDivisionError/),
     });
     const late = { code: 'while True: pass', limits: { wallS: 0.3 } };
-    expect(await sandbox.run(late)).toMatchObject({ status: 'timeout' });
+    expect(await sandbox.execute({ kind: 'run', ...late })).toMatchObject({ status: 'timeout' });
   });
 
   test('is cut to what other sandboxes keep of the output', async () => {
-    const run = await (await started()).run({ code: 'print("é" * 40000, end="")' });
+    const run = await (
+      await started()
+    ).execute({ kind: 'run', code: 'print("é" * 40000, end="")' });
     expect(run).toMatchObject({ status: 'ok', truncated: true, stdoutBytes: 80_000 });
     expect(run.stdout).toBe('é'.repeat(32_768));
   });
@@ -101,7 +103,9 @@ onLinux('A server that speaks only POST /run_code', () => {
   test('calls functions, values and failures as any sandbox gives them', async () => {
     const code =
       'class S:\n    def __init__(self): self.n = 0\n    def add(self, x):\n        print("noise")\n        self.n += x\n        return (self.n, {1: [x]})';
-    const called = await (await started()).calls({ code, entry: 'S.add', args: [[1], [2], ['x']] });
+    const called = await (
+      await started()
+    ).execute({ kind: 'calls', code, entry: 'S.add', args: [[1], [2], ['x']] });
     expect(called.status).toBe('ok');
     expect(called.results).toEqual([
       { ok: true, value: { $tuple: [1, { $dict: [[1, [1]]] }] } },
@@ -112,7 +116,9 @@ onLinux('A server that speaks only POST /run_code', () => {
 
   test('keeps the results of calls before one that ends the program', async () => {
     const code = 'import os\ndef f(x):\n    if x == 2: os._exit(0)\n    return x';
-    const called = await (await started()).calls({ code, entry: 'f', args: [[1], [2], [1]] });
+    const called = await (
+      await started()
+    ).execute({ kind: 'calls', code, entry: 'f', args: [[1], [2], [1]] });
     expect(called.results).toEqual([{ ok: true, value: 1 }]);
   });
 
@@ -123,7 +129,9 @@ onLinux('A server that speaks only POST /run_code', () => {
   ])('says that a program tampered with its results when they hold %s', async (_, lines) => {
     const forged = JSON.stringify(`${lines}\n`);
     const code = `import glob\nfor name in glob.glob("results-*"): open(name, "a").write(${forged})\ndef f(x): return 0`;
-    const called = await (await started()).calls({ code, entry: 'f', args: [[1]] });
+    const called = await (
+      await started()
+    ).execute({ kind: 'calls', code, entry: 'f', args: [[1]] });
     expect(called).toMatchObject({
       status: 'crashed',
       results: [],
@@ -133,13 +141,19 @@ onLinux('A server that speaks only POST /run_code', () => {
 
   test('tells a program that runs out of memory', async () => {
     const code = 'def f(x): return 1\nraise MemoryError';
-    const called = await (await started()).calls({ code, entry: 'f', args: [[1]] });
+    const called = await (
+      await started()
+    ).execute({ kind: 'calls', code, entry: 'f', args: [[1]] });
     expect(called).toMatchObject({ status: 'memory_limit', results: [] });
   });
 
   test('refuses to judge and to keep a session, loudly', async () => {
     const sandbox = await started();
-    const judged = sandbox.judge({ code: '', tests: { statements: ['assert True'] } });
+    const judged = sandbox.execute({
+      kind: 'judge',
+      code: '',
+      tests: { statements: ['assert True'] },
+    });
     expect(await rejectionOf(judged)).toMatchObject({
       code: 'SANDBOX_UNAVAILABLE',
       message: expect.stringContaining('cannot judge programs by assert statements'),

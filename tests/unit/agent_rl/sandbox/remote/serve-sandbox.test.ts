@@ -3,6 +3,7 @@ import { text as textOf } from 'node:stream/consumers';
 
 import { afterEach, describe, expect, test } from '@jest/globals';
 
+import type { Sandbox } from '../../../../../agent_rl/core/services/sandbox.ts';
 import {
   type SandboxServer,
   serveSandbox,
@@ -200,7 +201,10 @@ describe('The server of a sandbox', () => {
     let release!: () => void;
     const held = new Promise<void>((resolve) => (release = resolve));
     const sandbox = echoing();
-    const slow = { ...sandbox, run: () => held.then(() => sandbox.run({ code: '' })) };
+    const slow: Sandbox = {
+      ...sandbox,
+      execute: (request) => held.then(() => sandbox.execute(request)),
+    };
     const server = await served(slow, { mostRequests: 2 });
     const waiting = [1, 2].map(() => post(server, '/run', { code: '' }));
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -214,7 +218,7 @@ describe('The server of a sandbox', () => {
   test('ends the program of a caller who has gone', async () => {
     const sandbox = echoing();
     const aborted = new Promise<void>((resolve) => {
-      const run = (_: unknown, signal?: AbortSignal): Promise<never> =>
+      const execute = (_: unknown, signal?: AbortSignal): Promise<never> =>
         new Promise((_resolve, reject) => {
           signal?.addEventListener('abort', () => {
             resolve();
@@ -222,7 +226,7 @@ describe('The server of a sandbox', () => {
           });
         });
       const callAndLeave = async (): Promise<void> => {
-        const { url } = await served({ ...sandbox, run });
+        const { url } = await served({ ...sandbox, execute });
         const leave = AbortSignal.timeout(100);
         const headers = { 'content-type': 'application/json' };
         const options = { method: 'POST', headers, body: '{"code":""}', signal: leave };
@@ -236,8 +240,11 @@ describe('The server of a sandbox', () => {
   test('tells its own failures, and the caller no more than that it failed', async () => {
     const failures: string[] = [];
     const sandbox = echoing();
-    const run = () => Promise.reject(new Error('a fault with details'));
-    const server = await served({ ...sandbox, run }, { onFailure: (text) => failures.push(text) });
+    const execute = () => Promise.reject(new Error('a fault with details'));
+    const server = await served(
+      { ...sandbox, execute },
+      { onFailure: (text) => failures.push(text) },
+    );
     const { status, json } = await post(server, '/run', { code: '' });
     expect([status, json]).toEqual([500, { detail: 'The server failed.' }]);
     expect(failures).toEqual(['a fault with details']);
@@ -245,11 +252,11 @@ describe('The server of a sandbox', () => {
 
   test('answers what waits when it is closed', async () => {
     const sandbox = echoing();
-    const run = (_: unknown, signal?: AbortSignal): Promise<never> =>
+    const execute = (_: unknown, signal?: AbortSignal): Promise<never> =>
       new Promise((_resolve, reject) => {
         signal?.addEventListener('abort', () => reject(signal.reason as Error));
       });
-    const server = await serveSandbox({ ...sandbox, run }, { host: '127.0.0.1', port: 0 });
+    const server = await serveSandbox({ ...sandbox, execute }, { host: '127.0.0.1', port: 0 });
     const waiting = post(server, '/run', { code: '' });
     await new Promise((resolve) => setTimeout(resolve, 100));
     await server.close();

@@ -144,7 +144,7 @@ describe('code_exec shows of public tests', () => {
     const sandbox = scriptedSandbox(() => ({ verdicts: [pass, pass] }));
     await new CodeExecTool(sandbox, {}).call({ code: 'c' }, contextOf({ tests }));
     expect(sandbox.requests).toEqual([
-      { code: 'c', tests, limits: {}, seed: expect.any(Number) as unknown },
+      { kind: 'judge', code: 'c', tests, limits: {}, seed: expect.any(Number) as unknown },
     ]);
   });
 });
@@ -159,7 +159,13 @@ test('code_exec hands over input, limits and a seed of its own', async () => {
   const sandbox = scriptedSandbox(() => ({}));
   await new CodeExecTool(sandbox, { timeoutS: 3 }).call({ code: 'x' }, contextOf({ stdin: 'in' }));
   expect(sandbox.requests).toEqual([
-    { code: 'x', stdin: 'in', limits: { wallS: 3 }, seed: expect.any(Number) as unknown },
+    {
+      kind: 'run',
+      code: 'x',
+      stdin: 'in',
+      limits: { wallS: 3 },
+      seed: expect.any(Number) as unknown,
+    },
   ]);
 });
 

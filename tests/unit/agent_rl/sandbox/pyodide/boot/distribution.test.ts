@@ -1,4 +1,12 @@
-import { appendFileSync, cpSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -13,40 +21,45 @@ const top = mkdtempSync(join(tmpdir(), 'agent-rl-programs-'));
 const copy = join(top, 'programs');
 const keyOfCopy = (): string => findDistribution(folder, copy).key;
 
-/** Every source of the sandbox's folder, as it is called once built. */
-const sources = readdirSync(join(packageRoot(), 'agent_rl', 'sandbox', 'pyodide')).map((name) =>
-  name.replace(/\.ts$/, '.js'),
+/** Every source that has to do with the snapshot, as it is called once built. */
+const sources = ['pyodide', 'probes'].flatMap((room) =>
+  readdirSync(join(packageRoot(), 'agent_rl', 'sandbox', room), { recursive: true })
+    .map((name) => join(room, String(name)))
+    .filter((path) => path.endsWith('.ts'))
+    .map((path) => path.replace(/\.ts$/, '.js')),
 );
 
 describe('The key of the snapshot', () => {
   beforeEach(() => {
     rmSync(copy, { recursive: true, force: true });
-    cpSync(builtFolder(), copy, { recursive: true });
+    for (const room of ['pyodide', 'probes']) {
+      cpSync(join(builtFolder(), room), join(copy, room), { recursive: true });
+    }
   });
   afterAll(() => rmSync(top, { recursive: true, force: true }));
 
   test.each(sources)('changes with %s', (name) => {
-    expect(readdirSync(copy)).toContain(name);
+    expect(existsSync(join(copy, name))).toBe(true);
     appendFileSync(join(copy, name), '\n');
     expect(keyOfCopy()).not.toBe(key);
   });
 
   test('changes when a program is renamed or added', () => {
     const [first = ''] = sources;
-    renameSync(join(copy, first), join(copy, 'another.js'));
+    renameSync(join(copy, first), join(copy, 'pyodide', 'another.js'));
     expect(keyOfCopy()).not.toBe(key);
-    renameSync(join(copy, 'another.js'), join(copy, first));
-    appendFileSync(join(copy, 'another.js'), '');
+    renameSync(join(copy, 'pyodide', 'another.js'), join(copy, first));
+    appendFileSync(join(copy, 'pyodide', 'another.js'), '');
     expect(keyOfCopy()).not.toBe(key);
   });
 
   test('does not depend on where the programs lie, nor on their declarations', () => {
-    appendFileSync(join(copy, 'child-main.d.ts'), '\n');
-    appendFileSync(join(copy, 'child-main.js.map'), '\n');
+    appendFileSync(join(copy, 'pyodide', 'child', 'child-main.d.ts'), '\n');
+    appendFileSync(join(copy, 'pyodide', 'child', 'child-main.js.map'), '\n');
     expect(keyOfCopy()).toBe(key);
   });
 
-  test('cannot be had before the programs are built', () => {
+  test('is not available before the programs are built', () => {
     expect(() => findDistribution(folder, join(top, 'nowhere'))).toThrow(/nowhere.*npm run build/);
   });
 });

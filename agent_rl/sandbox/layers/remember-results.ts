@@ -1,5 +1,12 @@
-import type { RunResult, Sandbox } from '../../core/services/sandbox.ts';
-import { requestKey } from '../request-key.ts';
+import { createHash } from 'node:crypto';
+
+import type {
+  RequestKind,
+  RunResult,
+  SandboxRequest,
+  SandboxResults,
+} from '../../core/services/sandbox.ts';
+import type { Execute, Layer } from './layer.ts';
 
 /** How many requests were made and how many of them had been answered before. */
 export interface RememberedCounts {
@@ -13,21 +20,20 @@ const repeatable: ReadonlySet<RunResult['status']> = new Set(['ok', 'error', 'ba
 const mostChars = 4096;
 
 /**
- * A sandbox that answers an equal request from memory: the members of a group often write the same program. Requests
- * are equal when code, input or calls, files, limits and seed are. Those under way are shared, whatever becomes of them.
- * It must be given requests that were checked (`CheckedSandbox`): others may look alike as JSON.
+ * Answers an equal request from memory: the members of a group often write the same program. Requests are equal when
+ * code, input or calls, files, limits and seed are. Those under way are shared, whatever becomes of them. What a
+ * session's program does depends on those before it, so nothing of it is kept.
  *
  * Statuses `ok`, `error` and `bad_request` are kept, up to a size; `timeout`, `memory_limit`, `crashed` and
  * `sandbox_error` are not. A program whose output depends on something else than its request, such as the clock, is
  * not recognised: its first answer is repeated, `wallMs` included.
  */
-export class RememberingSandbox implements Sandbox {
+export class RememberedResults implements Layer {
   readonly #answers = new Map<string, Promise<RunResult>>();
   #requests = 0;
   #repeats = 0;
 
   constructor(
-    private readonly inner: Sandbox,
     /** Most answers kept; the oldest goes first. */
     private readonly limit = 8192,
   ) {}
@@ -36,38 +42,20 @@ export class RememberingSandbox implements Sandbox {
     return { requests: this.#requests, repeats: this.#repeats };
   }
 
-  run: Sandbox['run'] = (request, signal) =>
-    this.#answer(requestKey('run', request), () => this.inner.run(request), signal);
-
-  calls: Sandbox['calls'] = (request, signal) =>
-    this.#answer(requestKey('calls', request), () => this.inner.calls(request), signal);
-
-  judge: Sandbox['judge'] = (request, signal) =>
-    this.#answer(requestKey('judge', request), () => this.inner.judge(request), signal);
-
-  /** What a session's program does depends on those before it, so nothing of it is kept. */
-  openSession: Sandbox['openSession'] = (request) => this.inner.openSession(request);
-
-  capabilities: Sandbox['capabilities'] = () => this.inner.capabilities();
-
-  close: Sandbox['close'] = () => this.inner.close();
-
   /** The run itself is not cancelled, since others may wait for it; it ends by its own limit. */
-  async #answer<Result extends RunResult>(
-    key: string,
-    run: () => Promise<Result>,
-    signal: AbortSignal | undefined,
-  ): Promise<Result> {
-    signal?.throwIfAborted();
-    this.#requests += 1;
-    const known = this.#answers.get(key) as Promise<Result> | undefined;
-    if (known !== undefined) this.#repeats += 1;
-    const answer = known ?? this.#start(key, run);
-    return signal === undefined ? answer : unlessAborted(answer, signal);
-  }
+  execute =
+    (next: Execute): Execute =>
+    async <Kind extends RequestKind>(request: SandboxRequest<Kind>, signal?: AbortSignal) => {
+      signal?.throwIfAborted();
+      const key = requestKey(request);
+      this.#requests += 1;
+      const known = this.#answers.get(key) as Promise<SandboxResults[Kind]> | undefined;
+      if (known !== undefined) this.#repeats += 1;
+      const answer = known ?? this.#keep(key, next(request));
+      return signal === undefined ? answer : unlessAborted(answer, signal);
+    };
 
-  #start<Result extends RunResult>(key: string, run: () => Promise<Result>): Promise<Result> {
-    const answer = run();
+  #keep<Result extends RunResult>(key: string, answer: Promise<Result>): Promise<Result> {
     this.#answers.set(key, answer);
     const forget = (): boolean => this.#answers.delete(key);
     answer.then((result) => isKept(result) || forget(), forget);
@@ -75,6 +63,20 @@ export class RememberingSandbox implements Sandbox {
     if (this.#answers.size > this.limit && oldest !== undefined) this.#answers.delete(oldest);
     return answer;
   }
+}
+
+/**
+ * A text that equal requests share and no others, whoever asks. It has one length however large the request is, since
+ * thousands are kept and a request may hold megabytes of input. The request must have been checked: then it holds
+ * nothing that JSON would drop or change.
+ */
+export function requestKey<Kind extends RequestKind>(request: SandboxRequest<Kind>): string {
+  // Equal programs are equal whoever asks; anything called owner further inside is the program's affair.
+  const { kind, ...rest } = request;
+  const fields = Object.entries(rest).filter(([name]) => name !== 'owner');
+  return createHash('sha256')
+    .update(JSON.stringify([kind, fields]))
+    .digest('base64');
 }
 
 const isKept = (result: RunResult): boolean =>

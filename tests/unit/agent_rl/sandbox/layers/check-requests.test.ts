@@ -1,18 +1,21 @@
 import { describe, expect, test } from '@jest/globals';
 
 import type { Sandbox } from '../../../../../agent_rl/core/services/sandbox.ts';
-import { CheckedSandbox } from '../../../../../agent_rl/sandbox/layers/checked-sandbox.ts';
-import { RememberingSandbox } from '../../../../../agent_rl/sandbox/layers/remembering-sandbox.ts';
+import { checkRequests } from '../../../../../agent_rl/sandbox/layers/check-requests.ts';
+import { layered } from '../../../../../agent_rl/sandbox/layers/layer.ts';
+import { RememberedResults } from '../../../../../agent_rl/sandbox/layers/remember-results.ts';
 import { badArguments, badRequests } from '../../../../support/bad-requests.ts';
 import { scriptedSandbox } from '../../../../support/scripted-sandbox.ts';
 
 const anything = (value: unknown): never => value as never;
 
-describe('CheckedSandbox', () => {
-  test.each(badRequests)('refuses %s', async (_name, kind, request, message) => {
+const checked = (sandbox: Sandbox): Sandbox => layered(sandbox, [checkRequests('scripted')]);
+
+describe('The check of requests', () => {
+  test.each(badRequests)('refuses %s', async (_name, request, message) => {
     const asked = scriptedSandbox(() => ({}));
-    const sandbox = new CheckedSandbox(asked);
-    const result = await sandbox[kind](request);
+    const sandbox = checked(asked);
+    const result = await sandbox.execute(request);
     expect(result).toMatchObject({ status: 'bad_request', stdout: '', level: 'scripted' });
     expect(result.message).toMatch(message);
     expect(asked.requests).toEqual([]);
@@ -20,8 +23,13 @@ describe('CheckedSandbox', () => {
 
   test.each(badArguments)('refuses as an argument %s', async (_name, value, message) => {
     const asked = scriptedSandbox(() => ({}));
-    const sandbox = new CheckedSandbox(asked);
-    const result = await sandbox.calls({ code: '', entry: 'f', args: [[1], [1, value()]] });
+    const sandbox = checked(asked);
+    const result = await sandbox.execute({
+      kind: 'calls',
+      code: '',
+      entry: 'f',
+      args: [[1], [1, value()]],
+    });
     expect(result).toMatchObject({ status: 'bad_request', results: [] });
     expect(result.message).toMatch(message);
     expect(asked.requests).toEqual([]);
@@ -29,21 +37,25 @@ describe('CheckedSandbox', () => {
 
   test('hands on a request that can be run as it is', async () => {
     const asked = scriptedSandbox(() => ({}));
-    const sandbox = new CheckedSandbox(asked);
+    const sandbox = checked(asked);
     const common = { limits: { wallS: 0.01, memoryMiB: 64 }, seed: -1, owner: 'a' };
     const run = { ...common, code: '', stdin: '', files: { a: 'eA==', 'b/a': '', 'b/c': '' } };
     const calls = { ...common, code: '', entry: 'f', args: [[], [1, 'x', { a: [null] }]] };
     const tests = { setup: '', statements: ['1'], entry: 'f', names: ['f'], classes: ['F'] };
     const judge = { ...common, code: '', tests };
-    await sandbox.run(run);
-    await sandbox.calls(calls);
-    await sandbox.judge(judge);
-    expect(asked.requests).toEqual([run, calls, judge]);
+    await sandbox.execute({ kind: 'run', ...run });
+    await sandbox.execute({ kind: 'calls', ...calls });
+    await sandbox.execute({ kind: 'judge', ...judge });
+    expect(asked.requests).toEqual([
+      { kind: 'run', ...run },
+      { kind: 'calls', ...calls },
+      { kind: 'judge', ...judge },
+    ]);
   });
 
   test('refuses a session it cannot keep, and a program in one that goes on', async () => {
     const asked = scriptedSandbox(() => ({ stdout: '1' }));
-    const sandbox = new CheckedSandbox(asked);
+    const sandbox = checked(asked);
     for (const [request, message] of [
       [{ totalWallS: '60' }, /^totalWallS is "60"; it must be a number from 0\.01 to 3600 s\.$/],
       [{ limits: { wallS: Number.NaN } }, /^limits\.wallS is NaN/],
@@ -68,7 +80,7 @@ describe('CheckedSandbox', () => {
 
   test('keeps from a memory what would look like another request in it', async () => {
     const asked = scriptedSandbox(() => ({}));
-    const sandbox: Sandbox = new CheckedSandbox(new RememberingSandbox(asked));
+    const sandbox = layered(asked, [checkRequests('scripted'), new RememberedResults()]);
     for (const [value, status] of [
       [null, 'ok'],
       [undefined, 'bad_request'],
@@ -76,7 +88,12 @@ describe('CheckedSandbox', () => {
       [new Date(0), 'bad_request'],
       ['1970-01-01T00:00:00.000Z', 'ok'],
     ] as const) {
-      const result = await sandbox.calls({ code: 'x', entry: 'f', args: [[value]] });
+      const result = await sandbox.execute({
+        kind: 'calls',
+        code: 'x',
+        entry: 'f',
+        args: [[value]],
+      });
       expect(result.status).toBe(status);
     }
     expect(asked.requests).toHaveLength(2);

@@ -1,17 +1,17 @@
 import type { SandboxIncident } from '../incident.ts';
 import type { Hello } from './protocol.ts';
 
-/** What this machine does not give that the level has elsewhere. */
-export function lacksOf({ level, fixedAddresses, walls }: Hello): readonly SandboxIncident[] {
+/** What a level protects elsewhere and this machine does not let it. */
+export function missingProtections({ level, fixedAddresses, walls }: Hello): SandboxIncident[] {
   const addresses = {
     kind: 'addresses',
     message:
-      'addresses of objects differ from run to run, since this container forbids to fix them',
+      'addresses of objects differ from run to run, since this container forbids fixing them',
   } as const;
   const threads = {
     kind: 'threads',
     message:
-      'a program can take the threads that others would start, since here the kernel counts those of all programs together',
+      'a program can take the threads that others would start, since this kernel counts the threads of all programs together',
   } as const;
   return [
     ...(fixedAddresses ? [] : [addresses]),

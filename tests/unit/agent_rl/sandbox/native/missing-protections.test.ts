@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 
-import { lacksOf } from '../../../../../agent_rl/sandbox/native/lacks-of.ts';
+import { missingProtections } from '../../../../../agent_rl/sandbox/native/missing-protections.ts';
 import type { Hello } from '../../../../../agent_rl/sandbox/native/protocol.ts';
 
 const hello = (level: 'ns' | 'lite', tasks: 'own' | 'shared', fixedAddresses = true): Hello => ({
@@ -10,7 +10,7 @@ const hello = (level: 'ns' | 'lite', tasks: 'own' | 'shared', fixedAddresses = t
   walls: { landlock: 7, seccomp: true, user: 'same', tasks },
   swept: 0,
 });
-const kindsOf = (said: Hello): string[] => lacksOf(said).map(({ kind }) => kind);
+const kindsOf = (hello: Hello): string[] => missingProtections(hello).map(({ kind }) => kind);
 
 test('A native sandbox tells of what its level has elsewhere and not here', () => {
   expect(kindsOf(hello('ns', 'own'))).toEqual([]);

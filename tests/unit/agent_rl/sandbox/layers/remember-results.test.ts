@@ -1,0 +1,167 @@
+import { describe, expect, jest, test } from '@jest/globals';
+
+import type { RunResult, Sandbox } from '../../../../../agent_rl/core/services/sandbox.ts';
+import { layered } from '../../../../../agent_rl/sandbox/layers/layer.ts';
+import {
+  RememberedResults,
+  requestKey,
+} from '../../../../../agent_rl/sandbox/layers/remember-results.ts';
+import { scriptedSandbox } from '../../../../support/scripted-sandbox.ts';
+
+const remembered = (sandbox: Sandbox): Sandbox => layered(sandbox, [new RememberedResults()]);
+
+function remembering(answer: (code: string) => Partial<RunResult>) {
+  const ran: string[] = [];
+  const scripted = scriptedSandbox(({ code }) => {
+    ran.push(code);
+    return answer(code);
+  });
+  const memory = new RememberedResults();
+  return { sandbox: layered(scripted, [memory]), memory, ran };
+}
+
+describe('The memory of results', () => {
+  test('runs equal requests once, also while the first is under way', async () => {
+    const { sandbox, memory, ran } = remembering(() => ({ stdout: '1' }));
+    const [a, b] = await Promise.all([
+      sandbox.execute({ kind: 'run', code: 'x' }),
+      sandbox.execute({ kind: 'run', code: 'x' }),
+    ]);
+    expect((await sandbox.execute({ kind: 'run', code: 'x' })).stdout).toBe('1');
+    expect([a.stdout, b.stdout, ran]).toEqual(['1', '1', ['x']]);
+    expect(memory.counts).toEqual({ requests: 3, repeats: 2 });
+  });
+
+  test('tells apart code, input, seed and limits', async () => {
+    const { sandbox, ran } = remembering(() => ({}));
+    await sandbox.execute({ kind: 'run', code: 'x' });
+    await sandbox.execute({ kind: 'run', code: 'x', stdin: '1' });
+    await sandbox.execute({ kind: 'run', code: 'x', seed: 1 });
+    await sandbox.execute({ kind: 'run', code: 'x', limits: { wallS: 1 } });
+    expect(ran).toHaveLength(4);
+  });
+
+  test('tells apart what is called owner within a request', async () => {
+    const asked = scriptedSandbox(() => ({}));
+    const sandbox = remembered(asked);
+    for (const owner of ['ann', 'robert']) {
+      await sandbox.execute({ kind: 'calls', code: 'x', entry: 'f', args: [[{ owner }]] });
+      await sandbox.execute({ kind: 'run', code: 'x', files: { owner } });
+      await sandbox.execute({ kind: 'judge', code: 'x', tests: { statements: [], setup: owner } });
+    }
+    expect(asked.requests).toHaveLength(6);
+  });
+
+  test('answers a request of one rollout to another', async () => {
+    const asked = scriptedSandbox(() => ({}));
+    const sandbox = remembered(asked);
+    await sandbox.execute({ kind: 'run', code: 'x', owner: 'one' });
+    await sandbox.execute({ kind: 'run', code: 'x', owner: 'other' });
+    expect(asked.requests).toHaveLength(1);
+  });
+
+  test.each<[string, unknown, unknown]>([
+    ['the order of the keys of a dictionary', { a: 1, b: 2 }, { b: 2, a: 1 }],
+    ['a key called __proto__', JSON.parse('{"__proto__":1}'), {}],
+    ['None and the text of it', null, 'null'],
+    ['a number and its text', 1, '1'],
+    ['a list and its text', [1], '[1]'],
+  ])('tells apart arguments by %s', async (_name, one, other) => {
+    const asked = scriptedSandbox(() => ({}));
+    const sandbox = remembered(asked);
+    for (const value of [one, other])
+      await sandbox.execute({ kind: 'calls', code: 'x', entry: 'f', args: [[value]] });
+    expect(asked.requests).toHaveLength(2);
+  });
+
+  test.each(['ok', 'error', 'bad_request'] as const)(
+    'repeats the first answer with status %s, even of a program that would now answer otherwise',
+    async (status) => {
+      let clock = 0;
+      const { sandbox } = remembering(() => ({ status, stdout: `${clock++}`, wallMs: clock }));
+      const first = await sandbox.execute({ kind: 'run', code: 'print(time.time())' });
+      expect(await sandbox.execute({ kind: 'run', code: 'print(time.time())' })).toEqual(first);
+    },
+  );
+
+  test('does not keep what is larger than is worth it', async () => {
+    const { sandbox, ran } = remembering(() => ({ stdout: 'x'.repeat(4096) }));
+    await sandbox.execute({ kind: 'run', code: 'x' });
+    await sandbox.execute({ kind: 'run', code: 'x' });
+    expect(ran).toHaveLength(2);
+  });
+
+  test('keeps nothing of a request that grows with it', async () => {
+    const kept = jest.spyOn(Map.prototype, 'set');
+    const { sandbox } = remembering(() => ({}));
+    await sandbox.execute({ kind: 'run', code: 'x', stdin: '1234567 '.repeat(250_000) });
+    const lengths = kept.mock.calls.flatMap((given) =>
+      given.filter((value) => typeof value === 'string').map((text) => text.length),
+    );
+    kept.mockRestore();
+    expect(lengths.length).toBeGreaterThan(0);
+    expect(Math.max(...lengths)).toBeLessThan(100);
+  });
+
+  test.each(['timeout', 'memory_limit', 'crashed', 'sandbox_error'] as const)(
+    'does not keep a %s, which may not come again',
+    async (status) => {
+      const { sandbox, ran } = remembering(() => ({ status }));
+      await sandbox.execute({ kind: 'run', code: 'x' });
+      await sandbox.execute({ kind: 'run', code: 'x' });
+      expect(ran).toHaveLength(2);
+    },
+  );
+
+  test('a cancelled caller leaves the others their answer', async () => {
+    let finish = (): void => undefined;
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const scripted = scriptedSandbox(() => ({ stdout: '1' }));
+    const slow: Sandbox = {
+      ...scripted,
+      execute: (request) => finished.then(() => scripted.execute(request)),
+    };
+    const sandbox = remembered(slow);
+    const abort = new AbortController();
+    const cancelled = sandbox.execute({ kind: 'run', code: 'x' }, abort.signal);
+    const other = sandbox.execute({ kind: 'run', code: 'x' });
+    abort.abort(new Error('enough'));
+    await expect(cancelled).rejects.toThrow('enough');
+    finish();
+    expect((await other).stdout).toBe('1');
+  });
+});
+
+describe('The key of a request', () => {
+  test('is no longer for a request of megabytes than for a small one', () => {
+    const small = requestKey({ kind: 'run', code: 'print(1)' });
+    const large = requestKey({ kind: 'run', code: 'print(1)', stdin: '1234567 '.repeat(250_000) });
+    expect(large).toHaveLength(small.length);
+    expect(large.length).toBeLessThan(64);
+  });
+
+  test('tells apart large requests by their last character', () => {
+    const stdin = 'x'.repeat(2_000_000);
+    const keys = ['0', '1'].map((last) =>
+      requestKey({ kind: 'run', code: '', stdin: stdin + last }),
+    );
+    expect(new Set(keys).size).toBe(2);
+  });
+
+  test('tells apart broken halves of characters', () => {
+    const keys = ['\ud800', '\ud801', '\ufffd'].map((code) => requestKey({ kind: 'run', code }));
+    expect(new Set(keys).size).toBe(3);
+  });
+
+  test('tells apart what is asked, and not who asks', () => {
+    const request = { code: 'x', owner: 'ann' };
+    expect(requestKey({ kind: 'run', ...request })).not.toBe(
+      requestKey({ kind: 'judge', ...request } as never),
+    );
+    expect(requestKey({ kind: 'run', ...request })).toBe(
+      requestKey({ kind: 'run', code: 'x', owner: 'robert' }),
+    );
+  });
+});

@@ -1,0 +1,237 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+
+import type { RunResult, Sandbox } from '../../../../../agent_rl/core/services/sandbox.ts';
+import { behindLayers } from '../../../../../agent_rl/sandbox/open-sandbox.ts';
+import { RemoteSandbox } from '../../../../../agent_rl/sandbox/remote/remote-sandbox.ts';
+import { serveSandbox } from '../../../../../agent_rl/sandbox/remote/serve-sandbox.ts';
+import { badRequests } from '../../../../support/bad-requests.ts';
+import { type ScriptedSandbox, scriptedSandbox } from '../../../../support/scripted-sandbox.ts';
+
+const opened: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of opened.splice(0).toReversed()) await one.close();
+});
+
+/** A remote sandbox, and before it a server of this sandbox, which both check their requests. */
+async function remote(backend: Sandbox): Promise<{ sandbox: Sandbox; unchecked: Sandbox }> {
+  const served = behindLayers(backend, { workers: 4 });
+  const server = await serveSandbox(served, { host: '127.0.0.1', port: 0 });
+  opened.push(server);
+  const unchecked = await RemoteSandbox.start({ url: server.url, workers: 8, patienceS: 5 });
+  opened.push(unchecked);
+  return { sandbox: behindLayers(unchecked, { workers: 8 }), unchecked };
+}
+
+const ended: RunResult = {
+  status: 'signaled',
+  exitCode: 3,
+  signal: 'SIGSEGV',
+  stdout: 'é\u0000\ufffd\u2028\n',
+  stderr: 'Traceback',
+  stdoutBytes: 5_000_000_000,
+  stderrBytes: 9,
+  truncated: true,
+  wallMs: 12.5,
+  cpuMs: 0.25,
+  peakRssBytes: 2 ** 33,
+  level: 'scripted',
+  message: 'why',
+};
+const afar = { ...ended, level: 'remote:scripted' };
+const common = { limits: { wallS: 1 / 3, memoryMiB: 64 }, seed: -(2 ** 53 - 1), owner: 'task/3' };
+const odd = 'a\u0000b\ud800é\u2028';
+
+function deep(depth: number): unknown {
+  let value: unknown = { $float: 'nan' };
+  for (let i = 0; i < depth; i++) value = i % 2 === 0 ? [value] : { $dict: [['k', value]] };
+  return value;
+}
+
+describe('Between a remote sandbox and its server', () => {
+  test('requests of each kind, and what comes of them, cross unchanged but for the level', async () => {
+    const value = deep(100);
+    const results = [{ ok: true, value } as const, { ok: false, problem: odd } as const];
+    const verdicts = [{ passed: true }, { passed: false, problem: 'AssertionError' }];
+    const backend = scriptedSandbox((request) => ({
+      ...ended,
+      ...('args' in request && { results }),
+      ...('tests' in request && { verdicts }),
+    }));
+    const { sandbox } = await remote(backend);
+    const files = JSON.parse('{"__proto__":"eA==","a/b":""}') as Record<string, string>;
+    const run = { kind: 'run', ...common, code: odd, stdin: odd, files } as const;
+    const args = [[value, odd], [JSON.parse('{"__proto__":1}')]];
+    const calls = { kind: 'calls', ...common, code: odd, entry: 'C.f', args } as const;
+    const statements = ['assert f(1)', odd];
+    const tests = { setup: odd, statements, entry: 'f', names: ['f'], classes: ['C'] };
+    const judge = { kind: 'judge', ...common, code: odd, tests } as const;
+    expect(await sandbox.execute(run)).toEqual(afar);
+    expect(await sandbox.execute(calls)).toEqual({ ...afar, results });
+    expect(await sandbox.execute(judge)).toEqual({ ...afar, verdicts });
+    expect(backend.requests).toEqual([run, calls, judge]);
+    expect(Object.keys((backend.requests[0] as typeof run).files)).toEqual(['__proto__', 'a/b']);
+  });
+
+  test('10 MB of standard input cross', async () => {
+    const stdin = `${'x'.repeat(10_000_000)}end`;
+    const backend = scriptedSandbox(() => ({}));
+    const { sandbox } = await remote(backend);
+    expect(await sandbox.execute({ kind: 'run', code: '', stdin })).toMatchObject({ status: 'ok' });
+    expect((backend.requests[0] as { stdin?: string }).stdin === stdin).toBe(true);
+  });
+
+  test('many requests at once each get their own answer', async () => {
+    const { sandbox } = await remote(scriptedSandbox(({ code }) => ({ stdout: code })));
+    const codes = Array.from({ length: 24 }, (_, i) => `print(${i})`);
+    const runs = await Promise.all(codes.map((code) => sandbox.execute({ kind: 'run', code })));
+    expect(runs.map(({ stdout }) => stdout)).toEqual(codes);
+  });
+
+  test.each(badRequests)('%s is refused before it is sent', async (_name, request, message) => {
+    const backend = scriptedSandbox(() => ({}));
+    const { sandbox } = await remote(backend);
+    const refused = await sandbox.execute(request);
+    expect(refused).toMatchObject({ status: 'bad_request', level: 'remote:scripted', wallMs: 0 });
+    expect(refused.message).toMatch(message);
+    expect(backend.requests).toEqual([]);
+  });
+
+  test('the server refuses what a client sent unchecked', async () => {
+    const backend = scriptedSandbox(() => ({}));
+    const { unchecked } = await remote(backend);
+    for (const path of ['/etc/x', '../x', 'a/../../x', '', 'a//b', 'a\0b']) {
+      const files = { [path]: 'eA==' };
+      const refused = await unchecked.execute({ kind: 'run', code: '1', files });
+      expect(refused).toMatchObject({ status: 'bad_request', stdout: '' });
+    }
+    const called = { kind: 'calls', code: '', entry: 'f', args: [[{ $foo: 1 }]] } as const;
+    expect(await unchecked.execute(called)).toMatchObject({ status: 'bad_request', results: [] });
+    const tests = { statements: [], setup: 'x'.repeat(5 << 20) };
+    expect(await unchecked.execute({ kind: 'judge', code: '', tests })).toMatchObject({
+      status: 'bad_request',
+      verdicts: [],
+    });
+    const typed = await unchecked.execute({ kind: 'run', code: 5 as never });
+    expect(typed).toMatchObject({ status: 'sandbox_error' });
+    expect(typed.message).toContain('422');
+    expect(backend.requests).toEqual([]);
+  });
+
+  test('an abort ends the program over there, and the next is answered', async () => {
+    const scripted = scriptedSandbox(() => ({}));
+    const reached: string[] = [];
+    const hanging: Sandbox = {
+      ...scripted,
+      execute: (request, signal) => {
+        if (request.code === '1') return scripted.execute(request, signal);
+        return new Promise((_resolve, reject) => {
+          reached.push('start');
+          signal?.addEventListener('abort', () => {
+            reached.push('abort');
+            reject(signal.reason as Error);
+          });
+        });
+      },
+    };
+    const { sandbox } = await remote(hanging);
+    const stop = new AbortController();
+    const running = sandbox.execute({ kind: 'run', code: 'while True: pass' }, stop.signal);
+    setTimeout(() => stop.abort(new Error('enough')), 200);
+    await expect(running).rejects.toThrow('enough');
+    expect(await sandbox.execute({ kind: 'run', code: '1' })).toMatchObject({ status: 'ok' });
+    expect(reached).toEqual(['start', 'abort']);
+  });
+
+  test('a closed sandbox fails what is asked of it', async () => {
+    const { sandbox } = await remote(scriptedSandbox(() => ({})));
+    await sandbox.close();
+    expect(await sandbox.execute({ kind: 'run', code: '1' })).toMatchObject({
+      status: 'sandbox_error',
+    });
+  });
+});
+
+/** Sessions that repeat what they were opened with and how many programs they have run. */
+function counting(): ScriptedSandbox {
+  const scripted = scriptedSandbox(() => ({}));
+  return {
+    ...scripted,
+    openSession: (request) => {
+      const session = scripted.openSession(request);
+      let count = 0;
+      const run: typeof session.run = async (program, signal) => {
+        const result = await session.run(program, signal);
+        const stdout = JSON.stringify({ request, program, count: ++count });
+        return { ...result, stdout, alive: program.code !== 'end' };
+      };
+      return { ...session, run };
+    },
+    get openSessions() {
+      return scripted.openSessions;
+    },
+    get sessions() {
+      return scripted.sessions;
+    },
+  };
+}
+
+describe('A session with a server', () => {
+  test('has its requests, programs and results cross, each session its own', async () => {
+    const backend = counting();
+    const { sandbox } = await remote(backend);
+    const request = { ...common, totalWallS: 60 };
+    const [one, other] = [sandbox.openSession(request), sandbox.openSession()];
+    const program = { code: odd, stdin: odd, limits: { wallS: 2 } };
+    await one.run(program);
+    const second = await one.run({ code: 'end' });
+    expect(JSON.parse(second.stdout)).toEqual({ request, program: { code: 'end' }, count: 2 });
+    expect(second).toMatchObject({ level: 'remote:scripted', alive: false });
+    const first = await other.run(program);
+    expect(JSON.parse(first.stdout)).toEqual({ request: { limits: {} }, program, count: 1 });
+    expect(first.alive).toBe(true);
+    expect(backend).toMatchObject({ sessions: 2, openSessions: 2 });
+    await one.close();
+    await other.close();
+    expect(backend.openSessions).toBe(0);
+  });
+
+  test('costs the server nothing until its first program', async () => {
+    const backend = counting();
+    const { sandbox } = await remote(backend);
+    await sandbox.openSession().close();
+    expect(backend.sessions).toBe(0);
+  });
+
+  test('fails once it is closed', async () => {
+    const { sandbox } = await remote(counting());
+    const session = sandbox.openSession();
+    await session.run({ code: '1' });
+    await session.close();
+    const late = await session.run({ code: '1' });
+    expect(late).toMatchObject({ status: 'sandbox_error', alive: false });
+    expect(late.message).toContain('no such session');
+  });
+
+  test('passes an abort on to its program', async () => {
+    const aborted: string[] = [];
+    const scripted = scriptedSandbox(() => ({}));
+    const { sandbox } = await remote({
+      ...scripted,
+      openSession: () => ({
+        run: (_program, signal) =>
+          new Promise((_resolve, reject) => {
+            signal?.addEventListener('abort', () => {
+              aborted.push('over there');
+              reject(signal.reason as Error);
+            });
+          }),
+        close: async () => undefined,
+      }),
+    });
+    const stop = new AbortController();
+    const running = sandbox.openSession().run({ code: 'while True: pass' }, stop.signal);
+    setTimeout(() => stop.abort(new Error('enough')), 200);
+    await expect(running).rejects.toThrow('enough');
+    while (aborted.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  });
+});
