@@ -111,12 +111,12 @@ export class NativeSandbox implements Sandbox {
 
 /** What the supervisor is asked for a request of some kind, and what its reply means. */
 interface Exchange<Kind extends RequestKind> {
-  ask(request: SandboxRequest<Kind>): SupervisorRequest;
-  answer(
+  ask: (request: SandboxRequest<Kind>) => SupervisorRequest;
+  answer: (
     reply: SupervisorReply,
     request: SandboxRequest<Kind>,
     level: string,
-  ): SandboxResults[Kind];
+  ) => SandboxResults[Kind];
 }
 
 const exchanges: { [Kind in RequestKind]: Exchange<Kind> } = {

@@ -142,8 +142,8 @@ export class PyodideSandbox implements Sandbox {
 
 /** What a child is asked for a request of some kind, and what its result means. */
 interface Exchange<Kind extends RequestKind> {
-  ask(request: SandboxRequest<Kind>): Omit<ChildRequest, 'id'>;
-  answer(result: ChildResult, request: SandboxRequest<Kind>): SandboxResults[Kind];
+  ask: (request: SandboxRequest<Kind>) => Omit<ChildRequest, 'id'>;
+  answer: (result: ChildResult, request: SandboxRequest<Kind>) => SandboxResults[Kind];
 }
 
 const exchanges: { [Kind in RequestKind]: Exchange<Kind> } = {

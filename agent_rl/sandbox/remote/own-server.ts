@@ -99,7 +99,7 @@ export class OwnServer implements RemoteServer {
 interface Answer<Kind extends RequestKind> {
   answer: TSchema;
   /** @throws NoAnswer for what is more, or something else, than was asked for */
-  checked(answer: unknown, request: SandboxRequest<Kind>): SandboxResults[Kind];
+  checked: (answer: unknown, request: SandboxRequest<Kind>) => SandboxResults[Kind];
 }
 
 const answers: { [Kind in RequestKind]: Answer<Kind> } = {

@@ -10,7 +10,7 @@ const hello = (level: 'ns' | 'lite', tasks: 'own' | 'shared', fixedAddresses = t
   walls: { landlock: 7, seccomp: true, user: 'same', tasks },
   swept: 0,
 });
-const kindsOf = (hello: Hello): string[] => missingProtections(hello).map(({ kind }) => kind);
+const kindsOf = (greeting: Hello): string[] => missingProtections(greeting).map(({ kind }) => kind);
 
 test('A native sandbox tells of what its level has elsewhere and not here', () => {
   expect(kindsOf(hello('ns', 'own'))).toEqual([]);
