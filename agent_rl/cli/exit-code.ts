@@ -1,6 +1,7 @@
 import { isNativeError } from 'node:util/types';
 
-import { AgentRlError, type ErrorCode } from '../core/errors.ts';
+import { errorCatalogue } from '../core/error-catalogue.ts';
+import { AgentRlError } from '../core/errors.ts';
 import { StrayFailure } from '../core/stray-failure.ts';
 
 export const done = 0;
@@ -8,33 +9,11 @@ export const runFailed = 1;
 export const usersMistake = 2;
 export const interrupted = 130;
 
-const mistakes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  'CONFIG_INVALID',
-  'DATASET_INVALID',
-  'DEVICE_UNAVAILABLE',
-  'MODEL_INVALID',
-  'TOKENIZER_INVALID',
-  'CHECKPOINT_INVALID',
-  'OUTPUT_UNWRITABLE',
-  'PLUGIN_UNKNOWN',
-  'PLUGIN_DUPLICATE',
-  'PLUGIN_UNMARKED',
-  'PLUGIN_LOAD_FAILED',
-  'SANDBOX_UNAVAILABLE',
-  'WEB_REQUEST_DENIED',
-  'CASSETTE_INVALID',
-  'CASSETTE_MISS',
-  'WEB_BUDGET_SPENT',
-  'CORPUS_INVALID',
-  'CORPUS_MISMATCH',
-  'EMBEDDER_UNAVAILABLE',
-]);
-
 /** How the process leaves after an error. */
 export function exitCodeOf(error: unknown): number {
   if (!AgentRlError.is(error)) return runFailed;
   if (error.code === 'INTERRUPTED') return interrupted;
-  return mistakes.has(error.code) ? usersMistake : runFailed;
+  return errorCatalogue[error.code].cause === 'user' ? usersMistake : runFailed;
 }
 
 /** An error for the user: a mistake as its message alone, anything else with where it happened. */

@@ -1,5 +1,5 @@
 /** Words in lines of at most `width` characters; a longer word has a line of its own. */
-export function wrapped(text: string, width: number): string[] {
+function wrapped(text: string, width: number): string[] {
   const lines: string[] = [''];
   for (const word of text.split(/\s+/)) {
     const last = lines.at(-1) ?? '';

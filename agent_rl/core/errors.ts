@@ -1,43 +1,17 @@
 import { isNativeError } from 'node:util/types';
 
-/**
+import type { ErrorCode } from './error-catalogue.ts';
+
+export type { ErrorCode } from './error-catalogue.ts';
+
+/*
  * Errors, in three rules.
  *
  * 1. The programmer's and the user's mistakes throw an `AgentRlError`, at start-up where possible.
  * 2. A tool's failure is text for the model; a rollout's failure is an `Outcome` on its trajectory.
- * 3. `code` is stable and listed in design.md; `message` says what was wrong, the value seen, what is
+ * 3. `code` is stable and listed in `error-catalogue.ts`; `message` says what was wrong, the value seen, what is
  *    allowed and what to do, and may change.
  */
-export type ErrorCode =
-  | 'CONFIG_INVALID'
-  | 'DATASET_INVALID'
-  | 'DEVICE_UNAVAILABLE'
-  | 'MODEL_INVALID'
-  | 'TOKENIZER_INVALID'
-  | 'CHECKPOINT_INVALID'
-  | 'OUTPUT_UNWRITABLE'
-  | 'PLUGIN_UNKNOWN'
-  | 'PLUGIN_DUPLICATE'
-  | 'PLUGIN_UNMARKED'
-  | 'PLUGIN_LOAD_FAILED'
-  | 'SANDBOX_UNAVAILABLE'
-  | 'CORPUS_INVALID'
-  | 'CORPUS_MISMATCH'
-  | 'EMBEDDER_UNAVAILABLE'
-  | 'EMBEDDING_FAILED'
-  | 'WEB_REQUEST_FAILED'
-  | 'WEB_REQUEST_DENIED'
-  | 'WEB_BUDGET_SPENT'
-  | 'CASSETTE_MISS'
-  | 'CASSETTE_INVALID'
-  | 'SOURCE_UNAVAILABLE'
-  | 'SHAPE_MISMATCH'
-  | 'NOT_TRACEABLE'
-  | 'ENGINE_FAILED'
-  | 'GENERATION_FAILED'
-  | 'ROLLOUTS_FAILED'
-  | 'PARITY_BROKEN'
-  | 'INTERRUPTED';
 
 const brand = Symbol.for('agent_rl.error');
 

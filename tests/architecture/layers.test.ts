@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 import { importCircles } from '../support/import-circles.ts';
-import { importsOf, projectFile, sourceFiles, type SourceFile } from '../support/source-files.ts';
+import { importsOf, sourceFiles, type SourceFile } from '../support/source-files.ts';
 
 /** Lowest first. A folder may import itself and lower rows, never a neighbour of its own row. */
 const layers = [
@@ -130,15 +130,4 @@ describe('sizes', () => {
     const lengths = sources.map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }));
     expect(lengths.filter(({ lines }) => lines > 400)).toEqual([]);
   });
-});
-
-test('design.md lists every error code and no other', () => {
-  const union = /type ErrorCode =([^;]+);/.exec(projectFile('agent_rl/core/errors.ts'))?.[1] ?? '';
-  const codes = [...union.matchAll(/'([A-Z_]+)'/g)].map(([, code]) => code);
-  const [, section = ''] =
-    /\n#+ Error codes\n([\s\S]*?)(?=\n#|$)/.exec(projectFile('design.md')) ?? [];
-  const listed = [...section.matchAll(/^\| `([A-Z_]+)`/gm)].map(([, code]) => code);
-  expect(codes.length).toBeGreaterThan(10);
-  expect(new Set(listed)).toEqual(new Set(codes));
-  expect(listed).toHaveLength(codes.length);
 });

@@ -8,6 +8,7 @@ import { builtinPlugins } from '../../agent_rl/compose/plugins/builtin-plugins.t
 import { choosePlugins } from '../../agent_rl/compose/plugins/choose-plugins.ts';
 import { evaluationSummary, summaryOf } from '../../agent_rl/runs/summary.ts';
 import { loadConfig } from '../../agent_rl/config/index.ts';
+import { settingsOfRuns } from '../../agent_rl/config/settings-of.ts';
 import { outcomes } from '../../agent_rl/core/outcome.ts';
 import { packageRoot } from '../../agent_rl/core/package-root.ts';
 import { keepLedger } from '../../agent_rl/rollout/ledger.ts';
@@ -27,7 +28,6 @@ import {
   userPages,
   withoutCodeBlocks,
 } from '../support/markdown.ts';
-import { settingsRows } from '../support/settings-table.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 const propertiesOf = (schema: unknown): object => (schema as { properties: object }).properties;
@@ -138,7 +138,7 @@ async function commandOf(words: readonly string[]): Promise<string[]> {
   return nested && /^[a-z]/.test(inner) ? [name, inner] : [name];
 }
 
-const settings = settingsRows().map(([name = '']) => name.replaceAll('`', ''));
+const settings = settingsOfRuns().map(({ path }) => path);
 const settingBlocks = new Set(settings.map((name) => name.split('.')[0]?.replace('[]', '')));
 
 /** Settings that environments and policies bring, as they stand in a run file. */
@@ -289,11 +289,6 @@ test('getting started shows a run file with a weighted reward', () => {
   expect(choosePlugins(loaded, builtinPlugins()).rewards[0]?.weight).toBe(0.5);
 });
 
-test('the table of settings is that of the schema', () => {
-  const rows = tableBelow(readDocument('configs/SETTINGS.md'), '## Table');
-  expect(rows).toEqual(settingsRows());
-});
-
 test("monitoring lists every key of a run's summary", () => {
   const result = { state: { iteration: 0, totals: noTotals }, interrupted: false };
   const facts = { usage: { memory: {}, generation: {} } };
@@ -316,7 +311,7 @@ describe('design', () => {
   });
 
   test('sends the settings of earlier systems to ones that exist', () => {
-    const known = settingsRows().map(([name = '']) => name.replaceAll('`', ''));
+    const known = settingsOfRuns().map(({ path }) => path);
     const plugins = builtinPlugins();
     const ofPlugins = [
       ...Object.keys(propertiesOf(plugins.environments.get('code_exec').spec.settings)).map(

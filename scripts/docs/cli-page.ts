@@ -1,0 +1,74 @@
+import type { Options } from 'yargs';
+
+import { type Command, wordOf } from '../../agent_rl/cli/command.ts';
+import { commands } from '../../agent_rl/cli/commands.ts';
+import { code, page, plain, table } from './markdown.ts';
+
+const typeOf = ({ type, array, choices }: Options): string => {
+  if (choices !== undefined) return choices.map((choice) => code(String(choice))).join(', ');
+  return array === true
+    ? 'text, may be repeated'
+    : type === 'boolean'
+      ? 'switch'
+      : type === 'number'
+        ? 'number'
+        : 'text';
+};
+
+/** `processors` where a default differs between machines. */
+function defaultOf({ default: value, defaultDescription, demandOption }: Options): string {
+  if (demandOption === true) return 'required';
+  if (defaultDescription !== undefined) return defaultDescription;
+  if (value === undefined || value === false || (Array.isArray(value) && value.length === 0))
+    return '';
+  return code(String(value));
+}
+
+const flagRow = ([name, option]: [string, Options]): string[] => [
+  code(`--${name}`),
+  typeOf(option),
+  defaultOf(option),
+  plain(option.describe ?? ''),
+];
+
+function renamedText(renamed: Readonly<Record<string, string>>): string[] {
+  const names = Object.entries(renamed).map(
+    ([old, today]) => `${code(`--${old}`)} (now ${code(`--${today}`)})`,
+  );
+  return names.length === 0 ? [] : [`Accepted until 0.3: ${names.join(', ')}.`];
+}
+
+function commandText(command: Command, parent: string): string {
+  const { name, describe, examples, options, positionals = {}, renamed = {} } = command;
+  const program = `${parent} ${wordOf(command)}`;
+  const lines = examples.flatMap(([line, meaning]) => [
+    `# ${meaning}`,
+    `${program} ${line}`.trimEnd(),
+  ]);
+  const words = Object.entries(positionals).map(
+    ([word, { describe: what = '' }]) => `- ${code(word)}: ${plain(what)}`,
+  );
+  return [
+    `## ${program.replace('agent-rl ', '')}`,
+    `${plain(describe)}.`,
+    `\`\`\`text\n${parent} ${name} [options]\n\`\`\``,
+    ...(words.length === 0 ? [] : [words.join('\n')]),
+    `\`\`\`sh\n${lines.join('\n')}\n\`\`\``,
+    table(['Flag', 'Value', 'Default', 'Meaning'], Object.entries(options).map(flagRow)),
+    ...renamedText(renamed),
+  ].join('\n\n');
+}
+
+/** `docs/reference/cli.md` */
+export const cliPage = (): string =>
+  page(
+    'Command line',
+    'Every command and flag of `agent-rl`. `agent-rl COMMAND --help` shows the same. A flag that stands for a setting goes over `--set`, and both go over the run file.',
+    'Two more programs are presets of `agent-rl train` and take its flags: `train-code-exec-agent` with `configs/code_exec_grpo.yaml`, and `train-search-agent` with `configs/search_qa_grpo.yaml`.',
+    'Exit codes: 0 when all went well, 2 after a mistake of the user, 130 when interrupted, 1 otherwise; see [errors](errors.md). With `--json` stdout holds the result alone and everything else goes to stderr.',
+    ...commands.flatMap((command) =>
+      'commands' in command
+        ? command.commands.map((member) => commandText(member, `agent-rl ${command.name}`))
+        : [commandText(command, 'agent-rl')],
+    ),
+  );

@@ -1,0 +1,21 @@
+/** Text that Markdown would read as something else, escaped; of code in backticks, only what ends a cell. */
+export const plain = (text: string): string =>
+  text
+    .replaceAll('|', '\\|')
+    .split(/(`[^`]*`)/)
+    .map((part) => (part.startsWith('`') ? part : part.replaceAll(/[<>]/g, '\\$&')))
+    .join('');
+
+/** Text as code; nothing where there is none. */
+export const code = (text: string): string =>
+  text === '' ? '' : `\`${text.replaceAll('|', '\\|')}\``;
+
+const line = (cells: string[]): string => `| ${cells.join(' | ')} |`;
+
+/** A table of cells that are Markdown already. */
+export const table = (header: string[], rows: string[][]): string =>
+  [line(header), line(header.map(() => '---')), ...rows.map(line)].join('\n');
+
+/** A page: its title, what it is, and its parts. */
+export const page = (title: string, about: string, ...parts: string[]): string =>
+  `${[`# ${title}`, about, '<!-- Written by `npm run docs`; do not edit. -->', ...parts].join('\n\n')}\n`;

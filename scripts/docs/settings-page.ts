@@ -1,0 +1,77 @@
+import { builtinPlugins } from '../../agent_rl/compose/plugins/builtin-plugins.ts';
+import {
+  describePlugins,
+  type PluginDescription,
+} from '../../agent_rl/compose/plugins/describe-plugins.ts';
+import { ConfigSchema } from '../../agent_rl/config/config-schema.ts';
+import { type Setting, settingsOf } from '../../agent_rl/config/settings-of.ts';
+import { BuildSettings } from '../../agent_rl/search/corpus/index.ts';
+import { code, page, plain, table } from './markdown.ts';
+
+const typeOf = ({ type, values, unit }: Setting): string =>
+  (values?.map(code).join(', ') ?? type) + (unit === undefined ? '' : `, ${unit}`);
+
+const row = (setting: Setting): string[] => [
+  code(setting.path),
+  typeOf(setting),
+  setting.required ? 'required' : code(setting.default ?? ''),
+  plain(setting.description),
+];
+
+/** A table of the settings that a schema declares. */
+const settingsTable = (settings: Setting[]): string =>
+  settings.length === 0
+    ? 'It has no settings.'
+    : table(['Setting', 'Value', 'Default', 'Meaning'], settings.map(row));
+
+const kinds: Record<PluginDescription['kind'], string> = {
+  tool: 'Tools',
+  environment: 'Environments',
+  policy: 'Policies',
+  reward: 'Rewards',
+  'tool-call format': 'Tool-call formats',
+};
+
+function pluginText({ name, kind, description, settings }: PluginDescription): string {
+  const sentence = description.endsWith('.') ? description : `${description}.`;
+  return [
+    `### ${kind} ${code(name)}`,
+    plain(sentence),
+    settingsTable(settings === undefined ? [] : settingsOf(settings)),
+  ].join('\n\n');
+}
+
+function pluginsText(): string[] {
+  const all = describePlugins(builtinPlugins());
+  return Object.entries(kinds).flatMap(([kind, title]) =>
+    [`## ${title}`].concat(all.filter((plugin) => plugin.kind === kind).map(pluginText)),
+  );
+}
+
+interface Block {
+  description?: string;
+}
+
+/** The settings of a run file by its blocks. */
+function blocksText(): string[] {
+  const all = settingsOf(ConfigSchema);
+  return Object.entries(ConfigSchema.properties as Record<string, Block>).flatMap(
+    ([name, { description = '' }]) => {
+      const own = all.filter(({ path }) => new RegExp(`^${name}(?:[.[]|$)`).test(path));
+      return [`## ${code(`${name}:`)}`, `${plain(description)}.`, settingsTable(own)];
+    },
+  );
+}
+
+/** `docs/reference/settings.md` */
+export const settingsPage = (): string =>
+  page(
+    'Settings',
+    'Every setting of a run file, its default and its meaning. A setting without a default may be left out unless it is required. `agent-rl train --config FILE --dry-run` checks a file.',
+    'A block that names a plugin by `type` (`tools`, `environment`, `policy`, `rewards`, `policy.toolCallFormat`) also takes the settings of that plugin, which follow those of the run. `agent-rl plugins NAME` shows them too, those of your own plugins included. `extends:` names a run file, or a list of them, that this one goes over.',
+    ...blocksText(),
+    ...pluginsText(),
+    '## Corpus index',
+    'Settings of `agent-rl index --config FILE`, also given as `--set path=value`.',
+    settingsTable(settingsOf(BuildSettings)),
+  );
