@@ -5,7 +5,7 @@ import { isRecord } from '../../../model/config/is-record.ts';
 
 /**
  * What a package.json in `project` names to get the copy of this package that is running: the folder of a checkout, the
- * tarball it was installed from, or its version.
+ * tarball or repository it was installed from, or its version.
  *
  * @param root the folder of this package's package.json
  */
@@ -15,7 +15,8 @@ export function ownSpecifier(root: string, project: string): string {
   const name = basename(root);
   const installed = entryOf(join(modules, '.package-lock.json'), `node_modules/${name}`);
   const resolved = installed['resolved'];
-  if (typeof resolved !== 'string' || !resolved.startsWith('file:')) return versionOf(root);
+  if (typeof resolved !== 'string' || isRegistrys(resolved)) return versionOf(root);
+  if (!resolved.startsWith('file:')) return resolved;
   return fileSpecifier(resolve(dirname(modules), resolved.slice('file:'.length)), project);
 }
 
@@ -26,6 +27,9 @@ export const givenSpecifier = (given: string, project: string): string =>
 /** With forward slashes on every system, as npm writes it. */
 const fileSpecifier = (target: string, project: string): string =>
   `file:${relative(project, target).split(sep).join('/')}`;
+
+/** Whether an address is a registry's, which keeps tarballs below `/-/`. */
+const isRegistrys = (resolved: string): boolean => /^https?:.*\/-\//.test(resolved);
 
 /** What npm noted about an installed package; nothing where it was installed otherwise. */
 function entryOf(lockFile: string, place: string): Record<string, unknown> {

@@ -132,9 +132,19 @@ describe('the project depends on', () => {
     expect(ownSpecifier(root, project)).toBe('file:../agent_rl-0.1.0.tgz');
   });
 
+  test('the repository or the address of a tarball', () => {
+    for (const address of [
+      'git+ssh://git@host.test/agent_rl.git#0a1b',
+      'https://host.test/a.tgz',
+    ]) {
+      lock(address);
+      expect(ownSpecifier(root, project)).toBe(address);
+    }
+  });
+
   test('the version of a copy from a registry', () => {
     writeBelow(root, 'package.json', '{"name": "agent_rl", "version": "0.1.7"}');
-    lock('https://registry.test/agent_rl-0.1.7.tgz');
+    lock('https://registry.test/agent_rl/-/agent_rl-0.1.7.tgz');
     expect(ownSpecifier(root, project)).toBe('^0.1.7');
     writeBelow(folder, 'work/node_modules/.package-lock.json', 'not JSON');
     expect(ownSpecifier(root, project)).toBe('^0.1.7');
