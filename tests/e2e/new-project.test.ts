@@ -40,9 +40,9 @@ test('a new project compiles, and its own tests pass', () => {
 test('it makes its tasks and demonstrations', () => {
   expect(run('build/data/make-tasks.js')).toMatchObject(fine);
   expect(run('build/data/make-demonstrations.js')).toMatchObject(fine);
-  expect(readLines(project, 'dataset', 'train.jsonl')).toHaveLength(480);
-  expect(readLines(project, 'dataset', 'eval.jsonl')).toHaveLength(210);
-  expect(readLines(project, 'dataset', 'demonstrations.jsonl')).toHaveLength(2400);
+  expect(readLines(project, 'tasks', 'train.jsonl')).toHaveLength(480);
+  expect(readLines(project, 'tasks', 'eval.jsonl')).toHaveLength(210);
+  expect(readLines(project, 'tasks', 'demonstrations.jsonl')).toHaveLength(2400);
 });
 
 test('it trains on the demonstrations, and from there by reward', () => {

@@ -5,7 +5,7 @@ import { questionsOf } from './questions.ts';
 import { writeLines } from './write-lines.ts';
 
 /*
- * Writes dataset/demonstrations.jsonl: one conversation a line. With --careful, dataset/careful-demonstrations.jsonl:
+ * Writes tasks/demonstrations.jsonl: one conversation a line. With --careful, tasks/careful-demonstrations.jsonl:
  * the same questions without a mistake.
  */
 
@@ -14,7 +14,7 @@ const made = questionsOf('demonstrations', 2400).map((question, index) =>
   demonstrate(question, new KeyedRng('demonstration', index), careful),
 );
 await writeLines(
-  `dataset/${careful ? 'careful-demonstrations' : 'demonstrations'}.jsonl`,
+  `tasks/${careful ? 'careful-demonstrations' : 'demonstrations'}.jsonl`,
   made.map(({ messages }) => ({ messages })),
 );
 const right = made.filter((one) => one.right).length;

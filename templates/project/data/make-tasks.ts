@@ -2,7 +2,7 @@ import { writeLines } from './write-lines.ts';
 import { questionsOf, type Question, type Split } from './questions.ts';
 
 /*
- * Writes dataset/train.jsonl and dataset/eval.jsonl: one task a line.
+ * Writes tasks/train.jsonl and tasks/eval.jsonl: one task a line.
  */
 
 const tasks = (split: Split, count: number) =>
@@ -13,10 +13,10 @@ const tasks = (split: Split, count: number) =>
     answer,
     metadata: {
       kind,
-      // Held-out tasks with a slice are counted apart from the others.
-      ...(split === 'unseen-pair' && { apart: split }),
+      // Held-out tasks with a slice are reported separately, and are not in the total.
+      ...(split === 'unseen-pair' && { slice: split }),
     },
   }));
 
-await writeLines('dataset/train.jsonl', tasks('train', 480));
-await writeLines('dataset/eval.jsonl', [...tasks('eval', 150), ...tasks('unseen-pair', 60)]);
+await writeLines('tasks/train.jsonl', tasks('train', 480));
+await writeLines('tasks/eval.jsonl', [...tasks('eval', 150), ...tasks('unseen-pair', 60)]);
