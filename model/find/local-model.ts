@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
 import { holdsAdapter } from '../adapters/adapter-files.ts';
 import { type HubModel, hubModelOf } from './hub/hub-model.ts';
 import { localLayers } from './local-layers.ts';
-import { modelFolder } from './model-folder.ts';
+import { modelFolder, placesOf } from './model-folder.ts';
 import type { LoadedConfig } from '../../agent_rl/config/index.ts';
 
 /** What every search is given. */
@@ -77,9 +76,6 @@ export async function withLocalModel<Options extends Search & { loaded: LoadedCo
   };
   return { ...options, loaded: { ...loaded, config } };
 }
-
-/** Where a folder of this name would be. */
-const placesOf = (name: string): readonly string[] => [resolve(name), join(packageRoot(), name)];
 
 /** The model of the hub that is meant, if no folder is. */
 const onHub = (name: string, revision: string | undefined): HubModel | undefined =>

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 
 import type { Config } from '../../agent_rl/config/index.ts';
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
@@ -11,8 +11,7 @@ import { localLayers } from './local-layers.ts';
 type NamedModel = Pick<Config['model'], 'path' | 'hfModelName'>;
 
 const remedies = {
-  config:
-    'Give a Hugging Face model folder, or a model of the hub as org/name, with --model.',
+  config: 'Give a Hugging Face model folder, or a model of the hub as org/name, with --model.',
   command: 'Give a Hugging Face model folder, or a model of the hub as org/name.',
 } as const;
 
@@ -26,15 +25,19 @@ export function modelFolder(
   namedBy: keyof typeof remedies = 'config',
 ): string {
   const name = model.hfModelName ?? model.path;
-  const places = [resolve(name), join(packageRoot(), name)];
+  const places = placesOf(name);
   const found = places.find(holdsModel);
   if (found !== undefined) return found;
   const hub = model.hfModelName === undefined ? '' : ' A model of the hub is named as org/name.';
   throw new AgentRlError(
     'MODEL_INVALID',
-    `No model is in "${name}": neither ${places.join(' nor ')} holds a config.json or an adapter_config.json.${hub} ${remedies[namedBy]}`,
+    `No model is in "${name}": there is no config.json and no adapter_config.json in ${places.join(' or ')}.${hub} ${remedies[namedBy]}`,
   );
 }
+
+/** Where a model's folder of this name would be: an absolute name stands for one place alone. */
+export const placesOf = (name: string): readonly string[] =>
+  isAbsolute(name) ? [name] : [resolve(name), join(packageRoot(), name)];
 
 /** Where tokenizer and template are: an adapter may come without, and then speaks as the model under it. */
 export async function textFolder(folder: string): Promise<string> {

@@ -1,7 +1,7 @@
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import type { PreparedRun } from '../../agent_rl/compose/prepare-run.ts';
+import { prepareRun } from '../../agent_rl/compose/prepare-run.ts';
 import { runSft } from '../../agent_rl/jobs/train/sft.ts';
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 import type { Message } from '../../agent_rl/core/message.ts';
@@ -9,26 +9,21 @@ import { packageRoot } from '../../agent_rl/core/package-root.ts';
 import { conversationLine } from '../../dataset/demonstrations/conversations.ts';
 import { copyLanguageModelFiles } from '../../model/text/language-model.ts';
 import { loadModel, saveModel } from '../../model/weights/load-model.ts';
-import type { ModelConfig } from '../../model/config/architecture.ts';
-import type { initialParameters } from '../../model/config/parameters.ts';
+import type { Starter } from './starters.ts';
+import { teacherConversations } from './teacher-conversations.ts';
 import { tokenizerConfig } from './tokenizer-config.ts';
 import { trainTokenizer } from './train-tokenizer.ts';
 
 export interface StarterOptions {
-  /** The warm-up's run file. `model.path` is where the fresh weights go, `dataset.dir` where the conversations do. */
-  prepared: PreparedRun;
-  conversations: readonly (readonly Message[])[];
-  /** Of the fresh model; the tokenizer gets as many entries as it has. */
-  model: ModelConfig;
-  /** Makes the fresh weights. */
-  weights: typeof initialParameters;
-  /** What the tokenizer keeps apart; see `trainTokenizer`. */
-  apart: string;
-  /** What the tokenizer sees between a thought, a text and a call. */
-  between: string;
+  starter: Starter;
+  seed: number;
   /** Folder that the finished model goes to. */
   out: string;
-  say: (text: string) => void;
+  /** Run file of the supervised training. */
+  config: string;
+  /** The teacher makes no mistakes. */
+  reliable: boolean;
+  print: (text: string) => void;
 }
 
 /** Conversations the tokenizer is trained on; more change nothing it keeps. */
@@ -36,46 +31,40 @@ const tokenizerConversations = 4000;
 
 /** Makes a starter model from nothing: a tokenizer trained on conversations, fresh weights, supervised training. */
 export async function makeStarter(options: StarterOptions): Promise<void> {
-  const { prepared, conversations, model, out, say } = options;
-  const { config } = prepared.loaded;
-  const { dir } = config.datasets[0]!;
+  const { starter, seed, out, reliable, print } = options;
+  const prepared = await prepareRun({
+    file: options.config,
+    flags: [{ source: '--seed', path: 'run.seed', value: seed }],
+  });
+  const { datasets, dataset, model, train } = prepared.loaded.config;
+  const count = train.iterations * train.batchSize;
+  const conversations = [...teacherConversations(prepared, seed, count, { reliable })];
+  const { dir } = datasets[0]!;
   await mkdir(dir, { recursive: true });
-  const file = path.join(dir, `${config.dataset.trainSplit}.jsonl`);
+  const file = path.join(dir, `${dataset.trainSplit}.jsonl`);
   const lines = conversations.map((messages) => `${conversationLine(messages)}\n`);
   await writeFile(file, lines.join(''));
-  say(`${file}: ${conversations.length} conversations`);
+  print(`${file}: ${conversations.length} conversations`);
 
-  const fresh = config.model.path;
-  await makeFresh(fresh, { ...options, seed: config.run.seed });
-  say(`${fresh}: tokenizer of ${model.vocabSize} entries and fresh weights`);
+  const fresh = model.path;
+  await makeFresh(fresh, starter, { conversations, seed });
+  print(`${fresh}: tokenizer of ${starter.model.vocabSize} entries and fresh weights`);
 
-  const result = await runSft({
-    ...prepared,
-    dryRun: false,
-    signal: new AbortController().signal,
-    print: say,
-  });
+  const { signal } = new AbortController();
+  const result = await runSft({ ...prepared, dryRun: false, signal, print });
   const trained = await loadModel(String(result['checkpoint']));
   await mkdir(out, { recursive: true });
   await rm(path.join(out, 'model.safetensors'), { force: true });
   await saveModel(out, { ...trained, storedDtype: 'F32' });
   await copyLanguageModelFiles(fresh, out);
-  say(`${out}: weights ${String(result['weightsSha256'])}`);
+  print(`${out}: weights ${String(result['weightsSha256'])}`);
 }
 
 /** A model folder with a trained tokenizer and untrained weights. */
 async function makeFresh(
   folder: string,
-  {
-    conversations,
-    model,
-    weights,
-    apart,
-    between,
-    seed,
-  }: Pick<StarterOptions, 'conversations' | 'model' | 'weights' | 'apart' | 'between'> & {
-    seed: number;
-  },
+  { model, weights, pieces, between }: Starter,
+  { conversations, seed }: { conversations: readonly (readonly Message[])[]; seed: number },
 ): Promise<void> {
   const texts = conversations
     .slice(0, tokenizerConversations)
@@ -83,7 +72,7 @@ async function makeFresh(
   await mkdir(folder, { recursive: true });
   await writeFile(
     path.join(folder, 'tokenizer.json'),
-    await trainTokenizer(texts, model.vocabSize, apart),
+    await trainTokenizer(texts, model.vocabSize, pieces),
   );
   await writeFile(path.join(folder, 'tokenizer_config.json'), tokenizerConfig);
   await copyFile(

@@ -23,7 +23,7 @@ export const searchPieces = String.raw` ?[A-Z][aeio][lnr](?=[a-z])| ?\d`;
 /** Both. */
 export const mixedPieces = `${codePieces}|${searchPieces}`;
 
-const skeleton = (apart: string) => ({
+const skeleton = (pieces: string) => ({
   version: '1.0',
   truncation: null,
   padding: null,
@@ -32,7 +32,7 @@ const skeleton = (apart: string) => ({
   pre_tokenizer: {
     type: 'Sequence',
     pretokenizers: [
-      { type: 'Split', pattern: { Regex: apart }, behavior: 'Isolated', invert: false },
+      { type: 'Split', pattern: { Regex: pieces }, behavior: 'Isolated', invert: false },
       { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true },
     ],
   },
@@ -68,19 +68,19 @@ function byteCharacters(): string[] {
  *
  * The trainer takes no options, so it learns all merges and the first ones are kept.
  *
- * @param apart regular expression of pieces that never join their neighbours
+ * @param pieces regular expression of pieces that never join their neighbours
  * @returns the text of a tokenizer.json
  */
 export async function trainTokenizer(
   texts: readonly string[],
   vocabSize: number,
-  apart: string,
+  pieces: string,
 ): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'agent-rl-tokenizer-'));
   try {
     const corpus = join(folder, 'corpus.txt');
     await writeFile(corpus, texts.join('\n'));
-    const trained = Tokenizer.fromString(JSON.stringify(skeleton(apart)));
+    const trained = Tokenizer.fromString(JSON.stringify(skeleton(pieces)));
     trained.train([corpus]);
     const file = join(folder, 'tokenizer.json');
     trained.save(file);

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolder();
 
-/** The weights are made by `make-search-starter` and are not among the files yet. */
+/** The weights are made by `make-starter search-starter` and are not among the files yet. */
 const made = existsSync(join(packageRoot(), 'model', 'search-starter', 'model.safetensors'));
 const whenMade = made ? describe : describe.skip;
 

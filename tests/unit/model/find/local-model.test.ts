@@ -98,6 +98,13 @@ test('what is neither a folder nor org/name is said to be neither', async () => 
   expect(() => modelFolder(config)).toThrow(/No model is in "gpt2".*named as org\/name/);
 });
 
+test('an absolute path that holds no model is named as the only place', () => {
+  const path = join(tmpdir(), 'nowhere', 'model');
+  expect(() => modelFolder({ model: { path } })).toThrow(
+    `No model is in "${path}": there is no config.json and no adapter_config.json in ${path}. Give`,
+  );
+});
+
 const named = (name: string, revision?: string) =>
   localModel({ name, revision, signal: new AbortController().signal, print: () => undefined });
 
