@@ -5,7 +5,7 @@ import json
 import os
 import socket
 
-from jail import REPORT
+from walls.jail import REPORT
 from loop import READ, Reader, Writer
 
 # Results and verdicts come as notes; all others are a few words, and what a program may add to them is not read.

@@ -5,7 +5,7 @@ import os
 import sys
 
 import entries
-import kernel
+from walls import kernel
 
 # Where an entry finds its descriptors: standard input, output and error, notes to the supervisor, a channel to another
 # sandbox, and the job itself.

@@ -16,10 +16,9 @@ import time
 _here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [_here, os.path.dirname(os.path.dirname(_here))]
 
-import kernel
-import work_folder
+from walls import kernel, work_folder
 import zygote
-from jail import LiteJail, NamespaceJail
+from walls.jail import LiteJail, NamespaceJail
 from supervisor import Supervisor
 
 _CLEARING_S = 10

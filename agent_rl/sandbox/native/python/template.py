@@ -11,7 +11,7 @@ import os
 import socket
 import struct
 
-import kernel
+from walls import kernel
 from child import run_child
 
 REPLY = struct.Struct('=i')

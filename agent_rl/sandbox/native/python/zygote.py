@@ -12,7 +12,7 @@ import signal
 import socket
 import time
 
-import kernel
+from walls import kernel
 import template
 
 _MOST_DESCRIPTORS = 16

@@ -10,7 +10,7 @@ withPython('The first process of a namespace', () => {
   test('holds the signals that pause a session before there is a program, whose own mask is untouched', () => {
     const masks = evaluatePython(`
 import os, signal, types
-import jail, kernel
+from walls import jail, kernel
 
 masks = {}
 mask = lambda: sorted(signal.pthread_sigmask(signal.SIG_BLOCK, []))
@@ -48,7 +48,7 @@ withPython('A copy that the kernel refuses', () => {
   test('is told by its reason, never taken for the copy itself', () => {
     // CLONE_THREAD without what it needs.
     const answer = evaluatePython(`
-import kernel
+from walls import kernel
 try:
     kernel.clone(0x10000)
 except OSError as error:
@@ -62,7 +62,7 @@ withPython('Users of runs', () => {
   const usersOf = (asRoot: boolean, taken: string): unknown =>
     evaluatePython(`
 import os
-import jail
+from walls import jail
 own = object.__new__(jail.NamespaceJail)
 own._as_root, own._spawned = ${asRoot ? 'True' : 'False'}, 0
 taken = ${taken}
@@ -92,7 +92,7 @@ withPython('Threads of runs without root', () => {
   const toldOn = (release: string): unknown =>
     evaluatePython(`
 import os, platform
-import jail, kernel, root_folder
+from walls import jail, kernel, root_folder
 platform.release = lambda: '${release}'
 os.getuid = lambda: 1000
 root_folder.enter_namespaces = lambda *_: None
@@ -112,7 +112,7 @@ print(json.dumps(jail.NamespaceJail([]).describe()['tasks']))`);
   test('are told as shared where a namespace of its own is refused', () => {
     const told = evaluatePython(`
 import os
-import jail, kernel, root_folder
+from walls import jail, kernel, root_folder
 def refuse(_flags): raise PermissionError()
 os.getuid = lambda: 1000
 root_folder.enter_namespaces = lambda *_: None

@@ -9,7 +9,7 @@ import { evaluatePython, hasNativePython } from '../../../../support/python.ts';
 
 type Table = Readonly<Record<string, number>>;
 
-const python = join(packageRoot(), 'agent_rl', 'sandbox', 'native', 'python');
+const python = join(packageRoot(), 'agent_rl', 'sandbox', 'native', 'python', 'walls');
 const tableOf = (machine: string): Table =>
   JSON.parse(readFileSync(join(python, `syscalls-${machine}.json`), 'utf8')) as Table;
 
@@ -54,7 +54,7 @@ native.each(['x86_64', 'aarch64'] as const)('The filter of system calls on %s', 
   const built = (ownFiles: boolean, more = ''): Buffer =>
     Buffer.from(
       evaluatePython(
-        `import seccomp, syscall_table\nprint(json.dumps(seccomp.build_filter(syscall_table.numbers('${machine}'), '${machine}', pid=${ownPid}, own_files=${ownFiles ? 'True' : 'False'}${more}).hex()))`,
+        `from walls import seccomp, syscall_table\nprint(json.dumps(seccomp.build_filter(syscall_table.numbers('${machine}'), '${machine}', pid=${ownPid}, own_files=${ownFiles ? 'True' : 'False'}${more}).hex()))`,
       ) as string,
       'hex',
     );
@@ -195,7 +195,7 @@ native.each(['x86_64', 'aarch64'] as const)('The filter of system calls on %s', 
 
   test('decides every call there is as the lists say, and what is in none does not exist', () => {
     const lists = evaluatePython(
-      'import seccomp\nprint(json.dumps([seccomp.ALLOWED + seccomp.ATTRIBUTES, seccomp.REFUSED, seccomp.UNSUPPORTED]))',
+      'from walls import seccomp\nprint(json.dumps([seccomp.ALLOWED + seccomp.ATTRIBUTES, seccomp.REFUSED, seccomp.UNSUPPORTED]))',
     ) as string[][];
     const verdicts = [allowed, failed(EPERM), failed(ENOTSUP)];
     const byArguments = new Set(
@@ -210,7 +210,7 @@ native.each(['x86_64', 'aarch64'] as const)('The filter of system calls on %s', 
   });
   test('names only calls that some machine has', () => {
     const names = evaluatePython(
-      'import seccomp\nprint(json.dumps(seccomp.ALLOWED + seccomp.REFUSED + seccomp.ATTRIBUTES + seccomp.UNSUPPORTED))',
+      'from walls import seccomp\nprint(json.dumps(seccomp.ALLOWED + seccomp.REFUSED + seccomp.ATTRIBUTES + seccomp.UNSUPPORTED))',
     ) as string[];
     const known = { ...tableOf('x86_64'), ...tableOf('aarch64') };
     expect(names.filter((name) => known[name] === undefined)).toEqual([]);
@@ -221,7 +221,7 @@ native.each(['x86_64', 'aarch64'] as const)('The filter of system calls on %s', 
 native('The filter of system calls', () => {
   test('kills the second convention of x86-64 kernels, x32', () => {
     const hex = evaluatePython(
-      "import seccomp, syscall_table\nprint(json.dumps(seccomp.build_filter(syscall_table.numbers('x86_64'), 'x86_64', pid=2, own_files=True).hex()))",
+      "from walls import seccomp, syscall_table\nprint(json.dumps(seccomp.build_filter(syscall_table.numbers('x86_64'), 'x86_64', pid=2, own_files=True).hex()))",
     ) as string;
     const call = { number: 0x40000000 + 1, machine: codes.x86_64 };
     expect(runFilter(Buffer.from(hex, 'hex'), call)).toBe(killed);

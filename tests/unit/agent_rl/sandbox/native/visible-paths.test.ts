@@ -14,7 +14,7 @@ native('What a program can see of the machine', () => {
   const at = (path: string): string => join(top, path);
   const without = (hidden: readonly string[]): unknown =>
     evaluatePython(
-      `import visible_paths\nprint(json.dumps(visible_paths._without(${JSON.stringify(at('lib'))}, ${JSON.stringify(hidden)})))`,
+      `from walls import visible_paths\nprint(json.dumps(visible_paths._without(${JSON.stringify(at('lib'))}, ${JSON.stringify(hidden)})))`,
     );
   beforeAll(() => {
     for (const folder of [
@@ -48,7 +48,7 @@ native('What a program can see of the machine', () => {
   test('is nothing of this package, its parts nor the folders around it', () => {
     const root = packageRoot();
     const paths = evaluatePython(
-      `import visible_paths\nprint(json.dumps(visible_paths.visible_paths([${JSON.stringify(root)}])))`,
+      `from walls import visible_paths\nprint(json.dumps(visible_paths.visible_paths([${JSON.stringify(root)}])))`,
     ) as string[];
     expect(paths.filter((path) => root.startsWith(path) || path.startsWith(root))).toEqual([]);
     expect(paths.some((path) => path.includes('/lib'))).toBe(true);

@@ -8,14 +8,10 @@ import signal
 import struct
 import tempfile
 
-import kernel
-import landlock
-import root_folder
-import seccomp
-import work_folder
-from limits import address_space, apply_limits, count_tasks
-from syscall_table import numbers
-from visible_paths import DEVICES, visible_paths
+from walls import kernel, landlock, root_folder, seccomp, work_folder
+from walls.limits import address_space, apply_limits, count_tasks
+from walls.syscall_table import numbers
+from walls.visible_paths import DEVICES, visible_paths
 
 _FIRST_USER, _USERS = 64000, 1000
 # For what a user without root starts later, other runs included.

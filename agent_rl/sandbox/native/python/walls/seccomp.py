@@ -8,7 +8,7 @@ EPERM; all others, those of future kernels included, do not exist (ENOSYS). Anot
 import errno
 import struct
 
-from kernel import (
+from walls.kernel import (
     NEW_NAMESPACE_CGROUP, NEW_NAMESPACE_IPC, NEW_NAMESPACE_MOUNT, NEW_NAMESPACE_NET, NEW_NAMESPACE_PID,
     NEW_NAMESPACE_USER, NEW_NAMESPACE_UTS,
 )

@@ -5,7 +5,7 @@ import os
 import signal
 import struct
 
-from syscall_table import numbers
+from walls.syscall_table import numbers
 
 _libc = ctypes.CDLL(None, use_errno=True)
 # Keeps the interpreter's lock, which a raw clone() needs.

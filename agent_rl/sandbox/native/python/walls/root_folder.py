@@ -2,12 +2,12 @@
 
 import os
 
-from kernel import (
+from walls.kernel import (
     MOUNT_BIND, MOUNT_NO_DEV, MOUNT_NO_EXEC, MOUNT_NO_SUID, MOUNT_PRIVATE, MOUNT_READ_ONLY, MOUNT_RECURSIVE,
     MOUNT_REMOUNT, NEW_NAMESPACE_IPC, NEW_NAMESPACE_MOUNT, NEW_NAMESPACE_NET, NEW_NAMESPACE_USER,
     NEW_NAMESPACE_UTS, enter_root, mount, unshare,
 )
-from visible_paths import DEVICES
+from walls.visible_paths import DEVICES
 
 WORK_FOLDER = '/tmp'
 _MOUNT_POINTS = ('/tmp', '/var/tmp', '/run', '/mnt', '/opt', '/home')

@@ -7,9 +7,9 @@ import sysconfig
 _LIBRARIES = ('/lib', '/lib64', '/usr/lib', '/usr/lib64')
 _SHARED_PREFIXES = ('/usr', '/usr/local')
 _DATA = ('/usr/share/zoneinfo', '/etc/ld.so.cache')
-_here = os.path.dirname(os.path.abspath(__file__))
+_program = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Where our own modules are, which every run inherits in memory.
-_own = (_here, os.path.dirname(os.path.dirname(_here)))
+_own = (_program, os.path.dirname(os.path.dirname(_program)))
 DEVICES = ('/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom')
 
 

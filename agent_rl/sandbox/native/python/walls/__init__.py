@@ -1,0 +1,1 @@
+"""What a sandboxed process is shut in by."""
