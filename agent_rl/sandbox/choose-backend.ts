@@ -57,8 +57,9 @@ export async function chooseBackend(options: BackendOptions): Promise<ChosenBack
       return { tier, sandbox: await startBackend(tier, options), skipped };
     } catch (error) {
       if (!AgentRlError.is(error) || error.code !== 'SANDBOX_UNAVAILABLE') throw error;
+      const why = messageOf(error).replaceAll(/\s+/g, ' ');
       // Two levels of one backend most often lack the same.
-      if (!skipped.includes(messageOf(error))) skipped.push(messageOf(error));
+      if (!skipped.includes(why)) skipped.push(why);
     }
   }
   throw new AgentRlError(

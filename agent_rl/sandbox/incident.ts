@@ -4,7 +4,11 @@ export interface SandboxIncident {
   message: string;
 }
 
-/** Incidents of a run. Who listens is told of those before, too. */
+/** Whether it says that this machine does not allow what the level protects elsewhere. */
+export const isMissingProtection = ({ kind }: SandboxIncident): boolean =>
+  kind === 'addresses' || kind === 'threads';
+
+/** Incidents of a run. Who listens is notified of those before, too. */
 export class IncidentLog {
   readonly #all: SandboxIncident[] = [];
   #tell: (incident: SandboxIncident) => void = () => undefined;
@@ -20,7 +24,7 @@ export class IncidentLog {
     this.#all.forEach(tell);
   }
 
-  get count(): number {
-    return this.#all.length;
+  get all(): readonly SandboxIncident[] {
+    return this.#all;
   }
 }

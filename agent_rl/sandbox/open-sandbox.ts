@@ -50,7 +50,7 @@ export async function openSandbox(options: OpenSandboxOptions): Promise<OpenedSa
     skipped,
     incidents,
     get counts() {
-      return { ...memory.counts, incidents: incidents.count };
+      return { ...memory.counts, incidents: incidents.all.length };
     },
   };
 }

@@ -50,6 +50,9 @@ test('agent-rl chat shows one prompt and its answer by where the tokens came fro
 test('agent-rl doctor tells what is missing and lets no driver write beside it', () => {
   const { code, stdout, stderr } = ran('doctor');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(
+    /^yes {2}sandbox .*, Python \d.*\n(?: +(?:skipped|misses): .*\n)* +does not stop: /m,
+  );
   expect(stdout).toMatch(/^yes {2}device cpu +ONNX Runtime, cpu/m);
   expect(stdout).toMatch(/^(yes|no ) {2}device webgpu /m);
   expect(stdout).toContain('The default job can run here.');

@@ -3,7 +3,9 @@ import { availableParallelism, cpus, freemem, totalmem } from 'node:os';
 import { resolve } from 'node:path';
 
 import { messageOf } from '../../core/errors.ts';
-import { openSandbox } from '../../sandbox/index.ts';
+import { isMissingProtection } from '../../sandbox/incident.ts';
+import { openSandbox, type OpenedSandbox } from '../../sandbox/open-sandbox.ts';
+import { tierFacts } from '../../sandbox/tier-facts.ts';
 import type { CheckResult } from '../job.ts';
 import { tryDevices } from './try-devices.ts';
 
@@ -15,6 +17,8 @@ export interface Finding {
   required: boolean;
   /** What was found, or what is missing. */
   detail: string;
+  /** What else is to be known of it, a line each. */
+  notes?: readonly string[];
 }
 
 export interface DoctorReport extends CheckResult {
@@ -106,8 +110,10 @@ async function sandboxFinding(): Promise<Finding> {
         code: 'print(6 * 7)',
       });
       const available = status === 'ok' && stdout.trim() === '42';
-      const detail = available ? `${level}, ${python}` : `a program ended as ${status}: ${message}`;
-      return { ...finding, available, detail };
+      const detail = available
+        ? `${level}, Python ${python}`
+        : `a program ended as ${status}: ${message}`;
+      return { ...finding, available, detail, notes: sandboxNotes(sandbox) };
     } finally {
       await sandbox.close();
     }
@@ -116,9 +122,21 @@ async function sandboxFinding(): Promise<Finding> {
   }
 }
 
-const line = ({ name, available, required, detail }: Finding): string => {
+/** What the sandbox that was chosen is not, and why. */
+export const sandboxNotes = ({
+  skipped,
+  incidents,
+  tier,
+}: Pick<OpenedSandbox, 'skipped' | 'incidents' | 'tier'>): string[] => [
+  ...skipped.map((why) => `skipped: ${why}`),
+  ...incidents.all.filter(isMissingProtection).map(({ message }) => `misses: ${message}`),
+  `does not stop: ${tierFacts[tier].doesNotStop.join('; ')}`,
+];
+
+const line = ({ name, available, required, detail, notes = [] }: Finding): string => {
   const mark = available ? 'yes' : required ? 'NO ' : 'no ';
-  return `${mark}  ${name.padEnd(28)} ${detail.split('\n', 1)[0]}`;
+  const first = `${mark}  ${name.padEnd(28)} ${detail.split('\n', 1)[0]}`;
+  return [first, ...notes.map((note) => `${' '.repeat(34)}${note}`)].join('\n');
 };
 
 /** Looks at what a run would need and shows it; `ok` when the default job can run. */

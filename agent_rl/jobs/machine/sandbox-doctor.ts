@@ -1,5 +1,6 @@
 import { messageOf } from '../../core/errors.ts';
 import type { Sandbox } from '../../core/services/sandbox.ts';
+import { isMissingProtection, type SandboxIncident } from '../../sandbox/incident.ts';
 import { startBackend, type SandboxTier } from '../../sandbox/choose-backend.ts';
 import { behindLayers } from '../../sandbox/open-sandbox.ts';
 import { kernelProbes } from '../../sandbox/probes/kernel-probes.ts';
@@ -16,6 +17,8 @@ export interface TierFinding extends TierFacts {
   available: boolean;
   /** Why it is not, or what it is. */
   detail: string;
+  /** What the level protects elsewhere and this machine does not let it. */
+  misses: readonly string[];
   probes: number;
   /** Names of the probes that reached the host; empty where all held. */
   escaped: readonly string[];
@@ -46,37 +49,52 @@ export async function sandboxDoctor(options: SandboxDoctorOptions): Promise<Sand
     findings.push(finding);
   }
   const auto = findings.find(({ available }) => available)?.tier ?? null;
-  options.print(
-    auto === null ? 'No sandbox can be had here.' : `sandbox.type auto takes ${auto} here.`,
-  );
+  options.print(conclusion(auto, findings));
   const ok = auto !== null && findings.every(({ escaped }) => escaped.length === 0);
   return { ok, auto, findings };
+}
+
+/** Which sandbox is chosen, and which stronger ones are not. */
+function conclusion(auto: SandboxTier | null, findings: readonly TierFinding[]): string {
+  if (auto === null) return 'No sandbox is available here; see why above.';
+  const stronger = findings.slice(
+    0,
+    findings.findIndex(({ tier }) => tier === auto),
+  );
+  if (stronger.length === 0) return `sandbox.type auto takes ${auto} here, the strongest.`;
+  const reasons = [...new Set(stronger.map(({ detail }) => detail))];
+  return `sandbox.type auto takes ${auto} here, not ${stronger.map(({ tier }) => tier).join(' or ')}: ${reasons.join(' ')}`;
 }
 
 async function examine(tier: SandboxTier, options: SandboxDoctorOptions): Promise<TierFinding> {
   const probes = tier === 'pyodide' ? escapeProbes : kernelProbes;
   const started = performance.now();
   const facts = { tier, ...tierFacts[tier] };
+  const misses: string[] = [];
+  const onIncident = (incident: SandboxIncident): void => {
+    if (isMissingProtection(incident)) misses.push(incident.message);
+  };
   let sandbox: Sandbox;
   try {
-    const backend = await startBackend(tier, { ...options, type: tier, workers: 1 });
+    const backend = await startBackend(tier, { ...options, type: tier, workers: 1, onIncident });
     sandbox = behindLayers(backend, { workers: 1 });
   } catch (error) {
-    return { ...facts, available: false, detail: messageOf(error), probes: 0, escaped: [] };
+    const detail = messageOf(error);
+    return { ...facts, available: false, detail, misses, probes: 0, escaped: [] };
   }
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   try {
     const { level, python } = sandbox.capabilities();
     const escaped = await tryProbes((code) => sandbox.execute({ kind: 'run', code }), probes);
     const detail = `${level}, Python ${python}, ready after ${seconds} s`;
-    return { ...facts, available: true, detail, probes: probes.length, escaped };
+    return { ...facts, available: true, detail, misses, probes: probes.length, escaped };
   } finally {
     await sandbox.close();
   }
 }
 
 function described(finding: TierFinding): string {
-  const { tier, available, detail, probes, escaped, stops, doesNotStop } = finding;
+  const { tier, available, detail, misses, probes, escaped, stops, doesNotStop } = finding;
   if (!available) return `no   ${tier.padEnd(12)} ${detail}`;
   const held = `${probes - escaped.length} of ${probes} probes held`;
   const out = escaped.length === 0 ? held : `${held}; OUT: ${escaped.join(', ')}`;
@@ -84,5 +102,6 @@ function described(finding: TierFinding): string {
     `${escaped.length === 0 ? 'yes ' : 'NO  '} ${tier.padEnd(12)} ${detail}; ${out}`,
     `       stops          ${stops.join('; ')}`,
     `       does not stop  ${doesNotStop.join('; ')}`,
+    ...misses.map((what) => `       misses here    ${what}`),
   ].join('\n');
 }

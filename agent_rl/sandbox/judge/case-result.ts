@@ -1,4 +1,5 @@
 import type { RunResult, SandboxStatus } from '../../core/services/sandbox.ts';
+import { lastLine } from '../last-line.ts';
 
 /** What became of one case; `skipped` were not tried since an earlier one ran out of time. */
 export type CaseStatus = 'passed' | 'wrong-answer' | 'skipped' | Exclude<SandboxStatus, 'ok'>;
@@ -34,9 +35,6 @@ export function ofUnreached({ status, message, stderr }: RunResult): CaseResult 
     ...problem,
   };
 }
-
-/** A traceback says at its end what happened. */
-const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? '';
 
 const mostChars = 200;
 

@@ -8,6 +8,7 @@ import { AgentRlError } from '../../core/errors.ts';
 import { packageRoot } from '../../core/package-root.ts';
 import { pythonEnvironment, pythonFlags } from './find-python.ts';
 import { LineSplitter } from './line-splitter.ts';
+import { startProblem } from './start-problem.ts';
 import type { Hello, SupervisorReply, SupervisorRequest } from './protocol.ts';
 
 export interface SupervisorOptions {
@@ -77,7 +78,7 @@ export class SupervisorProcess {
     this.#listen();
   }
 
-  /** @throws AgentRlError `SANDBOX_UNAVAILABLE` when the level cannot be had here. */
+  /** @throws AgentRlError `SANDBOX_UNAVAILABLE` when the level is not available here. */
   static async start(options: SupervisorOptions): Promise<{
     readonly supervisor: SupervisorProcess;
     readonly hello: Hello;
@@ -88,7 +89,7 @@ export class SupervisorProcess {
       await supervisor.end();
       throw new AgentRlError(
         'SANDBOX_UNAVAILABLE',
-        `native:${options.level} is not to be had here: ${hello.failed}. \`agent-rl sandbox doctor\` tells what is.`,
+        `native:${options.level} is not available here: ${startProblem(hello.failed, options)}.`,
       );
     }
     return { supervisor, hello };

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { RunResult } from '../../core/services/sandbox.ts';
+import { lastLine } from '../last-line.ts';
 import { escapeProbes } from './escape-probes.ts';
 import type { EscapeProbe } from './escape-probes.ts';
 import type { ChildResult, ChildSettings } from '../pyodide/protocol.ts';
@@ -86,7 +87,7 @@ export async function tryProbes(
     const result = await run(probeProgram(probes, bait));
     if (!result.stdout.includes('ALL PROBES TRIED')) {
       throw new Error(
-        `its escape probes ended by ${result.status}: ${result.message ?? result.stderr.slice(-500)}`,
+        `its escape probes ended by ${result.status}: ${result.message ?? lastLine(result.stderr)}`,
       );
     }
     const seen = connections > 0 ? ['a connection to the host'] : [];

@@ -1,0 +1,17 @@
+import { expect, test } from '@jest/globals';
+
+import { sandboxNotes } from '../../../../../agent_rl/jobs/machine/doctor.ts';
+import { IncidentLog } from '../../../../../agent_rl/sandbox/incident.ts';
+
+test('The doctor names which sandboxes were skipped, which protections are missing and what is not stopped', () => {
+  const incidents = new IncidentLog();
+  incidents.add({ kind: 'swept', message: 'folders were left behind' });
+  incidents.add({ kind: 'threads', message: 'threads are counted together' });
+  const notes = sandboxNotes({ tier: 'native:lite', skipped: ['native:ns: no'], incidents });
+  expect(notes.slice(0, 2)).toEqual([
+    'skipped: native:ns: no',
+    'misses: threads are counted together',
+  ]);
+  expect(notes[2]).toMatch(/^does not stop: faults of the Linux kernel.*; asking whether a path/);
+  expect(notes).toHaveLength(3);
+});
