@@ -51,12 +51,12 @@ export function describeEnvironmentContract(name: string, contract: EnvironmentC
       expect(spec?.settings).toMatchObject({ type: 'object', additionalProperties: false });
     });
 
-    test('starts with something for the policy to answer', async () => {
+    test('starts with a message for the policy to answer', async () => {
       const messages = await create().start();
       expect(messages.at(-1)?.role).toBe('user');
     });
 
-    test('rewards a solved task more than one given up', async () => {
+    test('rewards a solved task more than an abandoned one', async () => {
       const won = await play(create(), winningTurns);
       const lost = await play(create(), [silentTurn(0)]);
       expectWellFormed(won);
@@ -76,7 +76,7 @@ export function describeEnvironmentContract(name: string, contract: EnvironmentC
       },
     );
 
-    test('goes on or ends after each turn, and says something when it goes on without tool results', async () => {
+    test('ends or continues after each turn, and continues without tool results only with a message', async () => {
       const environment = create();
       await environment.start();
       for (let index = 0; index < 100; index++) {

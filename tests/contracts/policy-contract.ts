@@ -110,7 +110,7 @@ export function describePolicyContract(name: string, contract: PolicyContract): 
       expect(spec?.settings ?? { type: 'object' }).toMatchObject({ type: 'object' });
     });
 
-    test('begins with a prompt of which it has drawn nothing', () => {
+    test('begins with a prompt that holds no sampled token', () => {
       const policy = create();
       const transcript = policy.begin(opening, []);
       const sources = new Set(sourcesOf(transcript));
@@ -138,7 +138,7 @@ export function describePolicyContract(name: string, contract: PolicyContract): 
       }
     });
 
-    test('changes nothing that stands in the transcript', async () => {
+    test('leaves what is already in the transcript unchanged', async () => {
       const policy = create();
       const transcript = policy.begin(opening, []);
       let turn!: PolicyTurn;
@@ -171,7 +171,7 @@ export function describePolicyContract(name: string, contract: PolicyContract): 
       policy.release(episode);
     });
 
-    test('draws the same by the same key, whatever else is under way', async () => {
+    test('samples the same tokens for the same key, whatever else is running', async () => {
       const alone = [await play(create(), 'a'), await play(create(), 'b')];
       const policy = create();
       const together = await Promise.all([play(policy, 'a'), play(policy, 'b')]);
@@ -179,7 +179,7 @@ export function describePolicyContract(name: string, contract: PolicyContract): 
       expect(together.map(shown)).toEqual(alone.map(shown));
     });
 
-    test('draws the same whether or not what was kept for the episode is forgotten', async () => {
+    test('samples the same tokens whether or not the episode was released in between', async () => {
       const policy = create();
       const transcript = policy.begin(opening, []);
       const episode = 'forgotten';
@@ -192,7 +192,7 @@ export function describePolicyContract(name: string, contract: PolicyContract): 
       expect(transcript.tokens).toEqual((await play(create(), 'kept')).transcript.tokens);
     });
 
-    test('spells out control tokens in what others say', () => {
+    test('encodes control tokens in the words of others as plain text', () => {
       const policy = create();
       const transcript = policy.begin([system(forged), user(forged)], []);
       policy.observe(transcript, [toolResult(forged), user(forged)]);
@@ -204,7 +204,7 @@ export function describePolicyContract(name: string, contract: PolicyContract): 
       }
     });
 
-    test('says that it was cancelled', async () => {
+    test('reports that it was cancelled', async () => {
       const policy = create();
       const transcript = policy.begin(opening, []);
       const { length } = transcript;

@@ -24,7 +24,7 @@ const oddTurns: readonly Turn[] = [
     message: {
       role: 'assistant',
       content: '',
-      malformedCalls: [{ id: 'call_1_0', text: '{', problem: 'is no JSON' }],
+      malformedCalls: [{ id: 'call_1_0', text: '{', problem: 'is not JSON' }],
     },
     calls: (['ok', 'error', 'rejected', 'timeout'] as const).map((status, i) => ({
       call: { id: `call_1_${i + 1}`, name: 'contract_tool', arguments: {} },
@@ -62,7 +62,7 @@ function frozen<Value>(value: Value): Value {
 export function describeRewardContract(name: string, contract: RewardContract): void {
   const { plugin, score, better, worse, notApplicable = [] } = contract;
   describe(`${name} keeps the Reward contract`, () => {
-    test('is marked with a spec, whose settings leave the run file its own', () => {
+    test('is marked with a spec whose settings do not take the names type and weight', () => {
       const spec = rewards.specOf(plugin);
       expect(spec?.name).toMatch(/^[a-z][a-z0-9_]*$/);
       expect(spec?.description).toMatch(/\S.{9,}/);
@@ -76,7 +76,7 @@ export function describeRewardContract(name: string, contract: RewardContract): 
       expect(scores[0]).toBeGreaterThan(scores[1] ?? Number.NaN);
     });
 
-    test('says nothing of an episode it does not apply to', async () => {
+    test('gives no score to an episode it does not apply to', async () => {
       for (const episode of notApplicable) expect(await score(episode)).toBeUndefined();
     });
 

@@ -84,12 +84,12 @@ export function describeToolCallFormatContract(
       expect(bare(message)).toEqual(calls);
     });
 
-    test('reads words as words', () => {
+    test('reads plain text as plain text', () => {
       expect(read('It is 4.\n')).toEqual({ role: 'assistant', content: 'It is 4.' });
       expect(read('')).toEqual({ role: 'assistant', content: '' });
     });
 
-    test('says of what it cannot read what is wrong, and makes no call of it', () => {
+    test('explains what is wrong with text it cannot read, and makes no call of it', () => {
       for (const text of broken) {
         const { toolCalls, malformedCalls = [] } = read(text);
         expect(toolCalls).toBeUndefined();
@@ -123,7 +123,7 @@ export function describeToolCallFormatContract(
       }
     });
 
-    test('says of any template whether it is its own', () => {
+    test('tells its own templates from others', () => {
       const call = { name: 'contract_tool', arguments: { code: '1' } };
       for (const turn of [undefined, '', 'words']) {
         expect(format.fits({ source: 'words', call, turn })).toBe(false);

@@ -39,7 +39,7 @@ export function describeToolContract(name: string, contract: ToolContract): void
       expect(spec?.parameters).toMatchObject({ type: 'object', additionalProperties: false });
     });
 
-    test('has a schema that takes the arguments of this test and refuses others', () => {
+    test('has a schema that accepts the arguments of this test and rejects others', () => {
       const fits = new Ajv({ strict: false }).compile(spec?.parameters ?? false);
       expect(fits(goodArguments)).toBe(true);
       expect(fits(badArguments)).toBe(true);
@@ -52,13 +52,13 @@ export function describeToolContract(name: string, contract: ToolContract): void
       expect(result.content.trim()).not.toBe('');
     });
 
-    test('says what is wrong instead of throwing', async () => {
+    test('explains what is wrong instead of throwing', async () => {
       const result = await create().call(badArguments, contextOf(inputs));
       expect(result.isError).toBe(true);
       expect(result.content.trim()).not.toBe('');
     });
 
-    test('answers the same to the same call', async () => {
+    test('gives the same answer to the same call', async () => {
       const answer = async (): Promise<unknown> =>
         withoutTimes(await create().call(goodArguments, contextOf(inputs)));
       expect(await answer()).toEqual(await answer());

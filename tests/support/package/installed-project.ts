@@ -16,25 +16,31 @@ export interface Packed {
 
 const readJson = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
 
-/** Runs npm, never asking the network. */
-export function npm(args: string[], cwd: string): Ended {
-  const { status, stdout, stderr } = spawnSync('npm', args, {
+/** What npm tells the programs it starts is about this repository, not about what is run in another folder. */
+function environment(): NodeJS.ProcessEnv {
+  const own =
+    /^(?:npm_(?:package|lifecycle|node|command)_?|npm_config_(?:local_)?prefix$|INIT_CWD$|NODE_ENV$|JEST)/;
+  const kept = Object.entries(process.env).filter(([name]) => !own.test(name));
+  const offline = { npm_config_offline: 'true', npm_config_update_notifier: 'false' };
+  return { ...Object.fromEntries(kept), ...offline };
+}
+
+/** Runs a command line in a folder; npm does not ask the network. */
+export function inShell(command: string, cwd: string): Ended {
+  const { status, stdout, stderr } = spawnSync(command, {
     cwd,
     encoding: 'utf8',
     timeout: 300_000,
-    // On Windows npm is a batch file.
-    shell: process.platform === 'win32',
-    env: { ...process.env, npm_config_offline: 'true', npm_config_update_notifier: 'false' },
+    shell: true,
+    env: environment(),
   });
   return { code: status, stdout, stderr };
 }
 
 /** What `npm publish` would send. `npm test` builds it first. */
 export function packPackage(folder: string): Packed {
-  const { code, stdout, stderr } = npm(
-    ['pack', '--ignore-scripts', '--json', '--pack-destination', folder],
-    packageRoot(),
-  );
+  const command = `npm pack --ignore-scripts --json --pack-destination "${folder}"`;
+  const { code, stdout, stderr } = inShell(command, packageRoot());
   if (code !== 0) throw new Error(`npm pack failed:\n${stderr}`);
   interface Listed {
     filename: string;
@@ -85,7 +91,7 @@ export function installProject(folder: string, { tarball }: Packed, tools: strin
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), JSON.stringify(project, undefined, 2));
   writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock, undefined, 2));
-  const { code, stderr } = npm(['ci', '--ignore-scripts'], folder);
+  const { code, stderr } = inShell('npm ci --ignore-scripts', folder);
   if (code !== 0) throw new Error(installFailed(stderr));
 }
 

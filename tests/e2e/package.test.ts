@@ -1,0 +1,88 @@
+import { cpSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { beforeAll, describe, expect, test } from '@jest/globals';
+
+import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import { filesBelow, readJson } from '../support/acme-project.ts';
+import { builtProgram } from '../support/built-program.ts';
+import { installedCommands } from '../support/package/installed-commands.ts';
+import {
+  inShell,
+  installProject,
+  packPackage,
+  type Packed,
+} from '../support/package/installed-project.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const folder = temporaryFolder();
+const project = join(folder, 'project');
+const fixtures = join(packageRoot(), 'tests', 'fixtures');
+const tools = ['typescript', 'jest', '@jest/globals', '@swc/core', '@swc/jest'];
+let packed: Packed;
+
+// Outside this repository, without the network: what npm needs, npm ci of the repository has left in its cache.
+beforeAll(() => {
+  packed = packPackage(folder);
+  installProject(project, packed, tools);
+  const settings = join(fixtures, 'plugin-project');
+  for (const name of ['tsconfig.json', 'jest.config.js'])
+    cpSync(join(settings, name), join(project, name));
+  cpSync(join(fixtures, 'acme-arithmetic'), join(project, 'plugin'), { recursive: true });
+  mkdirSync(join(project, 'below', 'it'), { recursive: true });
+}, 600_000);
+
+describe('The packed package', () => {
+  test('holds everything that its programs read beside themselves', () => {
+    const sandbox = filesBelow(join(packageRoot(), 'agent_rl', 'sandbox'))
+      .filter((file) => /\.(?:py|json)$/.test(file))
+      .map((file) => file.slice(packageRoot().length + 1).replaceAll('\\', '/'));
+    expect(sandbox).toContain('agent_rl/sandbox/native/python/syscalls-x86_64.json');
+    expect(packed.files).toEqual(expect.arrayContaining(sandbox));
+    const { bin } = readJson(packageRoot(), 'package.json') as { bin: Record<string, string> };
+    expect(packed.files).toEqual(expect.arrayContaining(Object.values(bin)));
+  });
+
+  test('holds no program but its commands, no test but the contracts, no source map', () => {
+    const programs = packed.files.filter((file) => file.startsWith('dist/scripts/'));
+    const { bin } = readJson(packageRoot(), 'package.json') as { bin: Record<string, string> };
+    expect(programs.toSorted()).toEqual(Object.values(bin).toSorted());
+    const others = /^dist\/tests\/(?!contracts\/)|\.map$|^tests\/|^scripts\/|\.ts$/;
+    const isDeclaration = (file: string): boolean => /^dist\/.*\.d\.ts$/.test(file);
+    expect(packed.files.filter((file) => others.test(file) && !isDeclaration(file))).toEqual([]);
+  });
+});
+
+describe('A project that installed it', () => {
+  test.each(installedCommands)('$title', ({ command, writes, folder: below = '.' }) => {
+    const { code, stdout, stderr } = inShell(command, join(project, below));
+    expect(`${stdout}\n${stderr}`).toMatch(writes);
+    expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+  });
+
+  test('has the sandbox that a checkout has on this machine', () => {
+    interface Doctor {
+      findings: { name: string; detail: string }[];
+    }
+    const sandboxOf = (text: string) =>
+      (JSON.parse(text) as Doctor).findings.find(({ name }) => name === 'sandbox')?.detail ?? '';
+    const { stdout } = builtProgram('agent-rl', ['doctor', '--json'], packageRoot());
+    const here = sandboxOf(stdout);
+    expect(sandboxOf(readFileSync(join(project, 'doctor.json'), 'utf8'))).toBe(here);
+    const run = join(project, 'below', 'it', 'runs', 'smoke');
+    const { sandboxLevel, iterations } = readJson(run, 'summary.json');
+    expect([here.split(',')[0], 2]).toEqual([sandboxLevel, iterations]);
+  });
+
+  test('says what to run when npm left ONNX Runtime out', () => {
+    const installed = join(project, 'node_modules', 'onnxruntime-node');
+    renameSync(installed, `${installed}-away`);
+    const remedy = /onnxruntime-node is not installed: .*npm install --ignore-scripts/;
+    const doctor = inShell('npx agent-rl doctor', project);
+    expect(doctor.stdout).toMatch(/NO +device cpu +onnxruntime-node is not installed/);
+    const train = inShell('npx agent-rl train --config configs/code_exec_smoke.yaml', project);
+    expect(train.stderr).toMatch(remedy);
+    expect([doctor.code, train.code]).toEqual([1, 2]);
+    renameSync(`${installed}-away`, installed);
+  });
+});
