@@ -41,3 +41,9 @@ export function ownOrShipped(
   const path = join(packageRoot(), name);
   return existsSync(path) ? { path, shipped: true } : own;
 }
+
+/** A name as the user gave it, or where the package has it if only the package does. */
+export function namedOrShipped(name: string): string {
+  const { path, shipped } = ownOrShipped(name);
+  return shipped ? path : name;
+}

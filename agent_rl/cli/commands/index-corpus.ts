@@ -1,3 +1,4 @@
+import { namedOrShipped } from '../../core/package-root.ts';
 import type { Command } from '../command.ts';
 import { setsOf } from '../flags/config-flags.ts';
 import { jsonFlag, listFlag, switchFlag, textFlag } from '../flags/flag.ts';
@@ -28,7 +29,7 @@ export const indexCorpus: Command = {
     const json = parsed['json'] === true;
     const { input, output, config } = parsed;
     const result = await jobs.index({
-      input: String(input),
+      input: namedOrShipped(String(input)),
       output: String(output),
       sets: setsOf(parsed),
       rebuild: parsed['rebuild'] === true,

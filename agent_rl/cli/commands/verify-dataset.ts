@@ -1,5 +1,6 @@
 import type { LocalSandboxType, VerifyDatasetOptions } from '../../jobs/job.ts';
 import { AgentRlError } from '../../core/errors.ts';
+import { namedOrShipped } from '../../core/package-root.ts';
 import type { Command } from '../command.ts';
 import { jsonFlag, numberFlag, numberOf, type Parsed, textFlag, textOf } from '../flags/flag.ts';
 import { localSandboxTypes } from '../flags/sandbox-flags.ts';
@@ -33,11 +34,11 @@ export const verifyDataset: Command = {
     const [format, documents] = [textOf(parsed, 'format'), textOf(parsed, 'documents')];
     refuseIdle(parsed, format);
     const result = await jobs.verifyDataset({
-      dataset: String(parsed['dataset']),
+      dataset: namedOrShipped(String(parsed['dataset'])),
       signal: io.signal,
       print: printer(io, json),
       ...(format !== undefined && { format }),
-      ...(documents !== undefined && { documents }),
+      ...(documents !== undefined && { documents: namedOrShipped(documents) }),
       ...sandboxOf(parsed),
     });
     if (json) writeJson(io, result);
