@@ -23,8 +23,8 @@ export interface Command {
   positionals?: Readonly<Record<string, PositionalOptions>>;
   /** Earlier names of its flags, accepted until 0.3, with the names they have now. */
   renamed?: Readonly<Record<string, string>>;
-  /** Flags for the words of a command line in its earlier form, accepted until 0.3; absent for today's form. */
-  flagsOfWords?(words: string[]): string[] | undefined;
+  /** Today's form of the words of a command line, where they are of an earlier one, accepted until 0.3. */
+  wordsOfToday?(words: string[], flags: string[]): string[] | undefined;
   /** Returns the exit code. */
   run(parsed: Parsed, context: CommandContext): Promise<number>;
 }

@@ -1,7 +1,12 @@
 import { redactDeep, redactor } from '../telemetry/redact.ts';
 
+/** What a person types, or what is piped in. */
+export type Input = NodeJS.ReadableStream & { isTTY?: boolean };
+
 /** What a command reads from and writes to, so that tests can stand in. */
 export interface Io {
+  /** Opened only where something is read. */
+  stdin?: () => Input;
   /** Results. */
   stdout: { write(text: string): unknown; isTTY?: boolean };
   /** Logs, progress and errors. */

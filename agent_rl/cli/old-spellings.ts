@@ -40,11 +40,15 @@ export function inTodaysSpelling(
     return `--${today}${rest}`;
   });
   const places = placesOfWords(named, command);
-  const flags = command.flagsOfWords?.(places.map((at) => named[at] ?? ''));
-  if (flags === undefined) return named;
-  warn(`${program} is now called with ${flagNames(flags)}; words are accepted until version 0.3.`);
-  return [...flags, ...named.filter((_, at) => !places.includes(at))];
+  const words = places.map((at) => named[at] ?? '');
+  const today = command.wordsOfToday?.(
+    words,
+    named.filter((arg) => arg.startsWith('--')),
+  );
+  if (today === undefined) return named;
+  const [old, now] = [words, today].map((all) => all.map(quoted).join(' '));
+  warn(`${program} ${old} is now ${program} ${now}; the old form is accepted until version 0.3.`);
+  return [...today, ...named.filter((_, at) => !places.includes(at))];
 }
 
-const flagNames = (flags: string[]): string =>
-  flags.filter((flag) => flag.startsWith('--')).join(' and ');
+const quoted = (word: string): string => (/^[\w./:@=-]+$/.test(word) ? word : JSON.stringify(word));

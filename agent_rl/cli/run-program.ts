@@ -55,7 +55,7 @@ export async function runProgram(programName: string, only?: Command): Promise<v
   });
   const code = await main(process.argv.slice(2), {
     jobs,
-    io: { stdout: process.stdout, stderr: process.stderr, signal },
+    io: { stdin: () => process.stdin, stdout: process.stdout, stderr: process.stderr, signal },
     programName,
     ...(only === undefined ? {} : { only }),
   });

@@ -35,7 +35,10 @@ export interface EvaluationOptions extends JobOptions {
 export interface ChatOptions extends JobOptions {
   /** Run folder or checkpoint to talk to instead of `model.path`. */
   checkpoint?: string;
-  prompt: string;
+  /** Said alone; without it, `ask` is. */
+  prompt?: string;
+  /** The next line that the person types, `undefined` when there are no more. */
+  ask?: () => Promise<string | undefined>;
   /** Whether the transcript is coloured by where its tokens came from. */
   color: boolean;
 }

@@ -40,7 +40,7 @@ describe('agent-rl eval', () => {
 });
 
 test('agent-rl chat shows one prompt and its answer by where the tokens came from', () => {
-  const { code, stdout, stderr } = ran('chat', 'What is 2 + 2?', run);
+  const { code, stdout, stderr } = ran('chat', run, '--prompt', 'What is 2 + 2?');
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(/\[template\]<\|im_start\|>/);
   expect(stdout).toContain('[user]What is 2 + 2?');

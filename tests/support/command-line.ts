@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+
 import type { Jobs } from '../../agent_rl/jobs/job.ts';
 import type { MainOptions } from '../../agent_rl/cli/command.ts';
 import { main } from '../../agent_rl/cli/main.ts';
@@ -35,13 +37,14 @@ const jobsWith = (some: Partial<Jobs>): Jobs => ({
 /** Runs a command line in this process. */
 export async function commandLine(
   args: readonly string[],
-  { jobs = {}, only, signal = new AbortController().signal }: CommandLineOptions = {},
+  { jobs = {}, only, input, signal = new AbortController().signal }: CommandLineOptions = {},
 ): Promise<Ran> {
   const written = { stdout: '', stderr: '' };
   const code = await main(args, {
     jobs: jobsWith(jobs),
     programName: 'agent-rl',
     io: {
+      ...(input !== undefined && { stdin: () => Readable.from([input]) }),
       stdout: { write: (text) => (written.stdout += text) },
       stderr: { write: (text) => (written.stderr += text) },
       signal,
@@ -54,5 +57,7 @@ export async function commandLine(
 export interface CommandLineOptions {
   jobs?: Partial<Jobs>;
   only?: NonNullable<MainOptions['only']>;
+  /** What is piped into it. */
+  input?: string;
   signal?: AbortSignal;
 }

@@ -39,7 +39,7 @@ export const quantize: Command = {
     seed: numberFlag('Seed of the weights that the adapter starts with', 42),
     ...engineOptions,
   },
-  flagsOfWords: (words) => {
+  wordsOfToday: (words) => {
     const [model, output] = words;
     if (model === undefined || output === undefined || words.length > 2) return undefined;
     return ['--model', model, '--output', output];

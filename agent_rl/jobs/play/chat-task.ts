@@ -5,20 +5,33 @@ import type {
   Verdict,
 } from '../../core/plugins/environment.ts';
 import { user, type Message } from '../../core/message.ts';
-import type { EpisodeMaker } from '../../rollout/episode-parts.ts';
+import type { EpisodeLimits, EpisodeMaker } from '../../rollout/episode-parts.ts';
 
-/** A conversation with a person: it ends with the first turn that calls nothing, and is not judged. */
+export interface Chat {
+  /** What the person says first. */
+  prompt: string;
+  /** What the person says to a turn that calls nothing; `undefined` ends the episode. */
+  reply?: () => Promise<string | undefined>;
+  /** Shows a turn of the policy, with what its calls gave, before the person replies. */
+  onTurn?: (turn: Turn) => void;
+  /** In place of those of the run. */
+  limits?: Partial<EpisodeLimits>;
+}
+
+/** A person as the environment: says the prompt, replies until nothing is left to say, and does not judge. */
 class ChatEnvironment implements Environment {
-  constructor(private readonly prompt: string) {}
+  constructor(private readonly chat: Chat) {}
 
   start(): Promise<readonly Message[]> {
-    return Promise.resolve([user(this.prompt)]);
+    return Promise.resolve([user(this.chat.prompt)]);
   }
 
-  step({ calls, message }: Turn): Promise<EnvironmentStep> {
-    return Promise.resolve({
-      done: calls.length === 0 && (message.malformedCalls?.length ?? 0) === 0,
-    });
+  async step(turn: Turn): Promise<EnvironmentStep> {
+    this.chat.onTurn?.(turn);
+    const { calls, message } = turn;
+    if (calls.length > 0 || (message.malformedCalls?.length ?? 0) > 0) return { done: false };
+    const reply = await this.chat.reply?.();
+    return reply === undefined ? { done: true } : { done: false, messages: [user(reply)] };
   }
 
   finish(): Promise<Verdict> {
@@ -26,11 +39,15 @@ class ChatEnvironment implements Environment {
   }
 }
 
-/** The agent's episodes with the conversation in place of its environment. */
+/** The agent's episodes with a person in place of their environment. */
 export const chatTask =
-  (make: EpisodeMaker, prompt: string): EpisodeMaker =>
-  async (request) => ({
-    ...(await make(request)),
-    environment: new ChatEnvironment(prompt),
-    rewards: [],
-  });
+  (make: EpisodeMaker, chat: Chat): EpisodeMaker =>
+  async (request) => {
+    const parts = await make(request);
+    return {
+      ...parts,
+      environment: new ChatEnvironment(chat),
+      rewards: [],
+      limits: { ...parts.limits, ...chat.limits },
+    };
+  };

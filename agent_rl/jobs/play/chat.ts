@@ -1,10 +1,12 @@
 import { throwIfFailed } from '../../core/stray-failure.ts';
+import type { Trajectory } from '../../core/trajectory.ts';
 import type { Span } from '../../core/transcript.ts';
 import { runEpisode } from '../../rollout/episode.ts';
 import { visibleControls } from '../../telemetry/index.ts';
 import { checkpointAt } from '../../runs/checkpoints.ts';
 import { openAgent } from '../../compose/agent.ts';
 import { chatTask } from './chat-task.ts';
+import { converse } from './conversation.ts';
 import { withoutAdapters } from '../../compose/new-adapter.ts';
 import type { ChatOptions, JobResult } from '../job.ts';
 
@@ -19,9 +21,8 @@ const colors: Readonly<Record<Span['source'], number>> = {
 };
 
 /**
- * One prompt, played as an episode without a grader, and its transcript by provenance.
- *
- * The agent has the config's tools; there is nothing to solve, so nothing is judged.
+ * Talks to an agent, which has the config's tools; there is nothing to solve, so nothing is judged. One prompt is shown as
+ * its transcript by where the tokens came from, a conversation turn by turn.
  */
 export async function runChat(options: ChatOptions): Promise<JobResult> {
   const { loaded, plugins, print, signal, checkpoint, prompt, color } = options;
@@ -36,7 +37,18 @@ export async function runChat(options: ChatOptions): Promise<JobResult> {
   });
   try {
     for (const note of agent.policy.notes ?? []) print(`Note: ${note}`);
-    const make = chatTask(agent.make, prompt);
+    if (prompt === undefined) {
+      const held = await converse({
+        make: agent.make,
+        request: { step: 0, seed: config.run.seed, sampling: config.policy.sampling },
+        ask: options.ask ?? (() => Promise.resolve(undefined)),
+        print,
+        signal,
+        maxTokens: config.policy.maxContextTokens,
+      });
+      return { conversations: held.map(resultOf) };
+    }
+    const make = chatTask(agent.make, { prompt });
     const request = {
       task: { taskId: 'chat', prompt, metadata: {} },
       sample: 0,
@@ -60,11 +72,13 @@ export async function runChat(options: ChatOptions): Promise<JobResult> {
     print(parts.join(''));
     if (trajectory.problem !== undefined)
       print(`Ended as ${trajectory.outcome}: ${trajectory.problem}`);
-    return { outcome: trajectory.outcome, messages: trajectory.messages, spans: trajectory.spans };
+    return resultOf(trajectory);
   } finally {
     await agent.close();
   }
 }
+
+const resultOf = ({ outcome, messages, spans }: Trajectory) => ({ outcome, messages, spans });
 
 function paint(text: string, source: Span['source'], color: boolean): string {
   return color ? `\u001B[${colors[source]}m${text}\u001B[0m` : `[${source}]${text}`;

@@ -72,8 +72,8 @@ describe('options that would do nothing', () => {
     ['eval', '--max-iterations', '3'],
     ['eval', '--train-split', 'other'],
     ['eval', '--log-rollouts'],
-    ['chat', 'Hello.', '--async-rollout-workers', '4'],
-    ['chat', 'Hello.', '--eval-split', 'other'],
+    ['chat', '--prompt', 'Hello.', '--async-rollout-workers', '4'],
+    ['chat', '--prompt', 'Hello.', '--eval-split', 'other'],
   ])('are unknown to %s: %s %s', async (...args) => {
     const { code, stderr } = await commandLine([...args, '--config', config]);
     expect(code).toBe(2);
@@ -257,7 +257,7 @@ describe('the exit code', () => {
     [['train', '--seed', '1', '--seed', '1'], '--seed was given 2 times (1, 1)'],
     [['train', '--json', '--json'], '--json was given 2 times (--json, --json)'],
     [['eval', '--split', 'a', '--split', 'b'], '--split was given 2 times (a, b)'],
-    [['chat', 'Hi', '--color', '--no-color'], '--color was given 2 times (--color, --no-color)'],
+    [['chat', '--color', '--no-color'], '--color was given 2 times (--color, --no-color)'],
     [['plugins', '--config', 'a', '--config', 'b'], '--config was given 2 times (a, b)'],
     [
       ['verify-dataset', '--dataset', 'a', '--format', 'mbpp', '--format', 'agent_rl'],

@@ -189,7 +189,7 @@ describe('the earlier names of flags', () => {
     [
       'quantize m --seed 3 four --json',
       { model: 'm', output: 'four', seed: 3 },
-      ['agent-rl quantize is now called with --model and --output'],
+      ['agent-rl quantize m four is now agent-rl quantize --model m --output four'],
     ],
   ])('are accepted, and a note names the new ones: %s', async (line, expected, notes) => {
     const { code, options, stderr } = await given(...line.split(' '));

@@ -1,0 +1,145 @@
+import type { ExecutedCall, Turn } from '../../core/plugins/environment.ts';
+import { AgentRlError } from '../../core/errors.ts';
+import { throwIfFailed } from '../../core/stray-failure.ts';
+import type { Trajectory } from '../../core/trajectory.ts';
+import { runEpisode } from '../../rollout/episode.ts';
+import type { EpisodeMaker, EpisodeRequest } from '../../rollout/episode-parts.ts';
+import { visibleControls } from '../../telemetry/index.ts';
+import { chatTask } from './chat-task.ts';
+
+export interface ConversationOptions {
+  make: EpisodeMaker;
+  /** What every conversation is sampled with; its task and `sample` are the conversation's own. */
+  request: Omit<EpisodeRequest, 'task' | 'sample'>;
+  /** The next line that the person types; `undefined` when there are no more. */
+  ask: () => Promise<string | undefined>;
+  print: (text: string) => void;
+  signal: AbortSignal;
+  /** Longest conversation, in tokens. */
+  maxTokens: number;
+}
+
+const help =
+  '/reset starts a new conversation, /exit ends the chat (so does the end of the input), /help shows this. Everything else is said to the agent.';
+
+const indented = (text: string): string => text.replaceAll('\n', '\n      ');
+
+const written = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(value);
+
+/** A call and what it gave: `calls code_exec`, its arguments, its result. */
+function callText({ call, result, status }: ExecutedCall): string {
+  const given = Object.entries(call.arguments).map(
+    ([name, value]) => `    ${name}: ${indented(written(value))}`,
+  );
+  const label = status === 'ok' ? 'result' : status;
+  return [`  calls ${call.name}`, ...given, `    ${label}: ${indented(result.content)}`].join('\n');
+}
+
+/** A turn as the person reads it. */
+export function turnText({ message, calls }: Pick<Turn, 'message' | 'calls'>): string {
+  const unread = (message.malformedCalls ?? []).map(
+    ({ text, problem }) => `  a call that cannot be read (${problem}): ${indented(text)}`,
+  );
+  const parts = [message.content.trim(), ...calls.map(callText), ...unread];
+  return visibleControls(parts.filter((part) => part !== '').join('\n'));
+}
+
+/** Why a conversation is over before the person ended it. */
+function endText({ outcome, problem, messages }: Trajectory, maxTokens: number): string {
+  const begun = 'The next message starts a new conversation.';
+  if (outcome !== 'completed')
+    return `The conversation ended (${outcome}): ${problem ?? ''} ${begun}`;
+  const last = messages.at(-1);
+  const cut = last?.role === 'assistant' ? visibleControls(last.content.trim()) : '';
+  return `${cut}\n(The conversation has reached policy.maxContextTokens = ${maxTokens} tokens. ${begun})`.trim();
+}
+
+/** What the person does next: says something, or ends this conversation or all of them. */
+class Person {
+  #ended: 'conversation' | 'chat' | undefined;
+  #lines = 0;
+
+  constructor(private readonly options: Pick<ConversationOptions, 'ask' | 'print'>) {}
+
+  /** The input was over before anything was typed. */
+  get saidNothing(): boolean {
+    return this.#lines === 0;
+  }
+
+  get left(): boolean {
+    return this.#ended === 'chat';
+  }
+
+  /** Whether the person ended the conversation, or the chat. */
+  get ended(): boolean {
+    return this.#ended !== undefined;
+  }
+
+  /** The next thing said; `undefined` when the conversation is over. */
+  async next(): Promise<string | undefined> {
+    this.#ended = undefined;
+    for (;;) {
+      const line = (await this.options.ask())?.trim();
+      if (line !== undefined) this.#lines += 1;
+      if (line === undefined || line === '/exit' || line === '/quit') {
+        this.#ended = 'chat';
+        return undefined;
+      }
+      if (line === '/reset') {
+        this.#ended = 'conversation';
+        return undefined;
+      }
+      if (line === '/help') this.options.print(help);
+      else if (line !== '') return line;
+    }
+  }
+}
+
+/** Nothing but the conversation's own length ends it: a person decides, and takes time. */
+const limitsOf = (maxTokens: number) => ({
+  maxTurns: Number.MAX_SAFE_INTEGER,
+  invalidCallLimit: Number.MAX_SAFE_INTEGER,
+  maxEpisodeTokens: maxTokens,
+  maxTurnTokens: maxTokens,
+  episodeTimeoutS: 86_400,
+});
+
+/**
+ * Holds conversations until the person has nothing more to say. Each is one episode, so the agent remembers what was said
+ * in it and what its tools gave.
+ *
+ * @throws AgentRlError `CONFIG_INVALID` when nothing is said at all
+ */
+export async function converse(options: ConversationOptions): Promise<Trajectory[]> {
+  const { make, request, print, signal, maxTokens } = options;
+  const person = new Person(options);
+  const held: Trajectory[] = [];
+  while (!person.left && !signal.aborted) {
+    const prompt = await person.next();
+    if (prompt === undefined) {
+      if (!person.left) print('A new conversation.');
+      continue;
+    }
+    const chat = {
+      prompt,
+      reply: () => person.next(),
+      onTurn: (turn: Turn) => print(turnText(turn)),
+      limits: limitsOf(maxTokens),
+    };
+    const sample = held.length;
+    const task = { taskId: 'chat', prompt, metadata: {} };
+    const trajectory = await runEpisode(chatTask(make, chat), { ...request, task, sample }, signal);
+    throwIfFailed(signal);
+    held.push(trajectory);
+    if (!person.ended && !signal.aborted) print(endText(trajectory, maxTokens));
+    else if (!person.left && !signal.aborted) print('A new conversation.');
+  }
+  if (held.length === 0 && person.saidNothing && !signal.aborted) {
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      'Nothing was said: the standard input is empty. Start agent-rl chat in a terminal, give what to say on the standard input, one message a line, or give one message with --prompt.',
+    );
+  }
+  return held;
+}
