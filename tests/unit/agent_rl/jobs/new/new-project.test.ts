@@ -8,6 +8,7 @@ import { newProject } from '../../../../../agent_rl/jobs/new/new-project.ts';
 import { ownSpecifier } from '../../../../../agent_rl/jobs/new/own-specifier.ts';
 import { packageRoot } from '../../../../../agent_rl/core/package-root.ts';
 import { commandLine } from '../../../../support/command-line.ts';
+import { readDocument } from '../../../../support/markdown.ts';
 import { temporaryFolder, writeBelow } from '../../../../support/temporary-folder.ts';
 
 const folder = temporaryFolder();
@@ -165,6 +166,21 @@ describe('the run files of the template', () => {
       path: `runs/sft-seed${String(seed)}/checkpoints/step-${String(iterations)}`,
     });
   });
+});
+
+test('the tutorial shows the files of the template as they are', () => {
+  const page = readDocument('docs/tutorials/own-tool.md');
+  const shown = [
+    ...page.matchAll(/^<!-- ([\w./-]+\.(?:ts|yaml)) -->\n\n```\w+\n([\s\S]*?)^```$/gm),
+  ];
+  expect(shown.map(([, name]) => name)).toEqual([
+    'plugins/convert-tool.ts',
+    'sft.yaml',
+    'grpo.yaml',
+  ]);
+  for (const [, name = '', text = ''] of shown) {
+    expect(readFileSync(join(template, name), 'utf8')).toContain(text);
+  }
 });
 
 describe('agent-rl new', () => {
