@@ -1,4 +1,4 @@
-/** What a sandbox had to mend or do without. It cost no result. */
+/** What a sandbox had to repair or do without. It cost no result. */
 export interface SandboxIncident {
   kind: 'restart' | 'replay' | 'retry' | 'swept' | 'addresses' | 'threads' | 'left';
   message: string;
@@ -11,17 +11,17 @@ export const isMissingProtection = ({ kind }: SandboxIncident): boolean =>
 /** Incidents of a run. Who listens is notified of those before, too. */
 export class IncidentLog {
   readonly #all: SandboxIncident[] = [];
-  #tell: (incident: SandboxIncident) => void = () => undefined;
+  #notify: (incident: SandboxIncident) => void = () => undefined;
 
   add(incident: SandboxIncident): void {
     this.#all.push(incident);
-    this.#tell(incident);
+    this.#notify(incident);
   }
 
   /** One listener at a time. */
-  listen(tell: (incident: SandboxIncident) => void): void {
-    this.#tell = tell;
-    this.#all.forEach(tell);
+  listen(listener: (incident: SandboxIncident) => void): void {
+    this.#notify = listener;
+    this.#all.forEach(listener);
   }
 
   get all(): readonly SandboxIncident[] {

@@ -19,7 +19,7 @@ export interface OpenSandboxOptions extends Omit<BackendOptions, 'onIncident'> {
 
 /** Of a run so far. */
 export interface SandboxCounts extends RememberedCounts {
-  /** Restarts, replays and the like; the log tells each. */
+  /** Restarts, replays and the like; the log reports each. */
   incidents: number;
 }
 
@@ -62,7 +62,7 @@ export interface LayerOptions {
   limits?: SandboxLimits;
   /** Answers equal requests; without one each is run. */
   memory?: RememberedResults;
-  /** Told of each request that is made once more. */
+  /** Notified of each request that is made once more. */
   onIncident?: (incident: SandboxIncident) => void;
 }
 

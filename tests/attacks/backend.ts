@@ -2,7 +2,7 @@ import type { Sandbox } from '../../agent_rl/core/services/sandbox.ts';
 
 export interface BackendOptions {
   workers: number;
-  /** Told of what the sandbox had to mend that no program should be able to break. */
+  /** Notified of what the sandbox had to repair that no program should be able to break. */
   onIncident: (message: string) => void;
 }
 

@@ -21,7 +21,7 @@ function deep(depth: number): unknown {
   return list;
 }
 
-/** What cannot be the second argument of the second call, and what is said of it. Made anew for each test. */
+/** What cannot be the second argument of the second call, and what the message is. Made anew for each test. */
 export const badArguments: [string, () => unknown, RegExp][] = [
   ['a BigInt', () => 1n, /^args\[1\]\[1\] holds a BigInt; write \{"\$int": "digits"\}$/],
   ['a BigInt in a list', () => [[1n]], /^args\[1\]\[1\] holds a BigInt/],
@@ -45,13 +45,13 @@ export const badArguments: [string, () => unknown, RegExp][] = [
     /"\$int":"x"\} is no Python value|digits are needed/,
   ],
   ['pairs that are none', () => ({ $dict: [1] }), /is no Python value/],
-  ['base64 that is none', () => ({ $bytes: 'A' }), /holds no base64 as its bytes$/],
+  ['base64 that is not valid', () => ({ $bytes: 'A' }), /holds no base64 as its bytes$/],
   ['an integer that JSON rounds', () => 1e30, /integers beyond 2\^53 are written/],
   ['a list in a set', () => ({ $set: [{ $tuple: [[1]] }] }), /holds a list in a set or as a key/],
   ['a dictionary as a key', () => ({ $dict: [[{}, 1]] }), /holds a dict in a set or as a key/],
 ];
 
-/** Requests that cannot be run, and what is said of them. */
+/** Requests that cannot be run, and what the message is. */
 export const badRequests: [string, never, RegExp][] = [
   ['no request', anything(undefined), /^the request must be an object, got undefined$/],
   ['null', anything(null), /^the request must be an object, got null$/],
@@ -108,10 +108,10 @@ export const badRequests: [string, never, RegExp][] = [
     /^the path "a" in files is a file and/,
   ],
   [
-    'a file that is no text',
+    'a file that is not text',
 
     anything({ kind: 'run', code, files: { a: 5 } }),
-    /^the content of "a" in files is no base64, got 5$/,
+    /^the content of "a" in files is not base64, got 5$/,
   ],
   [
     'a path of 2,000 bytes',
@@ -160,7 +160,7 @@ export const badRequests: [string, never, RegExp][] = [
     /^tests.names must be a list of strings, got null$/,
   ],
   [
-    'a setup that is none',
+    'a setup that is not valid',
 
     anything({ kind: 'judge', code, tests: { statements: [], setup: null } }),
     /^tests.setup must be a string, got null$/,

@@ -86,7 +86,7 @@ export function sandboxContract(name: string, start: () => Promise<Sandbox>): vo
         expect(result.stdoutBytes).toBeGreaterThan(4 * 1024 * 1024);
       });
 
-      test('replaces bytes that are no text', async () => {
+      test('replaces bytes that are not text', async () => {
         const code = 'import sys\nsys.stdout.buffer.write(b"a\\xff\\xfe\\x00b")';
         expect(await run(code)).toMatchObject({ status: 'ok', stdout: 'a\ufffd\ufffd\0b' });
       });

@@ -16,15 +16,15 @@ interface Wants {
  * @throws AgentRlError `SANDBOX_UNAVAILABLE`
  */
 export function requireAbilities(sandbox: Pick<Sandbox, 'capabilities'>, wants: Wants): void {
-  const { level, lacks = [] } = sandbox.capabilities();
+  const { level, unsupported = [] } = sandbox.capabilities();
   const task = wants.tasks.find(judgedByStatements);
-  if (lacks.includes('judge') && task !== undefined) {
+  if (unsupported.includes('judge') && task !== undefined) {
     throw unable(
       `The sandbox ${level} cannot judge by assert statements, which task ${JSON.stringify(task.taskId)} has.`,
     );
   }
   const tool = wants.tools.find(keepsVariables);
-  if (lacks.includes('sessions') && tool !== undefined) {
+  if (unsupported.includes('sessions') && tool !== undefined) {
     throw unable(
       `The sandbox ${level} cannot keep variables between programs, which session: true of the tool ${tool.entry.spec.name} asks for.`,
     );

@@ -57,7 +57,7 @@ export interface RunResult {
   readonly truncated: boolean;
   /** From the program's start, not from when it was asked for. */
   readonly wallMs: number;
-  /** Where the backend can tell. */
+  /** Where the backend knows. */
   readonly cpuMs?: number;
   readonly peakRssBytes?: number;
   /** Backend and level that ran it, for the record. */
@@ -157,7 +157,7 @@ export interface SandboxCapabilities {
   readonly python: string;
   readonly concurrency: number;
   /** What it cannot do and throws for; what needs it is refused at the start. */
-  readonly lacks?: readonly ('judge' | 'sessions')[];
+  readonly unsupported?: readonly ('judge' | 'sessions')[];
 }
 
 /** What can be asked of a sandbox, by kind. */

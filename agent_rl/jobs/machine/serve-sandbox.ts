@@ -18,7 +18,7 @@ export interface ServeSandboxOptions {
   /** Ends the server. */
   signal: AbortSignal;
   print: (text: string) => void;
-  /** Told of what went wrong and was mended, or was not. */
+  /** Notified of what went wrong and was repaired, or was not. */
   warn: (text: string) => void;
 }
 

@@ -2,7 +2,7 @@
 
 The solution decides what its functions return and raise, and nothing else. Names are bound only where the tests use
 them and only where they hide no built-in, so a solution that defines `sorted`, `len` or `math` of its own changes
-nothing here. A handle is no value: comparing it, counting it or asking whether it is true raises.
+nothing here. A handle is not a value: comparing it, counting it or asking whether it is true raises.
 """
 
 import builtins
@@ -20,7 +20,7 @@ _CONTROL = {'StopIteration', 'StopAsyncIteration', 'GeneratorExit'}
 
 
 class SolutionRaised(Exception):
-    """The solution raised something that is no exception of Python's own."""
+    """The solution raised something that is not an exception of Python's own."""
 
     __module__ = 'builtins'
 
@@ -168,7 +168,7 @@ class _Peer:
         try:
             return json.loads(self._channel.receive())
         except (EOFError, OSError, ValueError, RecursionError):
-            # Also what is no message: from here on questions and answers need not belong together.
+            # Also what is not a message: from here on questions and answers need not belong together.
             raise self.lost()
 
     def lost(self):

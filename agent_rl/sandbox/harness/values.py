@@ -24,7 +24,7 @@ MOST_CHARS = 4 * 1024 * 1024
 
 
 def encode(value, foreign=None):
-    """JSON text of `value`. `foreign(value)` may give the text of what is no plain value, or None.
+    """JSON text of `value`. `foreign(value)` may give the text of what is not a plain value, or None.
 
     Raises ValueError for what cannot leave: too large, too deep, containing itself, of another type.
     """
@@ -37,7 +37,7 @@ def encode(value, foreign=None):
 
 
 def decode(value, foreign=None):
-    """The value that parsed JSON stands for. `foreign(tag, content)` makes what is no plain value."""
+    """The value that parsed JSON stands for. `foreign(tag, content)` makes what is not a plain value."""
     kind = _type(value)
     if kind is _list:
         return [decode(item, foreign) for item in value]

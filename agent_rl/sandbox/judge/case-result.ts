@@ -23,7 +23,7 @@ const unreached = (run: SandboxStatus): Exclude<CaseStatus, 'passed'> =>
 export const labelled = (about: string, result: CaseResult): CaseResult =>
   result.failure === undefined ? result : { ...result, failure: `${about}: ${result.failure}` };
 
-/** Of a case that its run did not reach: why, and, where nothing was said of that, the end of what the program printed. */
+/** Of a case that its run did not reach: why, and, where nothing is known of that, the end of what the program printed. */
 export function ofUnreached({ status, message, stderr }: RunResult): CaseResult {
   const why = message ?? lastLine(stderr);
   const problem = status === 'sandbox_error' && message !== undefined ? { problem: message } : {};

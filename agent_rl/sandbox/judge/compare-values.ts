@@ -6,7 +6,7 @@ import { bagKey, valueKey } from './value-key.ts';
 
 /**
  * Whether a returned value is the expected one, as Python's `==` on plain values says: numbers by value
- * whatever their type, a list is no tuple, sets and dictionaries have no order. One departure: nan is nan.
+ * whatever their type, a list is not a tuple, sets and dictionaries have no order. One departure: nan is nan.
  *
  * `float` allows a number to be near where a float is expected; `unordered` disregards the order of the outermost list or tuple; `whitespace` is
  * `exact`, as it speaks of text. A returned value that is none of Python's is not the expected one.

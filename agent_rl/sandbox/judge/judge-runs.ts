@@ -51,7 +51,7 @@ async function judgeRun(
 
 /** Why what was kept of stdout is not all of it. `truncated` speaks of stderr too, which no case is about. */
 function cutProblem({ truncated, stdout, stdoutBytes }: RunResult): string | undefined {
-  // Bytes that are no UTF-8 are longer as text than they were, so the text alone can hide a cut.
+  // Bytes that are not UTF-8 are longer as text than they were, so the text alone can hide a cut.
   const kept = Math.min(keptOutputBytes, Buffer.byteLength(stdout));
   if (!truncated || stdoutBytes <= kept) return undefined;
   return `printed ${stdoutBytes} bytes, of which only the first ${kept} are kept`;

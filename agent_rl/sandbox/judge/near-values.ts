@@ -82,7 +82,7 @@ function nearNumbers(a: NumberParts, b: NumberParts, fromJson: boolean): boolean
   if (a.type === 'bool' || b.type === 'bool') return false;
   if (b.type === 'int' && !(fromJson && a.type === 'float')) return false;
   const [x, y] = [complexOf(a), complexOf(b)];
-  // An integer beyond the floats is no infinity.
+  // An integer beyond the floats is not infinity.
   if ((a.type === 'int' || b.type === 'int') && ![x, y].flat().every(Number.isFinite)) return false;
   return near(x[0], y[0]) && near(x[1], y[1]);
 }

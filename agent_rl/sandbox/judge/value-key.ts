@@ -58,7 +58,7 @@ export const isNumber = (parts: PythonParts): parts is NumberParts =>
   parts.type === 'float' ||
   parts.type === 'complex';
 
-/** The key of a number; the mathematical value decides, so an integer beyond 2^53 is no float next to it. */
+/** The key of a number; the mathematical value decides, so an integer beyond 2^53 is not a float next to it. */
 export function numberKey(parts: NumberParts): string {
   switch (parts.type) {
     case 'bool':

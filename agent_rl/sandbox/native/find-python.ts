@@ -75,7 +75,7 @@ function problemOf(python: string): string | undefined {
       { env: pythonEnvironment, encoding: 'utf8', timeout: 20_000, stdio: 'pipe' },
     );
     if (!/^\d+\.\d+$/.test(text.trim()))
-      return `${python} does not tell its version as a Python does`;
+      return `${python} does not print its version as a Python does`;
     const [major = 0, minor = 0] = text.trim().split('.').map(Number);
     const recent = major > oldest[0] || (major === oldest[0] && minor >= oldest[1]);
     return recent ? undefined : `${python} is Python ${text.trim()}`;

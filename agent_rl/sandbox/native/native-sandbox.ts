@@ -31,7 +31,7 @@ export interface NativeSandboxOptions {
   python?: string;
   /** Modules beyond the standard library that programs may import, loaded once. */
   preload?: readonly string[];
-  /** Told of what the sandbox had to mend. */
+  /** Notified of what the sandbox had to repair. */
   onIncident?: (incident: SandboxIncident) => void;
 }
 

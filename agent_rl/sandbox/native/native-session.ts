@@ -7,7 +7,7 @@ import type {
 } from '../../core/services/sandbox.ts';
 import { resultWithoutOutput } from '../requests/result-without-output.ts';
 import { nativeLimits } from './native-limits.ts';
-import { doneWith, endingOf, outputOf, readNotes } from './outcome.ts';
+import { endingOf, sessionEnding, outputOf, readNotes } from './outcome.ts';
 import type { SessionGone, SupervisorReply } from './protocol.ts';
 import type { SupervisorKeeper } from './supervisor-keeper.ts';
 import type { SupervisorProcess } from './supervisor-process.ts';
@@ -127,7 +127,7 @@ export class NativeSession implements SandboxSession {
     const notes = readNotes(reply.notes);
     const alive = reply.alive === true;
     if (!alive) this.#renew();
-    const ending = alive ? doneWith(notes) : endingOf(reply, { ...notes, ready: true });
+    const ending = alive ? sessionEnding(notes) : endingOf(reply, { ...notes, ready: true });
     return { ...outputOf(reply, level), ...ending, alive };
   }
 

@@ -24,7 +24,7 @@ const known = {
 /** More than calls or statements ever have: whoever writes so many lines is not to hold up everybody. */
 const mostLines = 2 ** 18;
 
-/** A program can write notes of its own after the first line; they can only tell of itself. */
+/** A program can write notes of its own after the first line; they can only be about itself. */
 export function readNotes(text: string): Notes {
   // What comes after the last line break was cut off.
   const [first, ...rest] = text.split('\n', mostLines).slice(0, -1).filter(Boolean);
@@ -70,7 +70,7 @@ export function endingOf({ why, end, stderr }: ProcessReply, notes: Notes): Endi
 }
 
 /** How a program of a session went whose process goes on. */
-export function doneWith({ interrupted, done = 1 }: Notes): Ending {
+export function sessionEnding({ interrupted, done = 1 }: Notes): Ending {
   if (interrupted) return { status: 'timeout', exitCode: 1 };
   if (done > 255) return { status: 'memory_limit', exitCode: 1 };
   return { status: done === 0 ? 'ok' : 'error', exitCode: done };

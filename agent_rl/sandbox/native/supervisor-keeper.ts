@@ -11,7 +11,7 @@ type Started = Awaited<ReturnType<typeof SupervisorProcess.start>>;
 
 /**
  * Keeps a supervisor alive: one that dies is started again, and what it was doing is done once more, since nothing a
- * program does can be told from the death. A second death is ours and is said.
+ * program does can be concluded from the death. A second death is our failure and is reported.
  */
 export class SupervisorKeeper {
   #current: Promise<Started> | undefined;
@@ -54,7 +54,7 @@ export class SupervisorKeeper {
     const started = await this.#current?.catch(() => undefined);
     this.#died ||= started?.supervisor.death !== undefined;
     await started?.supervisor.end();
-    if (this.#died && this.options.level === 'lite') this.#tellSwept(await sweep(this.options));
+    if (this.#died && this.options.level === 'lite') this.#reportSwept(await sweep(this.options));
   }
 
   async #alive(): Promise<Started> {
@@ -74,7 +74,7 @@ export class SupervisorKeeper {
 
   #start(): Promise<Started> {
     const starting = SupervisorProcess.start(this.options).then((started) => {
-      this.#tellSwept(started.hello.swept);
+      this.#reportSwept(started.hello.swept);
       return started;
     });
     this.#current = starting;
@@ -83,7 +83,7 @@ export class SupervisorKeeper {
     return starting;
   }
 
-  #tellSwept(count: number): void {
+  #reportSwept(count: number): void {
     if (count === 0) return;
     const message = `Working folders that an earlier supervisor had left behind: ${count}, now removed.`;
     this.onIncident({ kind: 'swept', message });

@@ -157,7 +157,7 @@ export class SupervisorProcess {
     this.#process.stderr
       ?.setEncoding('utf8')
       .on('data', (text: string) => (this.#stderr = (this.#stderr + text).slice(-4000)));
-    // A supervisor that is gone is told of by `close`.
+    // A supervisor that is gone is reported by `close`.
     this.#process.stdin?.on('error', () => undefined);
   }
 

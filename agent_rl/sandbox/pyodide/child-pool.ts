@@ -83,7 +83,7 @@ export class ChildPool {
       started = true;
       this.#offer(child);
     };
-    // One that never gets ready is told of by `died` too.
+    // One that never gets ready is reported by `died` too.
     void child.ready().then(offer, () => undefined);
     void child.died.then((death) => this.#replace(child, started ? 0 : failedStarts + 1, death));
   }

@@ -90,10 +90,10 @@ function pathOf({ url = '/' }: IncomingMessage): string {
   try {
     return new URL(url, 'http://server').pathname;
   } catch {
-    // Node hands on whatever stands there, also what is no address.
+    // Node hands on whatever stands there, also what is not an address.
     throw new Refusal(
       400,
-      `the address of the request is none, got ${JSON.stringify(url.slice(0, 80))}`,
+      `the address of the request is not valid, got ${JSON.stringify(url.slice(0, 80))}`,
     );
   }
 }
@@ -123,7 +123,7 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
   try {
     return JSON.parse(Buffer.concat(chunks).toString());
   } catch (error) {
-    const message = `the body is no JSON: ${messageOf(error)}`;
+    const message = `the body is not JSON: ${messageOf(error)}`;
     throw new Refusal(422, message, [{ path: [], message }]);
   }
 }

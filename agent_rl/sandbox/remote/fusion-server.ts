@@ -61,8 +61,8 @@ export class FusionServer implements RemoteServer {
         `The server answers POST /run_code, but a call of a function through it does not work: ${tried.status} ${tried.message ?? tried.stderr.slice(-300)}. It must have Python 3.9 or later, take \`files\` and give back \`fetch_files\`.`,
       );
     }
-    const lacks = ['judge', 'sessions'] as const;
-    return new FusionServer(http, patienceS, { level, python: result.value, lacks });
+    const unsupported = ['judge', 'sessions'] as const;
+    return new FusionServer(http, patienceS, { level, python: result.value, unsupported });
   }
 
   execute<Kind extends RequestKind>(

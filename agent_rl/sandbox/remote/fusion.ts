@@ -22,7 +22,7 @@ export const FusionBody = Type.Object(
     run_timeout: nullable(Type.Number(limitBounds.wallS)),
     memory_limit_MB: nullable(Type.Integer({ maximum: limitBounds.memoryMiB.maximum })),
     files: nullable(Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]))),
-    // Not to be had here: a caller that wants one must not believe there was none.
+    // Not available here: a caller that wants one must not believe there was none.
     fetch_files: nullable(Type.Array(Type.String(), { maxItems: 0 })),
     args: nullable(Type.Array(Type.String(), { maxItems: 0 })),
   },

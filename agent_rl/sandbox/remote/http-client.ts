@@ -9,7 +9,7 @@ export interface HttpClientOptions {
   token?: string;
   /** Requests at once. */
   connections: number;
-  /** Told of each request that took more than one try. */
+  /** Notified of each request that took more than one try. */
   onRetry: (message: string) => void;
 }
 
@@ -75,17 +75,17 @@ export class HttpClient {
         signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
       });
       const text = await answer.body.text();
-      this.#tellTries(request, tries.count, `took ${tries.count} tries`);
+      this.#reportTries(request, tries.count, `took ${tries.count} tries`);
       return { status: answer.statusCode, text, json: parsed(text) };
     } catch (cause) {
       signal?.throwIfAborted();
       const why = deadline.aborted ? `no answer within ${deadlineS} s` : messageOf(cause);
-      this.#tellTries(request, tries.count, `failed ${tries.count} times: ${why}`);
+      this.#reportTries(request, tries.count, `failed ${tries.count} times: ${why}`);
       throw new NoAnswer(`${url} cannot be asked: ${why}`, { cause });
     }
   }
 
-  #tellTries({ method, path }: HttpRequest, count: number, how: string): void {
+  #reportTries({ method, path }: HttpRequest, count: number, how: string): void {
     if (count > 1) this.options.onRetry(`${method} ${this.options.url}${path} ${how}.`);
   }
 

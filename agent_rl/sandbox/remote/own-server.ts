@@ -110,7 +110,7 @@ const answers: { [Kind in RequestKind]: Answer<Kind> } = {
       const called = answer as Static<typeof CallsAnswer>;
       const results = readCallResults(JSON.stringify(called.results));
       if (results !== undefined && results.length <= args.length) return { ...called, results };
-      throw new NoAnswer('The server answered /calls with results that are none.');
+      throw new NoAnswer('The server answered /calls with malformed results.');
     },
   },
   judge: {

@@ -10,7 +10,7 @@ import { limitBounds } from '../../core/services/sandbox.ts';
  * of `core/sandbox.ts`, answers its results. A server also answers SandboxFusion's POST /run_code, see `fusion.ts`.
  */
 
-/** Changes when a client of before would misunderstand. */
+/** Changes when an older client would misunderstand. */
 export const protocolVersion = 1;
 
 const closed = { additionalProperties: false } as const;
@@ -153,11 +153,11 @@ export function check<Schema extends TSchema>(schema: Schema, value: unknown): C
     validators.get(schema) ?? ajv.compile(JSON.parse(JSON.stringify(schema)) as object);
   validators.set(schema, validate);
   if (validate(value)) return { value: value as Static<Schema> };
-  return { problems: told(validate.errors ?? []).map(problemOf) };
+  return { problems: withoutUnions(validate.errors ?? []).map(problemOf) };
 }
 
 /** What may be absent or null fails once per form that it may have; that it may be null helps nobody who gave a value. */
-function told(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+function withoutUnions(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const unions = new Set(
     errors.filter(({ keyword }) => keyword === 'anyOf').map(({ instancePath }) => instancePath),
   );

@@ -40,7 +40,7 @@ const defaultPatienceS = 60;
  * `POST /run_code`, which can neither judge by statements nor keep sessions, and takes no seed.
  *
  * A server that does not answer, or with what cannot be understood, gives `sandbox_error`, never a verdict. Requests that
- * change nothing are made again after 429, 502, 503, 504 and a lost connection; each is told as an incident.
+ * change nothing are made again after 429, 502, 503, 504 and a lost connection; each is reported as an incident.
  */
 export class RemoteSandbox implements Sandbox {
   private constructor(

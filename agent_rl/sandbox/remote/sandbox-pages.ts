@@ -68,7 +68,7 @@ export function sandboxPages(sandbox: Sandbox, sessions: ServedSessions): readon
   ];
 }
 
-/** A request that cannot be run is the caller's mistake, which is told as every other of its mistakes. */
+/** A request that cannot be run is the caller's mistake, which is answered as every other of its mistakes. */
 function refusedIfBad(result: RunResult): RunResult {
   if (result.status !== 'bad_request') return result;
   const message = result.message ?? 'cannot be run';

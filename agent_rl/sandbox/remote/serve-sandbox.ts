@@ -14,9 +14,9 @@ export interface ServeOptions {
   port: number;
   /** What callers have to show; without one, anybody who reaches the port may run programs. */
   token?: string;
-  /** Requests under way and waiting; those beyond are told to come back later. Default 256. */
+  /** Requests under way and waiting; those beyond are asked to come back later. Default 256. */
   mostRequests?: number;
-  /** Told of each request of ours that failed. */
+  /** Notified of each request of ours that failed. */
   onFailure?: (message: string) => void;
 }
 
@@ -39,7 +39,7 @@ const loopback: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
  * SandboxFusion's `POST /run_code`.
  *
  * @throws AgentRlError `CONFIG_INVALID` for a server that others reach without a token, `SANDBOX_UNAVAILABLE` when the port
- *   cannot be had
+ *   is not available
  */
 export async function serveSandbox(
   sandbox: Sandbox,
@@ -92,7 +92,7 @@ async function listen(server: Server, host: string, port: number): Promise<void>
   }
 }
 
-/** Which flag would mend it: an address that is not this machine's and a name that means none are no matter of ports. */
+/** Which flag would mend it: an address that is not this machine's and a name that means none are not a matter of ports. */
 function flagOf(cause: unknown): string {
   const { code } = cause as NodeJS.ErrnoException;
   return ['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL'].includes(String(code))

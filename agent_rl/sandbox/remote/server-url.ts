@@ -11,7 +11,7 @@ export function serverUrl(text: string): string {
 }
 
 function problemOf(text: string): string | undefined {
-  if (!URL.canParse(text)) return `${JSON.stringify(text)} is no address`;
+  if (!URL.canParse(text)) return `${JSON.stringify(text)} is not an address`;
   const { protocol, username, password, search, hash } = new URL(text);
   if (protocol !== 'http:' && protocol !== 'https:') {
     return `begins with ${protocol}; it must be http: or https:`;

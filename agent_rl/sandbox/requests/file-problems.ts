@@ -18,7 +18,7 @@ export function filesProblem(files: unknown): Problem {
     const problem = pathProblem(path);
     if (problem !== undefined) return `the path ${seen(path)} in files ${problem}`;
     if (!isBase64(content)) {
-      return `the content of ${seen(path)} in files is no base64, got ${seen(content)}`;
+      return `the content of ${seen(path)} in files is not base64, got ${seen(content)}`;
     }
   }
   return sharedPathProblem(files) ?? sizeProblem(files);

@@ -17,7 +17,7 @@ export function readCallResults(text: string): CallResult[] | undefined {
     const results: unknown = JSON.parse(text);
     return Array.isArray(results) && results.every(isCallResult) ? results : undefined;
   } catch (error) {
-    // Text that is no JSON, or that is nested too deeply to be followed: the answer is that it cannot be read.
+    // Text that is not JSON, or that is nested too deeply to be followed: the answer is that it cannot be read.
     if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
     throw error;
   }

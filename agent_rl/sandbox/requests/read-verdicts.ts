@@ -19,7 +19,7 @@ export function readVerdicts(text: string, count: number): AssertVerdict[] | und
     const all = verdicts.every((verdict) => verdict !== undefined);
     return all && verdicts.length <= count ? verdicts : undefined;
   } catch {
-    // No JSON: the answer is that it cannot be read.
+    // Not JSON: the answer is that it cannot be read.
     return undefined;
   }
 }

@@ -29,7 +29,7 @@ export const outputAttacks: readonly Attack[] = [
     ends: ['ok'],
   },
   {
-    name: 'bytes that are no text',
+    name: 'bytes that are not text',
     code: python`
       import sys
       sys.stdout.buffer.write(b"\xff\xfe\x00\x80\n")

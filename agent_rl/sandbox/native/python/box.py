@@ -40,7 +40,7 @@ class Box:
         self.out, self.err = Reader(loop, out, **caps), Reader(loop, err, **caps)
         most = _NOTES_MOST.get(setup['entry'], _OTHER_NOTES_MOST)
         self.notes = Reader(loop, notes, **{**caps, 'keep': most, 'most': most})
-        self._report, self._told = report, b''
+        self._report, self._reported = report, b''
         loop.watch(report, READ, self._read_report)
         header = {'do': 'spawn', 'name': name, 'entry': setup['entry'], 'limits': limits}
         zygote.sendmsg(
@@ -81,10 +81,10 @@ class Box:
         # From the first process of a namespace, which knows how the program itself ended. Once the program has left
         # nothing behind, what remains is to clear the namespace away, and that need not be waited for.
         self._loop.forget(self._report)
-        self._told = os.read(self._report, REPORT.size)
+        self._reported = os.read(self._report, REPORT.size)
         os.close(self._report)
         self._report = None
-        if len(self._told) == REPORT.size and REPORT.unpack(self._told)[-1]:
+        if len(self._reported) == REPORT.size and REPORT.unpack(self._reported)[-1]:
             self._end({})
 
     def _end(self, message):
@@ -102,7 +102,7 @@ class Box:
             'peak_kib': message.get('peak_kib', 0),
             'failed': message.get('failed'),
         }
-        if len(self._told) == REPORT.size:
-            status, full, cpu_s, peak_kib, _ = REPORT.unpack(self._told)
+        if len(self._reported) == REPORT.size:
+            status, full, cpu_s, peak_kib, _ = REPORT.unpack(self._reported)
             self.ended.update(status=status, disk_full=full, cpu_s=cpu_s, peak_kib=peak_kib)
         self._on_end()

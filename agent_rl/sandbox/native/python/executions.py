@@ -49,7 +49,7 @@ class Execution:
             self._place.finished(self._id)
 
     def _answer(self):
-        return told(self._boxes[0], self.why, self._started)
+        return reported(self._boxes[0], self.why, self._started)
 
 
 class RunExecution(Execution):
@@ -88,7 +88,7 @@ class JudgeExecution(Execution):
             self._solution.kill()
 
     def _answer(self):
-        return {**super()._answer(), 'tests': told(self._tests, None, self._started)}
+        return {**super()._answer(), 'tests': reported(self._tests, None, self._started)}
 
 
 class SessionExecution:
@@ -141,10 +141,10 @@ class SessionExecution:
     def _tell(self, alive):
         request, self._running = self._running, None
         self._timer.cancelled = True
-        self._place.reply(request, {**told(self._box, self._why, self._started), 'alive': alive})
+        self._place.reply(request, {**reported(self._box, self._why, self._started), 'alive': alive})
 
 
-def told(box, why, started):
+def reported(box, why, started):
     """What came of a process, for the reply."""
     out, out_bytes = box.out.take()
     err, err_bytes = box.err.take()

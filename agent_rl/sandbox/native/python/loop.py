@@ -62,7 +62,7 @@ class Timer:
 
 
 class Writer:
-    """Writes to a pipe as fast as its reader takes it, and closes it at the end if it is told to."""
+    """Writes to a pipe as fast as its reader takes it, and closes it at the end once it is asked to."""
 
     def __init__(self, loop, descriptor):
         os.set_blocking(descriptor, False)

@@ -88,5 +88,5 @@ class Supervisor:
         if not message:
             sys.stderr.write('the zygote ended\n')
             os._exit(1)
-        told = json.loads(message)
-        self._boxes.pop(told['name']).end(told)
+        report = json.loads(message)
+        self._boxes.pop(report['name']).end(report)

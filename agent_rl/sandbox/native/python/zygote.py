@@ -1,6 +1,6 @@
 """The pristine fork server: every run is its child, and a copy of its template.
 
-It is told headers and descriptors only. Programs, inputs, outputs and tests pass it by in pipes, so none of them is in
+It is given headers and descriptors only. Programs, inputs, outputs and tests pass it by in pipes, so none of them is in
 the memory that a later run inherits.
 """
 

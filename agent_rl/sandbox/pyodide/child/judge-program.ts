@@ -1,5 +1,5 @@
 import type { InstanceWorker } from './instance-worker.ts';
-import { Joint } from './pipe.ts';
+import { Pipe } from './pipe.ts';
 import type { ChildRequest, ChildResult, JudgeTask, WorkerResult } from '../protocol.ts';
 
 /** After the program's deadline the tests have this long to find that it is gone and say so. */
@@ -15,19 +15,19 @@ export async function judgeProgram(
   sides: Sides,
   { id, task, ...request }: ChildRequest & { task: JudgeTask },
 ): Promise<ChildResult> {
-  const joint = new Joint(sides.program.channel, sides.tests.channel, task.mostVerdictBytes);
+  const pipe = new Pipe(sides.program.channel, sides.tests.channel, task.mostVerdictBytes);
   const { seed, wallMs, memoryBytes } = request;
   const tests = { seed, memoryBytes, code: '', stdin: '', wallMs: wallMs + spareMs };
   const [ran, judged] = await Promise.all([
     sides.program
-      .run({ ...request, task: { kind: 'serve' } }, () => joint.cut())
-      .finally(() => joint.programEnded()),
+      .run({ ...request, task: { kind: 'serve' } }, () => pipe.cut())
+      .finally(() => pipe.programEnded()),
     sides.tests
       .run({ ...tests, task: { kind: 'tests', tests: task.tests } })
-      .finally(() => joint.testsEnded()),
+      .finally(() => pipe.testsEnded()),
   ]);
-  joint.release();
-  return { id, ...ran, ...noteOf(ran, judged), verdicts: joint.verdicts };
+  pipe.release();
+  return { id, ...ran, ...noteOf(ran, judged), verdicts: pipe.verdicts };
 }
 
 /** What a side of the tests that did not come to its end changes in the result. */

@@ -8,7 +8,7 @@ interface Side {
 }
 
 /** Carries bytes between a program and its tests, and keeps what the tests say of it. */
-export class Joint {
+export class Pipe {
   readonly #program: Side;
   readonly #tests: Side;
   readonly #verdicts: Uint8Array[] = [];

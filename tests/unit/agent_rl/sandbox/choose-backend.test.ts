@@ -62,7 +62,7 @@ describe('The backend of a sandbox', () => {
     const { sandbox, tier, skipped } = await chooseBackend({ type: 'auto', workers: 1, python });
     await sandbox.close();
     expect(tier).toBe('pyodide');
-    // One reason for both levels of the native sandbox, told once.
+    // One reason for both levels of the native sandbox, given once.
     expect(skipped).toEqual([expect.stringMatching(/\/nowhere\/python3/)]);
   });
 
@@ -132,7 +132,7 @@ describe('Finding a Python', () => {
   });
 
   test.each([
-    ['/bin/true', /: \/bin\/true does not tell its version as a Python does\. Install one/],
+    ['/bin/true', /: \/bin\/true does not print its version as a Python does\. Install one/],
     ['no-such-python', /No program on PATH is named "no-such-python"\. Give the path/],
     ['./no-such-python', new RegExp(`${process.cwd()}/no-such-python does not start`)],
     ['/bin/false', /\/bin\/false does not start/],

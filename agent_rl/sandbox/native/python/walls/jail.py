@@ -19,7 +19,7 @@ _SPARE_TASKS = 1024
 _WRITABLE_DEVICE = '/dev/null'
 _MOST_FILE_MIB, _MOST_DESCRIPTORS = 16, 32
 _AWAITED = {signal.SIGCHLD, signal.SIGRTMIN}
-# What the reaper tells of a run that ended: wait status, disk full, processor seconds, peak KiB, and whether it left nothing
+# What the reaper reports of a run that ended: wait status, disk full, processor seconds, peak KiB, and whether it left nothing
 # behind that could still speak.
 REPORT = struct.Struct('=i?dq?')
 

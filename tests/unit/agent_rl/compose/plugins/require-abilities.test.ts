@@ -19,7 +19,7 @@ const toolsWith = (...overrides: string[]) =>
 
 const sandbox = scriptedSandbox(() => ({}));
 const weak = {
-  capabilities: () => ({ ...sandbox.capabilities(), lacks: ['judge', 'sessions'] as const }),
+  capabilities: () => ({ ...sandbox.capabilities(), unsupported: ['judge', 'sessions'] as const }),
 };
 const task = (tests: CodeTask['tests']): CodeTask => ({
   taskId: 'a task',
@@ -32,7 +32,7 @@ const task = (tests: CodeTask['tests']): CodeTask => ({
 const byCalls = task({ kind: 'calls', entry: 'f', cases: [] });
 const byStatements = task({ kind: 'asserts', code: ['assert f(1) == 2'] });
 
-describe('A sandbox that lacks something', () => {
+describe('A sandbox that does not support something', () => {
   test('is refused for tasks that are judged by statements, with the first of them', () => {
     const wants = { tasks: [byCalls, byStatements], tools: toolsWith() };
     expect(thrownBy(() => requireAbilities(weak, wants))).toMatchObject({

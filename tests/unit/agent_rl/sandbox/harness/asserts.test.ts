@@ -215,7 +215,7 @@ const square = 'def f(x):\n    return x * x';
       ]);
     });
 
-    test('that is no class of theirs, so it cannot be inherited from or given to the program', async () => {
+    test('that is not a class of theirs, so it cannot be inherited from or given to the program', async () => {
       const statements = ['class Mine(Shape): pass', 'Shape.area(Shape)', 'isinstance(1, Shape)'];
       expect(await problems(shape, statements)).toEqual([
         expect.stringMatching(/^TypeError: /),
@@ -241,7 +241,7 @@ const square = 'def f(x):\n    return x * x';
       ['left', 'import os\ndef f(x): os._exit(0)'],
       ['raised SystemExit', 'def f(x): raise SystemExit(0)'],
       ['closed the channel', 'import os\ndef f(x): os.closerange(3, 99)'],
-      ['wrote what is no message', 'import os\ndef f(x): os.write(5, b"\\0\\0\\0\\3no!")'],
+      ['wrote what is not a message', 'import os\ndef f(x): os.write(5, b"\\0\\0\\0\\3no!")'],
       ['announced an endless message', 'import os\ndef f(x): os.write(5, b"\\xff" * 8)'],
     ])('%s', async (_name, code) => {
       expect(await problems(code, [expectsAnError, 'assert True'])).toEqual([
@@ -303,14 +303,14 @@ const square = 'def f(x):\n    return x * x';
     ]);
   });
 
-  test('refuse arguments that are no plain data', async () => {
+  test('refuse arguments that are not plain data', async () => {
     expect(await problems(square, ['f(lambda x: x)', 'assert f(2) == 4'])).toEqual([
       'ValueError: returned a value of type function, which is not plain data',
       undefined,
     ]);
   });
 
-  test('are told an endless generator from a long one', async () => {
+  test('distinguish an endless generator from a long one', async () => {
     const code =
       'import itertools\ndef f(n):\n    return (i for i in (range(n) if n else itertools.count()))';
     expect(await problems(code, ['assert len(list(f(100_000))) == 100_000', 'list(f(0))'])).toEqual(

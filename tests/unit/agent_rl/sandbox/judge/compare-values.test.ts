@@ -262,7 +262,7 @@ describe('compareValues, given more members than are expected', () => {
     expect(compareValues([1, tuple(unread)], [1, tuple(0, 0)], 'float')).toBe(false);
   });
 
-  test('does not hold for a member that is no Python value', () => {
+  test('does not hold for a member that is not a Python value', () => {
     expect(compareValues([{ $no: 1 }], [1], 'exact')).toBe(false);
   });
 });

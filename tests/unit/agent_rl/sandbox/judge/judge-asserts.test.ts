@@ -57,7 +57,7 @@ describe('Statements are judged', () => {
     ],
     [{ status: 'ok' } as const, 'the program ended before the case'],
     [{ status: 'error' } as const, 'error'],
-  ])('as not reached by %j, and what is known of why is told', async (run, why) => {
+  ])('as not reached by %j, and what is known of why is reported', async (run, why) => {
     const { judgement } = await judged({ ...run, verdicts: [] });
     expect(judgement.failures[0]).toBe(`"assert f(y) == 4": ${why}`);
     expect(judgement).not.toHaveProperty('problem');

@@ -21,7 +21,7 @@ describe('A case of what a program prints', () => {
   test.each<[string, Partial<RunResult>]>([
     ['short', { stdout: '1\n', stdoutBytes: 2 }],
     ['as long as what is kept', { stdout: large, stdoutBytes: keptOutputBytes }],
-    ['made of bytes that are no text', { stdout: '\ufffd\ufffd', stdoutBytes: 2 }],
+    ['made of bytes that are not text', { stdout: '\ufffd\ufffd', stdoutBytes: 2 }],
   ])('passes by a stdout that is %s, whatever was cut of stderr', async (_name, run) => {
     const result = { ...run, truncated: true, stderrBytes: 200_000 };
     expect(await judged(result, run.stdout ?? '')).toMatchObject({ passed: 1, failures: [] });
@@ -32,7 +32,7 @@ describe('A case of what a program prints', () => {
     ['within a character', { stdout: large.slice(2), stdoutBytes: 70_000 }, keptOutputBytes - 2],
     ['earlier, by another sandbox', { stdout: '1\n', stdoutBytes: 5 }, 2],
     [
-      'and grew by bytes that are no text',
+      'and grew by bytes that are not text',
       { stdout: '\ufffd'.repeat(keptOutputBytes), stdoutBytes: 70_000 },
       keptOutputBytes,
     ],
@@ -61,6 +61,6 @@ describe('A program in a sandbox', () => {
   });
 });
 
-test('the native sandbox keeps as much of a stream as is said of every sandbox', () => {
+test('the native sandbox keeps as much of a stream as every sandbox does', () => {
   expect(nativeLimits({ wallS: 1, memoryMiB: 64 }).output_kept).toBe(keptOutputBytes);
 });

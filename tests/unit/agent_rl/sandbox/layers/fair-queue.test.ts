@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { FairQueue } from '../../../../../agent_rl/sandbox/layers/fair-queue.ts';
 import { thrownBy } from '../../../../support/thrown.ts';
 
-/** Work that lasts until it is told to end; `started` lists it by name in the order of its starts. */
+/** Work that lasts until it is ended; `started` lists it by name in the order of its starts. */
 class Bench {
   readonly started: string[] = [];
   readonly #ends = new Map<string, () => void>();
@@ -161,7 +161,7 @@ describe('FairQueue', () => {
     expect(await queue.run('a', undefined, async () => 42)).toBe(42);
   });
 
-  test('tells the longest wait, of a job that waits still too', async () => {
+  test('reports the longest wait, also of a job that still waits', async () => {
     let time = 0;
     const queue = new FairQueue(1, () => time);
     const bench = new Bench();

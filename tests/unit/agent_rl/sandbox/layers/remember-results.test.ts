@@ -32,7 +32,7 @@ describe('The memory of results', () => {
     expect(memory.counts).toEqual({ requests: 3, repeats: 2 });
   });
 
-  test('tells apart code, input, seed and limits', async () => {
+  test('distinguishes code, input, seed and limits', async () => {
     const { sandbox, ran } = remembering(() => ({}));
     await sandbox.execute({ kind: 'run', code: 'x' });
     await sandbox.execute({ kind: 'run', code: 'x', stdin: '1' });
@@ -41,7 +41,7 @@ describe('The memory of results', () => {
     expect(ran).toHaveLength(4);
   });
 
-  test('tells apart what is called owner within a request', async () => {
+  test('distinguishes what is called owner within a request', async () => {
     const asked = scriptedSandbox(() => ({}));
     const sandbox = remembered(asked);
     for (const owner of ['ann', 'robert']) {
@@ -66,7 +66,7 @@ describe('The memory of results', () => {
     ['None and the text of it', null, 'null'],
     ['a number and its text', 1, '1'],
     ['a list and its text', [1], '[1]'],
-  ])('tells apart arguments by %s', async (_name, one, other) => {
+  ])('distinguishes arguments by %s', async (_name, one, other) => {
     const asked = scriptedSandbox(() => ({}));
     const sandbox = remembered(asked);
     for (const value of [one, other])
@@ -142,7 +142,7 @@ describe('The key of a request', () => {
     expect(large.length).toBeLessThan(64);
   });
 
-  test('tells apart large requests by their last character', () => {
+  test('distinguishes large requests by their last character', () => {
     const stdin = 'x'.repeat(2_000_000);
     const keys = ['0', '1'].map((last) =>
       requestKey({ kind: 'run', code: '', stdin: stdin + last }),
@@ -150,12 +150,12 @@ describe('The key of a request', () => {
     expect(new Set(keys).size).toBe(2);
   });
 
-  test('tells apart broken halves of characters', () => {
+  test('distinguishes broken halves of characters', () => {
     const keys = ['\ud800', '\ud801', '\ufffd'].map((code) => requestKey({ kind: 'run', code }));
     expect(new Set(keys).size).toBe(3);
   });
 
-  test('tells apart what is asked, and not who asks', () => {
+  test('distinguishes what is asked, and not who asks', () => {
     const request = { code: 'x', owner: 'ann' };
     expect(requestKey({ kind: 'run', ...request })).not.toBe(
       requestKey({ kind: 'judge', ...request } as never),

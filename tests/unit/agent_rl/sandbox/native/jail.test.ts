@@ -45,7 +45,7 @@ except Done:
 });
 
 withPython('A copy that the kernel refuses', () => {
-  test('is told by its reason, never taken for the copy itself', () => {
+  test('is reported with its reason, never taken for the copy itself', () => {
     // CLONE_THREAD without what it needs.
     const answer = evaluatePython(`
 from walls import kernel
@@ -89,7 +89,7 @@ except OSError as error:
 });
 
 withPython('Threads of runs without root', () => {
-  const toldOn = (release: string): unknown =>
+  const reportedOn = (release: string): unknown =>
     evaluatePython(`
 import os, platform
 from walls import jail, kernel, root_folder
@@ -105,12 +105,12 @@ print(json.dumps(jail.NamespaceJail([]).describe()['tasks']))`);
     ['6.1.0', 'own'],
     ['5.13.19', 'shared'],
     ['5.4.0-generic', 'shared'],
-  ])('are on Linux %s told as %s', (release, told) => {
-    expect(toldOn(release)).toBe(told);
+  ])('are on Linux %s reported as %s', (release, reported) => {
+    expect(reportedOn(release)).toBe(reported);
   });
 
-  test('are told as shared where a namespace of its own is refused', () => {
-    const told = evaluatePython(`
+  test('are reported as shared where a namespace of its own is refused', () => {
+    const reported = evaluatePython(`
 import os
 from walls import jail, kernel, root_folder
 def refuse(_flags): raise PermissionError()
@@ -118,6 +118,6 @@ os.getuid = lambda: 1000
 root_folder.enter_namespaces = lambda *_: None
 kernel.unshare = refuse
 print(json.dumps(jail.NamespaceJail([]).describe()['tasks']))`);
-    expect(told).toBe('shared');
+    expect(reported).toBe('shared');
   });
 });

@@ -81,7 +81,7 @@ describe('A process that ended', () => {
       { status: 'signaled', signal: 'SIGKILL', message: 'it had more threads than allowed' },
     ],
     ['for its folder', { status: 9, diskFull: true, overQuota: true }, { status: 'disk_limit' }],
-  ])('%s is told as such', (_, ended, expected) => {
+  ])('%s is reported as such', (_, ended, expected) => {
     expect(ending(ended)).toEqual(expected);
   });
 
@@ -105,7 +105,7 @@ describe('A process that ended', () => {
   });
 });
 
-test('Notes are told apart from results, whoever wrote them', () => {
+test('Notes are separated from results, whoever wrote them', () => {
   const text = `${ready}{"ok":true,"value":1}\n{"interrupted":true}\n{"done": 256}\n{"ok":tr`;
   expect(readNotes(text)).toEqual({
     ready: true,
@@ -116,7 +116,7 @@ test('Notes are told apart from results, whoever wrote them', () => {
   });
 });
 
-test('A character cut by the cap is left out, and one that is no text is replaced', () => {
+test('A character cut by the cap is left out, and one that is not text is replaced', () => {
   const cut = { ...reply({}), stdout: Buffer.from('aé').subarray(0, 2).toString('base64') };
   expect(outputOf({ ...cut, stdoutBytes: 9 }, 'x')).toMatchObject({ stdout: 'a', truncated: true });
   expect(outputOf({ ...cut, stdoutBytes: 2 }, 'x')).toMatchObject({

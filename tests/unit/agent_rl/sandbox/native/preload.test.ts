@@ -24,7 +24,7 @@ function pythonWith(modules: Readonly<Record<string, string>>): string {
 }
 
 native('A preloaded module', () => {
-  test('is there, and numerical libraries are told to take one thread', async () => {
+  test('is there, and numerical libraries are set to one thread', async () => {
     const python = pythonWith({
       answers: 'import os\nVALUE = 42, os.environ["OPENBLAS_NUM_THREADS"]',
     });

@@ -45,7 +45,7 @@ const attacks: readonly Attack[] = [
     ends: ['timeout'],
   },
   {
-    // As in CPython, what a finaliser raises is told and changes no exit code.
+    // As in CPython, what a finaliser raises is reported and changes no exit code.
     name: 'a finaliser that takes all memory',
     code: 'import atexit\natexit.register(lambda: bytearray(2**30))',
     ends: ['ok'],

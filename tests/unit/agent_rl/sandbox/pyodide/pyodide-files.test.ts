@@ -53,7 +53,7 @@ describe('Files of a request', () => {
   });
 
   test.each(['x', 'ab=c', 'ab c', 'ab_-', 42 as unknown as string])(
-    'are refused with the content %j, which is no base64',
+    'are refused with the content %j, which is not base64',
     async (content) => {
       const run = await ran('print(1)', { a: content });
       expect(run).toMatchObject({ status: 'bad_request' });
@@ -82,7 +82,7 @@ describe('Files of a request', () => {
   test.each<[string, SandboxFiles]>([
     ['one of 33 MiB', { a: base64(Buffer.alloc(33 << 20)) }],
     ['3,000', Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`f${i}`, '']))],
-  ])('beyond the disk quota, %s, are told how much there is', async (_name, files) => {
+  ])('beyond the disk quota, %s, are refused with how much there is', async (_name, files) => {
     expect(await ran('print(1)', files)).toMatchObject({
       status: 'disk_limit',
       message:

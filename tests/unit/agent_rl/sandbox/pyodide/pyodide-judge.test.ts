@@ -150,8 +150,8 @@ def total(node):
   });
 
   test.each([
-    ['text that is no message', 'b"garbage that is no message"'],
-    ['a message that is no JSON', 'b"\\0\\0\\0\\5hello"'],
+    ['text that is not a message', 'b"garbage that is not a message"'],
+    ['a message that is not JSON', 'b"\\0\\0\\0\\5hello"'],
     ['a message without meaning', 'b"\\0\\0\\0\\2{}"'],
     ['a message of a nonsensical length', 'b"\\xff" * 100'],
     ['bytes without end', 'b"\\0" * 65536'],

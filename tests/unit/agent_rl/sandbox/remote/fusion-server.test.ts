@@ -70,7 +70,7 @@ onLinux('A server that speaks only POST /run_code', () => {
     expect(sandbox.capabilities()).toMatchObject({
       level: 'remote:sandbox-fusion',
       python: expect.stringMatching(/^3\.\d+$/),
-      lacks: ['judge', 'sessions'],
+      unsupported: ['judge', 'sessions'],
     });
   });
 
@@ -139,7 +139,7 @@ onLinux('A server that speaks only POST /run_code', () => {
     });
   });
 
-  test('tells a program that runs out of memory', async () => {
+  test('recognises a program that runs out of memory', async () => {
     const code = 'def f(x): return 1\nraise MemoryError';
     const called = await (
       await started()

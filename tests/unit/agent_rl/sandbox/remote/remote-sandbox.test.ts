@@ -101,12 +101,12 @@ describe('The remote sandbox', () => {
     });
   });
 
-  test.each([503, 429])('asks again after %i, and tells so', async (status) => {
-    const told: string[] = [];
+  test.each([503, 429])('asks again after %i, and reports it', async (status) => {
+    const reported: string[] = [];
     const server = await own((_, count) => ({ status: count < 3 ? status : 200, json: ran }));
-    const sandbox = await started(server, { onIncident: ({ message }) => told.push(message) });
+    const sandbox = await started(server, { onIncident: ({ message }) => reported.push(message) });
     expect(await sandbox.execute({ kind: 'run', code: '' })).toMatchObject({ status: 'ok' });
-    expect(told).toEqual([expect.stringMatching(/^POST http.*\/run took 3 tries\.$/)]);
+    expect(reported).toEqual([expect.stringMatching(/^POST http.*\/run took 3 tries\.$/)]);
   });
 
   test('asks again when the connection breaks', async () => {
@@ -191,19 +191,19 @@ describe('The remote sandbox', () => {
   test.each<[string, DoubleAnswer]>([
     ['is gone', 'cut'],
     ['fails', { status: 500, json: {} }],
-  ])('tells that a session was left on a server that %s, and goes on', async (_, answer) => {
-    const told: string[] = [];
+  ])('reports that a session was left on a server that %s, and goes on', async (_, answer) => {
+    const reported: string[] = [];
     const server = await own(({ path, method }) => {
       if (method === 'DELETE') return answer;
       const json = path === '/sessions' ? { id: 'a' } : { ...ran, alive: true };
       return { status: 200, json };
     });
     const onIncident = ({ kind, message }: SandboxIncident): unknown =>
-      told.push(`${kind}: ${message}`);
+      reported.push(`${kind}: ${message}`);
     const session = (await started(server, { onIncident, patienceS: 1 })).openSession();
     expect(await session.run({ code: '' })).toMatchObject({ status: 'ok' });
     await session.close();
-    expect(told.at(-1)).toMatch(/^left: A session could not be closed; its server ends it/);
+    expect(reported.at(-1)).toMatch(/^left: A session could not be closed; its server ends it/);
   });
 
   test('closes a session that was never opened, since nobody answered', async () => {
@@ -247,7 +247,7 @@ describe('The remote sandbox', () => {
 
   test.each([
     ['localhost:8080', /begins with localhost:/],
-    ['not an address', /is no address/],
+    ['not an address', /is not an address/],
     ['ftp://host', /begins with ftp:/],
     ['http://user:hidden@host', /^(?!.*hidden).*tokenEnv/],
     ['http://host/?a=1', /no \?/],

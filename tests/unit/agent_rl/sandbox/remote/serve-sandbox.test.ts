@@ -121,7 +121,7 @@ describe('The server of a sandbox', () => {
     expect((await post(await served(), path, {})).status).toBe(status);
   });
 
-  test('answers an address that is none with 400, as a mistake of the caller', async () => {
+  test('answers an address that is not valid with 400, as a mistake of the caller', async () => {
     const failures: string[] = [];
     const server = await served(echoing(), { onFailure: (message) => failures.push(message) });
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
@@ -237,7 +237,7 @@ describe('The server of a sandbox', () => {
     await aborted;
   });
 
-  test('tells its own failures, and the caller no more than that it failed', async () => {
+  test('reports its own failures, and to the caller no more than that it failed', async () => {
     const failures: string[] = [];
     const sandbox = echoing();
     const execute = () => Promise.reject(new Error('a fault with details'));

@@ -66,7 +66,7 @@ describe('The bounds of a result', () => {
     }
   });
 
-  test('hold for what is no list of results', () => {
+  test('hold for what is not a list of results', () => {
     expect(readCallResults(`{"a":${listOf('0', 2 * valueBounds.pieces)}}`)).toBeUndefined();
     expect(readCallResults('"[')).toBeUndefined();
     expect(readCallResults('["\\')).toBeUndefined();
