@@ -289,14 +289,14 @@ test('getting started shows a run file with a weighted reward', () => {
   expect(choosePlugins(loaded, builtinPlugins()).rewards[0]?.weight).toBe(0.5);
 });
 
-test("monitoring lists every key of a run's summary", () => {
+test("the reference lists every key of a run's summary", () => {
   const result = { state: { iteration: 0, totals: noTotals }, interrupted: false };
   const facts = { usage: { memory: {}, generation: {} } };
   const keys = Object.keys(summaryOf(result as never, facts as never)).filter(
     (key) => key !== 'eval',
   );
   const inside = Object.keys(evaluationSummary({} as never));
-  const listed = codeSpans(readDocument('docs/guides/monitoring.md'));
+  const listed = codeSpans(readDocument('docs/reference/metrics-and-files.md'));
   expect([...keys, ...inside].filter((key) => !listed.includes(key))).toEqual([]);
 });
 
