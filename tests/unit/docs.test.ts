@@ -350,6 +350,20 @@ describe('design', () => {
     expect(missing).toEqual([]);
   });
 
+  test.each([
+    'design.md',
+    'AGENTS.md',
+    ...markdownFiles().filter((path) => path.startsWith('docs/design/')),
+  ])('%s names files that exist', (page) => {
+    const named = codeSpans(readDocument(page)).filter((span) =>
+      /^(?:[\w-]+\/)+[\w.-]+\.(?:tsx?|mjs|py|md|yaml|json)$|^tests\/[\w/-]+$/.test(span),
+    );
+    const missing = named.filter((file) =>
+      ['agent_rl', '.'].every((top) => !existsSync(join(root, top, file))),
+    );
+    expect(missing).toEqual([]);
+  });
+
   test('has a row for every dependency', () => {
     const ours = JSON.parse(readDocument('package.json')) as Record<string, object>;
     const kinds = ['dependencies', 'optionalDependencies', 'peerDependencies'];
