@@ -40,7 +40,7 @@ export async function findRun(
 function essence(config: Config): string {
   const { seed, device } = config.run;
   const { checkpoint: _, ...rest } = config;
+  const datasets = config.datasets.map(({ weight }) => weight);
   const { path: _path, hfModelName: _name, ...model } = config.model;
-  const { dir: _dir, ...dataset } = config.dataset;
-  return resolvedYaml({ ...rest, model, dataset, run: { seed, device } } as unknown as Config);
+  return resolvedYaml({ ...rest, model, datasets, run: { seed, device } } as unknown as Config);
 }
