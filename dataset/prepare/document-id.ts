@@ -9,7 +9,7 @@ const digest = (kind: string, text: string): string =>
  * The form in which addresses of one page are equal: without fragment, default port, and without the difference
  * between http and https. Query and path are left alone: they may name another page.
  *
- * @returns Nothing when the text is no http or https URL.
+ * @returns Nothing when the text is not an http or https URL.
  */
 export function canonicalUrl(text: string): string | undefined {
   const trimmed = text.trim();

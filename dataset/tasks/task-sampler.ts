@@ -51,7 +51,7 @@ export class TaskSampler<Row extends Task> {
     this.#order = this.#orderOf(0);
   }
 
-  /** The next tasks; goes on into the next epoch where this one ends. */
+  /** The next tasks; continues into the next epoch where this one ends. */
   next(count: number): Row[] {
     const batch: Row[] = [];
     while (batch.length < count) {

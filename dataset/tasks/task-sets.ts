@@ -31,7 +31,7 @@ export async function readTaskSets(
     const tasks = folders.length === 1 ? read : read.map((task) => ofSet(task, set));
     sets.push({ tasks, weight });
   }
-  refuseTwins(sets, split);
+  rejectDuplicateIds(sets, split);
   return sets;
 }
 
@@ -40,7 +40,7 @@ const ofSet = (task: Task, set: string): Task => ({
   metadata: { ...task.metadata, set },
 });
 
-function refuseTwins(sets: readonly TaskSet[], split: string): void {
+function rejectDuplicateIds(sets: readonly TaskSet[], split: string): void {
   const ids = new Set<string>();
   for (const { taskId } of sets.flatMap(({ tasks }) => tasks)) {
     if (ids.has(taskId)) {

@@ -21,14 +21,14 @@ import { SafetensorsFile, writeSafetensors, type TensorToWrite } from '../weight
 const configFile = 'adapter_config.json';
 const weightsFile = 'adapter_model.safetensors';
 const pickledFile = 'adapter_model.bin';
-/** PEFT knows no adapters under an adapter, and warns of keys it does not know: what is under one is beside its config. */
+/** PEFT knows no adapters under an adapter and warns of keys it does not know, so what is under one has a file of its own. */
 const underFile = 'trained-over.json';
 const prefix = 'base_model.model.';
 
-/** What an adapter's folder says of it. */
+/** What an adapter's folder says about it. */
 export interface StoredAdapter {
   adapter: Adapter;
-  /** Where the model under it is: a folder, or an id on the hub. Absent when nobody said. */
+  /** Where the model under it is: a folder, or an id on the hub. Absent where the config does not say. */
   baseModel: string | undefined;
   /** Which branch, tag or commit of a model on the hub. */
   baseRevision: string | undefined;
@@ -49,7 +49,7 @@ export function holdsAdapter(folder: string): boolean {
 export async function readAdapterConfig(folder: string, name: string): Promise<StoredAdapter> {
   const file = path.join(folder, configFile);
   const json = await readJson(file, 'MODEL_INVALID');
-  if (!isRecord(json)) throw invalid(file, ['it is no object.']);
+  if (!isRecord(json)) throw invalid(file, ['it is not an object.']);
   const problems = unsupported(json);
   const number = (key: string, allowed: (value: number) => boolean, expected: string): number => {
     const value = json[key];
@@ -110,7 +110,7 @@ export async function readAdapterWeights(
       }
       const values = await file.readFloats(entry);
       if (!values.every(Number.isFinite))
-        problems.push(`"${entry.name}" holds values that are no finite numbers.`);
+        problems.push(`"${entry.name}" holds values that are not finite numbers.`);
       parameters.set(name, values);
     }
     for (const name of stored.keys()) problems.push(`"${name}" is not part of this adapter.`);
@@ -268,6 +268,6 @@ function targetsOf(value: unknown, problems: string[]): readonly LinearModule[] 
 function invalid(file: string, problems: readonly string[]): AgentRlError {
   return new AgentRlError(
     'MODEL_INVALID',
-    `${file} is no adapter for this model:\n- ${problems.slice(0, 40).join('\n- ')}`,
+    `${file} is not an adapter for this model:\n- ${problems.slice(0, 40).join('\n- ')}`,
   );
 }

@@ -90,7 +90,7 @@ export function trainedAdapter({ adapters }: ModelConfig): Adapter | undefined {
   return adapters?.at(-1);
 }
 
-/** What is trained: the last adapter; where there is none the whole model, of which nothing can be when it is quantised. */
+/** What is trained: the last adapter; without one the whole model, or nothing when that is quantised. */
 export function trainedSpecs(config: ModelConfig): readonly ParameterSpec[] {
   const adapter = trainedAdapter(config);
   if (adapter !== undefined) return adapterSpecs(config, adapter);

@@ -79,7 +79,7 @@ export interface YarnScaling {
 
 /** One adapter over a model. Several add up. */
 export interface Adapter {
-  /** Tells the tensors of several adapters apart. */
+  /** Distinguishes the tensors of several adapters. */
   name: string;
   rank: number;
   alpha: number;

@@ -151,7 +151,7 @@ function shapeProblems(config: ModelConfig): string[] {
   const { heads, kvHeads, headDim, layers } = config;
   const problems: string[] = [];
   if (layers > mostLayers)
-    problems.push(`num_hidden_layers is ${layers}; a model of more than ${mostLayers} is none.`);
+    problems.push(`num_hidden_layers is ${layers}; at most ${mostLayers} are supported.`);
   if (heads % kvHeads !== 0) {
     problems.push(
       `num_attention_heads ${heads} is not a multiple of num_key_value_heads ${kvHeads}.`,
@@ -181,7 +181,7 @@ function unsupportedFeatures(raw: Json, { family, layers }: ModelConfig): string
   }
   if ((raw['hidden_act'] ?? 'silu') !== 'silu')
     problems.push(`${seen('hidden_act')}; only "silu" is supported.`);
-  // Qwen2 has its biases whatever these say; Qwen3 knows no mlp_bias.
+  // Qwen2 has its biases in any case; Qwen3 knows no mlp_bias.
   const biases = { qwen2: [], qwen3: ['attention_bias'], llama: ['attention_bias', 'mlp_bias'] };
   for (const name of biases[family]) {
     if (raw[name] === true)
@@ -190,7 +190,7 @@ function unsupportedFeatures(raw: Json, { family, layers }: ModelConfig): string
   return problems;
 }
 
-/** Qwen's files name a window also where `use_sliding_window` says that there is none. */
+/** Qwen's files name a window even where `use_sliding_window` is false. */
 function hasSlidingWindow(raw: Json, layers: number): boolean {
   const types = Array.isArray(raw['layer_types']) ? raw['layer_types'] : undefined;
   if (types !== undefined) return types.some((type) => type !== 'full_attention');

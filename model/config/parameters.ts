@@ -48,7 +48,7 @@ export function layerParameter(layer: number, name: string): string {
   return `model.layers.${layer}.${name}`;
 }
 
-/** The name, beside a quantised matrix, of its scales. */
+/** Name of the scales of a quantised matrix. */
 export function scaleName(weight: string): string {
   return `${weight}_scale`;
 }
@@ -133,7 +133,7 @@ export function elementCount(shape: readonly number[]): number {
   return shape.reduce((product, size) => product * size, 1);
 }
 
-/** How many numbers a model has, whatever they are held as. */
+/** How many numbers a model has, in any dtype. */
 export function parameterCount(config: ModelConfig): number {
   return parameterSpecs(unquantized(config)).reduce(
     (sum, { shape }) => sum + elementCount(shape),

@@ -55,7 +55,7 @@ export function readQuantization(
   return quantization;
 }
 
-/** What config.json says of a quantised model. */
+/** What config.json says about a quantised model. */
 export function writeQuantization(
   config: ModelConfig,
   { bits, blockSize }: Quantization,

@@ -27,7 +27,7 @@ export function prefill(
   for (let layer = 0; layer < config.layers; layer++) {
     const heads = sequenceHeads(decoder, layer, hidden, inputs);
     caches.push({ keys: tf.reshape(heads.keys, shape), values: tf.reshape(heads.values, shape) });
-    // What the last layer adds to the hidden state, nobody reads.
+    // What the last layer adds to the hidden state is not read.
     if (layer < config.layers - 1)
       hidden = finishLayer(decoder, layer, hidden, attend(config, heads, inputs));
   }

@@ -113,7 +113,7 @@ function yarnOf(fields: JsonFields, maxPositions: number): YarnScaling {
   };
 }
 
-/** As the paper advises, or the ratio of two such where a file weighs them apart (DeepSeek's `mscale`). */
+/** As the paper advises, or the ratio of two such where a file gives two weights (DeepSeek's `mscale`). */
 function attentionFactorOf({ raw }: JsonFields, factor: number): number {
   const [above, below] = [Number(raw['mscale'] ?? 0), Number(raw['mscale_all_dim'] ?? 0)];
   if (above === 0 || below === 0) return advisedFactor(factor, 1);

@@ -11,7 +11,7 @@ import {
 import { hubModelOf } from './hub/hub-model.ts';
 
 /**
- * Where a model and the adapters over it are. The model under an adapter that is no folder beside it is looked for
+ * Where a model and the adapters over it are. The model under an adapter that is not a folder beside it is looked for
  * among what the package ships, and then by `findBase`: in the hub's cache by default.
  *
  * @throws AgentRlError `MODEL_INVALID` when one of them is not there or cannot be read, and what `findBase` throws.

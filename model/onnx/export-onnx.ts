@@ -94,7 +94,7 @@ async function textFolder(from: string): Promise<string> {
 
 function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true)
-    throw new AgentRlError('INTERRUPTED', 'Stopped before the model was written: there is none.');
+    throw new AgentRlError('INTERRUPTED', 'Stopped before the model was written.');
 }
 
 async function refuseIfTaken(folder: string): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * A model's chat template, rendered in pieces: what the template says and what others said are kept apart, so
+ * A model's chat template, rendered in pieces: what the template says and what others said are kept separate, so
  * that every token knows where it came from and no content can pose as a control token.
  *
  * Contents are never shown to the template. It is rendered with a placeholder for each, the result is cut at
@@ -30,7 +30,7 @@ export interface RenderOptions {
   tools?: readonly ToolDefinition[];
   /** Whose messages results of tools are shown as, for templates that know no role `tool`. Default `tool`. */
   resultsAs?: 'tool' | 'user';
-  /** The day, YYYY-MM-DD, told to a template that asks for today's. Default `defaultTemplateDate`. */
+  /** The day, YYYY-MM-DD, given to a template that asks for today's. Default `defaultTemplateDate`. */
   date?: string;
 }
 
@@ -41,7 +41,7 @@ export interface TemplateSources {
   tool_use?: string;
 }
 
-/** What templates are told when they ask for the day: results must not depend on when they were made. */
+/** The day given to templates that ask for it: results must not depend on when they were made. */
 export const defaultTemplateDate = '2024-07-26';
 
 /** A tool as templates expect it. */
@@ -227,7 +227,7 @@ const [edgeBefore, edgeAfter] = ['\n ', ' \n'];
 
 /**
  * The message with a placeholder for its content; an empty content stays, since templates ask for it. A tool's
- * name is what the policy called, so one that is no name is not shown to the template either.
+ * name is what the policy called, so one that is not a name is not shown to the template either.
  */
 function holdPlace(message: SaidMessage, index: number): SaidMessage {
   const content =

@@ -12,13 +12,13 @@ interface AddedToken {
   special: boolean;
 }
 
-/** Stands for bytes and ids that are no text. */
+/** Stands for bytes and ids that are not text. */
 const replacement = '\uFFFD';
 
 /**
  * A byte-pair tokenizer as a tokenizer.json describes it, with two ways to encode: text of the chat template,
  * in which `<|im_start|>` or `<tool_call>` are single tokens, and text that others wrote, in which they never
- * are: nobody but the template and the policy can open a turn or a tool call.
+ * are: only the template and the policy can open a turn or a tool call.
  */
 export class Tokenizer {
   readonly #template: HuggingFaceTokenizer;

@@ -67,7 +67,7 @@ export interface LoadOptions {
  * Loads a Hugging Face model folder: config.json with model.safetensors, with shards and their index, or with a .pth.
  *
  * @throws AgentRlError `MODEL_INVALID`, naming every missing, extra and misshapen tensor at once, or the first weight
- *   that is no number.
+ *   that is not a number.
  */
 export async function loadModel(
   folder: string,
@@ -134,7 +134,7 @@ async function withModel<Result>(
   }
 }
 
-/** Writes config.json and model.safetensors, each whole or not at all. The tokenizer's files are copied apart. */
+/** Writes config.json and model.safetensors, each whole or not at all. The tokenizer's files are copied separately. */
 export async function saveModel(
   folder: string,
   { config, parameters, storedDtype }: LoadedModel,
@@ -201,7 +201,7 @@ function checkTensors(
   );
 }
 
-/** One weight that is no number makes every logit none. */
+/** One weight that is not a number makes every logit NaN. */
 function requireFinite(folder: string, name: string, values: Float32Array): void {
   let place = 0;
   // Not `findIndex`, which takes a minute for a billion values.

@@ -21,7 +21,7 @@ export interface BaseModel {
   revision: string | undefined;
 }
 
-/** Finds the folder of a model that an adapter names and that is no folder here. */
+/** Finds the folder of a model that an adapter names and that is not a folder here. */
 export type FindBase = (base: BaseModel) => Promise<string | undefined>;
 
 /** A model and what is over it. */
@@ -91,7 +91,7 @@ export async function modelLayers({
   if (base === undefined) {
     throw new AgentRlError(
       'MODEL_INVALID',
-      `The adapter in ${folder} was trained over ${JSON.stringify(baseModel ?? 'an unnamed model')} (base_model_name_or_path), which is no model folder here. Give that model, and the adapter beside it with model.adapters or --adapter.`,
+      `The adapter in ${folder} was trained over ${JSON.stringify(baseModel ?? 'an unnamed model')} (base_model_name_or_path), which is not a model folder here. Give that model, and the adapter beside it with model.adapters or --adapter.`,
     );
   }
   return { base, adapters: await adapterFolders([folder, ...over]) };

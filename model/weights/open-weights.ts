@@ -79,7 +79,7 @@ async function openShards(index: string): Promise<Weights> {
   if (missing.length > 0) {
     throw invalid(
       index,
-      `it names ${missing.join(', ')}, not there beside it; fetch ${missing.length === 1 ? 'that shard' : 'those shards'} too`,
+      `it names ${missing.join(', ')}, which the folder lacks; fetch ${missing.length === 1 ? 'that shard' : 'those shards'} too`,
     );
   }
   return opened(
@@ -107,7 +107,7 @@ async function readIndex(index: string): Promise<ReadonlyMap<string, string>> {
     if (typeof shard === 'string' && path.basename(shard) === shard) shardOf.set(name, shard);
   }
   if (shardOf.size === 0 || shardOf.size !== Object.keys(map).length) {
-    throw invalid(index, 'weight_map must give each tensor the name of a file beside it');
+    throw invalid(index, 'weight_map must give each tensor the name of a file in its folder');
   }
   return shardOf;
 }

@@ -31,7 +31,7 @@ export class SafetensorsFile implements WeightsFile {
     });
     try {
       const stat = await handle.stat();
-      if (!stat.isFile()) throw invalid(path, 'it is no file');
+      if (!stat.isFile()) throw invalid(path, 'it is not a file');
       const { size } = stat;
       const length = await headerLength(handle, size, path);
       const header = Buffer.alloc(length);

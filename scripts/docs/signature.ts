@@ -42,6 +42,6 @@ export function signatureAt(text: string, kind: string): string {
   if (kind === 'function') return untilBody(bare);
   if (kind === 'class') return bare.slice(0, bare.indexOf('{\n')).trim();
   const arrow = placeAtTop(bare, (at) => bare.startsWith('=>', at) || bare[at] === ';');
-  // A constant that is no function is told by its name and comment.
+  // A constant that is not a function is described by its name and comment.
   return bare.startsWith('=>', arrow) ? bare.slice(0, arrow).trim() : '';
 }

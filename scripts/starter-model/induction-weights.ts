@@ -25,7 +25,7 @@ const loudness = 2;
 /** Weights of the norms of queries and keys: how sharply heads look. */
 const sharpness = { previous: 2, matching: 1.7 };
 
-/** Turns faster than this tell neighbours apart; slower than that hardly turn over a whole conversation. */
+/** Turns faster than this distinguish neighbours; slower ones hardly turn over a whole conversation. */
 const fastRadians = 0.3;
 const slowRadians = 0.02;
 

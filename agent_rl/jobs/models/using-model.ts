@@ -30,7 +30,7 @@ export interface FoundModel {
 /**
  * Finds a model and all that is over it, and reads all of it but its weights.
  *
- * @throws AgentRlError `MODEL_INVALID` when there is no such model, or it is none that can run here; `CONFIG_INVALID`,
+ * @throws AgentRlError `MODEL_INVALID` when there is no such model, or it cannot run here; `CONFIG_INVALID`,
  * and what `localModel` throws.
  */
 export async function findModel({

@@ -27,7 +27,7 @@ interface Candidate extends Case {
 /**
  * Draws a public example and five hidden cases such that every wrong program fails a hidden case.
  *
- * @throws RangeError when the family's slips cannot be told apart, which is a mistake in its table.
+ * @throws RangeError when the family's slips cannot be distinguished, which is a mistake in its table.
  */
 export function drawCases(shape: TaskShape, rng: KeyedRng): Cases {
   for (let attempt = 0; attempt < attempts; attempt++) {

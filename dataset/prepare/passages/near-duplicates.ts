@@ -5,7 +5,7 @@ import minhash from 'minhash';
 import { plainText } from '../plain-text.ts';
 
 // Signatures of 128 values in bands of 4: texts of similarity 0.6 meet in a band with probability 0.99, of 0.8 with
-// 1 - (1 - 0.8^4)^32 > 0.999999. What meets by chance is told apart by the true similarity.
+// 1 - (1 - 0.8^4)^32 > 0.999999. Documents that meet by chance are separated by their true similarity.
 const permutations = 128;
 const bandSize = 4;
 const shingleWords = 3;

@@ -22,7 +22,7 @@ const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
 
 /**
  * Cuts a text into passages of at most `chunkTokens` tokens: as many whole sentences as fit; a longer sentence is
- * cut between words, a longer word inside. Every character that is no space is in a passage, in order.
+ * cut between words, a longer word inside. Every character that is not a space is in a passage, in order.
  */
 export function splitPassages(text: string, options: PassageOptions): readonly Passage[] {
   const { chunkTokens, overlapTokens, tokens: counter } = options;

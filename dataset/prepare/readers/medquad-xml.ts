@@ -36,10 +36,10 @@ const parser = (): XMLParser =>
 /**
  * The records of one MedQuAD file (Ben Abacha and Demner-Fushman 2019, https://arxiv.org/abs/1901.08079): one
  * for every pair of question and answer, all about the page that the file names. The document's text is made
- * of the answers, which were cut from the page; the questions are no part of it.
+ * of the answers, which were cut from the page; the questions are not part of it.
  *
  * @param fetched The page itself will be fetched.
- * @yields Records, pairs without an answer as dropped, and what is no MedQuAD as problems.
+ * @yields Records, pairs without an answer as dropped, and what is not MedQuAD as problems.
  * @throws AgentRlError `DATASET_INVALID` when the file cannot be read.
  */
 export async function* readMedquadXml(

@@ -11,7 +11,7 @@ import type { SourceProblem } from '../source-record.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** A row of a table with its place, or why it is none. */
+/** A row of a table with its place, or why it cannot be read. */
 export type ReadRow = { where: string; row: Row } | { problem: SourceProblem };
 
 /** Endings of files that hold rows. */

@@ -1,6 +1,6 @@
 import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 
-/** Who may use a name. No name belongs to two, whatever the seed. */
+/** Who may use a name. No name belongs to two of them, with any seed. */
 export type NameOwner = 'warmUp' | 'train' | 'eval';
 
 /** First parts: a consonant, one of a, e, i and o, one of l, n and r. The starter's tokenizer makes each of them one token. */

@@ -36,7 +36,7 @@ interface Part {
 }
 
 /**
- * Downloads a file to `to` by way of `<to>.incomplete`, which is kept when the connection is lost, and gone on with:
+ * Downloads a file to `to` by way of `<to>.incomplete`, which is kept when the connection is lost, and resumed:
  * at once as long as each attempt brings more, and later by whoever asks again. (The library's own download begins
  * anew each time and compares nothing.)
  *

@@ -83,7 +83,7 @@ export function shardsOf(index: string): readonly string[] {
   } catch (cause) {
     throw new AgentRlError(
       'MODEL_INVALID',
-      `${index} is no index of shards (${messageOf(cause)}). Delete it to have it fetched again.`,
+      `${index} is not an index of shards (${messageOf(cause)}). Delete it to have it fetched again.`,
       { cause },
     );
   }

@@ -17,6 +17,6 @@ export function hubModelOf(name: string, revision = 'main'): HubModel | undefine
   if (revisionPattern.test(revision)) return { name, revision };
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `${JSON.stringify(revision)} is no revision of ${name}; expected a branch, a tag or a commit.`,
+    `${JSON.stringify(revision)} is not a revision of ${name}; expected a branch, a tag or a commit.`,
   );
 }

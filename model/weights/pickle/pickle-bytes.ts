@@ -8,7 +8,7 @@ export function refused(file: string, what: string): AgentRlError {
   );
 }
 
-/** A longer name of a global is no name. */
+/** A longer name of a global is not a name. */
 const longestLine = 4096;
 
 /** The bytes of a pickle in order; every length is held against what is left. */

@@ -91,7 +91,7 @@ async function readPlaces(handle: FileHandle, path: string): Promise<ReadonlyMap
   } catch (cause) {
     throw invalid(
       path,
-      `it is no zip (${messageOf(cause)}). It is damaged, or of before PyTorch 1.6: load it there and save it again`,
+      `it is not a zip (${messageOf(cause)}). It is damaged, or from before PyTorch 1.6: load it there and save it again`,
       cause,
     );
   }
@@ -165,7 +165,7 @@ function namedTensors(
   if (!(value instanceof Map)) throw refused(path, 'something else than a dict of tensors');
   return [...value].map(([name, tensor]) => {
     if (typeof name === 'string' && rules.isTensor(tensor)) return [name, tensor] as const;
-    throw refused(path, `${JSON.stringify(String(name).slice(0, 200))}, which is no tensor`);
+    throw refused(path, `${JSON.stringify(String(name).slice(0, 200))}, which is not a tensor`);
   });
 }
 

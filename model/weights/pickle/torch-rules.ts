@@ -42,7 +42,7 @@ const mostDimensions = 64;
 
 /** What `torch.save` of a state dict needs, and nothing else. */
 export class TorchRules implements PickleRules {
-  /** What was rebuilt, to be told apart from dicts. */
+  /** What was rebuilt, to distinguish it from dicts. */
   readonly #tensors = new WeakSet();
   readonly #ordered = new WeakSet();
 
@@ -85,7 +85,7 @@ export class TorchRules implements PickleRules {
       this.#ordered.add(dict);
       return dict;
     }
-    throw refused(this.file, 'a call of what is no function for tensors');
+    throw refused(this.file, 'a call of what is not a function for tensors');
   }
 
   /** A module's `state_dict` carries `_metadata`, notes on versions of its parts; they are not needed. */
@@ -93,7 +93,7 @@ export class TorchRules implements PickleRules {
     const keys = state instanceof Map ? [...state.keys()] : [];
     const isOrdered = object instanceof Map && this.#ordered.has(object);
     if (isOrdered && keys.length === 1 && keys[0] === '_metadata') return;
-    throw refused(this.file, 'state (opcode BUILD) for what is no state dict');
+    throw refused(this.file, 'state (opcode BUILD) for what is not a state dict');
   }
 
   #rebuild(args: readonly unknown[]): TorchTensor {

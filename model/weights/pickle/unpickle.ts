@@ -170,7 +170,7 @@ class Machine {
         const name = this.#pop();
         const module = this.#pop();
         if (typeof name !== 'string' || typeof module !== 'string')
-          throw refused(this.file, 'a global whose name is no text');
+          throw refused(this.file, 'a global whose name is not text');
         this.#push(this.rules.global(`${module}.${name}`));
         return;
       }
@@ -229,14 +229,14 @@ class Machine {
 
   #append(items: readonly unknown[]): true {
     const list = this.#top();
-    if (!Array.isArray(list)) throw refused(this.file, 'items for what is no list');
+    if (!Array.isArray(list)) throw refused(this.file, 'items for what is not a list');
     for (const item of items) list.push(item);
     return true;
   }
 
   #setItems(items: readonly unknown[]): true {
     const dict = this.#top();
-    if (!(dict instanceof Map)) throw refused(this.file, 'items for what is no dict');
+    if (!(dict instanceof Map)) throw refused(this.file, 'items for what is not a dict');
     if (items.length % 2 !== 0) throw refused(this.file, 'a key without its value');
     for (let i = 0; i < items.length; i += 2) {
       const key = items[i];

@@ -87,7 +87,7 @@ function checkFormat(format: SourceFormat, { crawl, columns }: PrepareDataOption
       : format === 'hotpotqa' && crawl !== undefined
         ? 'HotpotQA brings its texts and no addresses: leave --crawl out.'
         : format === 'records' && Object.keys(columns).length === 0
-          ? 'The table is none that is known: say what its columns hold, as in --column question=query --column answer=reply --column text=body.'
+          ? 'The table is not one that is known. Name what its columns hold, as in --column question=query --column answer=reply --column text=body.'
           : undefined;
   if (problem !== undefined) throw new AgentRlError('CONFIG_INVALID', problem);
 }

@@ -29,7 +29,7 @@ export function checkOutputFolder(folder: string, overwrite: boolean): void {
   );
 }
 
-/** What stands beside the splits: JSONL files of the output folder that hold no tasks. */
+/** JSONL files of the output folder that are not splits. */
 export const besideSplits: ReadonlySet<string> = new Set([
   'documents.jsonl',
   'chunks.jsonl',

@@ -46,7 +46,7 @@ describe('MedQuAD', () => {
     });
   });
 
-  test('without pairs is dropped, and what is no MedQuAD is a problem with its line', async () => {
+  test('without pairs is dropped, and what is not MedQuAD is a problem with its line', async () => {
     const broken = xml('broken.xml', '<Document url="http://a.example/">\n<QAPairs>\n</Document>');
     const other = xml('other.xml', '<html></html>');
     const homeless = xml('homeless.xml', '<Document><QAPairs></QAPairs></Document>');
@@ -146,7 +146,7 @@ describe('tables', () => {
     expect(error.message).toContain(`${file}:1 has no column question. It has: ask, reply.`);
   });
 
-  test('with lines that are no JSON give problems with file and line', async () => {
+  test('with lines that are not JSON give problems with file and line', async () => {
     const file = writeBelow(folder, 'bad.jsonl', '{"text":"a"}\n{"text":\n["b"]\n');
     const items = await read([file], { format: 'records', columns: { text: 'text' } });
     expect(items).toMatchObject([
@@ -222,7 +222,7 @@ describe('a source', () => {
     ]);
   });
 
-  test('is a path, else a dataset of the hub, else refused; a readme beside data is none', () => {
+  test('is a path, else a dataset of the hub, else refused; a readme beside data is not', () => {
     const found = findSource(fixture);
     expect(found.kind === 'files' && found.files).toHaveLength(6);
     expect(findSource('lavita/MedQuAD')).toEqual({ kind: 'hub', dataset: 'lavita/MedQuAD' });

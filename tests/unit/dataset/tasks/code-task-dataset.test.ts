@@ -142,7 +142,7 @@ describe('CodeTaskDataset.fromPath', () => {
       'FILE:1 tests.cases: must NOT have fewer',
     ],
     [
-      'a value that is no Python value',
+      'a value that is not a Python value',
       {
         tests: { kind: 'calls', entry: 'f', cases: [{ args: [{ $tupel: [1] }], expected: 1 }] },
       },

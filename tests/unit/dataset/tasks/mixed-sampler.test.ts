@@ -42,7 +42,7 @@ describe('MixedSampler', () => {
     );
   });
 
-  test('goes on from its state as if nothing had happened', () => {
+  test('continues from its state as if nothing had happened', () => {
     const sampler = make(3, 2);
     sampler.next(7);
     const again = make(3, 2);

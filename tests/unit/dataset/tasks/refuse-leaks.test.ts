@@ -28,7 +28,7 @@ test('a preview shows what would command a terminal instead of sending it', () =
   expect(text).toBe('Tasks (1 of 1)\n  x\\x07\n    Red \\x1b[31m\n    and\ttabbed');
 });
 
-test('a setting that asks for more tasks than there are is told so', () => {
+test('a setting that asks for more tasks than there are is reported', () => {
   const said: string[] = [];
   const say = (text: string) => void said.push(text);
   sayIfFewer('eval.maxTasks', 9, 8, say);

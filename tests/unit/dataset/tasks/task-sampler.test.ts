@@ -40,7 +40,7 @@ describe('CodeTaskSampler', () => {
     );
   });
 
-  test('goes on from a restored state as if it had never stopped', () => {
+  test('continues from a restored state as if it had never stopped', () => {
     const [whole, halves] = [1, 2].map(() => new CodeTaskSampler(tasksOf(7), { seed: 5 }));
     whole?.next(10);
     const resumed = new CodeTaskSampler(tasksOf(7), { seed: 5 });

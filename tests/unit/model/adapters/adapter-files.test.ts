@@ -226,11 +226,11 @@ describe('an adapter of PEFT', () => {
     expect(code).toBe('MODEL_INVALID');
     expect(message.split('\n')).toHaveLength(2);
     expect(message).toMatch(
-      new RegExp(String.raw`adapter_config\.json is no adapter.*\n- ${key} `),
+      new RegExp(String.raw`adapter_config\.json is not an adapter.*\n- ${key} `),
     );
   });
 
-  test('is told all that is wrong with it at once', async () => {
+  test('is refused with all that is wrong with it at once', async () => {
     const to = await changed({ use_dora: true, bias: 'all', r: -1, target_modules: ['lm_head'] });
     const { message } = await rejectionOf(readAdapterConfig(to, 'x'));
     expect(message.match(/^- (\w+)/gm)).toEqual([
@@ -243,7 +243,7 @@ describe('an adapter of PEFT', () => {
 
   test.each([
     ['no JSON', '{', 'is not JSON'],
-    ['no object', '[]', 'it is no object'],
+    ['no object', '[]', 'it is not an object'],
   ])('is refused when its config is %s', async (_, text, message) => {
     const to = fresh();
     writeBelow(to, 'adapter_config.json', text);
@@ -275,13 +275,13 @@ describe('the weights of an adapter are refused', () => {
     );
   });
 
-  test('where a value is no number', async () => {
+  test('where a value is not a number', async () => {
     const to = fresh();
     const parameters = tinyAdapterWeights(config);
     parameters.get('model.layers.0.mlp.up_proj.lora_B.tiny.weight')![4] = Number.NaN;
     await writeAdapter(to, config, { adapter: tinyAdapter, parameters, baseModel: base });
     expect(await refused(to)).toContain(
-      `"${prefix}.0.mlp.up_proj.lora_B.weight" holds values that are no finite numbers`,
+      `"${prefix}.0.mlp.up_proj.lora_B.weight" holds values that are not finite numbers`,
     );
   });
 

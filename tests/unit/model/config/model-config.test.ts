@@ -46,7 +46,7 @@ test.each(Object.entries(tinyModels))('writes %s so that it reads back the same'
   expect(readModelConfig(writeModelConfig(config, 'float32'))).toEqual(config);
 });
 
-test('a window that is named and not used is no window', () => {
+test('a window that is named and not used is not a window', () => {
   const json = { ...qwen3, model_type: 'qwen2', sliding_window: 4096, max_window_layers: 21 };
   const plain = readModelConfig({ ...qwen3, model_type: 'qwen2' });
   expect(readModelConfig({ ...json, use_sliding_window: false })).toEqual(plain);
@@ -112,7 +112,7 @@ test('knows each family by its flags', () => {
   });
 });
 
-test("tells MiniMind's two versions apart by the tensors stored", () => {
+test("distinguishes MiniMind's two versions by the tensors stored", () => {
   const minimind = { ...qwen3, model_type: 'minimind' };
   const layer = 'model.layers.0.self_attn';
   expect(readModelConfig(minimind, 'c', [`${layer}.q_norm.weight`])).toMatchObject({
@@ -196,7 +196,7 @@ describe('a model it cannot run', () => {
     ['an odd head', { head_dim: 95 }, /95 is odd/],
     ['a token outside the vocabulary', { eos_token_id: 6400 }, /6400 is outside the vocabulary/],
     [
-      'a size that is no number',
+      'a size that is not a number',
       { hidden_size: '768' },
       /hidden_size must be a positive integer; got "768"/,
     ],

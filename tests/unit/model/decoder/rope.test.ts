@@ -30,7 +30,7 @@ test('has a row per position, in the order given', () => {
 });
 
 interface TransformersRope {
-  /** A config.json of before transformers 5. */
+  /** A config.json from before transformers 5. */
   old: unknown;
   /** The same as transformers 5 writes it. */
   new: unknown;

@@ -119,7 +119,7 @@ describe('a command', () => {
 
   test.each([
     ['org/none', undefined, 'SOURCE_UNAVAILABLE', /There is no folder .*org\/none either/],
-    ['org/none', '../v1', 'CONFIG_INVALID', /"..\/v1" is no revision of org\/none/],
+    ['org/none', '../v1', 'CONFIG_INVALID', /"..\/v1" is not a revision of org\/none/],
     ['model/starter', 'v1', 'CONFIG_INVALID', /--revision is "v1", and "model\/starter" is no/],
     ['nowhere', undefined, 'MODEL_INVALID', /or a model of the hub as org\/name/],
   ])('refuses %s at revision %s', async (name, revision, code, message) => {

@@ -176,7 +176,7 @@ test('a template that cannot be parsed, or that raises, says so', () => {
   expect(() => raising.renderChat([user('a')], [])).toThrow(/roles must alternate/);
 });
 
-test('a tool name that is no name stays out of the template', () => {
+test('a tool name that is not a name stays out of the template', () => {
   const naming = new ChatTemplate(
     '{% for m in messages %}{{ m.name }}:{{ m.content }};{% endfor %}',
   );
@@ -223,7 +223,7 @@ test('Llama 3 begins with one token for the beginning of text', () => {
   expect(ids.filter((id) => id === begin)).toHaveLength(1);
 });
 
-test('the day in a prompt is the one it is told, whatever the clock says', () => {
+test('the day in a prompt is the one that is set, whatever the clock says', () => {
   const { template: dated } = llamaModel();
   const prompt = (date?: string) =>
     joined(dated.promptPieces([user('Hi')], [], date === undefined ? {} : { date }));

@@ -164,7 +164,7 @@ describe('a folder that cannot be spoken with', () => {
   });
 
   test.each(['2', ['<|im_end|>'], [2.5], -1])(
-    'names %j as its end of text, which is no token id',
+    'names %j as its end of text, which is not a token id',
     async (eos) => {
       const file = path.join(folder, 'generation_config.json');
       await writeFile(file, JSON.stringify({ eos_token_id: eos }));

@@ -20,7 +20,7 @@ test('says what cannot be stripped', () => {
   expect(() => rendered("{{ x.strip('a') }}", { x: 3 })).toThrow(/both must be text/);
 });
 
-test('shows the day it is told, also to templates that look whether they can ask', () => {
+test('shows the day that is set, also to templates that look whether they can ask', () => {
   const source = '{% if strftime_now is defined %}{{ strftime_now("%d %b %Y") }}{% endif %}';
   expect(rendered(source)).toBe('26 Jul 2024');
 });

@@ -74,7 +74,7 @@ test('loads a model in shards', async () => {
 test('a folder is known by its headers, without a weight being read', async () => {
   await saveShards();
   const before = await readFile(weights('model-2.safetensors'));
-  // Weights that are no numbers: whoever read them would say so.
+  // Weights that are not numbers: whoever read them would say so.
   before.fill(0xff, before.length - 48);
   await writeFile(weights('model-2.safetensors'), before);
   await expect(loadModel(folder)).rejects.toThrow(/weights must be finite/);
@@ -101,7 +101,7 @@ test('accepts an LM head that repeats the tied embedding, and refuses another', 
   await expect(loadModel(folder)).rejects.toThrow(/tie_word_embeddings.*"lm_head.weight" differs/);
 });
 
-describe('a folder that is no model', () => {
+describe('a folder that is not a model', () => {
   test('is refused with every missing, extra and misshapen tensor at once', async () => {
     await save();
     const broken = stored();
@@ -140,7 +140,7 @@ describe('a folder that is no model', () => {
         await saveShards();
         await rm(weights('model-2.safetensors'));
       },
-      /index\.json: it names model-2\.safetensors, not there beside it; fetch that shard too/,
+      /index\.json: it names model-2\.safetensors, which the folder lacks; fetch that shard too/,
     ],
     [
       'a tensor that is not in its shard',
@@ -187,7 +187,7 @@ describe('a folder that is no model', () => {
           '{"weight_map": {"a": "../../secret.safetensors"}}',
         );
       },
-      /weight_map must give each tensor the name of a file beside it/,
+      /weight_map must give each tensor the name of a file in its folder/,
     ],
   ])('is refused for %s', async (_, damage, message) => {
     await save();

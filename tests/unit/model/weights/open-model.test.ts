@@ -41,7 +41,7 @@ describe('an adapter over an adapter', () => {
     return to;
   };
 
-  test("says so beside PEFT's files", async () => {
+  test("is reported beside PEFT's files", async () => {
     const over = await writeOver([own]);
     expect(Object.keys(await configOf(over))).toEqual(Object.keys(await configOf(own)));
     expect(await readJson(join(over, 'trained-over.json'), 'MODEL_INVALID')).toEqual({
@@ -135,7 +135,7 @@ describe('the model under an adapter', () => {
     expect(layers).toEqual({ base, adapters: [to] });
   });
 
-  test('is no folder without either config', async () => {
+  test('is not a folder without either config', async () => {
     const empty = join(folder, 'neither');
     writeBelow(empty, 'notes.txt', '');
     expect(existsSync(empty)).toBe(true);

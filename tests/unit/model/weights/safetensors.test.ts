@@ -170,7 +170,7 @@ describe('a damaged file', () => {
       /"a" ends at byte 16 of the data, which has 10; the file is cut short/,
     ],
     ['bytes left over', { a: f32([1], 0, 4) }, 9, /end at byte 4 of the data, which has 9/],
-    ['a tensor that is no object', { a: 3 }, 0, /"a" is described by 3/],
+    ['a tensor that is not an object', { a: 3 }, 0, /"a" is described by 3/],
   ])('with %s is refused, naming file and fault', async (_, header, dataBytes, message) => {
     await writeRaw(header, new Uint8Array(dataBytes));
     await expect(SafetensorsFile.open(file)).rejects.toThrow(message);
@@ -197,7 +197,7 @@ describe('a damaged file', () => {
   test('that is a folder is refused', async () => {
     await expect(SafetensorsFile.open(folder)).rejects.toMatchObject({
       code: 'MODEL_INVALID',
-      message: expect.stringContaining('it is no file'),
+      message: expect.stringContaining('it is not a file'),
     });
   });
 

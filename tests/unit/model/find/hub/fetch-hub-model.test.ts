@@ -150,7 +150,7 @@ test('downloads what a model needs into the layout of the hub’s own cache', as
   expect(server.received.every(({ headers }) => headers.authorization === undefined)).toBe(true);
 });
 
-test('asks nobody for a model that is in the cache, by branch or by commit', async () => {
+test('sends no request for a model that is in the cache, by branch or by commit', async () => {
   server.answer = hub(whole);
   const folder = await fetchModel();
   server.received.length = 0;
@@ -207,7 +207,7 @@ describe('a connection that is cut', () => {
     expect(attempts.slice(1).every((attempt) => /bytes=\d+-$/.test(attempt))).toBe(true);
   });
 
-  test('leaves its part for the next start, which goes on with it', async () => {
+  test('leaves its part for the next start, which resumes it', async () => {
     server.answer = hub(whole, (name, request, response) => {
       if (name === 'model.safetensors' && request.headers.range !== undefined) {
         response.writeHead(503).end();
@@ -269,7 +269,7 @@ describe('what is not what the hub lists', () => {
     expect(error.message).toMatch(/longer than the 300000 bytes the hub lists/);
   });
 
-  test('is refused where a checksum is none', async () => {
+  test('is refused where a checksum is not one', async () => {
     server.answer = (request, response) => {
       if (!request.path.includes('/tree/')) return hub(whole)(request, response);
       const entry = (path: string) => ({ type: 'file', path, size: 1, oid: '../../outside' });
@@ -301,7 +301,7 @@ describe('a model the hub does not give', () => {
     expect(`${error.message}${String(error.cause)}${said.join()}`).not.toContain('anothersecret');
   });
 
-  test('is asked for with what is no token: it is not sent and not shown', async () => {
+  test('is asked for with what is not a token: it is not sent and not shown', async () => {
     const error = await failure(fetchModel({ HF_TOKEN: 'my password' }));
     expect(error.message).toMatch(/HF_TOKEN holds no access token/);
     expect(error.message).not.toContain('password');

@@ -96,17 +96,17 @@ const refusals: Readonly<Record<string, RegExp>> = {
   'an object by OBJ': /holds opcode OBJ/,
   'an object by NEWOBJ': /holds opcode NEWOBJ/,
   'an extension': /holds opcode EXT1/,
-  'a call of a dict': /a call of what is no function for tensors/,
-  'a call of text': /a call of what is no function for tensors/,
+  'a call of a dict': /a call of what is not a function for tensors/,
+  'a call of text': /a call of what is not a function for tensors/,
   'a call without a tuple': /a call with no tuple of arguments/,
-  'a dict made of pairs': /a call of what is no function for tensors/,
-  'a storage called': /a call of what is no function for tensors/,
+  'a dict made of pairs': /a call of what is not a function for tensors/,
+  'a storage called': /a call of what is not a function for tensors/,
   'state for a plain dict': /state \(opcode BUILD\)/,
   'state of its own': /state \(opcode BUILD\)/,
   'state for a tensor': /state \(opcode BUILD\)/,
-  'an item for a tensor': /items for what is no dict/,
-  'an item for a list': /items for what is no dict/,
-  'an item appended to a dict': /items for what is no list/,
+  'an item for a tensor': /items for what is not a dict/,
+  'an item for a list': /items for what is not a dict/,
+  'an item appended to a dict': /items for what is not a list/,
   'a key that is a tuple': /a key that is neither text nor number/,
   'another kind of storage': /torch\.LongStorage, values other than float32, float16 and bfloat16/,
   'a storage by a path': /a reference that is not to a storage/,
@@ -129,9 +129,9 @@ const refusals: Readonly<Record<string, RegExp>> = {
   'another protocol': /pickle protocol 9/,
   'a name without an end': /a name without an end/,
   'raw bytes': /opcode 0x43/,
-  'a dict in a dict': /"model", which is no tensor/,
-  'a number for a tensor': /"w", which is no tensor/,
-  itself: /"w", which is no tensor/,
+  'a dict in a dict': /"model", which is not a tensor/,
+  'a number for a tensor': /"w", which is not a tensor/,
+  itself: /"w", which is not a tensor/,
   'a list': /something else than a dict of tensors/,
 };
 
@@ -165,7 +165,7 @@ describe('a hostile pickle', () => {
   });
 });
 
-describe('a file that is no state dict of torch', () => {
+describe('a file that is not a state dict of torch', () => {
   test.each([
     ['compressed', /is compressed; PyTorch stores plainly/],
     ['of another byte order', /of another byte order/],
@@ -173,8 +173,8 @@ describe('a file that is no state dict of torch', () => {
     ['without a storage', /storage 0 should have 16 bytes and has no entry/],
     ['with a storage too short', /storage 0 should have 16 bytes and has 12/],
     ['with two pickles', /holds 2 entries data\.pkl/],
-    ['cut short', /it is no zip/],
-    ['no zip', /it is no zip.*before PyTorch 1\.6/],
+    ['cut short', /it is not a zip/],
+    ['no zip', /it is not a zip.*before PyTorch 1\.6/],
   ])('is refused: %s', async (name, message) => {
     const file = path.join(folder, 'model.pth');
     await writeFile(file, Buffer.from(hostile.files[name] ?? '', 'base64'));
