@@ -29,14 +29,7 @@ const linesOf = <Line>(output: string, name: string): Line[] =>
 
 const run = async (...args: readonly string[]) => {
   const output = join(folder, `out-${outputs++}`);
-  const all = [
-    'prepare-data',
-    ...args,
-    '--output',
-    output,
-    '--cache-dir',
-    join(folder, 'cache'),
-  ];
+  const all = ['prepare-data', ...args, '--output', output, '--cache-dir', join(folder, 'cache')];
   const prepareData: Jobs['prepareData'] = (options) => jobs.prepareData(options);
   return { output, ...(await commandLine(all, { jobs: { prepareData } })) };
 };

@@ -211,7 +211,9 @@ describe('agent-rl quantize', () => {
       seed: 42,
       lora: { rank: 4, alpha: 16, targets: ['mlp', 'q_proj'] },
     });
-    await commandLine(['quantize', '--model', 'in', '--output', 'out', '--lora-rank', '0'], { jobs });
+    await commandLine(['quantize', '--model', 'in', '--output', 'out', '--lora-rank', '0'], {
+      jobs,
+    });
     expect(given).not.toHaveProperty('lora');
     expect(given).toMatchObject({ blockSize: 64 });
   });
