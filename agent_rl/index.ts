@@ -32,24 +32,20 @@ export {
   ToolCallFormatRegistry,
   ToolRegistry,
 } from './compose/plugins/registries.ts';
-export type {
-  ChatOptions,
-  CheckResult,
-  EvaluationOptions,
-  GenerateOptions,
-  ExportOptions,
-  IndexOptions,
-  JobOptions,
-  JobResult,
-  Jobs,
-  LocalSandboxType,
-  MergeLoraOptions,
-  ModelJobOptions,
-  QuantizeOptions,
-  ScoreOptions,
-  TrainingOptions,
-  VerifyDatasetOptions,
-} from './jobs/job.ts';
+export type { CheckResult, JobOptions, JobResult } from './jobs/job.ts';
+export type { ChatOptions } from './jobs/play/chat.ts';
+export type { EvaluationOptions } from './jobs/play/evaluate.ts';
+export type { GenerateOptions } from './jobs/token-files/generate.ts';
+export type { ExportOptions } from './jobs/models/export-model.ts';
+export type { IndexOptions } from './jobs/data/index-corpus.ts';
+export type { Jobs } from './jobs/jobs.ts';
+export type { LocalSandboxType } from './jobs/machine/local-sandbox-type.ts';
+export type { MergeLoraOptions } from './jobs/models/merge-lora.ts';
+export type { ModelJobOptions } from './jobs/models/model-choice.ts';
+export type { QuantizeOptions } from './jobs/models/quantize/quantize-options.ts';
+export type { ScoreOptions } from './jobs/token-files/score.ts';
+export type { TrainingOptions } from './jobs/train/training-options.ts';
+export type { VerifyDatasetOptions } from './jobs/data/verify-dataset-options.ts';
 export type { NewProjectOptions } from './jobs/new/new-project.ts';
 export type { SandboxDoctorOptions } from './jobs/machine/sandbox-doctor.ts';
 export type { ServeSandboxOptions } from './jobs/machine/serve-sandbox.ts';

@@ -1,6 +1,6 @@
 import type { Options, PositionalOptions } from 'yargs';
 
-import type { Jobs } from '../jobs/job.ts';
+import type { Jobs } from '../jobs/jobs.ts';
 import type { Parsed } from './flags/flag.ts';
 import type { Io } from './io.ts';
 

@@ -6,64 +6,60 @@ import { clearPartials } from './clear-partials.ts';
 import { lockRun, type RunLock } from '../telemetry/run-lock.ts';
 import { type RunFolder, runFolderAt } from './run-folder.ts';
 import { newestCheckpoint } from './checkpoints.ts';
-import { checkRunInputs } from './run-inputs.ts';
-import type { LoadedConfig } from '../config/index.ts';
-import type { ModelLayers } from '../../model/weights/open-model.ts';
+import { checkInputs, type RunSources } from './run-inputs.ts';
+import type { Config } from '../config/index.ts';
 
 /** Which run to resume. */
 export interface ResumeRequest {
-  /** Its folder, or `newest` for the newest run of the config's output folder; none to start a new run. */
-  resume?: string;
-  loaded: LoadedConfig;
-  /** Where the model that the config names is. */
-  layers: ModelLayers;
+  /** Its folder, or `newest` for the newest run of the config's output folder. */
+  resume: string;
+  config: Config;
+  /** The run file. */
+  file: string;
+  /** What it is resumed with: what it began with. */
+  sources: RunSources;
   /** Shows a warning to the user. */
   print: (text: string) => void;
 }
 
-/** Where a run goes on. */
+/** Where a run is resumed. */
 export interface ResumePoint {
   folder: RunFolder;
   /** The newest whole checkpoint. */
   checkpoint: string;
   /** To be released when the run ends. */
   lock: RunLock;
-  /** What was done and seen on the way, for the log. */
+  /** What was found and mended on the way, for the log. */
   notes: readonly string[];
 }
 
 /**
- * What `--resume` names, if it was given, locked and cleared of what a killed process left half written.
+ * The run that `--resume` names, locked and cleared of what a killed process left half written.
  *
  * @throws AgentRlError `CHECKPOINT_INVALID` when there is no run or no whole checkpoint there, or when tasks or start model
  * are not those it began with; `OUTPUT_UNWRITABLE` while another process continues it.
  */
-export async function resumePoint({
-  resume,
-  loaded,
-  layers,
-  print,
-}: ResumeRequest): Promise<ResumePoint | undefined> {
-  if (resume === undefined) return undefined;
-  const path = resume === 'newest' ? newestRun(loaded) : resolve(resume);
+export async function resumePoint(request: ResumeRequest): Promise<ResumePoint> {
+  const { resume, config, sources, print } = request;
+  const path = resume === 'newest' ? newestRun(request) : resolve(resume);
   const folder = runFolderAt(path);
   if (existsSync(join(path, 'manifest.json')) && basename(dirname(path)) === 'checkpoints') {
     const run = dirname(dirname(path));
     throw new AgentRlError(
       'CHECKPOINT_INVALID',
-      `${path} is a checkpoint; a run goes on from its newest whole one. Give the run: --resume ${run}. To train on from these weights in a new run, give them with --model.`,
+      `${path} is a checkpoint; a run is resumed from its newest whole one. Give the run: --resume ${run}. To train on from these weights in a new run, give them with --model.`,
     );
   }
   if (!existsSync(folder.checkpoints)) {
     throw new AgentRlError(
       'CHECKPOINT_INVALID',
-      `${path} is no run with checkpoints: a run that ended before its first (checkpoint.every) starts anew, without --resume. Give the folder of a run, or leave the folder out for the newest run of ${loaded.config.run.outputDir}.`,
+      `${path} is not a run with checkpoints: a run that ended before its first (checkpoint.every) starts anew, without --resume. Give the folder of a run, or leave the folder out for the newest run of ${config.run.outputDir}.`,
     );
   }
   const lock = lockRun(folder.path);
   try {
     const cleared = [folder.path, folder.checkpoints].flatMap(clearPartials);
-    const notes = [...cleared, ...(await checkRunInputs(folder, loaded.config, layers))];
+    const notes = [...cleared, ...(await checkInputs(folder, sources))];
     const checkpoint = newestCheckpoint(folder.checkpoints, print);
     return { folder, checkpoint, lock, notes };
   } catch (failure) {
@@ -73,7 +69,7 @@ export async function resumePoint({
 }
 
 /** Runs of another config or seed in the same folder are none of this one's. */
-function newestRun({ config, file }: LoadedConfig): string {
+function newestRun({ config, file }: ResumeRequest): string {
   const parent = resolve(config.run.outputDir);
   const { name } = config.run;
   const own = defaultRunName(file, config.run.seed);

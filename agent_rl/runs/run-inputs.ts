@@ -1,31 +1,39 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 
-import { parse } from 'yaml';
-
-import { type Config, resolvedYaml } from '../config/index.ts';
 import { AgentRlError, messageOf } from '../core/errors.ts';
 import { writeFileAtomic } from '../telemetry/index.ts';
-import type { RunFolder } from './run-folder.ts';
-import { changedSettings } from './changed-settings.ts';
-import { modelFolder } from '../../model/find/model-folder.ts';
 import type { ModelLayers } from '../../model/weights/open-model.ts';
 import { sameTasks } from '../../dataset/tasks/same-tasks.ts';
-import { splitFile, splitFiles } from '../../dataset/tasks/task-files.ts';
+import type { RunFolder } from './run-folder.ts';
 
-/** What a run was begun with, in its `inputs.json`: it is only gone on with on the same. */
-export interface RunInputs {
-  schema: 1;
+/** Where the things are that a run starts from. */
+export interface RunSources {
   seed: number;
-  /** SHA-256 of files, by what they are to the run. */
+  /** Files of the tasks that are trained on, one for each folder of tasks. */
+  trainFiles: readonly string[];
+  /** Files of the held-out tasks. */
+  evalFiles: readonly string[];
+  model: ModelLayers;
+}
+
+/** What a run began with, in its `inputs.json`: it is only resumed with the same. */
+export interface RunInputs {
+  /** 1 up to version 0.1, which recorded the first file of each kind only. */
+  schema: 1 | 2;
+  seed: number;
+  /** SHA-256 by what the files are to the run. */
   sha256: {
-    trainTasks: string;
-    evalTasks: string;
-    /** Weights, config and tokenizer of the model the run starts from, and its adapters. */
+    /** Of each file. */
+    trainTasks: readonly string[];
+    evalTasks: readonly string[];
+    /** Of weights, config and tokenizer of the model the run starts from, and of its adapters, all together. */
     startModel: string;
   };
 }
+
+type Kind = keyof RunInputs['sha256'];
 
 const inputsFile = (folder: RunFolder): string => join(folder.path, 'inputs.json');
 
@@ -36,6 +44,9 @@ async function sha256Of(files: readonly string[]): Promise<string> {
   return hash.digest('hex');
 }
 
+const sha256OfEach = (files: readonly string[]): Promise<string[]> =>
+  Promise.all(files.map((file) => sha256Of([file])));
+
 /** What is read of a model folder: notes beside it may change. */
 const modelFiles = (folder: string): readonly string[] =>
   readdirSync(folder)
@@ -43,129 +54,133 @@ const modelFiles = (folder: string): readonly string[] =>
     .toSorted()
     .map((name) => join(folder, name));
 
-const taskFiles = ({ dataset, datasets }: Config) => ({
-  train: splitFiles(datasets, dataset.trainSplit)[0]!,
-  evaluation: splitFiles(datasets, dataset.evalSplit)[0]!,
-});
-
-/** Reads everything a config's run starts from. */
-export async function runInputs(config: Config, layers: ModelLayers): Promise<RunInputs> {
-  const { train, evaluation } = taskFiles(config);
+/** Reads everything a run starts from. */
+export async function readInputs(sources: RunSources): Promise<RunInputs> {
+  const { seed, trainFiles, evalFiles, model } = sources;
   return {
-    schema: 1,
-    seed: config.run.seed,
+    schema: 2,
+    seed,
     sha256: {
-      trainTasks: await sha256Of([train]),
-      evalTasks: await sha256Of([evaluation]),
-      startModel: await sha256Of([layers.base, ...layers.adapters].flatMap(modelFiles)),
+      trainTasks: await sha256OfEach(trainFiles),
+      evalTasks: await sha256OfEach(evalFiles),
+      startModel: await sha256Of([model.base, ...model.adapters].flatMap(modelFiles)),
     },
   };
 }
 
-/** Where the training split was found. */
-function datasetFolder(dir: string, trainSplit: string): string {
-  return resolve(splitFile(dir, trainSplit).slice(0, -`${trainSplit}.jsonl`.length));
-}
-
-/** The config with paths that mean the same from any working directory. */
-function withAbsolutePaths(config: Config): Config {
-  const model = modelFolder(config);
-  const adapters = config.model.adapters.map((folder) => resolve(folder));
-  return {
-    ...config,
-    run: { ...config.run, outputDir: resolve(config.run.outputDir) },
-    model:
-      config.model.hfModelName === undefined
-        ? { ...config.model, adapters, path: model }
-        : { ...config.model, adapters, hfModelName: model },
-    datasets: config.datasets.map(({ dir, weight }) => ({
-      dir: datasetFolder(dir, config.dataset.trainSplit),
-      weight,
-    })),
-  };
-}
-
-/** Writes `config.yaml` and, for a run that begins, `inputs.json`. @throws AgentRlError `OUTPUT_UNWRITABLE` */
-export function writeRunConfig(folder: RunFolder, config: Config, inputs?: RunInputs): void {
-  writeFileAtomic(folder.config, resolvedYaml(withAbsolutePaths(config)));
-  if (inputs !== undefined)
-    writeFileAtomic(inputsFile(folder), `${JSON.stringify(inputs, null, 1)}\n`);
-}
+/** Writes the `inputs.json` of a new run. @throws AgentRlError `OUTPUT_UNWRITABLE` */
+export const writeInputs = (folder: RunFolder, inputs: RunInputs): void =>
+  writeFileAtomic(inputsFile(folder), `${JSON.stringify(inputs, null, 1)}\n`);
 
 /**
- * Writes the config that a run goes on with over the one it had, so that the next resume goes on with it too.
+ * Refuses to resume a run on other tasks, another start model or another seed than it began with.
  *
- * @returns what differs, each as `path: before -> after`.
- * @throws AgentRlError `OUTPUT_UNWRITABLE`
- */
-export function rewriteRunConfig(folder: RunFolder, config: Config): readonly string[] {
-  const before: unknown = existsSync(folder.config)
-    ? parse(readFileSync(folder.config, 'utf8'))
-    : undefined;
-  const after = withAbsolutePaths(config);
-  writeFileAtomic(folder.config, resolvedYaml(after));
-  return before === undefined ? [] : changedSettings(before, after);
-}
-
-const inWords: Readonly<Record<keyof RunInputs['sha256'], (config: Config) => string>> = {
-  trainTasks: (config) =>
-    `the tasks to train on, now ${taskFiles(config).train} (datasets, dataset.trainSplit)`,
-  evalTasks: (config) =>
-    `the held-out tasks, now ${taskFiles(config).evaluation} (datasets, dataset.evalSplit)`,
-  startModel: (config) =>
-    `the model it starts from, now ${[modelFolder(config), ...config.model.adapters].join(' with ')} (model.path, model.adapters)`,
-};
-
-/**
- * Refuses to go on with a run on other tasks, another start model or another seed than it began with.
- *
- * @returns what is to be told besides, a sentence each.
+ * @returns what the log must show besides, a sentence each.
  * @throws AgentRlError `CHECKPOINT_INVALID`
  */
-export async function checkRunInputs(
+export async function checkInputs(
   folder: RunFolder,
-  config: Config,
-  layers: ModelLayers,
+  sources: RunSources,
 ): Promise<readonly string[]> {
   const file = inputsFile(folder);
   if (!existsSync(file)) {
     return [
-      `${folder.path} holds no inputs.json, so whether tasks and start model are those it began with cannot be checked.`,
+      `${folder.path} holds no inputs.json, so it cannot be checked whether tasks and start model are those it began with.`,
     ];
   }
-  const then = readInputs(file);
-  if (then.seed !== config.run.seed) {
+  const before = storedInputs(file);
+  if (before.seed !== sources.seed) {
     throw new AgentRlError(
       'CHECKPOINT_INVALID',
-      `The run ${folder.path} cannot be continued with run.seed ${config.run.seed}: it began with ${then.seed}, and all its randomness is keyed by that. Leave the seed as it is, or start a new run.`,
+      `The run ${folder.path} cannot be resumed with run.seed ${sources.seed}: it began with ${before.seed}, and all its randomness is keyed by that. Leave the seed as it is, or start a new run.`,
     );
   }
-  const now = await runInputs(config, layers);
-  const kinds = Object.keys(inWords) as readonly (keyof RunInputs['sha256'])[];
-  const differing = kinds.filter((kind) => then.sha256[kind] !== now.sha256[kind]);
-  const changed = differing.filter((kind) => !sameTasks(then.sha256[kind], now.sha256[kind]));
-  if (changed.length === 0) {
-    return differing.map(
-      (kind) =>
-        `${inWords[kind](config)}: fields of the file were renamed since the run began; the tasks are the same.`,
+  const now = await readInputs(sources);
+  const changed = changedKinds(before, now);
+  if (changed.length > 0) {
+    const what = changed.map((kind) => describe(kind, sources)).join('; ');
+    throw new AgentRlError(
+      'CHECKPOINT_INVALID',
+      `The run ${folder.path} cannot be resumed: not what it began with, by SHA-256, is ${what}. Name what it began with, or start a new run from its checkpoint with --model.`,
     );
   }
-  const what = changed.map((kind) => inWords[kind](config)).join('; ');
-  throw new AgentRlError(
-    'CHECKPOINT_INVALID',
-    `The run ${folder.path} cannot be continued: not what it began with, by SHA-256, is ${what}. Name what it began with, or start a new run from its checkpoint with --model.`,
+  const notes = renamedFiles(before, now, sources).map(
+    (file) => `${file}: fields of the file were renamed since the run began; the tasks are the same.`,
   );
+  const unchecked = sources.trainFiles.length + sources.evalFiles.length - 2;
+  if (before.schema === 2 || unchecked <= 0) return notes;
+  return [
+    ...notes,
+    `The run was begun by version 0.1, which recorded the first data set only: ${unchecked} task files of the others were not checked.`,
+  ];
 }
 
-function readInputs(file: string): RunInputs {
+function changedKinds(before: RunInputs, now: RunInputs): Kind[] {
+  const { trainTasks, evalTasks, startModel } = now.sha256;
+  const recorded = <List>(list: readonly List[]) => (before.schema === 1 ? list.slice(0, 1) : list);
+  const same: Record<Kind, boolean> = {
+    trainTasks: sameFiles(before.sha256.trainTasks, recorded(trainTasks)),
+    evalTasks: sameFiles(before.sha256.evalTasks, recorded(evalTasks)),
+    startModel: before.sha256.startModel === startModel,
+  };
+  return (Object.keys(same) as Kind[]).filter((kind) => !same[kind]);
+}
+
+const sameFiles = (before: readonly string[], now: readonly string[]): boolean =>
+  before.length === now.length && before.every((hash, index) => sameTasks(hash, now[index] ?? ''));
+
+/** Files that hold the same tasks as before, though not the same bytes. */
+function renamedFiles(before: RunInputs, now: RunInputs, sources: RunSources): string[] {
+  const changed = (kind: 'trainTasks' | 'evalTasks', files: readonly string[]) =>
+    files.filter((_, index) => {
+      const hash = before.sha256[kind][index];
+      return hash !== undefined && hash !== now.sha256[kind][index];
+    });
+  return [
+    ...changed('trainTasks', sources.trainFiles),
+    ...changed('evalTasks', sources.evalFiles),
+  ];
+}
+
+function describe(kind: Kind, { trainFiles, evalFiles, model }: RunSources): string {
+  switch (kind) {
+    case 'trainTasks':
+      return `the tasks to train on, now ${trainFiles.join(' and ')} (datasets, dataset.trainSplit)`;
+    case 'evalTasks':
+      return `the held-out tasks, now ${evalFiles.join(' and ')} (datasets, dataset.evalSplit)`;
+    case 'startModel':
+      return `the model it starts from, now ${[model.base, ...model.adapters].join(' with ')} (model.path, model.adapters)`;
+  }
+}
+
+/** Of a run of version 0.1, one hash for all files of a kind. */
+type StoredHashes = Readonly<Record<Kind, string | readonly string[]>>;
+
+function storedInputs(file: string): RunInputs {
   try {
-    const { schema, seed, sha256 } = JSON.parse(readFileSync(file, 'utf8')) as RunInputs;
-    if (schema === 1 && typeof sha256 === 'object') return { schema, seed, sha256 };
-    throw new Error('it is of another form');
+    const { schema, seed, sha256 } = JSON.parse(readFileSync(file, 'utf8')) as {
+      schema: number;
+      seed: number;
+      sha256: StoredHashes;
+    };
+    if ((schema !== 1 && schema !== 2) || typeof sha256 !== 'object')
+      throw new Error('its form is not known');
+    const list = (hashes: string | readonly string[]) =>
+      typeof hashes === 'string' ? [hashes] : hashes;
+    const { trainTasks, evalTasks, startModel } = sha256;
+    return {
+      schema,
+      seed,
+      sha256: {
+        trainTasks: list(trainTasks),
+        evalTasks: list(evalTasks),
+        startModel: String(startModel),
+      },
+    };
   } catch (cause) {
     throw new AgentRlError(
       'CHECKPOINT_INVALID',
-      `${file} cannot be read: ${messageOf(cause)}. Put it back as it was, or delete it to continue unchecked.`,
+      `${file} cannot be read: ${messageOf(cause)}. Put it back as it was, or delete it to resume unchecked.`,
       { cause },
     );
   }

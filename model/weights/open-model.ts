@@ -134,6 +134,30 @@ function adapterFolder(name: string, note = ''): string {
   );
 }
 
+/** What lies over a model's layers besides, and how its weights are read. */
+type Additions = Pick<ModelRequest, 'newAdapter' | 'quantize'>;
+
+/** The config that a model will have once it is loaded, its adapters included. @throws AgentRlError `MODEL_INVALID` */
+export async function describeLayers(
+  layers: ModelLayers,
+  { newAdapter, quantize }: Additions = {},
+): Promise<ModelConfig> {
+  const { config } = await inspectModel(layers.base);
+  if (quantize !== undefined) requireQuantizable(config, quantize);
+  const adapters: Adapter[] = [];
+  for (const [index, folder] of layers.adapters.entries())
+    adapters.push((await readAdapterConfig(folder, adapterName(index))).adapter);
+  if (newAdapter !== undefined) {
+    const { seed: _seed, ...rest } = newAdapter;
+    adapters.push({ ...rest, name: adapterName(adapters.length) });
+  }
+  return {
+    ...config,
+    ...(quantize !== undefined && { quantization: quantize }),
+    ...(adapters.length > 0 && { adapters }),
+  };
+}
+
 export interface DescribedModel {
   /** Its adapters included. */
   config: ModelConfig;
@@ -143,24 +167,7 @@ export interface DescribedModel {
 /** What `openModel` would give, without the weights. @throws AgentRlError `MODEL_INVALID` */
 export async function describeModel(request: ModelRequest): Promise<DescribedModel> {
   const layers = await modelLayers(request);
-  const { config } = await inspectModel(layers.base);
-  const { quantize } = request;
-  if (quantize !== undefined) requireQuantizable(config, quantize);
-  const adapters: Adapter[] = [];
-  for (const [index, folder] of layers.adapters.entries())
-    adapters.push((await readAdapterConfig(folder, adapterName(index))).adapter);
-  if (request.newAdapter !== undefined) {
-    const { seed: _seed, ...rest } = request.newAdapter;
-    adapters.push({ ...rest, name: adapterName(adapters.length) });
-  }
-  return {
-    config: {
-      ...config,
-      ...(quantize !== undefined && { quantization: quantize }),
-      ...(adapters.length > 0 && { adapters }),
-    },
-    layers,
-  };
+  return { config: await describeLayers(layers, request), layers };
 }
 
 const adapterName = (index: number): string => `adapter_${index}`;

@@ -2,7 +2,7 @@ import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { prepareRun } from '../../agent_rl/compose/prepare-run.ts';
-import { runSft } from '../../agent_rl/jobs/train/sft.ts';
+import { sft } from '../../agent_rl/jobs/train/sft.ts';
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 import type { Message } from '../../agent_rl/core/message.ts';
 import { packageRoot } from '../../agent_rl/core/package-root.ts';
@@ -51,7 +51,7 @@ export async function makeStarter(options: StarterOptions): Promise<void> {
   print(`${fresh}: tokenizer of ${starter.model.vocabSize} entries and fresh weights`);
 
   const { signal } = new AbortController();
-  const result = await runSft({ ...prepared, dryRun: false, signal, print });
+  const result = await sft({ ...prepared, dryRun: false, signal, print });
   const trained = await loadModel(String(result['checkpoint']));
   await mkdir(out, { recursive: true });
   await rm(path.join(out, 'model.safetensors'), { force: true });

@@ -74,6 +74,24 @@ describe('the rows of design.md', () => {
     expect(others.map(({ path }) => path)).toEqual([]);
   });
 
+  test('a run is resolved in one place', () => {
+    const callers = (name: string) =>
+      files
+        .filter(
+          ({ path }) => path.startsWith('agent_rl/compose') || path.startsWith('agent_rl/jobs/'),
+        )
+        .filter(({ text }) => new RegExp(`(?<!function )\\b${name}\\(`).test(text))
+        .map(({ path }) => path);
+    expect(callers('choosePlugins')).toEqual(['agent_rl/compose/prepare-run.ts']);
+    expect(callers('describeLayers')).toEqual(['agent_rl/compose/resolve-model.ts']);
+    expect(callers('readTaskSets')).toEqual(['agent_rl/compose/resolve-tasks.ts']);
+    expect(callers('openToolCallFormat')).toEqual([
+      'agent_rl/compose/resolve-run.ts',
+      // Continues token files with a model alone, without a run.
+      'agent_rl/jobs/token-files/generate.ts',
+    ]);
+  });
+
   test.each([
     ["import { x } from '../compose/container.ts';", 'upward'],
     ["import '../config/index.ts';", 'to a neighbour'],

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { openAgent } from '../../agent_rl/compose/agent.ts';
+import { openAgent } from '../../agent_rl/compose/open-agent.ts';
 import { prepareRun } from '../../agent_rl/compose/prepare-run.ts';
+import { resolveRun } from '../../agent_rl/compose/resolve-run.ts';
 import { packageRoot } from '../../agent_rl/core/package-root.ts';
 import type { Trajectory } from '../../agent_rl/core/trajectory.ts';
 import { evaluate } from '../../agent_rl/trainer/evaluate.ts';
@@ -39,7 +40,15 @@ async function attempts(settings: readonly string[]): Promise<{
   const { dir } = prepared.loaded.config.datasets[0]!;
   const split = await CodeTaskDataset.fromPath(join(root, dir, 'eval.jsonl'));
   const tasks = split.tasks.slice(0, 6);
-  const agent = await openAgent({ ...prepared, tasks });
+  const { signal } = new AbortController();
+  const run = await resolveRun(prepared, {
+    signal,
+    print: () => undefined,
+    trains: false,
+    tasks: { evaluation: 'eval' },
+  });
+  const { workers } = run.config.rollout;
+  const agent = await openAgent(run, { workers, trains: false, signal });
   try {
     const trajectories: Trajectory[] = [];
     await evaluate(agent.rollouts, tasks, {

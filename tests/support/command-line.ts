@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 
-import type { Jobs } from '../../agent_rl/jobs/job.ts';
+import type { Jobs } from '../../agent_rl/jobs/jobs.ts';
 import type { MainOptions } from '../../agent_rl/cli/command.ts';
 import { main } from '../../agent_rl/cli/main.ts';
 

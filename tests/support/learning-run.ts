@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 
-import { openTrainableAgent, type TrainableAgent } from '../../agent_rl/compose/agent.ts';
+import { openTrainableAgent, type TrainableAgent } from '../../agent_rl/compose/open-agent.ts';
 import { prepareRun } from '../../agent_rl/compose/prepare-run.ts';
+import { resolveRun } from '../../agent_rl/compose/resolve-run.ts';
 import { trainerOptions } from '../../agent_rl/jobs/train/trainer-options.ts';
 import type { Learner, TrainDatum } from '../../agent_rl/core/services/learner.ts';
 import { packageRoot } from '../../agent_rl/core/package-root.ts';
@@ -103,8 +104,10 @@ export async function learningRun(fault: Fault, job = codeExec): Promise<Learnin
     ],
     flags: [],
   });
-  const { config } = prepared.loaded;
-  const agent = await openTrainableAgent({ ...prepared, trains: true });
+  const { signal } = new AbortController();
+  const run = await resolveRun(prepared, { signal, print: () => undefined, trains: true });
+  const { config } = run;
+  const agent = await openTrainableAgent(run, { workers: config.rollout.workers, signal });
   try {
     const drawn = recordDraws(agent);
     const trained: TrainDatum[] = [];
@@ -124,7 +127,7 @@ export async function learningRun(fault: Fault, job = codeExec): Promise<Learnin
       },
       trainerOptions(config),
     );
-    const result = await trainer.train(new AbortController().signal);
+    const result = await trainer.train(signal);
     const { before, after } = result;
     if (before === undefined || after === undefined) throw new Error('The run was not evaluated.');
     return { before, after, result, trained, drawn };

@@ -1,4 +1,4 @@
-import type { GenerateOptions } from '../../jobs/job.ts';
+import type { GenerateOptions } from '../../jobs/token-files/generate.ts';
 import type { Command } from '../command.ts';
 import { numberFlag, numberGiven, type Parsed, switchFlag, textFlag } from '../flags/flag.ts';
 import { modelJob, modelOptions } from '../flags/model-flags.ts';

@@ -1,5 +1,5 @@
 import { adapterTargetNames } from '../../core/services/linear-module.ts';
-import type { QuantizeOptions } from '../../jobs/job.ts';
+import type { QuantizeOptions } from '../../jobs/models/quantize/quantize-options.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type { Command } from '../command.ts';
 import {

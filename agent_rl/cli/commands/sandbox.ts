@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 
-import type { LocalSandboxType } from '../../jobs/job.ts';
+import type { LocalSandboxType } from '../../jobs/machine/local-sandbox-type.ts';
 import type { Command, CommandGroup } from '../command.ts';
 import { jsonFlag, numberFlag, numberGiven, textFlag, textOf, textsOf } from '../flags/flag.ts';
 import { localSandboxTypes } from '../flags/sandbox-flags.ts';

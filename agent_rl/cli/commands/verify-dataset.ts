@@ -1,4 +1,5 @@
-import type { LocalSandboxType, VerifyDatasetOptions } from '../../jobs/job.ts';
+import type { LocalSandboxType } from '../../jobs/machine/local-sandbox-type.ts';
+import type { VerifyDatasetOptions } from '../../jobs/data/verify-dataset-options.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { namedOrShipped } from '../../core/package-root.ts';
 import type { Command } from '../command.ts';

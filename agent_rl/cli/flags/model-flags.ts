@@ -1,6 +1,6 @@
 import type { Options } from 'yargs';
 
-import type { ModelJobOptions } from '../../jobs/job.ts';
+import type { ModelJobOptions } from '../../jobs/models/model-choice.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { type Io, printer } from '../io.ts';
 import {

@@ -9,7 +9,7 @@ import { packageRoot } from '../../core/package-root.ts';
 import { withDeadline } from '../../core/abort.ts';
 import { packageScheme } from './plugin-package-scheme.ts';
 import { isPlugin, type Plugins, withExports } from './registries.ts';
-import { throwIfStopped } from '../unless-stopped.ts';
+import { throwIfStopped } from '../../core/abort.ts';
 import { watchImport } from './watch-import.ts';
 
 let hooksAreRegistered = false;

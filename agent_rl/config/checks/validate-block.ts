@@ -66,6 +66,7 @@ function compile(schema: TSchema): Compiled {
   });
   addFormats.default(ajv);
   ajv.addKeyword({ keyword: 'unit', schemaType: 'string' });
+  ajv.addKeyword({ keyword: 'path', metaSchema: { enum: ['file', 'file-or-name'] } });
   const plain = JSON.parse(text) as Json;
   const made = { validate: ajv.compile(plain), knownPaths: declaredPaths(plain, '') };
   compiled.set(text, made);

@@ -8,7 +8,20 @@ import { packageVersion } from '../../core/package-root.ts';
 import { buildCorpus, BuildSettings } from '../../search/corpus/index.ts';
 import { Stopwatch } from '../../telemetry/index.ts';
 import { readCorpus } from '../../tools/search/read-corpus.ts';
-import type { IndexOptions, JobResult } from '../job.ts';
+import type { JobContext, JobResult } from '../job.ts';
+
+export interface IndexOptions extends JobContext {
+  /** JSONL file or folder of prepared data. */
+  input: string;
+  /** Folder of the index. */
+  output: string;
+  /** YAML file of settings. */
+  config?: string;
+  /** Settings as `path=value`, over those of the file. */
+  sets?: readonly string[];
+  /** Replaces an index that is there. */
+  rebuild?: boolean;
+}
 
 /**
  * Builds the index of a corpus, or finds that it is there.

@@ -10,7 +10,8 @@ import {
   codeTaskFormats,
   isCodeTaskFormat,
 } from '../../../dataset/tasks/code-task-dataset.ts';
-import type { CheckResult, VerifyDatasetOptions } from '../job.ts';
+import type { CheckResult } from '../job.ts';
+import type { VerifyDatasetOptions } from './verify-dataset-options.ts';
 
 interface Verified {
   taskId: string;

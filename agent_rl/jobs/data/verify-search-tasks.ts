@@ -10,7 +10,8 @@ import { openTaskDocuments } from '../../search/corpus/index.ts';
 import { readDocuments } from '../../../dataset/tasks/search-documents.ts';
 import { SearchTaskDataset } from '../../../dataset/tasks/search-task-dataset.ts';
 import { besideSplits } from './prepare-data/write-outputs.ts';
-import type { CheckResult, VerifyDatasetOptions } from '../job.ts';
+import type { CheckResult } from '../job.ts';
+import type { VerifyDatasetOptions } from './verify-dataset-options.ts';
 
 /** A document that no query finds among this many is out of a policy's reach. */
 const reach = 10;

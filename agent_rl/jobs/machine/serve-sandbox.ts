@@ -4,7 +4,8 @@ import { chooseBackend } from '../../sandbox/choose-backend.ts';
 import { behindLayers } from '../../sandbox/open-sandbox.ts';
 import { serveSandbox as serve } from '../../sandbox/remote/serve-sandbox.ts';
 import { tokenOf } from '../../sandbox/remote/token-of.ts';
-import type { JobResult, LocalSandboxType } from '../job.ts';
+import type { JobResult } from '../job.ts';
+import type { LocalSandboxType } from './local-sandbox-type.ts';
 
 export interface ServeSandboxOptions {
   type: LocalSandboxType;

@@ -8,7 +8,18 @@ import { mebibytes } from '../../telemetry/mebibytes.ts';
 import { localLayers } from '../../../model/find/local-layers.ts';
 import { localModel } from '../../../model/find/local-model.ts';
 import { textFolder } from '../../../model/find/model-folder.ts';
-import type { ExportOptions, JobResult } from '../job.ts';
+import type { JobContext, JobResult } from '../job.ts';
+
+export interface ExportOptions extends JobContext {
+  /** Model folder, run folder or checkpoint, or a model of the hub as `org/name`. */
+  model: string;
+  /** Branch, tag or commit of a model of the hub. */
+  revision?: string;
+  /** Folders of adapters over it. */
+  adapters?: readonly string[];
+  /** Folder to write, which is not there or empty. */
+  onnx: string;
+}
 
 /**
  * Writes a model, or the newest checkpoint of a run, as a folder that transformers.js generates from.

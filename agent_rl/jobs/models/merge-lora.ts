@@ -11,9 +11,22 @@ import type { StoredDtype } from '../../../model/weights/safetensors-header.ts';
 import { localLayers } from '../../../model/find/local-layers.ts';
 import { localModel } from '../../../model/find/local-model.ts';
 import { textFolder } from '../../../model/find/model-folder.ts';
-import type { JobResult, MergeLoraOptions } from '../job.ts';
+import type { JobContext, JobResult } from '../job.ts';
 import { refuseExisting } from '../token-files/fresh-lines.ts';
 import { throwIfInterrupted } from '../token-files/job-usage.ts';
+
+export interface MergeLoraOptions extends JobContext {
+  /** Folder of a model, or a model of the hub as `org/name`. */
+  baseModel: string;
+  /** Branch, tag or commit of a model of the hub. */
+  revision?: string;
+  /** Folders of adapters, in order; those that one of them was trained over are found. */
+  loraModels: readonly string[];
+  /** Folder to write, which must not be there. */
+  outputPath: string;
+  /** `F32` by default, `BF16` or `F16`. */
+  dtype?: string;
+}
 
 const widths: readonly string[] = ['F32', 'BF16', 'F16'] satisfies readonly StoredDtype[];
 

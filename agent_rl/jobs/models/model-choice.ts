@@ -1,3 +1,4 @@
+import type { JobContext } from '../job.ts';
 import type { Quantization } from '../../../model/config/architecture.ts';
 
 /** A model, and what it is to run on. */
@@ -15,3 +16,6 @@ export interface ModelChoice {
   /** Threads of matrix products; those of the machine by default. */
   engineThreads?: number;
 }
+
+/** A model that a job runs by itself, without an agent. */
+export interface ModelJobOptions extends ModelChoice, JobContext {}

@@ -13,8 +13,7 @@ import {
 import { requireQuantizable } from '../../../model/weights/quantize-weights.ts';
 import { localLayers } from '../../../model/find/local-layers.ts';
 import { localModel } from '../../../model/find/local-model.ts';
-import type { ModelJobOptions } from '../job.ts';
-import type { ModelChoice } from './model-choice.ts';
+import type { ModelChoice, ModelJobOptions } from './model-choice.ts';
 
 /** A model without its weights: what input for it can be checked against. */
 export interface FoundModel {

@@ -3,12 +3,11 @@ import type { Trajectory } from '../../core/trajectory.ts';
 import type { Span } from '../../core/transcript.ts';
 import { runEpisode } from '../../rollout/episode.ts';
 import { visibleControls } from '../../telemetry/index.ts';
-import { checkpointAt } from '../../runs/checkpoints.ts';
-import { openAgent } from '../../compose/agent.ts';
+import { openAgent } from '../../compose/open-agent.ts';
+import { resolveRun } from '../../compose/resolve-run.ts';
 import { chatTask } from './chat-task.ts';
 import { converse } from './conversation.ts';
-import { withoutAdapters } from '../../compose/new-adapter.ts';
-import type { ChatOptions, JobResult } from '../job.ts';
+import type { JobOptions, JobResult } from '../job.ts';
 
 /** ANSI colours by where tokens came from. */
 const colors: Readonly<Record<Span['source'], number>> = {
@@ -20,21 +19,26 @@ const colors: Readonly<Record<Span['source'], number>> = {
   demonstration: 34,
 };
 
+export interface ChatOptions extends JobOptions {
+  /** Run folder or checkpoint to talk to instead of `model.path`. */
+  checkpoint?: string;
+  /** Said alone; without it, `ask` is. */
+  prompt?: string;
+  /** The next line that the person types, `undefined` when there are no more. */
+  ask?: () => Promise<string | undefined>;
+  /** Whether the transcript is coloured by where its tokens came from. */
+  color: boolean;
+}
+
 /**
  * Talks to an agent, which has the config's tools; there is nothing to solve, so nothing is judged. One prompt is shown as
  * its transcript by where the tokens came from, a conversation turn by turn.
  */
-export async function runChat(options: ChatOptions): Promise<JobResult> {
-  const { loaded, plugins, print, signal, checkpoint, prompt, color } = options;
-  const { config } = loaded;
-  const model = checkpoint === undefined ? undefined : checkpointAt(checkpoint, print);
-  const agent = await openAgent({
-    loaded: model === undefined ? loaded : withoutAdapters(loaded),
-    plugins,
-    signal,
-    model,
-    workers: 2,
-  });
+export async function chat(options: ChatOptions): Promise<JobResult> {
+  const { print, signal, prompt, color } = options;
+  const run = await resolveRun(options, { ...options, trains: false });
+  const { config, model } = run;
+  const agent = await openAgent(run, { workers: 2, trains: false, signal });
   try {
     for (const note of agent.policy.notes ?? []) print(`Note: ${note}`);
     if (prompt === undefined) {
@@ -64,7 +68,7 @@ export async function runChat(options: ChatOptions): Promise<JobResult> {
     print(`Colours: ${legend.join(' ')}`);
     const parts = trajectory.spans.map(({ start, end, source }) =>
       paint(
-        visibleControls(agent.languageModel.tokenizer.decode(trajectory.tokens.slice(start, end))),
+        visibleControls(model.text.tokenizer.decode(trajectory.tokens.slice(start, end))),
         source,
         color,
       ),

@@ -1,81 +1,90 @@
+import { openAgent } from '../../compose/open-agent.ts';
+import { resolveRun, type ResolvedRun } from '../../compose/resolve-run.ts';
 import { throwIfFailed } from '../../core/stray-failure.ts';
-import { withProgress } from '../../telemetry/index.ts';
-import { chooseTasks, evaluate } from '../../trainer/evaluate.ts';
-import { openAgent } from '../../compose/agent.ts';
-import { checkpointAt } from '../../runs/checkpoints.ts';
-import { withoutAdapters } from '../../compose/new-adapter.ts';
-import type { EvaluationOptions, JobResult } from '../job.ts';
 import { rateText } from '../../runs/run-records.ts';
 import { evaluationSummary } from '../../runs/summary.ts';
-import { readTaskSets, reportGroups, sayIfFewer } from '../../../dataset/tasks/task-sets.ts';
-import { choosePlugins } from '../../compose/plugins/choose-plugins.ts';
+import { withProgress } from '../../telemetry/index.ts';
+import { evaluate as attempt, type Evaluation } from '../../trainer/evaluate.ts';
+import type { Rollouts } from '../../rollout/rollout-worker.ts';
+import { reportGroups } from '../../../dataset/tasks/task-sets.ts';
+import type { JobContext, JobOptions, JobResult } from '../job.ts';
+
+export interface EvaluationOptions extends JobOptions {
+  /** Run folder or checkpoint to evaluate instead of `model.path`. */
+  checkpoint?: string;
+  /** Split to attempt instead of `dataset.evalSplit`. */
+  split?: string;
+}
 
 /** Attempts the tasks of a split with a checkpoint, or with the config's model. */
-export async function runEvaluation(options: EvaluationOptions): Promise<JobResult> {
-  const { loaded, plugins, print, signal, checkpoint } = options;
-  const { config } = loaded;
-  const { dataset, datasets, eval: evaluation, run } = config;
-  const format = dataset.format ?? choosePlugins(loaded, plugins).environment.entry.spec.taskFormat;
-  const split = options.split ?? dataset.evalSplit;
-  const sets = await readTaskSets(datasets, {
-    split,
-    format,
-    warn: (text) => print(`Note: ${text}`),
-  });
-  const all = sets.flatMap(({ tasks: one }) => one);
-  sayIfFewer('eval.maxTasks', evaluation.maxTasks, all.length, print);
-  const tasks = chooseTasks(all, evaluation.maxTasks, run.seed);
-  const model = checkpoint === undefined ? undefined : checkpointAt(checkpoint, print);
-  const agent = await openAgent({
-    loaded: model === undefined ? loaded : withoutAdapters(loaded),
-    plugins,
-    signal,
-    model,
-    tasks,
-  });
+export async function evaluate(options: EvaluationOptions): Promise<JobResult> {
+  const { print, signal, checkpoint } = options;
+  const split = options.split ?? options.loaded.config.dataset.evalSplit;
+  const tasks = { evaluation: split };
+  const run = await resolveRun(options, { ...options, trains: false, tasks });
+  const { workers } = run.config.rollout;
+  const agent = await openAgent(run, { workers, trains: false, signal });
   try {
     for (const note of agent.policy.notes ?? []) print(`Note: ${note}`);
-    const { samples, temperature } = evaluation;
-    const total = tasks.length * samples;
-    let done = 0;
-    const result = await withProgress({ label: 'eval', total }, (bar) =>
-      evaluate(agent.rollouts, tasks, {
-        samples,
-        temperature,
-        seed: run.seed,
-        step: 0,
-        signal,
-        groupsOf: reportGroups,
-        onEpisode: () => {
-          done += 1;
-          if (done % 50 === 0 || done === total) bar.update(done);
-        },
-      }),
-    );
+    const result = await attemptAll(run, agent.rollouts, signal);
     throwIfFailed(signal);
-    const adapters = model === undefined ? config.model.adapters : [];
-    print(
-      `${[agent.modelFolder, ...adapters].join(' with ')} on ${split} (temperature ${temperature}, ${samples} attempts a task)`,
-    );
-    if (signal.aborted) print('  Interrupted: what follows is of the attempts made so far.');
-    print(`  total (slices left out): ${rateText(result)}`);
-    for (const [name, rate] of Object.entries(result.groups)) print(`  ${name}: ${rateText(rate)}`);
-    for (const [name, mean] of Object.entries(result.environment)) {
-      print(`  ${name}: ${mean.toFixed(3)} on average`);
-    }
-    const passes = Object.entries(result.passAtK).filter(() => samples > 1);
-    for (const [k, rate] of passes) print(`  pass@${k}: ${(100 * rate).toFixed(1)} %`);
-    if (result.systemFailures > 0)
-      print(`  not judged, the system failed: ${result.systemFailures}`);
+    const adapters = checkpoint === undefined ? run.config.model.adapters : [];
+    showResult(result, { run, split, adapters, print, signal });
     return {
-      model: agent.modelFolder,
+      model: run.model.folder,
       ...(adapters.length > 0 && { adapters }),
       split,
-      tasks: tasks.length,
+      tasks: run.tasks.evaluation.length,
       interrupted: signal.aborted,
       ...evaluationSummary(result),
     };
   } finally {
     await agent.close();
   }
+}
+
+function attemptAll(
+  { config, tasks }: ResolvedRun,
+  rollouts: Rollouts,
+  signal: AbortSignal,
+): Promise<Evaluation> {
+  const { samples, temperature } = config.eval;
+  const total = tasks.evaluation.length * samples;
+  let done = 0;
+  return withProgress({ label: 'eval', total }, (bar) =>
+    attempt(rollouts, tasks.evaluation, {
+      samples,
+      temperature,
+      seed: config.run.seed,
+      step: 0,
+      signal,
+      groupsOf: reportGroups,
+      onEpisode: () => {
+        done += 1;
+        if (done % 50 === 0 || done === total) bar.update(done);
+      },
+    }),
+  );
+}
+
+interface Shown extends JobContext {
+  run: ResolvedRun;
+  split: string;
+  adapters: readonly string[];
+}
+
+function showResult(result: Evaluation, { run, split, adapters, print, signal }: Shown): void {
+  const { samples, temperature } = run.config.eval;
+  print(
+    `${[run.model.folder, ...adapters].join(' with ')} on ${split} (temperature ${temperature}, ${samples} attempts a task)`,
+  );
+  if (signal.aborted) print('  Interrupted: what follows covers the attempts made so far.');
+  print(`  total (slices left out): ${rateText(result)}`);
+  for (const [name, rate] of Object.entries(result.groups)) print(`  ${name}: ${rateText(rate)}`);
+  for (const [name, mean] of Object.entries(result.environment)) {
+    print(`  ${name}: ${mean.toFixed(3)} on average`);
+  }
+  const passes = Object.entries(result.passAtK).filter(() => samples > 1);
+  for (const [k, rate] of passes) print(`  pass@${k}: ${(100 * rate).toFixed(1)} %`);
+  if (result.systemFailures > 0) print(`  not judged, the system failed: ${result.systemFailures}`);
 }

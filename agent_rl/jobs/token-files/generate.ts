@@ -1,3 +1,5 @@
+import type { ModelJobOptions } from '../models/model-choice.ts';
+import type { Sampling } from '../../core/services/sampling.ts';
 import { totalmem } from 'node:os';
 
 import { AgentRlError } from '../../core/errors.ts';
@@ -21,7 +23,7 @@ import {
   type FoundModel,
   type RunningModel,
 } from '../models/using-model.ts';
-import type { GenerateOptions, JobResult } from '../job.ts';
+import type { JobResult } from '../job.ts';
 import { continuationLine } from './continuation-line.ts';
 import { continueRows, type Continuation } from './continue-rows.ts';
 import { refuseExisting, writingFresh } from './fresh-lines.ts';
@@ -30,6 +32,25 @@ import { InputRows } from './input-rows.ts';
 import { usageSince, usageText } from './job-usage.ts';
 import { openModelTexts, type ModelTexts } from './model-texts.ts';
 import { readToolFile } from './tool-definitions.ts';
+
+export interface GenerateOptions extends ModelJobOptions {
+  /** JSONL file of `{"messages": [...]}` and `{"ids": [...]}`; or `prompt`. */
+  input?: string;
+  /** What a user says. */
+  prompt?: string;
+  /** File to write, which must not be there; without one the result holds what was generated. */
+  output?: string;
+  /** JSON file of the tools that conversations without their own are told of. */
+  tools?: string;
+  thinking: boolean;
+  maxTokens: number;
+  sampling: Sampling;
+  seed: number;
+  /** Of each line. */
+  samples: number;
+  /** Most samples in flight. */
+  batch: number;
+}
 
 /** What is known before the weights are loaded. */
 interface Planned {

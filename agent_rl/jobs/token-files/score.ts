@@ -1,12 +1,22 @@
+import type { ModelJobOptions } from '../models/model-choice.ts';
 import { LocalLearner } from '../../learner/local-learner.ts';
 import { withProgress } from '../../telemetry/index.ts';
 import { findModel, namesOf, usingModel, type RunningModel } from '../models/using-model.ts';
-import type { JobResult, ScoreOptions } from '../job.ts';
+import type { JobResult } from '../job.ts';
 import { float32Numbers } from './float32-numbers.ts';
 import { refuseExisting, writingFresh, type FreshLines } from './fresh-lines.ts';
 import { InputRows, type InputRow } from './input-rows.ts';
 import { throwIfInterrupted, usageSince, usageText } from './job-usage.ts';
 import { readScoreRow, windowsOf, type ScoreRow } from './score-rows.ts';
+
+export interface ScoreOptions extends ModelJobOptions {
+  /** JSONL file of `{"ids": [...], "id"?: ...}`. */
+  input: string;
+  /** File to write, which must not be there. */
+  output: string;
+  /** Most tokens, padding included, in one forward pass. */
+  batchTokens: number;
+}
 
 /** Batches that are made of one stretch of the file: sequences of like length then share one. */
 const batchesAhead = 4;

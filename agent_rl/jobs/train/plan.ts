@@ -1,7 +1,12 @@
+import { sandboxWorkers } from '../../compose/open-run-sandbox.ts';
+import { needsSandbox } from '../../compose/plugins/plugin-needs.ts';
+import type { ResolvedRun } from '../../compose/resolve-run.ts';
 import { type Config, runLength } from '../../config/index.ts';
+import type { EngineClient } from '../../engine-thread/engine-client.ts';
 import { machineBytes, type MemoryPlan, planInWords } from '../../engine-thread/memory-plan.ts';
 import type { SandboxTier } from '../../sandbox/choose-backend.ts';
 import { tierMemory } from '../../sandbox/tier-facts.ts';
+import { countParameters } from '../../../model/adapters/adapter.ts';
 import { mebibytes } from '../../telemetry/mebibytes.ts';
 
 export interface PlanFacts {
@@ -12,6 +17,16 @@ export interface PlanFacts {
   trainedParameters: number;
   /** At once; 0 where nothing asks for one. */
   sandboxes: number;
+}
+
+/** What the plan of a run follows from besides its config. */
+export function planFacts({ config, chosen, model, tasks }: ResolvedRun): PlanFacts {
+  return {
+    trainTasks: Math.min(tasks.train.length, config.dataset.maxSamples ?? Infinity),
+    evalTasks: tasks.evaluation.length,
+    ...countParameters(model.description),
+    sandboxes: needsSandbox(chosen) ? sandboxWorkers(config) : 0,
+  };
 }
 
 /** A run before it starts, as numbers. */
@@ -52,6 +67,16 @@ export interface OpenedFacts {
   sandboxTier?: SandboxTier;
   /** Why stronger sandboxes are not taken; absent where the log says it. */
   sandboxesSkipped?: readonly string[];
+}
+
+/** What the engine says of itself once it is open, and which sandbox there is. */
+export async function openedFacts(
+  engine: EngineClient,
+  expectedS: number,
+  tier: SandboxTier | undefined,
+): Promise<OpenedFacts> {
+  const { plan: memory } = await engine.info();
+  return { expectedS, memory, ...(tier !== undefined && { sandboxTier: tier }) };
 }
 
 /** Sandboxes come on top of what the engine was checked for, and grow only as they are used: said, not refused. */

@@ -136,9 +136,14 @@ const queryProperties = {
 /** Where a built index is and how it is asked. */
 export const CorpusSettings = Type.Object(
   {
-    path: Type.String({ minLength: 1, description: 'Folder that `agent-rl index` made' }),
+    path: Type.String({
+      minLength: 1,
+      path: 'file',
+      description: 'Folder that `agent-rl index` made',
+    }),
     documents: Type.Optional(
       Type.String({
+        path: 'file',
         minLength: 1,
         description:
           'What the index is built from while the folder is not there, as `agent-rl index` takes it; a folder that is there is never changed',

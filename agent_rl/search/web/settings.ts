@@ -46,6 +46,7 @@ export const webProperties = {
   }),
   caFile: Type.Optional(
     Type.String({
+      path: 'file',
       minLength: 1,
       description: 'PEM file of authorities trusted besides the usual ones',
     }),
@@ -58,7 +59,11 @@ export const webProperties = {
           description:
             'record answers from the file what is there and writes down the rest; replay never touches the network',
         }),
-        path: Type.String({ minLength: 1, description: 'JSON Lines file of requests and answers' }),
+        path: Type.String({
+          minLength: 1,
+          path: 'file',
+          description: 'JSON Lines file of requests and answers',
+        }),
         ttlHours: Type.Optional(
           Type.Number({
             exclusiveMinimum: 0,

@@ -2,9 +2,11 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 
 import { prepareRun, type PreparedRun } from '../../../agent_rl/compose/prepare-run.ts';
-import { runEvaluation } from '../../../agent_rl/jobs/play/evaluate.ts';
+import { resolveRun } from '../../../agent_rl/compose/resolve-run.ts';
+import { sourcesOf } from '../../../agent_rl/jobs/train/sources-of.ts';
+import { evaluate } from '../../../agent_rl/jobs/play/evaluate.ts';
 import type { JobOptions, JobResult } from '../../../agent_rl/jobs/job.ts';
-import { runTraining } from '../../../agent_rl/jobs/train/train.ts';
+import { train } from '../../../agent_rl/jobs/train/train.ts';
 import { processTreeUsage } from '../../../agent_rl/telemetry/index.ts';
 import { findRun } from './find-run.ts';
 import { moreWarmUp } from './more-warm-up.ts';
@@ -99,15 +101,21 @@ interface Summary {
 
 async function trainedRun(options: SeedOptions): Promise<TrainedRun> {
   const prepared = await prepareSeed(options, {});
-  const found = await findRun(options.runs, prepared.loaded);
+  const { trainSplit, evalSplit } = prepared.loaded.config.dataset;
+  const run = await resolveRun(prepared, {
+    ...options,
+    trains: true,
+    tasks: { train: trainSplit, evaluation: evalSplit },
+  });
+  const found = await findRun(options.runs, run.config, sourcesOf(run));
   options.print(
     found === undefined
       ? `Seed ${options.seed}: no finished run of this config under ${options.runs}; it is trained now`
       : `Seed ${options.seed}: ${String(found['run'])} is read`,
   );
   const summary = (found ?? (await training(options, 'none'))) as unknown as Summary;
-  const { run, wallSeconds, cpuSeconds } = summary;
-  return { run, wallSeconds, cpuSeconds, ...summary.eval };
+  const { wallSeconds, cpuSeconds } = summary;
+  return { run: summary.run, wallSeconds, cpuSeconds, ...summary.eval };
 }
 
 async function training(
@@ -120,7 +128,7 @@ async function training(
     'run.outputDir': path.join(options.folder, 'runs'),
     'train.control': control,
   });
-  const result = await runTraining({ ...jobOf(options, prepared), dryRun: false });
+  const result = await train({ ...jobOf(options, prepared), dryRun: false });
   const summary = result as unknown as Summary;
   return { ...summary, cpuSeconds: summary.cpuSeconds - earlier };
 }
@@ -131,9 +139,7 @@ async function evaluated(
   checkpoint?: string,
 ): Promise<Evaluated> {
   const job = jobOf(options, await prepareSeed(options, settings));
-  const result: JobResult = await runEvaluation(
-    checkpoint === undefined ? job : { ...job, checkpoint },
-  );
+  const result: JobResult = await evaluate(checkpoint === undefined ? job : { ...job, checkpoint });
   return result as unknown as Evaluated;
 }
 

@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { startingWeights } from '../../../agent_rl/compose/model-request.ts';
-import { runInputs } from '../../../agent_rl/runs/run-inputs.ts';
+import { readInputs, type RunSources } from '../../../agent_rl/runs/run-inputs.ts';
 import { loadConfig, resolvedYaml, type LoadedConfig } from '../../../agent_rl/config/index.ts';
 
 type Config = LoadedConfig['config'];
@@ -14,13 +13,11 @@ type Config = LoadedConfig['config'];
  */
 export async function findRun(
   runs: string,
-  { config }: Pick<LoadedConfig, 'config'>,
+  config: Config,
+  sources: RunSources,
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
   if (!existsSync(runs)) return undefined;
-  const wanted = {
-    config: essence(config),
-    inputs: JSON.stringify(await runInputs(config, (await startingWeights(config)).layers)),
-  };
+  const wanted = { config: essence(config), inputs: JSON.stringify(await readInputs(sources)) };
   for (const name of readdirSync(runs).toSorted()) {
     const folder = path.join(runs, name);
     const fileOf = (file: string): string => path.join(folder, file);

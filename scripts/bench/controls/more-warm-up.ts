@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { prepareRun } from '../../../agent_rl/compose/prepare-run.ts';
-import { runSft } from '../../../agent_rl/jobs/train/sft.ts';
+import { sft } from '../../../agent_rl/jobs/train/sft.ts';
 import { loadConfig } from '../../../agent_rl/config/index.ts';
 import { conversationLine } from '../../../dataset/demonstrations/conversations.ts';
 import { teacherConversations } from '../../starter-model/teacher-conversations.ts';
@@ -63,7 +63,7 @@ async function warmUp(
   await mkdir(own, { recursive: true });
   await writeFile(path.join(own, 'train.jsonl'), `${lines.join('\n')}\n`);
   const before = process.cpuUsage();
-  const result = await runSft({ ...prepared, signal, print, dryRun: false });
+  const result = await sft({ ...prepared, signal, print, dryRun: false });
   const { user, system } = process.cpuUsage(before);
   return {
     checkpoint: String(result['checkpoint']),

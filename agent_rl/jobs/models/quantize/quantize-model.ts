@@ -14,9 +14,10 @@ import { copyLanguageModelFiles } from '../../../../model/text/language-model.ts
 import { inspectModel, loadModel, saveModel } from '../../../../model/weights/load-model.ts';
 import { requireQuantizable } from '../../../../model/weights/quantize-weights.ts';
 import { localModel } from '../../../../model/find/local-model.ts';
-import type { JobResult, QuantizeOptions } from '../../job.ts';
+import type { JobResult } from '../../job.ts';
+import type { QuantizeOptions } from './quantize-options.ts';
 import { refuseExisting } from '../../token-files/fresh-lines.ts';
-import { throwIfStopped } from '../../../compose/unless-stopped.ts';
+import { throwIfStopped } from '../../../core/abort.ts';
 import { comparisonWindows } from './comparison-windows.ts';
 import { LayerComparison } from './layer-comparison.ts';
 import { adapterFolder, reportOf, tableOf } from './quantize-report.ts';

@@ -3,7 +3,8 @@ import { adapterSpecs } from '../../../../model/adapters/adapter.ts';
 import type { ModelFacts } from '../../../../model/weights/load-model.ts';
 import { elementCount, type Weights } from '../../../../model/config/parameters.ts';
 import { mebibytes } from '../../../telemetry/mebibytes.ts';
-import type { JobResult, QuantizeOptions } from '../../job.ts';
+import type { JobResult } from '../../job.ts';
+import type { QuantizeOptions } from './quantize-options.ts';
 import type { LogitGaps } from './logit-gaps.ts';
 
 /** Folder of the adapter, in that of the model. */

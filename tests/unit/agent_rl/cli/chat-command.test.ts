@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import type { ChatOptions } from '../../../../agent_rl/jobs/job.ts';
+import type { ChatOptions } from '../../../../agent_rl/jobs/play/chat.ts';
 import { packageRoot } from '../../../../agent_rl/core/package-root.ts';
 import { commandLine } from '../../../support/command-line.ts';
 

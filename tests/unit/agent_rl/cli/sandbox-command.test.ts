@@ -42,7 +42,9 @@ describe('agent-rl sandbox', () => {
 
   test('doctor leaves with 1 when a sandbox lets something out', async () => {
     const run = (ok: boolean) =>
-      commandLine(['sandbox', 'doctor'], { jobs: { sandboxDoctor: async () => ({ ok }) } });
+      commandLine(['sandbox', 'doctor'], {
+        jobs: { sandboxDoctor: async () => ({ ok, auto: null, findings: [] }) },
+      });
     expect((await run(true)).code).toBe(0);
     expect((await run(false)).code).toBe(1);
   });
@@ -51,7 +53,7 @@ describe('agent-rl sandbox', () => {
     const given: object[] = [];
     const sandboxDoctor = async (options: object) => {
       given.push(options);
-      return { ok: true };
+      return { ok: true, auto: null, findings: [] };
     };
     const args = ['sandbox', 'doctor', '--python', '/p', '--preload', 'numpy', 'sympy'];
     expect((await commandLine(args, { jobs: { sandboxDoctor } })).code).toBe(0);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
 import { mergeLora } from '../../../../../agent_rl/jobs/models/merge-lora.ts';
-import type { MergeLoraOptions } from '../../../../../agent_rl/jobs/job.ts';
+import type { MergeLoraOptions } from '../../../../../agent_rl/jobs/models/merge-lora.ts';
 import { score } from '../../../../../agent_rl/jobs/token-files/score.ts';
 import { writeAdapter } from '../../../../../model/adapters/adapter-files.ts';
 import { loadModel, saveModel } from '../../../../../model/weights/load-model.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
 import { generate } from '../../../../../agent_rl/jobs/token-files/generate.ts';
-import type { GenerateOptions } from '../../../../../agent_rl/jobs/job.ts';
+import type { GenerateOptions } from '../../../../../agent_rl/jobs/token-files/generate.ts';
 import { score } from '../../../../../agent_rl/jobs/token-files/score.ts';
 import { packageRoot } from '../../../../../agent_rl/core/package-root.ts';
 import { greedy, unbiased } from '../../../../../agent_rl/core/services/sampling.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
-import type { ScoreOptions } from '../../../../../agent_rl/jobs/job.ts';
+import type { ScoreOptions } from '../../../../../agent_rl/jobs/token-files/score.ts';
 import { score } from '../../../../../agent_rl/jobs/token-files/score.ts';
 import { KeyedRng } from '../../../../../agent_rl/core/keyed-rng.ts';
 import { saveModel } from '../../../../../model/weights/load-model.ts';

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
-import { runInputs, writeRunConfig } from '../../../../../agent_rl/runs/run-inputs.ts';
-import { startingWeights } from '../../../../../agent_rl/compose/model-request.ts';
+import { readInputs, writeInputs } from '../../../../../agent_rl/runs/run-inputs.ts';
+import { writeRunConfig } from '../../../../../agent_rl/runs/run-config.ts';
 import { loadConfig } from '../../../../../agent_rl/config/index.ts';
 import { runFolderAt } from '../../../../../agent_rl/runs/run-folder.ts';
 import { findRun } from '../../../../../scripts/bench/controls/find-run.ts';
@@ -14,7 +14,16 @@ const started = process.cwd();
 const project = temporaryFolder();
 const load = (...overrides: string[]) =>
   loadConfig({ file: join(project, 'run.yaml'), overrides }).config;
-const find = (...overrides: string[]) => findRun('runs', { config: load(...overrides) });
+const sources = (seed: number) => ({
+  seed,
+  trainFiles: [join(project, 'tasks/train.jsonl')],
+  evalFiles: [join(project, 'tasks/eval.jsonl')],
+  model: { base: join(project, 'model'), adapters: [] },
+});
+const find = (...overrides: string[]) => {
+  const config = load(...overrides);
+  return findRun('runs', config, sources(config.run.seed));
+};
 
 beforeEach(async () => {
   process.chdir(project);
@@ -28,12 +37,14 @@ beforeEach(async () => {
   writeBelow(project, 'model/config.json', '{}');
   writeBelow(project, 'model/model.safetensors', 'first');
   writeBelow(project, 'runs/one/summary.json', '{"seed": 7, "interrupted": false}');
-  const config = load('run.seed=7');
-  writeRunConfig(
-    runFolderAt(join(project, 'runs/one')),
-    config,
-    await runInputs(config, (await startingWeights(config)).layers),
-  );
+  const folder = runFolderAt(join(project, 'runs/one'));
+  const { dataset, model, ...rest } = load('run.seed=7');
+  const absolute = {
+    dataset: { ...dataset, dir: join(project, 'tasks') },
+    model: { ...model, path: join(project, 'model') },
+  };
+  writeRunConfig(folder, { ...rest, ...absolute });
+  writeInputs(folder, await readInputs(sources(7)));
 });
 
 afterEach(() => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 import { jobs } from '../../../../../../agent_rl/jobs/jobs.ts';
-import type { Jobs } from '../../../../../../agent_rl/jobs/job.ts';
+import type { Jobs } from '../../../../../../agent_rl/jobs/jobs.ts';
 import type { SearchDocument } from '../../../../../../agent_rl/core/services/search.ts';
 import { commandLine } from '../../../../../support/command-line.ts';
 import { temporaryFolder, writeBelow } from '../../../../../support/temporary-folder.ts';

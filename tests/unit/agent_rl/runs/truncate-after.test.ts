@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { expect, test } from '@jest/globals';
 
-import { forgetAfter } from '../../../../agent_rl/runs/forget-after.ts';
+import { truncateAfter } from '../../../../agent_rl/runs/truncate-after.ts';
 import { runFolderAt } from '../../../../agent_rl/runs/run-folder.ts';
 import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
 
@@ -14,7 +14,7 @@ test('records after an iteration are cut off, whatever characters they hold', as
   writeBelow(root, 'metrics.jsonl', [1, 2, 3].map(line).join(''));
   writeBelow(root, 'trajectories/train.jsonl', [1, 1, 2, 2, 3].map(line).join(''));
   writeBelow(root, 'trajectories/eval.jsonl', line(0));
-  await forgetAfter(runFolderAt(root), 2);
+  await truncateAfter(runFolderAt(root), 2);
   const read = (path: string): string => readFileSync(join(root, path), 'utf8');
   expect(read('metrics.jsonl')).toBe([1, 2].map(line).join(''));
   expect(read('trajectories/train.jsonl')).toBe([1, 1, 2, 2].map(line).join(''));
@@ -26,12 +26,12 @@ test('an evaluation after training goes, since the run that goes on makes it aga
     `${JSON.stringify({ when, iteration })}\n`;
   const kept = line('before', 0) + line('during', 2);
   writeBelow(root, 'trajectories/eval.jsonl', kept + line('after', 2) + line('after', 2));
-  await forgetAfter(runFolderAt(root), 2);
+  await truncateAfter(runFolderAt(root), 2);
   expect(readFileSync(join(root, 'trajectories/eval.jsonl'), 'utf8')).toBe(kept);
 });
 
 test('a last line that was cut short goes too', async () => {
   writeBelow(root, 'metrics.jsonl', '{"iteration": 1}\n{"iteration": 2}');
-  await forgetAfter(runFolderAt(root), 5);
+  await truncateAfter(runFolderAt(root), 5);
   expect(readFileSync(join(root, 'metrics.jsonl'), 'utf8')).toBe('{"iteration": 1}\n');
 });

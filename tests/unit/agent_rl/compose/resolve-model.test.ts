@@ -2,13 +2,11 @@ import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
-import { withoutAdapters } from '../../../../agent_rl/compose/new-adapter.ts';
-import { prepareRun } from '../../../../agent_rl/compose/prepare-run.ts';
-import { startingWeights } from '../../../../agent_rl/compose/model-request.ts';
 import { trainAgent } from '../../../../agent_rl/jobs/train-agent.ts';
 import { packageRoot } from '../../../../agent_rl/core/package-root.ts';
 import { writeAdapter } from '../../../../model/adapters/adapter-files.ts';
 import { smallModelConfig, writeSmallModel } from '../../../support/small-model.ts';
+import { resolved } from '../../../support/resolved.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { rejectionOf } from '../../../support/thrown.ts';
 import { saveTinyAdapter, tinyAdapter, tinyAdapterWeights } from '../../../support/tiny-adapter.ts';
@@ -29,10 +27,8 @@ beforeAll(async () => {
 });
 
 const weightsOf = async (overrides: readonly string[], checkpoint?: string) => {
-  const prepared = await prepareRun({ file: config, overrides, flags: [] });
-  const { loaded } = prepared;
-  if (checkpoint === undefined) return startingWeights(loaded.config);
-  return startingWeights(withoutAdapters(loaded).config, checkpoint);
+  const { layers, newAdapter } = (await resolved(config, overrides, { checkpoint })).model;
+  return { layers, newAdapter };
 };
 
 describe('the weights a run begins with', () => {

@@ -10,7 +10,7 @@ import { outputUnwritable } from '../telemetry/output-unwritable.ts';
  *
  * @throws AgentRlError `OUTPUT_UNWRITABLE`
  */
-export async function forgetAfter(folder: RunFolder, iteration: number): Promise<void> {
+export async function truncateAfter(folder: RunFolder, iteration: number): Promise<void> {
   const episodes = ['train.jsonl', 'eval.jsonl'].map((name) => join(folder.trajectories, name));
   for (const file of [folder.metrics, ...episodes].filter((path) => existsSync(path))) {
     try {

@@ -1,0 +1,85 @@
+import type { Container } from 'inversify';
+
+import type { Config } from '../config/index.ts';
+import type { Environment } from '../core/plugins/environment.ts';
+import type { Policy } from '../core/plugins/policy.ts';
+import type { RewardShared } from '../core/plugins/reward.ts';
+import type { Tool, ToolShared } from '../core/plugins/tool.ts';
+import { SANDBOX, type Sandbox } from '../core/services/sandbox.ts';
+import type { WeightedReward } from '../rollout/combine-rewards.ts';
+import type { EpisodeMaker } from '../rollout/episode-parts.ts';
+import type { ToolRunner } from '../rollout/tools/tool-runner.ts';
+import { sandboxOf } from '../sandbox/open-sandbox.ts';
+import type { Chosen, ChosenPlugins, ChosenReward } from './plugins/choose-plugins.ts';
+import { construct, episodeContainer, rewardFunction } from './plugins/container.ts';
+
+export interface EpisodeMakerOptions {
+  config: Config;
+  chosen: ChosenPlugins;
+  /** Of the run. */
+  container: Container;
+  policy: Policy;
+  toolRunner: ToolRunner;
+  sandbox: Sandbox | undefined;
+  /** By the tool's name. */
+  toolsShared: ReadonlyMap<string, ToolShared>;
+  /** By the reward's name. */
+  rewardsShared: ReadonlyMap<string, RewardShared>;
+}
+
+/** Makes environment, tools and rewards anew for each episode, in a container that knows its task. */
+export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
+  const { config, chosen, container, policy, toolRunner, sandbox } = options;
+  const { rollout, policy: settings } = config;
+  const limits = { ...rollout, maxTurnTokens: settings.maxTurnTokens };
+  return ({ task, sample }) => {
+    const own = episodeContainer(
+      container,
+      task,
+      sandbox === undefined ? [] : [[SANDBOX, sandboxOf(sandbox, `${task.taskId}/${sample}`)]],
+    );
+    const inThread = chosen.tools.filter(({ entry }) => entry.spec.isolated === undefined);
+    const tools = new Map(
+      inThread.map((tool) => {
+        const { name } = tool.entry.spec;
+        const shared = options.toolsShared.get(name);
+        return [name, construct<Tool>(own, { ...naming(tool), shared })];
+      }),
+    );
+    return {
+      policy,
+      environment: make(own, chosen.environment) as Environment,
+      tools,
+      toolRunner,
+      rewards: chosen.rewards.map((reward) => scoring(reward, own, options.rewardsShared)),
+      environmentWeight: config.algorithm.environmentWeight,
+      invalidCallPenalty: rollout.invalidCallPenalty,
+      limits,
+      close: async () => {
+        for (const one of tools.values()) await one.close?.();
+      },
+      ...(sandbox && { sandboxLevel: sandbox.capabilities().level }),
+    };
+  };
+}
+
+/** A reward as an episode is scored by it. */
+function scoring(
+  { tool, ...reward }: ChosenReward,
+  container: Container,
+  shared: EpisodeMakerOptions['rewardsShared'],
+): WeightedReward {
+  const { name, weight } = reward;
+  const score = rewardFunction(container, { ...naming(reward), shared: shared.get(name) });
+  return { name, weight, score, ...(tool !== undefined && { tool }) };
+}
+
+const naming = ({ entry, settings }: Chosen<{ name: string }>) => ({
+  name: entry.spec.name,
+  plugin: entry.plugin,
+  settings,
+});
+
+/** Makes a plugin that needs nothing but what the container holds. */
+export const make = (container: Container, chosen: Chosen<{ name: string }>): object =>
+  construct<object>(container, naming(chosen));

@@ -1,0 +1,163 @@
+import { availableParallelism } from 'node:os';
+
+import { Cleanup } from '../core/cleanup.ts';
+import { GENERATOR } from '../core/services/generator.ts';
+import type { OwnGenerator, Policy } from '../core/plugins/policy.ts';
+import type { RewardShared } from '../core/plugins/reward.ts';
+import { SANDBOX } from '../core/services/sandbox.ts';
+import { TOOL_CALL_FORMAT } from '../core/plugins/tool-call-format.ts';
+import type { ToolShared, ToolSpec } from '../core/plugins/tool.ts';
+import { checkCacheFits } from '../engine-thread/memory-plan.ts';
+import { EngineClient } from '../engine-thread/engine-client.ts';
+import { AsyncRolloutWorker } from '../rollout/async-rollout-worker.ts';
+import type { EpisodeMaker } from '../rollout/episode-parts.ts';
+import { RolloutWorker, type Rollouts } from '../rollout/rollout-worker.ts';
+import { ToolRunner } from '../rollout/tools/tool-runner.ts';
+import { reportsOf, type RunReports } from '../runs/run-reports.ts';
+import type { OpenedSandbox } from '../sandbox/open-sandbox.ts';
+import { LANGUAGE_MODEL } from '../../model/text/language-model.ts';
+import { episodeMaker, make } from './episode-maker.ts';
+import { openEngine, playing } from './open-engine.ts';
+import { openRunSandbox } from './open-run-sandbox.ts';
+import type { ChosenPlugins } from './plugins/choose-plugins.ts';
+import { runContainer } from './plugins/container.ts';
+import { pluginHooks } from './plugins/plugin-loader.ts';
+import { needsSandbox } from './plugins/plugin-needs.ts';
+import { requireAbilities } from './plugins/require-abilities.ts';
+import type { ResolvedRun } from './resolve-run.ts';
+import { abortableStart } from '../core/abort.ts';
+
+export interface AgentOptions {
+  /** Most episodes at once. */
+  workers: number;
+  /** Whether its weights will be changed by reinforcement learning. */
+  trains: boolean;
+  /** Stops the opening. */
+  signal: AbortSignal;
+}
+
+/** Everything that plays episodes: engine, sandbox, policy, tools, environments, rewards. */
+export interface Agent {
+  /** Absent when the policy brings a generator of its own. */
+  engine?: EngineClient;
+  policy: Policy;
+  sandbox: OpenedSandbox | undefined;
+  toolSpecs: readonly ToolSpec[];
+  make: EpisodeMaker;
+  rollouts: Rollouts;
+  /** What tools and rewards report of the run so far, its earlier sessions included. */
+  reports(earlier?: RunReports): RunReports;
+  close(): Promise<void>;
+}
+
+/** An agent whose weights can be changed. */
+export type TrainableAgent = Agent & Required<Pick<Agent, 'engine'>>;
+
+/** Opens the agent of a run that was resolved to be trained: its policy generates with the engine. */
+export const openTrainableAgent = async (
+  run: ResolvedRun,
+  options: Omit<AgentOptions, 'trains'>,
+): Promise<TrainableAgent> =>
+  (await openAgent(run, { ...options, trains: true })) as TrainableAgent;
+
+/** Opens an agent. @throws AgentRlError of whatever is missing; nothing is left running then. */
+export async function openAgent(run: ResolvedRun, options: AgentOptions): Promise<Agent> {
+  const opened = new Cleanup();
+  try {
+    return await openParts(run, options, opened);
+  } catch (thrown) {
+    await opened.abandon();
+    throw thrown;
+  }
+}
+
+async function openParts(
+  run: ResolvedRun,
+  { workers, trains, signal }: AgentOptions,
+  opened: Cleanup,
+): Promise<Agent> {
+  const { config, chosen, model, format, isolated } = run;
+  // First: what is wrong with a tool's settings shows before anything slow is started.
+  const toolsShared = await openTools(chosen, opened);
+  const rewardsShared = await openRewards(run, opened);
+  const sandbox = needsSandbox(chosen)
+    ? opened.add(await openRunSandbox(config, signal))
+    : undefined;
+  if (sandbox !== undefined) {
+    const tasks = [...run.tasks.train, ...run.tasks.evaluation];
+    requireAbilities(sandbox, { tasks, tools: chosen.tools });
+  }
+  const generator = opened.add(
+    (await openOwnGenerator(run, { workers, signal })) ??
+      (await openEngine(config, model, { ...playing(config, { trains, rows: workers }), signal })),
+  );
+  const container = runContainer([
+    [GENERATOR, generator],
+    [LANGUAGE_MODEL, model.text],
+    ...(format === undefined ? [] : [[TOOL_CALL_FORMAT, format] as const]),
+    ...(sandbox === undefined ? [] : [[SANDBOX, sandbox] as const]),
+  ]);
+  const policy = make(container, chosen.policy) as Policy;
+  const toolSpecs = chosen.tools.map(({ entry }) => entry.spec);
+  const toolRunner = opened.add(new ToolRunner(toolSpecs, pluginHooks(), isolated));
+  const parts = { config, chosen, container, policy, toolRunner, sandbox };
+  const maker = episodeMaker({ ...parts, toolsShared, rewardsShared });
+  return {
+    ...(generator instanceof EngineClient && { engine: generator }),
+    policy,
+    sandbox,
+    toolSpecs,
+    make: maker,
+    rollouts: workers === 1 ? new RolloutWorker(maker) : new AsyncRolloutWorker(maker, workers),
+    reports: (earlier) => ({
+      tools: reportsOf(toolsShared, earlier?.tools),
+      rewards: reportsOf(rewardsShared, earlier?.rewards),
+    }),
+    close: () => opened.close(),
+  };
+}
+
+/** What the instances of each tool share, by the tool's name. */
+async function openTools(
+  { tools }: ChosenPlugins,
+  opened: Cleanup,
+): Promise<ReadonlyMap<string, ToolShared>> {
+  const shared = new Map<string, ToolShared>();
+  for (const { entry, settings } of tools) {
+    const one = await entry.spec.open?.(settings, { environment: process.env });
+    if (one !== undefined) shared.set(entry.spec.name, opened.add(one));
+  }
+  return shared;
+}
+
+/** What the instances of each reward share, by the reward's name. */
+async function openRewards(
+  { chosen: { rewards }, tasks }: ResolvedRun,
+  opened: Cleanup,
+): Promise<ReadonlyMap<string, RewardShared>> {
+  const shared = new Map<string, RewardShared>();
+  const known = { environment: process.env, tasks: tasks.rewarded };
+  for (const { name, entry, settings } of rewards) {
+    const one = await entry.spec.open?.(settings, known);
+    if (one !== undefined) shared.set(name, opened.add(one));
+  }
+  return shared;
+}
+
+/** The generator that the policy brings, if it does. */
+async function openOwnGenerator(
+  { config, chosen: { policy }, model }: ResolvedRun,
+  { workers, signal }: Pick<AgentOptions, 'workers' | 'signal'>,
+): Promise<OwnGenerator | undefined> {
+  const open = policy.entry.spec.openGenerator;
+  if (open === undefined) return undefined;
+  const { maxContextTokens } = config.policy;
+  checkCacheFits(model.description, { workers, maxContextTokens });
+  const opening = open(policy.settings, {
+    modelFolder: model.folder,
+    device: config.run.device,
+    threads: config.run.engineThreads ?? availableParallelism(),
+    maxContextTokens,
+  });
+  return abortableStart(opening, signal, (late) => late.close());
+}

@@ -1,0 +1,54 @@
+import { availableParallelism } from 'node:os';
+
+import type { Config } from '../config/index.ts';
+import type { LossSpec } from '../core/services/learner.ts';
+import { EngineClient } from '../engine-thread/engine-client.ts';
+import type { EngineServiceOptions } from '../engine-thread/engine-service.ts';
+import type { ResolvedModel } from './resolve-model.ts';
+import { abortableStart } from '../core/abort.ts';
+
+/** What neither the run file nor the model says of an engine. */
+export interface EngineRequest
+  extends
+    Pick<EngineServiceOptions, 'rows' | 'maxContextTokens'>,
+    Partial<Pick<EngineServiceOptions, 'reference' | 'training'>> {
+  /** Stops the opening. */
+  signal: AbortSignal;
+}
+
+/** The engine thread that a config asks for. @throws AgentRlError `INTERRUPTED` when it is stopped before it is open */
+export function openEngine(
+  config: Config,
+  { layers, newAdapter, quantize }: ResolvedModel,
+  { signal, ...request }: EngineRequest,
+): Promise<EngineClient> {
+  const { run, train, algorithm } = config;
+  const opening = EngineClient.open({
+    reference: false,
+    ...request,
+    modelFolder: layers.base,
+    adapters: layers.adapters,
+    newAdapter,
+    quantize,
+    device: run.device,
+    threads: run.engineThreads ?? availableParallelism(),
+    recompute: train.recompute,
+    seed: run.seed,
+    microBatchTokens: algorithm.microBatchTokens,
+  });
+  return abortableStart(opening, signal, (late) => late.close());
+}
+
+/** What episodes ask of an engine, and training by reinforcement learning besides. */
+export function playing(config: Config, { trains, rows }: { trains: boolean; rows: number }) {
+  const { maxContextTokens } = config.policy;
+  return { rows, maxContextTokens, ...(trains && rlTraining(config)) };
+}
+
+function rlTraining({ algorithm, rollout, policy }: Config) {
+  const { clipLow, clipHigh, kl } = algorithm;
+  const { temperature } = policy.sampling;
+  const loss: LossSpec = { name: 'ppo', clipLow, clipHigh, kl, temperature };
+  const longestTokens = Math.min(rollout.maxEpisodeTokens, policy.maxContextTokens);
+  return { reference: kl.kind !== 'none', training: { longestTokens, loss } };
+}

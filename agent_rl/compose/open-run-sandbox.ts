@@ -1,0 +1,34 @@
+import { availableParallelism } from 'node:os';
+
+import type { Config } from '../config/index.ts';
+import { openSandbox, type OpenedSandbox } from '../sandbox/open-sandbox.ts';
+import { abortableStart } from '../core/abort.ts';
+
+/** Sandbox processes that a config asks for. */
+export const sandboxWorkers = ({ sandbox }: Config): number =>
+  sandbox.workers ?? availableParallelism();
+
+/** The sandbox that a config asks for. @throws AgentRlError `SANDBOX_UNAVAILABLE`, `INTERRUPTED` */
+export function openRunSandbox(config: Config, signal: AbortSignal): Promise<OpenedSandbox> {
+  const { type, python, preload, url, tokenEnv, wallS, memoryMiB } = config.sandbox;
+  const opening = openSandbox({
+    type,
+    preload,
+    ...(python !== undefined && { python }),
+    ...(url !== undefined && { url }),
+    ...(tokenEnv !== undefined && { tokenEnv }),
+    workers: sandboxWorkers(config),
+    limits: { wallS, memoryMiB },
+  });
+  return abortableStart(opening, signal, (late) => late.close());
+}
+
+/** Which sandbox a config gets on this machine, and why no stronger one: it is started to see, and stopped. */
+export async function tryRunSandbox(
+  config: Config,
+  signal: AbortSignal,
+): Promise<Pick<OpenedSandbox, 'tier' | 'skipped'>> {
+  const sandbox = await openRunSandbox(config, signal);
+  await sandbox.close();
+  return { tier: sandbox.tier, skipped: sandbox.skipped };
+}

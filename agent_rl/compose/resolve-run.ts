@@ -1,0 +1,174 @@
+import { resolve } from 'node:path';
+
+import {
+  type Config,
+  configInvalid,
+  type LoadedConfig,
+  placeOf,
+  shippedNotes,
+} from '../config/index.ts';
+import { AgentRlError } from '../core/errors.ts';
+import type { ToolCallFormat } from '../core/plugins/tool-call-format.ts';
+import { checkpointAt } from '../runs/checkpoints.ts';
+import { withLocalModel } from '../../model/find/local-model.ts';
+import { modelFolder } from '../../model/find/model-folder.ts';
+import { withAbsolutePaths } from './absolute-paths.ts';
+import { openToolCallFormat } from './plugins/open-tool-call-format.ts';
+import type { Chosen, ChosenPlugins } from './plugins/choose-plugins.ts';
+import { asksForFormat, isolatedSettings } from './plugins/plugin-needs.ts';
+import type { PreparedRun } from './prepare-run.ts';
+import { type ModelResolvers, type ResolvedModel, resolveModel } from './resolve-model.ts';
+import {
+  datasetFolder,
+  noTasks,
+  resolveTasks,
+  type RunTasks,
+  type TaskRequest,
+} from './resolve-tasks.ts';
+
+/** A plugin's spec as far as its settings go. */
+interface Configured {
+  readonly settings?: object;
+}
+
+/** What a job asks of a run. */
+export interface RunRequest {
+  /** Aborted by Ctrl-C. */
+  signal: AbortSignal;
+  print: (text: string) => void;
+  /** Whether the weights will be changed. */
+  trains: boolean;
+  /** Whether conversations will be shown to the policy, which then needs a format for tool calls in any case. */
+  demonstrates?: boolean;
+  /** The tasks to read; none when absent, and then nothing is judged. */
+  tasks?: TaskRequest;
+  /** Run folder or checkpoint to use instead of the config's model and its adapters. */
+  checkpoint?: string | undefined;
+  resolvers?: ModelResolvers;
+}
+
+/** A run with everything found, read and checked that does not need an engine or a sandbox. */
+export interface ResolvedRun {
+  /** Every path in it is absolute. */
+  config: Config;
+  /** The run file. Absolute. */
+  file: string;
+  chosen: ChosenPlugins;
+  model: ResolvedModel;
+  tasks: RunTasks;
+  /** What the log must say of where settings were found, a sentence each. */
+  notes: string[];
+  /** How tool calls are written; absent when the policy does not ask for it. */
+  format: ToolCallFormat | undefined;
+  /** Settings of the tools that run in threads of their own, by name. */
+  isolated: ReturnType<typeof isolatedSettings>;
+}
+
+/**
+ * Settles everything a job needs before it opens anything: plugins, places, tasks, model. This is the only place where
+ * it is done, so that each is done once and a mistake of the user's ends the job before anything is started or written.
+ *
+ * @throws AgentRlError for what the user can mend
+ */
+export async function resolveRun(prepared: PreparedRun, request: RunRequest): Promise<ResolvedRun> {
+  const { loaded, plugins } = prepared;
+  const { checkpoint } = request;
+  if (request.trains) requireTrainablePolicy(loaded, prepared.chosen);
+  const found =
+    checkpoint === undefined
+      ? await withHubModel(loaded, request)
+      : fromCheckpoint(loaded.config, checkpointAt(checkpoint, request.print));
+  const chosen = withAbsoluteSettings(prepared.chosen, request.tasks !== undefined);
+  refuseAdaptersOfOwnGenerator(found.config, chosen);
+  const isolated = isolatedSettings(chosen.tools);
+  const tasks =
+    request.tasks === undefined
+      ? noTasks
+      : await resolveTasks(found.config, chosen, { ...request.tasks, print: request.print });
+  const folder = found.folder ?? modelFolder(found.config);
+  const model = await resolveModel(found.config, folder, request);
+  const format =
+    request.demonstrates === true || asksForFormat(chosen)
+      ? openToolCallFormat({ chosen, plugins, model: model.text })
+      : undefined;
+  const config = withAbsoluteConfig(found.config, { chosen, model });
+  const notes = shippedNotes(loaded);
+  return { config, file: loaded.file, notes, chosen, model, tasks, format, isolated };
+}
+
+/** The config with the folder of its model in place of a model's name on the hub. */
+async function withHubModel(
+  loaded: LoadedConfig,
+  { signal, print }: RunRequest,
+): Promise<{ config: Config; folder?: string }> {
+  const local = await withLocalModel({ loaded, signal, print });
+  return { config: local.loaded.config };
+}
+
+/** A checkpoint brings the adapters that it was trained with: those of the config are left out. */
+function fromCheckpoint(config: Config, folder: string): { config: Config; folder: string } {
+  const { lora: _lora, ...model } = config.model;
+  return { folder, config: { ...config, model: { ...model, adapters: [] } } };
+}
+
+/** @throws AgentRlError `CONFIG_INVALID`, with the place of `policy.type`, for a policy that cannot be trained */
+export function requireTrainablePolicy(
+  { places }: LoadedConfig,
+  { policy }: Pick<ChosenPlugins, 'policy'>,
+): void {
+  const { name, openGenerator } = policy.entry.spec;
+  if (openGenerator === undefined) return;
+  const text = `policy ${name} brings its own generator, whose weights cannot be trained here. It is for agent-rl eval and chat: train with another policy, such as huggingface.`;
+  const { value: location } = placeOf(places, '/policy/type');
+  throw configInvalid([{ location, path: 'policy.type', text }]);
+}
+
+/** @throws AgentRlError `CONFIG_INVALID` */
+function refuseAdaptersOfOwnGenerator({ model }: Config, { policy }: ChosenPlugins): void {
+  const { name, openGenerator } = policy.entry.spec;
+  if (openGenerator === undefined) return;
+  if (model.adapters.length === 0 && model.lora === undefined) return;
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `policy ${name} brings its own generator, which does not know model.adapters and model.lora. Leave them out; agent-rl export --adapter writes a model with its adapters.`,
+  );
+}
+
+/** A plugin with absolute paths in its settings. */
+const absolute = <One extends Chosen<Configured>>(one: One): One => ({
+  ...one,
+  settings: withAbsolutePaths(one.entry.spec.settings, one.settings),
+});
+
+/** The plugins with absolute paths in their settings; without rewards where nothing is judged. */
+const withAbsoluteSettings = (chosen: ChosenPlugins, judged: boolean): ChosenPlugins => ({
+  ...chosen,
+  environment: absolute(chosen.environment),
+  policy: absolute(chosen.policy),
+  tools: chosen.tools.map(absolute),
+  rewards: judged ? chosen.rewards.map(absolute) : [],
+});
+
+/** The config with paths that mean the same from any working directory. */
+function withAbsoluteConfig(
+  config: Config,
+  { chosen, model }: { chosen: ChosenPlugins; model: ResolvedModel },
+): Config {
+  const { dataset, datasets, run } = config;
+  const named = config.model.hfModelName === undefined ? 'path' : 'hfModelName';
+  const adapters = config.model.adapters.map((folder) => resolve(folder));
+  return {
+    ...config,
+    run: { ...run, outputDir: resolve(run.outputDir) },
+    model: { ...config.model, adapters, [named]: model.folder },
+    datasets: datasets.map(({ dir, weight }) => ({ dir: datasetFolder(dir, dataset), weight })),
+    environment: absoluteBlock(config.environment, chosen.environment),
+    policy: absoluteBlock(config.policy, chosen.policy),
+    tools: config.tools.map((block, index) => absoluteBlock(block, chosen.tools[index])),
+    rewards: config.rewards.map((block, index) => absoluteBlock(block, chosen.rewards[index])),
+  };
+}
+
+/** A block of the config by the schema of the plugin it names. */
+const absoluteBlock = <Block>(block: Block, plugin: Chosen<Configured> | undefined): Block =>
+  withAbsolutePaths(plugin?.entry.spec.settings, block);

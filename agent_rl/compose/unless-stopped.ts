@@ -1,1 +1,0 @@
-export { abortableStart as unlessStopped, throwIfStopped } from '../core/abort.ts';

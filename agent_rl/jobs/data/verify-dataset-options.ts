@@ -1,0 +1,17 @@
+import type { JobContext } from '../job.ts';
+import type { LocalSandboxType } from '../machine/local-sandbox-type.ts';
+
+export interface VerifyDatasetOptions extends JobContext {
+  /** A JSONL file. */
+  dataset: string;
+  /** `mbpp` or `search`; our own of code tasks when absent. */
+  format?: string;
+  /** Of search tasks: JSONL file of the documents they name by id. */
+  documents?: string;
+  /** Of code tasks: where reference solutions run. Default `auto`. */
+  sandboxType?: LocalSandboxType;
+  /** Of code tasks: the Python of the native sandbox. */
+  sandboxPython?: string;
+  /** Of code tasks: programs run at once. */
+  sandboxWorkers?: number;
+}

@@ -1,0 +1,232 @@
+import { openTrainableAgent, type TrainableAgent } from '../../compose/open-agent.ts';
+import type { ResolvedRun } from '../../compose/resolve-run.ts';
+import { throwIfStopped } from '../../core/abort.ts';
+import { runLength } from '../../config/index.ts';
+import { Cleanup } from '../../core/cleanup.ts';
+import { AgentRlError } from '../../core/errors.ts';
+import { throwIfFailed } from '../../core/stray-failure.ts';
+import { paddedLength } from '../../learner/train-batch.ts';
+import { readTrainerState } from '../../runs/checkpoints.ts';
+import { OpenRun } from '../../runs/open-run.ts';
+import { resumePoint, type ResumePoint } from '../../runs/resume-point.ts';
+import { RunRecords } from '../../runs/run-records.ts';
+import type { RunReports } from '../../runs/run-reports.ts';
+import { addUsage, type RunUsage } from '../../runs/run-usage.ts';
+import { SessionUsage } from '../../runs/session-usage.ts';
+import { truncateAfter } from '../../runs/truncate-after.ts';
+import { GRPOTrainer } from '../../trainer/grpo-trainer.ts';
+import type {
+  CheckpointReason,
+  TrainerState,
+  TrainingResult,
+} from '../../trainer/trainer-contracts.ts';
+import { reportGroups, samplerOf } from '../../../dataset/tasks/task-sets.ts';
+import type { JobContext } from '../job.ts';
+import { expectedSeconds } from './measure-speed.ts';
+import { openedFacts, planFacts, planText, trainingPlan } from './plan.ts';
+import { sourcesOf } from './sources-of.ts';
+import type { TrainingOptions } from './training-options.ts';
+import { trainerOptions } from './trainer-options.ts';
+
+/** What a checkpoint holds besides the learner's own state. */
+interface SavedState extends TrainerState {
+  /** Up to this checkpoint; absent in checkpoints of versions that did not keep it. */
+  usage?: RunUsage;
+  reports?: RunReports;
+}
+
+/** Opens everything a run needs, the folder of a new one last: a run that cannot start leaves none behind. */
+export async function openTraining(run: ResolvedRun, options: TrainingOptions): Promise<Training> {
+  const { signal, print } = options;
+  const { config, file } = run;
+  throwIfStopped(signal);
+  const opened = new Cleanup();
+  try {
+    const sources = sourcesOf(run);
+    const resume =
+      options.resume === undefined
+        ? undefined
+        : await resumePoint({ resume: options.resume, config, file, sources, print });
+    if (resume !== undefined) opened.defer(() => resume.lock.release());
+    const usage = opened.add(await SessionUsage.start());
+    const agent = opened.add(
+      await openTrainableAgent(run, { workers: config.rollout.workers, signal }),
+    );
+    const record = opened.add(await OpenRun.open({ config, file, sources, resume }));
+    for (const note of agent.policy.notes ?? []) print(`Note: ${note}`);
+    usage.restartClock();
+    return new Training({ run, context: options, agent, record, usage, resume, opened });
+  } catch (failure) {
+    await opened.abandon();
+    throw failure;
+  }
+}
+
+interface TrainingParts {
+  run: ResolvedRun;
+  context: JobContext;
+  agent: TrainableAgent;
+  record: OpenRun;
+  usage: SessionUsage;
+  resume: ResumePoint | undefined;
+  opened: Cleanup;
+}
+
+/** One session of a run with everything open. */
+export class Training {
+  #earlier: SavedState | undefined;
+
+  constructor(private readonly parts: TrainingParts) {}
+
+  get run(): ResolvedRun {
+    return this.parts.run;
+  }
+
+  get context(): JobContext {
+    return this.parts.context;
+  }
+
+  get agent(): TrainableAgent {
+    return this.parts.agent;
+  }
+
+  get record(): OpenRun {
+    return this.parts.record;
+  }
+
+  /** Evaluates, trains and evaluates again, from the start or from the checkpoint to resume from. */
+  async train(): Promise<TrainingResult> {
+    const { context, resume } = this.parts;
+    await this.#logStart();
+    const records = this.#records();
+    const trainer = this.#trainer(records);
+    try {
+      if (resume !== undefined) await this.#restore(trainer, resume);
+      const result = await trainer.train(context.signal);
+      // The checkpoint of the last whole iteration is written; this is no result.
+      throwIfFailed(context.signal);
+      return result;
+    } finally {
+      records.close();
+    }
+  }
+
+  /** Of this session so far and of those before it. */
+  async totals(): Promise<RunUsage> {
+    const { agent, usage } = this.parts;
+    const session = await usage.soFar({
+      generation: (await agent.engine.info()).totals,
+      sandbox: agent.sandbox?.counts ?? null,
+    });
+    return addUsage(this.#earlier?.usage, session);
+  }
+
+  /** What tools and rewards report of the whole run. */
+  reports(): RunReports {
+    return this.agent.reports(this.#earlier?.reports);
+  }
+
+  /** Takes the last sample of memory. @throws what a sample threw meanwhile */
+  async endMeasuring(): Promise<void> {
+    await this.parts.usage.memory.stop();
+  }
+
+  async close(): Promise<void> {
+    await this.parts.opened.close();
+  }
+
+  async #logStart(): Promise<void> {
+    const { run, context, agent, record } = this.parts;
+    const { config } = run;
+    for (const note of run.notes) record.log.info(note);
+    const { control } = config.train;
+    if (control !== 'none')
+      record.log.warn(`train.control is ${control}: this run is a control and must not learn`);
+    const facts = planFacts(run);
+    const plan = trainingPlan(config, facts);
+    const expectedS = await expectedSeconds(agent.engine, config, plan);
+    const opened = await openedFacts(agent.engine, expectedS, agent.sandbox?.tier);
+    context.print(planText(config, facts, plan, opened));
+    if (agent.sandbox === undefined) return;
+    const { backend, level, concurrency } = agent.sandbox.capabilities();
+    record.log.info(`Sandbox: ${backend}, level ${level}, ${concurrency} at once`);
+    for (const why of agent.sandbox.skipped) record.log.warn(`Sandbox skipped: ${why}`);
+    agent.sandbox.incidents.listen(({ message }) => record.log.warn(`Sandbox: ${message}`));
+  }
+
+  #records(): RunRecords {
+    const { run, record, usage } = this.parts;
+    const { config } = run;
+    return new RunRecords({
+      folder: record.folder,
+      log: record.log,
+      memory: usage.memory,
+      iterations: runLength(config).last,
+      evalEpisodes: trainingPlan(config, planFacts(run)).evalEpisodes,
+      logRollouts: config.run.logRollouts,
+    });
+  }
+
+  #trainer(records: RunRecords): GRPOTrainer {
+    const { run, agent } = this.parts;
+    const { config, tasks } = run;
+    const { maxSamples, shuffle } = config.dataset;
+    const { seed } = config.run;
+    return new GRPOTrainer(
+      {
+        learner: agent.engine,
+        rollouts: agent.rollouts,
+        tasks: samplerOf(tasks.sets, {
+          seed,
+          shuffle,
+          ...(maxSamples !== undefined && { maxSamples }),
+        }),
+        evalTasks: tasks.evaluation,
+        groupsOf: reportGroups,
+        paddedLength,
+        observer: {
+          onEpisode: records.onEpisode,
+          onIteration: records.onIteration,
+          onEvaluation: records.onEvaluation,
+          onEvaluationEpisode: records.onEvaluationEpisode,
+          onCheckpoint: (reason, state) => this.#saveCheckpoint(reason, state),
+        },
+      },
+      trainerOptions(config),
+    );
+  }
+
+  async #restore(trainer: GRPOTrainer, resume: ResumePoint): Promise<void> {
+    const { run, agent, record } = this.parts;
+    await agent.engine.loadState(resume.checkpoint);
+    this.#earlier = readTrainerState(resume.checkpoint) as SavedState;
+    const { usage, reports: _reports, ...state } = this.#earlier;
+    if (usage === undefined)
+      record.log.warn(
+        'The checkpoint holds no times: the totals of summary.json begin at this resume.',
+      );
+    refuseIfBeyond(state.iteration, runLength(run.config).last);
+    trainer.restore(state);
+    await truncateAfter(record.folder, state.iteration);
+    record.logResume(resume);
+  }
+
+  async #saveCheckpoint(reason: CheckpointReason, state: TrainerState): Promise<void> {
+    const { run, agent, record } = this.parts;
+    await record.saveCheckpoint<SavedState>({
+      reason,
+      step: state.iteration,
+      state: { ...state, usage: await this.totals(), reports: this.reports() },
+      learner: agent.engine,
+      textFolder: run.model.textFolder,
+    });
+  }
+}
+
+function refuseIfBeyond(iteration: number, last: number): void {
+  if (iteration <= last) return;
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `The run to resume has done ${iteration} iterations and is to end after ${last}. Give --max-iterations a number above ${iteration}.`,
+  );
+}

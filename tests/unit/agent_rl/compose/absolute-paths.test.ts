@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+
+import { Type } from 'typebox';
+import { expect, test } from '@jest/globals';
+
+import { absolutePath, withAbsolutePaths } from '../../../../agent_rl/compose/absolute-paths.ts';
+import { packageRoot } from '../../../../agent_rl/core/package-root.ts';
+import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
+
+const folder = temporaryFolder();
+const here = (path: string) => join(process.cwd(), path);
+
+test('a path is that of the working directory, or of the package where nothing is there', () => {
+  const started = process.cwd();
+  try {
+    process.chdir(folder);
+    writeBelow(folder, 'own/file.txt', '');
+    expect(absolutePath('own/file.txt')).toBe(here('own/file.txt'));
+    expect(absolutePath('model/starter')).toBe(join(packageRoot(), 'model/starter'));
+    expect(absolutePath('not/yet/there')).toBe(here('not/yet/there'));
+  } finally {
+    process.chdir(started);
+  }
+});
+
+test('only what a schema marks as a path becomes absolute, at any depth', () => {
+  const schema = Type.Object({
+    path: Type.String({ path: 'file' }),
+    name: Type.String(),
+    model: Type.String({ path: 'file-or-name' }),
+    inner: Type.Optional(Type.Object({ files: Type.Array(Type.String({ path: 'file' })) })),
+    either: Type.Union([Type.Null(), Type.Object({ cassette: Type.String({ path: 'file' }) })]),
+  });
+  const settings = {
+    path: 'a',
+    name: 'a',
+    model: 'org/name',
+    inner: { files: ['b', 'c'] },
+    either: { cassette: 'd' },
+    unknown: 'a',
+  };
+  expect(withAbsolutePaths(schema, settings)).toEqual({
+    path: here('a'),
+    name: 'a',
+    model: 'org/name',
+    inner: { files: [here('b'), here('c')] },
+    either: { cassette: here('d') },
+    unknown: 'a',
+  });
+  expect(withAbsolutePaths(schema, { ...settings, model: 'model/starter' })).toMatchObject({
+    model: here('model/starter'),
+  });
+  expect(withAbsolutePaths(undefined, settings)).toBe(settings);
+});
