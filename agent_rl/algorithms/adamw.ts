@@ -57,37 +57,6 @@ export function adamwStep(
   return { param: tf.sub(decayed, tf.mul(update, learningRate)), m: nextM, v: nextV };
 }
 
-const at = (values: readonly number[], i: number): number => values[i] ?? Number.NaN;
-
-/** `adamwStep` on plain numbers: the oracle of the tensor form. */
-export function adamwStepReference(
-  { param, m, v }: AdamwState<readonly number[]>,
-  gradient: readonly number[],
-  scalars: AdamwScalars<number>,
-): AdamwState<number[]> {
-  const {
-    learningRate,
-    beta1,
-    beta2,
-    eps,
-    weightDecay,
-    clipScale: scale,
-    correction1,
-    correction2,
-  } = scalars;
-  const g = gradient.map((value) => value * scale);
-  const nextM = m.map((value, i) => beta1 * value + (1 - beta1) * at(g, i));
-  const nextV = v.map((value, i) => beta2 * value + (1 - beta2) * at(g, i) ** 2);
-  const next = param.map((value, i) => {
-    const denominator = Math.sqrt(at(nextV, i) / correction2) + eps;
-    return (
-      value * (1 - learningRate * weightDecay) -
-      (learningRate * at(nextM, i)) / correction1 / denominator
-    );
-  });
-  return { param: next, m: nextM, v: nextV };
-}
-
 /** What undoes the moments' start at 0, for step `t`, 1 for the first. Kingma and Ba 2015, section 3. */
 export function biasCorrections(
   t: number,

@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { acceptedAnswers } from '../core/tasks/accepted-answers.ts';
-import { isAnswer, mentionsAnswer } from '../core/tasks/answer-match.ts';
+import { acceptedAnswers, isAnswer, mentionsAnswer } from '../core/tasks/answer-match.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 import { finalAnswer } from './final-answer.ts';
 

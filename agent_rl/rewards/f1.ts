@@ -1,5 +1,4 @@
-import { acceptedAnswers } from '../core/tasks/accepted-answers.ts';
-import { answerWords } from '../core/tasks/answer-match.ts';
+import { acceptedAnswers, answerWords } from '../core/tasks/answer-match.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 import { finalAnswer } from './final-answer.ts';
 

@@ -50,15 +50,33 @@ export const withoutSecrets = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEn
 /**
  * Makes a function that replaces the values of secret-looking environment variables (names with KEY, TOKEN, SECRET,
  * PASSWORD, PASSWD, PASSPHRASE, CREDENTIAL or AUTH, with the word PASS, PAT or DSN, or with PWD beside another word;
- * values of at least 6 characters) and the passwords of URLs in any variable, as they are and as JSON writes them.
+ * values of at least 6 characters) and the passwords of URLs in any variable, as `hideSecrets` does.
  */
-export function redactor(environment: NodeJS.ProcessEnv = process.env): Redact {
-  const secrets = secretValues(environment)
-    .flatMap((value) => [value, JSON.stringify(value).slice(1, -1)])
-    .toSorted((a, b) => b.length - a.length);
-  const forms = [...new Set(secrets)];
-  return (text) => forms.reduce((clean, secret) => clean.replaceAll(secret, '[redacted]'), text);
+export const redactor = (environment: NodeJS.ProcessEnv = process.env): Redact =>
+  hideSecrets(secretValues(environment));
+
+/** Makes a function that replaces the given secrets, in the forms in which texts, URLs, JSON and HTTP write them. */
+export function hideSecrets(secrets: readonly string[]): Redact {
+  const forms = secrets.filter(({ length }) => length >= shortestSecret).flatMap(formsOf);
+  const longestFirst = [...new Set(forms)].toSorted((a, b) => b.length - a.length);
+  return (text) => longestFirst.reduce((clean, form) => clean.replaceAll(form, '[redacted]'), text);
 }
+
+const formsOf = (secret: string): readonly string[] => [
+  secret,
+  JSON.stringify(secret).slice(1, -1),
+  encodeURIComponent(secret),
+  Buffer.from(secret).toString('base64'),
+];
+
+/**
+ * What a text of JSON holds, with secrets hidden in its texts. Never breaks it: a secret may look like a number or a
+ * name of JSON.
+ *
+ * @throws SyntaxError for what is not JSON
+ */
+export const parseHiding = (json: string, hide: Redact): unknown =>
+  JSON.parse(json, (_, value: unknown) => (typeof value === 'string' ? hide(value) : value));
 
 /** A copy of plain data with the secrets in every text of it hidden. Errors become their stack. */
 export function redactDeep(value: unknown, redact: Redact, open: readonly unknown[] = []): unknown {

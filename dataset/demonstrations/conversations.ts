@@ -1,8 +1,9 @@
 import { Ajv } from 'ajv';
 import { Type, type Static } from 'typebox';
 
+import { showValue } from '../../agent_rl/core/show-value.ts';
 import type { Message } from '../../agent_rl/core/message.ts';
-import { type DatasetProblem, datasetError, shownValue } from '../tasks/dataset-problem.ts';
+import { type DatasetProblem, datasetError } from '../tasks/dataset-problem.ts';
 import { readJsonLines } from '../tasks/json-lines.ts';
 
 const closed = { additionalProperties: false };
@@ -46,7 +47,7 @@ export function messagesReader(): (
     const row: unknown = { messages: value };
     if (validate(row)) return messagesOf(row.messages);
     for (const { instancePath, message = '', params } of validate.errors ?? []) {
-      report(pathOf(instancePath), `${message} ${shownValue(params)}.`);
+      report(pathOf(instancePath), `${message} ${showValue(params)}.`);
     }
     return undefined;
   };
@@ -77,7 +78,7 @@ export async function readConversations(file: string): Promise<readonly (readonl
     } else {
       for (const { instancePath, message = '', params } of validate.errors ?? []) {
         const path = pathOf(instancePath);
-        const value = shownValue(params);
+        const value = showValue(params);
         const text = isTask(row.value) ? taskInstead : `${message} ${value}.`;
         problems.push({ line: row.line, path, text, value });
         if (isTask(row.value)) break;

@@ -1,7 +1,7 @@
+import { showValue } from '../../agent_rl/core/show-value.ts';
 import type { CodeTask } from '../../agent_rl/core/tasks/code-task.ts';
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 
-import { shownValue } from './dataset-problem.ts';
 import { humanEvalRowReader } from './human-eval-row.ts';
 import { mbppRowReader } from './mbpp/mbpp-row.ts';
 import {
@@ -34,7 +34,7 @@ function formatOf(format: string): RowFormat<CodeTask> {
   if (isCodeTaskFormat(format)) return formats[format];
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `The format ${shownValue(format)} is not known. Known: ${codeTaskFormats.join(', ')}.`,
+    `The format ${showValue(format)} is not known. Known: ${codeTaskFormats.join(', ')}.`,
   );
 }
 

@@ -54,9 +54,3 @@ function exampleOf(file: string, [first, ...others]: readonly DatasetProblem[]):
   const named = `${lines.length === 1 ? 'line' : 'lines'} ${lines.slice(0, mostLines).join(', ')}`;
   return `${example} (${others.length} more like this: ${named}${lines.length > mostLines ? ', …' : ''})`;
 }
-
-/** A value as it is shown in a problem: JSON, cut when long. */
-export function shownValue(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing';
-  return text.length <= 80 ? text : `${text.slice(0, 77)}...`;
-}

@@ -1,5 +1,6 @@
-import { isRecord } from '../../model/config/is-record.ts';
-import { type DatasetProblem, shownValue } from './dataset-problem.ts';
+import { showValue } from '../../agent_rl/core/show-value.ts';
+import { isRecord } from '../../agent_rl/core/is-record.ts';
+import { type DatasetProblem } from './dataset-problem.ts';
 import { readTasks, type RowFormat, type RowReading, type TaskDataset } from './read-tasks.ts';
 
 const plainFormat: RowFormat = { needs: 'task_id and prompt', reader: () => readRow };
@@ -15,7 +16,7 @@ export const readPlainTasks = (file: string): Promise<TaskDataset> => readTasks(
 function readRow(row: unknown, line: number): RowReading {
   const problems: DatasetProblem[] = [];
   const wrong = (path: string, seen: unknown, expected: string): void => {
-    const value = shownValue(seen);
+    const value = showValue(seen);
     problems.push({ line, path, text: `is ${value}; expected ${expected}.`, value });
   };
   if (!isRecord(row)) {

@@ -1,7 +1,8 @@
 import path from 'node:path';
 
+import { showValue } from '../../agent_rl/core/show-value.ts';
 import type { Task } from '../../agent_rl/core/tasks/task.ts';
-import { type DatasetProblem, datasetError, shownValue } from './dataset-problem.ts';
+import { type DatasetProblem, datasetError } from './dataset-problem.ts';
 import { readJsonLines } from './json-lines.ts';
 
 /** A row as a task, or everything that is wrong with it. */
@@ -84,7 +85,7 @@ export async function readTasks<Row extends Task>(
 }
 
 function duplicate(taskId: string, first: number, line: number): DatasetProblem {
-  const value = shownValue(taskId);
+  const value = showValue(taskId);
   const text = `${value} is already the task of line ${first}; every task_id must be unique.`;
   return { line, path: 'task_id', text, value };
 }

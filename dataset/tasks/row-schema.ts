@@ -1,9 +1,10 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import { type TSchema, Type } from 'typebox';
 
+import { showValue } from '../../agent_rl/core/show-value.ts';
 import { nearestName } from '../../agent_rl/config/checks/nearest-name.ts';
 
-import { type DatasetProblem, shownValue } from './dataset-problem.ts';
+import { type DatasetProblem } from './dataset-problem.ts';
 
 const closed = { additionalProperties: false } as const;
 const anyText = Type.String();
@@ -127,7 +128,7 @@ function problemOf(error: ErrorObject, line: number): DatasetProblem {
   const rule = Array.isArray(values)
     ? `must be one of ${values.join(', ')}`
     : (error.message ?? 'is not valid');
-  const value = shownValue(error.data);
+  const value = showValue(error.data);
   return { line, path, text: `${rule}, got ${value}.`, value };
 }
 

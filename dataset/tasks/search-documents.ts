@@ -1,5 +1,6 @@
+import { showValue } from '../../agent_rl/core/show-value.ts';
 import type { SearchDocument } from '../../agent_rl/core/services/search.ts';
-import { type DatasetProblem, datasetError, shownValue } from './dataset-problem.ts';
+import { type DatasetProblem, datasetError } from './dataset-problem.ts';
 import { readJsonLines } from './json-lines.ts';
 import { rowCheck } from './row-schema.ts';
 import { documentRowSchema } from './search-task-dataset.ts';
@@ -21,7 +22,7 @@ export async function readDocuments(file: string): Promise<readonly SearchDocume
     }
     const { id } = checked.row;
     if (documents.has(id)) {
-      const value = shownValue(id);
+      const value = showValue(id);
       const text = `${value} is the id of an earlier document; ids must differ.`;
       problems.push({ line, path: 'id', text, value });
     }

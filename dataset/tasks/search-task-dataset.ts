@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
 
+import { showValue } from '../../agent_rl/core/show-value.ts';
 import { answerKey } from '../../agent_rl/core/tasks/answer-match.ts';
 import type { SearchDocument } from '../../agent_rl/core/services/search.ts';
 import type { SearchTask } from '../../agent_rl/core/tasks/search-task.ts';
-import { type DatasetProblem, shownValue } from './dataset-problem.ts';
+import { type DatasetProblem } from './dataset-problem.ts';
 import {
   readSplits,
   readTasks,
@@ -79,14 +80,14 @@ export class SearchTaskDataset extends TaskDataset<SearchTask> {
 function problemsOf(row: SearchRow, line: number): DatasetProblem[] {
   const found: DatasetProblem[] = [];
   if (answerKey(String(row.answer)) === '') {
-    const value = shownValue(row.answer);
+    const value = showValue(row.answer);
     const text = `${value} has no letter or digit, so nothing could be compared with it.`;
     found.push({ line, path: 'answer', text, value });
   }
   const ids = idsOf(row);
   const twice = ids.find((id, index) => ids.indexOf(id) !== index);
   if (twice !== undefined) {
-    const value = shownValue(twice);
+    const value = showValue(twice);
     found.push({ line, path: 'documents', text: `${value} is listed twice.`, value });
   }
   return found;

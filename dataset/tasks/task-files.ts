@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Config } from '../../agent_rl/config/index.ts';
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import { ownOrShipped } from '../../agent_rl/core/package-root.ts';
-import { isRecord } from '../../model/config/is-record.ts';
+import { isRecord } from '../../agent_rl/core/is-record.ts';
 import { CodeTaskDataset, type CodeTaskFormat } from './code-task-dataset.ts';
 import { readJsonLines } from './json-lines.ts';
 import { readPlainTasks } from './plain-task-dataset.ts';

@@ -1,9 +1,10 @@
+import { showValue } from '../../agent_rl/core/show-value.ts';
 import type { CodeTask, CodeTests } from '../../agent_rl/core/tasks/code-task.ts';
 import { argumentProblem } from '../../agent_rl/core/python/python-arguments.ts';
 import { pythonValueProblem } from '../../agent_rl/core/python/python-value.ts';
 import { keptOutputBytes } from '../../agent_rl/core/services/sandbox.ts';
 
-import { type DatasetProblem, shownValue } from './dataset-problem.ts';
+import { type DatasetProblem } from './dataset-problem.ts';
 import type { RowReader, RowReading } from './read-tasks.ts';
 import { rowCheck, taskRowSchemas } from './row-schema.ts';
 
@@ -45,7 +46,7 @@ function kindOf(row: unknown): string | undefined {
   if (!isObject(row) || Array.isArray(row)) return 'stdin';
   if (!('tests' in row) || !isObject(row.tests)) return undefined;
   const kind = 'kind' in row.tests ? row.tests.kind : undefined;
-  return typeof kind === 'string' ? kind : shownValue(kind);
+  return typeof kind === 'string' ? kind : showValue(kind);
 }
 
 const one = (line: number, path: string, text: string): RowReading<CodeTask> => ({
@@ -98,7 +99,7 @@ function nameProblems(tests: CodeTests, line: number): DatasetProblem[] {
   if (tests.kind !== 'asserts' || tests.names === undefined) return [];
   const names = new Set([...tests.names, tests.entry]);
   return (tests.classes ?? []).flatMap((name, i) => {
-    const text = `${shownValue(name)} is not among tests.names; add it there.`;
+    const text = `${showValue(name)} is not among tests.names; add it there.`;
     return names.has(name) ? [] : [{ line, path: `tests.classes[${i}]`, text }];
   });
 }

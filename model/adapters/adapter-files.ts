@@ -14,7 +14,7 @@ import {
 } from '../../agent_rl/core/services/linear-module.ts';
 import type { Adapter, ModelConfig } from '../config/architecture.ts';
 import { adapterSpecs } from './adapter.ts';
-import { isRecord } from '../config/is-record.ts';
+import { isRecord } from '../../agent_rl/core/is-record.ts';
 import { readJson } from '../config/read-json.ts';
 import { SafetensorsFile, writeSafetensors, type TensorToWrite } from '../weights/safetensors.ts';
 

@@ -1,6 +1,6 @@
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import type { ModelConfig, ModelFamily } from './architecture.ts';
-import { isRecord } from './is-record.ts';
+import { isRecord } from '../../agent_rl/core/is-record.ts';
 import { readQuantization, writeQuantization } from './quantization.ts';
 import { JsonFields } from './json-fields.ts';
 import { readRope, writtenRopeScaling } from '../decoder/rope-scaling.ts';

@@ -1,4 +1,4 @@
-import { isRecord } from './is-record.ts';
+import { isRecord } from '../../agent_rl/core/is-record.ts';
 import type { ModelConfig, Quantization } from './architecture.ts';
 import { linearShapes } from './parameters.ts';
 

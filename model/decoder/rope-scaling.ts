@@ -1,5 +1,5 @@
 import type { Llama3Scaling, RopeScaling, YarnScaling } from '../config/architecture.ts';
-import { isRecord } from '../config/is-record.ts';
+import { isRecord } from '../../agent_rl/core/is-record.ts';
 import { JsonFields } from '../config/json-fields.ts';
 
 interface Rope {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { AgentRlError, messageOf, nodeCodeOf } from '../../agent_rl/core/errors.ts';
 import { modelParts } from '../../agent_rl/engine/onnx/model-parts.ts';
 import { decoderGraph } from './decoder-graph.ts';
-import { isRecord } from '../config/is-record.ts';
+import { isRecord } from '../../agent_rl/core/is-record.ts';
 import { copyLanguageModelFiles, openLanguageModelFolder } from '../text/language-model.ts';
 import type { ModelConfig } from '../config/architecture.ts';
 import { writeModelConfig } from '../config/model-config.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import type { AssistantMessage } from '../../agent_rl/core/message.ts';
 import { ChatTemplate, type PromptPiece, type RenderOptions } from './chat-template.ts';
-import { isRecord } from '../config/is-record.ts';
+import { isRecord } from '../../agent_rl/core/is-record.ts';
 import type { ModelConfig } from '../config/architecture.ts';
 import { readModelConfig } from '../config/model-config.ts';
 import { readJson } from '../config/read-json.ts';

@@ -4,7 +4,7 @@
  */
 import { Template } from '@huggingface/jinja';
 
-import { isRecord } from '../config/is-record.ts';
+import { isRecord } from '../../agent_rl/core/is-record.ts';
 import { strftime } from './strftime.ts';
 
 // Names that no template uses by accident.

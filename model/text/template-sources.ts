@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import type { TemplateSources } from './chat-template.ts';
-import { isRecord } from '../config/is-record.ts';
+import { isRecord } from '../../agent_rl/core/is-record.ts';
 import { readJson } from '../config/read-json.ts';
 
 const [templateFile, namedFolder, legacyFile] = [

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers';
 
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
-import { isRecord } from '../config/is-record.ts';
+import { isRecord } from '../../agent_rl/core/is-record.ts';
 import { readJson } from '../config/read-json.ts';
 
 interface AddedToken {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
-import { isRecord } from '../config/is-record.ts';
+import { isRecord } from '../../agent_rl/core/is-record.ts';
 import { TorchFile } from './pickle/torch-file.ts';
 import { readJson } from '../config/read-json.ts';
 import { invalid, type TensorEntry } from './safetensors-header.ts';

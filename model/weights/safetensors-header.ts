@@ -1,5 +1,5 @@
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
-import { isRecord } from '../config/is-record.ts';
+import { isRecord } from '../../agent_rl/core/is-record.ts';
 import { elementCount } from '../config/parameters.ts';
 
 /** Widths a weight may be stored in. In memory all are float32. */

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../core/json.ts';
+import type { JsonSchema } from '../../core/plugins/tool.ts';
 import type { Plugins } from './registries.ts';
 
 /** A plugin as `agent-rl plugins` shows it. */

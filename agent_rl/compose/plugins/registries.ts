@@ -1,72 +1,23 @@
-import { environments, type EnvironmentSpec } from '../../core/plugins/environment.ts';
-import { Registry, type Sourced } from '../../core/plugins/plugin.ts';
-import { policies, type PolicySpec } from '../../core/plugins/policy.ts';
-import { rewards, type RewardSpec } from '../../core/plugins/reward.ts';
-import { toolCallFormats, type ToolCallFormatSpec } from '../../core/plugins/tool-call-format.ts';
-import { tools, type ToolSpec } from '../../core/plugins/tool.ts';
+import { environments } from '../../core/plugins/environment.ts';
+import { registryOf, type Sourced } from '../../core/plugins/plugin.ts';
+import { policies } from '../../core/plugins/policy.ts';
+import { rewards } from '../../core/plugins/reward.ts';
+import { toolCallFormats } from '../../core/plugins/tool-call-format.ts';
+import { tools } from '../../core/plugins/tool.ts';
 
-/** Tools by name. Immutable: `with` makes a larger one. */
-export class ToolRegistry extends Registry<ToolSpec> {
-  constructor(plugins: Iterable<Sourced> = []) {
-    super(tools, plugins);
-  }
-
-  override with(plugins: Iterable<Sourced>): ToolRegistry {
-    return new ToolRegistry([...this.entries(), ...plugins]);
-  }
-}
-
-/** Environments by name. Immutable: `with` makes a larger one. */
-export class EnvironmentRegistry extends Registry<EnvironmentSpec> {
-  constructor(plugins: Iterable<Sourced> = []) {
-    super(environments, plugins);
-  }
-
-  override with(plugins: Iterable<Sourced>): EnvironmentRegistry {
-    return new EnvironmentRegistry([...this.entries(), ...plugins]);
-  }
-}
-
-/** Policies by name. Immutable: `with` makes a larger one. */
-export class PolicyRegistry extends Registry<PolicySpec> {
-  constructor(plugins: Iterable<Sourced> = []) {
-    super(policies, plugins);
-  }
-
-  override with(plugins: Iterable<Sourced>): PolicyRegistry {
-    return new PolicyRegistry([...this.entries(), ...plugins]);
-  }
-}
-
-/** Rewards by name. Immutable: `with` makes a larger one. */
-export class RewardRegistry extends Registry<RewardSpec> {
-  constructor(plugins: Iterable<Sourced> = []) {
-    super(rewards, plugins);
-  }
-
-  override with(plugins: Iterable<Sourced>): RewardRegistry {
-    return new RewardRegistry([...this.entries(), ...plugins]);
-  }
-}
-
-/** Tool-call formats by name. Immutable: `with` makes a larger one. */
-export class ToolCallFormatRegistry extends Registry<ToolCallFormatSpec> {
-  constructor(plugins: Iterable<Sourced> = []) {
-    super(toolCallFormats, plugins);
-  }
-
-  override with(plugins: Iterable<Sourced>): ToolCallFormatRegistry {
-    return new ToolCallFormatRegistry([...this.entries(), ...plugins]);
-  }
-}
+export const ToolRegistry = registryOf(tools);
+export const EnvironmentRegistry = registryOf(environments);
+export const PolicyRegistry = registryOf(policies);
+export const RewardRegistry = registryOf(rewards);
+export const ToolCallFormatRegistry = registryOf(toolCallFormats);
 
 /** Everything a run can name. */
 export interface Plugins {
-  tools: ToolRegistry;
-  environments: EnvironmentRegistry;
-  policies: PolicyRegistry;
-  rewards: RewardRegistry;
-  toolCallFormats: ToolCallFormatRegistry;
+  tools: InstanceType<typeof ToolRegistry>;
+  environments: InstanceType<typeof EnvironmentRegistry>;
+  policies: InstanceType<typeof PolicyRegistry>;
+  rewards: InstanceType<typeof RewardRegistry>;
+  toolCallFormats: InstanceType<typeof ToolCallFormatRegistry>;
 }
 
 /** Registries that also hold what a module exports; each export counts as what it is marked as. */

@@ -1,7 +1,8 @@
 import type { ErrorObject } from 'ajv';
 
+import { showValue } from '../../core/show-value.ts';
 import { nearestName } from './nearest-name.ts';
-import { pathOf, placeOf, type Places, pointerStep, type Problem, shown } from './problem.ts';
+import { pathOf, placeOf, type Places, pointerStep, type Problem } from './problem.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -64,7 +65,7 @@ const typeName = (type: unknown): string => {
 };
 
 function wrongValue({ keyword, params, data, message, parentSchema }: ErrorObject): string {
-  const got = `got ${shown(data)}`;
+  const got = `got ${showValue(data, 60)}`;
   switch (keyword) {
     case 'type': {
       const types = [params['type'] as string | string[]].flat().map(typeName);

@@ -72,11 +72,3 @@ export function configInvalid(
   const count = unique.length === 1 ? '1 problem' : `${unique.length} problems`;
   return new AgentRlError(code, `The config has ${count}:\n  ${unique.join('\n  ')}`);
 }
-
-/** A value as a reader would write it, cut to a line. */
-export function shown(value: unknown): string {
-  // JSON has neither infinities nor what is no number, and would show null.
-  const plain = typeof value === 'number' && !Number.isFinite(value);
-  const text = plain ? String(value) : (JSON.stringify(value) ?? String(value));
-  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
-}

@@ -2,6 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { Static, TSchema } from 'typebox';
 
+import { isRecord } from '../../core/is-record.ts';
 import { explainSchemaError } from './explain-schema-error.ts';
 import { configInvalid, type Places, pointerStep, type Problem } from './problem.ts';
 import { frozenCopy } from '../yaml/sourced-tree.ts';
@@ -16,19 +17,17 @@ export interface BlockPlace {
 
 type Json = Record<string, unknown>;
 
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null;
-
 // Values, not schemas.
 const asIs: ReadonlySet<string> = new Set(['default', 'enum', 'const', 'examples']);
 
 /** The schema with every object in it closed, unless it says what else it may hold. */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map((part) => closed(part));
-  if (!isObject(schema)) return schema;
+  if (!isRecord(schema)) return schema;
   const copy: Json = {};
   for (const [key, part] of Object.entries(schema)) copy[key] = asIs.has(key) ? part : closed(part);
   const open = !('additionalProperties' in copy) && !('unevaluatedProperties' in copy);
-  if (open && copy['type'] === 'object' && isObject(copy['properties'])) {
+  if (open && copy['type'] === 'object' && isRecord(copy['properties'])) {
     copy['additionalProperties'] = false;
   }
   return copy;
@@ -36,7 +35,7 @@ function closed(schema: unknown): unknown {
 
 /** Dotted paths of everything a schema declares. */
 function declaredPaths(schema: unknown, prefix: string): string[] {
-  if (!isObject(schema) || !isObject(schema['properties'])) return [];
+  if (!isRecord(schema) || !isRecord(schema['properties'])) return [];
   return Object.entries(schema['properties']).flatMap(([key, part]) => {
     const path = prefix === '' ? key : `${prefix}.${key}`;
     return [path].concat(declaredPaths(part, path));

@@ -1,6 +1,8 @@
-import { type Place, pointerStep, type Problem, shown } from '../checks/problem.ts';
+import { showValue } from '../../core/show-value.ts';
+import { isRecord } from '../../core/is-record.ts';
+import { type Place, pointerStep, type Problem } from '../checks/problem.ts';
 import { readYaml } from './read-yaml.ts';
-import { type Block, isBlock, put, type SourcedTree } from './sourced-tree.ts';
+import { type Block, put, type SourcedTree } from './sourced-tree.ts';
 import { oldSpelling, withTaskFolders } from './task-folders.ts';
 
 /** One value set from the command line. */
@@ -70,7 +72,7 @@ function inTodaysNames(override: Override, lower: unknown) {
     },
     lower,
   );
-  if (!isBlock(named) || !Object.hasOwn(named, 'datasets'))
+  if (!isRecord(named) || !Object.hasOwn(named, 'datasets'))
     return { overrides: [override], ...found };
   const folders = { source, path: 'datasets', value: named['datasets'] };
   const rest = { source, path, value: named['dataset'] };
@@ -114,7 +116,8 @@ function append(
   holder: unknown,
   { last, before = [], override, pointer, places }: Append,
 ): string | undefined {
-  if (!Array.isArray(before)) return `cannot be added to: it is ${shown(before)}, not a list.`;
+  if (!Array.isArray(before))
+    return `cannot be added to: it is ${showValue(before, 60)}, not a list.`;
   const place: Place = { key: { source: override.source }, value: { source: override.source } };
   setChild(holder, last, [...(before as unknown[]), override.value]);
   if (!places.has(pointer)) places.set(pointer, place);
@@ -126,7 +129,7 @@ const missing = Symbol('no such child can be');
 
 /** A child, `undefined` when it could be set, `missing` when it could not. */
 function childOf(holder: unknown, step: string): unknown {
-  if (isBlock(holder)) return Object.hasOwn(holder, step) ? holder[step] : undefined;
+  if (isRecord(holder)) return Object.hasOwn(holder, step) ? holder[step] : undefined;
   if (!Array.isArray(holder) || !/^\d+$/.test(step)) return missing;
   return Number(step) <= holder.length ? (holder[Number(step)] as unknown) : missing;
 }
@@ -141,5 +144,5 @@ function notHeld(holder: unknown, step: string): string {
   if (Array.isArray(holder)) {
     return `a list of ${holder.length} has no place "${step}"; use 0 to ${holder.length}.`;
   }
-  return `"${step}" cannot be set inside ${shown(holder)}, which is not a block.`;
+  return `"${step}" cannot be set inside ${showValue(holder, 60)}, which is not a block.`;
 }

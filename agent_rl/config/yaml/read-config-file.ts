@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 
+import { showValue } from '../../core/show-value.ts';
+import { isRecord } from '../../core/is-record.ts';
 import { messageOf } from '../../core/errors.ts';
 import { ownOrShipped } from '../../core/package-root.ts';
-import { type Location, placeOf, type Problem, shown } from '../checks/problem.ts';
+import { type Location, placeOf, type Problem } from '../checks/problem.ts';
 import { readYaml, type YamlReading } from './read-yaml.ts';
-import { isBlock, mergeTrees, put, type Block, type SourcedTree } from './sourced-tree.ts';
+import { mergeTrees, put, type Block, type SourcedTree } from './sourced-tree.ts';
 import { withTaskFolders } from './task-folders.ts';
 
 /** A file with everything it extends underneath it. */
@@ -67,9 +69,9 @@ function read(file: string, below: readonly string[], named: Location): ConfigRe
   }
   const own = readYaml(text, shortName(file));
   if (own.value === undefined) return { ...nothing, problems: own.problems };
-  if (!isBlock(own.value)) {
+  if (!isRecord(own.value)) {
     const { value: location } = placeOf(own.places, '');
-    const wrong = `expected keys and values at the top of the file, got ${shown(own.value)}.`;
+    const wrong = `expected keys and values at the top of the file, got ${showValue(own.value, 60)}.`;
     const problems = [...own.problems, { location, path: '', text: wrong }];
     return { ...nothing, problems };
   }
@@ -90,7 +92,7 @@ function over(
   let tree: SourcedTree = nothing;
   for (const base of bases) {
     if (typeof base !== 'string') {
-      const text = `expected a file or a list of files, got ${shown(base)}.`;
+      const text = `expected a file or a list of files, got ${showValue(base, 60)}.`;
       problems.push({ location: at, path: 'extends', text });
       continue;
     }

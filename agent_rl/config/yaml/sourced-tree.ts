@@ -1,3 +1,4 @@
+import { isRecord } from '../../core/is-record.ts';
 import { type Place, type Places, pointerStep } from '../checks/problem.ts';
 
 /** A value and where each part of it was written. */
@@ -7,9 +8,6 @@ export interface SourcedTree {
 }
 
 export type Block = Record<string, unknown>;
-
-export const isBlock = (value: unknown): value is Block =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Sets an own property even when the key is `__proto__`. */
 export function put(block: Block, key: string, value: unknown): void {
@@ -35,7 +33,7 @@ interface Upper {
 }
 
 function mergeAt(pointer: string, lower: unknown, upper: Upper): unknown {
-  if (isBlock(lower) && isBlock(upper.value)) {
+  if (isRecord(lower) && isRecord(upper.value)) {
     const merged: Block = {};
     for (const [key, value] of Object.entries(lower)) put(merged, key, value);
     for (const [key, value] of Object.entries(upper.value)) {

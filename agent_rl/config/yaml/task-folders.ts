@@ -1,5 +1,6 @@
+import { isRecord } from '../../core/is-record.ts';
 import { type Location, type Place, placeOf, type Problem } from '../checks/problem.ts';
-import { type Block, isBlock, put, type SourcedTree } from './sourced-tree.ts';
+import { type Block, put, type SourcedTree } from './sourced-tree.ts';
 
 /** Settings with their task folders in `datasets`, wherever they were written. */
 export interface WithTaskFolders extends SourcedTree {
@@ -19,8 +20,8 @@ const folderKeys = ['dir', 'weight', 'also'] as const;
  * @param lower what they go over
  */
 export function withTaskFolders(own: SourcedTree, lower: unknown): WithTaskFolders {
-  const dataset = isBlock(own.value) ? own.value['dataset'] : undefined;
-  if (!isBlock(own.value) || !isBlock(dataset)) return { ...own, problems: [], warnings: [] };
+  const dataset = isRecord(own.value) ? own.value['dataset'] : undefined;
+  if (!isRecord(own.value) || !isRecord(dataset)) return { ...own, problems: [], warnings: [] };
   const given = folderKeys.filter((key) => Object.hasOwn(dataset, key));
   if (given.length === 0) return { ...own, problems: [], warnings: [] };
   const [first = 'dir'] = given;
@@ -58,9 +59,9 @@ function without(dataset: Block): Block {
 }
 
 function foldersOf({ dir, weight, also }: Block, lower: unknown): unknown[] {
-  const before = isBlock(lower) && Array.isArray(lower['datasets']) ? lower['datasets'] : [];
+  const before = isRecord(lower) && Array.isArray(lower['datasets']) ? lower['datasets'] : [];
   const [first, ...others] = before as unknown[];
-  const kept = isBlock(first) ? first : {};
+  const kept = isRecord(first) ? first : {};
   const head = { ...(dir === undefined ? kept : { dir }), ...(weight !== undefined && { weight }) };
   if (also !== undefined) return [head, ...(Array.isArray(also) ? (also as unknown[]) : [also])];
   return dir === undefined ? [head, ...others] : [head];

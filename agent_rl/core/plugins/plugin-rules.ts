@@ -1,5 +1,7 @@
 import { Ajv } from 'ajv';
 
+import { showValue } from '../show-value.ts';
+import { isRecord } from '../is-record.ts';
 import { messageOf } from '../errors.ts';
 
 /** What a field of a plugin's spec may hold. */
@@ -23,9 +25,6 @@ export interface PluginRules {
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const named = (pattern: RegExp, allowed: string): FieldRule => ({
   allowed,
@@ -60,12 +59,12 @@ export const fieldRules = {
   },
   objectSchema: {
     allowed: 'a JSON Schema of type object, such as Type.Object({ text: Type.String() })',
-    fits: (value) => isFields(value) && value['type'] === 'object',
+    fits: (value) => isRecord(value) && value['type'] === 'object',
     problem: schemaProblem,
   },
   parameters: {
     allowed: 'a JSON Schema of type object, such as Type.Object({ text: Type.String() })',
-    fits: (value) => isFields(value) && value['type'] === 'object',
+    fits: (value) => isRecord(value) && value['type'] === 'object',
     problem: (value) => schemaProblem(value) ?? parameterNameProblem(value as Fields),
   },
 } as const satisfies Readonly<Record<string, FieldRule>>;
@@ -85,26 +84,12 @@ function schemaProblem(schema: unknown): string | undefined {
 }
 
 function parameterNameProblem({ properties }: Fields): string | undefined {
-  const wrong = Object.keys(isFields(properties) ? properties : {}).find(
+  const wrong = Object.keys(isRecord(properties) ? properties : {}).find(
     (name) => !/^[A-Za-z0-9_$.-]+$/.test(name),
   );
   return wrong === undefined
     ? undefined
     : `has a parameter named ${JSON.stringify(wrong)}; allowed: letters, digits and _ $ . -`;
-}
-
-const shown = (value: unknown): string => {
-  const text = typeof value === 'function' ? 'a function' : (tryJson(value) ?? String(value));
-  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
-};
-
-function tryJson(value: unknown): string | undefined {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    // A circle or a bigint: shown by what it is.
-    return Object.prototype.toString.call(value);
-  }
 }
 
 /** Everything that is wrong with a plugin and its spec, each as `field: value; allowed: what`. */
@@ -113,7 +98,7 @@ export function pluginProblems(
   spec: unknown,
   rules: PluginRules,
 ): readonly string[] {
-  if (!isFields(spec)) return [`spec: got ${shown(spec)}; allowed: an object.`];
+  if (!isRecord(spec)) return [`spec: got ${showValue(spec)}; allowed: an object.`];
   const fields = Object.entries(rules.fields).flatMap(([name, rule]) =>
     fieldProblems(name, Object.hasOwn(spec, name) ? spec[name] : undefined, rule),
   );
@@ -126,7 +111,7 @@ export function pluginProblems(
 
 function fieldProblems(name: string, value: unknown, rule: FieldRule): readonly string[] {
   if (value === undefined && rule.optional === true) return [];
-  if (!rule.fits(value)) return [`${name}: got ${shown(value)}; allowed: ${rule.allowed}.`];
+  if (!rule.fits(value)) return [`${name}: got ${showValue(value)}; allowed: ${rule.allowed}.`];
   const problem = rule.problem?.(value);
   return problem === undefined ? [] : [`${name}: ${problem}.`];
 }

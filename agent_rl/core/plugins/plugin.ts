@@ -52,14 +52,9 @@ export class PluginKind<Spec extends PluginSpec, Instance> {
     };
   }
 
-  /** The spec `value` was marked with, or `undefined` when it is no plugin of this kind. */
+  /** The spec `value` was marked with, or `undefined` when it is not a plugin of this kind. */
   specOf(value: unknown): Spec | undefined {
     return marks(value).findLast(({ kind }) => kind === this.kind)?.spec as Spec | undefined;
-  }
-
-  /** @throws AgentRlError `PLUGIN_DUPLICATE`, `PLUGIN_UNMARKED`, `PLUGIN_LOAD_FAILED` */
-  registry(plugins: Iterable<Sourced> = []): Registry<Spec> {
-    return new Registry<Spec>(this).with(plugins);
   }
 }
 
@@ -93,10 +88,7 @@ export class Registry<Spec extends PluginSpec> {
     return this.pluginKind.kind;
   }
 
-  /**
-   * @throws AgentRlError `PLUGIN_DUPLICATE` when two plugins share a name; `PLUGIN_UNMARKED`; `PLUGIN_LOAD_FAILED` when
-   * a spec or a class is not what its kind asks for.
-   */
+  /** @throws AgentRlError as the constructor does. */
   with(plugins: Iterable<Sourced>): Registry<Spec> {
     return new Registry(this.pluginKind, [...this.entries(), ...plugins]);
   }
@@ -149,6 +141,16 @@ export class Registry<Spec extends PluginSpec> {
     );
   }
 }
+
+/** The class of a kind's registries. */
+export const registryOf = <Spec extends PluginSpec>(
+  kind: PluginKind<Spec, unknown>,
+): new (plugins?: Iterable<Sourced>) => Registry<Spec> =>
+  class extends Registry<Spec> {
+    constructor(plugins: Iterable<Sourced> = []) {
+      super(kind, plugins);
+    }
+  };
 
 const nameOf = (plugin: unknown): string =>
   typeof plugin === 'function' && plugin.name !== '' ? plugin.name : typeof plugin;

@@ -5,7 +5,10 @@ import type { KeyedRng } from '../keyed-rng.ts';
 import { PluginKind } from './plugin.ts';
 import { fieldRules, optionalField } from './plugin-rules.ts';
 
-/** What a tool is told about a call, besides the model's arguments. */
+/** A JSON Schema object, as TypeBox builds it. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** What a tool is given with a call, besides the model's arguments. */
 export interface ToolContext {
   /** Aborted when the call's deadline passes or the rollout is cancelled. */
   readonly signal: AbortSignal;

@@ -67,5 +67,3 @@ export interface Learner {
   /** Makes the generator use the current weights; returns their version. */
   publishWeights(): Promise<number>;
 }
-
-export const LEARNER = Symbol.for('agent_rl.Learner');

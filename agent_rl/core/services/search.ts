@@ -64,6 +64,3 @@ export interface Embedder {
   ): Promise<readonly Float32Array[]>;
   close(): Promise<void>;
 }
-
-/** Where the container finds the run's embedder, for rewards that compare meanings. */
-export const EMBEDDER = Symbol.for('agent_rl.Embedder');

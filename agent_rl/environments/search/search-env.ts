@@ -1,7 +1,7 @@
 import { inject } from 'inversify';
 
-import { acceptedAnswers } from '../../core/tasks/accepted-answers.ts';
 import {
+  acceptedAnswers,
   answerKey,
   answerWords,
   hintsAtAnswer,

@@ -1,8 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 
-import { acceptedAnswers } from '../../core/tasks/accepted-answers.ts';
-import { answerKey, mentionsAnswer } from '../../core/tasks/answer-match.ts';
+import { acceptedAnswers, answerKey, mentionsAnswer } from '../../core/tasks/answer-match.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type { SearchBackend, SearchDocument } from '../../core/services/search.ts';
 import type { SearchTask } from '../../core/tasks/search-task.ts';

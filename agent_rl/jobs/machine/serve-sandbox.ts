@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 
+import { secretOf } from '../../core/secret-of.ts';
 import { chooseBackend } from '../../sandbox/choose-backend.ts';
 import { behindLayers } from '../../sandbox/open-sandbox.ts';
 import { serveSandbox as serve } from '../../sandbox/remote/serve-sandbox.ts';
-import { tokenOf } from '../../sandbox/remote/token-of.ts';
 import type { JobResult } from '../job.ts';
 import type { LocalSandboxType } from './local-sandbox-type.ts';
 
@@ -31,7 +31,10 @@ export interface ServeSandboxOptions {
 export async function serveSandbox(options: ServeSandboxOptions): Promise<JobResult> {
   const { host, port, tokenEnv, signal, print, warn, ...wanted } = options;
   const { workers } = wanted;
-  const token = tokenEnv === undefined ? {} : { token: tokenOf(tokenEnv) };
+  const token =
+    tokenEnv === undefined
+      ? {}
+      : { token: secretOf(tokenEnv, { user: "The sandbox's server", fewestChars: 8 }) };
   const onIncident = ({ message }: { message: string }): void => warn(message);
   const { sandbox, tier, skipped } = await chooseBackend({ ...wanted, onIncident });
   const checked = behindLayers(sandbox, { workers, onIncident });

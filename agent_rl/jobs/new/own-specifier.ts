@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 
-import { isRecord } from '../../../model/config/is-record.ts';
+import { isRecord } from '../../core/is-record.ts';
 
 /**
  * What a package.json in `project` names to get the copy of this package that is running: the folder of a checkout, the

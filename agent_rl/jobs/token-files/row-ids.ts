@@ -1,5 +1,5 @@
+import { showValue } from '../../core/show-value.ts';
 import type { ModelConfig } from '../../../model/config/architecture.ts';
-import { shownValue } from '../../../dataset/tasks/dataset-problem.ts';
 import type { Report } from './input-rows.ts';
 
 /** What names a row for its user, given back with what came of it. */
@@ -17,7 +17,7 @@ export function fieldsOf(
   report: Report,
 ): Fields | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    report('', `is ${shownValue(value)}; expected an object, {"${known[0]}": …}.`);
+    report('', `is ${showValue(value)}; expected an object, {"${known[0]}": …}.`);
     return undefined;
   }
   for (const name of Object.keys(value)) {
@@ -29,7 +29,7 @@ export function fieldsOf(
 /** The `id` of a row, if it has one. */
 export function rowIdOf({ id }: Fields, report: Report): { id?: RowId } {
   if (typeof id === 'string' || typeof id === 'number') return { id };
-  if (id !== undefined) report('id', `is ${shownValue(id)}; expected a string or a number.`);
+  if (id !== undefined) report('id', `is ${showValue(id)}; expected a string or a number.`);
   return {};
 }
 
@@ -40,12 +40,12 @@ export function tokenIdsOf(
   report: Report,
 ): Int32Array | undefined {
   if (!Array.isArray(ids) || ids.length === 0) {
-    report('ids', `is ${shownValue(ids)}; expected a list of at least one token id.`);
+    report('ids', `is ${showValue(ids)}; expected a list of at least one token id.`);
     return undefined;
   }
   const wrong = ids.findIndex((id) => !isTokenId(id, vocabSize));
   if (wrong < 0) return Int32Array.from(ids as number[]);
-  const seen = shownValue(ids[wrong]);
+  const seen = showValue(ids[wrong]);
   report(
     `ids[${wrong}]`,
     `is ${seen}; token ids of this model are integers from 0 to ${vocabSize - 1}.`,

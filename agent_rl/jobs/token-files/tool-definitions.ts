@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 
+import { showValue } from '../../core/show-value.ts';
+import { isRecord } from '../../core/is-record.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import type { ToolSpec } from '../../core/plugins/tool.ts';
-import { shownValue } from '../../../dataset/tasks/dataset-problem.ts';
 import type { Report } from './input-rows.ts';
 
 /** What a chat template shows of a tool. */
@@ -17,7 +18,7 @@ const expected =
  */
 export function toolDefinitions(value: unknown, report: Report): readonly ToolDefinition[] {
   if (!Array.isArray(value)) {
-    report('tools', `is ${shownValue(value)}; expected a list of tools.`);
+    report('tools', `is ${showValue(value)}; expected a list of tools.`);
     return [];
   }
   return value.flatMap((item: unknown, index) => {
@@ -26,7 +27,7 @@ export function toolDefinitions(value: unknown, report: Report): readonly ToolDe
       const { name, description, parameters } = tool;
       return [{ name, description, parameters }];
     }
-    report(`tools[${index}]`, `is ${shownValue(item)}; ${expected}.`);
+    report(`tools[${index}]`, `is ${showValue(item)}; ${expected}.`);
     return [];
   });
 }
@@ -44,9 +45,6 @@ export function readToolFile(file: string): readonly ToolDefinition[] {
   if (problems.length === 0) return tools;
   throw new AgentRlError('CONFIG_INVALID', `--tools ${file}: ${problems.join('\n')}`);
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isDefinition = (tool: unknown): tool is ToolDefinition =>
   isRecord(tool) &&

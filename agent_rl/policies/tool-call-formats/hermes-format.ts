@@ -6,7 +6,7 @@ import {
   toolCallFormat,
   type ToolCallFormat,
 } from '../../core/plugins/tool-call-format.ts';
-import { isRecord } from '../../../model/config/is-record.ts';
+import { isRecord } from '../../core/is-record.ts';
 import { pythonJson } from '../../../model/text/python-json.ts';
 import {
   argumentsOf,

@@ -9,7 +9,7 @@ import {
   type ToolCallFormat,
 } from '../../core/plugins/tool-call-format.ts';
 import { SETTINGS, type ToolSpec } from '../../core/plugins/tool.ts';
-import { isRecord } from '../../../model/config/is-record.ts';
+import { isRecord } from '../../core/is-record.ts';
 import { pythonJson } from '../../../model/text/python-json.ts';
 import {
   codeCall,

@@ -1,7 +1,7 @@
 /** What the readers of all formats share. */
 import type { BareCall } from '../../core/plugins/tool-call-format.ts';
 import type { AssistantMessage, MalformedCall, ToolCall } from '../../core/message.ts';
-import { isRecord } from '../../../model/config/is-record.ts';
+import { isRecord } from '../../core/is-record.ts';
 
 const [openThought, closeThought] = ['<think>', '</think>'];
 

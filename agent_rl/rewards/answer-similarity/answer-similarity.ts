@@ -1,6 +1,6 @@
 import { inject } from 'inversify';
 
-import { acceptedAnswers } from '../../core/tasks/accepted-answers.ts';
+import { acceptedAnswers } from '../../core/tasks/answer-match.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import {
   type EpisodeView,

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { acceptedAnswers } from '../../core/tasks/accepted-answers.ts';
+import { acceptedAnswers } from '../../core/tasks/answer-match.ts';
 import { type EpisodeView, reward } from '../../core/plugins/reward.ts';
 import type { Task } from '../../core/tasks/task.ts';
 import { finalAnswer } from '../final-answer.ts';

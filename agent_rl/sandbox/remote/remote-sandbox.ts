@@ -1,3 +1,4 @@
+import { secretOf } from '../../core/secret-of.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import type {
   RequestKind,
@@ -17,7 +18,6 @@ import { OwnServer } from './own-server.ts';
 import { CapabilitiesAnswer, check, protocolVersion } from './protocol.ts';
 import type { RemoteServer } from './remote-server.ts';
 import { serverUrl } from './server-url.ts';
-import { tokenOf } from './token-of.ts';
 
 export interface RemoteSandboxOptions {
   /** Of a server for `POST /run_code`, without that path. */
@@ -59,7 +59,9 @@ export class RemoteSandbox implements Sandbox {
     const http = new HttpClient({
       url,
       connections: workers,
-      ...(tokenEnv !== undefined && { token: tokenOf(tokenEnv) }),
+      ...(tokenEnv !== undefined && {
+        token: secretOf(tokenEnv, { user: "The sandbox's server", fewestChars: 8 }),
+      }),
       onRetry: (message) => onIncident({ kind: 'retry', message }),
     });
     try {

@@ -3,7 +3,6 @@ export { decodeText } from './pages/decode-text.ts';
 export { openDispatcher } from './connection/open-dispatcher.ts';
 export { PageReader } from './pages/page-reader.ts';
 export { requireHeaderValue } from './connection/require-header-value.ts';
-export { secretOf } from './secret-of.ts';
 export { checkBudget, webProperties, WebSearchSettings } from './settings.ts';
 export { joinWebReports, WebAccess } from './web-access.ts';
 export type { WebClient, WebRequest } from './web-client.ts';

@@ -4,7 +4,7 @@ import { AgentRlError } from '../../core/errors.ts';
 import type { PluginReport } from '../../core/plugins/tool.ts';
 import { Budget } from './budget.ts';
 import { Cassette, type RecordableCall } from './cassette/cassette.ts';
-import { hideSecrets } from './hide-secrets.ts';
+import { hideSecrets } from '../../telemetry/redact.ts';
 import { rateLimitOf, unlimited } from './rate-limit.ts';
 import type { CommonWebSettings } from './settings.ts';
 import { abortable, inTime } from '../../core/abort.ts';

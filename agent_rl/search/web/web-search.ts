@@ -1,12 +1,12 @@
+import { secretOf } from '../../core/secret-of.ts';
 import type { SearchBackend, SearchHit, SearchRequest } from '../../core/services/search.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type { PluginReport } from '../../core/plugins/tool.ts';
-import { parseHiding } from './hide-secrets.ts';
+import { parseHiding } from '../../telemetry/redact.ts';
 import { openDispatcher } from './connection/open-dispatcher.ts';
 import type { FoundPage, Provider } from './providers/index.ts';
 import { providerOf } from './providers/index.ts';
 import { refusesKey } from './refuses-key.ts';
-import { secretOf } from './secret-of.ts';
 import { checkBudget, type WebSearchSettings } from './settings.ts';
 import { WebAccess } from './web-access.ts';
 import type { WebClient, WebRequest } from './web-client.ts';
@@ -72,9 +72,13 @@ export function openWebSearch(options: OpenWebSearchOptions): WebSearchBackend {
   const endpoint = new URL(settings.endpoint ?? provider.endpoint ?? '');
   // A replay needs no key, so that others can repeat a run.
   const key =
-    settings.cassette?.mode === 'replay'
+    settings.cassette?.mode === 'replay' || settings.apiKeyEnv === undefined
       ? undefined
-      : secretOf(settings.apiKeyEnv, environment, `web.provider ${provider.name}`);
+      : secretOf(settings.apiKeyEnv, {
+          user: `web.provider ${provider.name}`,
+          environment,
+          remedy: 'Set it, or replay a cassette.',
+        });
   const access = new WebAccess({
     settings,
     scope,

@@ -4,6 +4,7 @@ import type { Static } from 'typebox';
 
 import { AgentRlError } from '../../core/errors.ts';
 import { KeyedRng } from '../../core/keyed-rng.ts';
+import { partsOf, pythonRepr, type PythonValue } from '../../core/python/python-value.ts';
 import { limitBounds, SANDBOX } from '../../core/services/sandbox.ts';
 import type {
   AssertTests,
@@ -13,7 +14,6 @@ import type {
 } from '../../core/services/sandbox.ts';
 import { SETTINGS, tool } from '../../core/plugins/tool.ts';
 import type { Tool, ToolContext, ToolResult } from '../../core/plugins/tool.ts';
-import { callLine } from './call-line.ts';
 import { describeCall, describeRun, describeSessionRun, describeTests } from './describe-run.ts';
 
 const CodeExecParameters = Type.Object(
@@ -190,4 +190,22 @@ function shown(run: RunResult, described: Pick<ToolResult, 'content' | 'isError'
     throw new AgentRlError('SANDBOX_UNAVAILABLE', run.message ?? 'The sandbox failed.');
   }
   return { ...described, data: run };
+}
+
+/** A line of Python that prints what a function returns. */
+function callLine({ entry, args }: NonNullable<CodeExecInputs['call']>): string {
+  const literals = (args as readonly PythonValue[]).map(literalOf).join(', ');
+  return `print(repr(${entry}(${literals})))`;
+}
+
+/** A value as an expression: its repr, but for the floats that have no literal, wherever they are in it. */
+function literalOf(value: PythonValue): string {
+  const parts = partsOf(value);
+  if (parts.type === 'float' && !Number.isFinite(parts.value)) return `float('${parts.value}')`;
+  if ('pairs' in parts) {
+    return `{${parts.pairs.map(([key, item]) => `${literalOf(key)}: ${literalOf(item)}`).join(', ')}}`;
+  }
+  if (!('items' in parts)) return pythonRepr(value);
+  const list = `[${parts.items.map(literalOf).join(', ')}]`;
+  return parts.type === 'list' ? list : `${parts.type}(${list})`;
 }

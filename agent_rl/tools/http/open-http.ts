@@ -1,3 +1,4 @@
+import { secretOf } from '../../core/secret-of.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type { ToolHost, ToolShared } from '../../core/plugins/tool.ts';
 import {
@@ -6,7 +7,6 @@ import {
   joinWebReports,
   openDispatcher,
   portOf,
-  secretOf,
   WebAccess,
   WebFailure,
 } from '../../search/web/index.ts';
@@ -79,7 +79,11 @@ function headersOf(
   if (cassette?.mode === 'replay') return { headers: {}, secrets };
   const filled = Object.entries(headers).map(([header, template]) => {
     const value = template.replaceAll(variable, (_, name: string) => {
-      const secret = secretOf(name, environment, `the header ${header} of tool ${tool}`) ?? '';
+      const secret = secretOf(name, {
+        user: `The header ${header} of tool ${tool}`,
+        environment,
+        remedy: 'Set it, or replay a cassette.',
+      });
       secrets.push(secret);
       return secret;
     });

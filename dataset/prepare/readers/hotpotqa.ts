@@ -1,4 +1,4 @@
-import { shownValue } from '../../tasks/dataset-problem.ts';
+import { showValue } from '../../../agent_rl/core/show-value.ts';
 import type { SourceDocument, SourceItem } from '../source-record.ts';
 import type { Row } from './read-rows.ts';
 
@@ -13,12 +13,12 @@ export function recordOfHotpotRow(row: Row, where: string): SourceItem {
   const wrong = (text: string): SourceItem => ({ problem: { where, text } });
   if (paragraphs === undefined) {
     return wrong(
-      `context is ${shownValue(row['context'])}; expected {title[], sentences[][]} or [[title, [sentence]]].`,
+      `context is ${showValue(row['context'])}; expected {title[], sentences[][]} or [[title, [sentence]]].`,
     );
   }
   if (supporting === undefined) {
     return wrong(
-      `supporting_facts is ${shownValue(row['supporting_facts'])}; expected {title[], sent_id[]} or [[title, number]].`,
+      `supporting_facts is ${showValue(row['supporting_facts'])}; expected {title[], sent_id[]} or [[title, number]].`,
     );
   }
   const { question, answer } = row;

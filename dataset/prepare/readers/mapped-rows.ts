@@ -1,4 +1,4 @@
-import { shownValue } from '../../tasks/dataset-problem.ts';
+import { showValue } from '../../../agent_rl/core/show-value.ts';
 import type { DropReason, SourceDocument, SourceItem } from '../source-record.ts';
 import type { Row } from './read-rows.ts';
 
@@ -78,7 +78,7 @@ export function recordOfRow(
     if (path === undefined) continue;
     const texts = textsOf(valueAt(row, path));
     if (texts === undefined) {
-      const seen = shownValue(valueAt(row, path));
+      const seen = showValue(valueAt(row, path));
       return {
         problem: { where, text: `${path} is ${seen}; expected text, a number or a list of them.` },
       };

@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises';
 
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 
+import { showValue } from '../../../agent_rl/core/show-value.ts';
+import { isRecord } from '../../../agent_rl/core/is-record.ts';
 import { AgentRlError, messageOf } from '../../../agent_rl/core/errors.ts';
-import { shownValue } from '../../tasks/dataset-problem.ts';
 import type { SourceItem } from '../source-record.ts';
 
 type Element = Readonly<Record<string | symbol, unknown>>;
@@ -81,7 +82,7 @@ function itemsOf(
   return pairs.map((pair) =>
     isElement(pair)
       ? recordOfPair(pair, { root, url, where: `${file}:${lineOf(pair)}`, fetched })
-      : wrong(root, `has a <QAPair> that is ${shownValue(pair)}; expected Question and Answer.`),
+      : wrong(root, `has a <QAPair> that is ${showValue(pair)}; expected Question and Answer.`),
   );
 }
 
@@ -146,8 +147,7 @@ async function readText(file: string): Promise<string | undefined> {
   }
 }
 
-const isElement = (value: unknown): value is Element =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isElement = (value: unknown): value is Element => isRecord(value);
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
 

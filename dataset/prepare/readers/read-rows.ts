@@ -4,9 +4,10 @@ import { extname } from 'node:path';
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 
+import { showValue } from '../../../agent_rl/core/show-value.ts';
+import { isRecord } from '../../../agent_rl/core/is-record.ts';
 import { AgentRlError, messageOf } from '../../../agent_rl/core/errors.ts';
 import { readJsonLines } from '../../tasks/json-lines.ts';
-import { shownValue } from '../../tasks/dataset-problem.ts';
 import type { SourceProblem } from '../source-record.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -48,7 +49,7 @@ async function* listRows(file: string): AsyncGenerator<ReadRow> {
   if (!Array.isArray(list)) {
     throw new AgentRlError(
       'DATASET_INVALID',
-      `${file} holds ${shownValue(list)}; expected a list of objects. For one object a line, end its name in .jsonl.`,
+      `${file} holds ${showValue(list)}; expected a list of objects. For one object a line, end its name in .jsonl.`,
     );
   }
   for (const [index, value] of list.entries()) yield rowOf(value, `${file}[${index}]`);
@@ -74,10 +75,10 @@ async function* parquetRows(file: string): AsyncGenerator<ReadRow> {
 }
 
 function rowOf(value: unknown, where: string): ReadRow {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    return { where, row: value as Row };
+  if (isRecord(value)) {
+    return { where, row: value };
   }
-  return { problem: { where, text: `is ${shownValue(value)}; expected an object.` } };
+  return { problem: { where, text: `is ${showValue(value)}; expected an object.` } };
 }
 
 const unreadable = (file: string, cause: unknown, advice: string): AgentRlError =>

@@ -1,9 +1,9 @@
 import { type Dispatcher, EnvHttpProxyAgent, interceptors } from 'undici';
 
 import { AgentRlError, messageOf } from '../../../core/errors.ts';
+import { secretOf } from '../../../core/secret-of.ts';
 import type { EmbeddedAs, Embedder } from '../../../core/services/search.ts';
-import { redactor } from '../../../telemetry/index.ts';
-import { hideSecrets } from '../../web/hide-secrets.ts';
+import { hideSecrets, redactor } from '../../../telemetry/redact.ts';
 import type { OpenAiSettings } from '../settings.ts';
 import { unitVector } from './unit-vector.ts';
 
@@ -22,15 +22,14 @@ export function openOpenAiEmbedder(settings: OpenAiSettings): Embedder {
   return new OpenAiEmbedder(settings, keyOf(settings.apiKeyEnv));
 }
 
-function keyOf(variable: string | undefined): string | undefined {
-  if (variable === undefined) return undefined;
-  const key = process.env[variable];
-  if (key !== undefined && key !== '') return key;
-  throw new AgentRlError(
-    'EMBEDDER_UNAVAILABLE',
-    `dense.apiKeyEnv names ${variable}, which is not set. Put the key in it, or leave apiKeyEnv out for a server without keys.`,
-  );
-}
+const keyOf = (variable: string | undefined): string | undefined =>
+  variable === undefined
+    ? undefined
+    : secretOf(variable, {
+        user: 'dense.apiKeyEnv',
+        code: 'EMBEDDER_UNAVAILABLE',
+        remedy: 'Set it, or leave apiKeyEnv out for a server without keys.',
+      });
 
 class OpenAiEmbedder implements Embedder {
   readonly name: string;

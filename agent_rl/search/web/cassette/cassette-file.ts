@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync } from 'node:fs';
 import { dirname } from 'node:path';
 
+import { isRecord } from '../../../core/is-record.ts';
 import { AgentRlError, messageOf } from '../../../core/errors.ts';
 import { type CanonicalRequest, requestKey } from './canonical.ts';
 import { type WebFailureKind, webFailureKinds } from '../web-failure.ts';
@@ -101,9 +102,6 @@ function readText(path: string): string {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 function parse(line: string): unknown {
   try {
     return JSON.parse(line);
@@ -114,7 +112,7 @@ function parse(line: string): unknown {
 
 /** What keeps a line from being one that was written here. */
 function problemOf(line: unknown, { scope, isAnswer }: ReadCassetteOptions): string | undefined {
-  if (!isFields(line)) return 'it is no JSON object';
+  if (!isRecord(line)) return 'it is no JSON object';
   if (typeof line['scope'] !== 'string') return '"scope" is missing';
   if (line['cassette'] === 1) return undefined;
   if (typeof line['key'] !== 'string') return '"key" is missing';
@@ -130,7 +128,7 @@ function problemOf(line: unknown, { scope, isAnswer }: ReadCassetteOptions): str
 
 function failureProblem(line: Fields): string | undefined {
   const { failure } = line;
-  const { kind, message } = isFields(failure) ? failure : {};
+  const { kind, message } = isRecord(failure) ? failure : {};
   const known = webFailureKinds.some((one) => one === kind) && typeof message === 'string';
   if (!known) return '"failure" has no known kind and message';
   return placeProblem(line);
@@ -142,7 +140,7 @@ const placeProblem = ({ call, repeat }: Fields): string | undefined =>
     : '"call" or "repeat" is missing';
 
 function requestProblem({ request, key }: Fields): string | undefined {
-  if (!isFields(request)) return '"request" is missing';
+  if (!isRecord(request)) return '"request" is missing';
   // The key is that of the request as it was made; what was taken out of it is not known here.
   if (JSON.stringify(request).includes('[redacted]') || requestKey(request) === key) {
     return undefined;

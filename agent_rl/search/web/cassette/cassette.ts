@@ -1,7 +1,7 @@
 import { AgentRlError } from '../../../core/errors.ts';
 import { type CanonicalRequest, canonicalJson, requestKey } from './canonical.ts';
 import { appendToCassette, readCassette } from './cassette-file.ts';
-import { parseHiding } from '../hide-secrets.ts';
+import { parseHiding } from '../../../telemetry/redact.ts';
 import { WebFailure } from '../web-failure.ts';
 
 export interface CassetteOptions {

@@ -1,3 +1,4 @@
+import { isRecord } from '../../../core/is-record.ts';
 import { WebFailure } from '../web-failure.ts';
 
 /** What is asked of a provider. */
@@ -36,14 +37,12 @@ export interface Provider {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
-
 /** A field of an answer as an object; empty when it is none. */
-export const fields = (value: unknown): Fields => (isFields(value) ? value : {});
+export const fields = (value: unknown): Fields => (isRecord(value) ? value : {});
 
 /** An answer, which must be an object. @throws WebFailure `bad-response` */
 export function objectOf(answer: unknown): Fields {
-  if (!isFields(answer)) throw new WebFailure('bad-response', 'the answer is no object');
+  if (!isRecord(answer)) throw new WebFailure('bad-response', 'the answer is not an object');
   return answer;
 }
 
@@ -62,11 +61,11 @@ export const scoreOf = ({ score }: Fields): number | undefined =>
 export function listOf(container: unknown, name: string): readonly Fields[] {
   const list = fields(container)[name];
   // An answer without results may leave the list out, but it is still an object.
-  if (list === undefined && isFields(container)) return [];
+  if (list === undefined && isRecord(container)) return [];
   if (!Array.isArray(list)) {
     throw new WebFailure('bad-response', `the answer holds no list "${name}"`);
   }
-  return list.filter(isFields);
+  return list.filter(isRecord);
 }
 
 /** A text answered in place of results, as a page of its own. */

@@ -8,6 +8,7 @@ import {
   greedy,
   maskOf,
   policies,
+  Registry,
   SETTINGS,
   TOOL_CALL_FORMAT,
   system,
@@ -322,7 +323,7 @@ test('over any episode the transcript only grows, and reads as its messages woul
 });
 
 test('the policies that ship are plugins, built by the container from the model, the generator and settings', async () => {
-  expect(policies.registry(builtinPolicies).names()).toEqual([
+  expect(new Registry(policies, builtinPolicies).names()).toEqual([
     'huggingface',
     'minimind',
     'transformers-js',

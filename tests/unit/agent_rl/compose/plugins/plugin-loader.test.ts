@@ -9,6 +9,7 @@ import {
   ToolCallFormatRegistry,
   ToolRegistry,
 } from '../../../../../agent_rl/compose/plugins/registries.ts';
+import { Registry } from '../../../../../agent_rl/core/plugins/plugin.ts';
 import { tool } from '../../../../../agent_rl/core/plugins/tool.ts';
 import { Type } from 'typebox';
 import { temporaryFolder, writeBelow } from '../../../../support/temporary-folder.ts';
@@ -134,6 +135,6 @@ test('registries refuse what carries no mark, and are made larger without being 
   }
   tool({ name: 'echo', description: 'Says it again.', parameters: Type.Object({}) })(Echo);
   const larger = none.tools.with([{ plugin: Echo, source: 'here' }]);
-  expect(larger).toBeInstanceOf(ToolRegistry);
+  expect(larger).toBeInstanceOf(Registry);
   expect([larger.names(), none.tools.names()]).toEqual([['echo'], []]);
 });

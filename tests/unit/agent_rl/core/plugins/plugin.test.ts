@@ -31,7 +31,7 @@ describe('a tool is refused when it is registered', () => {
     [
       'whose schema is missing',
       { parameters: undefined },
-      'parameters: got undefined; allowed: a JSON Schema of type object',
+      'parameters: got nothing; allowed: a JSON Schema of type object',
     ],
     [
       'whose schema is of a list',
@@ -63,7 +63,7 @@ describe('a tool is refused when it is registered', () => {
     [
       'without a description',
       { description: undefined },
-      'description: got undefined; allowed: text that is not empty.',
+      'description: got nothing; allowed: text that is not empty.',
     ],
     [
       'with a deadline of 0',

@@ -165,7 +165,7 @@ describe('an http tool says what went wrong', () => {
     const error = await rejectionOf(
       asked({ city: 'Bern' }, json({}), { headers: { 'X-Key': '${NOT_SET}' } }),
     );
-    expect(error.message).toContain('the header X-Key of tool weather');
+    expect(error.message).toContain('The header X-Key of tool weather');
   });
 
   test('never with the secret, though the server repeats it', async () => {

@@ -8,7 +8,7 @@ import {
   canonicalJson,
   requestKey,
 } from '../../../../../../agent_rl/search/web/cassette/canonical.ts';
-import { hideSecrets } from '../../../../../../agent_rl/search/web/hide-secrets.ts';
+import { hideSecrets } from '../../../../../../agent_rl/telemetry/redact.ts';
 import { WebFailure } from '../../../../../../agent_rl/search/web/web-failure.ts';
 import { temporaryFolder } from '../../../../../support/temporary-folder.ts';
 import { rejectionOf, thrownBy } from '../../../../../support/thrown.ts';
