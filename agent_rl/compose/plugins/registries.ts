@@ -5,10 +5,15 @@ import { rewards } from '../../core/plugins/reward.ts';
 import { toolCallFormats } from '../../core/plugins/tool-call-format.ts';
 import { tools } from '../../core/plugins/tool.ts';
 
+/** Tools by name. Immutable: `with` makes a larger one. */
 export const ToolRegistry = registryOf(tools);
+/** Environments by name. Immutable: `with` makes a larger one. */
 export const EnvironmentRegistry = registryOf(environments);
+/** Policies by name. Immutable: `with` makes a larger one. */
 export const PolicyRegistry = registryOf(policies);
+/** Rewards by name. Immutable: `with` makes a larger one. */
 export const RewardRegistry = registryOf(rewards);
+/** Tool-call formats by name. Immutable: `with` makes a larger one. */
 export const ToolCallFormatRegistry = registryOf(toolCallFormats);
 
 /** Everything a run can name. */
