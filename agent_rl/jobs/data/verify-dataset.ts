@@ -37,7 +37,8 @@ export async function verifyDataset(options: VerifyDatasetOptions): Promise<Chec
       `--format ${format} is not known. Known: ${codeTaskFormats.join(', ')}, search.`,
     );
   }
-  const { tasks } = await CodeTaskDataset.fromPath(dataset, { format });
+  const { tasks, warnings } = await CodeTaskDataset.fromPath(dataset, { format });
+  for (const warning of warnings) print(`Note: ${warning}`);
   const workers = options.sandboxWorkers ?? availableParallelism();
   const sandbox = await openSandbox({
     type: options.sandboxType ?? 'auto',

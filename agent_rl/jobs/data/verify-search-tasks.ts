@@ -25,7 +25,8 @@ const queryChars = 200;
  */
 export async function verifySearchTasks(options: VerifyDatasetOptions): Promise<CheckResult> {
   const { dataset, print, signal } = options;
-  const { tasks } = await SearchTaskDataset.fromPath(dataset);
+  const { tasks, warnings } = await SearchTaskDataset.fromPath(dataset);
+  for (const warning of warnings) print(`Note: ${warning}`);
   const corpus = options.documents === undefined ? [] : await readDocuments(options.documents);
   const byId = new Map(corpus.map((document) => [document.id, document]));
   if (corpus.length === 0 && tasks.some(namesDocuments)) {

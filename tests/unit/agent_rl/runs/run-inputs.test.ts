@@ -124,6 +124,19 @@ describe('a run is not resumed', () => {
   });
 });
 
+test('a run of version 0.1 is continued on shipped tasks whose fields were renamed, with a note', async () => {
+  const shipped = load(configFile, 'dataset.dir=dataset/search_tasks', 'model.path=model/starter');
+  const inputs = await begun(shipped);
+  const evalTasks = '42fabe9d2117fd210dc0582bb14b278e94c0331719e12059e076527d3600d8a5';
+  expect(inputs.sha256.evalTasks).not.toBe(evalTasks);
+  writeRunConfig(run, shipped, { ...inputs, sha256: { ...inputs.sha256, evalTasks } });
+  expect(await check(load(run.config))).toEqual([
+    expect.stringMatching(
+      /^the held-out tasks, now .*search_tasks.*: fields of the file were renamed since the run began; the tasks are the same\.$/,
+    ),
+  ]);
+});
+
 test('notes beside the model may change', async () => {
   writeBelow(project, 'model/README.md', 'corrected');
   expect(await check(run.config)).toEqual([]);
