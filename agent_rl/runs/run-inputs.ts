@@ -105,7 +105,7 @@ export async function checkInputs(
     );
   }
   const notes = renamedFiles(before, now, sources).map(
-    (file) => `${file}: fields of the file were renamed since the run began; the tasks are the same.`,
+    (renamed) => `${renamed}: fields of the file were renamed since the run began; the tasks are the same.`,
   );
   const unchecked = sources.trainFiles.length + sources.evalFiles.length - 2;
   if (before.schema === 2 || unchecked <= 0) return notes;
@@ -142,19 +142,18 @@ function renamedFiles(before: RunInputs, now: RunInputs, sources: RunSources): s
   ];
 }
 
-function describe(kind: Kind, { trainFiles, evalFiles, model }: RunSources): string {
-  switch (kind) {
-    case 'trainTasks':
-      return `the tasks to train on, now ${trainFiles.join(' and ')} (datasets, dataset.trainSplit)`;
-    case 'evalTasks':
-      return `the held-out tasks, now ${evalFiles.join(' and ')} (datasets, dataset.evalSplit)`;
-    case 'startModel':
-      return `the model it starts from, now ${[model.base, ...model.adapters].join(' with ')} (model.path, model.adapters)`;
-  }
-}
+const describe = (kind: Kind, { trainFiles, evalFiles, model }: RunSources): string =>
+  ({
+    trainTasks: `the tasks to train on, now ${trainFiles.join(' and ')} (datasets, dataset.trainSplit)`,
+    evalTasks: `the held-out tasks, now ${evalFiles.join(' and ')} (datasets, dataset.evalSplit)`,
+    startModel: `the model it starts from, now ${[model.base, ...model.adapters].join(' with ')} (model.path, model.adapters)`,
+  })[kind];
 
 /** Of a run of version 0.1, one hash for all files of a kind. */
 type StoredHashes = Readonly<Record<Kind, string | readonly string[]>>;
+
+const list = (hashes: string | readonly string[]): readonly string[] =>
+  typeof hashes === 'string' ? [hashes] : hashes;
 
 function storedInputs(file: string): RunInputs {
   try {
@@ -165,8 +164,6 @@ function storedInputs(file: string): RunInputs {
     };
     if ((schema !== 1 && schema !== 2) || typeof sha256 !== 'object')
       throw new Error('its form is not known');
-    const list = (hashes: string | readonly string[]) =>
-      typeof hashes === 'string' ? [hashes] : hashes;
     const { trainTasks, evalTasks, startModel } = sha256;
     return {
       schema,

@@ -1,0 +1,41 @@
+import { ProcessTreeMemory } from '../telemetry/index.ts';
+import type { RunUsage } from './run-usage.ts';
+
+/** Watches what this process and those it started use during one session of a run. */
+export class SessionUsage {
+  readonly memory = new ProcessTreeMemory();
+  #started = performance.now();
+
+  private constructor(private readonly cpuSecondsBefore: number) {}
+
+  /** Begins to watch. */
+  static async start(): Promise<SessionUsage> {
+    const memory = new ProcessTreeMemory();
+    const { cpuSeconds } = await memory.sample();
+    const usage = new SessionUsage(cpuSeconds);
+    usage.memory.start();
+    return usage;
+  }
+
+  /** Wall time counts from here on, and not from `start`. */
+  restartClock(): void {
+    this.#started = performance.now();
+  }
+
+  /** What this session has used so far. */
+  async soFar(counts: Pick<RunUsage, 'generation' | 'sandbox'>): Promise<RunUsage> {
+    const { cpuSeconds } = await this.memory.sample();
+    return {
+      sessions: 1,
+      wallSeconds: (performance.now() - this.#started) / 1000,
+      cpuSeconds: cpuSeconds - this.cpuSecondsBefore,
+      memory: this.memory.peak,
+      ...counts,
+    };
+  }
+
+  /** Ends without a last sample, whatever the state. */
+  close(): void {
+    this.memory.halt();
+  }
+}
