@@ -194,7 +194,8 @@ withPython('Working folders that a dead supervisor left', () => {
     const outside = join(parent, 'outside');
     writeFileSync(outside, 'kept');
     const answer = evaluatePython(`
-import os, work_folder
+import os
+from walls import work_folder
 os.symlink(${JSON.stringify(outside)}, ${JSON.stringify(join(stale, 'run-1', 'link'))})
 base, lock, swept = work_folder.open_base(${JSON.stringify(parent)})
 second, _, again = work_folder.open_base(${JSON.stringify(parent)})
@@ -208,7 +209,8 @@ print(json.dumps([swept, again, os.path.isdir(base), os.path.isdir(second)]))`);
   test('are removed however deep a program made them', () => {
     const parent = mkdtempSync(join(tmpdir(), 'agent-rl-deep-'));
     const answer = evaluatePython(`
-import os, work_folder
+import os
+from walls import work_folder
 top = os.path.join(${JSON.stringify(parent)}, 'top')
 os.mkdir(top)
 here = os.getcwd()
