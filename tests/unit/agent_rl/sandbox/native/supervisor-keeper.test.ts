@@ -122,6 +122,8 @@ await new Promise(() => undefined);
 `;
 
 native('A trainer that is killed', () => {
+  // Of this checkout: another on the same machine may have sandboxes of its own.
+  const supervisor = join(packageRoot(), 'agent_rl/sandbox/native/python/main.py');
   const offered = (['ns', 'lite'] as const).filter(offersLevel);
 
   test.each(offered)('leaves no process and no folder behind at level %s', async (of) => {
@@ -129,19 +131,18 @@ native('A trainer that is killed', () => {
     const work = openFolder(folder, 'work');
     const mark = join(folder, 'trainer.mjs');
     writeFileSync(mark, trainer);
-    const before = processesWith('sandbox/native/python/main.py');
+    const before = processesWith(supervisor);
     const child = spawn(process.execPath, [mark, of], {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...process.env, TMPDIR: work },
     });
     await once(child.stdout, 'data');
-    const during = processesWith('sandbox/native/python/main.py');
+    const during = processesWith(supervisor);
     // Supervisor, zygote, and at least one process for each of four programs.
     expect(during.length).toBeGreaterThanOrEqual(before.length + 6);
     child.kill('SIGKILL');
     const mine = new Set(during.filter((pid) => !before.includes(pid)));
-    const left = (): number[] =>
-      processesWith('sandbox/native/python/main.py').filter((pid) => mine.has(pid));
+    const left = (): number[] => processesWith(supervisor).filter((pid) => mine.has(pid));
     for (let i = 0; i < 50 && left().length > 0; i++) await wait(100);
     expect(left()).toEqual([]);
     expect(readdirSync(work)).toEqual([]);
