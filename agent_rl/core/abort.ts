@@ -30,7 +30,7 @@ export async function abortable<Value>(
   try {
     return await Promise.race([work, aborted]);
   } catch (thrown) {
-    // Nobody is waiting any more for what goes wrong with it.
+    // Its failure matters to no caller any more.
     if (signal.aborted && discard !== undefined) work.then(discard).catch(() => undefined);
     throw thrown;
   } finally {

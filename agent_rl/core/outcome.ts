@@ -1,5 +1,5 @@
 /**
- * How an episode ended. One enum for the whole system, told apart by who caused it:
+ * How an episode ended. One enum for the whole system, distinguished by who caused it:
  * the policy (its reward is real) or the system (its reward is absent, never 0).
  */
 export const outcomes = [

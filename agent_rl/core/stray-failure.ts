@@ -2,7 +2,7 @@ import { isNativeError } from 'node:util/types';
 
 import { messageOf } from './errors.ts';
 
-/** How a failure came to be nobody's. */
+/** How a failure escaped. */
 export type StrayKind = 'rejection' | 'exception';
 
 const found: Readonly<Record<StrayKind, string>> = {
@@ -11,7 +11,7 @@ const found: Readonly<Record<StrayKind, string>> = {
 };
 
 /**
- * A failure that no part of a job could catch, most often of a plugin: a promise nobody awaits, a throw in a timer.
+ * A failure that no part of a job could catch, most often of a plugin: a promise that is not awaited, a throw in a timer.
  * The job goes on to its next safe place and then fails with it.
  */
 export class StrayFailure extends Error {
@@ -34,7 +34,7 @@ function placeOf(thrown: unknown): string {
 export const strayFailureOf = ({ reason }: AbortSignal): StrayFailure | undefined =>
   reason instanceof StrayFailure ? reason : undefined;
 
-/** @throws StrayFailure when the job was stopped for one: what it has done so far is no result. */
+/** @throws StrayFailure when the job was stopped for one: what it has done so far does not count as a result. */
 export function throwIfFailed(signal: AbortSignal): void {
   const failure = strayFailureOf(signal);
   if (failure !== undefined) throw failure;

@@ -11,7 +11,7 @@ import { DecoderPrograms } from '../generation/decoder-programs.ts';
 import { LocalGenerator } from '../generation/local-generator.ts';
 import { LocalLearner } from '../learner/local-learner.ts';
 import type { ProgramMemory } from '../learner/program-memory.ts';
-import { keepingLayers } from '../learner/train-program.ts';
+import { noRecompute } from '../learner/train-program.ts';
 import { countParameters, type ParameterCounts } from '../../model/adapters/adapter.ts';
 import {
   describeModel,
@@ -113,10 +113,10 @@ export class EngineService {
     const described = await describeModel(request);
     const { rows: workers, maxContextTokens } = options;
     checkCacheFits(described.config, { workers, maxContextTokens });
-    const memory = { ...keepingLayers, recompute: options.recompute ?? 'none' };
+    const memory = { ...noRecompute, recompute: options.recompute ?? 'none' };
     const needs = memoryRequest(options, memory);
     const plan = await memoryPlan(described.config, needs);
-    // On another device it is that device's memory that counts, which nobody tells us.
+    // On another device it is that device's memory that counts, which is not known here.
     if (options.device === 'cpu') checkPlanFits(plan, described.config, needs);
     const { config, parameters, layers } = await openModel(request);
     const engine = await openEngine({ device: options.device, threads: options.threads });

@@ -141,7 +141,7 @@ async function trainingBytes(
   );
 }
 
-/** Memory this process may use: the machine's, or less where it is told so. */
+/** Memory this process may use: the machine's, or less where a limit is set. */
 export const machineBytes = (): number => {
   const constrained = process.constrainedMemory();
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();

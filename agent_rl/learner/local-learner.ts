@@ -41,7 +41,7 @@ import {
   compileTrainProgram,
   dropoutSpecs,
   gradientPrefix,
-  keepingLayers,
+  noRecompute,
   sumPrefix,
   usesReference,
 } from './train-program.ts';
@@ -92,7 +92,7 @@ export class LocalLearner implements Learner {
     private readonly options: LocalLearnerOptions,
   ) {
     this.#adapted = adaptedBy(config, options);
-    this.#memory = options.memory ?? keepingLayers;
+    this.#memory = options.memory ?? noRecompute;
     const specs = trainedSpecs(config);
     this.#trained = new Map(specs.map(({ name }) => [name, required(parameters, name)]));
     const matrices = specs.filter(({ shape }) => shape.length > 1);
@@ -147,7 +147,7 @@ export class LocalLearner implements Learner {
         ...this.#inputs(batch),
         ...lossInputs(batch, loss),
       });
-      // What was dropped is no part of the policy: its own log-probabilities are computed apart.
+      // What was dropped is not part of the policy: its own log-probabilities are computed separately.
       const computed =
         Object.keys(dropout).length === 0
           ? (outputs['logProbs'] as Float32Array)
@@ -300,7 +300,7 @@ function adaptedBy(config: ModelConfig, options: LocalLearnerOptions): Adapted |
   if (options.adapter !== undefined) return { ...options.adapter, adapter };
   throw new AgentRlError(
     'MODEL_INVALID',
-    'An adapter is to be trained, and the learner was not told over which model and with which seed.',
+    'An adapter is to be trained, and the learner was given neither the model under it nor a seed.',
   );
 }
 

@@ -24,7 +24,7 @@ export const sumPrefix = 'sum:';
 type Tensors = Readonly<Record<string, Tensor>>;
 
 /** Layers kept whole, and a quarter of a gibibyte of logits. */
-export const keepingLayers: ProgramMemory = { recompute: 'none', logitBytes: 2 ** 28 };
+export const noRecompute: ProgramMemory = { recompute: 'none', logitBytes: 2 ** 28 };
 
 /** Log-probabilities and entropies of the trained tokens only: the head is never applied to the rest. */
 function trainedLogProbs(

@@ -164,7 +164,7 @@ class Examination {
     if (on('2000-01-01') === on('2001-02-03')) return;
     const { date } = this.#render;
     this.#notes.push(
-      `This chat template asks for today's date. It is told ${date ?? 'the default'} (policy.templateDate), so that results do not depend on the day.`,
+      `This chat template asks for today's date. It is given ${date ?? 'the default'} (policy.templateDate), so that results do not depend on the day.`,
     );
   }
 

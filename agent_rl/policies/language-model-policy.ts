@@ -30,7 +30,7 @@ export const languageModelPolicySettings = Type.Object({
   }),
   templateDate: Type.String({
     pattern: '^\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])$',
-    description: "The day, YYYY-MM-DD, that a chat template is told when it asks for today's.",
+    description: "The day, YYYY-MM-DD, that a chat template is given when it asks for today's.",
     default: defaultTemplateDate,
   }),
 });

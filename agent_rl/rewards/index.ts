@@ -10,7 +10,7 @@ import { searchCost } from './search-cost.ts';
 import { toolCalls } from './tool-calls.ts';
 import { wellFormedCalls } from './well-formed-calls.ts';
 
-/** The rewards that come with the package. The environment's own is always there and is none of them. */
+/** The rewards that come with the package. The environment's own is always there and is not among them. */
 export const builtInRewards = [
   AnswerSimilarity,
   brevity,

@@ -1,7 +1,7 @@
 import type { ExecutedCall } from '../core/plugins/environment.ts';
 import type { AssistantMessage, MalformedCall, ToolCall, ToolMessage } from '../core/message.ts';
 
-/** What the policy is told about the calls of one turn. */
+/** What the policy is shown of the calls of one turn. */
 export interface AnsweredTurn {
   calls: readonly ExecutedCall[];
   /** One for each call, well formed or not, in the order the policy wrote them. */
@@ -13,7 +13,7 @@ const unreadable = 'unreadable_call';
 
 type Written = { id: string; call: ToolCall } | { id: string; malformed: MalformedCall };
 
-/** Runs the calls of a turn one after another and answers each; one that could not be read is told what is wrong. */
+/** Runs the calls of a turn one after another and answers each; one that could not be read is answered with what is wrong. */
 export async function answerTurn(
   message: AssistantMessage,
   run: (call: ToolCall, index: number) => Promise<ExecutedCall>,

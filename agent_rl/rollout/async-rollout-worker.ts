@@ -37,7 +37,7 @@ export class AsyncRolloutWorker implements Rollouts {
     };
     const guarded = (): Promise<void> =>
       lane().catch((thrown: unknown) => {
-        // Results that nobody can take any more are not worth playing for: the other lanes end too.
+        // Results that can no longer be used are not worth playing for: the other lanes end too.
         failed.abort(thrown);
       });
     await Promise.all(Array.from({ length: Math.min(this.inFlight, requests.length) }, guarded));

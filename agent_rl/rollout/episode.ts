@@ -13,10 +13,10 @@ import { abortable } from '../core/abort.ts';
 /*
  * One episode: begin, then [act, run the calls, tell the environment, observe] until something ends it, then judge.
  *
- * - What the policy does wrong (a call that is malformed, unknown or invalid) is told to it as a tool message.
+ * - What the policy does wrong (a call that is malformed, unknown or invalid) is reported to it as a tool message.
  * - What the system does wrong (anything thrown by the policy's generator, the environment or a tool) ends this
  *   episode alone: its outcome says so, its reward is absent and `problem` says why.
- * - A cancelled episode, or one past its wall-clock limit, is `aborted` and has no reward: how long it took is no
+ * - A cancelled episode, or one past its wall-clock limit, is `aborted` and has no reward: how long it took is not a
  *   doing of the policy's.
  * - Nothing is thrown but what ends the run: a spent budget, or a recording that does not hold what is replayed.
  */
@@ -80,11 +80,14 @@ class Episode {
       return await this.#judge(await this.#play(signal), signal);
     } catch (thrown) {
       const outcome = signal.aborted ? 'aborted' : 'infrastructure-error';
-      // The environment is told once, so that it can let go; its verdict on half an episode means nothing.
-      const told = await problemOf(environment.finish.bind(environment, 'aborted', signal), signal);
+      // The environment is notified once, so that it can release what it holds; its verdict on half an episode means nothing.
+      const problems = await problemOf(
+        environment.finish.bind(environment, 'aborted', signal),
+        signal,
+      );
       const ending = runEndingError(thrown);
       if (ending !== undefined) throw ending;
-      return failure(outcome, [messageOf(thrown), ...told].join('; then finish failed: '));
+      return failure(outcome, [messageOf(thrown), ...problems].join('; then finish failed: '));
     } finally {
       clearTimeout(timer);
       try {
@@ -120,7 +123,7 @@ class Episode {
     // A turn that was cut off is not acted on: what it meant to call is unknown.
     if (stop === 'max-tokens' || stop === 'context-full') return 'token-limit';
     if (stop === 'aborted')
-      throw new Error('The generator gave up on a turn nobody had cancelled.');
+      throw new Error('The generator gave up on a turn that was not cancelled.');
 
     const answered = await log.timed('tools', async () =>
       answerTurn(message, async (call, place) => this.#call(call, [index, place], signal)),

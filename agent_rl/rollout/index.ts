@@ -2,6 +2,6 @@ export { AsyncRolloutWorker } from './async-rollout-worker.ts';
 export type { WeightedReward } from './combine-rewards.ts';
 export type { EpisodeLimits, EpisodeMaker, EpisodeParts, EpisodeRequest } from './episode-parts.ts';
 export type { ModuleHooks } from './tools/isolated-tool.ts';
-export type { Fate } from './ledger.ts';
+export type { TokenUse } from './ledger.ts';
 export { type CollectOptions, type Rollouts, RolloutWorker } from './rollout-worker.ts';
 export { type CallOptions, ToolRunner } from './tools/tool-runner.ts';

@@ -7,7 +7,7 @@ import { maskOf } from '../core/transcript.ts';
  * exactly as good as its group. `truncated`: left out because it ran out of tokens or turns. `resampled`: its group
  * was drawn again. The others say which part of the system failed.
  */
-export const fates = [
+export const tokenUses = [
   'trained',
   'zero-advantage',
   'truncated',
@@ -17,20 +17,20 @@ export const fates = [
   'aborted',
 ] as const;
 
-export type Fate = (typeof fates)[number];
+export type TokenUse = (typeof tokenUses)[number];
 
-const failureFates: Readonly<Partial<Record<Outcome, Fate>>> = {
+const usesOfFailures: Readonly<Partial<Record<Outcome, TokenUse>>> = {
   'infrastructure-error': 'infrastructure',
   'grader-error': 'grader',
   aborted: 'aborted',
 };
 
 /** The bucket of an episode that failed for no fault of the policy, `undefined` for the others. */
-export const failureFate = (outcome: Outcome): Fate | undefined => failureFates[outcome];
+export const failureUse = (outcome: Outcome): TokenUse | undefined => usesOfFailures[outcome];
 
 export interface Ledger {
   /** Sampled tokens by what became of them. */
-  tokens: Readonly<Record<Fate, number>>;
+  tokens: Readonly<Record<TokenUse, number>>;
   /** All sampled tokens, counted on their own. */
   sampled: number;
 }
@@ -46,14 +46,14 @@ export const sampledTokens = (trajectory: Trajectory): number =>
  *   not what the ledger says: a bug.
  */
 export function keepLedger(
-  entries: readonly { trajectory: Trajectory; fate: Fate }[],
+  entries: readonly { trajectory: Trajectory; use: TokenUse }[],
   trainedTokens: number,
 ): Ledger {
-  const tokens = Object.fromEntries(fates.map((fate) => [fate, 0])) as Record<Fate, number>;
-  for (const { trajectory, fate } of entries) tokens[fate] += sampledTokens(trajectory);
+  const tokens = Object.fromEntries(tokenUses.map((use) => [use, 0])) as Record<TokenUse, number>;
+  for (const { trajectory, use } of entries) tokens[use] += sampledTokens(trajectory);
   const distinct = new Set(entries.map(({ trajectory }) => trajectory));
   const sampled = [...distinct].reduce((sum, trajectory) => sum + sampledTokens(trajectory), 0);
-  const booked = fates.reduce((sum, fate) => sum + tokens[fate], 0);
+  const booked = tokenUses.reduce((sum, use) => sum + tokens[use], 0);
   if (booked !== sampled || tokens.trained !== trainedTokens) {
     throw new Error(
       `The token ledger does not balance: ${sampled} sampled, ${booked} booked, ${tokens.trained} booked as trained, ${trainedTokens} with a weight in the loss.`,

@@ -1,6 +1,6 @@
 import { isNativeError } from 'node:util/types';
 
-// `AUTH` is no part of `AUTHOR`; `PWD` by itself and `PATH` say where something is.
+// `AUTH` does not match in `AUTHOR`; `PWD` by itself and `PATH` say where something is.
 const secretName =
   /KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|AUTH(?!OR(?!IZ))|(?:^|_)(?:PASS|PAT|DSN)(?:_|$)|_PWD(?:_|$)|^PWD_/i;
 

@@ -2,7 +2,7 @@ import { tokenWeights } from '../algorithms/token-weights.ts';
 import type { TrainDatum } from '../core/services/learner.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import { maskOf } from '../core/transcript.ts';
-import { failureFate, type Fate } from '../rollout/ledger.ts';
+import { failureUse, type TokenUse } from '../rollout/ledger.ts';
 import type { Collection } from './collect/collect-groups.ts';
 import type { AlgorithmOptions, RolloutOptions } from './training-options.ts';
 
@@ -15,7 +15,7 @@ export interface TracedDatum {
 export interface TrainingData {
   data: readonly TracedDatum[];
   /** What became of every episode of the collection. */
-  fates: readonly { trajectory: Trajectory; fate: Fate }[];
+  uses: readonly { trajectory: Trajectory; use: TokenUse }[];
   /** Tokens whose advantage is not 0. */
   trainedTokens: number;
 }
@@ -37,19 +37,19 @@ export function buildData(
   algorithm: Pick<AlgorithmOptions, 'aggregation' | 'kl' | 'truncated'>,
   rollout: Pick<RolloutOptions, 'maxTurns' | 'maxTurnTokens' | 'maxEpisodeTokens'>,
 ): TrainingData {
-  const fates: { trajectory: Trajectory; fate: Fate }[] = [];
+  const uses: { trajectory: Trajectory; use: TokenUse }[] = [];
   const members: Member[] = [];
   for (const group of discarded) {
     for (const trajectory of group.trajectories) {
-      fates.push({ trajectory, fate: failureFate(trajectory.outcome) ?? 'resampled' });
+      uses.push({ trajectory, use: failureUse(trajectory.outcome) ?? 'resampled' });
     }
   }
   for (const group of groups) {
     for (const [index, trajectory] of group.trajectories.entries()) {
       const advantage = group.advantages[index];
-      const fate = fateOf(trajectory, advantage, algorithm.truncated);
-      fates.push({ trajectory, fate });
-      if (fate === 'trained' || fate === 'zero-advantage') {
+      const use = useOf(trajectory, advantage, algorithm.truncated);
+      uses.push({ trajectory, use });
+      if (use === 'trained' || use === 'zero-advantage') {
         members.push({ trajectory, advantage: advantage ?? 0 });
       }
     }
@@ -72,7 +72,7 @@ export function buildData(
       sum + datum.weights.reduce((count, weight) => count + (weight === 0 ? 0 : 1), 0),
     0,
   );
-  return { data, fates, trainedTokens };
+  return { data, uses, trainedTokens };
 }
 
 /** Most tokens an episode may sample. */
@@ -83,12 +83,12 @@ const mostSampledTokens = ({
 }: Pick<RolloutOptions, 'maxTurns' | 'maxTurnTokens' | 'maxEpisodeTokens'>): number =>
   Math.min(maxTurns * maxTurnTokens, maxEpisodeTokens);
 
-function fateOf(
+function useOf(
   { outcome, reward }: Trajectory,
   advantage: number | undefined,
   truncated: 'train' | 'drop',
-): Fate {
-  const failed = failureFate(outcome);
+): TokenUse {
+  const failed = failureUse(outcome);
   if (failed !== undefined) return failed;
   if (reward === undefined || advantage === undefined) return 'grader';
   if (truncated === 'drop' && outcome.startsWith('truncated')) return 'truncated';

@@ -56,7 +56,7 @@ export interface EvaluateOptions {
 /**
  * Attempts every task. The draws depend on the seed and not on the step: two evaluations differ by the weights alone.
  *
- * @throws AgentRlError `ROLLOUTS_FAILED` when no attempt has a reward: that is no success rate of 0.
+ * @throws AgentRlError `ROLLOUTS_FAILED` when no attempt has a reward: that is not a success rate of 0.
  */
 export async function evaluate(
   rollouts: Rollouts,

@@ -63,7 +63,7 @@ export class GRPOTrainer {
     return this.#state;
   }
 
-  /** Goes on from a state; the learner's own is loaded apart. */
+  /** Resumes from a state; the learner's own is loaded separately. */
   restore(state: TrainerState): void {
     this.#state = state;
     this.#parts.tasks.restore(state.tasks);
@@ -153,7 +153,7 @@ export class GRPOTrainer {
     }
 
     const training = buildData(collection, algorithm, rollout);
-    const ledger = keepLedger(training.fates, training.trainedTokens);
+    const ledger = keepLedger(training.uses, training.trainedTokens);
     const epochs = await watch.time('update', () => this.#update(training.data));
     if (epochs.length > 0) await watch.time('publish', () => learner.publishWeights());
 

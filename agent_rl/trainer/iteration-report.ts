@@ -36,7 +36,7 @@ export function iterationMetrics(report: IterationReport): Metrics {
   return {
     ...rolloutMetrics(collection),
     ...Object.fromEntries(
-      Object.entries(ledger.tokens).map(([fate, count]) => [`ledger/${fate}`, count]),
+      Object.entries(ledger.tokens).map(([use, count]) => [`ledger/${use}`, count]),
     ),
     'train/trainedTokens': training.trainedTokens,
     'train/microBatches': epochs.reduce((sum, { microBatches }) => sum + microBatches, 0),
@@ -115,7 +115,7 @@ export function addToTotals(totals: TrainerTotals, report: IterationReport): Tra
   return {
     outcomes,
     ledger: Object.fromEntries(
-      buckets.map(([fate, count]) => [fate, (totals.ledger[fate] ?? 0) + count]),
+      buckets.map(([use, count]) => [use, (totals.ledger[use] ?? 0) + count]),
     ),
     sampledTokens: totals.sampledTokens + ledger.sampled,
     updatedTokens: totals.updatedTokens + updatedTokens(training) * epochs.length,

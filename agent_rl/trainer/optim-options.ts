@@ -10,7 +10,7 @@ export const plannedIterations = ({
   plannedIterations: planned = iterations,
 }: Pick<TrainOptions, 'iterations' | 'plannedIterations'>): number => planned;
 
-/** What the learner is told at optimiser step `step` of `totalSteps`. */
+/** What the learner is given at optimiser step `step` of `totalSteps`. */
 export function optimOptionsAt(
   step: number,
   totalSteps: number,

@@ -1,7 +1,7 @@
 import { AgentRlError } from '../core/errors.ts';
 import type { TracedDatum } from './build-data.ts';
 
-/** How far generator and learner are apart on the same tokens under the same weights. */
+/** How far generator and learner disagree on the same tokens under the same weights. */
 export interface ParityGap {
   tokens: number;
   max: number;

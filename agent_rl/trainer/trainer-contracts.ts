@@ -1,12 +1,12 @@
 import type { Trajectory } from '../core/trajectory.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import type { Evaluation } from './evaluate.ts';
-import type { Fate } from '../rollout/ledger.ts';
+import type { TokenUse } from '../rollout/ledger.ts';
 
 /** Counts over a whole run, as plain JSON. */
 export interface TrainerTotals {
   outcomes: Readonly<Record<string, number>>;
-  ledger: Readonly<Partial<Record<Fate, number>>>;
+  ledger: Readonly<Partial<Record<TokenUse, number>>>;
   sampledTokens: number;
   /** Tokens through the update, masked ones and padding aside. */
   updatedTokens: number;

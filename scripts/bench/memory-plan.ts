@@ -1,6 +1,6 @@
 import { memoryPlan } from '../../agent_rl/engine-thread/memory-plan.ts';
 import type { ProgramMemory } from '../../agent_rl/learner/program-memory.ts';
-import { keepingLayers } from '../../agent_rl/learner/train-program.ts';
+import { noRecompute } from '../../agent_rl/learner/train-program.ts';
 import { messageOf } from '../../agent_rl/core/errors.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
 import { answerTo } from './qwen3-shape.ts';
@@ -72,7 +72,7 @@ async function rowOf({ name, config: base, recompute, plannedOnly }: Case): Prom
     // The process that is measured samples nothing.
     rows: 0,
     maxContextTokens: 16,
-    memory: { ...keepingLayers, recompute },
+    memory: { ...noRecompute, recompute },
     training: {
       microBatchTokens: tokens,
       longestTokens: tokens,

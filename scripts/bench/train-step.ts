@@ -5,7 +5,7 @@ import { AdamwState } from '../../agent_rl/learner/adamw-state.ts';
 import {
   compileTrainProgram,
   gradientPrefix,
-  keepingLayers,
+  noRecompute,
 } from '../../agent_rl/learner/train-program.ts';
 import { causalMask } from '../../model/decoder/decoder.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
@@ -66,7 +66,7 @@ export class TrainStep {
     const program = await compileTrainProgram(engine, config, {
       shape,
       loss: { name: 'cross_entropy' },
-      memory: keepingLayers,
+      memory: noRecompute,
     });
     return new TrainStep(program, config, size);
   }

@@ -31,7 +31,7 @@ const seenThrough = new Set([
   'Json',
   'Member',
   'Names',
-  'fates',
+  'tokenUses',
   'sourceFormats',
   'splitBys',
 ]);
@@ -81,7 +81,7 @@ describe('The package exports every type that its exported signatures name', () 
 
   test('and a learner to train with is among its values', () => {
     expect([...exportsOf(join(dist, 'agent_rl/index.d.ts')).keys()]).toEqual(
-      expect.arrayContaining(['EngineClient', 'Learner', 'Metrics', 'Fate', 'CallOptions']),
+      expect.arrayContaining(['EngineClient', 'Learner', 'Metrics', 'TokenUse', 'CallOptions']),
     );
   });
 });

@@ -79,7 +79,7 @@ function schemaProblem(schema: unknown): string | undefined {
     new Ajv({ strict: false, logger: false, validateFormats: false }).compile(plain);
     return undefined;
   } catch (cause) {
-    return `is no JSON Schema that can be used: ${messageOf(cause)}`;
+    return `is not a usable JSON Schema: ${messageOf(cause)}`;
   }
 }
 

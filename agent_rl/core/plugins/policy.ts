@@ -47,7 +47,7 @@ export interface PolicySpec {
   readonly settings?: TSchema;
   /**
    * Opens a generator of the policy's own, which takes the place of the engine's. Such a policy can be evaluated and
-   * talked to, and not trained: nobody else could change its weights.
+   * talked to, and not trained: nothing else could change its weights.
    */
   readonly openGenerator?: (
     settings: Readonly<Record<string, unknown>>,

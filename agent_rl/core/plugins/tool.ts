@@ -46,7 +46,7 @@ export interface ToolSpec<Parameters extends TSchema = TSchema> {
   readonly parameters: Parameters;
   /** Schema of the tool's own settings in YAML; none means it takes no settings. */
   readonly settings?: TSchema;
-  /** Seconds until a call is given up and the model told so. Default 10. */
+  /** Seconds until a call is given up, which the model is shown. Default 10. */
   readonly deadlineS?: number;
   /** Longest `content` shown to the model, in characters; the rest is cut visibly. Default 4,000. */
   readonly maxContentChars?: number;

@@ -48,7 +48,8 @@ class ArgumentWalk {
     try {
       return this.#partsProblem(partsOf(value), place);
     } catch (error) {
-      if (error instanceof NotAPythonValue) return `holds what is no argument: ${error.message}`;
+      if (error instanceof NotAPythonValue)
+        return `holds a value that cannot be an argument: ${error.message}`;
       throw error;
     }
   }

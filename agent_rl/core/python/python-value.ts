@@ -1,7 +1,7 @@
 import { unreachable } from '../unreachable.ts';
 
 /**
- * Plain Python values as JSON, so that what JSON cannot tell apart survives: tuples, sets, bytes, whole
+ * Plain Python values as JSON, so that what JSON does not distinguish survives: tuples, sets, bytes, whole
  * floats, integers beyond 2^53, dictionaries with any keys.
  *
  * - `None`, booleans, strings and lists are JSON's own; a whole number is an `int`, another number a `float`.
@@ -35,7 +35,7 @@ export type PythonTag = (typeof pythonTags)[number];
 /** Containers in containers; deeper ones are refused, so that code may follow a value by recursion. */
 const mostDepth = 200;
 
-/** A value taken apart: one name per Python type, numbers by their value. */
+/** The parts of a value: one name per Python type, numbers by their value. */
 export type PythonParts =
   | { readonly type: 'none' }
   | { readonly type: 'bool'; readonly value: boolean }
@@ -51,13 +51,13 @@ export type PythonParts =
     }
   | { readonly type: 'dict'; readonly pairs: readonly (readonly [PythonValue, PythonValue])[] };
 
-/** Thrown for JSON that is no tagged Python value. */
+/** Thrown for JSON that is not a tagged Python value. */
 export class NotAPythonValue extends Error {
   override readonly name = 'NotAPythonValue';
 }
 
 const refuse = (value: unknown, want: string): never => {
-  throw new NotAPythonValue(`${shownJson(value).slice(0, 80)} is no Python value: ${want}.`);
+  throw new NotAPythonValue(`${shownJson(value).slice(0, 80)} is not a Python value: ${want}.`);
 };
 
 function shownJson(value: unknown): string {
@@ -154,7 +154,7 @@ export function partsOf(value: unknown): PythonParts {
   if (pairs.length === 1 && only && isTag(only[0])) return tagged(only[0], only[1]);
   const unknown = pairs.find(([key]) => key.startsWith('$'))?.[0];
   if (unknown === undefined) return { type: 'dict', pairs };
-  return refuse(value, `"${unknown}" is no tag; tags are ${pythonTags.join(', ')}`);
+  return refuse(value, `"${unknown}" is not a tag; tags are ${pythonTags.join(', ')}`);
 }
 
 /** What is wrong with a value, all the way down; `undefined` when it is a Python value. */

@@ -49,7 +49,7 @@ export interface SearchBackend {
   close(): Promise<void>;
 }
 
-/** Which side of a comparison a text is on: E5 and its like were trained to be told. */
+/** Which side of a comparison a text is on: E5 and its like were trained with it marked. */
 export type EmbeddedAs = 'query' | 'passage';
 
 /** Turns texts into vectors whose inner product says how near their meanings are. */

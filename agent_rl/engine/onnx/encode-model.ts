@@ -60,7 +60,7 @@ export const modelHead = {
   ],
 };
 
-/** Graph name of the output `name`, kept apart from input names, which may be equal. */
+/** Graph name of the output `name`, kept distinct from input names, which may be equal. */
 export const outputLabel = (name: string): string => `output:${name}`;
 
 /** Most bytes a protobuf message may have. */

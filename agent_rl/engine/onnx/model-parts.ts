@@ -24,7 +24,7 @@ export interface OpenGraph {
 export interface ModelParts {
   /** The `.onnx` file. */
   model: readonly Uint8Array[];
-  /** The file beside it, when weights are apart. */
+  /** The file beside it, when weights are external. */
   data: readonly Uint8Array[];
 }
 
@@ -45,7 +45,7 @@ const page = 4096;
  * @throws AgentRlError `ENGINE_FAILED` when the model would have more than 2 GiB.
  */
 export function modelParts({ graph, inputs, outputs }: OpenGraph, dataFile?: string): ModelParts {
-  const apart = new DataFile(dataFile);
+  const external = new DataFile(dataFile);
   const rest = onnx.GraphProto.encode(
     onnx.GraphProto.create({
       name: 'decoder',
@@ -55,15 +55,15 @@ export function modelParts({ graph, inputs, outputs }: OpenGraph, dataFile?: str
     }),
   ).finish();
   const initializers = graph.initializers.flatMap((one) =>
-    message(fields.initializerOfGraph, apart.add(one) ?? inside(one)),
+    message(fields.initializerOfGraph, external.add(one) ?? inside(one)),
   );
   const head = onnx.ModelProto.encode(onnx.ModelProto.create(modelHead)).finish();
   const model = [head, ...message(fields.graphOfModel, [rest, ...initializers])];
   const bytes = sizeOf(model);
-  if (bytes <= mostBytes) return { model, data: apart.pieces };
+  if (bytes <= mostBytes) return { model, data: external.pieces };
   throw new AgentRlError(
     'ENGINE_FAILED',
-    `An ONNX file may have ${mostBytes} bytes at most, this one would have ${bytes}; keep its weights apart.`,
+    `An ONNX file may have ${mostBytes} bytes at most, this one would have ${bytes}; keep its weights in a file beside it.`,
   );
 }
 

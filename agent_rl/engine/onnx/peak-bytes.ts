@@ -4,7 +4,7 @@ import type { TracedProgram } from '../trace/trace-program.ts';
 /** Operators whose output is their first input under another shape. */
 const views = new Set(['Reshape', 'Squeeze', 'Unsqueeze', 'Identity', 'Flatten']);
 
-/** Operators that ONNX Runtime lets write over an input that nobody needs any more. */
+/** Operators that ONNX Runtime lets write over an input that is not needed any more. */
 const inPlace = new Set([
   'Abs',
   'Add',
@@ -130,7 +130,7 @@ class Buffers {
     this.peak = Math.max(this.peak, this.#live + size);
   }
 
-  /** Gives a buffer another name; not for inputs of the program, which are no buffer of ours. */
+  /** Gives a buffer another name; not for inputs of the program, which are not our buffers. */
   share(of: string, name: string): boolean {
     const buffer = this.#buffers.get(of);
     if (buffer !== undefined) this.#name(buffer, name);

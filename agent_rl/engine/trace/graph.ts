@@ -61,7 +61,7 @@ export class Graph {
   readonly nodes: GraphNode[] = [];
   readonly initializers: Initializer[] = [];
   readonly inputs: GraphInput[] = [];
-  /** Bytes of what nodes compute, by name, as far as the recorder was told. */
+  /** Bytes of what nodes compute, by name, as far as the recorder knows. */
   readonly bytes = new Map<string, number>();
   readonly #names = new Map<Value, string>();
   readonly #shared = new Map<string, string>();

@@ -30,7 +30,7 @@ const toolName = 'search';
 
 /**
  * The policy is given a question and nothing else. It searches as often as it likes and ends with a message
- * without a call: its answer, the only thing that is judged. Calls and what they found are no answer, and an
+ * without a call: its answer, the only thing that is judged. Calls and what they found are not an answer, and an
  * episode earns nothing once a query held the answer before anything had shown it.
  */
 @environment({

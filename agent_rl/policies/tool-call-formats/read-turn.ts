@@ -5,7 +5,7 @@ import { isRecord } from '../../core/is-record.ts';
 
 const [openThought, closeThought] = ['<think>', '</think>'];
 
-/** A stretch of text in which a mark of a thought is no mark: a call, or a block of code. */
+/** A stretch of text in which a mark of a thought does not count: a call, or a block of code. */
 export interface Stretch {
   start: number;
   /** Index after it. */
@@ -85,12 +85,12 @@ export class TurnReading {
   }
 }
 
-/** What a text says as JSON, `undefined` when it is none. */
+/** What a text says as JSON, `undefined` when it is not JSON. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // What is no JSON is the model's mistake, and told to it by the caller.
+    // Text that is not JSON is the model's mistake, and the caller reports it to the model.
     return undefined;
   }
 }

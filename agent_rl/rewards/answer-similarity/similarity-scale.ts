@@ -13,7 +13,7 @@ export const calibrated = (similarity: number, floor: number): number =>
  * Mean cosine of random pairs of different answers. Sentence embeddings lie in a narrow cone: E5 gives two unrelated
  * texts about 0.75, so that a raw cosine hardly tells a right answer from any other.
  *
- * @throws RangeError when there are no two different answers, or the embedder tells none apart.
+ * @throws RangeError when there are no two different answers, or the embedder distinguishes none.
  */
 export async function randomPairFloor(
   embedder: Embedder,
@@ -34,6 +34,6 @@ export async function randomPairFloor(
   const floor = cosines.reduce((sum, value) => sum + value, 0) / cosines.length;
   if (floor < 0.999) return floor;
   throw new RangeError(
-    `${embedder.name} gives random pairs of answers a mean cosine of ${floor.toFixed(4)}: it tells none apart.`,
+    `${embedder.name} gives random pairs of answers a mean cosine of ${floor.toFixed(4)}: it distinguishes none.`,
   );
 }

@@ -1,6 +1,6 @@
 import { type Fraction, parseFraction } from './fraction.ts';
 
-/** A number that is no part of a word, of a longer number, of a version or of a time. */
+/** A number that is not part of a word, of a longer number, of a version or of a time. */
 const number =
   /(?<![\p{L}\p{N}_])(?<!\d[.,/:])(?:(?<![\p{L}\p{N}_)])[-+])?[$€£¥]?(?:\d{1,3}(?:,\d{3})+|\d+|(?<!\d)(?=\.\d))(?:\.\d+)?(?:\/\d+)?(?![.,/:]?\d)/gu;
 

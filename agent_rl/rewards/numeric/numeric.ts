@@ -28,7 +28,7 @@ const Settings = Type.Object(
  * answer may be a bare number (AIME) or a worked solution that ends in `#### N` (GSM8K). Does not apply to a task
  * without an answer.
  *
- * @throws Error when the task's answer is no number.
+ * @throws Error when the task's answer is not a number.
  */
 export const numeric = reward({
   name: 'numeric',

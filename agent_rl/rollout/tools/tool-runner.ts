@@ -24,7 +24,7 @@ export interface CallOptions {
 const defaultDeadlineS = 10;
 const defaultMaxContentChars = 4000;
 
-/** A tool broke its contract: it threw, or answered with something that is no result. The system failed. */
+/** A tool broke its contract: it threw, or answered with something that is not a result. The system failed. */
 class ToolFailure extends Error {
   override readonly name = 'ToolFailure';
 }

@@ -142,7 +142,7 @@ function refuseForeign(output: string, there: readonly string[]): void {
   if (foreign === undefined) return;
   throw new AgentRlError(
     'OUTPUT_UNWRITABLE',
-    `${output} holds ${foreign}, which is no part of a corpus index. Name an empty or a new folder.`,
+    `${output} holds ${foreign}, which is not part of a corpus index. Name an empty or a new folder.`,
   );
 }
 

@@ -62,7 +62,7 @@ export async function readManifest(folder: string): Promise<CorpusManifest> {
   if (problem === undefined) return manifest as CorpusManifest;
   throw new AgentRlError(
     'CORPUS_INVALID',
-    `${file} is no manifest of a corpus index: ${problem.path} ${problem.text} ${rebuildAdvice}`,
+    `${file} is not a manifest of a corpus index: ${problem.path} ${problem.text} ${rebuildAdvice}`,
   );
 }
 

@@ -24,7 +24,7 @@ export interface OpenCorpusOptions {
 /**
  * Opens a built index for searching. Reads only; any number of searches may be in flight.
  *
- * @throws AgentRlError `CORPUS_INVALID` for a folder that is no index or a damaged one, `CORPUS_MISMATCH` for one
+ * @throws AgentRlError `CORPUS_INVALID` for a folder that is not an index or a damaged one, `CORPUS_MISMATCH` for one
  *   built by another version or with another embedder, `EMBEDDER_UNAVAILABLE`
  */
 export async function openCorpusBackend(

@@ -16,7 +16,7 @@ export async function openEmbedder(settings: Exclude<DenseSettings, 'none'>): Pr
     : openOpenAiEmbedder(settings);
 }
 
-/** An embedder and the duty to let go of it, which is none when somebody else holds it. */
+/** An embedder and how to close it, which does nothing when another owns it. */
 export interface HeldEmbedder {
   embedder?: Embedder;
   release(): Promise<void>;

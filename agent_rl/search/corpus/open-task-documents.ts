@@ -13,7 +13,7 @@ import { PassageTableWriter } from './passage-table-writer.ts';
 import type { TaskDocumentsSettings } from './settings.ts';
 
 /**
- * Searches the documents of one task, in memory and alone: nobody else sees them, and `close` lets go of them.
+ * Searches the documents of one task, in memory and alone: no other search sees them, and `close` frees them.
  *
  * @throws AgentRlError `DATASET_INVALID` for two documents of one id, `CONFIG_INVALID`, `EMBEDDER_UNAVAILABLE`
  */

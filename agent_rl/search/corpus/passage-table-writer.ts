@@ -25,7 +25,7 @@ export class PassageTableWriter {
     this.#options = options;
   }
 
-  /** @param uri a folder, or `memory://` for a table that lives as long as its connection and is nobody else's */
+  /** @param uri a folder, or `memory://` for a table that lives as long as its connection and is shared with no other */
   static async create(uri: string, options: TableOptions): Promise<PassageTableWriter> {
     const modules = await loadLance();
     const connection = await modules.lance.connect(uri);

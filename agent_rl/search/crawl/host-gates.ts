@@ -2,7 +2,7 @@ import PQueue from 'p-queue';
 
 import type { StartGate } from '../web/connection/start-gate.ts';
 
-/** Lets requests to one host start one after another, so far apart as it wants. Retries wait here too. */
+/** Lets requests to one host start one after another, with the pause that it asks for. Retries wait here too. */
 export class HostGates {
   readonly #queues = new Map<string, PQueue>();
   readonly #delays = new Map<string, number>();

@@ -41,7 +41,7 @@ export class PageFetcher {
   }
 
   /**
-   * A page, or why it cannot be had.
+   * A page, or why it is not available.
    *
    * @throws The signal's reason.
    */
@@ -65,7 +65,7 @@ export class PageFetcher {
     await this.#dispatcher.destroy();
   }
 
-  /** Asks `refusal` before each hop: a redirect may lead to another host, or where this one lets nobody in. */
+  /** Asks `refusal` before each hop: a redirect may lead to another host, or where this one admits no crawler. */
   async #follow<Refusal extends CrawlFailure | undefined>(
     first: URL,
     signal: AbortSignal,

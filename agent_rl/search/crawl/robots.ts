@@ -5,7 +5,7 @@ import type { WebResponse } from '../web/web-client.ts';
 import { WebFailure } from '../web/web-failure.ts';
 import type { CrawlFailure } from './crawl-failure.ts';
 
-// Its types describe an ES module, and it is none.
+// Its types describe an ES module, and it is not one.
 const robotsParser = commonJsRobots as unknown as typeof commonJsRobots.default;
 
 /** Fetches an address, following redirects without asking any robots.txt. */
@@ -46,7 +46,7 @@ export class Robots {
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof WebFailure)) throw error;
-      // A host that may not be asked at all is no host whose robots.txt failed.
+      // A host that may not be asked at all is not a host whose robots.txt failed.
       const kind = error.kind === 'address-refused' ? error.kind : 'robots-unreachable';
       const detail =
         kind === 'address-refused' ? error.message : `${url.href}: ${messageOf(error)}`;

@@ -29,7 +29,7 @@ export class Budget implements StartGate {
 
   /** @throws AgentRlError `WEB_BUDGET_SPENT` */
   async start(begin: () => void, signal: AbortSignal): Promise<void> {
-    // Also before waiting: nobody queues for what cannot be had.
+    // Also before waiting: no call queues for what is not available.
     this.#requireRoom();
     let refused: unknown;
     await this.gate.start(() => {

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-/** What every tool that goes to the web may be told. */
+/** Settings of every tool that uses the web. */
 export const webProperties = {
   timeoutS: Type.Number({
     exclusiveMinimum: 0,

@@ -1,6 +1,6 @@
 import { AgentRlError } from '../../core/errors.ts';
 
-/** The ways in which the web does not answer. The model reads about them; rewards and environments tell them apart. */
+/** The ways in which the web does not answer. The model reads about them; rewards and environments distinguish them. */
 export const webFailureKinds = [
   'timeout',
   'rate-limited',

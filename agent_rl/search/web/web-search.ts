@@ -55,7 +55,7 @@ export function checkWebSearch(settings: WebSearchSettings): void {
 
 function checkEndpoint(endpoint: string): void {
   const url = URL.parse?.(endpoint) ?? (URL.canParse(endpoint) ? new URL(endpoint) : null);
-  if (url === null) throw new Error(`web.endpoint ${JSON.stringify(endpoint)} is no URL.`);
+  if (url === null) throw new Error(`web.endpoint ${JSON.stringify(endpoint)} is not a URL.`);
   if (url.username !== '' || url.password !== '') {
     throw new Error('web.endpoint may hold no password: give the key by web.apiKeyEnv.');
   }

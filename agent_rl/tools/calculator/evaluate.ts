@@ -25,7 +25,7 @@ const disabled = [
   'compile',
   'config',
 ];
-/** Functions that make a matrix of the size they are told. */
+/** Functions that make a matrix of the size they are given. */
 const sized = ['zeros', 'ones', 'identity', 'range'];
 
 const refused = (name: string) => (): never => {
@@ -73,7 +73,7 @@ math.import(
 /**
  * Value of an expression as text, with 64 digits inside.
  *
- * @throws Error for what is no expression, or uses what is not available.
+ * @throws Error for what is not an expression, or uses what is not available.
  */
 export function evaluate(expression: string): string {
   // `a:b` makes a matrix without a function that could be guarded.

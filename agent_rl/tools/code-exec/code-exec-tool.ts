@@ -21,7 +21,7 @@ const CodeExecParameters = Type.Object(
   { additionalProperties: false },
 );
 
-/** What the model is told instead where programs share a session. */
+/** What the model is shown instead where programs share a session. */
 const sessionFace = {
   description:
     'Run a Python program and see what it prints. Its variables and files stay for your next programs.',

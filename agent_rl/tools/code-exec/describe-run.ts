@@ -45,7 +45,7 @@ export function describeCall(run: CallsResult): Described {
 }
 
 /**
- * What a program printed and which tests it passed. Why one failed is told only where the tests have no setup: what is
+ * What a program printed and which tests it passed. Why one failed is shown only where the tests have no setup: what is
  * raised may quote that, and it is hidden.
  */
 export function describeTests(run: JudgeResult, { statements, setup }: AssertTests): Described {

@@ -29,7 +29,7 @@ export function configureHttp(settings: HttpSettings): ToolFace {
     new Ajv({ strict: false }).compile(schema);
   } catch (cause) {
     throw new Error(
-      `parameters: ${Object.keys(parameters).join(', ')} are no JSON Schema: ${messageOf(cause)}.`,
+      `parameters: ${Object.keys(parameters).join(', ')} are not a JSON Schema: ${messageOf(cause)}.`,
       { cause },
     );
   }
@@ -59,7 +59,7 @@ function checkUrl({ url, allowHosts }: HttpSettings): void {
     throw new Error(`url: lets the model choose the host ${authority}. List allowHosts:.`);
   }
   const sample = url.replaceAll(/\{[^}]*\}/g, 'x');
-  if (!URL.canParse(sample)) throw new Error(`url: ${JSON.stringify(url)} is no URL.`);
+  if (!URL.canParse(sample)) throw new Error(`url: ${JSON.stringify(url)} is not a URL.`);
 }
 
 /** Values of variables are looked at when they are read. */
@@ -79,10 +79,10 @@ function checkPlaceholders({ url, query, body, parameters, optional }: HttpSetti
   const used = [...inUrl, ...placeholdersOf(query), ...placeholdersOf(body)];
   const list = known.join(', ') || 'none';
   for (const name of used.filter((one) => !known.includes(one))) {
-    throw new Error(`{${name}} is no parameter. Parameters: ${list}.`);
+    throw new Error(`{${name}} is not a parameter. Parameters: ${list}.`);
   }
   for (const name of optional) {
-    if (!known.includes(name)) throw new Error(`optional: ${name} is no parameter: ${list}.`);
+    if (!known.includes(name)) throw new Error(`optional: ${name} is not a parameter: ${list}.`);
     if (inUrl.includes(name)) throw new Error(`{${name}} in url: cannot be optional.`);
   }
   for (const name of known.filter((one) => !used.includes(one))) {

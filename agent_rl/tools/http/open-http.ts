@@ -113,7 +113,7 @@ async function follow(
       return { status, text: readable(body, headers['content-type']) };
     }
     if (!URL.canParse(target, url.href)) {
-      throw new WebFailure('redirect', `${url.host} redirects to what is no URL`);
+      throw new WebFailure('redirect', `${url.host} redirects to what is not a URL`);
     }
     url = new URL(target, url.href);
   }

@@ -84,7 +84,7 @@ async function playGroups(
   const played = await rollouts.collect(plan.flat(), { signal, ...(onEpisode && { onEpisode }) });
   const judged =
     control === 'shuffled-rewards'
-      ? dealtOut(played, new KeyedRng(seed, control, iteration, round))
+      ? shuffleRewards(played, new KeyedRng(seed, control, iteration, round))
       : played;
   return tasks.map((task, index) => {
     const [start, end] = [index * rollout.groupSize, (index + 1) * rollout.groupSize];
@@ -100,9 +100,11 @@ async function playGroups(
 }
 
 /** The same verdicts, each on another episode; one that the system failed keeps its place. */
-function dealtOut(played: readonly Trajectory[], random: KeyedRng): Trajectory[] {
+function shuffleRewards(played: readonly Trajectory[], random: KeyedRng): Trajectory[] {
   const scored = played.map((trajectory) =>
     trajectory.reward === undefined ? undefined : trajectory,
   );
-  return shuffledRewards(scored, random).map((dealt, i) => dealt ?? (played[i] as Trajectory));
+  return shuffledRewards(scored, random).map(
+    (shuffled, i) => shuffled ?? (played[i] as Trajectory),
+  );
 }

@@ -5,7 +5,7 @@ import { openEngine } from '../../../agent_rl/engine/open-engine.ts';
 import { DecoderPrograms } from '../../../agent_rl/generation/decoder-programs.ts';
 import { KvCache } from '../../../agent_rl/generation/kv-cache.ts';
 import { LocalLearner } from '../../../agent_rl/learner/local-learner.ts';
-import { keepingLayers } from '../../../agent_rl/learner/train-program.ts';
+import { noRecompute } from '../../../agent_rl/learner/train-program.ts';
 import { decodeMask } from '../../../model/decoder/decode-step.ts';
 import { timed } from '../statistics.ts';
 import { peakResidentBytes } from './peak-memory.ts';
@@ -50,7 +50,7 @@ async function loraSteps(engine: Engine, order: OrderOf<'lora-step'>): Promise<T
   const { config, task } = order;
   const learner = new LocalLearner(engine, config, randomWeights(config), {
     microBatchTokens: task.tokens,
-    memory: { ...keepingLayers, recompute: task.recompute },
+    memory: { ...noRecompute, recompute: task.recompute },
     adapter: { baseModel: 'none', seed: 1 },
     publish: async () => undefined,
   });

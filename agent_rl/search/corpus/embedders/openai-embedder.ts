@@ -125,7 +125,7 @@ class OpenAiEmbedder implements Embedder {
     return wanted.map((row) => unitVector(row ?? [], this.#url));
   }
 
-  /** Hidden before it is cut: half a key is told as well. */
+  /** Hidden before it is cut: half a key is a leak too. */
   #shown(answer: string): string {
     return this.#hide(redactor()(answer)).slice(0, shownOfAnswer);
   }

@@ -16,7 +16,7 @@ export interface RecordedAnswer {
   answer: unknown;
 }
 
-/** A failure, which is nobody's but the call's that met it. */
+/** A failure, of this call alone. */
 export interface RecordedFailure {
   scope: string;
   key: string;
@@ -77,7 +77,7 @@ export function readCassette(path: string, options: ReadCassetteOptions): readon
       if (problem === undefined) return [value as CassetteLine];
       throw invalid(
         path,
-        `holds a line ${index + 1} that is no record: ${problem}. Delete that line, or record anew into another file.`,
+        `holds a line ${index + 1} that is not a record: ${problem}. Delete that line, or record anew into another file.`,
       );
     });
 }
@@ -112,13 +112,13 @@ function parse(line: string): unknown {
 
 /** What keeps a line from being one that was written here. */
 function problemOf(line: unknown, { scope, isAnswer }: ReadCassetteOptions): string | undefined {
-  if (!isRecord(line)) return 'it is no JSON object';
+  if (!isRecord(line)) return 'it is not a JSON object';
   if (typeof line['scope'] !== 'string') return '"scope" is missing';
   if (line['cassette'] === 1) return undefined;
   if (typeof line['key'] !== 'string') return '"key" is missing';
   if ('failure' in line) return failureProblem(line);
   if (line['recovered'] === true) return placeProblem(line);
-  if (Number.isNaN(Date.parse(String(line['at'])))) return '"at" is no time';
+  if (Number.isNaN(Date.parse(String(line['at'])))) return '"at" is not a time';
   if (!('answer' in line)) return '"answer" is missing';
   if (line['scope'] === scope && !isAnswer(line['answer'])) {
     return `"answer" is nothing that ${scope} answers`;

@@ -59,7 +59,7 @@ export function proxiesOf(environment: DispatcherOptions['environment']) {
 
 function authorities({ caFile, environment }: DispatcherOptions): string[] | undefined {
   if (caFile === undefined) return undefined;
-  // A list of one's own replaces Node's, and with it what Node was told to trust.
+  // A list of one's own replaces Node's, and with it what Node was configured to trust.
   const files = [caFile, environment['NODE_EXTRA_CA_CERTS']].filter((file) => file !== undefined);
   return [...rootCertificates, ...files.filter((file) => file !== '').map(readAuthority)];
 }

@@ -33,7 +33,7 @@ const networkCodes: ReadonlySet<string> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** What undici's retry interceptor is told: 429, 5xx and the network only, as late as Retry-After says. */
+/** Options of undici's retry interceptor: 429, 5xx and the network only, as late as Retry-After says. */
 export function retryOptions(policy: RetryPolicy): RetryHandler.RetryOptions {
   return {
     methods: ['GET', 'POST'],

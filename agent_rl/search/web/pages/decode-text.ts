@@ -11,7 +11,7 @@ export interface DecodedText {
 
 /**
  * Bytes of a page as text: by its byte order mark, else by the header, else by its own `<meta>`, else as UTF-8 and,
- * where it is none, as windows-1252, as browsers do.
+ * where it is not, as windows-1252, as browsers do.
  *
  * @throws WebFailure `not-text` for what is binary, `wrong-encoding` for an unknown encoding or one that most of the
  *   page does not fit.

@@ -116,11 +116,11 @@ export class PageReader {
   }
 }
 
-/** @throws WebFailure `address-refused` for what is no address of a page. */
+/** @throws WebFailure `address-refused` for what is not the address of a page. */
 function pageUrl(address: string, base?: URL): URL {
   const shown = JSON.stringify(address.slice(0, 200));
   if (!URL.canParse(address, base?.href)) {
-    throw new WebFailure('address-refused', `${shown} is no URL`);
+    throw new WebFailure('address-refused', `${shown} is not a URL`);
   }
   const url = new URL(address, base?.href);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {

@@ -47,7 +47,7 @@ function takeApart(html: string): ReadablePage {
   // A text of its own for each escape would take Readability the square of their number.
   document.body.normalize();
   const title = document.title.trim();
-  // Readability takes the document apart, so what it finds nothing in is kept aside.
+  // Readability consumes the document, so what it finds nothing in is kept aside.
   const body = document.body.innerHTML;
   const article = new Readability(document).parse();
   const turndown = new Turndown({ headingStyle: 'atx', codeBlockStyle: 'fenced' });

@@ -37,7 +37,7 @@ export interface Provider {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A field of an answer as an object; empty when it is none. */
+/** A field of an answer as an object; empty when it is not one. */
 export const fields = (value: unknown): Fields => (isRecord(value) ? value : {});
 
 /** An answer, which must be an object. @throws WebFailure `bad-response` */

@@ -6,7 +6,7 @@ import { OnnxEngine } from '../../../../agent_rl/engine/onnx-engine.ts';
 import { DecoderPrograms } from '../../../../agent_rl/generation/decoder-programs.ts';
 import { LocalGenerator } from '../../../../agent_rl/generation/local-generator.ts';
 import { LocalLearner } from '../../../../agent_rl/learner/local-learner.ts';
-import { keepingLayers } from '../../../../agent_rl/learner/train-program.ts';
+import { noRecompute } from '../../../../agent_rl/learner/train-program.ts';
 import type { Adapter, ModelConfig } from '../../../../model/config/architecture.ts';
 import { adapterSpecs, adapterTargets } from '../../../../model/adapters/adapter.ts';
 import { elementCount, type Weights } from '../../../../model/config/parameters.ts';
@@ -35,7 +35,7 @@ const adapterWeights = new Map(
 );
 const adapted = (config: ModelConfig): ModelConfig => ({ ...config, adapters: [adapter] });
 
-function learnerOn(config: ModelConfig, weights: Weights, memory = keepingLayers): LocalLearner {
+function learnerOn(config: ModelConfig, weights: Weights, memory = noRecompute): LocalLearner {
   const own = config.adapters === undefined ? [] : adapterWeights;
   return new LocalLearner(engine, config, new Map([...weights, ...own]), {
     microBatchTokens: 256,
@@ -72,7 +72,7 @@ describe('a quantised model', () => {
     'gives an adapter the gradients that float32 weights give, recompute %s',
     async (recompute) => {
       const { config, weights, meant } = await tinyQuantizedModel();
-      const own = learnerOn(adapted(config), weights, { ...keepingLayers, recompute });
+      const own = learnerOn(adapted(config), weights, { ...noRecompute, recompute });
       const float = learnerOn(adapted(tinyModelConfig), meant);
       await own.forwardBackward(data, loss);
       await float.forwardBackward(data, loss);

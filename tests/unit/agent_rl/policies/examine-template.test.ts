@@ -43,7 +43,9 @@ describe('a template that writes the same whole and in pieces', () => {
     const { notes, ...use } = examined(llama, new Llama3Format({}));
     expect(use).toEqual({ resultsAs: 'tool', writesCalls: true });
     expect(notes).toEqual([
-      expect.stringMatching(/asks for today's date. It is told 2024-07-26 \(policy.templateDate\)/),
+      expect.stringMatching(
+        /asks for today's date. It is given 2024-07-26 \(policy.templateDate\)/,
+      ),
     ]);
   });
 });

@@ -84,7 +84,7 @@ describe('a Llama 3 model', () => {
     expect(llama.tokenizer.decode(policy.begin([user('Hi')], []).tokens)).toContain(
       'Today: 02 Jan 2031',
     );
-    expect(policy.notes.join('\n')).toContain('It is told 2031-01-02');
+    expect(policy.notes.join('\n')).toContain('It is given 2031-01-02');
   });
 });
 

@@ -77,12 +77,12 @@ describe('the scale', () => {
     expect(await randomPairFloor(embedder, answers.toReversed(), 10)).toBe(floor);
   });
 
-  test('cannot be measured with one answer, or an embedder that tells none apart', async () => {
+  test('cannot be measured with one answer, or an embedder that distinguishes none', async () => {
     await expect(randomPairFloor(new AngleEmbedder(), ['5', '5'], 8)).rejects.toThrow(
       'The tasks have 1 different answers',
     );
     await expect(randomPairFloor(new AngleEmbedder(), ['0', '360'], 8)).rejects.toThrow(
-      'tells none apart',
+      'distinguishes none',
     );
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { failureFate, keepLedger } from '../../../../agent_rl/rollout/ledger.ts';
+import { failureUse, keepLedger } from '../../../../agent_rl/rollout/ledger.ts';
 import { trajectoryLine } from '../../../../agent_rl/rollout/trajectory-line.ts';
 import { trajectory } from '../../../support/trajectories.ts';
 
@@ -11,9 +11,9 @@ describe('keepLedger', () => {
 
   test('books every sampled token once', () => {
     const entries = [
-      { trajectory: trained, fate: 'trained' },
-      { trajectory: flat, fate: 'zero-advantage' },
-      { trajectory: broken, fate: 'infrastructure' },
+      { trajectory: trained, use: 'trained' },
+      { trajectory: flat, use: 'zero-advantage' },
+      { trajectory: broken, use: 'infrastructure' },
     ] as const;
     const { tokens, sampled } = keepLedger(entries, 5);
     expect(sampled).toBe(10);
@@ -29,15 +29,15 @@ describe('keepLedger', () => {
   });
 
   test('does not balance when an episode is booked twice or other tokens were trained', () => {
-    const entry = { trajectory: trained, fate: 'trained' } as const;
+    const entry = { trajectory: trained, use: 'trained' } as const;
     expect(() => keepLedger([entry, entry], 10)).toThrow('does not balance: 5 sampled, 10 booked');
     expect(() => keepLedger([entry], 4)).toThrow('5 booked as trained, 4 with a weight');
   });
 
   test('knows whose fault an outcome is', () => {
-    expect(failureFate('aborted')).toBe('aborted');
-    expect(failureFate('grader-error')).toBe('grader');
-    expect(failureFate('wrong-answer')).toBeUndefined();
+    expect(failureUse('aborted')).toBe('aborted');
+    expect(failureUse('grader-error')).toBe('grader');
+    expect(failureUse('wrong-answer')).toBeUndefined();
   });
 });
 

@@ -36,7 +36,7 @@ describe('buildData', () => {
 
   test('books what the system failed as that, also in a group whose place another took', () => {
     const discarded = [group(trajectory(), trajectory({ outcome: 'grader-error' }))];
-    const { fates } = buildData({ groups: [], discarded }, options.algorithm, options.rollout);
-    expect(fates.map(({ fate }) => fate)).toEqual(['resampled', 'grader']);
+    const { uses } = buildData({ groups: [], discarded }, options.algorithm, options.rollout);
+    expect(uses.map(({ use }) => use)).toEqual(['resampled', 'grader']);
   });
 });

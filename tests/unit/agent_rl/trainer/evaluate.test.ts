@@ -63,7 +63,7 @@ describe('evaluate', () => {
     ]);
   });
 
-  test('is no success rate of 0 when everything failed, unless it was cancelled', async () => {
+  test('is not a success rate of 0 when everything failed, unless it was cancelled', async () => {
     const rollouts = new ScriptedRollouts(() => trajectory({ outcome: 'aborted' }));
     await expect(evaluate(rollouts, tasks, options)).rejects.toMatchObject({
       code: 'ROLLOUTS_FAILED',

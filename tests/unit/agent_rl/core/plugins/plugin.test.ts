@@ -41,12 +41,12 @@ describe('a tool is refused when it is registered', () => {
     [
       'whose schema cannot be compiled',
       { parameters: { type: 'object', properties: { a: { type: 'strng' } } } },
-      'parameters: is no JSON Schema that can be used: ',
+      'parameters: is not a usable JSON Schema: ',
     ],
     [
       'whose schema cannot be written down',
       { parameters: { type: 'object', default: 1n } },
-      'parameters: is no JSON Schema that can be used: ',
+      'parameters: is not a usable JSON Schema: ',
     ],
     [
       'with a parameter that would break out of the prompt',

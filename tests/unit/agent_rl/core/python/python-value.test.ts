@@ -60,12 +60,12 @@ test('A text of a million digits is no slower than its length', () => {
   expect(partsOf({ $int: digits })).toEqual({ type: 'int', digits });
 });
 
-describe('What is no Python value', () => {
+describe('What is not a Python value', () => {
   test.each<[unknown, string]>([
     [2 ** 53, '$int'],
     [{ $int: '1.5' }, 'digits are needed'],
     [{ $float: 'one' }, "a float's repr is needed"],
-    [{ $tupel: [] }, '"$tupel" is no tag; tags are $int'],
+    [{ $tupel: [] }, '"$tupel" is not a tag; tags are $int'],
     [{ $dict: [['a']] }, 'a pair of key and value'],
     [[{ $set: 3 }], 'a list is needed'],
     [undefined, 'JSON is needed'],

@@ -202,14 +202,14 @@ describe('what is described wrongly', () => {
     [
       'a placeholder without a parameter',
       { url: 'http://a.example/{town}' },
-      /\{town\} is no parameter/,
+      /\{town\} is not a parameter/,
     ],
     ['a parameter that is used nowhere', { query: {} }, /days is used in neither/],
     ['an optional part of the URL', { optional: ['city'] }, /\{city\} in url: cannot be optional/],
     [
       'a schema that is none',
       { parameters: { city: { type: 'text' }, days: {} } },
-      /are no JSON Schema/,
+      /are not a JSON Schema/,
     ],
     ['a host of the model’s', { url: 'http://{city}/' }, /List allowHosts/],
     ['a password', { url: 'http://me:pw@a.example/{city}' }, /may hold no password/],
@@ -261,6 +261,6 @@ describe('a run file', () => {
   test('is told where a description is wrong', () => {
     const loaded = loadConfig({ file: runFile(tool('one', 'https://a.example/{x}')) });
     const { message } = thrownBy(() => choosePlugins(loaded, builtinPlugins()));
-    expect(message).toMatch(/run\.yaml:7:\d+ tools\.1: \{x\} is no parameter\. Parameters: q\./);
+    expect(message).toMatch(/run\.yaml:7:\d+ tools\.1: \{x\} is not a parameter\. Parameters: q\./);
   });
 });

@@ -178,7 +178,7 @@ describe('a cassette that is damaged', () => {
   test.each<[string, object, string]>([
     ['an answer of another shape', { answer: null }, '"answer" is nothing that search answers'],
     ['another request', { request: { query: 'r' } }, '"key" is not that of its "request"'],
-    ['no time', { at: 'yesterday' }, '"at" is no time'],
+    ['no time', { at: 'yesterday' }, '"at" is not a time'],
     ['a failure of no known kind', { failure: { kind: 'late', message: '' } }, 'no known kind'],
     [
       'a failure of nobody’s',
@@ -194,7 +194,7 @@ describe('a cassette that is damaged', () => {
     for (const mode of ['replay', 'record'] as const) {
       const { code, message } = thrownBy(() => opened(path, mode));
       expect(code).toBe('CASSETTE_INVALID');
-      expect(message).toContain('line 2 that is no record: ');
+      expect(message).toContain('line 2 that is not a record: ');
       expect(message).toContain(problem);
     }
   });
