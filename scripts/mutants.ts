@@ -17,7 +17,16 @@ type Verdict = 'killed' | 'hung' | 'survived' | 'did not run';
 const hungAfterMs = 120_000;
 const timesUnmutated = 5;
 
-const copied = ['agent_rl', 'dataset', 'model', 'tests', 'jest.config.js', 'package.json'];
+const copied = [
+  'agent_rl',
+  'dataset',
+  'docs',
+  'model',
+  'templates',
+  'tests',
+  'jest.config.js',
+  'package.json',
+];
 const linked = ['dist', 'node_modules'];
 
 function copyOf(root: string): string {

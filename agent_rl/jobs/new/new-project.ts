@@ -91,10 +91,12 @@ function writeTemplate(project: string, values: Readonly<Record<string, string>>
     const text = readFileSync(file, 'utf8');
     writeFileSync(
       file,
-      text.replaceAll(/\{\{(\w+)\}\}/g, (whole, key: string) => values[key] ?? whole),
+      text.replaceAll(/\{\{(\w+)\}\}/g, (_, key: string) => insideQuotes(values[key])),
     );
   }
 }
+
+const insideQuotes = (value = ''): string => JSON.stringify(value).slice(1, -1);
 
 const nextSteps = (project: string): string => `Made ${project}
 

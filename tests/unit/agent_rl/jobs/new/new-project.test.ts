@@ -117,6 +117,7 @@ describe('the project depends on', () => {
       (await make(name, given)).manifest.dependencies['agent_rl'];
     expect(await dependency('of-tarball', fromHere)).toBe('file:../agent_rl-1.0.0.tgz');
     expect(await dependency('of-version', '^1.0.0')).toBe('^1.0.0');
+    expect(await dependency('of-odd-name', 'file:a"b\\c')).toBe('file:a"b\\c');
   });
 
   const project = join(folder, 'app');
