@@ -1,0 +1,88 @@
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+
+import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import { builtProgram } from '../support/built-program.ts';
+import { miniMind3Folder } from '../support/minimind3.ts';
+import { writeSmallModel } from '../support/small-model.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const fixture = join(packageRoot(), 'tests', 'fixtures', 'run-0.1');
+const root = temporaryFolder();
+let count = 0;
+let project = '';
+let run = '';
+let checkpoint = '';
+
+beforeEach(async () => {
+  project = join(root, String(count++));
+  run = join(project, 'runs', 'old');
+  checkpoint = join(run, 'checkpoints', 'step-1');
+  cpSync(join(fixture, 'project'), project, { recursive: true });
+  cpSync(join(fixture, 'run'), run, { recursive: true });
+  await writeSmallModel(join(project, 'model'));
+  for (const name of ['tokenizer.json', 'tokenizer_config.json'])
+    cpSync(join(miniMind3Folder, name), join(checkpoint, name));
+  for (const name of ['config.yaml', 'summary.json']) {
+    const file = join(run, name);
+    writeFileSync(file, readFileSync(file, 'utf8').replaceAll('{{project}}', project));
+  }
+});
+
+const program = (...args: string[]) => builtProgram('agent-rl', args, project);
+const linesOf = (file: string): Record<string, unknown>[] =>
+  readFileSync(join(run, file), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+describe('a run of version 0.1', () => {
+  test('is resumed, with a warning for each old spelling and what could not be checked', () => {
+    const before = linesOf('metrics.jsonl');
+    const resumed = program('train', '--resume', run, '--max-iterations', '2', '--json');
+    expect(resumed).toMatchObject({ code: 0 });
+    expect(JSON.parse(resumed.stdout)).toMatchObject({ iterations: 2, sessions: 2 });
+    const metrics = linesOf('metrics.jsonl');
+    expect(metrics[0]).toEqual(before[0]);
+    expect(metrics.map(({ iteration }) => iteration)).toEqual([1, 2]);
+    const log = readFileSync(join(run, 'run.log'), 'utf8');
+    expect(log).toContain('which recorded the first data set only: 2 task files');
+    expect(`${resumed.stderr}${log}`).toMatch(/dataset\.also/);
+    expect(`${resumed.stderr}${log}`).toMatch(/metadata\.apart/);
+    const config = parse(readFileSync(join(run, 'config.yaml'), 'utf8')) as {
+      datasets: { dir: string }[];
+    };
+    expect(config.datasets.map(({ dir }) => dir)).toEqual(
+      ['tasks', 'more'].map((name) => join(project, name)),
+    );
+  });
+
+  test('is not resumed on other tasks', () => {
+    const file = join(project, 'tasks', 'train.jsonl');
+    writeFileSync(file, `${readFileSync(file, 'utf8')}\n`);
+    const { code, stderr } = program('train', '--resume', run, '--max-iterations', '2');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /CHECKPOINT_INVALID: .*the tasks to train on, now .*tasks\/train\.jsonl/,
+    );
+  });
+
+  test.each(['the run', 'its checkpoint'])('is evaluated by %s', (which) => {
+    const place = which === 'the run' ? run : checkpoint;
+    const evaluated = program('eval', place, '--json');
+    expect(evaluated).toMatchObject({ code: 0 });
+    expect(JSON.parse(evaluated.stdout)).toMatchObject({ model: checkpoint, tasks: 2 });
+  });
+
+  test('keeps records that today read as they did', () => {
+    for (const file of readdirSync(join(run, 'trajectories')))
+      expect(linesOf(join('trajectories', file))[0]).toMatchObject({ schema: 1 });
+    expect(JSON.parse(readFileSync(join(run, 'summary.json'), 'utf8'))).toMatchObject({
+      iterations: 1,
+      seed: 7,
+    });
+  });
+});
