@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
@@ -17,18 +17,13 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolder();
 const project = join(folder, 'project');
-const fixtures = join(packageRoot(), 'tests', 'fixtures');
-const tools = ['typescript', 'jest', '@jest/globals', '@swc/core', '@swc/jest'];
+const tools = ['typescript', 'jest', '@jest/globals'];
 let packed: Packed;
 
 // Outside this repository, without the network: what npm needs, npm ci of the repository has left in its cache.
 beforeAll(() => {
   packed = packPackage(folder);
   installProject(project, packed, tools);
-  const settings = join(fixtures, 'plugin-project');
-  for (const name of ['tsconfig.json', 'jest.config.js'])
-    cpSync(join(settings, name), join(project, name));
-  cpSync(join(fixtures, 'acme-arithmetic'), join(project, 'plugin'), { recursive: true });
   mkdirSync(join(project, 'below', 'it'), { recursive: true });
 }, 600_000);
 
@@ -37,7 +32,7 @@ describe('The packed package', () => {
     const sandbox = filesBelow(join(packageRoot(), 'agent_rl', 'sandbox'))
       .filter((file) => /\.(?:py|json)$/.test(file))
       .map((file) => file.slice(packageRoot().length + 1).replaceAll('\\', '/'));
-    expect(sandbox).toContain('agent_rl/sandbox/native/python/syscalls-x86_64.json');
+    expect(sandbox.join()).toMatch(/syscalls-x86_64\.json/);
     expect(packed.files).toEqual(expect.arrayContaining(sandbox));
     const { bin } = readJson(packageRoot(), 'package.json') as { bin: Record<string, string> };
     expect(packed.files).toEqual(expect.arrayContaining(Object.values(bin)));
@@ -47,7 +42,8 @@ describe('The packed package', () => {
     const programs = packed.files.filter((file) => file.startsWith('dist/scripts/'));
     const { bin } = readJson(packageRoot(), 'package.json') as { bin: Record<string, string> };
     expect(programs.toSorted()).toEqual(Object.values(bin).toSorted());
-    const others = /^dist\/tests\/(?!contracts\/)|\.map$|^tests\/|^scripts\/|\.ts$/;
+    const others =
+      /^dist\/tests\/(?!contracts\/)|\.map$|^tests\/|^scripts\/|^(?!templates\/).*\.ts$/;
     const isDeclaration = (file: string): boolean => /^dist\/.*\.d\.ts$/.test(file);
     expect(packed.files.filter((file) => others.test(file) && !isDeclaration(file))).toEqual([]);
   });
@@ -57,7 +53,7 @@ describe('A project that installed it', () => {
   test.each(installedCommands)('$title', ({ command, writes, folder: below = '.' }) => {
     const { code, stdout, stderr } = inShell(command, join(project, below));
     expect(`${stdout}\n${stderr}`).toMatch(writes);
-    expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+    expect(code).toBe(0);
   });
 
   test('has the sandbox that a checkout has on this machine', () => {

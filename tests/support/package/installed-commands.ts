@@ -11,50 +11,28 @@ export interface InstalledCommand {
 const smoke =
   '--config configs/code_exec_smoke.yaml --set rollout.tasksPerStep=1 --set eval.before=false --set eval.after=false';
 
+/** The folder of the project that `agent-rl new` writes. */
+const own = 'my-agent';
+
 /**
  * What tests/e2e/package.test.ts runs, one after the other. Blocks of the documents that need no network belong here.
  */
 export const installedCommands: InstalledCommand[] = [
-  {
-    title: 'the type check takes every declaration of the package and of what they name',
-    command: 'npx tsc -p . --listFilesOnly',
-    writes: /agent_rl.dist.agent_rl.index\.d\.ts/,
-  },
-  {
-    title: 'the type check passes with skipLibCheck: false',
-    command: 'npx tsc -p . && echo no errors',
-    writes: /^no errors/m,
-  },
-  {
-    title: 'so it does with the types of browsers',
-    command: 'npx tsc -p . --lib es2023,dom && echo no errors',
-    writes: /^no errors/m,
-  },
-  {
-    title: 'the contract suites run with jest and nothing else',
-    command: 'node --experimental-vm-modules --no-warnings node_modules/jest/bin/jest.js',
-    writes: /Tests: +28 passed, 28 total/,
-  },
   {
     title: 'a program imports the package by its name',
     command: `node --input-type=module -e "import('agent_rl').then(({ Type }) => console.log(typeof Type.Object))"`,
     writes: /^function$/m,
   },
   {
+    title: 'doctor finds that the default job can run',
+    command: 'npx agent-rl doctor --json > doctor.json',
+    writes: /The default job can run here/,
+  },
+  {
     title: 'the command is found from a folder below',
     command: 'npx agent-rl --version',
     folder: 'below/it',
     writes: /^\d+\.\d+\.\d+/m,
-  },
-  {
-    title: "the project's own plugin is loaded, in TypeScript",
-    command: 'npx agent-rl plugins --config plugin/run.yaml',
-    writes: /sums/,
-  },
-  {
-    title: 'doctor finds that the default job can run',
-    command: 'npx agent-rl doctor --json > doctor.json',
-    writes: /The default job can run here/,
   },
   {
     title: 'a run file of the package is found from a folder below, and trains',
@@ -66,5 +44,61 @@ export const installedCommands: InstalledCommand[] = [
     title: 'a preset does without a run file',
     command: 'npx train-search-agent --dry-run',
     writes: /rollouts +\d+ tasks x/,
+  },
+  {
+    title: 'a new project is written',
+    command: `npx agent-rl new ${own}`,
+    writes: /npm install/,
+  },
+  {
+    // Instead of npm install, which would do the same again.
+    title: 'it has what this one has installed',
+    command: `node -e "require('node:fs').symlinkSync(require('node:path').resolve('../node_modules'), 'node_modules', 'junction'); console.log('linked')"`,
+    folder: own,
+    writes: /linked/,
+  },
+  {
+    title: 'its plugins pass the type check with skipLibCheck: false',
+    command: 'npx tsc --noEmit --skipLibCheck false && echo no errors',
+    folder: own,
+    writes: /^no errors/m,
+  },
+  {
+    title: 'so they do with the types of browsers',
+    command: 'npx tsc --noEmit --skipLibCheck false --lib es2023,dom && echo no errors',
+    folder: own,
+    writes: /^no errors/m,
+  },
+  {
+    title: 'its tests pass, the contract suites among them, with jest and nothing else',
+    command: 'npm test -- --verbose',
+    folder: own,
+    writes: /keeps the Tool contract[^]*Tests: +\d+ passed, \d+ total/,
+  },
+  {
+    title: 'its plugins are loaded, in TypeScript',
+    command: 'npx agent-rl plugins --config run.yaml',
+    folder: own,
+    writes: /conversions/,
+  },
+  {
+    title: 'its tasks and demonstrations are made',
+    command: 'npm run tasks && npm run demonstrations',
+    folder: own,
+    writes: /demonstrations/,
+  },
+  {
+    title: 'its supervised training begins',
+    command:
+      'npm run sft -- --set train.iterations=2 --set train.warmupSteps=0 --set train.batchSize=4 --set run.name=few',
+    folder: own,
+    writes: /Loss of the last step/,
+  },
+  {
+    title: 'its reinforcement learning begins',
+    command:
+      'npx agent-rl train --config grpo.yaml --set model.path=model/search-starter --set train.iterations=1 --set train.warmupSteps=0 --set rollout.tasksPerStep=1 --set rollout.groupSize=4 --set eval.before=false --set eval.after=false',
+    folder: own,
+    writes: /Outputs: /,
   },
 ];
