@@ -9,19 +9,19 @@ export const runFailed = 1;
 export const usersMistake = 2;
 export const interrupted = 130;
 
-/** How the process leaves after an error. */
+/** The exit code after an error. */
 export function exitCodeOf(error: unknown): number {
   if (!AgentRlError.is(error)) return runFailed;
   if (error.code === 'INTERRUPTED') return interrupted;
   return errorCatalogue[error.code].cause === 'user' ? usersMistake : runFailed;
 }
 
-/** An error for the user: a mistake as its message alone, anything else with where it happened. */
+/** An error as the user reads it: a mistake as its message alone, anything else with its stack. */
 export function errorText(error: unknown): string {
   if (AgentRlError.is(error)) {
-    // A hub that does not answer is no mistake, and nothing is wrong here that a stack would show.
+    // A hub that does not answer is not a mistake of the user, and a stack trace would not help.
     const plain = exitCodeOf(error) !== runFailed || error.code === 'SOURCE_UNAVAILABLE';
-    // The stack repeats the class's name, which the code says better.
+    // The stack starts with the name of the class, which says less than the code.
     const whole = error.stack?.replace(/^AgentRlError: /, '');
     return `${error.code}: ${plain ? error.message : (whole ?? error.message)}`;
   }

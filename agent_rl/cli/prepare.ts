@@ -9,13 +9,13 @@ import { overridesOf, setsOf } from './flags/config-flags.ts';
 import type { Parsed } from './flags/flag.ts';
 import { type Io, printer } from './io.ts';
 
-/** The run file that is used when none is named. */
+/** The run file used when none is named. */
 const usualConfig = 'code_exec_grpo.yaml';
 
 export interface PrepareOptions {
   /** Run file when `--config` is absent. */
   otherwise: string;
-  /** Settings that the command itself stands for. */
+  /** Settings that the command itself sets. */
   fixed?: readonly Override[];
   /** The job keeps a log, which names the files its settings came from. */
   logs?: boolean;

@@ -11,7 +11,7 @@ function switches(name: string, args: readonly string[]): readonly string[] {
 }
 
 /**
- * Only options that are lists may be repeated: of the others, which one was meant is unknown.
+ * Only options that are lists may be repeated: for the others it is unknown which value was meant.
  *
  * @throws AgentRlError `CONFIG_INVALID`
  */

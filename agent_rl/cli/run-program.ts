@@ -5,11 +5,11 @@ import { interrupted, runFailed } from './exit-code.ts';
 import { main } from './main.ts';
 import { onStrayFailure } from './stray-failures.ts';
 
-/** A job that a stray failure stops has this long to reach a safe place: an update and a checkpoint. */
+/** A job stopped by a stray failure has this long to reach a safe place: an update and a checkpoint. */
 const longestStopS = 300;
-/** One Ctrl-C may come twice: from the terminal, and handed on by what started the program, such as npx or timeout. */
+/** One Ctrl-C may arrive twice: from the terminal, and from what started the program, such as npx or timeout. */
 const samePressMs = 1000;
-/** What a plugin left running has this long to end by itself. */
+/** What a plugin left running has this long to end on its own. */
 const longestEndS = 5;
 
 /**
@@ -45,11 +45,11 @@ export async function runProgram(programName: string, only?: Command): Promise<v
     controller.abort(failure);
     setTimeout(() => process.exit(runFailed), 1000 * longestStopS).unref();
   });
-  // Nothing is left that could go on, and the job has not ended: it waits for what never comes.
+  // Nothing is left to run, and the job has not ended: it waits for something that never happens.
   process.on('beforeExit', () => {
     if (over) return;
     process.stderr.write(
-      'UNEXPECTED: The job waits for something that can no longer happen, most often a promise of a plugin that nothing settles. Give what the plugin awaits a deadline, or reject it where it fails.\n',
+      'UNEXPECTED: The job waits for something that can no longer happen, most often a promise in a plugin that is never settled. Give what the plugin awaits a deadline, or reject the promise where it fails.\n',
     );
     process.exit(runFailed);
   });
@@ -63,7 +63,7 @@ export async function runProgram(programName: string, only?: Command): Promise<v
   process.exitCode = code;
   process.off('SIGINT', stop).off('SIGTERM', stop);
   await Promise.all([process.stdout, process.stderr].map(written));
-  // Whoever stops a job does not wait for what it had begun to open.
+  // After a stop, what the job had begun to open is not waited for.
   if (code === interrupted) process.exit();
   setTimeout(leave, 1000 * longestEndS).unref();
 }
@@ -75,7 +75,9 @@ function endBy(name: NodeJS.Signals): void {
 }
 
 function leave(): void {
-  process.stderr.write('Something that was started, most often by a plugin, still runs. Ending.\n');
+  process.stderr.write(
+    'Something that was started, most often by a plugin, is still running. Ending.\n',
+  );
   process.exit();
 }
 

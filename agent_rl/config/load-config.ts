@@ -35,7 +35,7 @@ export interface LoadedConfig {
   warnings: readonly string[];
 }
 
-/** A run file as far as it could be read: what is wrong with it, and, if nothing is, the config. */
+/** A run file as far as it could be read: its problems and, if there are none, the config. */
 export interface ConfigCheck {
   loaded: LoadedConfig;
   /** With any of these, `loaded.config` is only what was written and may be of any form. */
@@ -54,7 +54,7 @@ export function loadConfig(options: LoadConfigOptions): LoadedConfig {
 }
 
 /**
- * The same without throwing for what the settings hold, so that more can be looked at before all is told.
+ * The same without throwing for wrong values, so that more can be checked before everything is reported.
  *
  * @throws AgentRlError `CONFIG_INVALID` for a file or a `--set` that cannot be read at all.
  */
@@ -66,7 +66,7 @@ export function checkConfig({ file, overrides = [], flags = [] }: LoadConfigOpti
     ...reading.problems,
     ...parsed.filter((item): item is Problem => 'location' in item),
   ];
-  // A file that could not be read would only bring forth follow-up problems.
+  // A file that could not be read would only cause further problems.
   if (unread.length > 0) throw configInvalid(unread);
 
   const tree = applyOverrides(reading, [...sets, ...flags]);
@@ -113,8 +113,8 @@ function pluginPlace(places: Places, index: number) {
 }
 
 /**
- * Files named as plugins become absolute, so that the resolved config means the same anywhere. What is no list of names
- * has been reported, and names none.
+ * Files named as plugins become absolute, so that the resolved config means the same anywhere. What is not a list of names
+ * was reported before, and names none.
  */
 function withPluginPaths(config: Config, places: Places): Config {
   const named: readonly unknown[] = Array.isArray(config.plugins) ? config.plugins : [];

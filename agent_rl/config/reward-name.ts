@@ -2,6 +2,6 @@ import type { Config } from './config-schema.ts';
 
 type RewardBlock = Config['rewards'][number];
 
-/** What a reward is called in records and metrics. */
+/** The name of a reward in records and metrics. */
 export const rewardName = ({ name, tool, type }: RewardBlock): string =>
   name ?? (tool === undefined ? type : `${tool}/${type}`);

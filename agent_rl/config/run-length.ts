@@ -2,13 +2,13 @@ import type { Config } from './config-schema.ts';
 
 /** How long a run is, in iterations. */
 export interface RunLength {
-  /** The last one that is done. */
+  /** The last iteration that is run. */
   last: number;
-  /** What the learning-rate schedule is made for; more than `last` for a run that is stopped before its end. */
+  /** The length that the learning-rate schedule is for; more than `last` for a run that stops early. */
   planned: number;
 }
 
-/** A run stopped by `train.maxIterations` keeps the schedule of `train.iterations`, so that it can go on. */
+/** A run stopped by `train.maxIterations` keeps the schedule of `train.iterations`, so that it can be resumed. */
 export function runLength({ train }: Pick<Config, 'train'>): RunLength {
   const last = train.maxIterations ?? train.iterations;
   return { last, planned: Math.max(last, train.iterations) };

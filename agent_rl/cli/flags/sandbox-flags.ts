@@ -1,6 +1,6 @@
 import type { LocalSandboxType } from '../../jobs/machine/local-sandbox-type.ts';
 
-/** What a flag may name where there is no address of a server. */
+/** Sandboxes that need no server, as flags name them. */
 export const localSandboxTypes: LocalSandboxType[] = [
   'auto',
   'native',

@@ -5,13 +5,13 @@ import { block } from './block.ts';
 /** `eval:` when and how held-out tasks are attempted. */
 export const EvalBlock = block(
   {
-    before: Type.Boolean({ default: true, description: 'Once before the first update' }),
-    after: Type.Boolean({ default: true, description: 'Once after the last update' }),
+    before: Type.Boolean({ default: true, description: 'Evaluate before the first update' }),
+    after: Type.Boolean({ default: true, description: 'Evaluate after the last update' }),
     every: Type.Integer({
       minimum: 0,
       default: 0,
       unit: 'iterations',
-      description: 'Also after every so many; 0 is never',
+      description: 'Iterations between evaluations during training; 0 is never',
     }),
     samples: Type.Integer({
       minimum: 1,
@@ -22,13 +22,14 @@ export const EvalBlock = block(
     temperature: Type.Number({
       minimum: 0,
       default: 0,
-      description: '0 takes the likeliest token; nothing is truncated',
+      description:
+        'Sampling temperature; 0 takes the most likely token. topK, topP and minP do not apply',
     }),
     maxTasks: Type.Optional(
       Type.Integer({
         minimum: 1,
         unit: 'tasks',
-        description: 'A fixed choice of this many, by the seed; all of them by default',
+        description: 'Tasks to attempt, chosen once by the seed; all by default',
       }),
     ),
   },

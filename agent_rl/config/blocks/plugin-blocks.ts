@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 
 /*
- * Blocks whose kind is chosen by `type`. What else they hold is the plugin's business and is checked against
- * its own schema when the run is composed, see `validate-block.ts`.
+ * Blocks whose plugin is chosen by `type`. What else they hold are the plugin's own settings, which are checked against
+ * its schema when the run is composed, see `validate-block.ts`.
  */
 
 const type = (kind: string) => Type.String({ minLength: 1, description: `Name of ${kind}` });
@@ -19,32 +19,32 @@ export const ToolsBlock = Type.Array(Type.Object({ type: type('a tool') }), {
   description: 'What the agent may call, each with its settings',
 });
 
-/** `rewards:` added, each times its weight, to what the environment gives. */
+/** `rewards:` added, each times its weight, to the environment's own reward. */
 export const RewardsBlock = Type.Array(
   Type.Object({
     type: type('a reward'),
     weight: Type.Number({
       default: 1,
-      description: 'Factor of the reward in the sum; 0 only logs it',
+      description: 'Weight of the reward in the sum; 0 only logs it',
     }),
     tool: Type.Optional(
       Type.String({
         minLength: 1,
-        description: 'Name of a tool: the reward then sees the calls of this tool alone',
+        description: 'Name of a tool: the reward then sees only calls of this tool',
       }),
     ),
     name: Type.Optional(
       Type.String({
         pattern: '^[a-zA-Z][a-zA-Z0-9_-]*(/[a-zA-Z0-9_-]+)*$',
-        description: 'Name in records and metrics; type, or tool/type, by default',
+        description: 'Name in records and metrics; by default type, or tool/type',
       }),
     ),
   }),
   { default: [], description: "Added, each times its weight, to the environment's own reward" },
 );
 
-/** `plugins:` packages and local files that bring more kinds. */
+/** `plugins:` packages and local files that provide plugins. */
 export const PluginsBlock = Type.Array(Type.String({ minLength: 1 }), {
   default: [],
-  description: 'Packages, or files relative to the config file, that bring plugins',
+  description: 'Packages, or files relative to the run file, that provide plugins',
 });

@@ -6,15 +6,17 @@ const ResampleBlock = block(
   {
     enabled: Type.Boolean({
       default: false,
-      description: 'Draws another task for a group whose rewards are all equal (DAPO 3.2)',
+      description:
+        'Draw another task for each group whose rewards are all equal (dynamic sampling, DAPO 3.2)',
     }),
     cap: Type.Integer({
       minimum: 1,
       default: 2,
-      description: 'Most rounds of drawing per step; what is still equal then is kept and counted',
+      description:
+        'Most rounds of drawing in an iteration; groups that are still equal are kept and counted',
     }),
   },
-  'What is done about groups that teach nothing',
+  'What to do about groups that teach nothing',
 );
 
 /** `rollout:` how episodes are collected. */
@@ -24,37 +26,39 @@ export const RolloutBlock = block(
       minimum: 1,
       default: 8,
       unit: 'tasks',
-      description: 'Tasks per collection',
+      description: 'Tasks in each iteration',
     }),
     groupSize: Type.Integer({
       minimum: 1,
       default: 8,
       unit: 'episodes',
-      description: 'Episodes per task; their mean reward is the baseline',
+      description: 'Episodes for each task, its group; their mean reward is the baseline',
     }),
     workers: Type.Integer({
       minimum: 1,
       default: 32,
       unit: 'episodes',
-      description: 'Episodes in flight; 1 runs them one after another',
+      description: 'Episodes in flight; 1 collects them one after another',
     }),
     maxTurns: Type.Integer({
       minimum: 1,
       default: 4,
       unit: 'turns',
-      description: 'Turns of the policy before the episode ends as truncated-turns',
+      description: 'Turns after which an episode ends as truncated-turns',
     }),
     maxEpisodeTokens: Type.Integer({
       minimum: 16,
       default: 768,
       unit: 'tokens',
-      description: 'Prompt and all turns together; the episode then ends as truncated-tokens',
+      description:
+        'Tokens, prompt and all turns together, after which an episode ends as truncated-tokens',
     }),
     invalidCallLimit: Type.Integer({
       minimum: 1,
       default: 3,
       unit: 'calls',
-      description: 'Unreadable, unknown or invalid calls before the episode ends as invalid-calls',
+      description:
+        'Unreadable, unknown or invalid calls after which an episode ends as invalid-calls',
     }),
     invalidCallPenalty: Type.Number({
       minimum: 0,
@@ -67,7 +71,8 @@ export const RolloutBlock = block(
       maximum: 86_400,
       default: 120,
       unit: 's',
-      description: 'Wall-clock limit of one episode; past it, it is aborted and has no reward',
+      description:
+        'Wall-clock limit of an episode; after it the episode is aborted and has no reward',
     }),
     resampleZeroVariance: ResampleBlock,
   },

@@ -4,7 +4,7 @@ import { block } from './block.ts';
 
 const logLevels = ['error', 'warn', 'info', 'debug'] as const;
 
-/** `run:` what the run is called, where it writes and what it runs on. */
+/** `run:` the name of the run, where it writes and what it runs on. */
 export const RunBlock = block(
   {
     name: Type.Optional(
@@ -13,16 +13,20 @@ export const RunBlock = block(
         pattern:
           '^(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:[.]|$))[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?$',
         description:
-          'Folder under outputDir: letters, digits, full stops, hyphens, underscores, no device of Windows; by default the config file and the seed name it',
+          'Name of its folder in outputDir: letters, digits, full stops, hyphens and underscores, not the name of a Windows device; by default made of the run file and the seed',
       }),
     ),
     seed: Type.Integer({
       minimum: 0,
       maximum: 4294967295,
       default: 42,
-      description: 'All randomness of the run is keyed by it',
+      description: 'Seed of everything random in the run',
     }),
-    outputDir: Type.String({ minLength: 1, default: 'runs', description: 'Folder of all runs' }),
+    outputDir: Type.String({
+      minLength: 1,
+      default: 'runs',
+      description: 'Folder that holds the folders of all runs',
+    }),
     device: Type.String({
       pattern: '^(cpu|cuda(:[0-9]+)?|webgpu|tensorflow)$',
       default: 'cpu',
@@ -33,17 +37,17 @@ export const RunBlock = block(
         minimum: 1,
         maximum: 256,
         unit: 'threads',
-        description: 'Threads of matrix products; by default as many as there are processors',
+        description: 'Threads for matrix products; by default as many as there are processors',
       }),
     ),
     previewTasks: Type.Integer({
       minimum: 0,
       default: 3,
       unit: 'tasks',
-      description: 'Tasks printed before the run starts',
+      description: 'Tasks to print before the run starts',
     }),
-    logLevel: Type.Enum([...logLevels], { default: 'info', description: 'Least level logged' }),
-    logRollouts: Type.Boolean({ default: false, description: 'One log line per rollout' }),
+    logLevel: Type.Enum([...logLevels], { default: 'info', description: 'Lowest level to log' }),
+    logRollouts: Type.Boolean({ default: false, description: 'Log one line for each episode' }),
   },
-  'What the run is called, where it writes and what it runs on',
+  'The name of the run, where it writes and what it runs on',
 );

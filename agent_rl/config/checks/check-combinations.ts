@@ -6,15 +6,15 @@ import { placeOf, type Places, pointerStep, type Problem } from './problem.ts';
 import { runLength } from '../run-length.ts';
 import { sandboxProblems } from './sandbox-problems.ts';
 
-/** A run's own file spells out every default, so only another value is one that somebody asked for. */
+/** The config.yaml of a run spells out every default, so only another value was asked for. */
 const isDefault = (schema: object, value: unknown): boolean =>
   'default' in schema && value === schema.default;
 
-/** Below it the likeliest token is all but certain. */
+/** Below it the most likely token is all but certain. */
 const leastTemperature = 0.01;
 
 interface Combination {
-  /** Setting whose place is shown. */
+  /** The setting whose place is shown. */
   path: string;
   /** What is wrong, or `undefined`. */
   problem: (config: Config) => string | undefined;
@@ -26,14 +26,14 @@ const combinations: readonly Combination[] = [
     path: 'rollout.groupSize',
     problem: ({ rollout, train }) =>
       train.mode === 'rl' && rollout.groupSize < 2
-        ? `${rollout.groupSize} leaves nothing to compare with, so every advantage is 0. Use at least 2.`
+        ? `${rollout.groupSize} leaves an episode nothing to be compared with, so every advantage is 0. Use at least 2.`
         : undefined,
   },
   {
     path: 'policy.sampling.temperature',
     problem: ({ policy, train }) =>
       train.mode === 'rl' && policy.sampling.temperature < leastTemperature
-        ? `${policy.sampling.temperature} makes all episodes of a group alike, so every advantage is 0. Use a temperature from ${leastTemperature}.`
+        ? `${policy.sampling.temperature} makes all episodes of a group alike, so every advantage is 0. Use at least ${leastTemperature}.`
         : undefined,
   },
   {
@@ -62,7 +62,7 @@ const combinations: readonly Combination[] = [
     path: 'algorithm.rewardScheme',
     problem: ({ algorithm: { rewardScheme }, rewards }) =>
       rewardScheme !== 'weighted' && rewards.length === 0
-        ? `${rewardScheme} combines several rewards, and there are none beside the environment's own. List some under rewards, or use weighted.`
+        ? `${rewardScheme} combines several rewards, and the environment's own is the only one. List others under rewards, or use weighted.`
         : undefined,
   },
   {
@@ -74,7 +74,7 @@ const combinations: readonly Combination[] = [
       );
       return weight === undefined
         ? undefined
-        : `${rewardScheme} finds its own weights, so weight ${weight} would have no effect. Use 1, 0 for a reward that is only logged, or scheme weighted or normalised.`;
+        : `${rewardScheme} computes the weights itself, so weight ${weight} would have no effect. Use 1, or 0 for a reward that is only logged, or scheme weighted or normalised.`;
     },
   },
   {
@@ -128,7 +128,7 @@ const combinations: readonly Combination[] = [
     problem: ({ algorithm, train }) => {
       const steps = runLength({ train }).planned * (train.mode === 'rl' ? algorithm.epochs : 1);
       return train.warmupSteps >= steps && train.warmupSteps > 0
-        ? `${train.warmupSteps} never ends: the run has ${steps} optimiser steps.`
+        ? `${train.warmupSteps} leaves nothing after the warm-up: the run has ${steps} optimiser steps. Use fewer.`
         : undefined;
     },
   },
@@ -136,14 +136,14 @@ const combinations: readonly Combination[] = [
     path: 'eval.samples',
     problem: ({ eval: { samples, temperature } }) =>
       samples > 1 && temperature === 0
-        ? `${samples} attempts at temperature 0 are all alike. Use 1, or a temperature above 0.`
+        ? `${samples} attempts at temperature 0 are all the same. Use 1, or an eval.temperature above 0.`
         : undefined,
   },
   {
     path: 'checkpoint.keepBest',
     problem: ({ checkpoint, eval: { every } }) =>
       checkpoint.keepBest && every === 0
-        ? 'true needs evaluations to choose by. Set eval.every, or keepBest: false.'
+        ? 'true needs evaluations during training to choose by. Set eval.every, or keepBest: false.'
         : undefined,
   },
   {
@@ -164,12 +164,12 @@ const combinations: readonly Combination[] = [
     path: 'dataset.evalSplit',
     problem: ({ dataset }) =>
       dataset.evalSplit === dataset.trainSplit
-        ? `"${dataset.evalSplit}" is also trained on, so its score would say nothing. Name another split.`
+        ? `"${dataset.evalSplit}" is also the split trained on, so its success rate would say nothing. Name another split.`
         : undefined,
   },
 ];
 
-/** Problems of a config whose every block is valid by itself. */
+/** Problems of a config whose blocks are each valid by themselves. */
 export function checkCombinations(config: Config, places: Places): readonly Problem[] {
   const found = combinations.flatMap(({ path, problem }) => {
     const text = problem(config);

@@ -6,7 +6,7 @@ type SandboxSettings = Pick<Config['sandbox'], 'type'> &
 /** What is wrong with one setting of `sandbox`, given its type. */
 export interface SandboxProblem {
   setting: 'type' | 'url' | 'tokenEnv' | 'python' | 'preload';
-  /** Goes on where the setting was named. Values are left out: an address may hold a password. */
+  /** Follows the name of the setting. Values are left out: an address may hold a password. */
   text: string;
 }
 
@@ -16,7 +16,7 @@ const remedies = {
   own: 'Set sandbox.type to remote, or leave it out.',
 } as const;
 
-/** Settings that the type has no use for, and what it lacks. */
+/** Settings that have no effect with the type, and those that it needs. */
 export function sandboxProblems({
   type,
   url,

@@ -52,7 +52,7 @@ trian: {}
 
   test('settings that contradict each other together with settings of plugins', async () => {
     const { message } = await refused(base, 'rollout.groupSize=1', 'tools.0.ouput=blank');
-    expect(message).toContain('rollout.groupSize: 1 leaves nothing to compare with');
+    expect(message).toContain('rollout.groupSize: 1 leaves an episode nothing to be compared with');
     expect(message).toContain('tools.0.ouput: is not a known key.');
   });
 

@@ -221,7 +221,7 @@ run: {device: gpu, seed: -1}
 
 describe('settings that contradict each other', () => {
   test.each([
-    ['rollout: {groupSize: 1}', 'rollout.groupSize', 'nothing to compare with'],
+    ['rollout: {groupSize: 1}', 'rollout.groupSize', 'nothing to be compared with'],
     [
       'policy: {sampling: {temperature: 0}}',
       'policy.sampling.temperature',
@@ -245,7 +245,7 @@ describe('settings that contradict each other', () => {
     [
       'algorithm: {rewardScheme: pca}',
       'algorithm.rewardScheme',
-      'pca combines several rewards, and there are none',
+      "pca combines several rewards, and the environment's own is the only one",
     ],
     [
       'algorithm: {rewardScheme: std}\nrewards: [{type: brevity, weight: 0.5}]',
@@ -269,7 +269,7 @@ describe('settings that contradict each other', () => {
       'more than policy.maxContextTokens',
     ],
     ['policy: {maxTurnTokens: 769}', 'policy.maxTurnTokens', 'more than rollout.maxEpisodeTokens'],
-    ['train: {iterations: 5, warmupSteps: 5}', 'train.warmupSteps', 'never ends'],
+    ['train: {iterations: 5, warmupSteps: 5}', 'train.warmupSteps', 'nothing after the warm-up'],
     ['train: {batchSize: 3}', 'train.batchSize', 'has no effect in reinforcement learning'],
     [
       'rollout: {resampleZeroVariance: {cap: 9}}',
@@ -278,10 +278,10 @@ describe('settings that contradict each other', () => {
     ],
     ['rollout: {episodeTimeoutS: 1e7}', 'rollout.episodeTimeoutS', '<= 86400'],
     ['sandbox: {wallS: 3601}', 'sandbox.wallS', '<= 3600'],
-    ['run: {name: CON}', 'run.name', 'no device of Windows'],
+    ['run: {name: CON}', 'run.name', 'not the name of a Windows device'],
     ['run: {name: x.}', 'run.name', 'letters, digits'],
     ['run: {seed: .inf}', 'run.seed', 'got Infinity'],
-    ['eval: {samples: 4}', 'eval.samples', 'all alike'],
+    ['eval: {samples: 4}', 'eval.samples', 'all the same'],
     ['checkpoint: {keepBest: true}', 'checkpoint.keepBest', 'needs evaluations'],
     [
       'sandbox: {type: pyodide, python: /p}',
@@ -324,7 +324,7 @@ describe('settings that contradict each other', () => {
   test('a split that is trained on cannot be held out', () => {
     const text = 'environment: {type: a}\ndataset: {dir: x, evalSplit: train}\n';
     expect(problemsOf(text)).toEqual([
-      expect.stringContaining('dataset.evalSplit: "train" is also trained on'),
+      expect.stringContaining('dataset.evalSplit: "train" is also the split trained on'),
     ]);
   });
 });
