@@ -105,7 +105,8 @@ export async function checkInputs(
     );
   }
   const notes = renamedFiles(before, now, sources).map(
-    (renamed) => `${renamed}: fields of the file were renamed since the run began; the tasks are the same.`,
+    (renamed) =>
+      `${renamed}: fields of the file were renamed since the run began; the tasks are the same.`,
   );
   const unchecked = sources.trainFiles.length + sources.evalFiles.length - 2;
   if (before.schema === 2 || unchecked <= 0) return notes;
@@ -136,10 +137,7 @@ function renamedFiles(before: RunInputs, now: RunInputs, sources: RunSources): s
       const hash = before.sha256[kind][index];
       return hash !== undefined && hash !== now.sha256[kind][index];
     });
-  return [
-    ...changed('trainTasks', sources.trainFiles),
-    ...changed('evalTasks', sources.evalFiles),
-  ];
+  return [...changed('trainTasks', sources.trainFiles), ...changed('evalTasks', sources.evalFiles)];
 }
 
 const describe = (kind: Kind, { trainFiles, evalFiles, model }: RunSources): string =>

@@ -3,7 +3,16 @@ import { join } from 'node:path';
 import type { Trajectory } from '../core/trajectory.ts';
 import { sampledTokens } from '../rollout/ledger.ts';
 import { trajectoryLine } from '../rollout/trajectory-line.ts';
-import { createProgress, JsonlWriter, type Log, type LiveNumbers, type Metrics, MetricsWriter, type ProcessTreeMemory, type Progress } from '../telemetry/index.ts';
+import {
+  createProgress,
+  JsonlWriter,
+  type Log,
+  type LiveNumbers,
+  type Metrics,
+  MetricsWriter,
+  type ProcessTreeMemory,
+  type Progress,
+} from '../telemetry/index.ts';
 import type { RunFolder } from './run-folder.ts';
 import type { Evaluation } from '../trainer/evaluate.ts';
 import type { TrainerObserver } from '../trainer/trainer-contracts.ts';
