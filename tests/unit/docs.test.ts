@@ -138,6 +138,22 @@ async function commandOf(words: readonly string[]): Promise<string[]> {
   return nested && /^[a-z]/.test(inner) ? [name, inner] : [name];
 }
 
+/** Words of a command line that are neither flags, nor their values, nor what the usage has a place for. */
+function surplusOf(line: string, help: string, command: readonly string[]): string[] {
+  const usage = help.split('\n')[0] ?? '';
+  const places = (usage.match(/[<[][a-z]+[>\]]/gi) ?? []).length;
+  const words = (line.match(/"[^"]*"|'[^']*'|\S+/g) ?? []).slice(2);
+  const until = words.findIndex((word) => ['>', '|', '&&'].includes(word));
+  const free = words.slice(0, until === -1 ? undefined : until).filter((word, index, all) => {
+    if (word.startsWith('--')) return false;
+    const flag = all[index - 1] ?? '';
+    const takesValue = flag.startsWith('--') && !flag.includes('=');
+    return !takesValue || new RegExp(`^ {2}${flag} .*\\[boolean\\]`, 'm').test(help);
+  });
+  const named = line.startsWith('npx agent-rl ') ? command.length : 0;
+  return free.slice(named + places);
+}
+
 const settings = settingsOfRuns().map(({ path }) => path);
 const settingBlocks = new Set(settings.map((name) => name.split('.')[0]?.replace('[]', '')));
 
@@ -184,12 +200,14 @@ describe.each(userPages())('%s', (page) => {
     for (const line of shellCommands(text).filter((command) => command.startsWith('npx '))) {
       const words = line.split(/\s+/).slice(1);
       const command = await commandOf(words);
-      const known = flagsIn(await helpOf(...command));
+      const help = await helpOf(...command);
+      const known = flagsIn(help);
       const used = words.filter((word) => word.startsWith('--')).map((word) => word.split('=')[0]);
       expect({ line, unknown: used.filter((flag) => !known.includes(flag ?? '')) }).toEqual({
         line,
         unknown: [],
       });
+      expect({ line, surplus: surplusOf(line, help, command) }).toEqual({ line, surplus: [] });
       const config = words[words.indexOf('--config') + 1] ?? '';
       const found = existsSync(join(root, config)) || shown.has(config);
       expect({ line, found: !words.includes('--config') || found }).toEqual({ line, found: true });
