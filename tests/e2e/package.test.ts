@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { packageRoot } from '../../agent_rl/core/package-root.ts';
 import { filesBelow, readJson } from '../support/acme-project.ts';
 import { builtProgram } from '../support/built-program.ts';
+import { documentCommands, writePageFiles } from '../support/package/document-commands.ts';
 import { installedCommands } from '../support/package/installed-commands.ts';
 import {
   inShell,
@@ -25,6 +26,7 @@ beforeAll(() => {
   packed = packPackage(folder);
   installProject(project, packed, tools);
   mkdirSync(join(project, 'below', 'it'), { recursive: true });
+  writePageFiles(join(project, 'pages'));
 }, 600_000);
 
 describe('The packed package', () => {
@@ -54,6 +56,11 @@ describe('A project that installed it', () => {
     const { code, stdout, stderr } = inShell(command, join(project, below));
     expect(`${stdout}\n${stderr}`).toMatch(writes);
     expect(code).toBe(0);
+  });
+
+  test.each(documentCommands)('runs what a page shows: $title', ({ command }) => {
+    const { code, stderr } = inShell(command, join(project, 'pages'));
+    expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
   });
 
   test('has the sandbox that a checkout has on this machine', () => {
