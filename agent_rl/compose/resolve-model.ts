@@ -6,7 +6,7 @@ import { textFolder } from '../../model/find/model-folder.ts';
 import { openLanguageModelFolder, type LanguageModel } from '../../model/text/language-model.ts';
 import {
   describeLayers,
-  type ModelLayers,
+  type ModelStack,
   type NewAdapter,
 } from '../../model/weights/open-model.ts';
 
@@ -15,7 +15,7 @@ export interface ResolvedModel {
   /** Folder of the model, or of an adapter over it. */
   folder: string;
   /** Where the weights are. */
-  layers: ModelLayers;
+  layers: ModelStack;
   /** One more adapter over them, which changes nothing yet. */
   newAdapter: NewAdapter | undefined;
   /** To be done to float weights while they are loaded. */

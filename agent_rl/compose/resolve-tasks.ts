@@ -7,7 +7,7 @@ import { splitFile } from '../../dataset/tasks/task-files.ts';
 import {
   readTaskSets,
   refuseLeaks,
-  sayIfFewer,
+  warnIfFewer,
   type TaskSet,
 } from '../../dataset/tasks/task-sets.ts';
 import type { ChosenPlugins } from './plugins/choose-plugins.ts';
@@ -54,7 +54,7 @@ export async function resolveTasks(
   const heldOut = (await read(request.evaluation)).flatMap(({ tasks }) => tasks);
   const train = sets.flatMap(({ tasks }) => tasks);
   refuseLeaks(train, heldOut);
-  sayIfFewer('eval.maxTasks', evaluation.maxTasks, heldOut.length, request.print);
+  warnIfFewer('eval.maxTasks', evaluation.maxTasks, heldOut.length, request.print);
   const chosen = chooseTasks(heldOut, evaluation.maxTasks, run.seed);
   return { sets, train, evaluation: chosen, rewarded: sets.length === 0 ? chosen : train };
 }

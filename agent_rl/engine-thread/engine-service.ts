@@ -15,7 +15,7 @@ import { noRecompute } from '../learner/train-program.ts';
 import { countParameters, type ParameterCounts } from '../../model/adapters/adapter.ts';
 import {
   describeModel,
-  type ModelLayers,
+  type ModelStack,
   type ModelRequest,
   type NewAdapter,
   openModel,
@@ -166,7 +166,7 @@ export class EngineService {
 }
 
 /** Folders of the adapters that stay as they are. The last is trained where no new one is. */
-const under = ({ adapters }: ModelLayers, { newAdapter }: EngineServiceOptions) =>
+const under = ({ adapters }: ModelStack, { newAdapter }: EngineServiceOptions) =>
   newAdapter === undefined ? adapters.slice(0, -1) : adapters;
 
 const memoryRequest = (

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { AgentRlError, messageOf } from '../core/errors.ts';
 import { writeFileAtomic } from '../telemetry/index.ts';
-import type { ModelLayers } from '../../model/weights/open-model.ts';
+import type { ModelStack } from '../../model/weights/open-model.ts';
 import { sameTasks } from '../../dataset/tasks/same-tasks.ts';
 import type { RunFolder } from './run-folder.ts';
 
@@ -15,7 +15,7 @@ export interface RunSources {
   trainFiles: readonly string[];
   /** Files of the held-out tasks. */
   evalFiles: readonly string[];
-  model: ModelLayers;
+  model: ModelStack;
 }
 
 /** What a run began with, in its `inputs.json`: it is only resumed with the same. */

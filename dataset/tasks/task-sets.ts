@@ -79,14 +79,14 @@ export function refuseLeaks(trained: readonly Task[], held: readonly Task[]): vo
 const mostLeaksShown = 5;
 
 /** Says that a setting asks for more tasks than there are. */
-export function sayIfFewer(
+export function warnIfFewer(
   setting: string,
   wanted: number | undefined,
   there: number,
-  say: (text: string) => void,
+  warn: (text: string) => void,
 ): void {
   if (wanted === undefined || wanted <= there) return;
-  say(`${setting} is ${wanted} and there are ${there} tasks: all are taken.`);
+  warn(`${setting} is ${wanted} and there are ${there} tasks: all are taken.`);
 }
 
 /** Deals the tasks of one set, or of several in the ratio of their weights. */

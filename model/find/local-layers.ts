@@ -6,7 +6,7 @@ import {
   modelLayers,
   type FindBase,
   type LayersRequest,
-  type ModelLayers,
+  type ModelStack,
 } from '../weights/open-model.ts';
 import { hubModelOf } from './hub/hub-model.ts';
 
@@ -19,7 +19,7 @@ import { hubModelOf } from './hub/hub-model.ts';
 export const localLayers = ({
   findBase = inCache,
   ...request
-}: LayersRequest): Promise<ModelLayers> =>
+}: LayersRequest): Promise<ModelStack> =>
   modelLayers({
     namedBy: '--adapter',
     ...request,

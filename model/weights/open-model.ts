@@ -43,7 +43,7 @@ export interface ModelRequest extends Pick<LayersRequest, 'folder' | 'adapters'>
 }
 
 /** Where the weights of a request are: one model and adapters over it. */
-export interface ModelLayers {
+export interface ModelStack {
   base: string;
   adapters: readonly string[];
 }
@@ -53,7 +53,7 @@ export interface OpenedModel {
   config: ModelConfig;
   /** Of the model and its adapters, by their names in memory. */
   parameters: Map<string, Float32Array | Uint8Array>;
-  layers: ModelLayers;
+  layers: ModelStack;
 }
 
 /** Whether a folder is a model's or an adapter's. */
@@ -71,7 +71,7 @@ export async function modelLayers({
   adapters = [],
   namedBy,
   findBase = async () => undefined,
-}: LayersRequest): Promise<ModelLayers> {
+}: LayersRequest): Promise<ModelStack> {
   refuseRepeats([folder, ...adapters]);
   const over = await adapterFolders(adapters, namedBy && ` ${namedBy} names it.`);
   if (existsSync(path.join(folder, 'config.json'))) return { base: folder, adapters: over };
@@ -139,7 +139,7 @@ type Additions = Pick<ModelRequest, 'newAdapter' | 'quantize'>;
 
 /** The config that a model will have once it is loaded, its adapters included. @throws AgentRlError `MODEL_INVALID` */
 export async function describeLayers(
-  layers: ModelLayers,
+  layers: ModelStack,
   { newAdapter, quantize }: Additions = {},
 ): Promise<ModelConfig> {
   const { config } = await inspectModel(layers.base);
@@ -161,7 +161,7 @@ export async function describeLayers(
 export interface DescribedModel {
   /** Its adapters included. */
   config: ModelConfig;
-  layers: ModelLayers;
+  layers: ModelStack;
 }
 
 /** What `openModel` would give, without the weights. @throws AgentRlError `MODEL_INVALID` */

@@ -5,11 +5,7 @@ import type { Engine } from '../../engine/engine.ts';
 import { openEngine } from '../../engine/open-engine.ts';
 import { inspectModel } from '../../../model/weights/load-model.ts';
 import type { ModelConfig, Quantization } from '../../../model/config/architecture.ts';
-import {
-  openModel,
-  type ModelLayers,
-  type OpenedModel,
-} from '../../../model/weights/open-model.ts';
+import { openModel, type ModelStack, type OpenedModel } from '../../../model/weights/open-model.ts';
 import { requireQuantizable } from '../../../model/weights/quantize-weights.ts';
 import { localLayers } from '../../../model/find/local-layers.ts';
 import { localModel } from '../../../model/find/local-model.ts';
@@ -19,7 +15,7 @@ import type { ModelChoice, ModelJobOptions } from './model-choice.ts';
 export interface FoundModel {
   /** Of the model, or of an adapter over it. */
   folder: string;
-  layers: ModelLayers;
+  layers: ModelStack;
   /** Of the model under the adapters, as it will be once it is loaded. */
   config: ModelConfig;
   /** To be done while it is loaded. */

@@ -1,12 +1,12 @@
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
 import type { Task } from '../../core/tasks/task.ts';
 import { visibleControls } from '../../telemetry/index.ts';
-import { sayIfFewer } from '../../../dataset/tasks/task-sets.ts';
+import { warnIfFewer } from '../../../dataset/tasks/task-sets.ts';
 
 /** Shows the first tasks that are trained on, and whether there are fewer than the config asks for. */
 export function showPreview({ config, tasks }: ResolvedRun, print: (text: string) => void): void {
   print(previewText(tasks.train, config.run.previewTasks));
-  sayIfFewer('dataset.maxSamples', config.dataset.maxSamples, tasks.train.length, print);
+  warnIfFewer('dataset.maxSamples', config.dataset.maxSamples, tasks.train.length, print);
 }
 
 /** The first tasks of a split, indented. */

@@ -1,7 +1,10 @@
 import { lastLine } from '../last-line.ts';
-import type { SupervisorOptions } from './supervisor-process.ts';
 
-type Context = Pick<SupervisorOptions, 'python' | 'preload'>;
+/** Of the supervisor that did not start. */
+interface Context {
+  python: string;
+  preload: readonly string[];
+}
 
 const forbidden = ([, what = '']: RegExpExecArray): string =>
   `this kernel or container forbids namespaces (${what}). Allow them: user namespaces for a user, CAP_SYS_ADMIN for root in a container`;

@@ -12,14 +12,9 @@ import {
   rebuildAdvice,
   tableFolder,
 } from './manifest.ts';
-import { embedderFor } from './open-embedder.ts';
+import { embedderFor, type OpenCorpusOptions } from './open-embedder.ts';
 import { PassageTable } from './passage-table.ts';
 import type { CorpusSettings } from './settings.ts';
-
-export interface OpenCorpusOptions {
-  /** Used instead of opening the one that `dense` names; it stays open when the backend closes. */
-  embedder?: Embedder;
-}
 
 /**
  * Opens a built index for searching. Reads only; any number of searches may be in flight.

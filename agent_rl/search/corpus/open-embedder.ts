@@ -2,8 +2,12 @@ import { AgentRlError } from '../../core/errors.ts';
 import type { Embedder } from '../../core/services/search.ts';
 import { openOpenAiEmbedder } from './embedders/openai-embedder.ts';
 import { openTransformersEmbedder } from './embedders/transformers-embedder.ts';
-import type { OpenCorpusOptions } from './open-corpus.ts';
 import type { DenseSettings } from './settings.ts';
+
+export interface OpenCorpusOptions {
+  /** Used instead of opening the one that `dense` names; it stays open when the backend closes. */
+  embedder?: Embedder;
+}
 
 /**
  * The embedder that settings name.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { refuseLeaks, sayIfFewer } from '../../../../dataset/tasks/task-sets.ts';
+import { refuseLeaks, warnIfFewer } from '../../../../dataset/tasks/task-sets.ts';
 import { previewText } from '../../../../agent_rl/jobs/train/preview.ts';
 
 const task = (taskId: string, prompt: string) => ({ taskId, prompt, metadata: {} });
@@ -31,8 +31,8 @@ test('a preview shows what would command a terminal instead of sending it', () =
 test('a setting that asks for more tasks than there are is reported', () => {
   const said: string[] = [];
   const say = (text: string) => void said.push(text);
-  sayIfFewer('eval.maxTasks', 9, 8, say);
-  sayIfFewer('eval.maxTasks', 8, 8, say);
-  sayIfFewer('eval.maxTasks', undefined, 8, say);
+  warnIfFewer('eval.maxTasks', 9, 8, say);
+  warnIfFewer('eval.maxTasks', 8, 8, say);
+  warnIfFewer('eval.maxTasks', undefined, 8, say);
   expect(said).toEqual(['eval.maxTasks is 9 and there are 8 tasks: all are taken.']);
 });
