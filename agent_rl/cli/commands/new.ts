@@ -4,13 +4,14 @@ import { printer, writeJson } from '../io.ts';
 
 export const newProject: Command = {
   name: 'new <folder>',
-  describe: 'Make a project with a tool, an environment, a reward, data, run files and their tests',
+  describe:
+    'Create a project with a tool, an environment, a reward, data, run files and their tests',
   examples: [
     ['my-agent', 'A project in the new folder my-agent, with this copy of agent_rl'],
     ['my-agent --agent-rl ./agent_rl-0.1.0.tgz', 'The same, with agent_rl from a tarball'],
   ],
   positionals: {
-    folder: { type: 'string', describe: 'Folder to make, or an empty one' },
+    folder: { type: 'string', describe: 'Folder to create, or an empty one' },
   },
   options: {
     'agent-rl': textFlag(

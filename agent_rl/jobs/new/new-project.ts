@@ -8,7 +8,7 @@ import type { JobResult } from '../job.ts';
 import { givenSpecifier, ownSpecifier } from './own-specifier.ts';
 
 export interface NewProjectOptions {
-  /** Folder to make, or one that is empty. */
+  /** Folder to create, or one that is empty. */
   folder: string;
   /** What the project's package.json names as agent_rl: a version, a tarball or a folder. Default: the copy that runs. */
   agentRl?: string;
@@ -98,12 +98,12 @@ function writeTemplate(project: string, values: Readonly<Record<string, string>>
 
 const insideQuotes = (value = ''): string => JSON.stringify(value).slice(1, -1);
 
-const nextSteps = (project: string): string => `Made ${project}
+const nextSteps = (project: string): string => `Created ${project}
 
   cd ${fromHere(project)}
   npm install
   npm test         # the tool, the environment, the reward and the data
-  npm run learn    # tasks, demonstrations, supervised training, reinforcement learning: about 5 minutes on two cores
+  npm run learn    # tasks, demonstrations, supervised training, reinforcement learning: about 5 minutes
 
 README.md says what each file is for.`;
 

@@ -61,7 +61,7 @@ describe('a new project', () => {
 
   test('says what to do next', async () => {
     const { project, printed, result } = await make('next');
-    expect(printed).toContain(`Made ${project}`);
+    expect(printed).toContain(`Created ${project}`);
     expect(printed).toMatch(/cd .*next\n {2}npm install\n {2}npm test .*\n {2}npm run learn/);
     expect(result).toEqual({
       folder: project,
