@@ -32,7 +32,7 @@ export {
   ToolCallFormatRegistry,
   ToolRegistry,
 } from './compose/plugins/registries.ts';
-export type { CheckResult, JobOptions, JobResult } from './jobs/job.ts';
+export type { CheckResult, JobContext, JobOptions, JobResult } from './jobs/job.ts';
 export type { ChatOptions } from './jobs/play/chat.ts';
 export type { EvaluationOptions } from './jobs/play/evaluate.ts';
 export type { GenerateOptions } from './jobs/token-files/generate.ts';

@@ -24,7 +24,7 @@ export interface PreparedRun {
 
 /**
  * Reads a run file, loads the plugins it names and checks their settings. What is wrong with the config and with the
- * plugins' own settings is told together.
+ * plugins' own settings is reported together.
  *
  * @throws AgentRlError `CONFIG_INVALID`, `PLUGIN_UNKNOWN`, `PLUGIN_LOAD_FAILED`, `PLUGIN_DUPLICATE`,
  * `INTERRUPTED`
@@ -39,7 +39,7 @@ export async function prepareRun(
   return { loaded, plugins, chosen: choosePlugins(loaded, plugins, check.problems) };
 }
 
-/** The plugins; one that cannot be loaded is told with what else is wrong, if anything is. */
+/** The plugins; one that cannot be loaded is reported together with other problems. */
 async function loadedPlugins(
   { loaded, problems }: ConfigCheck,
   signal: AbortSignal,

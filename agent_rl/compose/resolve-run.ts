@@ -68,7 +68,7 @@ export interface ResolvedRun {
  * Settles everything a job needs before it opens anything: plugins, places, tasks, model. This is the only place where
  * it is done, so that each is done once and a mistake of the user's ends the job before anything is started or written.
  *
- * @throws AgentRlError for what the user can mend
+ * @throws AgentRlError for what the user can fix
  */
 export async function resolveRun(prepared: PreparedRun, request: RunRequest): Promise<ResolvedRun> {
   const { loaded, plugins } = prepared;
@@ -105,7 +105,7 @@ async function withHubModel(
   return { config: local.loaded.config };
 }
 
-/** A checkpoint brings the adapters that it was trained with: those of the config are left out. */
+/** A checkpoint contains the adapters that it was trained with, so those of the config are left out. */
 function fromCheckpoint(config: Config, folder: string): { config: Config; folder: string } {
   const { lora: _lora, ...model } = config.model;
   return { folder, config: { ...config, model: { ...model, adapters: [] } } };

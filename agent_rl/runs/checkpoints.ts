@@ -11,7 +11,7 @@ import { copyLanguageModelFiles } from '../../model/text/language-model.ts';
 /*
  * A checkpoint `step-N/` is a Hugging Face model folder with the optimiser's and the trainer's state beside it.
  * It is filled aside and renamed, and its manifest, written last, holds a hash of every file: a folder without
- * a manifest, or whose files do not match it, is torn and is passed over, aloud.
+ * a manifest, or whose files do not match it, is corrupt and is skipped with a warning.
  */
 
 const manifestFile = 'manifest.json';
@@ -87,7 +87,7 @@ function periodic(folder: string): { step: number; path: string }[] {
 }
 
 /** Why a checkpoint is not whole, or `undefined`. */
-export function whatIsTorn(path: string): string | undefined {
+export function corruption(path: string): string | undefined {
   const file = join(path, manifestFile);
   if (!existsSync(file)) return `it has no ${manifestFile}`;
   try {
@@ -104,15 +104,15 @@ export function whatIsTorn(path: string): string | undefined {
 /**
  * The newest whole checkpoint of a run.
  *
- * @param warn told about each torn one that is passed over
+ * @param warn is given a warning for each corrupt one that is skipped
  * @throws AgentRlError `CHECKPOINT_INVALID` when there is none
  */
 export function newestCheckpoint(folder: string, warn: (text: string) => void): string {
   const found = periodic(folder);
   for (const { path } of found) {
-    const torn = whatIsTorn(path);
-    if (torn === undefined) return path;
-    warn(`Checkpoint ${path} is passed over: ${torn}.`);
+    const corrupt = corruption(path);
+    if (corrupt === undefined) return path;
+    warn(`Checkpoint ${path} is skipped: ${corrupt}.`);
   }
   throw new AgentRlError(
     'CHECKPOINT_INVALID',

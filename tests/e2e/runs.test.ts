@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
-import { whatIsTorn } from '../../agent_rl/runs/checkpoints.ts';
+import { corruption } from '../../agent_rl/runs/checkpoints.ts';
 import {
   filesBelow,
   type Line,
@@ -85,7 +85,7 @@ describe('a run that is interrupted', () => {
     expect({ code, stderr: code === 130 ? '' : stderr }).toEqual({ code: 130, stderr: '' });
     expect(stdout).toContain(`Interrupted. Continue with --resume ${folderOf('cut')}`);
     expect(readJson(folderOf('cut'), 'summary.json')).toMatchObject({ interrupted: true });
-    expect(whatIsTorn(checkpoint())).toBeUndefined();
+    expect(corruption(checkpoint())).toBeUndefined();
     expect(readJson(folderOf('cut'), 'summary.json')['iterations']).toBeLessThan(iterations);
   });
 
@@ -100,9 +100,7 @@ describe('a run that is interrupted', () => {
       project,
     );
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain(
-      'is passed over: model.safetensors is missing or is not what was written',
-    );
+    expect(stdout).toContain('is skipped: model.safetensors is missing or is not what was written');
     expect(weights('cut')).toBe(weights('whole'));
     const summary = readJson(folderOf('cut'), 'summary.json');
     expect(summary['sessions']).toBe(2);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
-import { whatIsTorn } from '../../agent_rl/runs/checkpoints.ts';
+import { corruption } from '../../agent_rl/runs/checkpoints.ts';
 import { makeAcmeProject, readLines } from '../support/acme-project.ts';
 import { builtProgram, startProgram } from '../support/built-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
@@ -68,7 +68,7 @@ describe('in a run', () => {
       expect(stdout + stderr + log).not.toContain(canary);
       // The 20th of 8 episodes an iteration is in the third: the first two are kept.
       expect(readLines(run(name), 'metrics.jsonl').length).toBeGreaterThanOrEqual(2);
-      expect(whatIsTorn(join(run(name), 'checkpoints', 'step-2'))).toBeUndefined();
+      expect(corruption(join(run(name), 'checkpoints', 'step-2'))).toBeUndefined();
       expect(existsSync(join(run(name), 'summary.json'))).toBe(false);
       expect(existsSync(join(run(name), 'run.lock'))).toBe(false);
     },

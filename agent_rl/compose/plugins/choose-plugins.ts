@@ -63,7 +63,7 @@ interface Block<Spec extends { name: string; settings?: TSchema }> {
 /**
  * Finds the plugins a config names and checks each one's block against its own schema.
  *
- * @param found what is wrong with the config already; told together with what is found here
+ * @param found what is wrong with the config already; reported together with what is found here
  * @throws AgentRlError `PLUGIN_UNKNOWN` or `CONFIG_INVALID`, all problems at once with their places;
  * `PLUGIN_LOAD_FAILED` for a plugin whose settings' schema cannot be used.
  */
@@ -298,7 +298,7 @@ function checkSettings<Checked>(
     const name = typeof plugin === 'function' ? ` (${plugin.name})` : '';
     throw new AgentRlError(
       'PLUGIN_LOAD_FAILED',
-      `The plugin "${spec.name}"${name} from ${source} cannot be used: settings: is no JSON Schema that can be used: ${messageOf(cause)}.`,
+      `The plugin "${spec.name}"${name} from ${source} cannot be used: settings: is not a JSON Schema that can be used: ${messageOf(cause)}.`,
       { cause },
     );
   }

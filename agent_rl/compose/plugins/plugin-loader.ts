@@ -14,7 +14,7 @@ import { watchImport } from './watch-import.ts';
 
 let hooksAreRegistered = false;
 
-/** Module hooks and what they are told, for `register` in another thread. */
+/** Module hooks and their data, for `register` in another thread. */
 export interface PluginHooks {
   url: string;
   data: { packageUrl: string };

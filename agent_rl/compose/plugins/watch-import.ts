@@ -13,7 +13,7 @@ export interface ImportWatch {
 const standardError = 2;
 const usersMistake = 2;
 const interrupted = 130;
-/** The deadline proper comes first wherever it can. */
+/** The deadline itself is reached first where possible. */
 const graceS = 3;
 
 /** Runs in a thread of its own, since the watched one may never be free again. */

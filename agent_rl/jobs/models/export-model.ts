@@ -46,8 +46,8 @@ export async function exportModel({
     texts: await textFolder(from),
     signal,
   });
-  const apart = exported.weightsApart ? ', the weights in onnx/model.onnx_data' : '';
-  print(`Exported ${from} to ${to}: ${mebibytes(exported.bytes)}${apart}`);
+  const where = exported.weightsApart ? ', the weights in onnx/model.onnx_data' : '';
+  print(`Exported ${from} to ${to}: ${mebibytes(exported.bytes)}${where}`);
   return { model: from, onnx: to, ...exported };
 }
 

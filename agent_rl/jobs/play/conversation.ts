@@ -47,12 +47,12 @@ export function turnText({ message, calls }: Pick<Turn, 'message' | 'calls'>): s
 
 /** Why a conversation is over before the person ended it. */
 function endText({ outcome, problem, messages }: Trajectory, maxTokens: number): string {
-  const begun = 'The next message starts a new conversation.';
+  const restart = 'The next message starts a new conversation.';
   if (outcome !== 'completed')
-    return `The conversation ended (${outcome}): ${problem ?? ''} ${begun}`;
+    return `The conversation ended (${outcome}): ${problem ?? ''} ${restart}`;
   const last = messages.at(-1);
   const cut = last?.role === 'assistant' ? visibleControls(last.content.trim()) : '';
-  return `${cut}\n(The conversation has reached policy.maxContextTokens = ${maxTokens} tokens. ${begun})`.trim();
+  return `${cut}\n(The conversation has reached policy.maxContextTokens = ${maxTokens} tokens. ${restart})`.trim();
 }
 
 /** What the person does next: says something, or ends this conversation or all of them. */

@@ -7,19 +7,19 @@ import type { ModelTexts } from './model-texts.ts';
  * What came of one sample, as it is written: its token ids, their text without the token that ended it, and of a
  * conversation also the prompt as ids and the assistant's message.
  *
- * @param file said of a log-probability that is no number
+ * @param file names the place of a log-probability that is not a number
  */
 export function continuationLine(
   { line, row, sample, tokens, logProbs, stop, message }: Continuation,
   { tokenizer }: Pick<ModelTexts, 'tokenizer'>,
   file: string,
 ): object {
-  const said = stop === 'stop-token' ? tokens.slice(0, -1) : tokens;
+  const shown = stop === 'stop-token' ? tokens.slice(0, -1) : tokens;
   return {
     ...(row.id !== undefined && { id: row.id }),
     sample,
     ids: tokens,
-    text: tokenizer === undefined ? null : tokenizer.decode(said),
+    text: tokenizer === undefined ? null : tokenizer.decode(shown),
     logprobs: float32Numbers(logProbs, `${file}:${line}`),
     stop,
     ...(message !== undefined && {

@@ -6,7 +6,7 @@ const digits = 9;
 /**
  * Float32 values as numbers that JSON writes shortly, and that are the same float32 values when read back.
  *
- * @param where said of a value that is no number
+ * @param where names the place of a value that is not a number
  * @throws AgentRlError `ENGINE_FAILED` for a value that JSON cannot hold.
  */
 export function float32Numbers(values: Iterable<number>, where: string): number[] {

@@ -40,7 +40,7 @@ export interface GenerateOptions extends ModelJobOptions {
   prompt?: string;
   /** File to write, which must not be there; without one the result holds what was generated. */
   output?: string;
-  /** JSON file of the tools that conversations without their own are told of. */
+  /** JSON file of the tools that are offered to conversations without their own. */
   tools?: string;
   thinking: boolean;
   maxTokens: number;
@@ -100,9 +100,9 @@ async function plan(options: GenerateOptions): Promise<Planned> {
       return policy.begin(messages, tools).tokens;
     },
   });
-  const said = prompt !== undefined && { messages: [{ role: 'user', content: prompt }] };
-  const rows = said
-    ? new InputRows('--prompt', readRow, said)
+  const single = prompt !== undefined && { messages: [{ role: 'user', content: prompt }] };
+  const rows = single
+    ? new InputRows('--prompt', readRow, single)
     : new InputRows(input ?? '', readRow);
   let [lines, longest] = [0, 0];
   await rows.check(({ ids }) => {

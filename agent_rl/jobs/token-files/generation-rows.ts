@@ -30,7 +30,7 @@ export interface GenerationRowOptions {
   model: IdLimits;
   /** Of rows that bring none of their own. */
   tools: readonly ToolSpec[];
-  /** The tokens of a conversation, generation cue included; what it throws is told of the row. */
+  /** The tokens of a conversation, generation cue included; what it throws is reported with the row. */
   encode: (conversation: Conversation) => readonly number[];
 }
 

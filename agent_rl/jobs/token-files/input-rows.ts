@@ -18,7 +18,7 @@ export interface InputRow<Row> {
 
 /** The rows of a JSONL file of any size: it is read as a stream, once to check it and once to work on it. */
 export class InputRows<Row> {
-  /** @param value stands for the only line, where there is no file; the name is then said of what is wrong with it. */
+  /** @param value stands for the only line, where there is no file; problems then carry the name. */
   constructor(
     readonly file: string,
     private readonly readRow: ReadRow<Row>,
@@ -45,7 +45,7 @@ export class InputRows<Row> {
 
   /**
    * @yields Each row, in order.
-   * @throws AgentRlError `DATASET_INVALID` for the first line that is no row: the file changed since it was checked.
+   * @throws AgentRlError `DATASET_INVALID` for the first line that is not a row: the file changed since it was checked.
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<InputRow<Row>> {
     for await (const read of this.#lines()) {
@@ -73,7 +73,7 @@ export class InputRows<Row> {
   }
 
   #requireFile(): void {
-    let problem = 'it is no regular file, and it is read twice';
+    let problem = 'it is not a regular file, and it is read twice';
     try {
       if (statSync(this.file).isFile()) return;
     } catch (cause) {

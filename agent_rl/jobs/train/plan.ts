@@ -79,7 +79,7 @@ export async function openedFacts(
   return { expectedS, memory, ...(tier !== undefined && { sandboxTier: tier }) };
 }
 
-/** Sandboxes come on top of what the engine was checked for, and grow only as they are used: said, not refused. */
+/** Sandboxes come on top of what the engine was checked for, and grow only as they are used: a warning, not an error. */
 const beyondMemory = (bytes: number): string[] =>
   bytes <= machineBytes()
     ? []

@@ -10,7 +10,7 @@ import type { TrainingOptions } from './training-options.ts';
  * Trains an agent by reinforcement learning: preview, plan, baseline, training, evaluation, table.
  *
  * @returns what `summary.json` holds, and where the run lies.
- * @throws AgentRlError for what the user can mend; before anything is written wherever it can be known.
+ * @throws AgentRlError for what the user can fix, before anything is written wherever possible.
  */
 export async function train(options: TrainingOptions): Promise<JobResult> {
   const { trainSplit, evalSplit } = options.loaded.config.dataset;

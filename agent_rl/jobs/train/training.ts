@@ -103,7 +103,7 @@ export class Training {
     try {
       if (resume !== undefined) await this.#restore(trainer, resume);
       const result = await trainer.train(context.signal);
-      // The checkpoint of the last whole iteration is written; this is no result.
+      // The checkpoint of the last complete iteration is written, but there is no result.
       throwIfFailed(context.signal);
       return result;
     } finally {

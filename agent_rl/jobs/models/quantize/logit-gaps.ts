@@ -2,7 +2,7 @@ import type { Engine, Program, TensorSpec } from '../../../engine/engine.ts';
 import { rmsNorm, tf, type Tensor } from '../../../engine/ops.ts';
 import type { ModelConfig } from '../../../../model/config/architecture.ts';
 
-/** How far the predictions of two models are apart. Natural logarithms. */
+/** How far the predictions of two models differ. Natural logarithms. */
 export interface LogitGaps {
   /** Positions whose next token is known. */
   positions: number;

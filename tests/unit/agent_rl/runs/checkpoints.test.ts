@@ -9,7 +9,7 @@ import {
   pruneCheckpoints,
   readTrainerState,
   saveCheckpoint,
-  whatIsTorn,
+  corruption,
 } from '../../../../agent_rl/runs/checkpoints.ts';
 import { FakeLearner } from '../../../support/fake-learner.ts';
 import { miniMind3Folder } from '../../../support/minimind3.ts';
@@ -66,7 +66,7 @@ describe('a checkpoint', () => {
       'tokenizer_config.json',
       'trainer-state.json',
     ]);
-    expect(whatIsTorn(path)).toBeUndefined();
+    expect(corruption(path)).toBeUndefined();
     expect(readTrainerState(path)).toEqual({ iteration: 3, note: 'ü' });
   });
 
@@ -75,9 +75,9 @@ describe('a checkpoint', () => {
     cpSync(miniMind3Folder, textFolder, { recursive: true });
     writeBelow(textFolder, 'additional_chat_templates/tool_use.jinja', 'hi');
     const { path } = await save(5, { textFolder });
-    expect(whatIsTorn(path)).toBeUndefined();
+    expect(corruption(path)).toBeUndefined();
     writeBelow(path, 'additional_chat_templates/tool_use.jinja', 'ho');
-    expect(whatIsTorn(path)).toMatch(/tool_use.jinja is missing or is not what was written/);
+    expect(corruption(path)).toMatch(/tool_use.jinja is missing or is not what was written/);
   });
 
   test('that cannot be written whole does not appear, and the one before stays', async () => {
@@ -113,7 +113,7 @@ describe('a checkpoint', () => {
   ])('is torn when it %s', async (_, damage, problem) => {
     const { path } = await save(1);
     damage(path);
-    expect(whatIsTorn(path)).toMatch(problem);
+    expect(corruption(path)).toMatch(problem);
   });
 });
 
@@ -130,8 +130,8 @@ describe('the newest checkpoint', () => {
     writeBelow(folder, 'step-2/model.safetensors', 'other weights');
     expect(newestCheckpoint(folder, warn)).toBe(join(folder, 'step-1'));
     expect(warnings).toEqual([
-      `Checkpoint ${join(folder, 'step-3')} is passed over: it has no manifest.json.`,
-      `Checkpoint ${join(folder, 'step-2')} is passed over: model.safetensors is missing or is not what was written.`,
+      `Checkpoint ${join(folder, 'step-3')} is skipped: it has no manifest.json.`,
+      `Checkpoint ${join(folder, 'step-2')} is skipped: model.safetensors is missing or is not what was written.`,
     ]);
   });
 
