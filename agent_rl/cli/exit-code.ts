@@ -2,7 +2,7 @@ import { isNativeError } from 'node:util/types';
 
 import { errorCatalogue } from '../core/error-catalogue.ts';
 import { AgentRlError } from '../core/errors.ts';
-import { StrayFailure } from '../core/stray-failure.ts';
+import { StrayFailure } from '../core/stopping/stray-failure.ts';
 
 export const done = 0;
 export const runFailed = 1;

@@ -1,5 +1,5 @@
 import { AgentRlError, messageOf } from '../core/errors.ts';
-import { strayFailureOf } from '../core/stray-failure.ts';
+import { strayFailureOf } from '../core/stopping/stray-failure.ts';
 import { redactor } from '../telemetry/redact.ts';
 import type { MainOptions } from './command.ts';
 import { errorText, exitCodeOf, interrupted, runFailed, usersMistake } from './exit-code.ts';

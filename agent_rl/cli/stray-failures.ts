@@ -1,4 +1,4 @@
-import { StrayFailure, type StrayKind } from '../core/stray-failure.ts';
+import { StrayFailure, type StrayKind } from '../core/stopping/stray-failure.ts';
 
 /** Reports every failure of this process that nothing caught, in place of Node, which would end the process at once. */
 export function onStrayFailure(report: (failure: StrayFailure) => void): void {

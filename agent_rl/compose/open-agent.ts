@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 
-import { Cleanup } from '../core/cleanup.ts';
+import { Cleanup } from '../core/stopping/cleanup.ts';
 import { GENERATOR } from '../core/services/generator.ts';
 import type { OwnGenerator, Policy } from '../core/plugins/policy.ts';
 import type { RewardShared } from '../core/plugins/reward.ts';
@@ -25,7 +25,7 @@ import { pluginHooks } from './plugins/plugin-loader.ts';
 import { needsSandbox } from './plugins/plugin-needs.ts';
 import { requireAbilities } from './plugins/require-abilities.ts';
 import type { ResolvedRun } from './resolve-run.ts';
-import { abortableStart } from '../core/abort.ts';
+import { abortableStart } from '../core/stopping/abort.ts';
 
 export interface AgentOptions {
   /** Most episodes at once. */

@@ -5,7 +5,7 @@ import type { LossSpec } from '../core/services/learner.ts';
 import { EngineClient } from '../engine-thread/engine-client.ts';
 import type { EngineServiceOptions } from '../engine-thread/engine-service.ts';
 import type { ResolvedModel } from './resolve-model.ts';
-import { abortableStart } from '../core/abort.ts';
+import { abortableStart } from '../core/stopping/abort.ts';
 
 /** What neither the run file nor the model says of an engine. */
 export interface EngineRequest

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 
 import type { Config } from '../config/index.ts';
 import { openSandbox, type OpenedSandbox } from '../sandbox/open-sandbox.ts';
-import { abortableStart } from '../core/abort.ts';
+import { abortableStart } from '../core/stopping/abort.ts';
 
 /** Sandbox processes that a config asks for. */
 export const sandboxWorkers = ({ sandbox }: Config): number =>

@@ -56,7 +56,7 @@ export interface ResolvedRun {
   chosen: ChosenPlugins;
   model: ResolvedModel;
   tasks: RunTasks;
-  /** What the log must say of where settings were found, a sentence each. */
+  /** What the log must say of how settings were read, a sentence each. */
   notes: string[];
   /** How tool calls are written; absent when the policy does not ask for it. */
   format: ToolCallFormat | undefined;
@@ -92,7 +92,7 @@ export async function resolveRun(prepared: PreparedRun, request: RunRequest): Pr
       ? openToolCallFormat({ chosen, plugins, model: model.text })
       : undefined;
   const config = withAbsoluteConfig(found.config, { chosen, model });
-  const notes = shippedNotes(loaded);
+  const notes = [...shippedNotes(loaded), ...loaded.warnings];
   return { config, file: loaded.file, notes, chosen, model, tasks, format, isolated };
 }
 

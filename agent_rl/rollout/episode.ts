@@ -8,7 +8,7 @@ import { answerTurn } from './answer-turn.ts';
 import { combineRewards } from './combine-rewards.ts';
 import { EpisodeLog } from './episode-log.ts';
 import type { EpisodeMaker, EpisodeParts, EpisodeRequest } from './episode-parts.ts';
-import { abortable } from '../core/abort.ts';
+import { abortable } from '../core/stopping/abort.ts';
 
 /*
  * One episode: begin, then [act, run the calls, tell the environment, observe] until something ends it, then judge.

@@ -1,5 +1,5 @@
 import type { Config } from '../config/index.ts';
-import { Cleanup } from '../core/cleanup.ts';
+import { Cleanup } from '../core/stopping/cleanup.ts';
 import type { Learner } from '../core/services/learner.ts';
 import { createLog, type Log, writeFileAtomic } from '../telemetry/index.ts';
 import { lockRun } from '../telemetry/run-lock.ts';

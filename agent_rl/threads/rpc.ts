@@ -1,7 +1,7 @@
 import { isNativeError } from 'node:util/types';
 import { parentPort, workerData, type Worker } from 'node:worker_threads';
 
-import { type Deadline, inTime } from '../core/abort.ts';
+import { type Deadline, inTime } from '../core/stopping/abort.ts';
 import {
   fromSentError,
   type SentError,

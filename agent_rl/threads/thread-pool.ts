@@ -1,4 +1,4 @@
-import { type Deadline, type Timed, withDeadline } from '../core/abort.ts';
+import { type Deadline, type Timed, withDeadline } from '../core/stopping/abort.ts';
 import { messageOf } from '../core/errors.ts';
 import { type Methods, RpcClient } from './rpc.ts';
 import type { ThreadStart } from './thread.ts';

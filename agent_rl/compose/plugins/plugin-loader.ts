@@ -6,10 +6,10 @@ import { pathToFileURL } from 'node:url';
 import type { PluginRequest } from '../../config/index.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { packageRoot } from '../../core/package-root.ts';
-import { withDeadline } from '../../core/abort.ts';
+import { withDeadline } from '../../core/stopping/abort.ts';
 import { packageScheme } from './plugin-package-scheme.ts';
 import { isPlugin, type Plugins, withExports } from './registries.ts';
-import { throwIfStopped } from '../../core/abort.ts';
+import { throwIfStopped } from '../../core/stopping/abort.ts';
 import { watchImport } from './watch-import.ts';
 
 let hooksAreRegistered = false;

@@ -1,4 +1,4 @@
-import { throwIfFailed } from '../../core/stray-failure.ts';
+import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
 import type { Span } from '../../core/transcript.ts';
 import { runEpisode } from '../../rollout/episode.ts';

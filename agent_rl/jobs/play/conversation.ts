@@ -1,6 +1,6 @@
 import type { ExecutedCall, Turn } from '../../core/plugins/environment.ts';
 import { AgentRlError } from '../../core/errors.ts';
-import { throwIfFailed } from '../../core/stray-failure.ts';
+import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
 import { runEpisode } from '../../rollout/episode.ts';
 import type { EpisodeMaker, EpisodeRequest } from '../../rollout/episode-parts.ts';

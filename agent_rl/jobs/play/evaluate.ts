@@ -1,6 +1,6 @@
 import { openAgent } from '../../compose/open-agent.ts';
 import { resolveRun, type ResolvedRun } from '../../compose/resolve-run.ts';
-import { throwIfFailed } from '../../core/stray-failure.ts';
+import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import { rateText } from '../../runs/run-records.ts';
 import { evaluationSummary } from '../../runs/summary.ts';
 import { withProgress } from '../../telemetry/index.ts';

@@ -1,5 +1,5 @@
 import { AgentRlError } from '../../core/errors.ts';
-import { throwIfFailed } from '../../core/stray-failure.ts';
+import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import { mebibytes } from '../../telemetry/mebibytes.ts';
 
 /** What a job over a file used. Plain JSON. */

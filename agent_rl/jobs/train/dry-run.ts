@@ -1,7 +1,7 @@
 import { openEngine, playing } from '../../compose/open-engine.ts';
 import { tryRunSandbox } from '../../compose/open-run-sandbox.ts';
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
-import { abortableStart } from '../../core/abort.ts';
+import { abortableStart } from '../../core/stopping/abort.ts';
 import type { JobContext, JobResult } from '../job.ts';
 import { expectedSeconds } from './measure-speed.ts';
 import { openedFacts, planFacts, planText, trainingPlan } from './plan.ts';

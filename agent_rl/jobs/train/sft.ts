@@ -1,8 +1,8 @@
 import { openEngine } from '../../compose/open-engine.ts';
 import { resolveRun, type ResolvedRun } from '../../compose/resolve-run.ts';
-import { Cleanup } from '../../core/cleanup.ts';
+import { Cleanup } from '../../core/stopping/cleanup.ts';
 import { AgentRlError } from '../../core/errors.ts';
-import { throwIfFailed } from '../../core/stray-failure.ts';
+import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import type { EngineClient } from '../../engine-thread/engine-client.ts';
 import { OpenRun } from '../../runs/open-run.ts';
 import { SessionUsage } from '../../runs/session-usage.ts';

@@ -1,10 +1,10 @@
 import { openTrainableAgent, type TrainableAgent } from '../../compose/open-agent.ts';
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
-import { throwIfStopped } from '../../core/abort.ts';
+import { throwIfStopped } from '../../core/stopping/abort.ts';
 import { runLength } from '../../config/index.ts';
-import { Cleanup } from '../../core/cleanup.ts';
+import { Cleanup } from '../../core/stopping/cleanup.ts';
 import { AgentRlError } from '../../core/errors.ts';
-import { throwIfFailed } from '../../core/stray-failure.ts';
+import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import { paddedLength } from '../../learner/train-batch.ts';
 import { readTrainerState } from '../../runs/checkpoints.ts';
 import { OpenRun } from '../../runs/open-run.ts';

@@ -1,4 +1,4 @@
-import type { Deadline, Timed } from '../../core/abort.ts';
+import type { Deadline, Timed } from '../../core/stopping/abort.ts';
 import type { ToolResult, ToolSettings } from '../../core/plugins/tool.ts';
 import { ThreadPool } from '../../threads/thread-pool.ts';
 import { compiledTwin, moduleBeside } from '../../threads/thread.ts';

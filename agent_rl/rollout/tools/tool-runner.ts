@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 
-import { withDeadline } from '../../core/abort.ts';
+import { withDeadline } from '../../core/stopping/abort.ts';
 import type { ExecutedCall } from '../../core/plugins/environment.ts';
 import { KeyedRng } from '../../core/keyed-rng.ts';
 import { messageOf } from '../../core/errors.ts';

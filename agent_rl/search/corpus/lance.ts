@@ -4,7 +4,7 @@ import type * as Arrow from 'apache-arrow';
 import type * as LanceDb from '@lancedb/lancedb';
 import PQueue from 'p-queue';
 
-import { abortable } from '../../core/abort.ts';
+import { abortable } from '../../core/stopping/abort.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 
 export type Lance = typeof LanceDb;

@@ -7,7 +7,7 @@ import { Cassette, type RecordableCall } from './cassette/cassette.ts';
 import { hideSecrets } from '../../telemetry/redact.ts';
 import { rateLimitOf, unlimited } from './rate-limit.ts';
 import type { CommonWebSettings } from './settings.ts';
-import { abortable, inTime } from '../../core/abort.ts';
+import { abortable, inTime } from '../../core/stopping/abort.ts';
 import { WebClient } from './web-client.ts';
 import { WebFailure } from './web-failure.ts';
 

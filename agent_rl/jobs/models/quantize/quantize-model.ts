@@ -17,7 +17,7 @@ import { localModel } from '../../../../model/find/local-model.ts';
 import type { JobResult } from '../../job.ts';
 import type { QuantizeOptions } from './quantize-options.ts';
 import { refuseExisting } from '../../token-files/fresh-lines.ts';
-import { throwIfStopped } from '../../../core/abort.ts';
+import { throwIfStopped } from '../../../core/stopping/abort.ts';
 import { comparisonWindows } from './comparison-windows.ts';
 import { LayerComparison } from './layer-comparison.ts';
 import { adapterFolder, reportOf, tableOf } from './quantize-report.ts';

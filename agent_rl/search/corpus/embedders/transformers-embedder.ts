@@ -6,7 +6,7 @@ import PQueue from 'p-queue';
 
 import { AgentRlError, messageOf } from '../../../core/errors.ts';
 import type { EmbeddedAs, Embedder } from '../../../core/services/search.ts';
-import { abortable } from '../../../core/abort.ts';
+import { abortable } from '../../../core/stopping/abort.ts';
 import type { TransformersSettings } from '../settings.ts';
 import { unitVector } from './unit-vector.ts';
 

@@ -1,4 +1,4 @@
-import { abortable, type Deadline } from '../../../core/abort.ts';
+import { abortable, type Deadline } from '../../../core/stopping/abort.ts';
 import { ThreadNotStarted, ThreadPool } from '../../../threads/thread-pool.ts';
 import { moduleBeside } from '../../../threads/thread.ts';
 import type { PageAnswer } from './page-thread.ts';

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { train } from '../../../../agent_rl/cli/commands/train.ts';
 import type { TrainingOptions } from '../../../../agent_rl/jobs/train/training-options.ts';
 import { AgentRlError, type ErrorCode } from '../../../../agent_rl/core/errors.ts';
-import { StrayFailure } from '../../../../agent_rl/core/stray-failure.ts';
+import { StrayFailure } from '../../../../agent_rl/core/stopping/stray-failure.ts';
 import { commandLine } from '../../../support/command-line.ts';
 import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
 

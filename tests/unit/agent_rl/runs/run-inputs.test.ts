@@ -65,7 +65,7 @@ beforeEach(async () => {
 
 afterEach(() => process.chdir(started));
 
-describe("the config of a run", () => {
+describe('the config of a run', () => {
   test('names tasks, model and outputs by absolute paths, and is the same from anywhere', async () => {
     const { datasets, model, run: names } = load(run.config);
     expect([datasets[0]?.dir, model.path, names.outputDir]).toEqual(
@@ -125,7 +125,11 @@ describe('a run is not resumed', () => {
 });
 
 test('a run of version 0.1 is resumed on shipped tasks whose fields were renamed, with a note', async () => {
-  const shipped = await resolve(configFile, 'dataset.dir=dataset/search_tasks', 'dataset.format=search');
+  const shipped = await resolve(
+    configFile,
+    'dataset.dir=dataset/search_tasks',
+    'dataset.format=search',
+  );
   await begin(shipped);
   const inputs = await readInputs(sourcesOf(shipped));
   const evalTasks = ['42fabe9d2117fd210dc0582bb14b278e94c0331719e12059e076527d3600d8a5'];

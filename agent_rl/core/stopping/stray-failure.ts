@@ -1,6 +1,6 @@
 import { isNativeError } from 'node:util/types';
 
-import { messageOf } from './errors.ts';
+import { messageOf } from '../errors.ts';
 
 /** How a failure escaped. */
 export type StrayKind = 'rejection' | 'exception';

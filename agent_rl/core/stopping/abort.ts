@@ -1,4 +1,4 @@
-import { AgentRlError } from './errors.ts';
+import { AgentRlError } from '../errors.ts';
 import { throwIfFailed } from './stray-failure.ts';
 
 /** What `work` came to, or `'timeout'` when the deadline passed first. */
