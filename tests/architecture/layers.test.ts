@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
+import { readDocument } from '../support/markdown.ts';
 import { importCircles } from '../support/import-circles.ts';
 import { importsOf, sourceFiles, type SourceFile } from '../support/source-files.ts';
 
@@ -51,6 +52,14 @@ const files = sourceFiles(['agent_rl', 'dataset', 'model', 'scripts']);
 const numerical = /^(@tensorflow\/|onnxruntime|onnx-proto)/;
 
 describe('the rows of design.md', () => {
+  test('are the rows that are tested here', () => {
+    const lines = readDocument('design.md').match(/^\| \d+ +\|.*$/gm) ?? [];
+    const named = lines.map((line) => [...line.matchAll(/`([^`]+)`/g)].map(([, name]) => name));
+    expect(named.toReversed().map((row) => row.toSorted())).toEqual(
+      layers.map((row) => row.toSorted()),
+    );
+  });
+
   test('imports only point down', () => {
     expect(files.length).toBeGreaterThan(20);
     expect(files.flatMap(brokenRows)).toEqual([]);
