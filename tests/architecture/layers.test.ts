@@ -54,7 +54,9 @@ const numerical = /^(@tensorflow\/|onnxruntime|onnx-proto)/;
 describe('the rows of design.md', () => {
   test('are the rows that are tested here', () => {
     const lines = readDocument('design.md').match(/^\| \d+ +\|.*$/gm) ?? [];
-    const named = lines.map((line) => [...line.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
+    const named = lines.map((line) =>
+      [...line.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
+    );
     expect(named.toReversed().map((row) => row.toSorted())).toEqual(
       layers.map((row) => row.toSorted()),
     );
