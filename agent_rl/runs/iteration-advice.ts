@@ -18,8 +18,19 @@ const percent = (share: number): string => `${Math.round(100 * share)} %`;
 /** From this share of episodes on, something is wrong with most and not with a few. */
 const most = 0.5;
 
+/** What the advice depends on: it names only settings that the run has and does not use yet. */
+export interface AdvisedRun {
+  /** Whether it has a sandbox. */
+  sandbox?: boolean;
+  /** Whether rollout.resampleZeroVariance is enabled. */
+  resamples?: boolean;
+}
+
 /** What stands out in an iteration, with the settings that change it. Every remedy is in README's troubleshooting table. */
-export function iterationAdvice(metrics: Metrics): Advice[] {
+export function iterationAdvice(
+  metrics: Metrics,
+  { sandbox = true, resamples = false }: AdvisedRun = {},
+): Advice[] {
   const advice: Advice[] = [];
   const { 'rollout/episodes': episodes = 0, 'group/count': groups = 0 } = metrics;
   const { 'rollout/malformedCalls': malformed = 0, 'rollout/toolCallRate': callRate = 1 } = metrics;
@@ -30,7 +41,7 @@ export function iterationAdvice(metrics: Metrics): Advice[] {
     const { 'group/allRight': right = 0, 'group/allWrong': wrong = 0 } = metrics;
     advice.push({
       about: 'nothing-learned',
-      text: `Nothing was learned: all ${groups} groups have equal rewards (${right} all right, ${wrong} all wrong). Raise rollout.groupSize, set rollout.resampleZeroVariance.enabled, or give tasks the policy solves sometimes: easier ones or agent-rl sft first when all are wrong, harder ones when all are right.`,
+      text: `Nothing was learned: all ${groups} groups have equal rewards (${right} all right, ${wrong} all wrong). Raise rollout.groupSize, ${resamples ? '' : 'set rollout.resampleZeroVariance.enabled, '}or give tasks the policy solves sometimes: easier ones or agent-rl sft first when all are wrong, harder ones when all are right.`,
     });
   }
   if (callRate < most) {
@@ -60,7 +71,7 @@ export function iterationAdvice(metrics: Metrics): Advice[] {
   if (collect > most && tools > generation) {
     advice.push({
       about: 'slow-rollouts',
-      text: `${percent(collect)} of the time went into episodes, more of it into waiting for tools than into sampling (busy/collect, seconds/tools). Raise sandbox.workers or rollout.workers, or lower sandbox.wallS.`,
+      text: `${percent(collect)} of the time went into episodes, more of it into waiting for tools than into sampling (busy/collect, seconds/tools). ${sandbox ? 'Raise sandbox.workers or rollout.workers, or lower sandbox.wallS' : 'Raise rollout.workers, or lower the deadlines of the tools'}.`,
     });
   }
   return advice;

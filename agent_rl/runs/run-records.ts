@@ -16,7 +16,7 @@ import {
 import type { RunFolder } from './run-folder.ts';
 import type { Evaluation } from '../trainer/evaluate.ts';
 import type { TrainerObserver } from '../trainer/trainer-contracts.ts';
-import { iterationAdvice } from './iteration-advice.ts';
+import { type AdvisedRun, iterationAdvice } from './iteration-advice.ts';
 
 export interface RunRecordsOptions {
   folder: RunFolder;
@@ -26,6 +26,7 @@ export interface RunRecordsOptions {
   evalEpisodes: number;
   /** One log line per rollout. */
   logRollouts: boolean;
+  advised?: AdvisedRun;
 }
 
 /** Writes what a run does: metrics, trajectories, log lines and the progress bar. */
@@ -94,7 +95,7 @@ export class RunRecords implements TrainerObserver {
   }
 
   #advise(iteration: number, metrics: Metrics): void {
-    for (const { about, text } of iterationAdvice(metrics)) {
+    for (const { about, text } of iterationAdvice(metrics, this.options.advised)) {
       if (this.#advised.has(about)) continue;
       this.#advised.add(about);
       this.options.log.warn(`Iteration ${iteration}: ${text}`);

@@ -80,11 +80,11 @@ export async function openedFacts(
 }
 
 /** Sandboxes come on top of what the engine was checked for, and grow only as they are used: a warning, not an error. */
-const beyondMemory = (bytes: number): string[] =>
+const beyondMemory = (bytes: number, sandboxes: number): string[] =>
   bytes <= machineBytes()
     ? []
     : [
-        `  warning       that is more than the ${mebibytes(machineBytes())} of this machine: lower sandbox.workers, rollout.workers or algorithm.microBatchTokens`,
+        `  warning       that is more than the ${mebibytes(machineBytes())} of this machine: lower ${sandboxes > 0 ? 'sandbox.workers, ' : ''}rollout.workers or algorithm.microBatchTokens`,
       ];
 
 const percent = (share: number): string =>
@@ -111,7 +111,7 @@ export function planText(
     `  model         ${(facts.parameters / 1e6).toFixed(2)} M parameters on ${config.run.device}`,
     `  trained       ${(facts.trainedParameters / 1e6).toFixed(2)} M of them, ${percent(facts.trainedParameters / facts.parameters)}`,
     `  memory        about ${mebibytes(total)}: ${planInWords(memory)}, sandboxes ${mebibytes(sandboxes)}${sandboxTier === undefined ? '' : ` (${sandboxTier})`}`,
-    ...beyondMemory(total),
+    ...beyondMemory(total, facts.sandboxes),
     ...sandboxesSkipped.map((why) => `  warning       sandbox skipped: ${why}`),
     `  time          about ${Math.round(expectedS)} s`,
   ].join('\n');

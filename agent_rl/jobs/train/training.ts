@@ -155,7 +155,7 @@ export class Training {
   }
 
   #records(): RunRecords {
-    const { run, record, usage } = this.parts;
+    const { run, record, usage, agent } = this.parts;
     const { config } = run;
     return new RunRecords({
       folder: record.folder,
@@ -164,6 +164,10 @@ export class Training {
       iterations: runLength(config).last,
       evalEpisodes: trainingPlan(config, planFacts(run)).evalEpisodes,
       logRollouts: config.run.logRollouts,
+      advised: {
+        sandbox: agent.sandbox !== undefined,
+        resamples: config.rollout.resampleZeroVariance.enabled,
+      },
     });
   }
 

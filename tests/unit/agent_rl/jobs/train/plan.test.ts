@@ -99,6 +99,15 @@ describe('a plan', () => {
       return planText(config, given, trainingPlan(config, given), opened);
     };
     expect(text(0)).not.toContain('warning');
-    expect(text(1e6)).toContain('that is more than the');
+    expect(text(1e6)).toMatch(
+      /that is more than the .* lower sandbox\.workers, rollout\.workers or/,
+    );
+    const { memory } = opened;
+    const large = { ...opened, memory: { ...memory, total: 1e15 } };
+    const without = { ...facts, sandboxes: 0 };
+    const { sandboxTier: _none, ...engineAlone } = large;
+    expect(planText(config, without, trainingPlan(config, without), engineAlone)).toMatch(
+      /of this machine: lower rollout\.workers or/,
+    );
   });
 });
