@@ -102,8 +102,7 @@ describe('a plan', () => {
     expect(text(1e6)).toMatch(
       /that is more than the .* lower sandbox\.workers, rollout\.workers or/,
     );
-    const { memory } = opened;
-    const large = { ...opened, memory: { ...memory, total: 1e15 } };
+    const large = { ...opened, memory: { ...opened.memory, total: 1e15 } };
     const without = { ...facts, sandboxes: 0 };
     const { sandboxTier: _none, ...engineAlone } = large;
     expect(planText(config, without, trainingPlan(config, without), engineAlone)).toMatch(
