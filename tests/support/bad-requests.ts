@@ -25,7 +25,11 @@ function deep(depth: number): unknown {
 export const badArguments: [string, () => unknown, RegExp][] = [
   ['a BigInt', () => 1n, /^args\[1\]\[1\] holds a BigInt; write \{"\$int": "digits"\}$/],
   ['a BigInt in a list', () => [[1n]], /^args\[1\]\[1\] holds a BigInt/],
-  ['what holds a BigInt behind an unknown tag', () => ({ $foo: 1n }), /^args\[1\]\[1\] holds what/],
+  [
+    'what holds a BigInt behind an unknown tag',
+    () => ({ $foo: 1n }),
+    /^args\[1\]\[1\] holds a value that cannot/,
+  ],
   ['undefined', () => undefined, /^args\[1\]\[1\] holds undefined; allowed are null, booleans/],
   ['a hole', () => Array.from({ length: 2 }).fill(1, 0, 1), /holds undefined/],
   ['nan', () => NaN, /^args\[1\]\[1\] holds NaN; write \{"\$float": "nan"\}$/],

@@ -57,7 +57,7 @@ describe('Files of a request', () => {
     async (content) => {
       const run = await ran('print(1)', { a: content });
       expect(run).toMatchObject({ status: 'bad_request' });
-      expect(run.message).toContain('no base64');
+      expect(run.message).toContain('not base64');
     },
   );
 

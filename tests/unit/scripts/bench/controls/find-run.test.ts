@@ -38,9 +38,9 @@ beforeEach(async () => {
   writeBelow(project, 'model/model.safetensors', 'first');
   writeBelow(project, 'runs/one/summary.json', '{"seed": 7, "interrupted": false}');
   const folder = runFolderAt(join(project, 'runs/one'));
-  const { dataset, model, ...rest } = load('run.seed=7');
+  const { model, ...rest } = load('run.seed=7');
   const absolute = {
-    dataset: { ...dataset, dir: join(project, 'tasks') },
+    datasets: [{ dir: join(project, 'tasks'), weight: 1 }],
     model: { ...model, path: join(project, 'model') },
   };
   writeRunConfig(folder, { ...rest, ...absolute });
