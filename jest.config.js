@@ -1,9 +1,10 @@
-export default {
+const environment = (name) => `<rootDir>/tests/support/${name}-environment.mjs`;
+
+const project = (displayName, folders, testEnvironment) => ({
+  displayName,
   // Machines differ in speed; no test asserts one.
-  testTimeout: 120_000,
-  maxWorkers: '100%',
-  testMatch: ['<rootDir>/tests/**/*.test.ts'],
-  testEnvironment: '<rootDir>/tests/support/shared-typed-arrays-environment.mjs',
+  testMatch: folders.map((folder) => `<rootDir>/tests/${folder}/**/*.test.ts`),
+  testEnvironment,
   extensionsToTreatAsEsm: ['.ts'],
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/runs', '<rootDir>/.cache'],
   transform: {
@@ -19,4 +20,14 @@ export default {
       },
     ],
   },
+});
+
+export default {
+  testTimeout: 120_000,
+  maxWorkers: '100%',
+  projects: [
+    project('unit', ['unit', 'property', 'architecture'], environment('no-process')),
+    project('sandbox', ['sandbox'], environment('shared-typed-arrays')),
+    project('e2e', ['e2e'], environment('shared-typed-arrays')),
+  ],
 };

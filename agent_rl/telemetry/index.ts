@@ -12,6 +12,6 @@ export {
   type Progress,
   withProgress,
 } from './progress.ts';
-export { hideSecrets, redactDeep, redactor } from './redact.ts';
+export { redactor } from './redact.ts';
 export { Stopwatch } from './stopwatch.ts';
 export { visibleControls } from './visible-controls.ts';

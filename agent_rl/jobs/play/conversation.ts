@@ -37,7 +37,7 @@ function callText({ call, result, status }: ExecutedCall): string {
 }
 
 /** A turn as the person reads it. */
-export function turnText({ message, calls }: Pick<Turn, 'message' | 'calls'>): string {
+function turnText({ message, calls }: Pick<Turn, 'message' | 'calls'>): string {
   const unread = (message.malformedCalls ?? []).map(
     ({ text, problem }) => `  a call that cannot be read (${problem}): ${indented(text)}`,
   );

@@ -63,7 +63,7 @@ describe('the lines to score', () => {
 
   test.each([
     ['nothing.jsonl', 'no such file'],
-    ['', 'it is no regular file'],
+    ['', 'it is not a regular file'],
   ])('come from a file that can be read twice, not from %j', async (name, why) => {
     const rows = new InputRows(join(folder, name), readScoreRow({ vocabSize: 9, maxPositions: 9 }));
     const error = await rejectionOf(rows.check(() => undefined));

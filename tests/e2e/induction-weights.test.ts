@@ -1,0 +1,67 @@
+import { beforeAll, expect, test } from '@jest/globals';
+
+import { tf } from '../../agent_rl/engine/ops.ts';
+import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
+import { lmHead } from '../../model/decoder/decoder-block.ts';
+import { causalMask, decoderHidden } from '../../model/decoder/decoder.ts';
+import { initialParameters, parameterSpecs } from '../../model/config/parameters.ts';
+import { ropeTablesUpTo } from '../../model/decoder/rope.ts';
+import { inductionParameters } from '../../scripts/starter-model/induction-weights.ts';
+import { searchStarterConfig } from '../../scripts/starter-model/starter-model-config.ts';
+
+beforeAll(async () => {
+  await tf.setBackend('cpu');
+});
+
+const config = { ...searchStarterConfig, vocabSize: 60, intermediateSize: 8 };
+
+const everyToken = Array.from({ length: config.vocabSize }, (_, token) => token);
+
+/** Which of some tokens fresh weights hold likeliest after a text. */
+function likeliestAfter(text: readonly number[], of = everyToken): number {
+  const weights = inductionParameters(config, new KeyedRng('test'));
+  const parameters = Object.fromEntries(
+    parameterSpecs(config).map(({ name, shape }) => [
+      name,
+      tf.tensor(weights.get(name) ?? new Float32Array(), [...shape]),
+    ]),
+  );
+  const { cos, sin } = ropeTablesUpTo(config, text.length);
+  const hidden = decoderHidden(config, parameters, {
+    tokens: tf.tensor2d([...text], [1, text.length], 'int32'),
+    cos: tf.tensor2d(cos, [text.length, config.headDim]),
+    sin: tf.tensor2d(sin, [text.length, config.headDim]),
+    mask: tf.tensor2d(causalMask(text.length), [text.length, text.length]),
+  });
+  const last = tf.slice(hidden, [text.length - 1, 0], [1, config.hiddenSize]);
+  const logits = tf.matMul(last, lmHead({ config, parameters }), false, true);
+  const among = tf.gather(tf.reshape(logits, [-1]), tf.tensor1d(of, 'int32'));
+  return of[tf.argMax(among).dataSync()[0] ?? -1] ?? -1;
+}
+
+test('has every tensor of an ordinary model, in its shape', () => {
+  const sizes = (all: ReadonlyMap<string, Float32Array>) =>
+    Object.fromEntries([...all].map(([name, values]) => [name, values.length]));
+  expect(sizes(inductionParameters(config, new KeyedRng('test')))).toEqual(
+    sizes(initialParameters(config, new KeyedRng('test'))),
+  );
+});
+
+test('goes on as the text went on before', () => {
+  const before = [11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25];
+  expect(likeliestAfter([...before, 13, 14])).toBe(15);
+  expect(likeliestAfter([...before, 19, 20, 21])).toBe(22);
+});
+
+test('of two places after the same token, takes the one whose token before it agrees too', () => {
+  const before = [30, 5, 41, 31, 32, 5, 42, 33, 34, 5, 43, 35];
+  const followed = [41, 42, 43];
+  expect(likeliestAfter([...before, 30, 5], followed)).toBe(41);
+  expect(likeliestAfter([...before, 32, 5], followed)).toBe(42);
+  expect(likeliestAfter([...before, 34, 5], followed)).toBe(43);
+});
+
+test('a model that has no room for it is refused', () => {
+  const narrow = { ...config, hiddenSize: 64 };
+  expect(() => inductionParameters(narrow, new KeyedRng('test'))).toThrow(RangeError);
+});

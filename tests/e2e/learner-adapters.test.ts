@@ -1,0 +1,267 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
+import type { LossSpec, TrainDatum } from '../../agent_rl/core/services/learner.ts';
+import { OnnxEngine } from '../../agent_rl/engine/onnx-engine.ts';
+import { LocalLearner } from '../../agent_rl/learner/local-learner.ts';
+import type { ProgramMemory } from '../../agent_rl/learner/program-memory.ts';
+import type { Adapter, ModelConfig } from '../../model/config/architecture.ts';
+import {
+  adapterParameter,
+  adapterScale,
+  adapterSpecs,
+  adapterTargets,
+} from '../../model/adapters/adapter.ts';
+import { elementCount, layerParameter, linearShapes } from '../../model/config/parameters.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { tinyModels, tinyWeights } from '../support/tiny-models.ts';
+
+let engine: OnnxEngine;
+beforeAll(() => {
+  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
+});
+afterAll(() => engine.close());
+const folder = temporaryFolder();
+
+const base = tinyModels['Qwen2 with biases, four query heads per key head and its own LM head']!;
+const adapter: Adapter = {
+  name: 'own',
+  rank: 3,
+  alpha: 6,
+  dropout: 0,
+  rankStabilised: false,
+  targets: adapterTargets(['all-linear']),
+};
+const config: ModelConfig = { ...base, adapters: [adapter] };
+const loss: LossSpec = {
+  name: 'ppo',
+  clipLow: 0.2,
+  clipHigh: 0.3,
+  kl: { kind: 'k3', weight: 0.1 },
+  temperature: 0.9,
+};
+const step = {
+  learningRate: 0.01,
+  beta1: 0.9,
+  beta2: 0.99,
+  eps: 1e-8,
+  weightDecay: 0,
+  maxGradNorm: Infinity,
+};
+
+/** Both matrices away from zero, so that each has a gradient. */
+const adapterWeights = (of: Adapter = adapter): Map<string, Float32Array> =>
+  new Map(
+    adapterSpecs(base, of).map(({ name, shape }) => {
+      const rng = new KeyedRng(5, name);
+      return [name, new Float32Array(elementCount(shape)).map(() => 0.3 * rng.normal())];
+    }),
+  );
+
+const data: readonly TrainDatum[] = [13, 7].map((length) => ({
+  tokens: Int32Array.from({ length }, (_, t) => (t * 5 + length) % 11),
+  weights: new Float32Array(length).fill(0.1, 3),
+  advantages: new Float32Array(length).fill(length === 7 ? -1 : 1),
+  oldLogProbs: new Float32Array(length).fill(-3),
+  refLogProbs: new Float32Array(length).fill(-3.1),
+}));
+
+interface Parts {
+  of?: ModelConfig;
+  weights?: ReadonlyMap<string, Float32Array>;
+  memory?: ProgramMemory;
+  microBatchTokens?: number;
+}
+
+function learnerOn({ of = config, weights, memory, microBatchTokens = 256 }: Parts = {}) {
+  const own = weights ?? (of === base ? new Map<string, Float32Array>() : adapterWeights());
+  const parameters = new Map([...tinyWeights(base), ...own]);
+  return new LocalLearner(engine, of, parameters, {
+    microBatchTokens,
+    adapter: { baseModel: 'base', seed: 4 },
+    publish: async () => undefined,
+    ...(memory && { memory }),
+  });
+}
+
+/** W + scale B A in every adapted layer, by loops. */
+function merged(weights = adapterWeights()): Map<string, Float32Array> {
+  const whole = tinyWeights(base);
+  for (let layer = 0; layer < base.layers; layer++) {
+    for (const module of adapter.targets) {
+      const [out, width] = linearShapes(base)[module];
+      const a = weights.get(adapterParameter(adapter, layer, module, 'A'))!;
+      const b = weights.get(adapterParameter(adapter, layer, module, 'B'))!;
+      const w = whole.get(layerParameter(layer, `${module}.weight`))!;
+      for (let o = 0; o < out; o++) {
+        for (let i = 0; i < width; i++) {
+          for (let r = 0; r < 3; r++) {
+            w[o * width + i]! += adapterScale(adapter) * b[o * 3 + r]! * a[r * width + i]!;
+          }
+        }
+      }
+    }
+  }
+  return whole;
+}
+
+const largestGap = (a: ArrayLike<number>, b: ArrayLike<number>): number =>
+  Math.max(...Array.from(a, (value, i) => Math.abs(value - b[i]!)));
+
+describe('a LocalLearner with an adapter', () => {
+  test('computes what the merged weights compute', async () => {
+    const whole = learnerOn({ of: base, weights: merged() });
+    const tokens = data.map((datum) => datum.tokens);
+    const options = { temperature: 1, which: 'policy' } as const;
+    const [apart, together] = [
+      await learnerOn().forward(tokens, options),
+      await whole.forward(tokens, options),
+    ];
+    for (const [i, row] of apart.entries())
+      expect(largestGap(row, together[i]!)).toBeLessThan(1e-5);
+  });
+
+  test("has the gradients that follow from the merged weights': scale dW A^T and scale B^T dW", async () => {
+    const [own, whole] = [learnerOn(), learnerOn({ of: base, weights: merged() })];
+    await own.forwardBackward(data, loss);
+    await whole.forwardBackward(data, loss);
+    const weights = adapterWeights();
+    for (const module of adapter.targets) {
+      const [out, width] = linearShapes(base)[module];
+      const [a, b] = (['A', 'B'] as const).map((which) =>
+        weights.get(adapterParameter(adapter, 1, module, which))!,
+      ) as [Float32Array, Float32Array];
+      const w = whole.gradientOf(layerParameter(1, `${module}.weight`))!;
+      const expectedA = new Float32Array(a.length);
+      const expectedB = new Float32Array(b.length);
+      for (let o = 0; o < out; o++) {
+        for (let i = 0; i < width; i++) {
+          for (let r = 0; r < 3; r++) {
+            expectedA[r * width + i]! += 2 * b[o * 3 + r]! * w[o * width + i]!;
+            expectedB[o * 3 + r]! += 2 * a[r * width + i]! * w[o * width + i]!;
+          }
+        }
+      }
+      const gradient = (which: 'A' | 'B') =>
+        own.gradientOf(adapterParameter(adapter, 1, module, which))!;
+      expect(largestGap(gradient('A'), expectedA)).toBeLessThan(1e-4);
+      expect(largestGap(gradient('B'), expectedB)).toBeLessThan(1e-4);
+    }
+  });
+
+  test('trains the adapter and nothing else', async () => {
+    const learner = learnerOn();
+    await learner.forwardBackward(data, loss);
+    expect(learner.gradientOf('model.layers.0.mlp.up_proj.weight')).toBeUndefined();
+    const before = learner.weightsSha256();
+    await learner.optimStep(step);
+    expect(learner.weightsSha256()).not.toBe(before);
+  });
+
+  test('has the model under the adapter as its reference', async () => {
+    const learner = learnerOn();
+    learner.freezeReference();
+    const tokens = data.map((datum) => datum.tokens);
+    const under = await learnerOn({ of: base, weights: new Map() }).forward(tokens, {
+      temperature: 1,
+      which: 'policy',
+    });
+    await learner.forwardBackward(data, loss);
+    await learner.optimStep(step);
+    const reference = await learner.forward(tokens, { temperature: 1, which: 'reference' });
+    for (const [i, row] of reference.entries()) expect(largestGap(row, under[i]!)).toBe(0);
+  });
+
+  test('adds several adapters up and trains the last', async () => {
+    const second = { ...adapter, name: 'second', targets: adapterTargets(['q_proj', 'v_proj']) };
+    const weights = new Map([...adapterWeights(), ...adapterWeights(second)]);
+    const learner = learnerOn({ of: { ...base, adapters: [adapter, second] }, weights });
+    learner.freezeReference();
+    const tokens = data.map((datum) => datum.tokens);
+    const reference = await learner.forward(tokens, { temperature: 1, which: 'reference' });
+    const first = await learnerOn().forward(tokens, { temperature: 1, which: 'policy' });
+    for (const [i, row] of reference.entries()) expect(largestGap(row, first[i]!)).toBe(0);
+    await learner.forwardBackward(data, loss);
+    expect(
+      learner.gradientOf(adapterParameter(adapter, 0, 'self_attn.q_proj', 'A')),
+    ).toBeUndefined();
+    expect(learner.gradientOf(adapterParameter(second, 0, 'self_attn.q_proj', 'A'))).toBeDefined();
+  });
+
+  test('goes on from its checkpoint with the same bits', async () => {
+    const [first, second] = [
+      learnerOn(),
+      learnerOn({
+        weights: new Map(
+          adapterSpecs(base, adapter).map(({ name, shape }) => [
+            name,
+            new Float32Array(elementCount(shape)),
+          ]),
+        ),
+      }),
+    ];
+    await first.forwardBackward(data, loss);
+    await first.optimStep(step);
+    await first.saveState(folder);
+    await second.loadState(folder);
+    for (const learner of [first, second]) {
+      await learner.forwardBackward(data, loss);
+      await learner.optimStep(step);
+    }
+    expect(second.weightsSha256()).toBe(first.weightsSha256());
+  });
+});
+
+describe('less memory', () => {
+  const kept: ProgramMemory = { recompute: 'none', logitBytes: 2 ** 20 };
+  const gradientsWith = async (
+    of: ModelConfig,
+    memory: ProgramMemory,
+    names: readonly string[],
+  ) => {
+    const learner = learnerOn({ of, memory });
+    const { logProbs } = await learner.forwardBackward(data, loss);
+    return { logProbs, gradients: names.map((name) => learner.gradientOf(name)!) };
+  };
+
+  test.each([
+    ['an adapter', config, adapterSpecs(base, adapter).map(({ name }) => name)],
+    ['the whole model', base, [...tinyWeights(base).keys()]],
+  ])('changes no gradient of %s', async (_, of, names) => {
+    // 100 bytes hold the logits of two positions of 11 tokens.
+    const cheap: ProgramMemory = { recompute: 'blocks', logitBytes: 100 };
+    const [a, b] = [await gradientsWith(of, kept, names), await gradientsWith(of, cheap, names)];
+    for (const [i, gradient] of a.gradients.entries())
+      expect(largestGap(gradient, b.gradients[i]!)).toBeLessThan(1e-6);
+    for (const [i, row] of a.logProbs.entries())
+      expect(largestGap(row, b.logProbs[i]!)).toBeLessThan(1e-6);
+  });
+});
+
+describe('dropout', () => {
+  const dropping: ModelConfig = { ...base, adapters: [{ ...adapter, dropout: 0.5 }] };
+  const name = adapterParameter(adapter, 0, 'mlp.down_proj', 'B');
+
+  test('changes the gradient and not the log-probabilities that are compared with the rollout', async () => {
+    const [without, with_] = [learnerOn(), learnerOn({ of: dropping })];
+    const plain = await without.forwardBackward(data, loss);
+    const dropped = await with_.forwardBackward(data, loss);
+    for (const [i, row] of plain.logProbs.entries())
+      expect(largestGap(row, dropped.logProbs[i]!)).toBeLessThan(1e-6);
+    expect(largestGap(with_.gradientOf(name)!, without.gradientOf(name)!)).toBeGreaterThan(1e-3);
+  });
+
+  test('drops the same of a sequence whatever shares its micro-batch, and other things in the next step', async () => {
+    const [together, apart] = [
+      learnerOn({ of: dropping }),
+      learnerOn({ of: dropping, microBatchTokens: 16 }),
+    ];
+    await together.forwardBackward(data, loss);
+    for (const datum of data) await apart.forwardBackward([datum], loss);
+    expect(largestGap(together.gradientOf(name)!, apart.gradientOf(name)!)).toBeLessThan(1e-6);
+    const before = Float32Array.from(apart.gradientOf(name)!);
+    await apart.optimStep({ ...step, learningRate: 1e-12 });
+    await apart.forwardBackward(data, loss);
+    expect(largestGap(apart.gradientOf(name)!, before)).toBeGreaterThan(1e-3);
+  });
+});

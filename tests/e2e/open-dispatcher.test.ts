@@ -1,0 +1,110 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer } from 'node:https';
+import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import { openDispatcher, proxiesOf } from '../../agent_rl/search/web/connection/open-dispatcher.ts';
+import { unlimited } from '../../agent_rl/search/web/rate-limit.ts';
+import { WebClient } from '../../agent_rl/search/web/web-client.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
+import { rejectionOf, thrownBy } from '../support/thrown.ts';
+
+const folder = temporaryFolder();
+const openssl = ['/usr/bin/openssl', '/usr/local/bin/openssl', '/opt/homebrew/bin/openssl'].find(
+  (path) => existsSync(path),
+);
+const withOpenssl = openssl === undefined ? describe.skip : describe;
+
+const patience = { timeoutS: 100, deadlineS: 100, maxRetries: 0, backoffFactor: 0, maxBytes: 4096 };
+
+async function got(url: string, options: { caFile?: string; environment?: object }) {
+  const environment = { ...options.environment };
+  const dispatcher = openDispatcher({ connections: 2, ...options, environment });
+  const client = new WebClient(dispatcher, unlimited, patience);
+  try {
+    const request = { url: new URL(url), method: 'GET' as const };
+    return (await client.send(request, new AbortController().signal)).body.toString();
+  } finally {
+    await client.close();
+  }
+}
+
+withOpenssl('https with an authority of one’s own', () => {
+  const caFile = join(folder, 'cert.pem');
+  let server: Server;
+  let proxy: Server;
+  const tunnels: string[] = [];
+  const port = (of: Server): number => (of.address() as AddressInfo).port;
+
+  beforeAll(async () => {
+    const names = 'subjectAltName=DNS:localhost,IP:127.0.0.1';
+    const key = join(folder, 'key.pem');
+    const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+    const subject = ['-days', '2', '-subj', '/CN=localhost', '-addext', names];
+    const files = ['-keyout', key, '-out', caFile];
+    execFileSync(openssl ?? '', ['req', '-x509', ...curve, ...subject, ...files], {
+      stdio: 'ignore',
+    });
+    const pair = { key: readFileSync(key), cert: readFileSync(caFile) };
+    server = createServer(pair, (_, response) => response.end('safe')).listen(0, '127.0.0.1');
+    const tunnel = createHttpServer();
+    tunnel.on('connect', ({ url = '' }: { url?: string }, socket: Socket) => {
+      tunnels.push(url);
+      const onward = connect(port(server), '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        onward.pipe(socket).pipe(onward);
+      });
+      onward.on('error', () => socket.destroy());
+      socket.on('error', () => onward.destroy());
+    });
+    proxy = tunnel.listen(0, '127.0.0.1');
+    await Promise.all([once(server, 'listening'), once(proxy, 'listening')]);
+  });
+  afterAll(() => {
+    server.close();
+    proxy.close();
+  });
+
+  test('is trusted when its file is named, and not otherwise', async () => {
+    const url = `https://127.0.0.1:${port(server)}/`;
+    expect(await got(url, { caFile })).toBe('safe');
+    expect(await rejectionOf(got(url, {}))).toMatchObject({ kind: 'network' });
+  });
+
+  test('goes through HTTPS_PROXY, unless NO_PROXY names the host', async () => {
+    const url = `https://localhost:${port(server)}/`;
+    const environment = { HTTPS_PROXY: `http://127.0.0.1:${port(proxy)}` };
+    expect(await got(url, { caFile, environment })).toBe('safe');
+    expect(tunnels).toEqual([`localhost:${port(server)}`]);
+    const direct = { ...environment, NO_PROXY: '127.0.0.1' };
+    expect(await got(url.replace('localhost', '127.0.0.1'), { caFile, environment: direct })).toBe(
+      'safe',
+    );
+    expect(tunnels).toHaveLength(1);
+  });
+});
+
+describe('what cannot be used is said at the start', () => {
+  test.each<[string, () => object]>([
+    ['a file that is not there', () => ({ caFile: join(folder, 'none.pem') })],
+    ['a file that is no certificate', () => ({ caFile: writeBelow(folder, 'x.pem', 'x') })],
+    ['a proxy that is no URL', () => ({ environment: { HTTPS_PROXY: 'not a url' } })],
+  ])('%s', (_name, options) => {
+    const open = () => openDispatcher({ connections: 1, environment: {}, ...options() });
+    expect(thrownBy(open).code).toBe('CONFIG_INVALID');
+  });
+});
+
+test('proxies are named in small or in capital letters, small ones first', () => {
+  expect(proxiesOf({ http_proxy: 'a', HTTP_PROXY: 'b', NO_PROXY: 'c' })).toEqual({
+    http: 'a',
+    https: 'a',
+    none: 'c',
+  });
+  expect(proxiesOf({})).toEqual({ http: '', https: '', none: '' });
+});

@@ -1,0 +1,236 @@
+import { cpSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+
+import type { ResolvedRun } from '../../agent_rl/compose/resolve-run.ts';
+import { sourcesOf } from '../../agent_rl/jobs/train/sources-of.ts';
+import { rewriteRunConfig, writeRunConfig } from '../../agent_rl/runs/run-config.ts';
+import { checkInputs, readInputs, writeInputs } from '../../agent_rl/runs/run-inputs.ts';
+import { loadConfig } from '../../agent_rl/config/index.ts';
+import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import { runFolderAt } from '../../agent_rl/runs/run-folder.ts';
+import { resolved } from '../support/resolved.ts';
+import { smallModelConfig, writeSmallModel } from '../support/small-model.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
+import { rejectionOf } from '../support/thrown.ts';
+import { tinyAdapter, tinyAdapterWeights } from '../support/tiny-adapter.ts';
+import { writeAdapter } from '../../model/adapters/adapter-files.ts';
+
+const root = temporaryFolder();
+const project = join(root, 'project');
+const elsewhere = join(root, 'elsewhere');
+const started = process.cwd();
+const row = (task: string): string => `{"task_id": "${task}", "prompt": "Count to ${task}."}\n`;
+const run = runFolderAt(join(project, 'runs', 'one'));
+const configFile = join(project, 'run.yaml');
+const load = (file: string, ...overrides: string[]) => loadConfig({ file, overrides }).config;
+const splits = { tasks: { train: 'train', evaluation: 'eval' } };
+const resolve = (file: string, ...overrides: string[]) => resolved(file, overrides, splits);
+
+/** Writes what a run leaves of how it began. */
+async function begin(begun: ResolvedRun): Promise<void> {
+  writeRunConfig(run, begun.config);
+  writeInputs(run, await readInputs(sourcesOf(begun)));
+}
+
+const check = async (file: string, ...overrides: string[]) =>
+  checkInputs(run, sourcesOf(await resolve(file, ...overrides)));
+
+beforeAll(async () => {
+  mkdirSync(project);
+  mkdirSync(elsewhere);
+  writeBelow(
+    project,
+    'run.yaml',
+    'dataset: {dir: tasks, format: plain}\nenvironment: {type: code_exec}\ntools: [{type: code_exec}]\nmodel: {path: model}\n',
+  );
+  await writeSmallModel(join(root, 'model'));
+});
+
+beforeEach(async () => {
+  process.chdir(project);
+  for (const split of ['train', 'eval']) writeBelow(project, `tasks/${split}.jsonl`, row(split));
+  cpSync(join(root, 'model'), join(project, 'model'), { recursive: true });
+  writeBelow(project, 'model/README.md', 'first');
+  // Same names with other contents, where a relative path would find them.
+  cpSync(join(project, 'tasks'), join(elsewhere, 'tasks'), { recursive: true });
+  writeBelow(elsewhere, 'tasks/train.jsonl', row('other'));
+  cpSync(join(root, 'model'), join(elsewhere, 'model'), { recursive: true });
+  writeBelow(elsewhere, 'model/generation_config.json', '{"bos_token_id": 1}');
+  mkdirSync(run.path, { recursive: true });
+  await begin(await resolve(configFile));
+  process.chdir(elsewhere);
+});
+
+afterEach(() => process.chdir(started));
+
+describe('the config of a run', () => {
+  test('names tasks, model and outputs by absolute paths, and is the same from anywhere', async () => {
+    const { datasets, model, run: names } = load(run.config);
+    expect([datasets[0]?.dir, model.path, names.outputDir]).toEqual(
+      ['tasks', 'model', 'runs'].map((name) => join(realpathSync(project), name)),
+    );
+    expect(await check(run.config)).toEqual([]);
+  });
+
+  test('names what ships with the package where it lies', async () => {
+    const places = ['dataset.dir=dataset/code_tasks', 'model.path=model/starter'];
+    writeRunConfig(run, (await resolve(configFile, ...places)).config);
+    const { datasets, model } = load(run.config);
+    const folder = join(packageRoot(), 'dataset', 'code_tasks');
+    expect(datasets).toEqual([{ dir: folder, weight: 1 }]);
+    expect(model.path).toBe(join(packageRoot(), 'model', 'starter'));
+    expect(isAbsolute(folder)).toBe(true);
+  });
+
+  test('is rewritten with what a resume overrides, and says what differs', () => {
+    const longer = load(run.config, 'train.iterations=77', 'rollout.workers=3');
+    expect(rewriteRunConfig(run, longer)).toEqual([
+      expect.stringMatching(/^rollout\.workers: \d+ -> 3$/),
+      expect.stringMatching(/^train\.iterations: \d+ -> 77$/),
+    ]);
+    expect(load(run.config).train.iterations).toBe(77);
+    expect(rewriteRunConfig(run, load(run.config))).toEqual([]);
+  });
+});
+
+describe('a run is not resumed', () => {
+  const refused = (file = run.config, ...overrides: string[]) =>
+    rejectionOf(check(file, ...overrides));
+
+  test('on the tasks that another working directory holds under the same name', async () => {
+    const { code, message } = await refused(configFile);
+    expect(code).toBe('CHECKPOINT_INVALID');
+    expect(message).toContain(join(realpathSync(elsewhere), 'tasks', 'train.jsonl'));
+    expect(message).toContain('the model it starts from');
+    expect(message).not.toContain('held-out');
+  });
+
+  test.each([
+    ['tasks to train on', 'tasks/train.jsonl'],
+    ['held-out tasks', 'tasks/eval.jsonl'],
+    ['model it starts from', 'model/config.json'],
+  ])('on other %s', async (what, file) => {
+    writeFileSync(join(project, file), `${readFileSync(join(project, file), 'utf8')} `);
+    const { code, message } = await refused();
+    expect(code).toBe('CHECKPOINT_INVALID');
+    expect(message).toContain(`by SHA-256, is the ${what}, now `);
+  });
+
+  test('with another seed', async () => {
+    const { message } = await refused(run.config, 'run.seed=7');
+    expect(message).toContain('with run.seed 7: it began with 42');
+  });
+});
+
+test('a run of version 0.1 is resumed on shipped tasks whose fields were renamed, with a note', async () => {
+  const shipped = await resolve(
+    configFile,
+    'dataset.dir=dataset/search_tasks',
+    'dataset.format=search',
+  );
+  await begin(shipped);
+  const inputs = await readInputs(sourcesOf(shipped));
+  const evalTasks = ['42fabe9d2117fd210dc0582bb14b278e94c0331719e12059e076527d3600d8a5'];
+  expect(inputs.sha256.evalTasks).not.toEqual(evalTasks);
+  writeInputs(run, { ...inputs, sha256: { ...inputs.sha256, evalTasks } });
+  expect(await check(run.config)).toEqual([
+    `${join(packageRoot(), 'dataset', 'search_tasks', 'eval.jsonl')}: fields of the file were renamed since the run began; the tasks are the same.`,
+  ]);
+});
+
+test('notes beside the model may change', async () => {
+  writeBelow(project, 'model/README.md', 'corrected');
+  expect(await check(run.config)).toEqual([]);
+});
+
+describe('a run over several sets of tasks', () => {
+  const folders = 'datasets=[{dir: tasks}, {dir: more}]';
+  beforeEach(async () => {
+    process.chdir(project);
+    for (const split of ['train', 'eval'])
+      writeBelow(project, `more/${split}.jsonl`, row(`more-${split}`));
+    await begin(await resolve(configFile, folders));
+    process.chdir(elsewhere);
+  });
+
+  test('names all of them by absolute paths', async () => {
+    expect(load(run.config).datasets.map(({ dir }) => dir)).toEqual(
+      ['tasks', 'more'].map((name) => join(realpathSync(project), name)),
+    );
+    expect(await check(run.config)).toEqual([]);
+  });
+
+  test.each([
+    ['tasks to train on', 'more/train.jsonl'],
+    ['held-out tasks', 'more/eval.jsonl'],
+  ])('is not resumed on other %s of the second set', async (what, file) => {
+    writeFileSync(join(project, file), `${readFileSync(join(project, file), 'utf8')}\n`);
+    const { code, message } = await rejectionOf(check(run.config));
+    expect(code).toBe('CHECKPOINT_INVALID');
+    expect(message).toContain(`is the ${what}, now `);
+    expect(message).toContain(join(realpathSync(project), file));
+  });
+
+  test('begun by version 0.1, which recorded the first set only, is resumed with a note', async () => {
+    const { seed, sha256 } = await readInputs(sourcesOf(await resolve(run.config)));
+    const { trainTasks, evalTasks, startModel } = sha256;
+    const [train, held] = [trainTasks[0], evalTasks[0]];
+    const old = { schema: 1, seed, sha256: { trainTasks: train, evalTasks: held, startModel } };
+    writeFileSync(join(run.path, 'inputs.json'), JSON.stringify(old));
+    expect(await check(run.config)).toEqual([
+      'The run was begun by version 0.1, which recorded the first data set only: 2 task files of the others were not checked.',
+    ]);
+    writeBelow(project, 'tasks/train.jsonl', row('other'));
+    expect((await rejectionOf(check(run.config))).message).toContain('tasks to train on');
+  });
+});
+
+describe('a run over adapters', () => {
+  const save = (name: string, under: string[] = []) =>
+    writeAdapter(join(project, name), smallModelConfig, {
+      adapter: tinyAdapter,
+      parameters: tinyAdapterWeights(smallModelConfig),
+      baseModel: join(realpathSync(project), 'model'),
+      under,
+    });
+  const overAdapters = (...overrides: string[]) =>
+    resolve(configFile, 'model.adapters=[lora]', ...overrides);
+  beforeEach(async () => {
+    await save('under');
+    await save('lora', [join(realpathSync(project), 'under')]);
+    process.chdir(project);
+    await begin(await overAdapters());
+    process.chdir(elsewhere);
+  });
+
+  test('names them by absolute paths', async () => {
+    expect(load(run.config).model.adapters).toEqual([join(realpathSync(project), 'lora')]);
+    expect(await check(run.config)).toEqual([]);
+  });
+
+  test.each(['under', 'lora'])('is not resumed over other weights of %s', async (name) => {
+    const file = join(project, name, 'adapter_model.safetensors');
+    writeFileSync(file, Buffer.concat([readFileSync(file).subarray(0, -1), Buffer.from([7])]));
+    const { code, message } = await rejectionOf(check(run.config));
+    expect(code).toBe('CHECKPOINT_INVALID');
+    expect(message).toContain('is the model it starts from');
+    expect(message).toContain(join(realpathSync(project), 'lora'));
+  });
+
+  test('is not resumed without them', async () => {
+    const { code } = await rejectionOf(check(run.config, 'model.adapters=[]'));
+    expect(code).toBe('CHECKPOINT_INVALID');
+  });
+
+  test('is not resumed over another model under an adapter that names it', async () => {
+    process.chdir(project);
+    await begin(await resolve(configFile, 'model.path=under'));
+    process.chdir(elsewhere);
+    expect(await check(run.config)).toEqual([]);
+    writeBelow(project, 'model/generation_config.json', '{}');
+    const { code } = await rejectionOf(check(run.config));
+    expect(code).toBe('CHECKPOINT_INVALID');
+  });
+});

@@ -1,0 +1,219 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { beforeAll, describe, expect, test } from '@jest/globals';
+
+import type { ScoreOptions } from '../../../agent_rl/jobs/token-files/score.ts';
+import { score } from '../../../agent_rl/jobs/token-files/score.ts';
+import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
+import { saveModel } from '../../../model/weights/load-model.ts';
+import { EngineService } from '../../../agent_rl/engine-thread/engine-service.ts';
+import { unquantized } from '../../../model/config/parameters.ts';
+import { tinyQuantizedModel } from '../../support/quantized-model.ts';
+import { plainLogProbs } from '../../support/plain-decoder.ts';
+import { temporaryFolder, writeBelow } from '../../support/temporary-folder.ts';
+import { rejectionOf } from '../../support/thrown.ts';
+import {
+  mergedInLoops,
+  saveTinyAdapter,
+  tinyAdapter,
+  tinyAdapterWeights,
+} from '../../support/tiny-adapter.ts';
+import { tinyModelConfig } from '../../support/tiny-model.ts';
+import { tinyWeights } from '../../support/tiny-models.ts';
+
+const folder = temporaryFolder();
+const model = join(folder, 'model');
+const parameters = tinyWeights(tinyModelConfig);
+beforeAll(() => saveModel(model, { config: tinyModelConfig, parameters, storedDtype: 'F32' }));
+
+const random = new KeyedRng(4, 'ids');
+const sequenceOf = (length: number): number[] =>
+  Array.from({ length }, () => Math.floor(random.uniform() * tinyModelConfig.vocabSize));
+
+/** Lengths on both sides of the batches' limits, and the shortest. */
+const sequences = [7, 40, 1, 16, 17, 2, 64, 33, 5, 90].map(sequenceOf);
+
+const fileOf = (name: string, ids: readonly (readonly number[])[]): string =>
+  writeBelow(folder, name, ids.map((one) => JSON.stringify({ ids: one })).join('\n'));
+
+interface Scored {
+  id?: string;
+  logprobs: readonly (number | null)[];
+}
+
+let files = 0;
+async function scored(over: Partial<ScoreOptions>): Promise<readonly Scored[]> {
+  const output = join(folder, `scored-${(files += 1)}.jsonl`);
+  await score({
+    model,
+    device: 'cpu',
+    engineThreads: 1,
+    input: join(folder, 'none.jsonl'),
+    output,
+    batchTokens: 64,
+    signal: new AbortController().signal,
+    print: () => undefined,
+    ...over,
+  });
+  const lines = readFileSync(output, 'utf8').trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as Scored);
+}
+
+describe('scoring', () => {
+  test('gives each line its log-probabilities, in order, as a decoder in plain loops has them', async () => {
+    const lines = await scored({ input: fileOf('all.jsonl', sequences) });
+    expect(lines.map(({ logprobs }) => logprobs.length)).toEqual(
+      sequences.map(({ length }) => length),
+    );
+    for (const [i, { logprobs }] of lines.entries()) {
+      const [first, ...rest] = logprobs;
+      expect(first).toBeNull();
+      const plain = plainLogProbs(tinyModelConfig, parameters, sequences[i] as number[]).slice(1);
+      expect(
+        Math.max(0, ...rest.map((value, t) => Math.abs(Number(value) - plain[t]!))),
+      ).toBeLessThan(1e-4);
+    }
+  });
+
+  test('gives a line the same alone as among others, in batches of any size', async () => {
+    const together = await scored({ input: fileOf('all.jsonl', sequences), batchTokens: 512 });
+    for (const [i, sequence] of sequences.entries()) {
+      const [alone] = await scored({ input: fileOf('one.jsonl', [sequence]), batchTokens: 32 });
+      const company = together[i]!.logprobs;
+      const differences = alone!.logprobs.map((value, t) =>
+        Math.abs(Number(value) - Number(company[t])),
+      );
+      expect(Math.max(...differences)).toBeLessThan(1e-6);
+    }
+  });
+
+  test('counts in adapters over the model, given apart or found by the folder of one', async () => {
+    const [one, two] = [join(folder, 'one'), join(folder, 'two')];
+    const second = { ...tinyAdapter, name: 'second', rank: 2, alpha: 1 };
+    await saveTinyAdapter(one, tinyModelConfig, { baseModel: model });
+    await saveTinyAdapter(two, tinyModelConfig, { adapter: second });
+    const merged = mergedInLoops(parameters, tinyAdapterWeights(tinyModelConfig), tinyModelConfig);
+    const both = mergedInLoops(
+      merged,
+      tinyAdapterWeights(tinyModelConfig, second),
+      tinyModelConfig,
+      second,
+    );
+    const ids = sequences[1]!;
+    const input = fileOf('adapted.jsonl', [ids]);
+    const expected = [merged, merged, both].map((weights) =>
+      plainLogProbs(tinyModelConfig, weights, ids),
+    );
+    const lines = [
+      await scored({ input, adapters: [one] }),
+      await scored({ input, model: one }),
+      await scored({ input, adapters: [one, two] }),
+    ].flat();
+    for (const [i, { logprobs }] of lines.entries()) {
+      const differences = logprobs.map((value, t) => Math.abs(Number(value) - expected[i]![t]!));
+      expect(Math.max(...differences)).toBeLessThan(1e-4);
+    }
+    const [plain] = await scored({ input });
+    expect(plain).not.toEqual(lines[0]);
+  });
+
+  test('of a model in four bits, stored so or quantised at load and under an adapter, is what the learner trains on', async () => {
+    const { config, weights, floats, meant } = await tinyQuantizedModel();
+    const [bytes, plain, own] = [join(folder, 'bytes'), join(folder, 'plain'), join(folder, 'own')];
+    await saveModel(bytes, { config, parameters: weights, storedDtype: 'F32' });
+    await saveModel(plain, { config: tinyModelConfig, parameters: floats, storedDtype: 'F32' });
+    await saveTinyAdapter(own, tinyModelConfig, { baseModel: bytes });
+    const ids = sequences[1]!;
+    const input = fileOf('quantised.jsonl', [ids]);
+    const quantize = { bits: 4, blockSize: 16 } as const;
+    const [stored] = await scored({ input, model: bytes });
+    const [atLoad] = await scored({ input, model: plain, quantize });
+    expect(atLoad).toEqual(stored);
+    const [adapted] = await scored({ input, model: own });
+    expect(await scored({ input, model: plain, quantize, adapters: [own] })).toEqual([adapted]);
+
+    const merged = mergedInLoops(meant, tinyAdapterWeights(tinyModelConfig), tinyModelConfig);
+    for (const [line, expected] of [
+      [stored, plainLogProbs(unquantized(config), meant, ids)],
+      [adapted, plainLogProbs(unquantized(config), merged, ids)],
+    ] as const) {
+      const differences = line!.logprobs.map((value, t) => Math.abs(Number(value) - expected[t]!));
+      expect(Math.max(...differences)).toBeLessThan(1e-4);
+    }
+    const service = await EngineService.open({
+      modelFolder: own,
+      seed: 1,
+      device: 'cpu',
+      threads: 1,
+      rows: 1,
+      maxContextTokens: 64,
+      microBatchTokens: 64,
+      reference: false,
+    });
+    const [learned] = await service.learner.forward([Int32Array.from(ids)], {
+      temperature: 1,
+      which: 'policy',
+    });
+    await service.close();
+    expect(adapted!.logprobs.slice(1).map((value) => Math.fround(Number(value)))).toEqual([
+      ...learned!.subarray(1),
+    ]);
+  });
+
+  test('tells of four-bit weights in its result, and quantises none twice', async () => {
+    const { config, weights } = await tinyQuantizedModel();
+    const bytes = join(folder, 'four');
+    await saveModel(bytes, { config, parameters: weights, storedDtype: 'F32' });
+    const options = {
+      device: 'cpu',
+      engineThreads: 1,
+      batchTokens: 64,
+      print: () => undefined,
+      signal: new AbortController().signal,
+      model: bytes,
+      input: fileOf('one.jsonl', [[1, 2]]),
+    };
+    const result = await score({ ...options, output: join(folder, 'four.jsonl') });
+    expect(result).toMatchObject({ model: bytes, quantization: { bits: 4, blockSize: 16 } });
+    const quantize = { bits: 4, blockSize: 16 } as const;
+    const error = await rejectionOf(scored({ model: bytes, input: options.input, quantize }));
+    expect(error.code).toBe('CONFIG_INVALID');
+    expect(error.message).toContain('in four bits already, in blocks of 16. Leave out --quantize');
+    const uneven = await rejectionOf(
+      scored({ input: options.input, quantize: { bits: 4, blockSize: 64 } }),
+    );
+    expect(uneven.message).toContain('which blocks of 64 do not divide');
+  });
+
+  test.each([
+    ['not-there', 'is not there'],
+    ['model', 'holds no adapter_config.json'],
+  ])('refuses the adapter %s, which %s', async (name, why) => {
+    const input = fileOf('one.jsonl', [[1]]);
+    const error = await rejectionOf(scored({ input, adapters: [join(folder, name)] }));
+    expect(error.code).toBe('MODEL_INVALID');
+    expect(error.message).toContain(why);
+  });
+
+  test('gives a name back with what it names', async () => {
+    const input = writeBelow(folder, 'named.jsonl', '{"id":"b","ids":[1,2]}\n{"ids":[3],"id":0}\n');
+    const [b, zero] = await scored({ input });
+    expect(b).toEqual({ id: 'b', logprobs: [null, expect.any(Number)] });
+    expect(zero).toEqual({ id: 0, logprobs: [null] });
+  });
+
+  test.each([
+    ['a line that is no row', { input: fileOf('wrong.jsonl', [[1], [24]]) }, 'DATASET_INVALID'],
+    ['no model', { model: join(folder, 'nowhere') }, 'MODEL_INVALID'],
+    ['an unknown device', { device: 'abacus' }, 'CONFIG_INVALID'],
+    ['a stop', { signal: AbortSignal.abort() }, 'INTERRUPTED'],
+  ])('leaves no output after %s', async (_, over, code) => {
+    const place = join(folder, code.toLowerCase());
+    const output = join(place, 'scored.jsonl');
+    const input = fileOf('right.jsonl', [[1, 2]]);
+    const error = await rejectionOf(scored({ input, output, ...over }));
+    expect(error.code).toBe(code);
+    expect(existsSync(place) ? readdirSync(place) : []).toEqual([]);
+  });
+});

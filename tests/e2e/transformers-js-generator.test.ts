@@ -1,0 +1,229 @@
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { Tensor, type PreTrainedModel } from '@huggingface/transformers';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+
+import type {
+  Generation,
+  GenerationRequest,
+  Generator,
+} from '../../agent_rl/core/services/generator.ts';
+import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import { greedy, unbiased } from '../../agent_rl/core/services/sampling.ts';
+import { OnnxEngine } from '../../agent_rl/engine/onnx-engine.ts';
+import { DecoderPrograms } from '../../agent_rl/generation/decoder-programs.ts';
+import { LocalGenerator } from '../../agent_rl/generation/local-generator.ts';
+import { openTransformersJs } from '../../agent_rl/generation/transformers-js/open-transformers-js.ts';
+import { TransformersJsGenerator } from '../../agent_rl/generation/transformers-js/transformers-js-generator.ts';
+import { exportOnnx } from '../../model/onnx/export-onnx.ts';
+import { openLanguageModelFolder } from '../../model/text/language-model.ts';
+import { loadModel } from '../../model/weights/load-model.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { rejectionOf } from '../support/thrown.ts';
+
+const starter = join(packageRoot(), 'model', 'starter');
+const folder = temporaryFolder();
+const exported = join(folder, 'starter');
+const options = {
+  modelFolder: exported,
+  device: 'cpu',
+  threads: 1,
+  maxContextTokens: 600,
+  dtype: 'fp32',
+} as const;
+
+const { tokenizer, stopTokens } = await openLanguageModelFolder(starter);
+const prompt = tokenizer.encodeTemplate(
+  '<|im_start|>user\nWrite add(a, b).<|im_end|>\n<|im_start|>assistant\n',
+);
+
+let engine: OnnxEngine;
+let local: LocalGenerator;
+let generator: TransformersJsGenerator;
+beforeAll(async () => {
+  await exportOnnx(starter, exported);
+  const { config, parameters } = await loadModel(starter);
+  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
+  local = new LocalGenerator(new DecoderPrograms(engine, config, 600), {
+    rows: 8,
+    maxContextTokens: 600,
+  });
+  await local.setWeights(parameters, 0);
+  generator = await openTransformersJs(options);
+});
+afterAll(async () => {
+  await generator.close();
+  await engine.close();
+});
+
+/** Episodes of the test that runs, which hold rows of the engine's generator. */
+const episodes = new Set<string>();
+afterEach(() => {
+  for (const each of [local, generator]) for (const one of episodes) each.release(one);
+  episodes.clear();
+});
+
+const request = (
+  episode: string,
+  tokens: readonly number[],
+  over: Partial<GenerationRequest> = {},
+): GenerationRequest => ({
+  episode,
+  tokens,
+  maxTokens: 40,
+  stopTokens,
+  sampling: greedy,
+  key: { seed: 3, taskId: episode, sample: 0, turn: 0 },
+  ...over,
+});
+
+/** The same requests to both, their log-probabilities apart. */
+async function both(one: GenerationRequest): Promise<{ here: Generation; there: Generation }> {
+  episodes.add(one.episode);
+  const [here, there] = await Promise.all(
+    [local, generator].map((each: Generator) => each.generate(one)),
+  );
+  return { here: here!, there: there! };
+}
+
+describe('a generator on transformers.js', () => {
+  test.each([
+    ['greedy', greedy],
+    ['sampled', unbiased],
+    ['cooler', { ...unbiased, temperature: 0.6 }],
+    ['truncated', { ...unbiased, topK: 20, topP: 0.9 }],
+  ])('draws what the engine draws: %s', async (name, sampling) => {
+    for (const sample of [0, 1, 2]) {
+      const key = { seed: 3, taskId: name, sample, turn: 0 };
+      const { here, there } = await both(request(`${name} ${sample}`, prompt, { sampling, key }));
+      expect(there.tokens).toEqual(here.tokens);
+      expect(there).toMatchObject({ stop: here.stop, version: 0 });
+      for (const [i, logProb] of here.logProbs.entries()) {
+        expect(Math.abs(there.logProbs[i]! - logProb)).toBeLessThan(1e-4);
+      }
+    }
+  });
+
+  test('goes on with an episode where its last turn ended', async () => {
+    const first = await both(request('turns', prompt, { maxTokens: 10 }));
+    const more = tokenizer.encodeTemplate('<|im_end|>\n<|im_start|>user\nAgain.<|im_end|>\n');
+    const context = [...prompt, ...first.here.tokens, ...more];
+    const key = { seed: 3, taskId: 'turns', sample: 0, turn: 1 };
+    const second = await both(request('turns', context, { key }));
+    expect(second.there.tokens).toEqual(second.here.tokens);
+    const anew = await generator.generate(request('anew', context, { key }));
+    expect(anew.tokens).toEqual(second.there.tokens);
+  });
+
+  test('feeds a long prompt in pieces to the same end', async () => {
+    const long = Array.from({ length: 560 }, (_, i) => prompt[i % prompt.length]!);
+    const { here, there } = await both(request('long', long, { stopTokens: [] }));
+    expect(there.tokens).toEqual(here.tokens);
+    // 600 rounded up to a multiple of 16.
+    expect(there).toMatchObject({ stop: 'max-tokens' });
+    const full = await both(request('full', long, { stopTokens: [], maxTokens: 100 }));
+    expect(full.there.tokens).toHaveLength(608 - 560);
+    expect(full.there.tokens).toEqual(full.here.tokens);
+    expect(full.there.stop).toBe('context-full');
+  });
+
+  test('keeps the tokens of requests that are in flight together apart', async () => {
+    const names = ['a', 'b', 'c', 'd'];
+    const ask = (name: string) => generator.generate(request(name, prompt, { sampling: unbiased }));
+    const together = await Promise.all(names.map(ask));
+    for (const name of names) generator.release(name);
+    for (const [i, name] of names.entries()) expect(await ask(name)).toEqual(together[i]);
+    expect(new Set(together.map(({ tokens }) => tokens.join())).size).toBeGreaterThan(1);
+  });
+
+  test('ends what is aborted or released, and forgets it', async () => {
+    const abort = new AbortController();
+    const [first, second, third] = [
+      generator.generate(request('first', prompt, { stopTokens: [] }), abort.signal),
+      generator.generate(request('second', prompt, { stopTokens: [] })),
+      generator.generate(request('third', prompt, { maxTokens: 3, stopTokens: [] })),
+    ];
+    abort.abort();
+    generator.release('second');
+    expect(await first).toMatchObject({ tokens: [], stop: 'aborted' });
+    expect(await second).toMatchObject({ tokens: [], stop: 'aborted' });
+    expect(await third).toMatchObject({ stop: 'max-tokens' });
+    // Forgotten: a context that does not continue it is a new one.
+    expect((await generator.generate(request('second', [5, 6], { maxTokens: 1 }))).stop).toMatch(
+      /max-tokens|stop-token/,
+    );
+  });
+
+  test('forgets an episode that is released while the model runs', async () => {
+    const forward = (): Promise<Record<string, Tensor>> => {
+      released.release('gone');
+      const logits = new Tensor('float32', [0, 1], [1, 1, 2]);
+      return Promise.resolve({ logits, 'present.0.key': logits });
+    };
+    const model = { forward, dispose: () => Promise.resolve() } as unknown as PreTrainedModel;
+    const released = new TransformersJsGenerator(model, Tensor, 64);
+    const first = await released.generate(request('gone', [1, 2]));
+    expect(first).toMatchObject({ tokens: [], stop: 'aborted' });
+    // Were it kept, these would not continue it.
+    expect(await released.generate(request('gone', [5, 6]))).toEqual(first);
+  });
+
+  test('answers what leaves no room with no tokens', async () => {
+    const none = await generator.generate(request('none', prompt, { maxTokens: 0 }));
+    expect(none).toEqual({ tokens: [], logProbs: [], stop: 'max-tokens', version: 0 });
+    const long = Array.from({ length: 608 }, () => 5);
+    const full = await generator.generate(request('over', long));
+    expect(full).toEqual({ tokens: [], logProbs: [], stop: 'context-full', version: 0 });
+  });
+
+  test('refuses a context that does not continue its episode', async () => {
+    await generator.generate(request('changed', prompt, { maxTokens: 2 }));
+    const other = [9, ...prompt, 7, 7, 7];
+    expect(await rejectionOf(generator.generate(request('changed', other)))).toMatchObject({
+      code: 'GENERATION_FAILED',
+      message: expect.stringContaining('does not continue its own'),
+    });
+  });
+});
+
+describe('opening a generator on transformers.js', () => {
+  test('names the file that is missing and how to write it', async () => {
+    const part = join(folder, 'part');
+    cpSync(exported, part, { recursive: true });
+    rmSync(join(part, 'onnx'), { recursive: true });
+    expect(await rejectionOf(openTransformersJs({ ...options, modelFolder: part }))).toMatchObject({
+      code: 'MODEL_INVALID',
+      message: expect.stringMatching(/has no onnx\/model\.onnx.*agent-rl export/),
+    });
+    expect(await rejectionOf(openTransformersJs({ ...options, dtype: 'q8' }))).toMatchObject({
+      code: 'MODEL_INVALID',
+      message: expect.stringContaining('onnx/model_quantized.onnx'),
+    });
+  });
+
+  test('names a damaged model', async () => {
+    const damaged = join(folder, 'damaged');
+    cpSync(exported, damaged, { recursive: true });
+    cpSync(join(exported, 'config.json'), join(damaged, 'onnx', 'model.onnx'));
+    const error = await rejectionOf(openTransformersJs({ ...options, modelFolder: damaged }));
+    expect(error).toMatchObject({
+      code: 'MODEL_INVALID',
+      message: expect.stringContaining(`${damaged} cannot be opened`),
+    });
+  });
+
+  test('names the package that is missing, and devices it does not know', async () => {
+    const absent = () => Promise.reject(new Error('Cannot find package'));
+    expect(await rejectionOf(openTransformersJs(options, absent))).toMatchObject({
+      code: 'PLUGIN_LOAD_FAILED',
+      message: expect.stringContaining('npm install @huggingface/transformers@4.3.1'),
+    });
+    expect(
+      await rejectionOf(openTransformersJs({ ...options, device: 'tensorflow' })),
+    ).toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining('cpu, cuda or webgpu'),
+    });
+  });
+});

@@ -1,0 +1,142 @@
+import { relative } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+
+import { messageOf } from '../../agent_rl/core/errors.ts';
+import { chooseBackend, type SandboxType } from '../../agent_rl/sandbox/choose-backend.ts';
+import { openSandbox } from '../../agent_rl/sandbox/open-sandbox.ts';
+import { findPython } from '../../agent_rl/sandbox/native/find-python.ts';
+import { hasNativePython, offersLevel } from '../support/python.ts';
+
+const strongest = offersLevel('ns') ? 'native:ns' : offersLevel('lite') ? 'native:lite' : 'pyodide';
+
+const tierOf = async (type: SandboxType, more = {}): Promise<string> => {
+  const { sandbox, tier } = await chooseBackend({ type, workers: 1, ...more });
+  try {
+    const { status, level } = await sandbox.execute({ kind: 'run', code: 'print(1)' });
+    expect(status).toBe('ok');
+    expect(level.startsWith(tier)).toBe(true);
+    return tier;
+  } finally {
+    await sandbox.close();
+  }
+};
+
+describe('The backend of a sandbox', () => {
+  test('is the strongest of the machine when none is named', async () => {
+    expect(await tierOf('auto')).toBe(strongest);
+  });
+
+  test('is pyodide when that is named, whatever else there is', async () => {
+    expect(await tierOf('pyodide')).toBe('pyodide');
+  });
+
+  test.each(['auto', 'pyodide'] as const)(
+    'is given no request that cannot be run when the type is %s, nor is any under way harmed',
+    async (type) => {
+      const limits = { wallS: 5 };
+      const sandbox = await openSandbox({ type, workers: 2, limits });
+      try {
+        const underWay = sandbox.execute({
+          kind: 'run',
+          code: 'import time\ntime.sleep(0.5)\nprint(1)',
+        });
+        for (const bad of [
+          undefined,
+          { kind: 'run', code: '', limits: { wallS: '5' } },
+          { kind: 'run', code: '', seed: NaN },
+        ]) {
+          const result = await sandbox.execute(bad as never);
+          expect(result).toMatchObject({ status: 'bad_request', stdout: '' });
+        }
+        expect(await underWay).toMatchObject({ status: 'ok', stdout: '1\n' });
+        expect(sandbox.counts).toEqual({ requests: 1, repeats: 0, incidents: 0 });
+      } finally {
+        await sandbox.close();
+      }
+    },
+  );
+
+  test('is skipped with its reason when it is not available', async () => {
+    const python = '/nowhere/python3';
+    const { sandbox, tier, skipped } = await chooseBackend({ type: 'auto', workers: 1, python });
+    await sandbox.close();
+    expect(tier).toBe('pyodide');
+    // One reason for both levels of the native sandbox, given once.
+    expect(skipped).toEqual([expect.stringMatching(/\/nowhere\/python3/)]);
+  });
+
+  test.each(['native', 'native:ns', 'native:lite'] as const)(
+    'is refused rather than weakened when %s is named',
+    async (type) => {
+      const chosen = chooseBackend({ type, workers: 1, python: '/nowhere/python3' });
+      await expect(chosen).rejects.toMatchObject({
+        code: 'SANDBOX_UNAVAILABLE',
+        message: expect.stringContaining(`No sandbox of type ${type} is available`),
+      });
+    },
+  );
+
+  test('has a module beyond the standard library or is refused', async () => {
+    const preload = ['no_such_module'];
+    const chosen = chooseBackend({ type: 'auto', workers: 1, preload });
+    await expect(chosen).rejects.toMatchObject({
+      code: 'SANDBOX_UNAVAILABLE',
+      message: expect.stringMatching(/no_such_module[^]*sandbox\.preload names no_such_module/),
+    });
+  });
+});
+
+describe('The settings of a remote sandbox', () => {
+  test.each([
+    [{ type: 'remote' }, /sandbox\.url is not set/],
+    [{ type: 'pyodide', url: 'http://h' }, /sandbox\.url has no effect with sandbox\.type pyodide/],
+    [{ type: 'auto', tokenEnv: 'T' }, /sandbox\.tokenEnv has no effect/],
+    [{ type: 'remote', url: 'http://h', python: '/p' }, /sandbox\.python has no effect/],
+    [{ type: 'pyodide', python: '/p' }, /sandbox\.python has no effect with sandbox\.type pyodide/],
+    [{ type: 'auto', url: 'http://h', tokenEnv: 'T' }, /sandbox\.url has[^]*sandbox\.tokenEnv has/],
+    [{ type: 'auto', workers: 0 }, /sandbox\.workers is 0; it must be a whole number/],
+    [{ type: 'remote', url: 'http://h', preload: ['numpy'] }, /sandbox\.preload has no effect/],
+  ] as const)('%j are refused where they have no effect or are missing', async (given, reason) => {
+    await expect(chooseBackend({ workers: 1, ...given })).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringMatching(reason),
+    });
+  });
+});
+
+/** Started by a name, a supervisor could not start itself anew. */
+const onLinux = hasNativePython ? test : test.skip;
+
+describe('Finding a Python', () => {
+  onLinux('finds a name on PATH and gives its whole path', async () => {
+    expect(findPython('python3')).toMatch(/^\/.*\/python3$/);
+    expect(findPython(relative('.', findPython('python3')))).toBe(findPython('python3'));
+  });
+
+  onLinux('starts a native sandbox by a name', async () => {
+    const python = 'python3';
+    const tier = await tierOf('auto', { python });
+    expect(tier).toBe(strongest);
+  });
+
+  test('takes one of this machine or says that there is none', () => {
+    const found = (): string => {
+      try {
+        return findPython();
+      } catch (error) {
+        return messageOf(error);
+      }
+    };
+    expect(found()).toMatch(hasNativePython ? /python3$/ : /native sandbox/);
+  });
+
+  test.each([
+    ['/bin/true', /: \/bin\/true does not print its version as a Python does\. Install one/],
+    ['no-such-python', /No program on PATH is named "no-such-python"\. Give the path/],
+    ['./no-such-python', new RegExp(`${process.cwd()}/no-such-python does not start`)],
+    ['/bin/false', /\/bin\/false does not start/],
+  ])('refuses %s by name', (python, reason) => {
+    expect(() => findPython(python)).toThrow(hasNativePython ? reason : /native sandbox/);
+  });
+});

@@ -1,0 +1,304 @@
+import { describe, expect, test } from '@jest/globals';
+
+import type { CodeTask } from '../../agent_rl/core/tasks/code-task.ts';
+import type { EpisodeEnd, Turn, Verdict } from '../../agent_rl/core/plugins/environment.ts';
+import type { Sandbox } from '../../agent_rl/core/services/sandbox.ts';
+import { CodeExecEnv } from '../../agent_rl/environments/code-exec/code-exec-env.ts';
+import type { CodeExecSettings } from '../../agent_rl/environments/code-exec/settings.ts';
+import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
+import { CodeExecTool } from '../../agent_rl/tools/code-exec/code-exec-tool.ts';
+import { describeEnvironmentContract } from '../contracts/environment-contract.ts';
+import { hasPython } from '../support/harness.ts';
+import { scriptedSandbox } from '../support/scripted-sandbox.ts';
+import { twoProcessSandbox } from '../support/two-process-sandbox.ts';
+
+const task: CodeTask = {
+  taskId: 't1',
+  prompt: 'Double the number.',
+  starterCode: '# read, then print',
+  compare: 'whitespace',
+  metadata: {},
+  tests: {
+    kind: 'stdin',
+    cases: [
+      { input: '1', output: '2', public: true },
+      { input: '2', output: '4' },
+      { input: '5', output: '10' },
+    ],
+  },
+};
+
+const defaults: CodeExecSettings = {
+  judgedCall: 'last-call',
+  showStarterCode: false,
+  successReward: 1,
+  partialCredit: 0,
+  timeoutPenalty: 0,
+  turnLimitPenalty: 0,
+};
+
+/** Programs are words: `right` doubles, `half` doubles even numbers only, anything else prints nothing. */
+const words = (): ReturnType<typeof scriptedSandbox> =>
+  scriptedSandbox((request) => {
+    const number = Number('stdin' in request ? request.stdin : '0');
+    const doubles = request.code === 'right' || (request.code === 'half' && number % 2 === 0);
+    if (request.code === 'broken') return { status: 'sandbox_error', message: 'child died' };
+    return { stdout: doubles ? String(number * 2) : '' };
+  });
+
+const made = (settings: Partial<CodeExecSettings> = {}, sandbox: Sandbox = words(), given = task) =>
+  new CodeExecEnv(given, sandbox, { ...defaults, ...settings });
+
+interface Ran {
+  stdout?: string;
+  status?: 'ok' | 'error' | 'rejected' | 'timeout';
+}
+
+const ran = (index: number, code: string, { stdout = '2', status = 'ok' }: Ran = {}): Turn => {
+  const call = { id: `call_${index}_0`, name: 'code_exec', arguments: { code } };
+  const data = {
+    status: 'ok',
+    stdout,
+    stderr: '',
+    stdoutBytes: 0,
+    stderrBytes: 0,
+    truncated: false,
+    wallMs: 1,
+    level: '',
+  };
+  const message = { role: 'assistant', content: '', toolCalls: [call] } as const;
+  return { index, message, calls: [{ call, status, wallMs: 1, result: { content: '', data } }] };
+};
+const says: Turn = { index: 9, message: { role: 'assistant', content: 'Done.' }, calls: [] };
+const { signal } = new AbortController();
+
+async function verdict(
+  env: CodeExecEnv,
+  turns: readonly Turn[],
+  end: EpisodeEnd = 'done',
+): Promise<Verdict> {
+  await env.start();
+  for (const turn of turns) if ((await env.step(turn, signal)).done) break;
+  return env.finish(end, signal);
+}
+
+describeEnvironmentContract('code_exec', {
+  plugin: CodeExecEnv,
+  create: () => made(),
+  winningTurns: [ran(0, 'right'), says],
+});
+
+describe('The first messages', () => {
+  test('are the prompt alone', async () => {
+    expect(await made().start()).toEqual([{ role: 'user', content: 'Double the number.' }]);
+  });
+
+  test('hold a system prompt and the starter code when asked for', async () => {
+    const messages = await made({ systemPrompt: 'Write Python.', showStarterCode: true }).start();
+    expect(messages.map(({ content }) => content)).toEqual([
+      'Write Python.',
+      'Double the number.\n\n# read, then print',
+    ]);
+  });
+});
+
+test('The tool is given the public case and never a hidden one', () => {
+  const call = { id: 'c', name: 'code_exec', arguments: {} };
+  expect(made().toolInputs(call)).toEqual({ stdin: '1' });
+  expect(made().toolInputs({ ...call, name: 'calculator' })).toEqual({});
+  const cases = [
+    { args: [2], expected: 4 },
+    { args: [1], expected: 2, public: true },
+  ];
+  const calls: CodeTask = { ...task, tests: { kind: 'calls', entry: 'f', cases } };
+  expect(made({}, words(), calls).toolInputs(call)).toEqual({ call: { entry: 'f', args: [1] } });
+});
+
+describe('A task of assert statements', () => {
+  const tests: CodeTask['tests'] = {
+    kind: 'asserts',
+    setup: 'secret = 7',
+    code: ['assert f(2) == 4', 'assert f(secret) == 49'],
+    public: ['assert f(1) == 1', 'assert f(3) == 9'],
+    entry: 'f',
+    names: ['f'],
+  };
+  const asserts: CodeTask = { ...task, tests };
+  const call = { id: 'c', name: 'code_exec', arguments: { code: 'c' } };
+  const verdicts = (...passed: boolean[]) => passed.map((one) => ({ passed: one }));
+
+  test('hands the tool its public statements, and never a hidden one', () => {
+    const statements = ['assert f(1) == 1', 'assert f(3) == 9'];
+    const given = { tests: { setup: 'secret = 7', statements, entry: 'f', names: ['f'] } };
+    expect(made({}, words(), asserts).toolInputs(call)).toEqual(given);
+    const { public: _, ...hidden } = tests;
+    expect(made({}, words(), { ...task, tests: hidden }).toolInputs(call)).toEqual({});
+  });
+
+  test.each([
+    [[true, true], [true, true], { reward: 1, success: true, repairedAfterError: 0 }],
+    [[true, false], [true, true], { reward: 1, success: true, repairedAfterError: 1 }],
+    [[true, true], [true, false], { reward: 0.2, success: false, repairedAfterError: 0 }],
+    [[true, true], [], { reward: 0, success: false, repairedAfterError: 0 }],
+  ])('with %j of the public and %j of the hidden passed', async (shown, hidden, expected) => {
+    const sandbox = scriptedSandbox(() => ({ verdicts: verdicts(...hidden) }));
+    const turn = ran(0, 'c');
+    const [executed] = turn.calls;
+    const data = { ...(executed?.result.data as object), verdicts: verdicts(...shown) };
+    const calls = turn.calls.map((one) => ({ ...one, result: { content: '', data } }));
+    const env = made({ partialCredit: 0.4 }, sandbox, asserts);
+    const { reward, success, metrics } = await verdict(env, [{ ...turn, calls }, says]);
+    const repairedAfterError = metrics?.['repairedAfterError'];
+    expect({ reward, success, repairedAfterError }).toEqual(expected);
+    expect(
+      sandbox.requests.map((request) => 'tests' in request && request.tests.statements),
+    ).toEqual([['assert f(2) == 4', 'assert f(secret) == 49']]);
+  });
+
+  (hasPython ? describe : describe.skip)('With Python (skipped without python3)', () => {
+    test('is solved by the first program that passes the hidden ones too', async () => {
+      const sandbox = twoProcessSandbox();
+      const tool = new CodeExecTool(sandbox, {});
+      const env = made({ judgedCall: 'every-call' }, sandbox, asserts);
+      const played = async (code: string) => {
+        const context = { signal, inputs: env.toolInputs(call), random: new KeyedRng(1) };
+        const result = await tool.call({ code }, context);
+        const answered = { call: { ...call, arguments: { code } }, wallMs: 1, result } as const;
+        const executed = { ...answered, status: result.isError ? 'error' : 'ok' } as const;
+        const message = { role: 'assistant', content: '' } as const;
+        const { done } = await env.step({ index: 0, message, calls: [executed] }, signal);
+        return { content: result.content, done };
+      };
+      await env.start();
+      expect(await played('def f(x): return x')).toEqual({
+        content: 'passed: assert f(1) == 1\nfailed: assert f(3) == 9',
+        done: false,
+      });
+      expect(await played('def f(x): return {1: 1, 3: 9}[x]')).toEqual({
+        content: 'passed: assert f(1) == 1\npassed: assert f(3) == 9',
+        done: false,
+      });
+      expect(await played('print(5)\ndef f(x): return x * x')).toEqual({
+        content: '5\npassed: assert f(1) == 1\npassed: assert f(3) == 9',
+        done: true,
+      });
+      const { reward, metrics } = await env.finish('done', signal);
+      expect({ reward, repaired: metrics?.['repairedAfterError'] }).toEqual({
+        reward: 1,
+        repaired: 1,
+      });
+    });
+  });
+});
+
+describe('Judging the last call', () => {
+  test('waits until the policy replies without a call', async () => {
+    const sandbox = words();
+    const env = made({}, sandbox);
+    expect(await env.step(ran(0, 'right'), signal)).toEqual({ done: false });
+    expect(sandbox.requests).toEqual([]);
+    expect(await env.step(says, signal)).toEqual({ done: true });
+    expect(await env.finish('done', signal)).toMatchObject({
+      outcome: 'completed',
+      reward: 1,
+      success: true,
+      components: { success: 1 },
+    });
+    // Hidden inputs alone: 2 and 5.
+    expect(sandbox.requests.map((request) => 'stdin' in request && request.stdin)).toEqual([
+      '2',
+      '5',
+    ]);
+  });
+
+  test('takes the last program, right or wrong', async () => {
+    expect(await verdict(made(), [ran(0, 'right'), ran(1, 'wrong'), says])).toMatchObject({
+      outcome: 'wrong-answer',
+      reward: 0,
+      success: false,
+    });
+  });
+
+  test('counts a repair after a run that printed something else than the public case', async () => {
+    const repaired = await verdict(made(), [ran(0, 'x', { stdout: '7' }), ran(1, 'right'), says]);
+    expect(repaired).toMatchObject({
+      success: true,
+      metrics: { repairedAfterError: 1, codeExecCalls: 2 },
+    });
+    const atOnce = await verdict(made(), [ran(0, 'right'), says]);
+    expect(atOnce.metrics).toMatchObject({ repairedAfterError: 0, noCall: 0 });
+  });
+
+  test('rewards no talk without a call', async () => {
+    expect(await verdict(made(), [says])).toMatchObject({
+      outcome: 'wrong-answer',
+      reward: 0,
+      metrics: { noCall: 1 },
+    });
+  });
+
+  test('goes on after a malformed call', async () => {
+    const malformed: Turn = {
+      index: 0,
+      message: {
+        role: 'assistant',
+        content: '',
+        malformedCalls: [{ id: 'c', text: '', problem: '' }],
+      },
+      calls: [],
+    };
+    expect(await made().step(malformed, signal)).toEqual({ done: false });
+  });
+
+  test('does not judge a call that never ran', async () => {
+    const rejected = await verdict(made(), [ran(0, 'right', { status: 'rejected' }), says]);
+    expect(rejected).toMatchObject({ success: false, metrics: { noCall: 1 } });
+  });
+});
+
+describe('Judging every call', () => {
+  test('ends at the first program that solves the task', async () => {
+    const env = made({ judgedCall: 'every-call' });
+    expect(await env.step(ran(0, 'half'), signal)).toEqual({ done: false });
+    expect(await env.step(ran(1, 'right'), signal)).toEqual({ done: true });
+    expect(await env.finish('done', signal)).toMatchObject({
+      reward: 1,
+      metrics: { repairedAfterError: 1 },
+    });
+  });
+});
+
+describe('The reward', () => {
+  test('gives partial credit for the share of hidden cases, when asked to', async () => {
+    // `half` prints 4 for 2 and nothing for 5: one of two hidden cases.
+    expect(await verdict(made({ partialCredit: 0.4 }), [ran(0, 'half'), says])).toMatchObject({
+      reward: 0.2,
+      components: { partialCredit: 0.2 },
+      success: false,
+    });
+  });
+
+  test('takes penalties off, also from a success', async () => {
+    const settings = { timeoutPenalty: 0.1, turnLimitPenalty: 0.25 };
+    const late = await verdict(made(settings), [ran(0, 'right')], 'turn-limit');
+    expect(late).toMatchObject({
+      reward: 0.75,
+      success: true,
+      outcome: 'completed',
+      components: { success: 1, turnLimit: -0.25 },
+    });
+    const slow = [ran(0, 'x', { status: 'timeout' }), ran(1, 'wrong')];
+    const failed = await verdict(made(settings), slow, 'turn-limit');
+    expect(failed.reward).toBeCloseTo(-0.35, 12);
+    expect(failed).toMatchObject({ outcome: 'truncated-turns', components: { timeout: -0.1 } });
+  });
+
+  test('is absent when the sandbox failed, whatever was run before', async () => {
+    expect(await verdict(made(), [ran(0, 'broken'), says])).toMatchObject({
+      outcome: 'infrastructure-error',
+      problem: 'The sandbox failed: child died',
+      reward: undefined,
+      success: false,
+    });
+  });
+});

@@ -1,0 +1,273 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
+import type { CallsResult, JudgeResult, SessionRun } from '../../agent_rl/core/services/sandbox.ts';
+import { tools } from '../../agent_rl/core/plugins/tool.ts';
+import type { ToolResult, ToolSpec } from '../../agent_rl/core/plugins/tool.ts';
+import { CodeExecTool } from '../../agent_rl/tools/code-exec/code-exec-tool.ts';
+import type { CodeExecInputs } from '../../agent_rl/tools/code-exec/code-exec-tool.ts';
+import { describeToolContract } from '../contracts/tool-contract.ts';
+import { scriptedSandbox } from '../support/scripted-sandbox.ts';
+import { startedSandbox } from '../support/started-sandbox.ts';
+
+const contextOf = (inputs: CodeExecInputs = {}) => ({
+  signal: new AbortController().signal,
+  inputs: { ...inputs },
+  random: new KeyedRng(1),
+});
+
+const answered = (
+  result: Partial<CallsResult & JudgeResult>,
+  inputs?: CodeExecInputs,
+): Promise<ToolResult> =>
+  new CodeExecTool(
+    scriptedSandbox(() => result),
+    {},
+  ).call({ code: '' }, contextOf(inputs));
+
+const call = { entry: 'f', args: [1] };
+
+describe('code_exec shows', () => {
+  test.each<[string, Partial<CallsResult>, CodeExecInputs | undefined, string]>([
+    ['what was printed', { stdout: 'a\nb\n' }, undefined, 'a\nb'],
+    ['that nothing was', {}, undefined, '[no output]'],
+    ['a warning when it is all there is', { stderr: 'Warning: x\n' }, undefined, 'Warning: x'],
+    [
+      'what a function returned',
+      { results: [{ ok: true, value: [1, 'a'] }] },
+      { call },
+      "[1, 'a']",
+    ],
+    [
+      'prints before the value',
+      { stdout: 'x\n', results: [{ ok: true, value: null }] },
+      { call },
+      'x\nNone',
+    ],
+  ])('%s', async (_name, result, inputs, content) => {
+    expect(await answered(result, inputs)).toMatchObject({ content, isError: false });
+  });
+
+  test.each<[string, Partial<CallsResult>, CodeExecInputs | undefined, string]>([
+    [
+      'the exception and its line',
+      {
+        status: 'error',
+        stdout: 'x\n',
+        stderr: '  File "main.py", line 3, in f\n    1/0\nZeroDivisionError: no\n',
+      },
+      undefined,
+      'x\nError on line 3: ZeroDivisionError: no',
+    ],
+    [
+      'an exit code',
+      { status: 'error', exitCode: 3 },
+      undefined,
+      'Error: the program ended with code 3.',
+    ],
+    ['a timeout', { status: 'timeout', wallMs: 5010 }, undefined, 'Timed out after 5 s.'],
+    [
+      'lack of memory',
+      { status: 'memory_limit' },
+      undefined,
+      'Error: the program used too much memory.',
+    ],
+    ['a flood', { status: 'output_limit' }, undefined, 'Error: the program printed too much.'],
+    [
+      'why a call has no value',
+      {
+        results: [{ ok: false, problem: 'KeyError: 1' }],
+        stderr: 'File "main.py", line 2, in f\nKeyError: 1',
+      },
+      { call },
+      'Error on line 2: KeyError: 1',
+    ],
+    [
+      'a call that never came',
+      { status: 'timeout', wallMs: 1000 },
+      { call },
+      'Timed out after 1 s.',
+    ],
+  ])('%s as an error', async (_name, result, inputs, content) => {
+    expect(await answered(result, inputs)).toMatchObject({ content, isError: true });
+  });
+});
+
+describe('code_exec shows of public tests', () => {
+  const tests = { statements: ['assert f(1) == 1', 'assert f(2) == 4'] };
+  const pass = { passed: true };
+  const fail = { passed: false, problem: 'AssertionError: got 3' };
+
+  test('that all passed, after what was printed', async () => {
+    expect(await answered({ stdout: 'x\n', verdicts: [pass, pass] }, { tests })).toMatchObject({
+      content: 'x\npassed: assert f(1) == 1\npassed: assert f(2) == 4',
+      isError: false,
+    });
+  });
+
+  test('why one failed, unless that could quote the setup, which is hidden', async () => {
+    const shown = await answered({ verdicts: [pass, fail] }, { tests });
+    expect(shown).toMatchObject({
+      content: 'passed: assert f(1) == 1\nfailed: assert f(2) == 4 (AssertionError: got 3)',
+      isError: true,
+    });
+    const hidden = await answered(
+      { verdicts: [fail, pass] },
+      { tests: { ...tests, setup: 'x = 3' } },
+    );
+    expect(hidden).toMatchObject({
+      content: 'failed: assert f(1) == 1\npassed: assert f(2) == 4',
+      isError: true,
+    });
+  });
+
+  test('how the program ended where it did so before them', async () => {
+    const stderr = '  File "main.py", line 1\nZeroDivisionError: division by zero\n';
+    expect(
+      await answered({ status: 'error', stderr, verdicts: [fail, fail] }, { tests }),
+    ).toMatchObject({
+      content: 'Error on line 1: ZeroDivisionError: division by zero',
+      isError: true,
+    });
+    expect(await answered({ status: 'timeout', wallMs: 2000 }, { tests })).toMatchObject({
+      content: 'Timed out after 2 s.',
+      isError: true,
+    });
+    expect(await answered({ verdicts: [] }, { tests })).toMatchObject({ isError: true });
+  });
+
+  test('nothing of the sandbox but its judge', async () => {
+    const sandbox = scriptedSandbox(() => ({ verdicts: [pass, pass] }));
+    await new CodeExecTool(sandbox, {}).call({ code: 'c' }, contextOf({ tests }));
+    expect(sandbox.requests).toEqual([
+      { kind: 'judge', code: 'c', tests, limits: {}, seed: expect.any(Number) as unknown },
+    ]);
+  });
+});
+
+test('code_exec throws when the sandbox failed, so that the policy is not blamed', async () => {
+  await expect(answered({ status: 'sandbox_error', message: 'child died' })).rejects.toThrow(
+    'child died',
+  );
+});
+
+test('code_exec hands over input, limits and a seed of its own', async () => {
+  const sandbox = scriptedSandbox(() => ({}));
+  await new CodeExecTool(sandbox, { timeoutS: 3 }).call({ code: 'x' }, contextOf({ stdin: 'in' }));
+  expect(sandbox.requests).toEqual([
+    {
+      kind: 'run',
+      code: 'x',
+      stdin: 'in',
+      limits: { wallS: 3 },
+      seed: expect.any(Number) as unknown,
+    },
+  ]);
+});
+
+describe('With a real sandbox', () => {
+  const sandbox = startedSandbox();
+
+  describeToolContract('code_exec', {
+    plugin: CodeExecTool,
+    create: () => new CodeExecTool(sandbox(), {}),
+    goodArguments: { code: 'import random\nprint(input(), random.random())' },
+    badArguments: { code: 'print(' },
+    inputs: { stdin: 'hello\n' },
+  });
+
+  test('code_exec shows what f returned, and where it raised', async () => {
+    const tool = new CodeExecTool(sandbox(), {});
+    const f = (code: string) =>
+      tool.call({ code }, contextOf({ call: { entry: 'f', args: ['ab'] } }));
+    expect((await f('def f(a):\n    return a[::-1], 1.0')).content).toBe("('ba', 1.0)");
+    expect((await f('def f(a):\n    return a.x')).content).toBe(
+      "Error on line 2: AttributeError: 'str' object has no attribute 'x'",
+    );
+    expect((await f('x = 1')).content).toBe('NameError: the program defines no function named f');
+    expect((await f('def f(a:\n  pass')).content).toMatch(/^Error on line 1: SyntaxError: /);
+  });
+});
+
+describe('code_exec taken away', () => {
+  test('blank output hides what the program did, and the environment still sees it', async () => {
+    const blank = new CodeExecTool(
+      scriptedSandbox(() => ({ stdout: 'secret' })),
+      { output: 'blank' },
+    );
+    const result = await blank.call({ code: '' }, contextOf());
+    expect(result).toMatchObject({ content: '', isError: false });
+    expect(result.data).toMatchObject({ stdout: 'secret' });
+  });
+
+  test('unavailable runs nothing and says so', async () => {
+    const untouched = scriptedSandbox(() => {
+      throw new Error('the sandbox was used');
+    });
+    const result = await new CodeExecTool(untouched, { output: 'unavailable' }).call(
+      { code: '' },
+      contextOf(),
+    );
+    expect(result).toEqual({ content: 'Error: code_exec is not available.', isError: true });
+  });
+});
+
+describe('A session of code_exec', () => {
+  const inSession = (settings: object, results: readonly Partial<SessionRun>[]) => {
+    const waiting = [...results];
+    const sandbox = scriptedSandbox(() => waiting.shift() ?? {});
+    return { sandbox, tool: new CodeExecTool(sandbox, { session: true, ...settings }) };
+  };
+
+  test('runs one program after another in one interpreter', async () => {
+    const { sandbox, tool } = inSession({}, [{ stdout: '' }, { stdout: '3\n' }]);
+    await tool.call({ code: 'x = 3' }, contextOf());
+    expect(await tool.call({ code: 'print(x)' }, contextOf())).toMatchObject({ content: '3' });
+    expect(sandbox.requests.map((request) => request.code)).toEqual(['x = 3', 'print(x)']);
+    expect(sandbox.sessions).toBe(1);
+  });
+
+  test('prints what the public call returns at the end of the program', async () => {
+    const { sandbox, tool } = inSession({}, [{ stdout: '2\n' }]);
+    const args = [
+      1,
+      { $float: 'nan' },
+      { $tuple: [{ $set: [] }] },
+      { $dict: [['a', { $float: 'inf' }]] },
+    ];
+    await tool.call({ code: 'def f(*x): return 2' }, contextOf({ call: { entry: 'f', args } }));
+    expect(sandbox.requests[0]?.code).toBe(
+      "def f(*x): return 2\nprint(repr(f(1, float('NaN'), tuple([set([])]), {'a': float('Infinity')})))",
+    );
+  });
+
+  test('tells when the session ended, and why when its time is used up', async () => {
+    const crash = { status: 'signaled', signal: 'SIGSEGV', alive: false } as const;
+    const spent = {
+      status: 'timeout',
+      message: 'the programs of the session used up their 5 s together',
+      alive: false,
+    } as const;
+    const { tool } = inSession({ sessionS: 5 }, [crash, spent]);
+    expect((await tool.call({ code: '1' }, contextOf())).content).toBe(
+      'Error: the program crashed Python.\nThe session ended: variables and files are gone.',
+    );
+    expect((await tool.call({ code: '1' }, contextOf())).content).toBe(
+      'Error: the programs of the session used up their 5 s together.\nThe session ended: variables and files are gone.',
+    );
+  });
+
+  test('is told to the model', () => {
+    const configure = tools.specOf(CodeExecTool)?.configure as NonNullable<ToolSpec['configure']>;
+    expect(configure({})).toEqual({});
+    expect(configure({ session: true }).description).toMatch(/stay for your next programs/);
+    expect(() => configure({ sessionS: 5 })).toThrow('without session: true');
+  });
+
+  test('is closed with the episode', async () => {
+    const { sandbox, tool } = inSession({}, []);
+    await tool.call({ code: '1' }, contextOf());
+    await tool.close();
+    expect(sandbox.openSessions).toBe(0);
+  });
+});

@@ -1,0 +1,188 @@
+import { describe, expect, test } from '@jest/globals';
+import { array, assert, property } from 'fast-check';
+
+import { pythonRepr, pythonValueProblem } from '../../../agent_rl/core/python/python-value.ts';
+import type { PythonValue } from '../../../agent_rl/core/python/python-value.ts';
+import { compareValues } from '../../../agent_rl/sandbox/judge/compare-values.ts';
+import { hasPython, withHarness } from '../../support/harness.ts';
+import { pythonValues } from '../../support/python-values.ts';
+
+const back = `
+from harness.values import decode, encode
+print(json.dumps([json.loads(encode(decode(value))) for value in given]))`;
+
+/** What `encode` makes of the Python value that an expression gives, or the error. */
+function encoded(setup: string, expression = 'value'): unknown {
+  return withHarness(`
+from harness.values import encode
+${setup}
+try: print(json.dumps({'value': json.loads(encode(${expression}))}))
+except ValueError as error: print(json.dumps({'error': str(error)}))`);
+}
+
+(hasPython ? describe : describe.skip)('Values of the harness (skipped without python3)', () => {
+  test('come back from Python as they went', () => {
+    assert(
+      property(array(pythonValues, { minLength: 40, maxLength: 40 }), (values) => {
+        const returned = withHarness(back, values) as PythonValue[];
+        for (const [i, value] of values.entries()) {
+          expect(pythonValueProblem(returned[i])).toBeUndefined();
+          expect([returned[i], compareValues(returned[i], value, 'exact')]).toEqual([
+            returned[i],
+            true,
+          ]);
+        }
+      }),
+      { numRuns: 8 },
+    );
+  });
+
+  test('are shown as Python shows them', () => {
+    const values: PythonValue[] = [
+      [1, { $float: '-0.0' }, { $tuple: ['a'] }],
+      { $dict: [[{ $frozenset: [] }, { $bytes: 'AP8=' }]] },
+      { $complex: ['1.5', '-2.0'] },
+      { $bytearray: 'eg==' },
+    ];
+    const code =
+      'from harness.values import decode\nprint(json.dumps([repr(decode(v)) for v in given]))';
+    expect(withHarness(code, values)).toEqual([
+      "[1, -0.0, ('a',)]",
+      "{frozenset(): b'\\x00\\xff'}",
+      '(1.5-2j)',
+      "bytearray(b'z')",
+    ]);
+    expect(pythonRepr(values[0] ?? null)).toBe("[1, -0.0, ('a',)]");
+  });
+
+  test.each<[string, string, PythonValue]>([
+    [
+      'int',
+      'class A(int):\n    __repr__ = __str__ = lambda s: "5"\n    __index__ = __int__ = lambda s: 5\nvalue = A(3)',
+      3,
+    ],
+    [
+      'float',
+      'class A(float):\n    __repr__ = __str__ = lambda s: "5.0"\nvalue = A(0.5)',
+      { $float: '0.5' },
+    ],
+    [
+      'str',
+      'class A(str):\n    __repr__ = __str__ = __format__ = lambda s: "5"\n    __getitem__ = encode = lambda s, *a: "5"\nvalue = A("x")',
+      'x',
+    ],
+    [
+      'bytes',
+      'class A(bytes):\n    __bytes__ = __getitem__ = lambda s, *a: b"5"\nvalue = A(b"z")',
+      { $bytes: 'eg==' },
+    ],
+    [
+      'complex',
+      'class A(complex):\n    real = imag = 5.0\nvalue = A(1, 2)',
+      { $complex: ['1.0', '2.0'] },
+    ],
+    [
+      'list',
+      'class A(list):\n    __iter__ = lambda s: iter([5])\n    __len__ = lambda s: 1\n    __getitem__ = lambda s, i: 5\nvalue = A([1, 2])',
+      [1, 2],
+    ],
+    [
+      'tuple',
+      'class A(tuple):\n    __iter__ = lambda s: iter((5,))\nvalue = A((1, 2))',
+      { $tuple: [1, 2] },
+    ],
+    [
+      'set',
+      'class A(set):\n    __iter__ = lambda s: iter({5})\n    __contains__ = lambda s, x: True\nvalue = A({1})',
+      { $set: [1] },
+    ],
+    [
+      'dict',
+      'class A(dict):\n    items = lambda s: [("a", 5)]\n    __iter__ = lambda s: iter(["a"])\n    __getitem__ = lambda s, k: 5\nvalue = A(b=1)',
+      { $dict: [['b', 1]] },
+    ],
+    [
+      'dict with a default',
+      'import collections\nvalue = collections.defaultdict(lambda: 5, b=1)\nvalue["c"]',
+      {
+        $dict: [
+          ['b', 1],
+          ['c', 5],
+        ],
+      },
+    ],
+    [
+      'named tuple',
+      'import collections\nvalue = collections.namedtuple("P", "x y")(1, 2)',
+      { $tuple: [1, 2] },
+    ],
+    ['whole enum', 'import enum\nclass E(enum.IntEnum):\n    A = 3\nvalue = E.A', 3],
+  ])('leave as the bare value whatever a subclass of %s says', (_name, setup, value) => {
+    expect(encoded(setup)).toEqual({ value });
+  });
+
+  test.each([
+    [
+      'an object',
+      'class A: pass\nvalue = A()',
+      'returned a value of type A, which is not plain data',
+    ],
+    [
+      'a function',
+      'def value(): pass',
+      'returned a value of type function, which is not plain data',
+    ],
+    [
+      'a module',
+      'import math as value',
+      'returned a value of type module, which is not plain data',
+    ],
+    [
+      'an iterator',
+      'value = iter([1])',
+      'returned a value of type list_iterator, which is not plain data',
+    ],
+    [
+      'a type by a false name',
+      'class M(type):\n    @property\n    def __name__(c): return "int"\nclass A(metaclass=M): pass\nvalue = A()',
+      'returned a value of type A, which is not plain data',
+    ],
+    ['itself', 'value = []\nvalue.append([value])', 'returned a value that contains itself'],
+    [
+      'too deep a value',
+      'value = []\nfor _ in range(101): value = [value]',
+      'returned a value nested too deeply',
+    ],
+    ['too long a value', 'value = [0] * 400001', 'returned a value that is too large'],
+    ['too long a text', 'value = "x" * 5000000', 'returned a value that is too large'],
+  ])('that cannot leave are named: %s', (_name, setup, error) => {
+    expect(encoded(setup)).toEqual({ error });
+  });
+
+  test('are not what an object claims to be by __class__', () => {
+    const lie = 'class A:\n    @property\n    def __class__(s): return int\nvalue = A()';
+    expect(() => encoded(lie)).toThrow(/TypeError: .*__repr__.* requires a 'int' object/);
+  });
+
+  test('nested to the limit and of thousands of digits pass', () => {
+    expect(encoded('value = 1\nfor _ in range(100): value = [value]')).toHaveProperty('value');
+    expect(encoded('value = 10 ** 9000')).toEqual({ value: { $int: `1${'0'.repeat(9000)}` } });
+  });
+
+  test('are not changed by a program that patches what it finds', () => {
+    const patches = `
+import builtins, json.encoder, binascii
+builtins.len = builtins.isinstance = builtins.type = lambda *a: 0
+json.encoder.encode_basestring_ascii = lambda text: '"5"'
+binascii.b2a_base64 = lambda *a, **k: b'5'
+json_dumps = json.dumps
+text = encode({'a': (1, 2.5, b'z')})
+del builtins.type
+import os
+os.write(1, ('{"value":' + text + '}').encode())
+os._exit(0)`;
+    expect(withHarness(`from harness.values import encode\n${patches}`)).toEqual({
+      value: { $dict: [['a', { $tuple: [1, { $float: '2.5' }, { $bytes: 'eg==' }] }]] },
+    });
+  });
+});

@@ -1,0 +1,104 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+
+import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import { judgeCode } from '../../agent_rl/sandbox/judge/judge.ts';
+import { CodeTaskDataset } from '../../dataset/tasks/code-task-dataset.ts';
+import { humanEvalRowReader } from '../../dataset/tasks/human-eval-row.ts';
+import { hasPython } from '../support/harness.ts';
+import { twoProcessSandbox } from '../support/two-process-sandbox.ts';
+
+const prompt = 'import math\n\ndef helper(x): return x\n\ndef root(x):\n    """The root."""\n';
+const row = (changes: object = {}): object => ({
+  task_id: 'HumanEval/0',
+  prompt,
+  entry_point: 'root',
+  canonical_solution: '    return math.sqrt(x)\n',
+  test: 'def check(candidate):\n    assert candidate(4) == helper(2)\n',
+  ...changes,
+});
+
+describe('humanEvalRowReader', () => {
+  test('gives the tests what stands before the function, and of the program the function alone', () => {
+    expect(humanEvalRowReader()(row(), 1)).toEqual({
+      task: {
+        taskId: 'HumanEval/0',
+        prompt: `Complete this Python program. Answer with all of it.\n\n${prompt.trim()}`,
+        starterCode: prompt,
+        tests: {
+          kind: 'asserts',
+          setup:
+            'import math\n\ndef helper(x): return x\n\n\ndef check(candidate):\n    assert candidate(4) == helper(2)\n',
+          code: ['check(candidate)'],
+          entry: 'root',
+          names: ['root'],
+          classes: [],
+        },
+        compare: 'exact',
+        referenceSolution: `${prompt}    return math.sqrt(x)\n`,
+        metadata: { source: 'humaneval' },
+      },
+    });
+  });
+
+  test.each([
+    [
+      'prompt',
+      { prompt: 'def roots(x):\n' },
+      'must define root, which entry_point names, got no line "def root(".',
+    ],
+    ['test', { test: 'assert root(4) == 2' }, 'must define check, got no line "def check(".'],
+    ['entry_point', { entry_point: 'a b' }, 'must match pattern'],
+    ['extra', { extra: 1 }, 'is not a known key.'],
+  ])('names what is wrong with %s', (path, changes, text) => {
+    expect(humanEvalRowReader()(row(changes), 7)).toMatchObject({
+      problems: [{ line: 7, path, text: expect.stringContaining(text) as unknown }],
+    });
+  });
+});
+
+const fixture = join(packageRoot(), 'tests', 'fixtures', 'human-eval', 'tasks.jsonl');
+
+(hasPython ? describe : describe.skip)('Tasks in the format (skipped without python3)', () => {
+  const judged = async (change: (code: string) => string) => {
+    const { tasks } = await CodeTaskDataset.fromPath(fixture, { format: 'humaneval' });
+    const verdicts = tasks.map(({ referenceSolution = '', tests, compare }) =>
+      judgeCode(twoProcessSandbox(), { code: change(referenceSolution), tests, compare }),
+    );
+    return (await Promise.all(verdicts)).map(({ passed, total }) => `${passed} of ${total}`);
+  };
+
+  test('are passed by their references', async () => {
+    expect(await judged((code) => code)).toEqual(Array.from({ length: 5 }, () => '1 of 1'));
+  });
+
+  test.each([
+    [
+      'with a check of its own',
+      (code: string) => `${code}\ndef check(candidate): pass\ndef root(x): return 0`,
+    ],
+    ['that does nothing', () => ''],
+    [
+      'whose helper agrees with everything',
+      () =>
+        'class Yes(str):\n    __eq__ = lambda a, b: True\ndef shift(text): return ""\ndef unshift(text): return Yes()',
+    ],
+  ])('are not passed by a program %s', async (_name, change) => {
+    const passes = await judged((code) =>
+      change(code.replace(/^ {4}(?:return|if) .*$/gm, '    pass')),
+    );
+    expect(passes).toEqual(Array.from({ length: 5 }, () => '0 of 1'));
+  });
+});
+
+const file = process.env['HUMANEVAL_FILE'] ?? '';
+const describeWithFile = existsSync(file) ? describe : describe.skip;
+
+describeWithFile('The HumanEval file (skipped unless HUMANEVAL_FILE names it)', () => {
+  test('has 164 rows', async () => {
+    const { size } = await CodeTaskDataset.fromPath(file, { format: 'humaneval' });
+    expect(size).toBe(164);
+  });
+});

@@ -1,0 +1,123 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { evaluatePython, hasNativePython } from '../../support/python.ts';
+
+const withPython = hasNativePython ? describe : describe.skip;
+
+withPython('The first process of a namespace', () => {
+  // A session's first program may be done before this process runs again, and a signal that finds neither a handler nor
+  // a blocking is dropped by the kernel: the session would then be paused when it should go on.
+  test('holds the signals that pause a session before there is a program, whose own mask is untouched', () => {
+    const masks = evaluatePython(`
+import os, signal, types
+from walls import jail, kernel
+
+masks = {}
+mask = lambda: sorted(signal.pthread_sigmask(signal.SIG_BLOCK, []))
+
+class Done(Exception):
+    pass
+
+def fork():
+    masks['before the program'] = mask()
+    return 0
+
+def program(_work):
+    masks['in the program'] = mask()
+    raise Done
+
+kernel.mount = kernel.die_with_parent = kernel.drop_capabilities = lambda *_, **__: None
+os.fork = fork
+namespace = object.__new__(jail.NamespaceJail)
+namespace._as_root, namespace._group = False, 1
+namespace._become = lambda _user: None
+try:
+    namespace.enter({'user': 1, 'limits': {'disk_mib': 1, 'entries': 1}}, 3, program)
+except Done:
+    print(json.dumps([masks, sorted([signal.SIGCHLD, signal.SIGRTMIN])]))`);
+    const [{ 'before the program': before, 'in the program': inside }, awaited] = masks as [
+      Record<string, readonly number[]>,
+      number[],
+    ];
+    expect(before).toEqual(awaited);
+    expect(inside).toEqual([]);
+  });
+});
+
+withPython('A copy that the kernel refuses', () => {
+  test('is reported with its reason, never taken for the copy itself', () => {
+    // CLONE_THREAD without what it needs.
+    const answer = evaluatePython(`
+from walls import kernel
+try:
+    kernel.clone(0x10000)
+except OSError as error:
+    print(json.dumps(error.errno))`);
+    const EINVAL = 22;
+    expect(answer).toBe(EINVAL);
+  });
+});
+
+withPython('Users of runs', () => {
+  const usersOf = (asRoot: boolean, taken: string): unknown =>
+    evaluatePython(`
+import os
+from walls import jail
+own = object.__new__(jail.NamespaceJail)
+own._as_root, own._spawned = ${asRoot ? 'True' : 'False'}, 0
+taken = ${taken}
+try:
+    print(json.dumps([own.next_user(taken) for _ in range(1000)]))
+except OSError as error:
+    print(json.dumps(str(error)))`);
+
+  test('come round again, but for those that still run', () => {
+    const users = usersOf(true, '{64002, 64005}') as number[];
+    expect(users.slice(0, 4)).toEqual([64001, 64003, 64004, 64006]);
+    expect(users.slice(998)).toEqual([64001, 64003]);
+  });
+
+  test('are said to be used up when all of them run', () => {
+    expect(usersOf(true, 'range(64000, 65000)')).toMatch(/all 1000 users for runs are in use/);
+  });
+
+  test('are the one there is without root', () => {
+    expect(new Set(usersOf(false, '{os.getuid()}') as number[])).toEqual(
+      new Set([process.getuid?.()]),
+    );
+  });
+});
+
+withPython('Threads of runs without root', () => {
+  const reportedOn = (release: string): unknown =>
+    evaluatePython(`
+import os, platform
+from walls import jail, kernel, root_folder
+platform.release = lambda: '${release}'
+os.getuid = lambda: 1000
+root_folder.enter_namespaces = lambda *_: None
+kernel.unshare = lambda _flags: None
+root_folder.keep_user = lambda *_: None
+print(json.dumps(jail.NamespaceJail([]).describe()['tasks']))`);
+
+  test.each([
+    ['5.14.0-1-amd64', 'own'],
+    ['6.1.0', 'own'],
+    ['5.13.19', 'shared'],
+    ['5.4.0-generic', 'shared'],
+  ])('are on Linux %s reported as %s', (release, reported) => {
+    expect(reportedOn(release)).toBe(reported);
+  });
+
+  test('are reported as shared where a namespace of its own is refused', () => {
+    const reported = evaluatePython(`
+import os
+from walls import jail, kernel, root_folder
+def refuse(_flags): raise PermissionError()
+os.getuid = lambda: 1000
+root_folder.enter_namespaces = lambda *_: None
+kernel.unshare = refuse
+print(json.dumps(jail.NamespaceJail([]).describe()['tasks']))`);
+    expect(reported).toBe('shared');
+  });
+});

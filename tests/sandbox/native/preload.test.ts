@@ -1,0 +1,53 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+
+import { NativeSandbox } from '../../../agent_rl/sandbox/native/native-sandbox.ts';
+import { offersLevel } from '../../support/python.ts';
+import { temporaryFolder, writeBelow } from '../../support/temporary-folder.ts';
+import { unhurried } from '../../support/sandbox-limits.ts';
+
+const folder = temporaryFolder();
+const level = offersLevel('ns') ? 'ns' : 'lite';
+const native = offersLevel(level) ? describe : describe.skip;
+
+/** A Python with packages of its own. */
+function pythonWith(modules: Readonly<Record<string, string>>): string {
+  const environment = join(folder, 'environment');
+  execFileSync('/usr/bin/python3', ['-m', 'venv', '--without-pip', environment]);
+  const python = join(environment, 'bin', 'python3');
+  const where = 'import sysconfig; print(sysconfig.get_path("purelib"))';
+  const packages = execFileSync(python, ['-c', where], { encoding: 'utf8' }).trim();
+  for (const [name, text] of Object.entries(modules)) writeBelow(packages, `${name}.py`, text);
+  return python;
+}
+
+native('A preloaded module', () => {
+  test('is there, and numerical libraries are set to one thread', async () => {
+    const python = pythonWith({
+      answers: 'import os\nVALUE = 42, os.environ["OPENBLAS_NUM_THREADS"]',
+    });
+    const sandbox = unhurried(await NativeSandbox.start({ level, python, preload: ['answers'] }));
+    try {
+      const code = 'import answers, os\nprint(answers.VALUE, os.environ["OMP_NUM_THREADS"])';
+      expect(await sandbox.execute({ kind: 'run', code })).toMatchObject({
+        status: 'ok',
+        stdout: "(42, '1') 1\n",
+      });
+    } finally {
+      await sandbox.close();
+    }
+  });
+
+  test('that starts threads is refused by name', async () => {
+    const python = pythonWith({
+      busy: 'import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()',
+    });
+    const started = NativeSandbox.start({ level, python, preload: ['busy'] });
+    await expect(started).rejects.toMatchObject({
+      code: 'SANDBOX_UNAVAILABLE',
+      message: expect.stringContaining('with busy imported there are 2 threads'),
+    });
+  });
+});

@@ -1,0 +1,229 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+
+import { packageRoot } from '../../../agent_rl/core/package-root.ts';
+import { messageOf } from '../../../agent_rl/core/errors.ts';
+import type { SandboxIncident } from '../../../agent_rl/sandbox/incident.ts';
+import { nativeLimits } from '../../../agent_rl/sandbox/native/native-limits.ts';
+import { SupervisorKeeper } from '../../../agent_rl/sandbox/native/supervisor-keeper.ts';
+import { evaluatePython, hasNativePython, offersLevel } from '../../support/python.ts';
+import { unhurriedLimits } from '../../support/sandbox-limits.ts';
+
+const limits = nativeLimits(unhurriedLimits);
+const program = (code: string) =>
+  ({ do: 'run', entry: 'run', limits, job: JSON.stringify({ code, seed: 0 }), stdin: '' }) as const;
+const printed = (reply: { stdout: string }): string =>
+  Buffer.from(reply.stdout, 'base64').toString();
+
+/** Processes whose command line holds a text. */
+const processesWith = (text: string): number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return readFileSync(join('/proc', pid, 'cmdline'), 'utf8').includes(text);
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+
+/** A folder that other users of the machine can pass through, as programs do. */
+function openFolder(parent: string, name: string): string {
+  chmodSync(parent, 0o755);
+  const folder = join(parent, name);
+  mkdirSync(folder);
+  chmodSync(folder, 0o755);
+  return folder;
+}
+
+const level = offersLevel('ns') ? 'ns' : offersLevel('lite') ? 'lite' : undefined;
+const native = level === undefined ? describe.skip : describe;
+
+native('A supervisor that dies', () => {
+  const incidents: SandboxIncident[] = [];
+  let keeper: SupervisorKeeper;
+  const started = async (): Promise<SupervisorKeeper> => {
+    incidents.length = 0;
+    const options = { python: '/usr/bin/python3', level: level ?? 'ns', preload: [] } as const;
+    keeper = new SupervisorKeeper(options, (incident) => incidents.push(incident));
+    await keeper.first();
+    return keeper;
+  };
+  const kill = async (): Promise<void> => {
+    const { pid } = await keeper.current();
+    process.kill(pid ?? 0, 'SIGKILL');
+  };
+  afterEach(() => keeper.close());
+
+  test('is started again, and what it was running is run once more', async () => {
+    await started();
+    const running = Array.from({ length: 3 }, (_, i) =>
+      keeper.ask(program(`import time\ntime.sleep(2)\nprint(${i})`)),
+    );
+    await wait(150);
+    await kill();
+    expect((await Promise.all(running)).map(printed)).toEqual(['0\n', '1\n', '2\n']);
+    expect(incidents.map(({ kind }) => kind).toSorted()).toEqual([
+      'replay',
+      'replay',
+      'replay',
+      'restart',
+    ]);
+  });
+
+  test('twice in a row is our own failure, and the next program runs', async () => {
+    await started();
+    const running = keeper.ask(program('import time\ntime.sleep(30)')).catch(messageOf);
+    await wait(150);
+    await kill();
+    await wait(300);
+    await kill();
+    expect(await running).toMatch(/supervisor is gone/);
+    expect(printed(await keeper.ask(program('print("on")')))).toBe('on\n');
+  });
+
+  test('between two programs is not noticed but in the incidents', async () => {
+    await started();
+    await kill();
+    await wait(100);
+    expect(printed(await keeper.ask(program('print(1)')))).toBe('1\n');
+    expect(incidents.map(({ kind }) => kind)).toEqual(['restart']);
+    // It said nothing, so there is nothing after a colon.
+    expect(incidents[0]?.message).toMatch(/it ended with SIGKILL(?!:)/);
+  });
+});
+
+const trainer = `
+import { NativeSandbox } from ${JSON.stringify(join(packageRoot(), 'dist/agent_rl/sandbox/native/native-sandbox.js'))};
+const sandbox = await NativeSandbox.start({ level: process.argv[2] });
+const limits = { wallS: 60 };
+const request = { kind: 'run', code: 'while True: pass', limits };
+for (let i = 0; i < 3; i++) void sandbox.execute(request);
+const session = sandbox.openSession({ limits });
+await session.run({ code: 'x = 1' });
+console.log('running');
+await new Promise(() => undefined);
+`;
+
+native('A trainer that is killed', () => {
+  // Of this checkout: another on the same machine may have sandboxes of its own.
+  const supervisor = join(packageRoot(), 'agent_rl/sandbox/native/python/main.py');
+  const offered = (['ns', 'lite'] as const).filter(offersLevel);
+
+  test.each(offered)('leaves no process and no folder behind at level %s', async (of) => {
+    const folder = mkdtempSync(join(tmpdir(), 'agent-rl-killed-'));
+    const work = openFolder(folder, 'work');
+    const mark = join(folder, 'trainer.mjs');
+    writeFileSync(mark, trainer);
+    const before = processesWith(supervisor);
+    const child = spawn(process.execPath, [mark, of], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, TMPDIR: work },
+    });
+    await once(child.stdout, 'data');
+    const during = processesWith(supervisor);
+    // Supervisor, zygote, and at least one process for each of four programs.
+    expect(during.length).toBeGreaterThanOrEqual(before.length + 6);
+    child.kill('SIGKILL');
+    const mine = new Set(during.filter((pid) => !before.includes(pid)));
+    const left = (): number[] => processesWith(supervisor).filter((pid) => mine.has(pid));
+    for (let i = 0; i < 50 && left().length > 0; i++) await wait(100);
+    expect(left()).toEqual([]);
+    expect(readdirSync(work)).toEqual([]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+});
+
+const lite = offersLevel('lite') ? describe : describe.skip;
+
+lite('The working folder of level lite', () => {
+  let parent: string;
+  let base: string;
+  beforeEach(() => {
+    parent = mkdtempSync(join(tmpdir(), 'agent-rl-parent-'));
+    base = openFolder(parent, 'work');
+  });
+  afterEach(() => rmSync(parent, { recursive: true, force: true }));
+  const options = () => ({ python: '/usr/bin/python3', level: 'lite', preload: [], base }) as const;
+
+  test('is gone after a start that fails', async () => {
+    const keeper = new SupervisorKeeper({ ...options(), preload: ['no_such_module'] }, () => {});
+    await expect(keeper.first()).rejects.toMatchObject({ code: 'SANDBOX_UNAVAILABLE' });
+    expect(readdirSync(base)).toEqual([]);
+  });
+
+  test('is swept at the end when its supervisor died', async () => {
+    const kinds: string[] = [];
+    const keeper = new SupervisorKeeper(options(), ({ kind }) => kinds.push(kind));
+    await keeper.first();
+    const { pid } = await keeper.current();
+    process.kill(pid ?? 0, 'SIGKILL');
+    await wait(200);
+    expect(readdirSync(base)).toHaveLength(1);
+    await keeper.close();
+    expect(readdirSync(base)).toEqual([]);
+    expect(kinds).toEqual(['swept']);
+  });
+});
+
+const withPython = hasNativePython ? describe : describe.skip;
+
+withPython('Working folders that a dead supervisor left', () => {
+  test('are swept, whatever is in them, and those in use are not', () => {
+    const parent = mkdtempSync(join(tmpdir(), 'agent-rl-swept-'));
+    const uid = process.getuid?.() ?? 0;
+    const stale = join(parent, `agent-rl-sandbox-${uid}-old`);
+    mkdirSync(join(stale, 'run-1', ...Array.from({ length: 40 }, () => 'deep')), {
+      recursive: true,
+    });
+    const outside = join(parent, 'outside');
+    writeFileSync(outside, 'kept');
+    const answer = evaluatePython(`
+import os
+from walls import work_folder
+os.symlink(${JSON.stringify(outside)}, ${JSON.stringify(join(stale, 'run-1', 'link'))})
+base, lock, swept = work_folder.open_base(${JSON.stringify(parent)})
+second, _, again = work_folder.open_base(${JSON.stringify(parent)})
+print(json.dumps([swept, again, os.path.isdir(base), os.path.isdir(second)]))`);
+    expect(answer).toEqual([1, 0, true, true]);
+    expect(existsSync(stale)).toBe(false);
+    expect(readFileSync(outside, 'utf8')).toBe('kept');
+    rmSync(parent, { recursive: true, force: true });
+  });
+
+  test('are removed however deep a program made them', () => {
+    const parent = mkdtempSync(join(tmpdir(), 'agent-rl-deep-'));
+    const answer = evaluatePython(`
+import os
+from walls import work_folder
+top = os.path.join(${JSON.stringify(parent)}, 'top')
+os.mkdir(top)
+here = os.getcwd()
+os.chdir(top)
+for i in range(5000):
+    os.mkdir('d')
+    os.chdir('d')
+os.chdir(here)
+os.chmod(os.path.join(top, 'd'), 0)
+work_folder.remove_tree(top)
+print(json.dumps(os.path.exists(top)))`);
+    expect(answer).toBe(false);
+    rmSync(parent, { recursive: true, force: true });
+  });
+});

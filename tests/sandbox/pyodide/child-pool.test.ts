@@ -1,0 +1,193 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import { packageRoot } from '../../../agent_rl/core/package-root.ts';
+import { ChildPool, KilledItsChildren } from '../../../agent_rl/sandbox/pyodide/child-pool.ts';
+import { findDistribution } from '../../../agent_rl/sandbox/pyodide/boot/distribution.ts';
+import type { ChildRequest, ChildSettings } from '../../../agent_rl/sandbox/pyodide/protocol.ts';
+import { escapedProbes } from '../../../agent_rl/sandbox/probes/probe-escapes.ts';
+import { SandboxChild } from '../../../agent_rl/sandbox/pyodide/sandbox-child.ts';
+import {
+  ensureSnapshot,
+  userCacheFolder,
+} from '../../../agent_rl/sandbox/pyodide/boot/snapshot.ts';
+
+const request = (code: string, wallMs = 5000): Omit<ChildRequest, 'id'> => ({
+  code,
+  stdin: '',
+  seed: 0,
+  wallMs,
+  memoryBytes: 256 * 1024 * 1024,
+});
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+const onLinux = process.platform === 'linux' ? test : test.skip;
+
+describe('Child processes', () => {
+  let settings: ChildSettings;
+  beforeAll(async () => {
+    const distribution = findDistribution();
+    const snapshotFolder = await ensureSnapshot(distribution, userCacheFolder());
+    settings = { snapshotFolder, pyodideFolder: distribution.folder };
+  });
+
+  test('that die are replaced, and the program is run once more', async () => {
+    const started: SandboxChild[] = [];
+    const pool = new ChildPool(settings, 1, (given) => {
+      const child = new SandboxChild(given);
+      started.push(child);
+      return child;
+    });
+    await pool.firstReady();
+    const result = pool.submit(request('import time\ntime.sleep(0.3)\nprint("done")'));
+    started[0]?.kill('the test says so');
+    expect(await result).toMatchObject({ status: 'ok', stdout: 'done\n' });
+    expect(started).toHaveLength(2);
+    await pool.close();
+  });
+
+  test('that die twice of one program give it up and serve the next', async () => {
+    const pool = new ChildPool(settings, 1, (given) => {
+      const child = new SandboxChild(given);
+      const run = child.run.bind(child);
+      child.run = (asked) => {
+        if (asked.code === 'deadly') child.kill('of this program');
+        return run(asked);
+      };
+      return child;
+    });
+    const deadly = pool.submit(request('deadly'));
+    const next = pool.submit(request('print("next")'));
+    await expect(deadly).rejects.toThrow('of this program');
+    await expect(deadly).rejects.toBeInstanceOf(KilledItsChildren);
+    expect(await next).toMatchObject({ stdout: 'next\n' });
+    await pool.close();
+  });
+
+  test('that are killed from outside say nothing of the program', async () => {
+    const pool = new ChildPool(settings, 1, (given) => {
+      const child = new SandboxChild(given);
+      const run = child.run.bind(child);
+      child.run = (asked) => {
+        if (asked.code !== 'print("next")' && child.pid) process.kill(child.pid, 'SIGKILL');
+        return run(asked);
+      };
+      return child;
+    });
+    const unlucky = pool.submit(request('print("unlucky")'));
+    const next = pool.submit(request('print("next")'));
+    await expect(unlucky).rejects.toMatchObject({ name: 'ChildDied', fromOutside: true });
+    expect(await next).toMatchObject({ stdout: 'next\n' });
+    await pool.close();
+  });
+
+  test('that cannot start are not started for ever', async () => {
+    const pool = new ChildPool({ ...settings, snapshotFolder: tmpdir() }, 1);
+    await expect(pool.submit(request('print(1)'))).rejects.toThrow(
+      /child process ended.*glue\.js/s,
+    );
+    await expect(pool.submit(request('print(1)'))).rejects.toThrow('glue.js');
+    await pool.close();
+  });
+
+  onLinux(
+    'use both instances of an ordinary judge again, and replace what a program broke',
+    async () => {
+      const child = new SandboxChild(settings);
+      const threads = (): string[] => readdirSync(`/proc/${child.pid}/task`);
+      let id = 0;
+      const run = async (more: Partial<ChildRequest>): Promise<string[]> => {
+        await child.ready();
+        await child.run({ ...request('def f(x): return x'), ...more, id: id++ });
+        await child.ready();
+        return threads();
+      };
+      const tests = { statements: ['assert f([1]) == [1]', 'assert f(1) == 2'] };
+      const task = { kind: 'judge', mostVerdictBytes: 9999, tests: JSON.stringify(tests) } as const;
+      const before = await run({});
+      const first = await run({ task });
+      expect(first).toHaveLength(before.length + 1);
+      for (let i = 0; i < 5; i++) expect(await run({ task })).toEqual(first);
+      const broken = await run({ task, code: 'import os\ndef f(x): os._exit(1)' });
+      expect(broken).toHaveLength(first.length);
+      expect(first.filter((thread) => !broken.includes(thread))).toHaveLength(1);
+      await child.end();
+    },
+  );
+
+  test('end with the process that started them, even when they are busy', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'agent-rl-orphan-'));
+    const dist = join(packageRoot(), 'dist', 'agent_rl', 'sandbox', 'pyodide');
+    const program = join(folder, 'trainer.mjs');
+    writeFileSync(
+      program,
+      `import { SandboxChild } from ${JSON.stringify(pathToFileURL(join(dist, 'sandbox-child.js')).href)};
+const child = new SandboxChild(${JSON.stringify(settings)});
+await child.ready();
+void child.run({ ...${JSON.stringify(request('while True: pass', 60_000))}, id: 1 });
+console.log(child.pid);`,
+    );
+    const trainer = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [output] = (await once(trainer.stdout, 'data')) as [Buffer];
+    const pid = Number(output.toString());
+    expect(isAlive(pid)).toBe(true);
+    trainer.kill('SIGKILL');
+    await once(trainer, 'exit');
+    const deadline = performance.now() + 30_000;
+    while (isAlive(pid) && performance.now() < deadline) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(isAlive(pid)).toBe(false);
+    rmSync(folder, { recursive: true, force: true });
+  });
+});
+
+describe('The snapshot', () => {
+  const cache = mkdtempSync(join(tmpdir(), 'agent-rl-cache-'));
+  afterAll(() => rmSync(cache, { recursive: true, force: true }));
+
+  test('may be made by two at once, also where a damaged one lies', async () => {
+    const distribution = findDistribution();
+    const place = join(cache, distribution.key);
+    mkdirSync(place);
+    writeFileSync(join(place, 'snapshot.bin'), 'cut off');
+    const made = await Promise.all([
+      ensureSnapshot(distribution, cache),
+      ensureSnapshot(distribution, cache),
+    ]);
+    expect(made).toEqual([place, place]);
+    expect(readdirSync(cache)).toEqual([distribution.key]);
+    expect(await ensureSnapshot(distribution, cache)).toBe(place);
+  });
+
+  test('is tried by probes that are believed when they say that they escaped', async () => {
+    const { folder } = findDistribution();
+    const settings = { snapshotFolder: join(cache, findDistribution().key), pyodideFolder: folder };
+    const probes = [
+      { name: 'a liar', code: 'escaped()' },
+      { name: 'an honest one', code: 'raise OSError' },
+    ];
+    expect(await escapedProbes(settings, probes)).toEqual(['a liar']);
+  });
+
+  test('names the folder it cannot be written to', async () => {
+    const file = join(cache, 'a-file');
+    writeFileSync(file, '');
+    await expect(ensureSnapshot(findDistribution(), join(file, 'cache'))).rejects.toThrow(
+      /could not be prepared in .*a-file/,
+    );
+  });
+});

@@ -1,0 +1,164 @@
+import { readdirSync } from 'node:fs';
+
+import { describe, expect, test } from '@jest/globals';
+
+import { descendants } from '../../support/descendants.ts';
+import { startedSandbox } from '../../support/started-sandbox.ts';
+
+interface Trace {
+  of: string;
+  leave: string;
+  /** Prints the same whether or not anything was left. */
+  look: string;
+}
+
+const stamps =
+  'import os\nfor path in ("/", "/tmp", "/home", "/dev/null", "/dev/stdin"):\n    seen = os.stat(path)\n    print(path, oct(seen.st_mode), seen.st_mtime_ns, seen.st_atime_ns, seen.st_ino)';
+
+const traces: readonly Trace[] = [
+  {
+    of: 'files and folders that have the name of a property of all objects',
+    leave:
+      'import os\nfor name in ("__proto__", "constructor", "/tmp/__proto__"):\n    os.mkdir(name)\n    open(name + "/__proto__", "w").write("left")\nos.symlink("x", "/__proto__")\nprint(os.listdir("."), os.listdir("/tmp"))',
+    look: 'import os\nprint([(p, os.listdir(p), os.path.lexists(p + "/__proto__"), os.path.exists(p + "/__proto__/__proto__")) for p in (".", "/tmp", "/")])',
+  },
+  {
+    of: 'flags of the standard streams',
+    leave:
+      'import fcntl\nfor i in range(3): fcntl.fcntl(i, fcntl.F_SETFL, 1)\nfor i in (0, 2): fcntl.fcntl(i, fcntl.F_SETFL, 0x7fffffff)',
+    look: 'import fcntl\nprint([fcntl.fcntl(i, fcntl.F_GETFL) for i in range(3)], input())',
+  },
+  {
+    of: 'doubled and replaced descriptors',
+    leave: 'import os\nos.dup2(0, 9)\nos.dup2(1, 0)\nprint(os.dup(2))',
+    look: 'import os\nprint(os.listdir("/proc/self/fd")[:3], os.dup(2), input())',
+  },
+  {
+    of: 'modes and times',
+    leave:
+      'import os\nos.utime("/home", (1, 1))\nos.chmod("/tmp", 0o700)\nopen("/tmp/x", "w")\nos.mkdir("/y")',
+    look: stamps,
+  },
+  {
+    of: 'removed folders',
+    leave: 'import os\nos.rmdir("/home/web_user")\nos.chdir("/")\nos.rename("/home", "/house")',
+    look: 'import os\nprint(os.listdir("/"), os.listdir("/home"), os.getcwd())',
+  },
+  {
+    of: 'names of hosts',
+    leave: 'import socket\nprint(socket.gethostbyname("the-hidden-input"))',
+    look: 'import socket\nprint(socket.gethostbyaddr("172.29.1.0"), socket.gethostbyname("other"))',
+  },
+  {
+    of: 'names of pipes',
+    leave: 'import os\nprint(os.pipe())',
+    look: 'import os\nends = os.pipe()\nprint(ends, [os.readlink("/proc/self/fd/%d" % end) for end in ends])',
+  },
+  {
+    of: 'what the random devices had in store',
+    leave: 'open("/dev/urandom", "rb", buffering=0).read(5)',
+    look: 'print(open("/dev/urandom", "rb", buffering=0).read(8))',
+  },
+  {
+    of: 'functions found by their names',
+    leave:
+      'import _ctypes\nlibrary = _ctypes.dlopen(None, 2)\nprint([_ctypes.dlsym(library, name) for name in ("PyList_Size", "PyLong_AsDouble")])',
+    look: 'import _ctypes\nprint(_ctypes.dlsym(_ctypes.dlopen(None, 2), "PyDict_Contains"))',
+  },
+];
+
+describe('A program leaves to the next one', () => {
+  const sandbox = startedSandbox();
+  const printed = async (code: string): Promise<string> => {
+    const { status, stdout, stderr } = await sandbox().execute({
+      kind: 'run',
+      code,
+      stdin: 'hello\n',
+    });
+    expect({ status, stderr }).toEqual({ status: 'ok', stderr: '' });
+    return stdout;
+  };
+
+  test.each(traces)('no $of', async ({ leave, look }) => {
+    const before = await printed(look);
+    for (let i = 0; i < 2; i++) {
+      await printed(leave);
+      expect(await printed(look)).toBe(before);
+    }
+  });
+});
+
+describe('What lies outside the memory of Python', () => {
+  const sandbox = startedSandbox();
+
+  test('is 64 KiB in a pipe, all of which can be read', async () => {
+    const code =
+      'import os\nr, w = os.pipe()\nprint(os.write(w, bytes(1 << 20)))\ntry: os.write(w, b"x")\nexcept BlockingIOError: print("full")\nprint(len(os.read(r, 5)), os.write(w, b"12345678"), len(os.read(r, 1 << 20)))';
+    const { status, stdout } = await sandbox().execute({ kind: 'run', code });
+    expect({ status, stdout }).toEqual({ status: 'ok', stdout: '65536\nfull\n5 5 65536\n' });
+  });
+
+  test.each([
+    ['pipes', 'import os\nfor _ in range(1500): os.write(os.pipe()[1], bytes(1 << 16))'],
+    ['a file that is cut to more than it has', 'open("f", "wb").truncate(1 << 30)'],
+    [
+      'a file that grows by cuts',
+      'with open("f", "wb") as f:\n    for i in range(99): f.truncate(i << 20)',
+    ],
+  ])('is bounded by the quota of files for %s', async (_, code) => {
+    const result = await sandbox().execute({ kind: 'run', code });
+    expect(result.status).toBe('disk_limit');
+    expect(result.stderr).toContain('No space left');
+  });
+});
+
+const linux = process.platform === 'linux' ? describe : describe.skip;
+
+/** The threads of all processes below this one; an interpreter is a thread. */
+const threads = (): readonly string[] =>
+  descendants(process.pid)
+    .flatMap((pid) => readdirSync(`/proc/${pid}/task`))
+    .toSorted();
+
+linux('An interpreter', () => {
+  const sandbox = startedSandbox();
+  const f = 'def f(x): return [x * 2 ** 0.5, "é€😀", {"a": (x, None)}, b"x"]';
+
+  test.each<[string, () => Promise<{ status: string }>]>([
+    [
+      'an ordinary program',
+      () =>
+        sandbox().execute({
+          kind: 'run',
+          code: 'import json, time, random, datetime\nopen("a", "w").write("é€😀")\nprint(open("a").read(), input(), json.dumps([random.random(), str(datetime.date.today())]))\ntime.sleep(0.01)',
+          stdin: 'ü\n',
+        }),
+    ],
+    [
+      'calls',
+      () => sandbox().execute({ kind: 'calls', code: f, entry: 'f', args: [[1], [2.5], ['ñ']] }),
+    ],
+    [
+      'a judgement',
+      () =>
+        sandbox().execute({
+          kind: 'judge',
+          code: f,
+          tests: { statements: ['assert f(2)[0] > 2'] },
+        }),
+    ],
+  ])('serves on after %s', async (_, ask) => {
+    for (let i = 0; i < 2; i++) expect(await ask()).toMatchObject({ status: 'ok' });
+    const before = threads();
+    for (let i = 0; i < 3; i++) expect(await ask()).toMatchObject({ status: 'ok' });
+    expect(threads()).toEqual(before);
+  });
+
+  test('does not after a program that opened a pipe', async () => {
+    await sandbox().execute({ kind: 'run', code: 'pass' });
+    const before = threads();
+    for (let i = 0; i < 2; i++)
+      await sandbox().execute({ kind: 'run', code: 'import os\nos.pipe()' });
+    expect(threads()).not.toEqual(before);
+  });
+});

@@ -1,0 +1,182 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+import { afterEach, describe, expect, test } from '@jest/globals';
+
+import { RemoteSandbox } from '../../../agent_rl/sandbox/remote/remote-sandbox.ts';
+import { type DoubleAnswer, httpDouble } from '../../support/http-double.ts';
+import { hasNativePython } from '../../support/python.ts';
+import { rejectionOf } from '../../support/thrown.ts';
+
+const onLinux = hasNativePython ? describe : describe.skip;
+const opened: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((one) => one.close()));
+});
+
+interface Body {
+  code: string;
+  stdin?: string;
+  run_timeout: number;
+  files: Readonly<Record<string, string>>;
+  fetch_files: readonly string[];
+}
+
+/** What SandboxFusion does with Python, without its walls: only harmless programs may be given to it. */
+function runCode(body: Body): DoubleAnswer {
+  const folder = mkdtempSync(join(tmpdir(), 'fusion-double-'));
+  try {
+    for (const [name, content] of Object.entries(body.files)) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      writeFileSync(join(folder, name), Buffer.from(content, 'base64'));
+    }
+    writeFileSync(join(folder, 'tmp_main.py'), body.code);
+    const options = { cwd: folder, input: body.stdin ?? '', timeout: 1000 * body.run_timeout };
+    const ran = spawnSync('/usr/bin/python3', ['tmp_main.py'], { ...options, encoding: 'utf8' });
+    const late = ran.error !== undefined;
+    const fetched = body.fetch_files.filter((name) => existsSync(join(folder, name)));
+    const files = fetched.map((name) => [name, readFileSync(join(folder, name), 'base64')]);
+    const run_result = {
+      status: late ? 'TimeLimitExceeded' : 'Finished',
+      execution_time: 0.1,
+      return_code: late ? null : ran.status,
+      stdout: ran.stdout,
+      stderr: ran.stderr,
+    };
+    const status = !late && ran.status === 0 ? 'Success' : 'Failed';
+    const answer = { status, message: '', compile_result: null, run_result };
+    return { status: 200, json: { ...answer, files: Object.fromEntries(files) } };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function started(answer = runCode): Promise<RemoteSandbox> {
+  const server = await httpDouble(({ path, body }) =>
+    path === '/run_code' ? answer(body as unknown as Body) : { status: 404, json: {} },
+  );
+  opened.push(server);
+  // As a user copies it from elsewhere.
+  const sandbox = await RemoteSandbox.start({ url: `${server.url}/run_code`, workers: 2 });
+  opened.push(sandbox);
+  return sandbox;
+}
+
+onLinux('A server that speaks only POST /run_code', () => {
+  test('is tried, and known for what it cannot do', async () => {
+    const sandbox = await started();
+    expect(sandbox.capabilities()).toMatchObject({
+      level: 'remote:sandbox-fusion',
+      python: expect.stringMatching(/^3\.\d+$/),
+      unsupported: ['judge', 'sessions'],
+    });
+  });
+
+  test('runs programs', async () => {
+    const sandbox = await started();
+    const files = { 'data/a.txt': Buffer.from('one').toString('base64') };
+    const code = 'print(open("data/a.txt").read(), input())';
+    expect(await sandbox.execute({ kind: 'run', code, stdin: 'two\n', files })).toMatchObject({
+      status: 'ok',
+      stdout: 'one two\n',
+      level: 'remote:sandbox-fusion',
+    });
+    expect(await sandbox.execute({ kind: 'run', code: '1/0' })).toMatchObject({
+      status: 'error',
+      exitCode: 1,
+      stderr: expect.stringMatching(/ZeroDivisionError/),
+    });
+    const late = { code: 'while True: pass', limits: { wallS: 0.3 } };
+    expect(await sandbox.execute({ kind: 'run', ...late })).toMatchObject({ status: 'timeout' });
+  });
+
+  test('is cut to what other sandboxes keep of the output', async () => {
+    const run = await (
+      await started()
+    ).execute({ kind: 'run', code: 'print("é" * 40000, end="")' });
+    expect(run).toMatchObject({ status: 'ok', truncated: true, stdoutBytes: 80_000 });
+    expect(run.stdout).toBe('é'.repeat(32_768));
+  });
+
+  test('calls functions, values and failures as any sandbox gives them', async () => {
+    const code =
+      'class S:\n    def __init__(self): self.n = 0\n    def add(self, x):\n        print("noise")\n        self.n += x\n        return (self.n, {1: [x]})';
+    const called = await (
+      await started()
+    ).execute({ kind: 'calls', code, entry: 'S.add', args: [[1], [2], ['x']] });
+    expect(called.status).toBe('ok');
+    expect(called.results).toEqual([
+      { ok: true, value: { $tuple: [1, { $dict: [[1, [1]]] }] } },
+      { ok: true, value: { $tuple: [2, { $dict: [[1, [2]]] }] } },
+      { ok: false, problem: expect.stringMatching(/^TypeError/) },
+    ]);
+  });
+
+  test('keeps the results of calls before one that ends the program', async () => {
+    const code = 'import os\ndef f(x):\n    if x == 2: os._exit(0)\n    return x';
+    const called = await (
+      await started()
+    ).execute({ kind: 'calls', code, entry: 'f', args: [[1], [2], [1]] });
+    expect(called.results).toEqual([{ ok: true, value: 1 }]);
+  });
+
+  test.each([
+    ['no JSON', '{"ok":true'.repeat(9)],
+    ['more of them than there are calls', '{"ok":true,"value":0}\n{"ok":true,"value":0}'],
+    ['values that Python has not', '{"ok":true,"value":{"$strange":1}}'],
+  ])('says that a program tampered with its results when they hold %s', async (_, lines) => {
+    const forged = JSON.stringify(`${lines}\n`);
+    const code = `import glob\nfor name in glob.glob("results-*"): open(name, "a").write(${forged})\ndef f(x): return 0`;
+    const called = await (
+      await started()
+    ).execute({ kind: 'calls', code, entry: 'f', args: [[1]] });
+    expect(called).toMatchObject({
+      status: 'crashed',
+      results: [],
+      message: 'the program tampered with its results',
+    });
+  });
+
+  test('recognises a program that runs out of memory', async () => {
+    const code = 'def f(x): return 1\nraise MemoryError';
+    const called = await (
+      await started()
+    ).execute({ kind: 'calls', code, entry: 'f', args: [[1]] });
+    expect(called).toMatchObject({ status: 'memory_limit', results: [] });
+  });
+
+  test('refuses to judge and to keep a session, loudly', async () => {
+    const sandbox = await started();
+    const judged = sandbox.execute({
+      kind: 'judge',
+      code: '',
+      tests: { statements: ['assert True'] },
+    });
+    expect(await rejectionOf(judged)).toMatchObject({
+      code: 'SANDBOX_UNAVAILABLE',
+      message: expect.stringContaining('cannot judge programs by assert statements'),
+    });
+    expect(() => sandbox.openSession()).toThrow(/cannot keep the variables/);
+  });
+
+  test('is refused when it gives no files back: every call would fail', async () => {
+    const forgetful = (body: Body): DoubleAnswer => runCode({ ...body, fetch_files: [] });
+    expect(await rejectionOf(started(forgetful))).toMatchObject({
+      code: 'SANDBOX_UNAVAILABLE',
+      message: expect.stringContaining('fetch_files'),
+    });
+  });
+
+  test('is refused when it fails', async () => {
+    const broken = (): DoubleAnswer => ({
+      status: 200,
+      json: { status: 'SandboxError', message: 'no worker is left' },
+    });
+    expect(await rejectionOf(started(broken))).toMatchObject({
+      code: 'SANDBOX_UNAVAILABLE',
+      message: expect.stringContaining('no worker is left'),
+    });
+  });
+});

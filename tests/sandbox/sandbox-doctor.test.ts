@@ -1,0 +1,57 @@
+import { expect, test } from '@jest/globals';
+
+import { sandboxDoctor } from '../../agent_rl/jobs/machine/sandbox-doctor.ts';
+import { tierFacts } from '../../agent_rl/sandbox/tier-facts.ts';
+import { offersLevel } from '../support/python.ts';
+
+test('The doctor of sandboxes starts every level, attacks it and says what it holds back', async () => {
+  const lines: string[] = [];
+  const { ok, auto, findings } = await sandboxDoctor({ print: (line) => lines.push(line) });
+  expect(ok).toBe(true);
+  expect(findings.map(({ tier, available }) => [tier, available])).toEqual([
+    ['native:ns', offersLevel('ns')],
+    ['native:lite', offersLevel('lite')],
+    ['pyodide', true],
+  ]);
+  expect(auto).toBe(findings.find(({ available }) => available)?.tier);
+  expect(lines.at(-1)).toMatch(
+    auto === 'native:ns'
+      ? /takes native:ns here, the strongest\.$/
+      : /takes \S+ here, not native:ns/,
+  );
+  for (const { tier, available, misses, probes, escaped, stops, doesNotStop } of findings) {
+    expect({ stops, doesNotStop }).toEqual(tierFacts[tier]);
+    const line = lines.find((each) => each.includes(tier)) ?? '';
+    expect(escaped).toEqual([]);
+    const held = new RegExp(`${probes} of ${probes} probes held[^]*does not stop`);
+    expect(line).toMatch(available ? held : /^no /);
+    for (const what of misses) expect(line).toContain(`misses here    ${what}`);
+  }
+}, 120_000);
+
+test('The doctor tries the modules that programs are to have', async () => {
+  const lines: string[] = [];
+  const print = (line: string): number => lines.push(line);
+  const { ok, auto, findings } = await sandboxDoctor({ print, preload: ['no_such_module'] });
+  expect({ ok, auto }).toEqual({ ok: false, auto: null });
+  expect(findings.map(({ available }) => available)).toEqual([false, false, false]);
+  expect(lines.join('\n')).toMatch(/no   pyodide .*no_such_module/);
+  expect(lines.at(-1)).toBe('No sandbox is available here; see why above.');
+  for (const level of ['ns', 'lite'] as const) {
+    if (!offersLevel(level)) continue;
+    expect(lines.join('\n')).toContain(
+      `native:${level} is not available here: sandbox.preload names no_such_module, which /usr/bin/python3 does not have. Install it`,
+    );
+  }
+}, 120_000);
+
+test('The doctor says why a level is not available, and of the one that is taken what it is not', async () => {
+  const lines: string[] = [];
+  const print = (line: string): number => lines.push(line);
+  const { findings } = await sandboxDoctor({ print, python: '/nowhere/python3' });
+  expect(findings.map(({ available }) => available)).toEqual([false, false, true]);
+  expect(lines[0]).toMatch(/^no   native:ns .*\/nowhere\/python3/);
+  expect(lines.at(-1)).toMatch(
+    /^sandbox\.type auto takes pyodide here, not native:ns or native:lite: [^\n]*\/nowhere\/python3[^\n]*$/,
+  );
+}, 120_000);
