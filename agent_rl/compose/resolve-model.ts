@@ -1,6 +1,10 @@
+import { join } from 'node:path';
+
 import type { Config } from '../config/index.ts';
 import { adapterTargets, requireTrainable } from '../../model/adapters/adapter.ts';
 import type { ModelConfig, Quantization } from '../../model/config/architecture.ts';
+import { readModelConfig } from '../../model/config/model-config.ts';
+import { readJson } from '../../model/config/read-json.ts';
 import { localLayers } from '../../model/find/local-layers.ts';
 import { textFolder } from '../../model/find/model-folder.ts';
 import { openLanguageModelFolder, type LanguageModel } from '../../model/text/language-model.ts';
@@ -40,6 +44,8 @@ export type ModelResolvers = typeof modelResolvers;
 export interface ModelResolution {
   /** Whether its weights will be changed. */
   trains: boolean;
+  /** Whether the policy generates with files of its own in the folder, such as an ONNX export: no weights are looked for. */
+  ownGenerator?: boolean;
   resolvers?: ModelResolvers;
 }
 
@@ -52,8 +58,30 @@ export interface ModelResolution {
 export async function resolveModel(
   config: Config,
   folder: string,
-  { trains, resolvers = modelResolvers }: ModelResolution,
+  { trains, ownGenerator = false, resolvers = modelResolvers }: ModelResolution,
 ): Promise<ResolvedModel> {
+  const weights = ownGenerator
+    ? await withoutWeights(folder)
+    : await weightsOf(config, folder, { trains, resolvers });
+  const text = await resolvers.textFolder(folder);
+  const opened = await resolvers.openLanguageModelFolder(text);
+  return { folder, ...weights, textFolder: text, text: opened };
+}
+
+type Weights = Pick<ResolvedModel, 'layers' | 'newAdapter' | 'quantize' | 'description'>;
+
+async function withoutWeights(folder: string): Promise<Weights> {
+  const file = join(folder, 'config.json');
+  const description = readModelConfig(await readJson(file, 'MODEL_INVALID'), file);
+  const layers = { base: folder, adapters: [] };
+  return { layers, newAdapter: undefined, quantize: undefined, description };
+}
+
+async function weightsOf(
+  config: Config,
+  folder: string,
+  { trains, resolvers }: { trains: boolean; resolvers: ModelResolvers },
+): Promise<Weights> {
   const { adapters } = config.model;
   const layers = await resolvers.localLayers({ folder, adapters, namedBy: 'model.adapters' });
   const newAdapter = newAdapterOf(config);
@@ -62,16 +90,7 @@ export async function resolveModel(
   if (trains && layers.adapters.length === 0 && newAdapter === undefined) {
     requireTrainable(description);
   }
-  const text = await resolvers.textFolder(folder);
-  return {
-    folder,
-    layers,
-    newAdapter,
-    quantize,
-    description,
-    textFolder: text,
-    text: await resolvers.openLanguageModelFolder(text),
-  };
+  return { layers, newAdapter, quantize, description };
 }
 
 /** The adapter that a config begins with, if any. */

@@ -86,7 +86,8 @@ export async function resolveRun(prepared: PreparedRun, request: RunRequest): Pr
       ? noTasks
       : await resolveTasks(found.config, chosen, { ...request.tasks, print: request.print });
   const folder = found.folder ?? modelFolder(found.config);
-  const model = await resolveModel(found.config, folder, request);
+  const ownGenerator = chosen.policy.entry.spec.openGenerator !== undefined;
+  const model = await resolveModel(found.config, folder, { ...request, ownGenerator });
   const format =
     request.demonstrates === true || asksForFormat(chosen)
       ? openToolCallFormat({ chosen, plugins, model: model.text })

@@ -21,7 +21,7 @@ const built = join(packageRoot(), 'dist', 'agent_rl', 'cli', 'run-program.js');
 function programThat(does: string): Ended {
   const text = `
 import { runProgram } from '${pathToFileURL(built).href}';
-await runProgram('probe', { name: 'probe', describe: 'A command.', options: {}, async run() { ${does} } });
+await runProgram('probe', { name: 'probe', describe: 'A command.', examples: [], options: {}, async run() { ${does} } });
 `;
   return nodeProgram([writeBelow(folder, 'probe.mjs', text)], folder);
 }
@@ -45,7 +45,7 @@ test('what a command leaves running for longer does not keep the program, nor ch
     "setTimeout(() => console.log('Ended.'), 20_000); return 2;",
   );
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toMatch(/^Something that was started, .* still runs\. Ending\.\n$/);
+  expect(stderr).toMatch(/^Something that was started, .* is still running\. Ending\.\n$/);
 });
 
 test('what a command leaves running and then fails makes it a failure', () => {
