@@ -44,7 +44,7 @@ test('a run that another process works on is left alone', () => {
 });
 
 test('a run whose tasks were changed is not continued', () => {
-  const tasks = /^ {2}dir: (.+)$/m.exec(readFileSync(join(run, 'config.yaml'), 'utf8'))?.[1];
+  const tasks = /^ {2}- dir: (.+)$/m.exec(readFileSync(join(run, 'config.yaml'), 'utf8'))?.[1];
   appendFileSync(join(String(tasks), 'train.jsonl'), '\n');
   const { stderr } = resume();
   expect(stderr).toMatch(/^CHECKPOINT_INVALID: .*by SHA-256, is the tasks to train on/m);
