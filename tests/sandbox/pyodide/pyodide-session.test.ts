@@ -104,7 +104,7 @@ describe('A session', () => {
         });
         const second = await session.run({ code });
         expect(second).toMatchObject({ status: 'timeout', stdout: 'here\n', alive: false });
-        expect(second.message).toBe('the programs of the session used up their 3 s together');
+        expect(second.message).toBe('the programs of the session used up their 8 s together');
         expect(second.wallMs).toBeGreaterThan(300);
         expect(await session.run({ code: 'print(1)' })).toMatchObject({
           status: 'timeout',
@@ -113,7 +113,7 @@ describe('A session', () => {
           alive: false,
         });
       },
-      { totalWallS: 3 },
+      { totalWallS: 8 },
     ));
 
   test('has one disk quota for all of its programs', () =>
