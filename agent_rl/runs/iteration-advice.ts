@@ -22,6 +22,10 @@ const most = 0.5;
 export interface AdvisedRun {
   /** Whether it has a sandbox. */
   sandbox?: boolean;
+  /** Whether it has tools. */
+  tools?: boolean;
+  /** Whether `environment.systemPrompt` is a setting of its environment. */
+  systemPrompt?: boolean;
   /** Whether rollout.resampleZeroVariance is enabled. */
   resamples?: boolean;
 }
@@ -29,7 +33,12 @@ export interface AdvisedRun {
 /** What stands out in an iteration, with the settings that change it. Every remedy is in README's troubleshooting table. */
 export function iterationAdvice(
   metrics: Metrics,
-  { sandbox = true, resamples = false }: AdvisedRun = {},
+  {
+    sandbox = true,
+    tools: hasTools = true,
+    systemPrompt = true,
+    resamples = false,
+  }: AdvisedRun = {},
 ): Advice[] {
   const advice: Advice[] = [];
   const { 'rollout/episodes': episodes = 0, 'group/count': groups = 0 } = metrics;
@@ -44,10 +53,11 @@ export function iterationAdvice(
       text: `Nothing was learned: all ${groups} groups have equal rewards (${right} all right, ${wrong} all wrong). Raise rollout.groupSize, ${resamples ? '' : 'set rollout.resampleZeroVariance.enabled, '}or give tasks the policy solves sometimes: easier ones or agent-rl sft first when all are wrong, harder ones when all are right.`,
     });
   }
-  if (callRate < most) {
+  const inPrompt = systemPrompt ? ' (environment.systemPrompt)' : '';
+  if (hasTools && callRate < most) {
     advice.push({
       about: 'no-calls',
-      text: `Only ${percent(callRate)} of episodes call a tool (rollout/toolCallRate), so most end at once. Warm the model up on calls with agent-rl sft, or say in the prompt that the tool must be used (environment.systemPrompt).`,
+      text: `Only ${percent(callRate)} of episodes call a tool (rollout/toolCallRate), so most end at once. Warm the model up on calls with agent-rl sft, or say in the prompt that the tool must be used${inPrompt}.`,
     });
   }
   if (episodes > 0 && malformed >= most * episodes) {
@@ -59,7 +69,7 @@ export function iterationAdvice(
   if (episodes > 0 && rejected >= most * episodes) {
     advice.push({
       about: 'rejected-calls',
-      text: `${rejected} tool calls in ${episodes} episodes named a tool that is not there or had arguments that do not fit (rollout/rejectedCalls). List the tool under tools:, say in the prompt what it is called (environment.systemPrompt), or warm the model up with agent-rl sft.`,
+      text: `${rejected} tool calls in ${episodes} episodes named a tool that is not there or had arguments that do not fit (rollout/rejectedCalls). List the tool under tools:, say in the prompt what it is called${inPrompt}, or warm the model up with agent-rl sft.`,
     });
   }
   if (episodes > 0 && cutOff >= most * episodes) {

@@ -156,7 +156,8 @@ export class Training {
 
   #records(): RunRecords {
     const { run, record, usage, agent } = this.parts;
-    const { config } = run;
+    const { config, chosen } = run;
+    const settings: { properties?: object } = chosen.environment.entry.spec.settings ?? {};
     return new RunRecords({
       folder: record.folder,
       log: record.log,
@@ -166,6 +167,8 @@ export class Training {
       logRollouts: config.run.logRollouts,
       advised: {
         sandbox: agent.sandbox !== undefined,
+        tools: chosen.tools.length > 0,
+        systemPrompt: Object.hasOwn(settings.properties ?? {}, 'systemPrompt'),
         resamples: config.rollout.resampleZeroVariance.enabled,
       },
     });

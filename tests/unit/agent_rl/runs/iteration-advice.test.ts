@@ -21,3 +21,10 @@ test('advice does not ask for resampling that is already on', () => {
   expect(textOf(equal)).toContain('set rollout.resampleZeroVariance.enabled');
   expect(textOf(equal, { resamples: true })).not.toContain('resampleZeroVariance');
 });
+
+test('advice to call tools is given only in a run with tools, and names the system prompt only where it can be set', () => {
+  const silent = { 'rollout/toolCallRate': 0.1 } as const;
+  expect(textOf(silent)).toContain('(environment.systemPrompt)');
+  expect(textOf(silent, { systemPrompt: false })).toMatch(/that the tool must be used\.$/);
+  expect(textOf(silent, { tools: false })).toBe('');
+});
