@@ -152,7 +152,12 @@ function refuse(message: string | null, error: Error | undefined): never {
 
 /** What yargs says, or more where there is more to say. */
 async function inWords(message: string, args: string[], running?: Command): Promise<string> {
-  if (running === undefined) return message;
+  if (running === undefined) {
+    // Yargs gives the remedy alone.
+    const unknown = args.filter((arg) => !arg.startsWith('-')).slice(0, 2);
+    const lead = /^Did you mean/.test(message) ? `Unknown command: ${unknown.join(' ')}. ` : '';
+    return lead + message;
+  }
   const { explainUnknown, unknownFlags } = await import('./unknown-flags.ts');
   const names = /^Unknown arguments?: (.*)$/.exec(message)?.[1]?.split(', ');
   if (names !== undefined) return explainUnknown(names, args, running);
