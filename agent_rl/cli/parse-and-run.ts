@@ -155,8 +155,8 @@ async function inWords(message: string, args: string[], running?: Command): Prom
   if (running === undefined) {
     // Yargs gives the remedy alone.
     const unknown = args.filter((arg) => !arg.startsWith('-')).slice(0, 2);
-    const lead = /^Did you mean/.test(message) ? `Unknown command: ${unknown.join(' ')}. ` : '';
-    return lead + message;
+    if (!message.startsWith('Did you mean')) return message;
+    return `Unknown command: ${unknown.join(' ')}. ${message}`;
   }
   const { explainUnknown, unknownFlags } = await import('./unknown-flags.ts');
   const names = /^Unknown arguments?: (.*)$/.exec(message)?.[1]?.split(', ');
