@@ -103,7 +103,7 @@ const nextSteps = (project: string): string => `Created ${project}
   cd ${fromHere(project)}
   npm install
   npm test         # the tool, the environment, the reward and the data
-  npm run learn    # tasks, demonstrations, supervised training, reinforcement learning: about 5 minutes
+  npm run learn    # tasks, demonstrations, supervised training, reinforcement learning: about 7 minutes
 
 README.md says what each file is for.`;
 
