@@ -23,14 +23,13 @@ export class SessionUsage {
   }
 
   /** What this session has used so far. */
-  async soFar(counts: Pick<RunUsage, 'generation' | 'sandbox'>): Promise<RunUsage> {
+  async soFar(): Promise<Omit<RunUsage, 'generation' | 'sandbox'>> {
     const { cpuSeconds } = await this.memory.sample();
     return {
       sessions: 1,
       wallSeconds: (performance.now() - this.#started) / 1000,
       cpuSeconds: cpuSeconds - this.cpuSecondsBefore,
       memory: this.memory.peak,
-      ...counts,
     };
   }
 

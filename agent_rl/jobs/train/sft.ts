@@ -57,7 +57,7 @@ async function supervise(session: SftSession): Promise<JobResult> {
   await record.saveCheckpoint({ reason: 'last', step, state, learner: engine, textFolder });
   throwIfFailed(options.signal);
   const { path: checkpoint, weightsSha256 } = record.saved;
-  const { wallSeconds, cpuSeconds } = await usage.soFar(nothingPlayed);
+  const { wallSeconds, cpuSeconds } = await usage.soFar();
   const summary = {
     seed: run.config.run.seed,
     iterations: step,
@@ -94,11 +94,6 @@ const openLearner = (
 
 /** Nothing is held out. */
 const sftSources = (run: ResolvedRun) => ({ ...sourcesOf(run), evalFiles: [] });
-
-const nothingPlayed = {
-  generation: { totalS: 0, sampledTokens: 0 } as never,
-  sandbox: null,
-};
 
 function refuseResume({ resume }: TrainingOptions): void {
   if (resume === undefined) return;

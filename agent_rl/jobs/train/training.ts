@@ -114,10 +114,11 @@ export class Training {
   /** Of this session so far and of those before it. */
   async totals(): Promise<RunUsage> {
     const { agent, usage } = this.parts;
-    const session = await usage.soFar({
+    const session = {
+      ...(await usage.soFar()),
       generation: (await agent.engine.info()).totals,
       sandbox: agent.sandbox?.counts ?? null,
-    });
+    };
     return addUsage(this.#earlier?.usage, session);
   }
 
