@@ -3,12 +3,12 @@ import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
-import { jobs } from '../../agent_rl/jobs/jobs.ts';
-import { prepareRun } from '../../agent_rl/compose/prepare-run.ts';
-import { trainAgent } from '../../agent_rl/jobs/train-agent.ts';
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
-import { readModelConfig } from '../../model/config/model-config.ts';
-import { SafetensorsFile } from '../../model/weights/safetensors.ts';
+import { jobs } from '#agent_rl/jobs/jobs.ts';
+import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
+import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { readModelConfig } from '#model/config/model-config.ts';
+import { SafetensorsFile } from '#model/weights/safetensors.ts';
 import { type Line, readJson, readLines } from '../support/acme-project.ts';
 import { startProgram } from '../support/built-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 
-import { jobs } from '../../agent_rl/jobs/jobs.ts';
+import { jobs } from '#agent_rl/jobs/jobs.ts';
 import { makeAcmeProject } from '../support/acme-project.ts';
 import { commandLine } from '../support/command-line.ts';
 import { miniMind3Folder } from '../support/minimind3.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import { expect, test } from '@jest/globals';
 
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { readJson, readLines, withoutTimes, type Line } from '../support/acme-project.ts';
 import { builtProgram } from '../support/built-program.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

@@ -4,18 +4,18 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse, stringify } from 'yaml';
 
-import { builtinPlugins } from '../../agent_rl/compose/plugins/builtin-plugins.ts';
-import { choosePlugins } from '../../agent_rl/compose/plugins/choose-plugins.ts';
-import { evaluationSummary, summaryOf } from '../../agent_rl/runs/summary.ts';
-import { loadConfig } from '../../agent_rl/config/index.ts';
-import { settingsOfRuns } from '../../agent_rl/config/settings-of.ts';
-import { outcomes } from '../../agent_rl/core/outcome.ts';
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
-import { keepLedger } from '../../agent_rl/rollout/ledger.ts';
-import { ChunkingSettings } from '../../agent_rl/search/corpus/settings.ts';
-import { WebSearchSettings } from '../../agent_rl/search/web/index.ts';
-import { metricDefinition } from '../../agent_rl/telemetry/metric-names.ts';
-import { noTotals } from '../../agent_rl/trainer/trainer-contracts.ts';
+import { builtinPlugins } from '#agent_rl/compose/plugins/builtin-plugins.ts';
+import { choosePlugins } from '#agent_rl/compose/plugins/choose-plugins.ts';
+import { evaluationSummary, summaryOf } from '#agent_rl/runs/summary.ts';
+import { loadConfig } from '#agent_rl/config/index.ts';
+import { settingsOfRuns } from '#agent_rl/config/settings-of.ts';
+import { outcomes } from '#agent_rl/core/outcome.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { keepLedger } from '#agent_rl/rollout/ledger.ts';
+import { ChunkingSettings } from '#agent_rl/search/corpus/settings.ts';
+import { WebSearchSettings } from '#agent_rl/search/web/index.ts';
+import { metricDefinition } from '#agent_rl/telemetry/metric-names.ts';
+import { noTotals } from '#agent_rl/trainer/trainer-contracts.ts';
 import { commandLine } from '../support/command-line.ts';
 import {
   codeBlocks,

@@ -3,23 +3,20 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
-import type { LinearModule } from '../../agent_rl/core/services/linear-module.ts';
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
-import { greedy } from '../../agent_rl/core/services/sampling.ts';
-import { OnnxEngine } from '../../agent_rl/engine/onnx-engine.ts';
-import { DecoderPrograms } from '../../agent_rl/generation/decoder-programs.ts';
-import { LocalGenerator } from '../../agent_rl/generation/local-generator.ts';
-import type { Adapter, ModelConfig, RopeScaling } from '../../model/config/architecture.ts';
-import { adapterParameter, adapterTargets, initialAdapter } from '../../model/adapters/adapter.ts';
-import { writeAdapter } from '../../model/adapters/adapter-files.ts';
-import { exportOnnx } from '../../model/onnx/export-onnx.ts';
-import {
-  copyLanguageModelFiles,
-  openLanguageModelFolder,
-} from '../../model/text/language-model.ts';
-import { loadModel, saveModel } from '../../model/weights/load-model.ts';
-import { requireFloats } from '../../model/config/parameters.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import type { LinearModule } from '#agent_rl/core/services/linear-module.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { greedy } from '#agent_rl/core/services/sampling.ts';
+import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
+import { DecoderPrograms } from '#agent_rl/generation/decoder-programs.ts';
+import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
+import type { Adapter, ModelConfig, RopeScaling } from '#model/config/architecture.ts';
+import { adapterParameter, adapterTargets, initialAdapter } from '#model/adapters/adapter.ts';
+import { writeAdapter } from '#model/adapters/adapter-files.ts';
+import { exportOnnx } from '#model/onnx/export-onnx.ts';
+import { copyLanguageModelFiles, openLanguageModelFolder } from '#model/text/language-model.ts';
+import { loadModel, saveModel } from '#model/weights/load-model.ts';
+import { requireFloats } from '#model/config/parameters.ts';
 import { plainLogits } from '../support/plain-decoder.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 import { rejectionOf } from '../support/thrown.ts';

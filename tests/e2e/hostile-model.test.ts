@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { CodeTask } from '../../agent_rl/core/tasks/code-task.ts';
-import { unbiased } from '../../agent_rl/core/services/sampling.ts';
-import type { Trajectory } from '../../agent_rl/core/trajectory.ts';
-import { CodeExecEnv } from '../../agent_rl/environments/code-exec/code-exec-env.ts';
-import { HermesFormat, LanguageModelPolicy } from '../../agent_rl/policies/index.ts';
-import { runEpisode } from '../../agent_rl/rollout/episode.ts';
-import { ToolRunner } from '../../agent_rl/rollout/tools/tool-runner.ts';
-import { CodeExecTool } from '../../agent_rl/tools/code-exec/code-exec-tool.ts';
-import { tools } from '../../agent_rl/core/plugins/tool.ts';
+import type { CodeTask } from '#agent_rl/core/tasks/code-task.ts';
+import { unbiased } from '#agent_rl/core/services/sampling.ts';
+import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import { CodeExecEnv } from '#agent_rl/environments/code-exec/code-exec-env.ts';
+import { HermesFormat, LanguageModelPolicy } from '#agent_rl/policies/index.ts';
+import { runEpisode } from '#agent_rl/rollout/episode.ts';
+import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
+import { CodeExecTool } from '#agent_rl/tools/code-exec/code-exec-tool.ts';
+import { tools } from '#agent_rl/core/plugins/tool.ts';
 import { miniMind3 } from '../support/minimind3.ts';
 import { ScriptedGenerator } from '../support/scripted-generator.ts';
 import { startedSandbox } from '../support/started-sandbox.ts';

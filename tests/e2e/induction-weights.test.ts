@@ -1,13 +1,13 @@
 import { beforeAll, expect, test } from '@jest/globals';
 
-import { tf } from '../../agent_rl/engine/ops.ts';
-import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
-import { lmHead } from '../../model/decoder/decoder-block.ts';
-import { causalMask, decoderHidden } from '../../model/decoder/decoder.ts';
-import { initialParameters, parameterSpecs } from '../../model/config/parameters.ts';
-import { ropeTablesUpTo } from '../../model/decoder/rope.ts';
-import { inductionParameters } from '../../scripts/starter-model/induction-weights.ts';
-import { searchStarterConfig } from '../../scripts/starter-model/starter-model-config.ts';
+import { tf } from '#agent_rl/engine/ops.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import { lmHead } from '#model/decoder/decoder-block.ts';
+import { causalMask, decoderHidden } from '#model/decoder/decoder.ts';
+import { initialParameters, parameterSpecs } from '#model/config/parameters.ts';
+import { ropeTablesUpTo } from '#model/decoder/rope.ts';
+import { inductionParameters } from '#scripts/starter-model/induction-weights.ts';
+import { searchStarterConfig } from '#scripts/starter-model/starter-model-config.ts';
 
 beforeAll(async () => {
   await tf.setBackend('cpu');

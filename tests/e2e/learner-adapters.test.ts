@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
-import type { LossSpec, TrainDatum } from '../../agent_rl/core/services/learner.ts';
-import { OnnxEngine } from '../../agent_rl/engine/onnx-engine.ts';
-import { LocalLearner } from '../../agent_rl/learner/local-learner.ts';
-import type { ProgramMemory } from '../../agent_rl/learner/program-memory.ts';
-import type { Adapter, ModelConfig } from '../../model/config/architecture.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import type { LossSpec, TrainDatum } from '#agent_rl/core/services/learner.ts';
+import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
+import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
+import type { ProgramMemory } from '#agent_rl/learner/program-memory.ts';
+import type { Adapter, ModelConfig } from '#model/config/architecture.ts';
 import {
   adapterParameter,
   adapterScale,
   adapterSpecs,
   adapterTargets,
-} from '../../model/adapters/adapter.ts';
-import { elementCount, layerParameter, linearShapes } from '../../model/config/parameters.ts';
+} from '#model/adapters/adapter.ts';
+import { elementCount, layerParameter, linearShapes } from '#model/config/parameters.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { tinyModels, tinyWeights } from '../support/tiny-models.ts';
 

@@ -2,23 +2,23 @@ import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
-import { builtinPlugins } from '../../agent_rl/compose/plugins/builtin-plugins.ts';
-import { choosePlugins } from '../../agent_rl/compose/plugins/choose-plugins.ts';
+import { builtinPlugins } from '#agent_rl/compose/plugins/builtin-plugins.ts';
+import { choosePlugins } from '#agent_rl/compose/plugins/choose-plugins.ts';
 import {
   construct,
   episodeContainer,
   rewardFunction,
   runContainer,
-} from '../../agent_rl/compose/plugins/container.ts';
-import { loadConfig } from '../../agent_rl/config/index.ts';
-import type { Environment } from '../../agent_rl/core/plugins/environment.ts';
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
-import { unbiased } from '../../agent_rl/core/services/sampling.ts';
-import type { SearchTask } from '../../agent_rl/core/tasks/search-task.ts';
-import type { Tool } from '../../agent_rl/core/plugins/tool.ts';
-import { runEpisode } from '../../agent_rl/rollout/episode.ts';
-import { ToolRunner } from '../../agent_rl/rollout/tools/tool-runner.ts';
-import { SearchTaskDataset } from '../../dataset/tasks/search-task-dataset.ts';
+} from '#agent_rl/compose/plugins/container.ts';
+import { loadConfig } from '#agent_rl/config/index.ts';
+import type { Environment } from '#agent_rl/core/plugins/environment.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { unbiased } from '#agent_rl/core/services/sampling.ts';
+import type { SearchTask } from '#agent_rl/core/tasks/search-task.ts';
+import type { Tool } from '#agent_rl/core/plugins/tool.ts';
+import { runEpisode } from '#agent_rl/rollout/episode.ts';
+import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
+import { SearchTaskDataset } from '#dataset/tasks/search-task-dataset.ts';
 import { readJson, readLines } from '../support/acme-project.ts';
 import { builtProgram } from '../support/built-program.ts';
 import { says, type Script, ScriptedPolicy } from '../support/scripted-policy.ts';

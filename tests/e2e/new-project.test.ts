@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 
 import { expect, test } from '@jest/globals';
 
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { readJson, readLines } from '../support/acme-project.ts';
 import { builtProgram, nodeProgram } from '../support/built-program.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

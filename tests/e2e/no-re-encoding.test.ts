@@ -2,9 +2,9 @@ import { expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { Type } from 'typebox';
 
-import { greedy, type Message, system, type ToolMessage, user } from '../../agent_rl/core/index.ts';
-import type { Transcript } from '../../agent_rl/core/index.ts';
-import { HermesFormat, HuggingFacePolicy } from '../../agent_rl/policies/index.ts';
+import { greedy, type Message, system, type ToolMessage, user } from '#agent_rl/core/index.ts';
+import type { Transcript } from '#agent_rl/core/index.ts';
+import { HermesFormat, HuggingFacePolicy } from '#agent_rl/policies/index.ts';
 import { qwen3 } from '../support/qwen3.ts';
 import { ScriptedGenerator } from '../support/scripted-generator.ts';
 

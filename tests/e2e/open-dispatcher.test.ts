@@ -8,9 +8,9 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { openDispatcher, proxiesOf } from '../../agent_rl/search/web/connection/open-dispatcher.ts';
-import { unlimited } from '../../agent_rl/search/web/rate-limit.ts';
-import { WebClient } from '../../agent_rl/search/web/web-client.ts';
+import { openDispatcher, proxiesOf } from '#agent_rl/search/web/connection/open-dispatcher.ts';
+import { unlimited } from '#agent_rl/search/web/rate-limit.ts';
+import { WebClient } from '#agent_rl/search/web/web-client.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 import { rejectionOf, thrownBy } from '../support/thrown.ts';
 

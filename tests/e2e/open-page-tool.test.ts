@@ -2,10 +2,10 @@ import { gzipSync } from 'node:zlib';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
-import type { ToolResult } from '../../agent_rl/core/plugins/tool.ts';
-import { PageReader } from '../../agent_rl/search/web/index.ts';
-import { OpenPageTool } from '../../agent_rl/tools/open-page/open-page-tool.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import type { ToolResult } from '#agent_rl/core/plugins/tool.ts';
+import { PageReader } from '#agent_rl/search/web/index.ts';
+import { OpenPageTool } from '#agent_rl/tools/open-page/open-page-tool.ts';
 import { describeToolContract } from '../contracts/tool-contract.ts';
 import { type Answer, drip, flood, hang, webServer } from '../support/web-server.ts';
 
@@ -255,7 +255,7 @@ describe('open_page goes to public addresses only', () => {
 
 const reader = { read: async (url: string) => readOrRefuse(url), close: async () => {} };
 async function readOrRefuse(url: string) {
-  const { WebFailure } = await import('../../agent_rl/search/web/index.ts');
+  const { WebFailure } = await import('#agent_rl/search/web/index.ts');
   if (!url.startsWith('http')) throw new WebFailure('address-refused', 'it is no URL');
   return { url, title: 'T', text: 'text' };
 }

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 
 import { expect, test } from '@jest/globals';
 
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
 
 const publicNames = `
   tool environment policy reward inject Type AgentRlError

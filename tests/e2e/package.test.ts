@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { filesBelow, readJson } from '../support/acme-project.ts';
 import { builtProgram } from '../support/built-program.ts';
 import { documentCommands, writePageFiles } from '../support/package/document-commands.ts';

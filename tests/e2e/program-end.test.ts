@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 
 import { expect, test } from '@jest/globals';
 
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { readLines } from '../support/acme-project.ts';
 import { builtProgram, type Ended, nodeProgram } from '../support/built-program.ts';
 import { writeSmallModel } from '../support/small-model.ts';

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
-import { EngineService } from '../../agent_rl/engine-thread/engine-service.ts';
-import { trainAgent } from '../../agent_rl/jobs/train-agent.ts';
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
-import { loadModel, saveModel } from '../../model/weights/load-model.ts';
+import { EngineService } from '#agent_rl/engine-thread/engine-service.ts';
+import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { loadModel, saveModel } from '#model/weights/load-model.ts';
 import { smallModelConfig, writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { rejectionOf } from '../support/thrown.ts';

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { parameterCount } from '../../model/config/parameters.ts';
-import { measureQwen3Shape } from '../../scripts/bench/qwen3-shape.ts';
-import { measureRow } from '../../scripts/bench/qwen3-shape/measure-row.ts';
-import { randomWeights } from '../../scripts/bench/qwen3-shape/random-weights.ts';
-import { qwen3ShapeMarkdown } from '../../scripts/bench/qwen3-shape/report.ts';
-import { qwen3Shape, tinyQwen3Shape } from '../../scripts/bench/qwen3-shape/shape.ts';
-import { groupsOf, type RowAnswer, type RowOrder } from '../../scripts/bench/qwen3-shape/tasks.ts';
+import { parameterCount } from '#model/config/parameters.ts';
+import { measureQwen3Shape } from '#scripts/bench/qwen3-shape.ts';
+import { measureRow } from '#scripts/bench/qwen3-shape/measure-row.ts';
+import { randomWeights } from '#scripts/bench/qwen3-shape/random-weights.ts';
+import { qwen3ShapeMarkdown } from '#scripts/bench/qwen3-shape/report.ts';
+import { qwen3Shape, tinyQwen3Shape } from '#scripts/bench/qwen3-shape/shape.ts';
+import { groupsOf, type RowAnswer, type RowOrder } from '#scripts/bench/qwen3-shape/tasks.ts';
 import { builtProgram } from '../support/built-program.ts';
 
 const timing = { threads: 1, warmUp: 1, repeats: 2 };

@@ -4,10 +4,10 @@ import { pathToFileURL } from 'node:url';
 
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 
-import * as agentRl from '../../agent_rl/index.ts';
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
-import { CodeTaskDataset } from '../../dataset/tasks/code-task-dataset.ts';
-import { readConversations } from '../../dataset/demonstrations/conversations.ts';
+import * as agentRl from '#agent_rl/index.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { CodeTaskDataset } from '#dataset/tasks/code-task-dataset.ts';
+import { readConversations } from '#dataset/demonstrations/conversations.ts';
 import {
   type CodeBlock,
   codeBlocks,

@@ -3,19 +3,19 @@ import { isAbsolute, join } from 'node:path';
 
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 
-import type { ResolvedRun } from '../../agent_rl/compose/resolve-run.ts';
-import { sourcesOf } from '../../agent_rl/jobs/train/sources-of.ts';
-import { rewriteRunConfig, writeRunConfig } from '../../agent_rl/runs/run-config.ts';
-import { checkInputs, readInputs, writeInputs } from '../../agent_rl/runs/run-inputs.ts';
-import { loadConfig } from '../../agent_rl/config/index.ts';
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
-import { runFolderAt } from '../../agent_rl/runs/run-folder.ts';
+import type { ResolvedRun } from '#agent_rl/compose/resolve-run.ts';
+import { sourcesOf } from '#agent_rl/jobs/train/sources-of.ts';
+import { rewriteRunConfig, writeRunConfig } from '#agent_rl/runs/run-config.ts';
+import { checkInputs, readInputs, writeInputs } from '#agent_rl/runs/run-inputs.ts';
+import { loadConfig } from '#agent_rl/config/index.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
 import { resolved } from '../support/resolved.ts';
 import { smallModelConfig, writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { tinyAdapter, tinyAdapterWeights } from '../support/tiny-adapter.ts';
-import { writeAdapter } from '../../model/adapters/adapter-files.ts';
+import { writeAdapter } from '#model/adapters/adapter-files.ts';
 
 const root = temporaryFolder();
 const project = join(root, 'project');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { builtProgram } from '../support/built-program.ts';
 import { miniMind3Folder } from '../support/minimind3.ts';
 import { writeSmallModel } from '../support/small-model.ts';

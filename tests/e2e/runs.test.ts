@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
-import { corruption } from '../../agent_rl/runs/checkpoints.ts';
+import { corruption } from '#agent_rl/runs/checkpoints.ts';
 import {
   filesBelow,
   type Line,

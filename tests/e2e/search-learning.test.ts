@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { learningRun, leastRise, notWhatWasDrawn, searchJob } from '../support/learning-run.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { isMap, isScalar, isSeq, parseDocument, type Scalar } from 'yaml';
 
-import { builtinPlugins } from '../../agent_rl/compose/plugins/builtin-plugins.ts';
-import { choosePlugins } from '../../agent_rl/compose/plugins/choose-plugins.ts';
-import { loadConfig, resolvedYaml } from '../../agent_rl/config/index.ts';
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import { builtinPlugins } from '#agent_rl/compose/plugins/builtin-plugins.ts';
+import { choosePlugins } from '#agent_rl/compose/plugins/choose-plugins.ts';
+import { loadConfig, resolvedYaml } from '#agent_rl/config/index.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 import { thrownBy } from '../support/thrown.ts';
 

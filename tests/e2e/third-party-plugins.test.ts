@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { builtProgram } from '../support/built-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 

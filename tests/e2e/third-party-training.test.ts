@@ -3,8 +3,8 @@ import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
-import { loadModel } from '../../model/weights/load-model.ts';
-import { weightsSha256 } from '../../model/weights/weights-sha256.ts';
+import { loadModel } from '#model/weights/load-model.ts';
+import { weightsSha256 } from '#model/weights/weights-sha256.ts';
 import { makeAcmeProject, readJson, readLines } from '../support/acme-project.ts';
 import { builtProgram } from '../support/built-program.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

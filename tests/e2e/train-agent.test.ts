@@ -2,8 +2,8 @@ import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
-import { trainAgent } from '../../agent_rl/jobs/train-agent.ts';
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

@@ -8,17 +8,17 @@ import type {
   Generation,
   GenerationRequest,
   Generator,
-} from '../../agent_rl/core/services/generator.ts';
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
-import { greedy, unbiased } from '../../agent_rl/core/services/sampling.ts';
-import { OnnxEngine } from '../../agent_rl/engine/onnx-engine.ts';
-import { DecoderPrograms } from '../../agent_rl/generation/decoder-programs.ts';
-import { LocalGenerator } from '../../agent_rl/generation/local-generator.ts';
-import { openTransformersJs } from '../../agent_rl/generation/transformers-js/open-transformers-js.ts';
-import { TransformersJsGenerator } from '../../agent_rl/generation/transformers-js/transformers-js-generator.ts';
-import { exportOnnx } from '../../model/onnx/export-onnx.ts';
-import { openLanguageModelFolder } from '../../model/text/language-model.ts';
-import { loadModel } from '../../model/weights/load-model.ts';
+} from '#agent_rl/core/services/generator.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { greedy, unbiased } from '#agent_rl/core/services/sampling.ts';
+import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
+import { DecoderPrograms } from '#agent_rl/generation/decoder-programs.ts';
+import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
+import { openTransformersJs } from '#agent_rl/generation/transformers-js/open-transformers-js.ts';
+import { TransformersJsGenerator } from '#agent_rl/generation/transformers-js/transformers-js-generator.ts';
+import { exportOnnx } from '#model/onnx/export-onnx.ts';
+import { openLanguageModelFolder } from '#model/text/language-model.ts';
+import { loadModel } from '#model/weights/load-model.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { rejectionOf } from '../support/thrown.ts';
 

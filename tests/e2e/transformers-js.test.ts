@@ -3,13 +3,13 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { openAgent } from '../../agent_rl/compose/open-agent.ts';
-import { prepareRun } from '../../agent_rl/compose/prepare-run.ts';
-import { resolveRun } from '../../agent_rl/compose/resolve-run.ts';
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
-import type { Trajectory } from '../../agent_rl/core/trajectory.ts';
-import { evaluate } from '../../agent_rl/trainer/evaluate.ts';
-import { CodeTaskDataset } from '../../dataset/index.ts';
+import { openAgent } from '#agent_rl/compose/open-agent.ts';
+import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
+import { resolveRun } from '#agent_rl/compose/resolve-run.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import { evaluate } from '#agent_rl/trainer/evaluate.ts';
+import { CodeTaskDataset } from '#dataset/index.ts';
 import { builtProgram } from '../support/built-program.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolder();

@@ -2,10 +2,10 @@ import { relative } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { messageOf } from '../../agent_rl/core/errors.ts';
-import { chooseBackend, type SandboxType } from '../../agent_rl/sandbox/choose-backend.ts';
-import { openSandbox } from '../../agent_rl/sandbox/open-sandbox.ts';
-import { findPython } from '../../agent_rl/sandbox/native/find-python.ts';
+import { messageOf } from '#agent_rl/core/errors.ts';
+import { chooseBackend, type SandboxType } from '#agent_rl/sandbox/choose-backend.ts';
+import { openSandbox } from '#agent_rl/sandbox/open-sandbox.ts';
+import { findPython } from '#agent_rl/sandbox/native/find-python.ts';
 import { hasNativePython, offersLevel } from '../support/python.ts';
 
 const strongest = offersLevel('ns') ? 'native:ns' : offersLevel('lite') ? 'native:lite' : 'pyodide';

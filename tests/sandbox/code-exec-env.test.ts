@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { CodeTask } from '../../agent_rl/core/tasks/code-task.ts';
-import type { EpisodeEnd, Turn, Verdict } from '../../agent_rl/core/plugins/environment.ts';
-import type { Sandbox } from '../../agent_rl/core/services/sandbox.ts';
-import { CodeExecEnv } from '../../agent_rl/environments/code-exec/code-exec-env.ts';
-import type { CodeExecSettings } from '../../agent_rl/environments/code-exec/settings.ts';
-import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
-import { CodeExecTool } from '../../agent_rl/tools/code-exec/code-exec-tool.ts';
+import type { CodeTask } from '#agent_rl/core/tasks/code-task.ts';
+import type { EpisodeEnd, Turn, Verdict } from '#agent_rl/core/plugins/environment.ts';
+import type { Sandbox } from '#agent_rl/core/services/sandbox.ts';
+import { CodeExecEnv } from '#agent_rl/environments/code-exec/code-exec-env.ts';
+import type { CodeExecSettings } from '#agent_rl/environments/code-exec/settings.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import { CodeExecTool } from '#agent_rl/tools/code-exec/code-exec-tool.ts';
 import { describeEnvironmentContract } from '../contracts/environment-contract.ts';
 import { hasPython } from '../support/harness.ts';
 import { scriptedSandbox } from '../support/scripted-sandbox.ts';

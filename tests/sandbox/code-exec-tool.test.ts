@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
-import type { CallsResult, JudgeResult, SessionRun } from '../../agent_rl/core/services/sandbox.ts';
-import { tools } from '../../agent_rl/core/plugins/tool.ts';
-import type { ToolResult, ToolSpec } from '../../agent_rl/core/plugins/tool.ts';
-import { CodeExecTool } from '../../agent_rl/tools/code-exec/code-exec-tool.ts';
-import type { CodeExecInputs } from '../../agent_rl/tools/code-exec/code-exec-tool.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import type { CallsResult, JudgeResult, SessionRun } from '#agent_rl/core/services/sandbox.ts';
+import { tools } from '#agent_rl/core/plugins/tool.ts';
+import type { ToolResult, ToolSpec } from '#agent_rl/core/plugins/tool.ts';
+import { CodeExecTool } from '#agent_rl/tools/code-exec/code-exec-tool.ts';
+import type { CodeExecInputs } from '#agent_rl/tools/code-exec/code-exec-tool.ts';
 import { describeToolContract } from '../contracts/tool-contract.ts';
 import { scriptedSandbox } from '../support/scripted-sandbox.ts';
 import { startedSandbox } from '../support/started-sandbox.ts';

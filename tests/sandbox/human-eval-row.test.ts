@@ -3,10 +3,10 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
-import { judgeCode } from '../../agent_rl/sandbox/judge/judge.ts';
-import { CodeTaskDataset } from '../../dataset/tasks/code-task-dataset.ts';
-import { humanEvalRowReader } from '../../dataset/tasks/human-eval-row.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { judgeCode } from '#agent_rl/sandbox/judge/judge.ts';
+import { CodeTaskDataset } from '#dataset/tasks/code-task-dataset.ts';
+import { humanEvalRowReader } from '#dataset/tasks/human-eval-row.ts';
 import { hasPython } from '../support/harness.ts';
 import { twoProcessSandbox } from '../support/two-process-sandbox.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { judgeCode } from '../../agent_rl/sandbox/judge/judge.ts';
+import { judgeCode } from '#agent_rl/sandbox/judge/judge.ts';
 import { honestSolutions, rewardHacks } from '../attacks/reward-hacks.ts';
 import type { HackedTask, JudgedBy } from '../attacks/reward-hacks.ts';
 import { hasPython } from '../support/harness.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 
-import { sandboxDoctor } from '../../agent_rl/jobs/machine/sandbox-doctor.ts';
-import { tierFacts } from '../../agent_rl/sandbox/tier-facts.ts';
+import { sandboxDoctor } from '#agent_rl/jobs/machine/sandbox-doctor.ts';
+import { tierFacts } from '#agent_rl/sandbox/tier-facts.ts';
 import { offersLevel } from '../support/python.ts';
 
 test('The doctor of sandboxes starts every level, attacks it and says what it holds back', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 
-import { openSandbox } from '../../agent_rl/sandbox/open-sandbox.ts';
-import { serveSandbox } from '../../agent_rl/jobs/machine/serve-sandbox.ts';
+import { openSandbox } from '#agent_rl/sandbox/open-sandbox.ts';
+import { serveSandbox } from '#agent_rl/jobs/machine/serve-sandbox.ts';
 import { unhurriedLimits } from '../support/sandbox-limits.ts';
 
 test('a sandbox that is served can be used by the configuration of another run', async () => {

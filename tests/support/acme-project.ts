@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { writeSmallModel } from './small-model.ts';
 
 const fixture = join(packageRoot(), 'tests', 'fixtures', 'acme-arithmetic');

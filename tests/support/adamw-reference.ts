@@ -1,4 +1,4 @@
-import type { AdamwScalars, AdamwState } from '../../agent_rl/algorithms/adamw.ts';
+import type { AdamwScalars, AdamwState } from '#agent_rl/algorithms/adamw.ts';
 
 const at = (values: readonly number[], i: number): number => values[i] ?? Number.NaN;
 

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 
-import type { Jobs } from '../../agent_rl/jobs/jobs.ts';
-import type { MainOptions } from '../../agent_rl/cli/command.ts';
-import { main } from '../../agent_rl/cli/main.ts';
+import type { Jobs } from '#agent_rl/jobs/jobs.ts';
+import type { MainOptions } from '#agent_rl/cli/command.ts';
+import { main } from '#agent_rl/cli/main.ts';
 
 /** What a command wrote and how it left. */
 export interface Ran {

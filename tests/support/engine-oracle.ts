@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals';
-import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
-import { EagerEngine } from '../../agent_rl/engine/eager-engine.ts';
-import type { ProgramBody, TensorData, TensorSpec } from '../../agent_rl/engine/engine.ts';
-import { OnnxEngine } from '../../agent_rl/engine/onnx-engine.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import { EagerEngine } from '#agent_rl/engine/eager-engine.ts';
+import type { ProgramBody, TensorData, TensorSpec } from '#agent_rl/engine/engine.ts';
+import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 
 /** Random input of a program: normal numbers by default, whole numbers in [low, high) when `high` is given. */
 interface RandomInput {

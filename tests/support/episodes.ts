@@ -1,7 +1,7 @@
-import type { ExecutedCall, Turn } from '../../agent_rl/core/plugins/environment.ts';
-import { type Message, user } from '../../agent_rl/core/message.ts';
-import type { EpisodeView } from '../../agent_rl/core/plugins/reward.ts';
-import type { SearchHit } from '../../agent_rl/core/services/search.ts';
+import type { ExecutedCall, Turn } from '#agent_rl/core/plugins/environment.ts';
+import { type Message, user } from '#agent_rl/core/message.ts';
+import type { EpisodeView } from '#agent_rl/core/plugins/reward.ts';
+import type { SearchHit } from '#agent_rl/core/services/search.ts';
 
 /** What a test says of one turn: thoughts, words, and calls by tool with what they found. */
 export interface SaidTurn {

@@ -5,7 +5,7 @@ import type {
   OptimStepMetrics,
   OptimStepOptions,
   TrainDatum,
-} from '../../agent_rl/core/services/learner.ts';
+} from '#agent_rl/core/services/learner.ts';
 
 /** A learner that learns nothing and remembers what it was told. Its log-probabilities are the old ones plus `gap`. */
 export class FakeLearner implements Learner {

@@ -1,6 +1,6 @@
-import { tf, type Tensor } from '../../agent_rl/engine/ops.ts';
-import type { ProgramBody, TensorData, TensorSpec } from '../../agent_rl/engine/engine.ts';
-import { EagerEngine } from '../../agent_rl/engine/eager-engine.ts';
+import { tf, type Tensor } from '#agent_rl/engine/ops.ts';
+import type { ProgramBody, TensorData, TensorSpec } from '#agent_rl/engine/engine.ts';
+import { EagerEngine } from '#agent_rl/engine/eager-engine.ts';
 import { dataOf, expectClose, specsOf, type RandomInputs } from './engine-oracle.ts';
 
 export type Operation = (inputs: Record<string, Tensor>) => Tensor;

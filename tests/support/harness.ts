@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { dirname } from 'node:path';
 
-import { harnessFolder } from '../../agent_rl/sandbox/harness/read-harness.ts';
+import { harnessFolder } from '#agent_rl/sandbox/harness/read-harness.ts';
 
 const python = (args: readonly string[], input = '') =>
   spawnSync('python3', ['-I', '-B', ...args], { encoding: 'utf8', input, timeout: 60_000 });

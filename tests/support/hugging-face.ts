@@ -1,14 +1,14 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { greedy } from '../../agent_rl/core/services/sampling.ts';
-import type { LossSpec, TrainDatum } from '../../agent_rl/core/services/learner.ts';
-import type { Engine } from '../../agent_rl/engine/engine.ts';
-import { DecoderPrograms } from '../../agent_rl/generation/decoder-programs.ts';
-import { LocalGenerator } from '../../agent_rl/generation/local-generator.ts';
-import type { LocalLearner } from '../../agent_rl/learner/local-learner.ts';
-import type { LoadedModel } from '../../model/weights/load-model.ts';
-import { SafetensorsFile } from '../../model/weights/safetensors.ts';
+import { greedy } from '#agent_rl/core/services/sampling.ts';
+import type { LossSpec, TrainDatum } from '#agent_rl/core/services/learner.ts';
+import type { Engine } from '#agent_rl/engine/engine.ts';
+import { DecoderPrograms } from '#agent_rl/generation/decoder-programs.ts';
+import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
+import type { LocalLearner } from '#agent_rl/learner/local-learner.ts';
+import type { LoadedModel } from '#model/weights/load-model.ts';
+import { SafetensorsFile } from '#model/weights/safetensors.ts';
 
 /** Tiny models, and what Python's transformers, PEFT and TRL compute with them; see its README. */
 export const huggingFaceFolder = path.resolve('tests/fixtures/hugging-face');

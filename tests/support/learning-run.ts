@@ -1,19 +1,19 @@
 import { join } from 'node:path';
 
-import { openTrainableAgent, type TrainableAgent } from '../../agent_rl/compose/open-agent.ts';
-import { prepareRun } from '../../agent_rl/compose/prepare-run.ts';
-import { resolveRun } from '../../agent_rl/compose/resolve-run.ts';
-import { trainerOptions } from '../../agent_rl/jobs/train/trainer-options.ts';
-import type { Learner, TrainDatum } from '../../agent_rl/core/services/learner.ts';
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
-import { paddedLength } from '../../agent_rl/learner/train-batch.ts';
-import type { Evaluation } from '../../agent_rl/trainer/evaluate.ts';
-import { GRPOTrainer } from '../../agent_rl/trainer/grpo-trainer.ts';
-import type { TrainingResult } from '../../agent_rl/trainer/trainer-contracts.ts';
-import type { Task } from '../../agent_rl/core/tasks/task.ts';
-import { loadCodeTaskSplits } from '../../dataset/tasks/code-task-dataset.ts';
-import { loadSearchTaskSplits } from '../../dataset/tasks/search-task-dataset.ts';
-import { TaskSampler } from '../../dataset/tasks/task-sampler.ts';
+import { openTrainableAgent, type TrainableAgent } from '#agent_rl/compose/open-agent.ts';
+import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
+import { resolveRun } from '#agent_rl/compose/resolve-run.ts';
+import { trainerOptions } from '#agent_rl/jobs/train/trainer-options.ts';
+import type { Learner, TrainDatum } from '#agent_rl/core/services/learner.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { paddedLength } from '#agent_rl/learner/train-batch.ts';
+import type { Evaluation } from '#agent_rl/trainer/evaluate.ts';
+import { GRPOTrainer } from '#agent_rl/trainer/grpo-trainer.ts';
+import type { TrainingResult } from '#agent_rl/trainer/trainer-contracts.ts';
+import type { Task } from '#agent_rl/core/tasks/task.ts';
+import { loadCodeTaskSplits } from '#dataset/tasks/code-task-dataset.ts';
+import { loadSearchTaskSplits } from '#dataset/tasks/search-task-dataset.ts';
+import { TaskSampler } from '#dataset/tasks/task-sampler.ts';
 
 /** What is done to a run that must then not pass for one that learns. */
 export type Fault = 'none' | 'flipped-advantages' | 'other-tokens' | 'shuffled-rewards';

@@ -1,4 +1,4 @@
-import type { Embedder } from '../../agent_rl/core/services/search.ts';
+import type { Embedder } from '#agent_rl/core/services/search.ts';
 
 /** Makes vectors that can be worked out by hand: how often each of some letters occurs, scaled to length 1. */
 export function letterEmbedder(letters = 'abcd', name = `letters ${letters}`): Embedder {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
 
 const skipped = new Set(['node_modules', 'dist', 'runs', '.cache', '.git', 'shared']);
 

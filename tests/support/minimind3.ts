@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { openLanguageModelFolder, type LanguageModel } from '../../model/text/language-model.ts';
-import type { Tokenizer } from '../../model/text/tokenizer.ts';
+import { openLanguageModelFolder, type LanguageModel } from '#model/text/language-model.ts';
+import type { Tokenizer } from '#model/text/tokenizer.ts';
 
 /** The real tokenizer and chat template of MiniMind-3. */
 export const miniMind3Folder = path.join(import.meta.dirname, '../fixtures/minimind3');

@@ -1,4 +1,4 @@
-import type { ModelConfig } from '../../model/config/architecture.ts';
+import type { ModelConfig } from '#model/config/architecture.ts';
 
 type Weights = ReadonlyMap<string, Float32Array>;
 

@@ -13,7 +13,7 @@ import {
   tuple,
 } from 'fast-check';
 
-import { pythonRepr, type PythonValue } from '../../agent_rl/core/python/python-value.ts';
+import { pythonRepr, type PythonValue } from '#agent_rl/core/python/python-value.ts';
 
 const floatOf = (value: number): PythonValue => ({ $float: floatText(value) });
 

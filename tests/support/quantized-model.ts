@@ -1,7 +1,7 @@
-import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
-import type { ModelConfig } from '../../model/config/architecture.ts';
-import { initialParameters, parameterSpecs, unquantized } from '../../model/config/parameters.ts';
-import { dequantizedTensor, quantizeWeights } from '../../model/weights/quantize-weights.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import type { ModelConfig } from '#model/config/architecture.ts';
+import { initialParameters, parameterSpecs, unquantized } from '#model/config/parameters.ts';
+import { dequantizedTensor, quantizeWeights } from '#model/weights/quantize-weights.ts';
 import { tinyModelConfig } from './tiny-model.ts';
 
 /** A tiny model in four bits, its weights, and those it stands for in float32. */

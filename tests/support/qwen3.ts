@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
-import { type LanguageModel, openLanguageModelFolder } from '../../model/text/language-model.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { type LanguageModel, openLanguageModelFolder } from '#model/text/language-model.ts';
 
 const require = createRequire(import.meta.url);
 

@@ -1,9 +1,5 @@
-import { prepareRun } from '../../agent_rl/compose/prepare-run.ts';
-import {
-  resolveRun,
-  type ResolvedRun,
-  type RunRequest,
-} from '../../agent_rl/compose/resolve-run.ts';
+import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
+import { resolveRun, type ResolvedRun, type RunRequest } from '#agent_rl/compose/resolve-run.ts';
 
 /** A run file as a job sees it once everything is found and read. */
 export async function resolved(

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import type { CallsRequest, JudgeRequest, Sandbox } from '../../agent_rl/core/services/sandbox.ts';
+import type { CallsRequest, JudgeRequest, Sandbox } from '#agent_rl/core/services/sandbox.ts';
 import { badArguments, badRequests } from './bad-requests.ts';
 import { unhurried } from './sandbox-limits.ts';
 

@@ -1,5 +1,5 @@
-import type { Sandbox } from '../../agent_rl/core/services/sandbox.ts';
-import { behindLayers } from '../../agent_rl/sandbox/open-sandbox.ts';
+import type { Sandbox } from '#agent_rl/core/services/sandbox.ts';
+import { behindLayers } from '#agent_rl/sandbox/open-sandbox.ts';
 
 /**
  * Limits for programs that end by themselves. Their deadline is there for a test that fails, not for a machine that is

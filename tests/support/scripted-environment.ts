@@ -4,9 +4,9 @@ import type {
   EpisodeEnd,
   Turn,
   Verdict,
-} from '../../agent_rl/core/plugins/environment.ts';
-import type { Message, ToolCall } from '../../agent_rl/core/message.ts';
-import { user } from '../../agent_rl/core/message.ts';
+} from '#agent_rl/core/plugins/environment.ts';
+import type { Message, ToolCall } from '#agent_rl/core/message.ts';
+import { user } from '#agent_rl/core/message.ts';
 
 /** An environment whose parts can be replaced one by one. By default it ends with a turn that calls nothing. */
 export class ScriptedEnvironment implements Environment {

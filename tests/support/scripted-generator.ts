@@ -2,7 +2,7 @@ import type {
   Generation,
   GenerationRequest,
   Generator,
-} from '../../agent_rl/core/services/generator.ts';
+} from '#agent_rl/core/services/generator.ts';
 
 /** What to answer to one request. A stop token at its end makes it a finished turn. */
 export type Script = (request: GenerationRequest, index: number) => readonly number[];

@@ -3,9 +3,9 @@ import type {
   Message,
   ToolMessage,
   UserMessage,
-} from '../../agent_rl/core/message.ts';
-import type { ActOptions, Policy, PolicyTurn } from '../../agent_rl/core/plugins/policy.ts';
-import { Transcript } from '../../agent_rl/core/transcript.ts';
+} from '#agent_rl/core/message.ts';
+import type { ActOptions, Policy, PolicyTurn } from '#agent_rl/core/plugins/policy.ts';
+import { Transcript } from '#agent_rl/core/transcript.ts';
 
 /** What a scripted turn says; `tokens` defaults to three. */
 export interface ScriptedTurn extends Partial<PolicyTurn> {

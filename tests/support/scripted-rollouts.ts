@@ -1,6 +1,6 @@
-import type { Trajectory } from '../../agent_rl/core/trajectory.ts';
-import type { EpisodeRequest } from '../../agent_rl/rollout/episode-parts.ts';
-import type { CollectOptions, Rollouts } from '../../agent_rl/rollout/rollout-worker.ts';
+import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import type { EpisodeRequest } from '#agent_rl/rollout/episode-parts.ts';
+import type { CollectOptions, Rollouts } from '#agent_rl/rollout/rollout-worker.ts';
 
 /** Answers each request with what the script makes of it. */
 export class ScriptedRollouts implements Rollouts {

@@ -7,8 +7,8 @@ import type {
   Sandbox,
   SandboxRequest,
   SessionRun,
-} from '../../agent_rl/core/services/sandbox.ts';
-import { bareResult } from '../../agent_rl/sandbox/requests/result-without-output.ts';
+} from '#agent_rl/core/services/sandbox.ts';
+import { bareResult } from '#agent_rl/sandbox/requests/result-without-output.ts';
 
 const ran: RunResult = {
   status: 'ok',

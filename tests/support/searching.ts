@@ -1,9 +1,9 @@
-import { validateBlock } from '../../agent_rl/config/index.ts';
-import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
-import type { ToolContext, ToolResult } from '../../agent_rl/core/plugins/tool.ts';
-import { openSearch } from '../../agent_rl/tools/search/open-search.ts';
-import { SearchTool } from '../../agent_rl/tools/search/search-tool.ts';
-import { SearchSettings } from '../../agent_rl/tools/search/settings.ts';
+import { validateBlock } from '#agent_rl/config/index.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import type { ToolContext, ToolResult } from '#agent_rl/core/plugins/tool.ts';
+import { openSearch } from '#agent_rl/tools/search/open-search.ts';
+import { SearchTool } from '#agent_rl/tools/search/search-tool.ts';
+import { SearchSettings } from '#agent_rl/tools/search/settings.ts';
 import type { Answer, WebServer } from './web-server.ts';
 
 /** What came of a search, and how long it took. */

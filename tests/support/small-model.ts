@@ -1,10 +1,10 @@
 import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
-import { saveModel } from '../../model/weights/load-model.ts';
-import type { ModelConfig } from '../../model/config/architecture.ts';
-import { initialParameters } from '../../model/config/parameters.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import { saveModel } from '#model/weights/load-model.ts';
+import type { ModelConfig } from '#model/config/architecture.ts';
+import { initialParameters } from '#model/config/parameters.ts';
 import { miniMind3Folder } from './minimind3.ts';
 import { tinyModelConfig } from './tiny-model.ts';
 

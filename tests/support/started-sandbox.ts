@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from '@jest/globals';
 
-import type { Sandbox } from '../../agent_rl/core/services/sandbox.ts';
-import { PyodideSandbox } from '../../agent_rl/sandbox/pyodide/pyodide-sandbox.ts';
+import type { Sandbox } from '#agent_rl/core/services/sandbox.ts';
+import { PyodideSandbox } from '#agent_rl/sandbox/pyodide/pyodide-sandbox.ts';
 import { unhurried } from './sandbox-limits.ts';
 
 /** A real sandbox for the tests of one file; its snapshot is kept between runs in the user's cache folder. */

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
-import { ChatTemplate } from '../../model/text/chat-template.ts';
-import { LanguageModel } from '../../model/text/language-model.ts';
-import { Tokenizer } from '../../model/text/tokenizer.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { ChatTemplate } from '#model/text/chat-template.ts';
+import { LanguageModel } from '#model/text/language-model.ts';
+import { Tokenizer } from '#model/text/tokenizer.ts';
 
 export const templatesFolder = join(packageRoot(), 'tests', 'fixtures', 'templates');
 

@@ -1,4 +1,4 @@
-import { AgentRlError } from '../../agent_rl/core/errors.ts';
+import { AgentRlError } from '#agent_rl/core/errors.ts';
 
 /** The `AgentRlError` an action throws; fails when it throws none. */
 export function thrownBy(action: () => unknown): AgentRlError {

@@ -1,8 +1,8 @@
-import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
-import type { Adapter, ModelConfig } from '../../model/config/architecture.ts';
-import { adapterParameter, adapterSpecs, adapterTargets } from '../../model/adapters/adapter.ts';
-import { writeAdapter } from '../../model/adapters/adapter-files.ts';
-import { elementCount, layerParameter } from '../../model/config/parameters.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import type { Adapter, ModelConfig } from '#model/config/architecture.ts';
+import { adapterParameter, adapterSpecs, adapterTargets } from '#model/adapters/adapter.ts';
+import { writeAdapter } from '#model/adapters/adapter-files.ts';
+import { elementCount, layerParameter } from '#model/config/parameters.ts';
 
 export const tinyAdapter: Adapter = {
   name: 'tiny',

@@ -1,4 +1,4 @@
-import type { ModelConfig } from '../../model/config/architecture.ts';
+import type { ModelConfig } from '#model/config/architecture.ts';
 
 /** A MiniMind-3-layout decoder small enough for a unit test: 24 tokens, 2 layers, 2 query heads to a key head. */
 export const tinyModelConfig: ModelConfig = {

@@ -1,6 +1,6 @@
-import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
-import type { ModelConfig } from '../../model/config/architecture.ts';
-import { parameterSpecs, elementCount } from '../../model/config/parameters.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import type { ModelConfig } from '#model/config/architecture.ts';
+import { parameterSpecs, elementCount } from '#model/config/parameters.ts';
 
 const base: ModelConfig = {
   family: 'qwen3',

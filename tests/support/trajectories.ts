@@ -1,7 +1,7 @@
-import type { Outcome } from '../../agent_rl/core/outcome.ts';
-import { isSystemFailure } from '../../agent_rl/core/outcome.ts';
-import type { Trajectory } from '../../agent_rl/core/trajectory.ts';
-import { Transcript } from '../../agent_rl/core/transcript.ts';
+import type { Outcome } from '#agent_rl/core/outcome.ts';
+import { isSystemFailure } from '#agent_rl/core/outcome.ts';
+import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import { Transcript } from '#agent_rl/core/transcript.ts';
 
 interface Sketch {
   sampled?: number;

@@ -12,10 +12,10 @@ import type {
   SandboxLimits,
   SandboxRequests,
   SandboxResults,
-} from '../../agent_rl/core/services/sandbox.ts';
-import { harnessFolder } from '../../agent_rl/sandbox/harness/read-harness.ts';
-import { readCallResults } from '../../agent_rl/sandbox/requests/read-call-results.ts';
-import { readVerdicts } from '../../agent_rl/sandbox/requests/read-verdicts.ts';
+} from '#agent_rl/core/services/sandbox.ts';
+import { harnessFolder } from '#agent_rl/sandbox/harness/read-harness.ts';
+import { readCallResults } from '#agent_rl/sandbox/requests/read-call-results.ts';
+import { readVerdicts } from '#agent_rl/sandbox/requests/read-verdicts.ts';
 
 /** Adds a side of its own to what every child begins with: its payload, limits and the harness. */
 const programOf = (side: string): string => `

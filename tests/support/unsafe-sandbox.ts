@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import type { RunRequest, RunResult, Sandbox } from '../../agent_rl/core/services/sandbox.ts';
-import { bareResult } from '../../agent_rl/sandbox/requests/result-without-output.ts';
+import type { RunRequest, RunResult, Sandbox } from '#agent_rl/core/services/sandbox.ts';
+import { bareResult } from '#agent_rl/sandbox/requests/result-without-output.ts';
 
 const python = '/usr/bin/python3';
 

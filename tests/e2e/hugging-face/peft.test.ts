@@ -3,13 +3,13 @@ import { readdirSync } from 'node:fs';
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { OnnxEngine } from '../../../agent_rl/engine/onnx-engine.ts';
-import { LocalLearner } from '../../../agent_rl/learner/local-learner.ts';
-import { readAdapterConfig, readAdapterWeights } from '../../../model/adapters/adapter-files.ts';
-import type { Adapter } from '../../../model/config/architecture.ts';
-import { adapterParameter, adapterScale, adapterSpecs } from '../../../model/adapters/adapter.ts';
-import { loadModel, type LoadedModel } from '../../../model/weights/load-model.ts';
-import { layerParameter, linearShapes, requireFloats } from '../../../model/config/parameters.ts';
+import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
+import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
+import { readAdapterConfig, readAdapterWeights } from '#model/adapters/adapter-files.ts';
+import type { Adapter } from '#model/config/architecture.ts';
+import { adapterParameter, adapterScale, adapterSpecs } from '#model/adapters/adapter.ts';
+import { loadModel, type LoadedModel } from '#model/weights/load-model.ts';
+import { layerParameter, linearShapes, requireFloats } from '#model/config/parameters.ts';
 import {
   huggingFaceFolder,
   largestDifference,
@@ -20,7 +20,7 @@ import {
   storedJson,
   storedLoss,
   storedTensors,
-} from '../../support/hugging-face.ts';
+} from '#tests/support/hugging-face.ts';
 
 interface Reference {
   base: string;

@@ -3,10 +3,10 @@ import { readdirSync } from 'node:fs';
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { OnnxEngine } from '../../../agent_rl/engine/onnx-engine.ts';
-import { LocalLearner } from '../../../agent_rl/learner/local-learner.ts';
-import { loadModel } from '../../../model/weights/load-model.ts';
-import { parameterSpecs } from '../../../model/config/parameters.ts';
+import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
+import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
+import { loadModel } from '#model/weights/load-model.ts';
+import { parameterSpecs } from '#model/config/parameters.ts';
 import {
   greedyTokens,
   huggingFaceFolder,
@@ -18,7 +18,7 @@ import {
   storedJson,
   storedLoss,
   storedTensors,
-} from '../../support/hugging-face.ts';
+} from '#tests/support/hugging-face.ts';
 
 interface Reference {
   loss: number;

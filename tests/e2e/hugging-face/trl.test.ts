@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
-import { groupAdvantages } from '../../../agent_rl/algorithms/group-advantages.ts';
-import { policyLoss, type PpoSpec } from '../../../agent_rl/algorithms/policy-loss.ts';
-import { tokenWeights, type Aggregation } from '../../../agent_rl/algorithms/token-weights.ts';
-import { OnnxEngine } from '../../../agent_rl/engine/onnx-engine.ts';
-import { tf, type Tensor } from '../../../agent_rl/engine/ops.ts';
-import { largestDifference, report, storedJson } from '../../support/hugging-face.ts';
+import { groupAdvantages } from '#agent_rl/algorithms/group-advantages.ts';
+import { policyLoss, type PpoSpec } from '#agent_rl/algorithms/policy-loss.ts';
+import { tokenWeights, type Aggregation } from '#agent_rl/algorithms/token-weights.ts';
+import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
+import { tf, type Tensor } from '#agent_rl/engine/ops.ts';
+import { largestDifference, report, storedJson } from '#tests/support/hugging-face.ts';
 
 type Rows = readonly (readonly number[])[];
 

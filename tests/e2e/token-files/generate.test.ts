@@ -3,19 +3,19 @@ import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
-import { generate } from '../../../agent_rl/jobs/token-files/generate.ts';
-import type { GenerateOptions } from '../../../agent_rl/jobs/token-files/generate.ts';
-import { score } from '../../../agent_rl/jobs/token-files/score.ts';
-import { packageRoot } from '../../../agent_rl/core/package-root.ts';
-import { greedy, unbiased } from '../../../agent_rl/core/services/sampling.ts';
-import { saveModel } from '../../../model/weights/load-model.ts';
-import { plainLogits } from '../../support/plain-decoder.ts';
-import { tinyQuantizedModel } from '../../support/quantized-model.ts';
-import { temporaryFolder, writeBelow } from '../../support/temporary-folder.ts';
-import { rejectionOf } from '../../support/thrown.ts';
-import { mergedInLoops, saveTinyAdapter, tinyAdapterWeights } from '../../support/tiny-adapter.ts';
-import { tinyModelConfig } from '../../support/tiny-model.ts';
-import { tinyWeights } from '../../support/tiny-models.ts';
+import { generate } from '#agent_rl/jobs/token-files/generate.ts';
+import type { GenerateOptions } from '#agent_rl/jobs/token-files/generate.ts';
+import { score } from '#agent_rl/jobs/token-files/score.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { greedy, unbiased } from '#agent_rl/core/services/sampling.ts';
+import { saveModel } from '#model/weights/load-model.ts';
+import { plainLogits } from '#tests/support/plain-decoder.ts';
+import { tinyQuantizedModel } from '#tests/support/quantized-model.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
+import { mergedInLoops, saveTinyAdapter, tinyAdapterWeights } from '#tests/support/tiny-adapter.ts';
+import { tinyModelConfig } from '#tests/support/tiny-model.ts';
+import { tinyWeights } from '#tests/support/tiny-models.ts';
 
 const folder = temporaryFolder();
 const tiny = join(folder, 'tiny');

@@ -3,24 +3,24 @@ import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
-import type { ScoreOptions } from '../../../agent_rl/jobs/token-files/score.ts';
-import { score } from '../../../agent_rl/jobs/token-files/score.ts';
-import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
-import { saveModel } from '../../../model/weights/load-model.ts';
-import { EngineService } from '../../../agent_rl/engine-thread/engine-service.ts';
-import { unquantized } from '../../../model/config/parameters.ts';
-import { tinyQuantizedModel } from '../../support/quantized-model.ts';
-import { plainLogProbs } from '../../support/plain-decoder.ts';
-import { temporaryFolder, writeBelow } from '../../support/temporary-folder.ts';
-import { rejectionOf } from '../../support/thrown.ts';
+import type { ScoreOptions } from '#agent_rl/jobs/token-files/score.ts';
+import { score } from '#agent_rl/jobs/token-files/score.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import { saveModel } from '#model/weights/load-model.ts';
+import { EngineService } from '#agent_rl/engine-thread/engine-service.ts';
+import { unquantized } from '#model/config/parameters.ts';
+import { tinyQuantizedModel } from '#tests/support/quantized-model.ts';
+import { plainLogProbs } from '#tests/support/plain-decoder.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
 import {
   mergedInLoops,
   saveTinyAdapter,
   tinyAdapter,
   tinyAdapterWeights,
-} from '../../support/tiny-adapter.ts';
-import { tinyModelConfig } from '../../support/tiny-model.ts';
-import { tinyWeights } from '../../support/tiny-models.ts';
+} from '#tests/support/tiny-adapter.ts';
+import { tinyModelConfig } from '#tests/support/tiny-model.ts';
+import { tinyWeights } from '#tests/support/tiny-models.ts';
 
 const folder = temporaryFolder();
 const model = join(folder, 'model');

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { attacks } from '../../attacks/cases/index.ts';
-import { choose, flagProblem } from '../../attacks/choose.ts';
-import { packageRoot } from '../../../agent_rl/core/package-root.ts';
-import { nodeProgram } from '../../support/built-program.ts';
+import { attacks } from '#tests/attacks/cases/index.ts';
+import { choose, flagProblem } from '#tests/attacks/choose.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { nodeProgram } from '#tests/support/built-program.ts';
 
 const all = { backends: [], cases: [] } as const;
 

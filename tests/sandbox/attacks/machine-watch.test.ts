@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 
 import { expect, test } from '@jest/globals';
 
-import { MachineWatch } from '../../attacks/host/machine-watch.ts';
+import { MachineWatch } from '#tests/attacks/host/machine-watch.ts';
 
 const onLinux = process.platform === 'linux' ? test : test.skip;
 const mebibyte = 2 ** 20;

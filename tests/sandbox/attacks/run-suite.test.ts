@@ -2,15 +2,15 @@ import { existsSync } from 'node:fs';
 
 import { describe, expect, test } from '@jest/globals';
 
-import type { Attack } from '../../attacks/attack.ts';
-import type { Backend } from '../../attacks/backend.ts';
-import { attacks } from '../../attacks/cases/index.ts';
-import { findSecrets } from '../../attacks/find-secrets.ts';
-import type { Finding } from '../../attacks/run-attack.ts';
-import { runSuite } from '../../attacks/run-suite.ts';
-import { PyodideSandbox } from '../../../agent_rl/sandbox/pyodide/pyodide-sandbox.ts';
-import { behindLayers } from '../../../agent_rl/sandbox/open-sandbox.ts';
-import { unsafeSandbox } from '../../support/unsafe-sandbox.ts';
+import type { Attack } from '#tests/attacks/attack.ts';
+import type { Backend } from '#tests/attacks/backend.ts';
+import { attacks } from '#tests/attacks/cases/index.ts';
+import { findSecrets } from '#tests/attacks/find-secrets.ts';
+import type { Finding } from '#tests/attacks/run-attack.ts';
+import { runSuite } from '#tests/attacks/run-suite.ts';
+import { PyodideSandbox } from '#agent_rl/sandbox/pyodide/pyodide-sandbox.ts';
+import { behindLayers } from '#agent_rl/sandbox/open-sandbox.ts';
+import { unsafeSandbox } from '#tests/support/unsafe-sandbox.ts';
 
 const all = Object.values(attacks).flat();
 

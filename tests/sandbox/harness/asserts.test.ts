@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { AssertTests, JudgeResult } from '../../../agent_rl/core/services/sandbox.ts';
-import { hasPython, withHarness } from '../../support/harness.ts';
-import { twoProcessSandbox } from '../../support/two-process-sandbox.ts';
+import type { AssertTests, JudgeResult } from '#agent_rl/core/services/sandbox.ts';
+import { hasPython, withHarness } from '#tests/support/harness.ts';
+import { twoProcessSandbox } from '#tests/support/two-process-sandbox.ts';
 
 const sandbox = twoProcessSandbox();
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { hasPython, withHarness } from '../../support/harness.ts';
+import { hasPython, withHarness } from '#tests/support/harness.ts';
 
 /** What `made` comes to between two ends, or the name of the exception and its text. */
 const between = (made: string): unknown =>

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { array, assert, property } from 'fast-check';
 
-import { pythonRepr, pythonValueProblem } from '../../../agent_rl/core/python/python-value.ts';
-import type { PythonValue } from '../../../agent_rl/core/python/python-value.ts';
-import { compareValues } from '../../../agent_rl/sandbox/judge/compare-values.ts';
-import { hasPython, withHarness } from '../../support/harness.ts';
-import { pythonValues } from '../../support/python-values.ts';
+import { pythonRepr, pythonValueProblem } from '#agent_rl/core/python/python-value.ts';
+import type { PythonValue } from '#agent_rl/core/python/python-value.ts';
+import { compareValues } from '#agent_rl/sandbox/judge/compare-values.ts';
+import { hasPython, withHarness } from '#tests/support/harness.ts';
+import { pythonValues } from '#tests/support/python-values.ts';
 
 const back = `
 from harness.values import decode, encode

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { CodeTests } from '../../../agent_rl/core/tasks/code-task.ts';
-import type { JudgeResult } from '../../../agent_rl/core/services/sandbox.ts';
-import { judgeCode } from '../../../agent_rl/sandbox/judge/judge.ts';
-import { hasPython } from '../../support/harness.ts';
-import { scriptedSandbox } from '../../support/scripted-sandbox.ts';
-import { twoProcessSandbox } from '../../support/two-process-sandbox.ts';
+import type { CodeTests } from '#agent_rl/core/tasks/code-task.ts';
+import type { JudgeResult } from '#agent_rl/core/services/sandbox.ts';
+import { judgeCode } from '#agent_rl/sandbox/judge/judge.ts';
+import { hasPython } from '#tests/support/harness.ts';
+import { scriptedSandbox } from '#tests/support/scripted-sandbox.ts';
+import { twoProcessSandbox } from '#tests/support/two-process-sandbox.ts';
 
 const tests: CodeTests = {
   kind: 'asserts',

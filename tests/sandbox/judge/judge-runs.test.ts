@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { keptOutputBytes, type RunResult } from '../../../agent_rl/core/services/sandbox.ts';
-import { judgeCode, type Judgement } from '../../../agent_rl/sandbox/judge/judge.ts';
-import { nativeLimits } from '../../../agent_rl/sandbox/native/native-limits.ts';
-import { scriptedSandbox } from '../../support/scripted-sandbox.ts';
-import { startedSandbox } from '../../support/started-sandbox.ts';
+import { keptOutputBytes, type RunResult } from '#agent_rl/core/services/sandbox.ts';
+import { judgeCode, type Judgement } from '#agent_rl/sandbox/judge/judge.ts';
+import { nativeLimits } from '#agent_rl/sandbox/native/native-limits.ts';
+import { scriptedSandbox } from '#tests/support/scripted-sandbox.ts';
+import { startedSandbox } from '#tests/support/started-sandbox.ts';
 
 const tests = (output: string) => ({ kind: 'stdin', cases: [{ input: '', output }] }) as const;
 

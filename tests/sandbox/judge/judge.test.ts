@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { CodeTests } from '../../../agent_rl/core/tasks/code-task.ts';
-import { judgeCode } from '../../../agent_rl/sandbox/judge/judge.ts';
-import { rewardHacks } from '../../attacks/reward-hacks.ts';
-import { scriptedSandbox } from '../../support/scripted-sandbox.ts';
-import { startedSandbox } from '../../support/started-sandbox.ts';
-import { unhurriedLimits } from '../../support/sandbox-limits.ts';
+import type { CodeTests } from '#agent_rl/core/tasks/code-task.ts';
+import { judgeCode } from '#agent_rl/sandbox/judge/judge.ts';
+import { rewardHacks } from '#tests/attacks/reward-hacks.ts';
+import { scriptedSandbox } from '#tests/support/scripted-sandbox.ts';
+import { startedSandbox } from '#tests/support/started-sandbox.ts';
+import { unhurriedLimits } from '#tests/support/sandbox-limits.ts';
 
 const squarePlusOne: CodeTests = {
   kind: 'calls',

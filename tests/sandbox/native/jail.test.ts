@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { evaluatePython, hasNativePython } from '../../support/python.ts';
+import { evaluatePython, hasNativePython } from '#tests/support/python.ts';
 
 const withPython = hasNativePython ? describe : describe.skip;
 

@@ -2,10 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
-import { NativeSession } from '../../../agent_rl/sandbox/native/native-session.ts';
-import { SupervisorKeeper } from '../../../agent_rl/sandbox/native/supervisor-keeper.ts';
-import { offersLevel } from '../../support/python.ts';
-import { unhurriedLimits } from '../../support/sandbox-limits.ts';
+import { NativeSession } from '#agent_rl/sandbox/native/native-session.ts';
+import { SupervisorKeeper } from '#agent_rl/sandbox/native/supervisor-keeper.ts';
+import { offersLevel } from '#tests/support/python.ts';
+import { unhurriedLimits } from '#tests/support/sandbox-limits.ts';
 
 const lost = {
   status: 'sandbox_error',

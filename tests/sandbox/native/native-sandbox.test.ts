@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { NativeSandbox } from '../../../agent_rl/sandbox/native/native-sandbox.ts';
-import { offersLevel } from '../../support/python.ts';
-import { sandboxContract } from '../../support/sandbox-contract.ts';
+import { NativeSandbox } from '#agent_rl/sandbox/native/native-sandbox.ts';
+import { offersLevel } from '#tests/support/python.ts';
+import { sandboxContract } from '#tests/support/sandbox-contract.ts';
 
 for (const level of ['ns', 'lite'] as const) {
   if (offersLevel(level)) {

@@ -2,12 +2,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 
-import { NativeSandbox } from '../../../agent_rl/sandbox/native/native-sandbox.ts';
-import type { Sandbox, SandboxSession } from '../../../agent_rl/core/services/sandbox.ts';
-import type { SandboxIncident } from '../../../agent_rl/sandbox/incident.ts';
-import { descendants, readProcess } from '../../support/descendants.ts';
-import { offersLevel } from '../../support/python.ts';
-import { unhurried } from '../../support/sandbox-limits.ts';
+import { NativeSandbox } from '#agent_rl/sandbox/native/native-sandbox.ts';
+import type { Sandbox, SandboxSession } from '#agent_rl/core/services/sandbox.ts';
+import type { SandboxIncident } from '#agent_rl/sandbox/incident.ts';
+import { descendants, readProcess } from '#tests/support/descendants.ts';
+import { offersLevel } from '#tests/support/python.ts';
+import { unhurried } from '#tests/support/sandbox-limits.ts';
 
 const isPaused = (pid: number): boolean => /^State:\s+T/m.test(readProcess(`/proc/${pid}/status`));
 

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { NativeSandbox } from '../../../agent_rl/sandbox/native/native-sandbox.ts';
-import { offersLevel } from '../../support/python.ts';
-import { temporaryFolder, writeBelow } from '../../support/temporary-folder.ts';
-import { unhurried } from '../../support/sandbox-limits.ts';
+import { NativeSandbox } from '#agent_rl/sandbox/native/native-sandbox.ts';
+import { offersLevel } from '#tests/support/python.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { unhurried } from '#tests/support/sandbox-limits.ts';
 
 const folder = temporaryFolder();
 const level = offersLevel('ns') ? 'ns' : 'lite';

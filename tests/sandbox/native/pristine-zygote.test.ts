@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import type { Sandbox } from '../../../agent_rl/core/services/sandbox.ts';
-import { NativeSandbox } from '../../../agent_rl/sandbox/native/native-sandbox.ts';
-import { offersLevel } from '../../support/python.ts';
+import type { Sandbox } from '#agent_rl/core/services/sandbox.ts';
+import { NativeSandbox } from '#agent_rl/sandbox/native/native-sandbox.ts';
+import { offersLevel } from '#tests/support/python.ts';
 
 /** Half of what earlier runs hold, turned around, so that the scan does not find itself. */
 const half = 'Q7ZQ7ZQ7Z';
@@ -30,7 +30,7 @@ for start in sorted(starts):
                 if each.encode() in content: found.add(each[::-1].split('-')[0])
 print(pages > 1000, sorted(found))
 `;
-import { unhurried } from '../../support/sandbox-limits.ts';
+import { unhurried } from '#tests/support/sandbox-limits.ts';
 
 for (const level of ['ns', 'lite'] as const) {
   const tried = offersLevel(level) ? describe : describe.skip;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import type { Sandbox } from '../../../agent_rl/core/services/sandbox.ts';
-import { NativeSandbox } from '../../../agent_rl/sandbox/native/native-sandbox.ts';
-import { offersLevel } from '../../support/python.ts';
-import { unhurried } from '../../support/sandbox-limits.ts';
+import type { Sandbox } from '#agent_rl/core/services/sandbox.ts';
+import { NativeSandbox } from '#agent_rl/sandbox/native/native-sandbox.ts';
+import { offersLevel } from '#tests/support/python.ts';
+import { unhurried } from '#tests/support/sandbox-limits.ts';
 
 const code = `
 class A: pass

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { packageRoot } from '../../../agent_rl/core/package-root.ts';
-import { runFilter } from '../../support/packet-filter.ts';
-import { evaluatePython, hasNativePython } from '../../support/python.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { runFilter } from '#tests/support/packet-filter.ts';
+import { evaluatePython, hasNativePython } from '#tests/support/python.ts';
 
 type Table = Readonly<Record<string, number>>;
 

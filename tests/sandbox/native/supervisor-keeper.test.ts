@@ -16,13 +16,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
-import { packageRoot } from '../../../agent_rl/core/package-root.ts';
-import { messageOf } from '../../../agent_rl/core/errors.ts';
-import type { SandboxIncident } from '../../../agent_rl/sandbox/incident.ts';
-import { nativeLimits } from '../../../agent_rl/sandbox/native/native-limits.ts';
-import { SupervisorKeeper } from '../../../agent_rl/sandbox/native/supervisor-keeper.ts';
-import { evaluatePython, hasNativePython, offersLevel } from '../../support/python.ts';
-import { unhurriedLimits } from '../../support/sandbox-limits.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { messageOf } from '#agent_rl/core/errors.ts';
+import type { SandboxIncident } from '#agent_rl/sandbox/incident.ts';
+import { nativeLimits } from '#agent_rl/sandbox/native/native-limits.ts';
+import { SupervisorKeeper } from '#agent_rl/sandbox/native/supervisor-keeper.ts';
+import { evaluatePython, hasNativePython, offersLevel } from '#tests/support/python.ts';
+import { unhurriedLimits } from '#tests/support/sandbox-limits.ts';
 
 const limits = nativeLimits(unhurriedLimits);
 const program = (code: string) =>

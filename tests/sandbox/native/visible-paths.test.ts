@@ -4,8 +4,8 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { packageRoot } from '../../../agent_rl/core/package-root.ts';
-import { evaluatePython, hasNativePython } from '../../support/python.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { evaluatePython, hasNativePython } from '#tests/support/python.ts';
 
 const native = hasNativePython ? describe : describe.skip;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { AssertTests, RunResult } from '../../../agent_rl/core/services/sandbox.ts';
-import { startedSandbox } from '../../support/started-sandbox.ts';
+import type { AssertTests, RunResult } from '#agent_rl/core/services/sandbox.ts';
+import { startedSandbox } from '#tests/support/started-sandbox.ts';
 
 const anything = (value: unknown): never => value as never;
 const half = '\ud800';

@@ -7,16 +7,13 @@ import { pathToFileURL } from 'node:url';
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { packageRoot } from '../../../agent_rl/core/package-root.ts';
-import { ChildPool, KilledItsChildren } from '../../../agent_rl/sandbox/pyodide/child-pool.ts';
-import { findDistribution } from '../../../agent_rl/sandbox/pyodide/boot/distribution.ts';
-import type { ChildRequest, ChildSettings } from '../../../agent_rl/sandbox/pyodide/protocol.ts';
-import { escapedProbes } from '../../../agent_rl/sandbox/probes/probe-escapes.ts';
-import { SandboxChild } from '../../../agent_rl/sandbox/pyodide/sandbox-child.ts';
-import {
-  ensureSnapshot,
-  userCacheFolder,
-} from '../../../agent_rl/sandbox/pyodide/boot/snapshot.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { ChildPool, KilledItsChildren } from '#agent_rl/sandbox/pyodide/child-pool.ts';
+import { findDistribution } from '#agent_rl/sandbox/pyodide/boot/distribution.ts';
+import type { ChildRequest, ChildSettings } from '#agent_rl/sandbox/pyodide/protocol.ts';
+import { escapedProbes } from '#agent_rl/sandbox/probes/probe-escapes.ts';
+import { SandboxChild } from '#agent_rl/sandbox/pyodide/sandbox-child.ts';
+import { ensureSnapshot, userCacheFolder } from '#agent_rl/sandbox/pyodide/boot/snapshot.ts';
 
 const request = (code: string, wallMs = 5000): Omit<ChildRequest, 'id'> => ({
   code,

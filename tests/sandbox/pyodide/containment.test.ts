@@ -6,11 +6,11 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import type { RunResult } from '../../../agent_rl/core/services/sandbox.ts';
-import { escapeProbes } from '../../../agent_rl/sandbox/probes/escape-probes.ts';
-import { probeProgram } from '../../../agent_rl/sandbox/probes/probe-escapes.ts';
-import { unhurriedLimits } from '../../support/sandbox-limits.ts';
-import { startedSandbox } from '../../support/started-sandbox.ts';
+import type { RunResult } from '#agent_rl/core/services/sandbox.ts';
+import { escapeProbes } from '#agent_rl/sandbox/probes/escape-probes.ts';
+import { probeProgram } from '#agent_rl/sandbox/probes/probe-escapes.ts';
+import { unhurriedLimits } from '#tests/support/sandbox-limits.ts';
+import { startedSandbox } from '#tests/support/started-sandbox.ts';
 
 interface Attack {
   name: string;

@@ -1,4 +1,4 @@
-import { PyodideSandbox } from '../../../agent_rl/sandbox/pyodide/pyodide-sandbox.ts';
-import { sandboxContract } from '../../support/sandbox-contract.ts';
+import { PyodideSandbox } from '#agent_rl/sandbox/pyodide/pyodide-sandbox.ts';
+import { sandboxContract } from '#tests/support/sandbox-contract.ts';
 
 sandboxContract('pyodide', () => PyodideSandbox.start({ workers: 2 }));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { RunResult, SandboxFiles } from '../../../agent_rl/core/services/sandbox.ts';
-import { startedSandbox } from '../../support/started-sandbox.ts';
+import type { RunResult, SandboxFiles } from '#agent_rl/core/services/sandbox.ts';
+import { startedSandbox } from '#tests/support/started-sandbox.ts';
 
 const base64 = (content: string | Uint8Array): string => Buffer.from(content).toString('base64');
 

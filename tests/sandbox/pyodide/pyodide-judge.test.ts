@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { AssertTests, JudgeResult } from '../../../agent_rl/core/services/sandbox.ts';
-import { channelProbes } from '../../../agent_rl/sandbox/probes/escape-probes.ts';
-import { probeProgram } from '../../../agent_rl/sandbox/probes/probe-escapes.ts';
-import { startedSandbox } from '../../support/started-sandbox.ts';
+import type { AssertTests, JudgeResult } from '#agent_rl/core/services/sandbox.ts';
+import { channelProbes } from '#agent_rl/sandbox/probes/escape-probes.ts';
+import { probeProgram } from '#agent_rl/sandbox/probes/probe-escapes.ts';
+import { startedSandbox } from '#tests/support/started-sandbox.ts';
 
 const gone = { passed: false, problem: 'SolutionEnded: the solution ended early' };
 

@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { descendants } from '../../support/descendants.ts';
-import { startedSandbox } from '../../support/started-sandbox.ts';
+import { descendants } from '#tests/support/descendants.ts';
+import { startedSandbox } from '#tests/support/started-sandbox.ts';
 
 interface Trace {
   of: string;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { PyodideSandbox } from '../../../agent_rl/sandbox/pyodide/pyodide-sandbox.ts';
-import { startedSandbox } from '../../support/started-sandbox.ts';
+import { PyodideSandbox } from '#agent_rl/sandbox/pyodide/pyodide-sandbox.ts';
+import { startedSandbox } from '#tests/support/started-sandbox.ts';
 
 describe('A sandbox of one worker', () => {
   const sandbox = startedSandbox();

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 import { describe, expect, test } from '@jest/globals';
 
-import type { SandboxSession, SessionRequest } from '../../../agent_rl/core/services/sandbox.ts';
-import { PyodideSandbox } from '../../../agent_rl/sandbox/pyodide/pyodide-sandbox.ts';
-import { startedSandbox } from '../../support/started-sandbox.ts';
+import type { SandboxSession, SessionRequest } from '#agent_rl/core/services/sandbox.ts';
+import { PyodideSandbox } from '#agent_rl/sandbox/pyodide/pyodide-sandbox.ts';
+import { startedSandbox } from '#tests/support/started-sandbox.ts';
 
 /** Child processes of this one, where the system shows them. */
 function children(): number[] {

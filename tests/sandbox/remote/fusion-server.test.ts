@@ -5,10 +5,10 @@ import { dirname, join } from 'node:path';
 
 import { afterEach, describe, expect, test } from '@jest/globals';
 
-import { RemoteSandbox } from '../../../agent_rl/sandbox/remote/remote-sandbox.ts';
-import { type DoubleAnswer, httpDouble } from '../../support/http-double.ts';
-import { hasNativePython } from '../../support/python.ts';
-import { rejectionOf } from '../../support/thrown.ts';
+import { RemoteSandbox } from '#agent_rl/sandbox/remote/remote-sandbox.ts';
+import { type DoubleAnswer, httpDouble } from '#tests/support/http-double.ts';
+import { hasNativePython } from '#tests/support/python.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
 
 const onLinux = hasNativePython ? describe : describe.skip;
 const opened: { close(): Promise<void> }[] = [];

@@ -1,18 +1,18 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 
-import { messageOf } from '../../../agent_rl/core/errors.ts';
-import type { SandboxIncident } from '../../../agent_rl/sandbox/incident.ts';
+import { messageOf } from '#agent_rl/core/errors.ts';
+import type { SandboxIncident } from '#agent_rl/sandbox/incident.ts';
 import {
   RemoteSandbox,
   type RemoteSandboxOptions,
-} from '../../../agent_rl/sandbox/remote/remote-sandbox.ts';
+} from '#agent_rl/sandbox/remote/remote-sandbox.ts';
 import {
   type DoubleAnswer,
   type GotRequest,
   httpDouble,
   type HttpDouble,
-} from '../../support/http-double.ts';
-import { rejectionOf } from '../../support/thrown.ts';
+} from '#tests/support/http-double.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
 
 const opened: { close(): Promise<void> }[] = [];
 afterEach(async () => {

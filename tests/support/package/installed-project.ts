@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { packageRoot } from '../../../agent_rl/core/package-root.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { Ended } from '../built-program.ts';
 import { derivedLock, type Locked, type PackageLock } from './derived-lock.ts';
 

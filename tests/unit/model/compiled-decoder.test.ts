@@ -1,23 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { EagerEngine } from '../../../agent_rl/engine/eager-engine.ts';
-import type {
-  Engine,
-  ProgramBody,
-  TensorData,
-  TensorSpec,
-} from '../../../agent_rl/engine/engine.ts';
-import { OnnxEngine } from '../../../agent_rl/engine/onnx-engine.ts';
-import { tf, tokenLogProbs, type Tensor } from '../../../agent_rl/engine/ops.ts';
-import { lmHead } from '../../../model/decoder/decoder-block.ts';
-import { causalMask, decoderHidden } from '../../../model/decoder/decoder.ts';
-import { decodeMask, decodeStep } from '../../../model/decoder/decode-step.ts';
-import type { ModelConfig } from '../../../model/config/architecture.ts';
-import { parameterSpecs } from '../../../model/config/parameters.ts';
-import { prefill } from '../../../model/decoder/prefill.ts';
-import { ropeTables, ropeTablesUpTo } from '../../../model/decoder/rope.ts';
-import { logSoftmax, plainLogits } from '../../support/plain-decoder.ts';
-import { tinyModels, tinyWeights } from '../../support/tiny-models.ts';
+import { EagerEngine } from '#agent_rl/engine/eager-engine.ts';
+import type { Engine, ProgramBody, TensorData, TensorSpec } from '#agent_rl/engine/engine.ts';
+import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
+import { tf, tokenLogProbs, type Tensor } from '#agent_rl/engine/ops.ts';
+import { lmHead } from '#model/decoder/decoder-block.ts';
+import { causalMask, decoderHidden } from '#model/decoder/decoder.ts';
+import { decodeMask, decodeStep } from '#model/decoder/decode-step.ts';
+import type { ModelConfig } from '#model/config/architecture.ts';
+import { parameterSpecs } from '#model/config/parameters.ts';
+import { prefill } from '#model/decoder/prefill.ts';
+import { ropeTables, ropeTablesUpTo } from '#model/decoder/rope.ts';
+import { logSoftmax, plainLogits } from '#tests/support/plain-decoder.ts';
+import { tinyModels, tinyWeights } from '#tests/support/tiny-models.ts';
 
 let compiled: OnnxEngine;
 let oracle: Engine;

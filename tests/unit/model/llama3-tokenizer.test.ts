@@ -3,8 +3,8 @@ import { join } from 'node:path';
 
 import { expect, test } from '@jest/globals';
 
-import { packageRoot } from '../../../agent_rl/core/package-root.ts';
-import { Tokenizer } from '../../../model/text/tokenizer.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { Tokenizer } from '#model/text/tokenizer.ts';
 
 interface Vector {
   text: string;

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { loadModel, saveModel } from '../../../model/weights/load-model.ts';
-import { readModelConfig, writeModelConfig } from '../../../model/config/model-config.ts';
-import { SafetensorsFile } from '../../../model/weights/safetensors.ts';
-import { tinyQuantizedModel } from '../../support/quantized-model.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { tinyModelConfig } from '../../support/tiny-model.ts';
+import { loadModel, saveModel } from '#model/weights/load-model.ts';
+import { readModelConfig, writeModelConfig } from '#model/config/model-config.ts';
+import { SafetensorsFile } from '#model/weights/safetensors.ts';
+import { tinyQuantizedModel } from '#tests/support/quantized-model.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
 const root = temporaryFolder();
 const folder = (name: string): string => join(root, name);

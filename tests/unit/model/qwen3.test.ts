@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import { expect, test } from '@jest/globals';
 
-import { qwen3, qwen3Vectors } from '../../support/qwen3.ts';
+import { qwen3, qwen3Vectors } from '#tests/support/qwen3.ts';
 
 const { template, tokenizer, endOfTurn, stopTokens } = await qwen3();
 const { conversations, encodings } = qwen3Vectors();

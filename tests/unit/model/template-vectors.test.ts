@@ -3,8 +3,8 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { ChatTemplate } from '../../../model/text/chat-template.ts';
-import { templatesFolder } from '../../support/templates.ts';
+import { ChatTemplate } from '#model/text/chat-template.ts';
+import { templatesFolder } from '#tests/support/templates.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

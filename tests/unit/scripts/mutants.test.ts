@@ -3,8 +3,8 @@ import { join } from 'node:path';
 
 import { expect, test } from '@jest/globals';
 
-import { packageRoot } from '../../../agent_rl/core/package-root.ts';
-import { readMutants } from '../../../scripts/mutants/read-mutants.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { readMutants } from '#scripts/mutants/read-mutants.ts';
 
 const root = packageRoot();
 const mutants = readMutants(root);

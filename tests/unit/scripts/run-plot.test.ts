@@ -1,13 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 
-import {
-  readRunPoints,
-  type RunPoints,
-  runPlot,
-  scalesOf,
-} from '../../../scripts/plot/run-plot.ts';
-import { readDocument } from '../../support/markdown.ts';
-import { temporaryFolder, writeBelow } from '../../support/temporary-folder.ts';
+import { readRunPoints, type RunPoints, runPlot, scalesOf } from '#scripts/plot/run-plot.ts';
+import { readDocument } from '#tests/support/markdown.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 const folder = temporaryFolder();
 

@@ -1,13 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 
-import {
-  adamwStep,
-  biasCorrections,
-  clipScale,
-  globalNorm,
-} from '../../../../agent_rl/algorithms/adamw.ts';
-import { tf } from '../../../../agent_rl/engine/ops.ts';
-import { adamwStepReference } from '../../../support/adamw-reference.ts';
+import { adamwStep, biasCorrections, clipScale, globalNorm } from '#agent_rl/algorithms/adamw.ts';
+import { tf } from '#agent_rl/engine/ops.ts';
+import { adamwStepReference } from '#tests/support/adamw-reference.ts';
 
 const scalars = {
   learningRate: 0.1,

@@ -5,7 +5,7 @@ import {
   combineGroupRewards,
   type GroupScheme,
   type Scores,
-} from '../../../../agent_rl/algorithms/combine-group-rewards.ts';
+} from '#agent_rl/algorithms/combine-group-rewards.ts';
 
 const schemes: readonly GroupScheme[] = ['uniform', 'std', 'pca', 'l2', 'normalised'];
 const names = ['mrr', 'similarity', 'format'];

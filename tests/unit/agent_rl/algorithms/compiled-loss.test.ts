@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { adamwStep, biasCorrections } from '../../../../agent_rl/algorithms/adamw.ts';
-import { type PpoSpec, policyLoss } from '../../../../agent_rl/algorithms/policy-loss.ts';
-import type { Program, ProgramBody, TensorData } from '../../../../agent_rl/engine/engine.ts';
-import { OnnxEngine } from '../../../../agent_rl/engine/onnx-engine.ts';
-import { tf, type Tensor } from '../../../../agent_rl/engine/ops.ts';
+import { adamwStep, biasCorrections } from '#agent_rl/algorithms/adamw.ts';
+import { type PpoSpec, policyLoss } from '#agent_rl/algorithms/policy-loss.ts';
+import type { Program, ProgramBody, TensorData } from '#agent_rl/engine/engine.ts';
+import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
+import { tf, type Tensor } from '#agent_rl/engine/ops.ts';
 
 /** The last token is padding. */
 const tokens: Record<string, TensorData> = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { groupAdvantages } from '../../../../agent_rl/algorithms/group-advantages.ts';
+import { groupAdvantages } from '#agent_rl/algorithms/group-advantages.ts';
 
 const close = (
   values: readonly (number | undefined)[],

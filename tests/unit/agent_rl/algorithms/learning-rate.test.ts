@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { learningRateAt } from '../../../../agent_rl/algorithms/learning-rate.ts';
+import { learningRateAt } from '#agent_rl/algorithms/learning-rate.ts';
 
 const constant = {
   schedule: 'constant',

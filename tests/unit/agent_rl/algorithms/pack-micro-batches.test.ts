@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { packMicroBatches } from '../../../../agent_rl/algorithms/pack-micro-batches.ts';
+import { packMicroBatches } from '#agent_rl/algorithms/pack-micro-batches.ts';
 
 describe('packMicroBatches', () => {
   test('puts like lengths together, longest first, padding counted', () => {

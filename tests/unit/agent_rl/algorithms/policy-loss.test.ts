@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { crossEntropyLoss } from '../../../../agent_rl/algorithms/cross-entropy-loss.ts';
-import { type PpoSpec, policyLoss } from '../../../../agent_rl/algorithms/policy-loss.ts';
-import { tf } from '../../../../agent_rl/engine/ops.ts';
+import { crossEntropyLoss } from '#agent_rl/algorithms/cross-entropy-loss.ts';
+import { type PpoSpec, policyLoss } from '#agent_rl/algorithms/policy-loss.ts';
+import { tf } from '#agent_rl/engine/ops.ts';
 
 interface Row {
   logProbs: number[];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { tokenWeights } from '../../../../agent_rl/algorithms/token-weights.ts';
+import { tokenWeights } from '#agent_rl/algorithms/token-weights.ts';
 
 // Two sequences with 3 and 1 trained tokens, and one with none.
 const masks = [Uint8Array.of(0, 1, 1, 1), Uint8Array.of(0, 1), Uint8Array.of(0, 0)];

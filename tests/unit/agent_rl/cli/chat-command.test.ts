@@ -2,9 +2,9 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import type { ChatOptions } from '../../../../agent_rl/jobs/play/chat.ts';
-import { packageRoot } from '../../../../agent_rl/core/package-root.ts';
-import { commandLine } from '../../../support/command-line.ts';
+import type { ChatOptions } from '#agent_rl/jobs/play/chat.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { commandLine } from '#tests/support/command-line.ts';
 
 const config = join(packageRoot(), 'configs', 'code_exec_smoke.yaml');
 

@@ -2,10 +2,10 @@ import { posix } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import type { Command } from '../../../../agent_rl/cli/command.ts';
-import { commands } from '../../../../agent_rl/cli/commands.ts';
-import { commandLine } from '../../../support/command-line.ts';
-import { projectFile } from '../../../support/source-files.ts';
+import type { Command } from '#agent_rl/cli/command.ts';
+import { commands } from '#agent_rl/cli/commands.ts';
+import { commandLine } from '#tests/support/command-line.ts';
+import { projectFile } from '#tests/support/source-files.ts';
 
 const all = commands.flatMap((command): [string, Command][] =>
   'commands' in command

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
-import { train } from '../../../../agent_rl/cli/commands/train.ts';
-import type { TrainingOptions } from '../../../../agent_rl/jobs/train/training-options.ts';
-import { AgentRlError, type ErrorCode } from '../../../../agent_rl/core/errors.ts';
-import { StrayFailure } from '../../../../agent_rl/core/stopping/stray-failure.ts';
-import { commandLine } from '../../../support/command-line.ts';
-import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
+import { train } from '#agent_rl/cli/commands/train.ts';
+import type { TrainingOptions } from '#agent_rl/jobs/train/training-options.ts';
+import { AgentRlError, type ErrorCode } from '#agent_rl/core/errors.ts';
+import { StrayFailure } from '#agent_rl/core/stopping/stray-failure.ts';
+import { commandLine } from '#tests/support/command-line.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 const folder = temporaryFolder();
 let config = '';

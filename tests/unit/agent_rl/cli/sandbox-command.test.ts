@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { ServeSandboxOptions } from '../../../../agent_rl/jobs/machine/serve-sandbox.ts';
-import { commandLine } from '../../../support/command-line.ts';
+import type { ServeSandboxOptions } from '#agent_rl/jobs/machine/serve-sandbox.ts';
+import { commandLine } from '#tests/support/command-line.ts';
 
 describe('agent-rl sandbox', () => {
   test('serve gives the job what was written', async () => {

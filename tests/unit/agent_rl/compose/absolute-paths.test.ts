@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { Type } from 'typebox';
 import { expect, test } from '@jest/globals';
 
-import { absolutePath, withAbsolutePaths } from '../../../../agent_rl/compose/absolute-paths.ts';
-import { packageRoot } from '../../../../agent_rl/core/package-root.ts';
-import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
+import { absolutePath, withAbsolutePaths } from '#agent_rl/compose/absolute-paths.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 const folder = temporaryFolder();
 const here = (path: string) => join(process.cwd(), path);

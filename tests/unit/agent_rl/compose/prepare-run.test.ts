@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { prepareRun } from '../../../../agent_rl/compose/prepare-run.ts';
-import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
-import { rejectionOf } from '../../../support/thrown.ts';
+import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 const base = 'dataset: {dir: tasks}\nenvironment: {type: code_exec}\ntools: [{type: code_exec}]\n';

@@ -2,14 +2,14 @@ import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
-import { trainAgent } from '../../../../agent_rl/jobs/train-agent.ts';
-import { packageRoot } from '../../../../agent_rl/core/package-root.ts';
-import { writeAdapter } from '../../../../model/adapters/adapter-files.ts';
-import { smallModelConfig, writeSmallModel } from '../../../support/small-model.ts';
-import { resolved } from '../../../support/resolved.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
-import { rejectionOf } from '../../../support/thrown.ts';
-import { saveTinyAdapter, tinyAdapter, tinyAdapterWeights } from '../../../support/tiny-adapter.ts';
+import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { writeAdapter } from '#model/adapters/adapter-files.ts';
+import { smallModelConfig, writeSmallModel } from '#tests/support/small-model.ts';
+import { resolved } from '#tests/support/resolved.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
+import { saveTinyAdapter, tinyAdapter, tinyAdapterWeights } from '#tests/support/tiny-adapter.ts';
 
 const folder = temporaryFolder();
 const at = (name: string): string => join(folder, name);

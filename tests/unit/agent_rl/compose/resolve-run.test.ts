@@ -2,12 +2,12 @@ import { join, resolve } from 'node:path';
 
 import { expect, test } from '@jest/globals';
 
-import { prepareRun } from '../../../../agent_rl/compose/prepare-run.ts';
-import { requireTrainablePolicy } from '../../../../agent_rl/compose/resolve-run.ts';
-import { packageRoot } from '../../../../agent_rl/core/package-root.ts';
-import { resolved } from '../../../support/resolved.ts';
-import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
-import { thrownBy } from '../../../support/thrown.ts';
+import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
+import { requireTrainablePolicy } from '#agent_rl/compose/resolve-run.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { resolved } from '#tests/support/resolved.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { thrownBy } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 const file = writeBelow(

@@ -2,15 +2,10 @@ import { dirname, join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import {
-  loadConfig,
-  pluginRequests,
-  resolvedYaml,
-  shippedNotes,
-} from '../../../../agent_rl/config/index.ts';
-import { packageRoot } from '../../../../agent_rl/core/package-root.ts';
-import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
-import { thrownBy } from '../../../support/thrown.ts';
+import { loadConfig, pluginRequests, resolvedYaml, shippedNotes } from '#agent_rl/config/index.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { thrownBy } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 let count = 0;

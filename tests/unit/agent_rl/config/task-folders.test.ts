@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { loadConfig } from '../../../../agent_rl/config/index.ts';
-import { thrownBy } from '../../../support/thrown.ts';
-import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
+import { loadConfig } from '#agent_rl/config/index.ts';
+import { thrownBy } from '#tests/support/thrown.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 const folder = temporaryFolder();
 const rest = 'environment: {type: code_exec}\n';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { namedOrShipped, packageRoot } from '../../../../agent_rl/core/package-root.ts';
+import { namedOrShipped, packageRoot } from '#agent_rl/core/package-root.ts';
 
 describe('namedOrShipped', () => {
   test('leaves a name as it was given where a file of that name is there, or nowhere', () => {

@@ -7,13 +7,13 @@ import {
   memoryPlan,
   planInWords,
   type MemoryRequest,
-} from '../../../../agent_rl/engine-thread/memory-plan.ts';
-import type { LossSpec } from '../../../../agent_rl/core/services/learner.ts';
-import type { Adapter, ModelConfig } from '../../../../model/config/architecture.ts';
-import { adapterTargets } from '../../../../model/adapters/adapter.ts';
-import { parameterCount } from '../../../../model/config/parameters.ts';
-import { thrownBy } from '../../../support/thrown.ts';
-import { tinyModelConfig } from '../../../support/tiny-model.ts';
+} from '#agent_rl/engine-thread/memory-plan.ts';
+import type { LossSpec } from '#agent_rl/core/services/learner.ts';
+import type { Adapter, ModelConfig } from '#model/config/architecture.ts';
+import { adapterTargets } from '#model/adapters/adapter.ts';
+import { parameterCount } from '#model/config/parameters.ts';
+import { thrownBy } from '#tests/support/thrown.ts';
+import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
 const loss: LossSpec = {
   name: 'ppo',

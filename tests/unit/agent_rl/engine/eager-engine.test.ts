@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { EagerEngine } from '../../../../agent_rl/engine/eager-engine.ts';
-import { tf } from '../../../../agent_rl/engine/ops.ts';
+import { EagerEngine } from '#agent_rl/engine/eager-engine.ts';
+import { tf } from '#agent_rl/engine/ops.ts';
 
 const vector = { name: 'x', shape: [2], dtype: 'float32' } as const;
 const weight = { name: 'weight', shape: [2], dtype: 'float32' } as const;

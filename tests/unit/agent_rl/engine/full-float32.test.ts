@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { keepFullFloat32 } from '../../../../agent_rl/engine/full-float32.ts';
+import { keepFullFloat32 } from '#agent_rl/engine/full-float32.ts';
 
 const variable = 'NVIDIA_TF32_OVERRIDE';
 let before: string | undefined;

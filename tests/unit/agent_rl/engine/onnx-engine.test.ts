@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
-import type { ProgramBody } from '../../../../agent_rl/engine/engine.ts';
-import { OnnxEngine } from '../../../../agent_rl/engine/onnx-engine.ts';
-import { rmsNorm, swiglu, tf } from '../../../../agent_rl/engine/ops.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import type { ProgramBody } from '#agent_rl/engine/engine.ts';
+import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
+import { rmsNorm, swiglu, tf } from '#agent_rl/engine/ops.ts';
 
 const engine = new OnnxEngine({ device: 'cpu', threads: 2 });
 afterAll(() => engine.close());

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { unbiased } from '../../../../agent_rl/core/services/sampling.ts';
-import { drawTruncated, truncates } from '../../../../agent_rl/generation/draw-token.ts';
+import { unbiased } from '#agent_rl/core/services/sampling.ts';
+import { drawTruncated, truncates } from '#agent_rl/generation/draw-token.ts';
 
 /** Tokens 0 to 3 with masses 0.1, 0.4, 0.2, 0.3. */
 const logProbs = Float32Array.from([0.1, 0.4, 0.2, 0.3].map(Math.log));

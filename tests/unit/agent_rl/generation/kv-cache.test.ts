@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 
-import { KvCache, type KvPrefix } from '../../../../agent_rl/generation/kv-cache.ts';
+import { KvCache, type KvPrefix } from '#agent_rl/generation/kv-cache.ts';
 
 const shape = { layers: 1, kvHeads: 2, headDim: 1, capacity: 4 };
 

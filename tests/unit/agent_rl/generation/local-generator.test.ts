@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import type { GenerationRequest } from '../../../../agent_rl/core/services/generator.ts';
-import { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
-import { greedy, unbiased } from '../../../../agent_rl/core/services/sampling.ts';
-import { OnnxEngine } from '../../../../agent_rl/engine/onnx-engine.ts';
-import { DecoderPrograms } from '../../../../agent_rl/generation/decoder-programs.ts';
-import { LocalGenerator } from '../../../../agent_rl/generation/local-generator.ts';
-import { LocalLearner } from '../../../../agent_rl/learner/local-learner.ts';
-import { initialParameters } from '../../../../model/config/parameters.ts';
-import { tinyModelConfig } from '../../../support/tiny-model.ts';
+import type { GenerationRequest } from '#agent_rl/core/services/generator.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import { greedy, unbiased } from '#agent_rl/core/services/sampling.ts';
+import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
+import { DecoderPrograms } from '#agent_rl/generation/decoder-programs.ts';
+import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
+import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
+import { initialParameters } from '#model/config/parameters.ts';
+import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
 const parameters = initialParameters(tinyModelConfig, new KeyedRng(7));
 // Larger weights make a peaked distribution, where a wrong context would show.

@@ -1,9 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import {
-  PrefixCache,
-  type PrefixCacheLimits,
-} from '../../../../agent_rl/generation/prefix-cache.ts';
+import { PrefixCache, type PrefixCacheLimits } from '#agent_rl/generation/prefix-cache.ts';
 
 /** Asks for prefixes named by their first token, and says which were computed. */
 async function computedOf(

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
-import type { LossSpec, TrainDatum } from '../../../../agent_rl/core/services/learner.ts';
-import { OnnxEngine } from '../../../../agent_rl/engine/onnx-engine.ts';
-import { LocalLearner } from '../../../../agent_rl/learner/local-learner.ts';
-import { initialParameters } from '../../../../model/config/parameters.ts';
-import { tinyModelConfig } from '../../../support/tiny-model.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import type { LossSpec, TrainDatum } from '#agent_rl/core/services/learner.ts';
+import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
+import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
+import { initialParameters } from '#model/config/parameters.ts';
+import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
 let engine: OnnxEngine;
 beforeAll(() => {

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
-import type { LossSpec, TrainDatum } from '../../../../agent_rl/core/services/learner.ts';
-import { OnnxEngine } from '../../../../agent_rl/engine/onnx-engine.ts';
-import { DecoderPrograms } from '../../../../agent_rl/generation/decoder-programs.ts';
-import { LocalGenerator } from '../../../../agent_rl/generation/local-generator.ts';
-import { LocalLearner } from '../../../../agent_rl/learner/local-learner.ts';
-import { noRecompute } from '../../../../agent_rl/learner/train-program.ts';
-import type { Adapter, ModelConfig } from '../../../../model/config/architecture.ts';
-import { adapterSpecs, adapterTargets } from '../../../../model/adapters/adapter.ts';
-import { elementCount, type Weights } from '../../../../model/config/parameters.ts';
-import { tinyQuantizedModel } from '../../../support/quantized-model.ts';
-import { tinyModelConfig } from '../../../support/tiny-model.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import type { LossSpec, TrainDatum } from '#agent_rl/core/services/learner.ts';
+import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
+import { DecoderPrograms } from '#agent_rl/generation/decoder-programs.ts';
+import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
+import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
+import { noRecompute } from '#agent_rl/learner/train-program.ts';
+import type { Adapter, ModelConfig } from '#model/config/architecture.ts';
+import { adapterSpecs, adapterTargets } from '#model/adapters/adapter.ts';
+import { elementCount, type Weights } from '#model/config/parameters.ts';
+import { tinyQuantizedModel } from '#tests/support/quantized-model.ts';
+import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
 let engine: OnnxEngine;
 beforeAll(() => {

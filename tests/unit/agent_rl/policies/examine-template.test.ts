@@ -1,26 +1,26 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { ToolCallFormat } from '../../../../agent_rl/core/index.ts';
-import { builtinPlugins } from '../../../../agent_rl/compose/plugins/builtin-plugins.ts';
-import { openToolCallFormat } from '../../../../agent_rl/compose/plugins/open-tool-call-format.ts';
-import { examineTemplate } from '../../../../agent_rl/policies/examine-template.ts';
+import type { ToolCallFormat } from '#agent_rl/core/index.ts';
+import { builtinPlugins } from '#agent_rl/compose/plugins/builtin-plugins.ts';
+import { openToolCallFormat } from '#agent_rl/compose/plugins/open-tool-call-format.ts';
+import { examineTemplate } from '#agent_rl/policies/examine-template.ts';
 import {
   CodeExecTool,
   HermesFormat,
   Llama3Format,
   PlainFormat,
   PythonBlockFormat,
-} from '../../../../agent_rl/index.ts';
-import { tools } from '../../../../agent_rl/core/plugins/tool.ts';
-import type { LanguageModel } from '../../../../model/text/language-model.ts';
-import { miniMind3 } from '../../../support/minimind3.ts';
-import { qwen3 } from '../../../support/qwen3.ts';
+} from '#agent_rl/index.ts';
+import { tools } from '#agent_rl/core/plugins/tool.ts';
+import type { LanguageModel } from '#model/text/language-model.ts';
+import { miniMind3 } from '#tests/support/minimind3.ts';
+import { qwen3 } from '#tests/support/qwen3.ts';
 import {
   llamaModel,
   modelWithTemplate,
   plainTemplate,
   qwen25Template,
-} from '../../../support/templates.ts';
+} from '#tests/support/templates.ts';
 
 const qwen = await qwen3();
 const { model: miniMind } = await miniMind3();

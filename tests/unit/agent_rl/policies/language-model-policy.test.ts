@@ -13,22 +13,17 @@ import {
   TOOL_CALL_FORMAT,
   system,
   user,
-} from '../../../../agent_rl/core/index.ts';
-import type {
-  ActOptions,
-  Message,
-  ToolMessage,
-  Transcript,
-} from '../../../../agent_rl/core/index.ts';
+} from '#agent_rl/core/index.ts';
+import type { ActOptions, Message, ToolMessage, Transcript } from '#agent_rl/core/index.ts';
 import {
   builtinPolicies,
   HermesFormat,
   LanguageModelPolicy,
   MiniMindPolicy,
-} from '../../../../agent_rl/policies/index.ts';
-import { LANGUAGE_MODEL } from '../../../../model/text/language-model.ts';
-import { miniMind3 } from '../../../support/minimind3.ts';
-import { ScriptedGenerator, type Script } from '../../../support/scripted-generator.ts';
+} from '#agent_rl/policies/index.ts';
+import { LANGUAGE_MODEL } from '#model/text/language-model.ts';
+import { miniMind3 } from '#tests/support/minimind3.ts';
+import { ScriptedGenerator, type Script } from '#tests/support/scripted-generator.ts';
 
 const { model, tokenizer } = await miniMind3();
 

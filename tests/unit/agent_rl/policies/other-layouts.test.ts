@@ -1,15 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 
-import { greedy, user } from '../../../../agent_rl/core/index.ts';
-import type { ActOptions, Message, ToolMessage } from '../../../../agent_rl/core/index.ts';
-import {
-  LanguageModelPolicy,
-  Llama3Format,
-  PythonBlockFormat,
-} from '../../../../agent_rl/policies/index.ts';
-import { ScriptedGenerator } from '../../../support/scripted-generator.ts';
-import { llamaModel, modelWithTemplate, plainTemplate } from '../../../support/templates.ts';
+import { greedy, user } from '#agent_rl/core/index.ts';
+import type { ActOptions, Message, ToolMessage } from '#agent_rl/core/index.ts';
+import { LanguageModelPolicy, Llama3Format, PythonBlockFormat } from '#agent_rl/policies/index.ts';
+import { ScriptedGenerator } from '#tests/support/scripted-generator.ts';
+import { llamaModel, modelWithTemplate, plainTemplate } from '#tests/support/templates.ts';
 
 const options = (changed: Partial<ActOptions> = {}): ActOptions => ({
   episode: 'e',

@@ -1,19 +1,19 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 
-import type { Embedder } from '../../../../agent_rl/core/services/search.ts';
+import type { Embedder } from '#agent_rl/core/services/search.ts';
 import {
   AnswerSimilarity,
   openSimilarityScale,
   SimilarityScale,
-} from '../../../../agent_rl/rewards/answer-similarity/answer-similarity.ts';
+} from '#agent_rl/rewards/answer-similarity/answer-similarity.ts';
 import {
   calibrated,
   cosine,
   randomPairFloor,
-} from '../../../../agent_rl/rewards/answer-similarity/similarity-scale.ts';
-import { wordEmbedder } from '../../../../agent_rl/rewards/answer-similarity/word-embedder.ts';
-import { episodeOf } from '../../../support/episodes.ts';
+} from '#agent_rl/rewards/answer-similarity/similarity-scale.ts';
+import { wordEmbedder } from '#agent_rl/rewards/answer-similarity/word-embedder.ts';
+import { episodeOf } from '#tests/support/episodes.ts';
 
 /** Gives each text a vector in the plane by the angle it names, in degrees. */
 class AngleEmbedder implements Embedder {

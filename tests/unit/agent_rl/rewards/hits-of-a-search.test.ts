@@ -1,15 +1,15 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 
-import { unbiased } from '../../../../agent_rl/core/services/sampling.ts';
-import { hitsOf } from '../../../../agent_rl/core/services/search.ts';
-import type { SearchTask } from '../../../../agent_rl/core/tasks/search-task.ts';
-import { tools } from '../../../../agent_rl/core/plugins/tool.ts';
-import { SearchEnv } from '../../../../agent_rl/environments/search/search-env.ts';
-import { mrr } from '../../../../agent_rl/rewards/mrr.ts';
-import { runEpisode } from '../../../../agent_rl/rollout/episode.ts';
-import { ToolRunner } from '../../../../agent_rl/rollout/tools/tool-runner.ts';
-import { SearchTool } from '../../../../agent_rl/tools/search/search-tool.ts';
-import { says, ScriptedPolicy } from '../../../support/scripted-policy.ts';
+import { unbiased } from '#agent_rl/core/services/sampling.ts';
+import { hitsOf } from '#agent_rl/core/services/search.ts';
+import type { SearchTask } from '#agent_rl/core/tasks/search-task.ts';
+import { tools } from '#agent_rl/core/plugins/tool.ts';
+import { SearchEnv } from '#agent_rl/environments/search/search-env.ts';
+import { mrr } from '#agent_rl/rewards/mrr.ts';
+import { runEpisode } from '#agent_rl/rollout/episode.ts';
+import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
+import { SearchTool } from '#agent_rl/tools/search/search-tool.ts';
+import { says, ScriptedPolicy } from '#tests/support/scripted-policy.ts';
 
 /*
  * What a search finds goes from the tool through the rollout to the environment, which writes it down, and to the

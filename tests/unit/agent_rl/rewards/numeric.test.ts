@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 
-import { packageRoot } from '../../../../agent_rl/core/package-root.ts';
-import { numeric } from '../../../../agent_rl/rewards/numeric/numeric.ts';
-import { nearlyEqual, parseFraction } from '../../../../agent_rl/rewards/numeric/fraction.ts';
-import { episodeOf } from '../../../support/episodes.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { numeric } from '#agent_rl/rewards/numeric/numeric.ts';
+import { nearlyEqual, parseFraction } from '#agent_rl/rewards/numeric/fraction.ts';
+import { episodeOf } from '#tests/support/episodes.ts';
 
 const loose = { marked: false, tolerance: 0 };
 const score = (answer: string, said: string, settings = loose) =>

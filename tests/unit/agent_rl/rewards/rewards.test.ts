@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { ExecutedCall, Turn, Verdict } from '../../../../agent_rl/core/plugins/environment.ts';
-import { rewards } from '../../../../agent_rl/core/plugins/reward.ts';
-import { brevity } from '../../../../agent_rl/rewards/brevity.ts';
-import { builtInRewards } from '../../../../agent_rl/rewards/index.ts';
-import { wellFormedCalls } from '../../../../agent_rl/rewards/well-formed-calls.ts';
-import { describeRewardContract } from '../../../contracts/reward-contract.ts';
+import type { ExecutedCall, Turn, Verdict } from '#agent_rl/core/plugins/environment.ts';
+import { rewards } from '#agent_rl/core/plugins/reward.ts';
+import { brevity } from '#agent_rl/rewards/brevity.ts';
+import { builtInRewards } from '#agent_rl/rewards/index.ts';
+import { wellFormedCalls } from '#agent_rl/rewards/well-formed-calls.ts';
+import { describeRewardContract } from '#tests/contracts/reward-contract.ts';
 
 const call = (status: ExecutedCall['status']): ExecutedCall => ({
   call: { id: 'call_0_0', name: 'x', arguments: {} },

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { format } from '../../../../agent_rl/rewards/format.ts';
-import { mrr, reciprocalRank } from '../../../../agent_rl/rewards/mrr.ts';
-import { searchCost } from '../../../../agent_rl/rewards/search-cost.ts';
-import { toolCalls } from '../../../../agent_rl/rewards/tool-calls.ts';
-import { episodeOf, type SaidCall } from '../../../support/episodes.ts';
+import { format } from '#agent_rl/rewards/format.ts';
+import { mrr, reciprocalRank } from '#agent_rl/rewards/mrr.ts';
+import { searchCost } from '#agent_rl/rewards/search-cost.ts';
+import { toolCalls } from '#agent_rl/rewards/tool-calls.ts';
+import { episodeOf, type SaidCall } from '#tests/support/episodes.ts';
 
 describe('mrr', () => {
   const task = { documentIds: ['d7', 'd9'] };

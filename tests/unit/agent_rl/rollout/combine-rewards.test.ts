@@ -1,11 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { EpisodeView } from '../../../../agent_rl/core/plugins/reward.ts';
-import {
-  combineRewards,
-  type WeightedReward,
-} from '../../../../agent_rl/rollout/combine-rewards.ts';
-import { episodeOf } from '../../../support/episodes.ts';
+import type { EpisodeView } from '#agent_rl/core/plugins/reward.ts';
+import { combineRewards, type WeightedReward } from '#agent_rl/rollout/combine-rewards.ts';
+import { episodeOf } from '#tests/support/episodes.ts';
 
 const judged = (
   reward: number | undefined,

@@ -1,16 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 
-import { AgentRlError } from '../../../../agent_rl/core/errors.ts';
-import type { Environment } from '../../../../agent_rl/core/plugins/environment.ts';
-import { user } from '../../../../agent_rl/core/message.ts';
-import { unbiased } from '../../../../agent_rl/core/services/sampling.ts';
-import { maskOf } from '../../../../agent_rl/core/transcript.ts';
-import { runEpisode } from '../../../../agent_rl/rollout/episode.ts';
-import type { EpisodeParts } from '../../../../agent_rl/rollout/episode-parts.ts';
-import { ToolRunner } from '../../../../agent_rl/rollout/tools/tool-runner.ts';
-import { ScriptedEnvironment } from '../../../support/scripted-environment.ts';
-import { says, type Script, ScriptedPolicy } from '../../../support/scripted-policy.ts';
+import { AgentRlError } from '#agent_rl/core/errors.ts';
+import type { Environment } from '#agent_rl/core/plugins/environment.ts';
+import { user } from '#agent_rl/core/message.ts';
+import { unbiased } from '#agent_rl/core/services/sampling.ts';
+import { maskOf } from '#agent_rl/core/transcript.ts';
+import { runEpisode } from '#agent_rl/rollout/episode.ts';
+import type { EpisodeParts } from '#agent_rl/rollout/episode-parts.ts';
+import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
+import { ScriptedEnvironment } from '#tests/support/scripted-environment.ts';
+import { says, type Script, ScriptedPolicy } from '#tests/support/scripted-policy.ts';
 
 const request = {
   task: { taskId: 't1', prompt: 'a task', metadata: {} },

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { failureUse, keepLedger } from '../../../../agent_rl/rollout/ledger.ts';
-import { trajectoryLine } from '../../../../agent_rl/rollout/trajectory-line.ts';
-import { trajectory } from '../../../support/trajectories.ts';
+import { failureUse, keepLedger } from '#agent_rl/rollout/ledger.ts';
+import { trajectoryLine } from '#agent_rl/rollout/trajectory-line.ts';
+import { trajectory } from '#tests/support/trajectories.ts';
 
 describe('keepLedger', () => {
   const trained = trajectory({ sampled: 5 });

@@ -1,16 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 
-import { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
-import { unbiased } from '../../../../agent_rl/core/services/sampling.ts';
-import type { Trajectory } from '../../../../agent_rl/core/trajectory.ts';
-import { AsyncRolloutWorker } from '../../../../agent_rl/rollout/async-rollout-worker.ts';
-import type { EpisodeMaker } from '../../../../agent_rl/rollout/episode-parts.ts';
-import { planGroups } from '../../../../agent_rl/rollout/rollout-plan.ts';
-import { RolloutWorker } from '../../../../agent_rl/rollout/rollout-worker.ts';
-import { ToolRunner } from '../../../../agent_rl/rollout/tools/tool-runner.ts';
-import { ScriptedEnvironment } from '../../../support/scripted-environment.ts';
-import { says, ScriptedPolicy } from '../../../support/scripted-policy.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import { unbiased } from '#agent_rl/core/services/sampling.ts';
+import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import { AsyncRolloutWorker } from '#agent_rl/rollout/async-rollout-worker.ts';
+import type { EpisodeMaker } from '#agent_rl/rollout/episode-parts.ts';
+import { planGroups } from '#agent_rl/rollout/rollout-plan.ts';
+import { RolloutWorker } from '#agent_rl/rollout/rollout-worker.ts';
+import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
+import { ScriptedEnvironment } from '#tests/support/scripted-environment.ts';
+import { says, ScriptedPolicy } from '#tests/support/scripted-policy.ts';
 
 const die = { name: 'die', description: 'Rolls', parameters: Type.Object({}) };
 

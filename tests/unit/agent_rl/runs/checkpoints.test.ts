@@ -10,11 +10,11 @@ import {
   readTrainerState,
   saveCheckpoint,
   corruption,
-} from '../../../../agent_rl/runs/checkpoints.ts';
-import { FakeLearner } from '../../../support/fake-learner.ts';
-import { miniMind3Folder } from '../../../support/minimind3.ts';
-import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
-import { rejectionOf, thrownBy } from '../../../support/thrown.ts';
+} from '#agent_rl/runs/checkpoints.ts';
+import { FakeLearner } from '#tests/support/fake-learner.ts';
+import { miniMind3Folder } from '#tests/support/minimind3.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { rejectionOf, thrownBy } from '#tests/support/thrown.ts';
 
 const root = temporaryFolder();
 const folder = join(root, 'run', 'checkpoints');

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 
-import { iterationAdvice } from '../../../../agent_rl/runs/iteration-advice.ts';
+import { iterationAdvice } from '#agent_rl/runs/iteration-advice.ts';
 
 const textOf = (...args: Parameters<typeof iterationAdvice>): string =>
   iterationAdvice(...args)

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { reportsOf } from '../../../../agent_rl/runs/run-reports.ts';
-import type { PluginReport, ToolShared } from '../../../../agent_rl/core/plugins/tool.ts';
-import { joinWebReports } from '../../../../agent_rl/search/web/index.ts';
+import { reportsOf } from '#agent_rl/runs/run-reports.ts';
+import type { PluginReport, ToolShared } from '#agent_rl/core/plugins/tool.ts';
+import { joinWebReports } from '#agent_rl/search/web/index.ts';
 
 const reporting = (session: PluginReport, more: Partial<ToolShared> = {}) =>
   new Map([['search', { report: () => session, ...more }]]);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 
-import { addUsage, type RunUsage } from '../../../../agent_rl/runs/run-usage.ts';
+import { addUsage, type RunUsage } from '#agent_rl/runs/run-usage.ts';
 
 const session = (more: Partial<RunUsage> = {}): RunUsage => ({
   sessions: 1,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { evaluationText } from '../../../../agent_rl/runs/run-records.ts';
-import { beforeAfterTable } from '../../../../agent_rl/runs/summary.ts';
-import type { Evaluation } from '../../../../agent_rl/trainer/evaluate.ts';
+import { evaluationText } from '#agent_rl/runs/run-records.ts';
+import { beforeAfterTable } from '#agent_rl/runs/summary.ts';
+import type { Evaluation } from '#agent_rl/trainer/evaluate.ts';
 
 const rate = { n: 4, successes: 1, successRate: 0.25, wilson95: [0.046, 0.699] as const };
 const evaluation = (systemFailures: number): Evaluation => ({

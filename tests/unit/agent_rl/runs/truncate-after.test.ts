@@ -3,9 +3,9 @@ import { join } from 'node:path';
 
 import { expect, test } from '@jest/globals';
 
-import { truncateAfter } from '../../../../agent_rl/runs/truncate-after.ts';
-import { runFolderAt } from '../../../../agent_rl/runs/run-folder.ts';
-import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
+import { truncateAfter } from '#agent_rl/runs/truncate-after.ts';
+import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 const root = temporaryFolder();
 

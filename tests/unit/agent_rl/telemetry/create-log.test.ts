@@ -3,10 +3,10 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { createLog, redactor } from '../../../../agent_rl/telemetry/index.ts';
-import { redactDeep, secretValues, withoutSecrets } from '../../../../agent_rl/telemetry/redact.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
-import { thrownBy } from '../../../support/thrown.ts';
+import { createLog, redactor } from '#agent_rl/telemetry/index.ts';
+import { redactDeep, secretValues, withoutSecrets } from '#agent_rl/telemetry/redact.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { thrownBy } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 const redact = redactor({ OPENAI_API_KEY: 'sk-planted-1234', HOME: '/home/someone' });

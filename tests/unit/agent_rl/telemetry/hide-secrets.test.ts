@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 
-import { hideSecrets, parseHiding } from '../../../../agent_rl/telemetry/redact.ts';
+import { hideSecrets, parseHiding } from '#agent_rl/telemetry/redact.ts';
 
 test('secrets are taken out of a text in every form, and what is too short to be one is not', () => {
   const hide = hideSecrets(['2', 'a/b+c"d', 'short']);

@@ -7,9 +7,9 @@ import {
   processTreeUsage,
   Stopwatch,
   withProgress,
-} from '../../../../agent_rl/telemetry/index.ts';
-import { linuxRow, parsePs, sumTree } from '../../../../agent_rl/telemetry/process-tree.ts';
-import { liveText, type ProgressOptions } from '../../../../agent_rl/telemetry/progress.ts';
+} from '#agent_rl/telemetry/index.ts';
+import { linuxRow, parsePs, sumTree } from '#agent_rl/telemetry/process-tree.ts';
+import { liveText, type ProgressOptions } from '#agent_rl/telemetry/progress.ts';
 
 /** A clock that stands still until it is told otherwise. */
 const fakeClock = () => {

@@ -11,10 +11,10 @@ import {
   redactor,
   writeFileAtomic,
   writeFolderAtomic,
-} from '../../../../agent_rl/telemetry/index.ts';
-import { createRunFolder } from '../../../../agent_rl/runs/run-folder.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
-import { rejectionOf, thrownBy } from '../../../support/thrown.ts';
+} from '#agent_rl/telemetry/index.ts';
+import { createRunFolder } from '#agent_rl/runs/run-folder.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { rejectionOf, thrownBy } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 const text = (file: string) => readFileSync(file, 'utf8');

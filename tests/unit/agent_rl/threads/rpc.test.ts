@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 
-import { messageOf } from '../../../../agent_rl/core/errors.ts';
-import { type Methods, RpcClient } from '../../../../agent_rl/threads/rpc.ts';
+import { messageOf } from '#agent_rl/core/errors.ts';
+import { type Methods, RpcClient } from '#agent_rl/threads/rpc.ts';
 
 /** What it rejects with, whatever that is. */
 const rejectionOf = async (work: Promise<unknown>): Promise<unknown> =>

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { Trajectory } from '../../../../agent_rl/core/trajectory.ts';
-import { buildData } from '../../../../agent_rl/trainer/build-data.ts';
-import { options } from '../../../support/grpo-trainer-setup.ts';
-import { trajectory } from '../../../support/trajectories.ts';
+import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import { buildData } from '#agent_rl/trainer/build-data.ts';
+import { options } from '#tests/support/grpo-trainer-setup.ts';
+import { trajectory } from '#tests/support/trajectories.ts';
 
 const group = (...trajectories: Trajectory[]) => ({
   task: { taskId: 't', prompt: '', metadata: {} },

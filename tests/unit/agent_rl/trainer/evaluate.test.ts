@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { chooseTasks, evaluate } from '../../../../agent_rl/trainer/evaluate.ts';
-import { ScriptedRollouts } from '../../../support/scripted-rollouts.ts';
-import { trajectory } from '../../../support/trajectories.ts';
+import { chooseTasks, evaluate } from '#agent_rl/trainer/evaluate.ts';
+import { ScriptedRollouts } from '#tests/support/scripted-rollouts.ts';
+import { trajectory } from '#tests/support/trajectories.ts';
 
 const task = (taskId: string, family: string) => ({ taskId, prompt: '', metadata: { family } });
 const tasks = [task('a', 'sums'), task('b', 'sums'), task('c', 'words')];

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 
-import { mixed, never, options, type Script, setUp } from '../../../support/grpo-trainer-setup.ts';
-import { trajectory } from '../../../support/trajectories.ts';
+import { mixed, never, options, type Script, setUp } from '#tests/support/grpo-trainer-setup.ts';
+import { trajectory } from '#tests/support/trajectories.ts';
 
 test('a run evaluates before, now and then, and after, and keeps the best', async () => {
   let solved = 0;

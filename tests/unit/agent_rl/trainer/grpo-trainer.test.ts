@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { AgentRlError } from '../../../../agent_rl/core/errors.ts';
-import { unbiased } from '../../../../agent_rl/core/services/sampling.ts';
-import type { EpisodeRequest } from '../../../../agent_rl/rollout/episode-parts.ts';
-import { metricDefinition } from '../../../../agent_rl/telemetry/metric-names.ts';
-import { GRPOTrainer } from '../../../../agent_rl/trainer/grpo-trainer.ts';
-import { FakeLearner } from '../../../support/fake-learner.ts';
-import { ScriptedRollouts } from '../../../support/scripted-rollouts.ts';
-import { trajectory } from '../../../support/trajectories.ts';
+import { AgentRlError } from '#agent_rl/core/errors.ts';
+import { unbiased } from '#agent_rl/core/services/sampling.ts';
+import type { EpisodeRequest } from '#agent_rl/rollout/episode-parts.ts';
+import { metricDefinition } from '#agent_rl/telemetry/metric-names.ts';
+import { GRPOTrainer } from '#agent_rl/trainer/grpo-trainer.ts';
+import { FakeLearner } from '#tests/support/fake-learner.ts';
+import { ScriptedRollouts } from '#tests/support/scripted-rollouts.ts';
+import { trajectory } from '#tests/support/trajectories.ts';
 import {
   options,
   Counter,
@@ -16,7 +16,7 @@ import {
   setUp,
   never,
   type Script,
-} from '../../../support/grpo-trainer-setup.ts';
+} from '#tests/support/grpo-trainer-setup.ts';
 
 describe('GRPOTrainer', () => {
   test('sends every sampled token with the advantage of its episode and the weight of the step', async () => {

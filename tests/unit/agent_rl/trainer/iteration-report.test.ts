@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 
-import { mixed, never, options, setUp } from '../../../support/grpo-trainer-setup.ts';
+import { mixed, never, options, setUp } from '#tests/support/grpo-trainer-setup.ts';
 
 test('the totals are those of all iterations and epochs', async () => {
   const { trainer, learner } = setUp(

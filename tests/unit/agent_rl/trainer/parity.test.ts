@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 
-import { requireParity } from '../../../../agent_rl/trainer/parity.ts';
-import { thrownBy } from '../../../support/thrown.ts';
+import { requireParity } from '#agent_rl/trainer/parity.ts';
+import { thrownBy } from '#tests/support/thrown.ts';
 
 const gap = { tokens: 4, max: 0.4, sum: 0.8, worst: 'token 2' };
 

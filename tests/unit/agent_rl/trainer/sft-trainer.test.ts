@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { Transcript, type TranscriptRecord } from '../../../../agent_rl/core/transcript.ts';
-import { type SftObserver, SFTTrainer } from '../../../../agent_rl/trainer/sft-trainer.ts';
-import { FakeLearner } from '../../../support/fake-learner.ts';
+import { Transcript, type TranscriptRecord } from '#agent_rl/core/transcript.ts';
+import { type SftObserver, SFTTrainer } from '#agent_rl/trainer/sft-trainer.ts';
+import { FakeLearner } from '#tests/support/fake-learner.ts';
 
 /** One user token, `said` assistant tokens marked by `id`, one tool token. */
 const conversation = (id: number, said: number): TranscriptRecord => {

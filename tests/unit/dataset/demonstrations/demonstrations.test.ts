@@ -2,14 +2,11 @@ import path from 'node:path';
 
 import { expect, test } from '@jest/globals';
 
-import { packageRoot } from '../../../../agent_rl/core/package-root.ts';
-import { CodeTaskDataset } from '../../../../dataset/tasks/code-task-dataset.ts';
-import { heldOutFamilies } from '../../../../dataset/code_tasks/generator/families.ts';
-import { normalisePrompt } from '../../../../dataset/code_tasks/generator/prompt.ts';
-import {
-  codeDemonstrations,
-  demonstrationStats,
-} from '../../../../dataset/demonstrations/demonstrations.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { CodeTaskDataset } from '#dataset/tasks/code-task-dataset.ts';
+import { heldOutFamilies } from '#dataset/code_tasks/generator/families.ts';
+import { normalisePrompt } from '#dataset/code_tasks/generator/prompt.ts';
+import { codeDemonstrations, demonstrationStats } from '#dataset/demonstrations/demonstrations.ts';
 
 const all = [...codeDemonstrations(7, 1500)];
 const stats = demonstrationStats(all);

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 
-import type { AssistantMessage } from '../../../../agent_rl/core/message.ts';
+import type { AssistantMessage } from '#agent_rl/core/message.ts';
 import {
   isMistaken,
   mixedDemonstrations,
   type MixedDemonstration,
-} from '../../../../dataset/demonstrations/mixed-demonstrations.ts';
+} from '#dataset/demonstrations/mixed-demonstrations.ts';
 
 const options = {
   topK: 1,

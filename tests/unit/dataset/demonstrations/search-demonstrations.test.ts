@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 
-import { searchDemonstrations } from '../../../../dataset/demonstrations/search-demonstrations.ts';
-import { unseenKinds } from '../../../../dataset/search_tasks/generator/kinds.ts';
-import { namesOf } from '../../../../dataset/search_tasks/generator/names.ts';
+import { searchDemonstrations } from '#dataset/demonstrations/search-demonstrations.ts';
+import { unseenKinds } from '#dataset/search_tasks/generator/kinds.ts';
+import { namesOf } from '#dataset/search_tasks/generator/names.ts';
 
 const options = {
   topK: 1,

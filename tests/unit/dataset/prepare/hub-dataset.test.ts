@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from 'node:fs';
 
 import { beforeEach, describe, expect, test } from '@jest/globals';
 
-import { fetchHubDataset, parquetRevision } from '../../../../dataset/prepare/hub-dataset.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
-import { rejectionOf } from '../../../support/thrown.ts';
-import { webServer } from '../../../support/web-server.ts';
+import { fetchHubDataset, parquetRevision } from '#dataset/prepare/hub-dataset.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
+import { webServer } from '#tests/support/web-server.ts';
 
 const cacheDir = temporaryFolder();
 const server = webServer();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
-import { firstAlike } from '../../../../dataset/prepare/passages/near-duplicates.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import { firstAlike } from '#dataset/prepare/passages/near-duplicates.ts';
 
 const sentence = (seed: string, words: number): string[] => {
   const rng = new KeyedRng('near-duplicates', seed);

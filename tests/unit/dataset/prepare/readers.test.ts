@@ -2,18 +2,18 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { canonicalUrl, documentId } from '../../../../dataset/prepare/document-id.ts';
-import { recordOfHotpotRow } from '../../../../dataset/prepare/readers/hotpotqa.ts';
-import { recordOfRow } from '../../../../dataset/prepare/readers/mapped-rows.ts';
+import { canonicalUrl, documentId } from '#dataset/prepare/document-id.ts';
+import { recordOfHotpotRow } from '#dataset/prepare/readers/hotpotqa.ts';
+import { recordOfRow } from '#dataset/prepare/readers/mapped-rows.ts';
 import {
   detectFormat,
   readSource,
   type ReadSourceOptions,
-} from '../../../../dataset/prepare/readers/read-source.ts';
-import { findSource } from '../../../../dataset/prepare/readers/source-files.ts';
-import type { SourceItem } from '../../../../dataset/prepare/source-record.ts';
-import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
-import { rejectionOf, thrownBy } from '../../../support/thrown.ts';
+} from '#dataset/prepare/readers/read-source.ts';
+import { findSource } from '#dataset/prepare/readers/source-files.ts';
+import type { SourceItem } from '#dataset/prepare/source-record.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { rejectionOf, thrownBy } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 const fixture = join(import.meta.dirname, '../../../fixtures/medquad');

@@ -4,12 +4,9 @@ import path from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { AgentRlError } from '../../../../agent_rl/core/errors.ts';
-import { keptOutputBytes } from '../../../../agent_rl/core/services/sandbox.ts';
-import {
-  CodeTaskDataset,
-  loadCodeTaskSplits,
-} from '../../../../dataset/tasks/code-task-dataset.ts';
+import { AgentRlError } from '#agent_rl/core/errors.ts';
+import { keptOutputBytes } from '#agent_rl/core/services/sandbox.ts';
+import { CodeTaskDataset, loadCodeTaskSplits } from '#dataset/tasks/code-task-dataset.ts';
 
 let folder: string;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 
-import type { Task } from '../../../../agent_rl/core/tasks/task.ts';
-import { MixedSampler } from '../../../../dataset/tasks/mixed-sampler.ts';
-import { thrownBy } from '../../../support/thrown.ts';
+import type { Task } from '#agent_rl/core/tasks/task.ts';
+import { MixedSampler } from '#dataset/tasks/mixed-sampler.ts';
+import { thrownBy } from '#tests/support/thrown.ts';
 
 const tasksOf = (set: string, count: number): Task[] =>
   Array.from({ length: count }, (_, i) => ({ taskId: `${set}${i}`, prompt: '', metadata: {} }));

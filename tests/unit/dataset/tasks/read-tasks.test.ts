@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { readPlainTasks } from '../../../../dataset/tasks/plain-task-dataset.ts';
-import { SearchTaskDataset } from '../../../../dataset/tasks/search-task-dataset.ts';
-import { readTaskSets } from '../../../../dataset/tasks/task-sets.ts';
-import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
-import { rejectionOf } from '../../../support/thrown.ts';
+import { readPlainTasks } from '#dataset/tasks/plain-task-dataset.ts';
+import { SearchTaskDataset } from '#dataset/tasks/search-task-dataset.ts';
+import { readTaskSets } from '#dataset/tasks/task-sets.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 
 import { expect, test } from '@jest/globals';
 
-import { packageRoot } from '../../../../agent_rl/core/package-root.ts';
-import { sameTasks } from '../../../../dataset/tasks/same-tasks.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { sameTasks } from '#dataset/tasks/same-tasks.ts';
 
 const sha256Of = (text: string): string => createHash('sha256').update(text).digest('hex');
 

@@ -1,12 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { readDocuments } from '../../../../dataset/tasks/search-documents.ts';
-import {
-  loadSearchTaskSplits,
-  SearchTaskDataset,
-} from '../../../../dataset/tasks/search-task-dataset.ts';
-import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
-import { rejectionOf } from '../../../support/thrown.ts';
+import { readDocuments } from '#dataset/tasks/search-documents.ts';
+import { loadSearchTaskSplits, SearchTaskDataset } from '#dataset/tasks/search-task-dataset.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 

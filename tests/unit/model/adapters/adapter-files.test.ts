@@ -4,22 +4,22 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 
-import { linearModules } from '../../../../agent_rl/core/services/linear-module.ts';
-import type { Adapter } from '../../../../model/config/architecture.ts';
-import { adapterTargets } from '../../../../model/adapters/adapter.ts';
+import { linearModules } from '#agent_rl/core/services/linear-module.ts';
+import type { Adapter } from '#model/config/architecture.ts';
+import { adapterTargets } from '#model/adapters/adapter.ts';
 import {
   holdsAdapter,
   readAdapterConfig,
   readAdapterWeights,
   writeAdapter,
-} from '../../../../model/adapters/adapter-files.ts';
-import { saveModel } from '../../../../model/weights/load-model.ts';
-import { readJson } from '../../../../model/config/read-json.ts';
-import { SafetensorsFile, writeSafetensors } from '../../../../model/weights/safetensors.ts';
-import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
-import { rejectionOf } from '../../../support/thrown.ts';
-import { saveTinyAdapter, tinyAdapter, tinyAdapterWeights } from '../../../support/tiny-adapter.ts';
-import { tinyModels, tinyWeights } from '../../../support/tiny-models.ts';
+} from '#model/adapters/adapter-files.ts';
+import { saveModel } from '#model/weights/load-model.ts';
+import { readJson } from '#model/config/read-json.ts';
+import { SafetensorsFile, writeSafetensors } from '#model/weights/safetensors.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
+import { saveTinyAdapter, tinyAdapter, tinyAdapterWeights } from '#tests/support/tiny-adapter.ts';
+import { tinyModels, tinyWeights } from '#tests/support/tiny-models.ts';
 
 const folder = temporaryFolder();
 const config = tinyModels['Qwen3 with two query heads per key head']!;

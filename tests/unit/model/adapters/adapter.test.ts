@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 
-import { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
-import type { Adapter } from '../../../../model/config/architecture.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import type { Adapter } from '#model/config/architecture.ts';
 import {
   adapterParameter,
   adapterScale,
@@ -14,10 +14,10 @@ import {
   requireTrainable,
   trainedSpecs,
   withoutTrainedAdapter,
-} from '../../../../model/adapters/adapter.ts';
-import { tinyAdapter } from '../../../support/tiny-adapter.ts';
-import { tinyModels } from '../../../support/tiny-models.ts';
-import { thrownBy } from '../../../support/thrown.ts';
+} from '#model/adapters/adapter.ts';
+import { tinyAdapter } from '#tests/support/tiny-adapter.ts';
+import { tinyModels } from '#tests/support/tiny-models.ts';
+import { thrownBy } from '#tests/support/thrown.ts';
 
 /** Width 12, 4 query heads and 1 key head of 4, 20 inner values, 2 layers, vocabulary 11. */
 const config = tinyModels['Qwen2 with biases, four query heads per key head and its own LM head']!;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { readModelConfig, writeModelConfig } from '../../../../model/config/model-config.ts';
-import { tinyModels } from '../../../support/tiny-models.ts';
+import { readModelConfig, writeModelConfig } from '#model/config/model-config.ts';
+import { tinyModels } from '#tests/support/tiny-models.ts';
 
 const qwen3 = {
   model_type: 'qwen3',

@@ -1,15 +1,15 @@
 import { expect, test } from '@jest/globals';
 
-import { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
-import type { ModelConfig } from '../../../../model/config/architecture.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import type { ModelConfig } from '#model/config/architecture.ts';
 import {
   initialParameters,
   parameter,
   parameterCount,
   parameterSpecs,
-} from '../../../../model/config/parameters.ts';
-import { weightsSha256 } from '../../../../model/weights/weights-sha256.ts';
-import { tinyModels } from '../../../support/tiny-models.ts';
+} from '#model/config/parameters.ts';
+import { weightsSha256 } from '#model/weights/weights-sha256.ts';
+import { tinyModels } from '#tests/support/tiny-models.ts';
 
 const miniMind3: ModelConfig = {
   family: 'qwen3',

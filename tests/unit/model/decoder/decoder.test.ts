@@ -1,19 +1,15 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
-import { tf, tokenLogProbs, type Tensor } from '../../../../agent_rl/engine/ops.ts';
-import { lmHead } from '../../../../model/decoder/decoder-block.ts';
-import { causalMask, decoderHidden } from '../../../../model/decoder/decoder.ts';
-import {
-  decodeMask,
-  decodeStep,
-  type KeysAndValues,
-} from '../../../../model/decoder/decode-step.ts';
-import type { ModelConfig } from '../../../../model/config/architecture.ts';
-import { parameterSpecs } from '../../../../model/config/parameters.ts';
-import { prefill } from '../../../../model/decoder/prefill.ts';
-import { ropeTables, ropeTablesUpTo } from '../../../../model/decoder/rope.ts';
-import { logSoftmax, plainLogProbs, plainLogits } from '../../../support/plain-decoder.ts';
-import { tinyModels, tinyWeights } from '../../../support/tiny-models.ts';
+import { tf, tokenLogProbs, type Tensor } from '#agent_rl/engine/ops.ts';
+import { lmHead } from '#model/decoder/decoder-block.ts';
+import { causalMask, decoderHidden } from '#model/decoder/decoder.ts';
+import { decodeMask, decodeStep, type KeysAndValues } from '#model/decoder/decode-step.ts';
+import type { ModelConfig } from '#model/config/architecture.ts';
+import { parameterSpecs } from '#model/config/parameters.ts';
+import { prefill } from '#model/decoder/prefill.ts';
+import { ropeTables, ropeTablesUpTo } from '#model/decoder/rope.ts';
+import { logSoftmax, plainLogProbs, plainLogits } from '#tests/support/plain-decoder.ts';
+import { tinyModels, tinyWeights } from '#tests/support/tiny-models.ts';
 
 beforeAll(async () => {
   await tf.setBackend('cpu');

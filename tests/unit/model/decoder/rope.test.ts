@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { readModelConfig } from '../../../../model/config/model-config.ts';
-import { inverseFrequencies, ropeTables, ropeTablesUpTo } from '../../../../model/decoder/rope.ts';
-import { miniMind3Vectors } from '../../../support/minimind3.ts';
+import { readModelConfig } from '#model/config/model-config.ts';
+import { inverseFrequencies, ropeTables, ropeTablesUpTo } from '#model/decoder/rope.ts';
+import { miniMind3Vectors } from '#tests/support/minimind3.ts';
 
 test('has the inverse frequencies of MiniMind-3', () => {
   const { dim, theta, inv_freq: expected } = miniMind3Vectors().rope;

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
-import { localLayers } from '../../../../model/find/local-layers.ts';
-import { localModel, withLocalModel } from '../../../../model/find/local-model.ts';
-import { modelFolder } from '../../../../model/find/model-folder.ts';
-import { prepareRun } from '../../../../agent_rl/compose/prepare-run.ts';
-import { saveTinyAdapter } from '../../../support/tiny-adapter.ts';
-import { tinyModelConfig } from '../../../support/tiny-model.ts';
+import { localLayers } from '#model/find/local-layers.ts';
+import { localModel, withLocalModel } from '#model/find/local-model.ts';
+import { modelFolder } from '#model/find/model-folder.ts';
+import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
+import { saveTinyAdapter } from '#tests/support/tiny-adapter.ts';
+import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
 const commit = 'a'.repeat(40);
 const environment = { ...process.env };

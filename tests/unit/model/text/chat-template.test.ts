@@ -2,11 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { Type } from 'typebox';
 
-import { system, user, type Message, type ToolMessage } from '../../../../agent_rl/core/message.ts';
-import { ChatTemplate, type SaidMessage } from '../../../../model/text/chat-template.ts';
-import { llamaModel, modelWithTemplate, qwen25Template } from '../../../support/templates.ts';
-import { miniMind3 } from '../../../support/minimind3.ts';
-import { qwen3 } from '../../../support/qwen3.ts';
+import { system, user, type Message, type ToolMessage } from '#agent_rl/core/message.ts';
+import { ChatTemplate, type SaidMessage } from '#model/text/chat-template.ts';
+import { llamaModel, modelWithTemplate, qwen25Template } from '#tests/support/templates.ts';
+import { miniMind3 } from '#tests/support/minimind3.ts';
+import { qwen3 } from '#tests/support/qwen3.ts';
 
 const { model, tokenizer, vectors } = await miniMind3();
 const { template } = model;

@@ -6,16 +6,16 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
 import { Type } from 'typebox';
 
-import { user } from '../../../../agent_rl/core/message.ts';
-import { ChatTemplate } from '../../../../model/text/chat-template.ts';
+import { user } from '#agent_rl/core/message.ts';
+import { ChatTemplate } from '#model/text/chat-template.ts';
 import {
   copyLanguageModelFiles,
   LanguageModel,
   openLanguageModelFolder,
-} from '../../../../model/text/language-model.ts';
-import type { ModelConfig } from '../../../../model/config/architecture.ts';
-import { miniMind3, miniMind3Folder } from '../../../support/minimind3.ts';
-import { tinyModels } from '../../../support/tiny-models.ts';
+} from '#model/text/language-model.ts';
+import type { ModelConfig } from '#model/config/architecture.ts';
+import { miniMind3, miniMind3Folder } from '#tests/support/minimind3.ts';
+import { tinyModels } from '#tests/support/tiny-models.ts';
 
 const { tokenizer } = await miniMind3();
 const tiny = tinyModels['Qwen3 with two query heads per key head'] as ModelConfig;

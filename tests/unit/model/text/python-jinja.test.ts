@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 
-import { pythonFunctions, pythonTemplate } from '../../../../model/text/python-jinja.ts';
+import { pythonFunctions, pythonTemplate } from '#model/text/python-jinja.ts';
 
 const rendered = (source: string, values: Readonly<Record<string, unknown>> = {}): string =>
   pythonTemplate(source).render({ ...values, ...pythonFunctions('2024-07-26') });

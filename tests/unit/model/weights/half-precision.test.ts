@@ -10,7 +10,7 @@ import {
   toFloat16,
   widenBFloat16,
   widenFloat16,
-} from '../../../../model/weights/half-precision.ts';
+} from '#model/weights/half-precision.ts';
 
 test.each([
   [1, 0x3c00],

@@ -4,12 +4,12 @@ import path from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
-import { inspectModel, loadModel, saveModel } from '../../../../model/weights/load-model.ts';
-import type { ModelConfig } from '../../../../model/config/architecture.ts';
-import { parameterCount, parameterSpecs } from '../../../../model/config/parameters.ts';
-import { writeSafetensors, type TensorToWrite } from '../../../../model/weights/safetensors.ts';
-import { weightsSha256 } from '../../../../model/weights/weights-sha256.ts';
-import { tinyModels, tinyWeights } from '../../../support/tiny-models.ts';
+import { inspectModel, loadModel, saveModel } from '#model/weights/load-model.ts';
+import type { ModelConfig } from '#model/config/architecture.ts';
+import { parameterCount, parameterSpecs } from '#model/config/parameters.ts';
+import { writeSafetensors, type TensorToWrite } from '#model/weights/safetensors.ts';
+import { weightsSha256 } from '#model/weights/weights-sha256.ts';
+import { tinyModels, tinyWeights } from '#tests/support/tiny-models.ts';
 
 const config = tinyModels['Qwen3 with two query heads per key head'] as ModelConfig;
 const parameters = tinyWeights(config);

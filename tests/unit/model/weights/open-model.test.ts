@@ -3,18 +3,18 @@ import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
-import { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
-import type { Adapter } from '../../../../model/config/architecture.ts';
-import { adapterSpecs } from '../../../../model/adapters/adapter.ts';
-import { readAdapterConfig, writeAdapter } from '../../../../model/adapters/adapter-files.ts';
-import { saveModel } from '../../../../model/weights/load-model.ts';
-import { adapterFolders, modelLayers, openModel } from '../../../../model/weights/open-model.ts';
-import { elementCount } from '../../../../model/config/parameters.ts';
-import { readJson } from '../../../../model/config/read-json.ts';
-import { temporaryFolder, writeBelow } from '../../../support/temporary-folder.ts';
-import { rejectionOf } from '../../../support/thrown.ts';
-import { saveTinyAdapter, tinyAdapter, tinyAdapterWeights } from '../../../support/tiny-adapter.ts';
-import { tinyModels, tinyWeights } from '../../../support/tiny-models.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import type { Adapter } from '#model/config/architecture.ts';
+import { adapterSpecs } from '#model/adapters/adapter.ts';
+import { readAdapterConfig, writeAdapter } from '#model/adapters/adapter-files.ts';
+import { saveModel } from '#model/weights/load-model.ts';
+import { adapterFolders, modelLayers, openModel } from '#model/weights/open-model.ts';
+import { elementCount } from '#model/config/parameters.ts';
+import { readJson } from '#model/config/read-json.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
+import { saveTinyAdapter, tinyAdapter, tinyAdapterWeights } from '#tests/support/tiny-adapter.ts';
+import { tinyModels, tinyWeights } from '#tests/support/tiny-models.ts';
 
 const folder = temporaryFolder();
 const config = tinyModels['Qwen3 with two query heads per key head']!;

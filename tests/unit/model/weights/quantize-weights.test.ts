@@ -1,19 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import { array, assert, double, property } from 'fast-check';
 
-import { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
-import {
-  initialParameters,
-  parameterCount,
-  parameterSpecs,
-} from '../../../../model/config/parameters.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import { initialParameters, parameterCount, parameterSpecs } from '#model/config/parameters.ts';
 import {
   dequantizedTensor,
   dequantizeMatrix,
   quantizeMatrix,
   quantizeWeights,
-} from '../../../../model/weights/quantize-weights.ts';
-import { tinyModelConfig } from '../../../support/tiny-model.ts';
+} from '#model/weights/quantize-weights.ts';
+import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
 const rowOf = (...first: number[]): Float32Array =>
   Float32Array.from({ length: 16 }, (_, i) => first[i] ?? 0);

@@ -9,7 +9,7 @@ import {
   SafetensorsFile,
   writeSafetensors,
   type TensorToWrite,
-} from '../../../../model/weights/safetensors.ts';
+} from '#model/weights/safetensors.ts';
 
 let folder = '';
 let file = '';

@@ -3,20 +3,20 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import * as agentRl from '../../../../agent_rl/index.ts';
-import { errorCatalogue } from '../../../../agent_rl/core/error-catalogue.ts';
-import { outcomes } from '../../../../agent_rl/core/outcome.ts';
-import { packageRoot } from '../../../../agent_rl/core/package-root.ts';
-import { keepLedger } from '../../../../agent_rl/rollout/ledger.ts';
-import { trajectoryLine } from '../../../../agent_rl/rollout/trajectory-line.ts';
-import { evaluationSummary, summaryOf } from '../../../../agent_rl/runs/summary.ts';
-import { metricNames } from '../../../../agent_rl/telemetry/metric-names.ts';
-import { noTotals } from '../../../../agent_rl/trainer/trainer-contracts.ts';
-import { publicExports } from '../../../../scripts/docs/public-exports.ts';
-import { referencePages } from '../../../../scripts/docs/reference-pages.ts';
-import { signatureAt } from '../../../../scripts/docs/signature.ts';
-import { plain, table } from '../../../../scripts/docs/markdown.ts';
-import { codeSpans, readDocument, tableBelow } from '../../../support/markdown.ts';
+import * as agentRl from '#agent_rl/index.ts';
+import { errorCatalogue } from '#agent_rl/core/error-catalogue.ts';
+import { outcomes } from '#agent_rl/core/outcome.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { keepLedger } from '#agent_rl/rollout/ledger.ts';
+import { trajectoryLine } from '#agent_rl/rollout/trajectory-line.ts';
+import { evaluationSummary, summaryOf } from '#agent_rl/runs/summary.ts';
+import { metricNames } from '#agent_rl/telemetry/metric-names.ts';
+import { noTotals } from '#agent_rl/trainer/trainer-contracts.ts';
+import { publicExports } from '#scripts/docs/public-exports.ts';
+import { referencePages } from '#scripts/docs/reference-pages.ts';
+import { signatureAt } from '#scripts/docs/signature.ts';
+import { plain, table } from '#scripts/docs/markdown.ts';
+import { codeSpans, readDocument, tableBelow } from '#tests/support/markdown.ts';
 
 const pages = referencePages();
 

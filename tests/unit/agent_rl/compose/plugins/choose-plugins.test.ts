@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 
-import { choosePlugins } from '../../../../../agent_rl/compose/plugins/choose-plugins.ts';
-import { describePlugins } from '../../../../../agent_rl/compose/plugins/describe-plugins.ts';
+import { choosePlugins } from '#agent_rl/compose/plugins/choose-plugins.ts';
+import { describePlugins } from '#agent_rl/compose/plugins/describe-plugins.ts';
 import {
   EnvironmentRegistry,
   type Plugins,
@@ -10,16 +10,16 @@ import {
   RewardRegistry,
   ToolCallFormatRegistry,
   ToolRegistry,
-} from '../../../../../agent_rl/compose/plugins/registries.ts';
-import { loadConfig } from '../../../../../agent_rl/config/index.ts';
-import { environments } from '../../../../../agent_rl/core/plugins/environment.ts';
-import { policies } from '../../../../../agent_rl/core/plugins/policy.ts';
-import { rewards } from '../../../../../agent_rl/core/plugins/reward.ts';
-import { toolCallFormats } from '../../../../../agent_rl/core/plugins/tool-call-format.ts';
-import { tools } from '../../../../../agent_rl/core/plugins/tool.ts';
-import { HermesFormat } from '../../../../../agent_rl/policies/index.ts';
-import { temporaryFolder, writeBelow } from '../../../../support/temporary-folder.ts';
-import { thrownBy } from '../../../../support/thrown.ts';
+} from '#agent_rl/compose/plugins/registries.ts';
+import { loadConfig } from '#agent_rl/config/index.ts';
+import { environments } from '#agent_rl/core/plugins/environment.ts';
+import { policies } from '#agent_rl/core/plugins/policy.ts';
+import { rewards } from '#agent_rl/core/plugins/reward.ts';
+import { toolCallFormats } from '#agent_rl/core/plugins/tool-call-format.ts';
+import { tools } from '#agent_rl/core/plugins/tool.ts';
+import { HermesFormat } from '#agent_rl/policies/index.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { thrownBy } from '#tests/support/thrown.ts';
 
 const here = (plugin: unknown) => [{ plugin, source: 'built in' }];
 const description = 'For tests.';

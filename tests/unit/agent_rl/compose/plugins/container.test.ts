@@ -6,13 +6,13 @@ import {
   episodeContainer,
   rewardFunction,
   runContainer,
-} from '../../../../../agent_rl/compose/plugins/container.ts';
-import { AgentRlError } from '../../../../../agent_rl/core/errors.ts';
-import type { EpisodeView } from '../../../../../agent_rl/core/plugins/reward.ts';
-import { SANDBOX } from '../../../../../agent_rl/core/services/sandbox.ts';
-import { TASK, type Task } from '../../../../../agent_rl/core/tasks/task.ts';
-import { SETTINGS } from '../../../../../agent_rl/core/plugins/tool.ts';
-import { thrownBy } from '../../../../support/thrown.ts';
+} from '#agent_rl/compose/plugins/container.ts';
+import { AgentRlError } from '#agent_rl/core/errors.ts';
+import type { EpisodeView } from '#agent_rl/core/plugins/reward.ts';
+import { SANDBOX } from '#agent_rl/core/services/sandbox.ts';
+import { TASK, type Task } from '#agent_rl/core/tasks/task.ts';
+import { SETTINGS } from '#agent_rl/core/plugins/tool.ts';
+import { thrownBy } from '#tests/support/thrown.ts';
 
 const taskOf = (taskId: string): Task => ({ taskId, prompt: 'Add.', metadata: {} });
 const service = { run: 'stand-in' };

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
-import { loadPlugins } from '../../../../../agent_rl/compose/plugins/plugin-loader.ts';
+import { loadPlugins } from '#agent_rl/compose/plugins/plugin-loader.ts';
 import {
   EnvironmentRegistry,
   type Plugins,
@@ -8,12 +8,12 @@ import {
   RewardRegistry,
   ToolCallFormatRegistry,
   ToolRegistry,
-} from '../../../../../agent_rl/compose/plugins/registries.ts';
-import { Registry } from '../../../../../agent_rl/core/plugins/plugin.ts';
-import { tool } from '../../../../../agent_rl/core/plugins/tool.ts';
+} from '#agent_rl/compose/plugins/registries.ts';
+import { Registry } from '#agent_rl/core/plugins/plugin.ts';
+import { tool } from '#agent_rl/core/plugins/tool.ts';
 import { Type } from 'typebox';
-import { temporaryFolder, writeBelow } from '../../../../support/temporary-folder.ts';
-import { rejectionOf } from '../../../../support/thrown.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 const none: Plugins = {

@@ -2,15 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import { inject } from 'inversify';
 import { Type } from 'typebox';
 
-import type { ChosenPlugins } from '../../../../../agent_rl/compose/plugins/choose-plugins.ts';
-import {
-  isolatedSettings,
-  needsSandbox,
-} from '../../../../../agent_rl/compose/plugins/plugin-needs.ts';
-import { SANDBOX } from '../../../../../agent_rl/core/services/sandbox.ts';
-import { TASK } from '../../../../../agent_rl/core/tasks/task.ts';
-import { SETTINGS } from '../../../../../agent_rl/core/plugins/tool.ts';
-import { thrownBy } from '../../../../support/thrown.ts';
+import type { ChosenPlugins } from '#agent_rl/compose/plugins/choose-plugins.ts';
+import { isolatedSettings, needsSandbox } from '#agent_rl/compose/plugins/plugin-needs.ts';
+import { SANDBOX } from '#agent_rl/core/services/sandbox.ts';
+import { TASK } from '#agent_rl/core/tasks/task.ts';
+import { SETTINGS } from '#agent_rl/core/plugins/tool.ts';
+import { thrownBy } from '#tests/support/thrown.ts';
 
 class Plain {
   readonly plain = true;

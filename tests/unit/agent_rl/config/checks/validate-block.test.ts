@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 
-import { validateBlock } from '../../../../../agent_rl/config/index.ts';
-import { thrownBy } from '../../../../support/thrown.ts';
+import { validateBlock } from '#agent_rl/config/index.ts';
+import { thrownBy } from '#tests/support/thrown.ts';
 
 const schema = Type.Object({
   timeoutS: Type.Number({ default: 5, minimum: 1, description: 'Deadline' }),

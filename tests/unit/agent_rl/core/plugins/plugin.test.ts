@@ -6,12 +6,12 @@ import {
   PolicyRegistry,
   RewardRegistry,
   ToolRegistry,
-} from '../../../../../agent_rl/compose/plugins/registries.ts';
-import { environments } from '../../../../../agent_rl/core/plugins/environment.ts';
-import { policies } from '../../../../../agent_rl/core/plugins/policy.ts';
-import { rewards } from '../../../../../agent_rl/core/plugins/reward.ts';
-import { tools } from '../../../../../agent_rl/core/plugins/tool.ts';
-import { thrownBy } from '../../../../support/thrown.ts';
+} from '#agent_rl/compose/plugins/registries.ts';
+import { environments } from '#agent_rl/core/plugins/environment.ts';
+import { policies } from '#agent_rl/core/plugins/policy.ts';
+import { rewards } from '#agent_rl/core/plugins/reward.ts';
+import { tools } from '#agent_rl/core/plugins/tool.ts';
+import { thrownBy } from '#tests/support/thrown.ts';
 
 class Echo {
   call() {

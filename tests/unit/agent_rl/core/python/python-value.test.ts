@@ -1,11 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
-import {
-  partsOf,
-  pythonRepr,
-  pythonValueProblem,
-} from '../../../../../agent_rl/core/python/python-value.ts';
-import type { PythonValue } from '../../../../../agent_rl/core/python/python-value.ts';
+import { partsOf, pythonRepr, pythonValueProblem } from '#agent_rl/core/python/python-value.ts';
+import type { PythonValue } from '#agent_rl/core/python/python-value.ts';
 
 test.each<[PythonValue, string]>([
   [null, 'None'],

@@ -6,8 +6,8 @@ import {
   inTime,
   throwIfStopped,
   withDeadline,
-} from '../../../../../agent_rl/core/stopping/abort.ts';
-import { StrayFailure } from '../../../../../agent_rl/core/stopping/stray-failure.ts';
+} from '#agent_rl/core/stopping/abort.ts';
+import { StrayFailure } from '#agent_rl/core/stopping/stray-failure.ts';
 
 /** What it rejects with, whatever that is. */
 const rejectionOf = async (work: Promise<unknown>): Promise<unknown> =>

@@ -1,11 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 
-import {
-  answerWords,
-  isAnswer,
-  mentionsAnswer,
-} from '../../../../../agent_rl/core/tasks/answer-match.ts';
+import { answerWords, isAnswer, mentionsAnswer } from '#agent_rl/core/tasks/answer-match.ts';
 
 describe('the words of an answer', () => {
   test.each([

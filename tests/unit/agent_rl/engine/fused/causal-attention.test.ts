@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { causalAttention, tf, type Tensor } from '../../../../../agent_rl/engine/ops.ts';
-import { OnnxEngine } from '../../../../../agent_rl/engine/onnx-engine.ts';
-import { expectSameAsOracle, type RandomInputs } from '../../../../support/engine-oracle.ts';
+import { causalAttention, tf, type Tensor } from '#agent_rl/engine/ops.ts';
+import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
+import { expectSameAsOracle, type RandomInputs } from '#tests/support/engine-oracle.ts';
 import {
   expectFiniteDifferences,
   expectSameGradients,
   valueAndGradients,
   type Operation,
-} from '../../../../support/gradient-checks.ts';
+} from '#tests/support/gradient-checks.ts';
 
 const inputs: RandomInputs = {
   query: { shape: [2, 4, 3, 4] },

@@ -1,20 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
-import type { TensorSpec } from '../../../../../agent_rl/engine/engine.ts';
-import { EagerEngine } from '../../../../../agent_rl/engine/eager-engine.ts';
-import { OnnxEngine } from '../../../../../agent_rl/engine/onnx-engine.ts';
-import { quantizedMatMul, tf } from '../../../../../agent_rl/engine/ops.ts';
-import { traceProgram } from '../../../../../agent_rl/engine/trace/trace-program.ts';
+import type { TensorSpec } from '#agent_rl/engine/engine.ts';
+import { EagerEngine } from '#agent_rl/engine/eager-engine.ts';
+import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
+import { quantizedMatMul, tf } from '#agent_rl/engine/ops.ts';
+import { traceProgram } from '#agent_rl/engine/trace/trace-program.ts';
 import {
   dataOf,
   expectSameAsOracle,
   specsOf,
   type RandomInputs,
-} from '../../../../support/engine-oracle.ts';
+} from '#tests/support/engine-oracle.ts';
 import {
   expectFiniteDifferences,
   valueAndGradients,
   type Operation,
-} from '../../../../support/gradient-checks.ts';
+} from '#tests/support/gradient-checks.ts';
 
 const inputsOf = (rows: number, out: number, blocks: number, blockSize = 16): RandomInputs => ({
   x: { shape: [rows, blocks * blockSize] },

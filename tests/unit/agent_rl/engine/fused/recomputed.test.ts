@@ -1,16 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { recomputed, swiglu, tf, type Tensor } from '../../../../../agent_rl/engine/ops.ts';
-import { PlanningEngine } from '../../../../../agent_rl/engine/planning-engine.ts';
-import {
-  expectSameAsOracle,
-  specsOf,
-  type RandomInputs,
-} from '../../../../support/engine-oracle.ts';
+import { recomputed, swiglu, tf, type Tensor } from '#agent_rl/engine/ops.ts';
+import { PlanningEngine } from '#agent_rl/engine/planning-engine.ts';
+import { expectSameAsOracle, specsOf, type RandomInputs } from '#tests/support/engine-oracle.ts';
 import {
   expectSameGradients,
   valueAndGradients,
   type Operation,
-} from '../../../../support/gradient-checks.ts';
+} from '#tests/support/gradient-checks.ts';
 
 const inputs: RandomInputs = { x: { shape: [3, 4] }, w: { shape: [4, 4] }, v: { shape: [4, 4] } };
 const differentiated = ['x', 'w', 'v'];

@@ -1,12 +1,12 @@
 import { describe, test } from '@jest/globals';
-import { rmsNorm, tf } from '../../../../../agent_rl/engine/ops.ts';
-import { expectSameAsOracle, type RandomInputs } from '../../../../support/engine-oracle.ts';
+import { rmsNorm, tf } from '#agent_rl/engine/ops.ts';
+import { expectSameAsOracle, type RandomInputs } from '#tests/support/engine-oracle.ts';
 import {
   expectFiniteDifferences,
   expectSameGradients,
   valueAndGradients,
   type Operation,
-} from '../../../../support/gradient-checks.ts';
+} from '#tests/support/gradient-checks.ts';
 
 const inputs: RandomInputs = { x: { shape: [2, 3, 8] }, weight: { shape: [8] } };
 const differentiated = ['x', 'weight'];

@@ -1,12 +1,12 @@
 import { describe, test } from '@jest/globals';
-import { ropeRotate, tf, type Tensor } from '../../../../../agent_rl/engine/ops.ts';
-import { expectSameAsOracle, type RandomInputs } from '../../../../support/engine-oracle.ts';
+import { ropeRotate, tf, type Tensor } from '#agent_rl/engine/ops.ts';
+import { expectSameAsOracle, type RandomInputs } from '#tests/support/engine-oracle.ts';
 import {
   expectFiniteDifferences,
   expectSameGradients,
   valueAndGradients,
   type Operation,
-} from '../../../../support/gradient-checks.ts';
+} from '#tests/support/gradient-checks.ts';
 
 const inputs: RandomInputs = { x: { shape: [2, 3, 5, 4] }, angles: { shape: [5, 2] } };
 const differentiated = ['x'];

@@ -1,12 +1,12 @@
 import { describe, test } from '@jest/globals';
-import { swiglu, tf } from '../../../../../agent_rl/engine/ops.ts';
-import { expectSameAsOracle, type RandomInputs } from '../../../../support/engine-oracle.ts';
+import { swiglu, tf } from '#agent_rl/engine/ops.ts';
+import { expectSameAsOracle, type RandomInputs } from '#tests/support/engine-oracle.ts';
 import {
   expectFiniteDifferences,
   expectSameGradients,
   valueAndGradients,
   type Operation,
-} from '../../../../support/gradient-checks.ts';
+} from '#tests/support/gradient-checks.ts';
 
 const inputs: RandomInputs = { gate: { shape: [4, 6] }, up: { shape: [4, 6] } };
 const differentiated = ['gate', 'up'];

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { tf, tokenLogProbs, type Tensor } from '../../../../../agent_rl/engine/ops.ts';
-import { expectSameAsOracle, type RandomInputs } from '../../../../support/engine-oracle.ts';
+import { tf, tokenLogProbs, type Tensor } from '#agent_rl/engine/ops.ts';
+import { expectSameAsOracle, type RandomInputs } from '#tests/support/engine-oracle.ts';
 import {
   expectFiniteDifferences,
   expectSameGradients,
   valueAndGradients,
   type Operation,
-} from '../../../../support/gradient-checks.ts';
+} from '#tests/support/gradient-checks.ts';
 
 const inputs: RandomInputs = {
   hidden: { shape: [4, 5] },

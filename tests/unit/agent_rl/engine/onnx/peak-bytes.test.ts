@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ProgramBody } from '../../../../../agent_rl/engine/engine.ts';
-import { peakBytes } from '../../../../../agent_rl/engine/onnx/peak-bytes.ts';
-import { removeUnused } from '../../../../../agent_rl/engine/onnx/remove-unused.ts';
-import { tf } from '../../../../../agent_rl/engine/ops.ts';
-import { traceProgram } from '../../../../../agent_rl/engine/trace/trace-program.ts';
+import type { ProgramBody } from '#agent_rl/engine/engine.ts';
+import { peakBytes } from '#agent_rl/engine/onnx/peak-bytes.ts';
+import { removeUnused } from '#agent_rl/engine/onnx/remove-unused.ts';
+import { tf } from '#agent_rl/engine/ops.ts';
+import { traceProgram } from '#agent_rl/engine/trace/trace-program.ts';
 
 const specs = [
   { name: 'x', shape: [10, 10], dtype: 'float32' },

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import ort from 'onnxruntime-node';
-import type { TensorSpec } from '../../../../../agent_rl/engine/engine.ts';
-import { encodeModel } from '../../../../../agent_rl/engine/onnx/encode-model.ts';
-import { computeScalesApart } from '../../../../../agent_rl/engine/onnx/scales-apart.ts';
-import { rmsNorm, tf } from '../../../../../agent_rl/engine/ops.ts';
-import { traceProgram } from '../../../../../agent_rl/engine/trace/trace-program.ts';
+import type { TensorSpec } from '#agent_rl/engine/engine.ts';
+import { encodeModel } from '#agent_rl/engine/onnx/encode-model.ts';
+import { computeScalesApart } from '#agent_rl/engine/onnx/scales-apart.ts';
+import { rmsNorm, tf } from '#agent_rl/engine/ops.ts';
+import { traceProgram } from '#agent_rl/engine/trace/trace-program.ts';
 
 const rows: TensorSpec = { name: 'x', shape: [1, 2], dtype: 'float32' };
 

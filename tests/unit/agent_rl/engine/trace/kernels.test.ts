@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { tf, type Tensor } from '../../../../../agent_rl/engine/ops.ts';
-import { traceKernels } from '../../../../../agent_rl/engine/trace/install.ts';
-import { expectSameAsOracle, type RandomInputs } from '../../../../support/engine-oracle.ts';
+import { tf, type Tensor } from '#agent_rl/engine/ops.ts';
+import { traceKernels } from '#agent_rl/engine/trace/install.ts';
+import { expectSameAsOracle, type RandomInputs } from '#tests/support/engine-oracle.ts';
 
 const { fill: filled } = tf;
 

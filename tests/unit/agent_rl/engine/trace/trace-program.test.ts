@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { array, assert, asyncProperty, boolean, constantFrom, integer, record } from 'fast-check';
-import type { ProgramBody } from '../../../../../agent_rl/engine/engine.ts';
-import { tf, type Tensor } from '../../../../../agent_rl/engine/ops.ts';
-import { traceProgram } from '../../../../../agent_rl/engine/trace/trace-program.ts';
-import { expectSameAsOracle } from '../../../../support/engine-oracle.ts';
+import type { ProgramBody } from '#agent_rl/engine/engine.ts';
+import { tf, type Tensor } from '#agent_rl/engine/ops.ts';
+import { traceProgram } from '#agent_rl/engine/trace/trace-program.ts';
+import { expectSameAsOracle } from '#tests/support/engine-oracle.ts';
 
 const { fill: filled } = tf;
 const matrix = { name: 'x', shape: [64, 128], dtype: 'float32' } as const;

@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
 
-import type { CodeTask } from '../../../../../agent_rl/core/tasks/code-task.ts';
-import type { Turn } from '../../../../../agent_rl/core/plugins/environment.ts';
-import type { SearchTask } from '../../../../../agent_rl/core/tasks/search-task.ts';
-import type { CodeExecSettings } from '../../../../../agent_rl/environments/code-exec/settings.ts';
-import { MixedEnv } from '../../../../../agent_rl/environments/mixed/mixed-env.ts';
-import type { SearchSettings } from '../../../../../agent_rl/environments/search/settings.ts';
-import { describeEnvironmentContract } from '../../../../contracts/environment-contract.ts';
-import { scriptedSandbox } from '../../../../support/scripted-sandbox.ts';
+import type { CodeTask } from '#agent_rl/core/tasks/code-task.ts';
+import type { Turn } from '#agent_rl/core/plugins/environment.ts';
+import type { SearchTask } from '#agent_rl/core/tasks/search-task.ts';
+import type { CodeExecSettings } from '#agent_rl/environments/code-exec/settings.ts';
+import { MixedEnv } from '#agent_rl/environments/mixed/mixed-env.ts';
+import type { SearchSettings } from '#agent_rl/environments/search/settings.ts';
+import { describeEnvironmentContract } from '#tests/contracts/environment-contract.ts';
+import { scriptedSandbox } from '#tests/support/scripted-sandbox.ts';
 
 const question: SearchTask = {
   taskId: 'q',

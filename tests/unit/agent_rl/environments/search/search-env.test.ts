@@ -1,14 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type {
-  ExecutedCall,
-  Turn,
-  Verdict,
-} from '../../../../../agent_rl/core/plugins/environment.ts';
-import type { SearchTask } from '../../../../../agent_rl/core/tasks/search-task.ts';
-import { SearchEnv } from '../../../../../agent_rl/environments/search/search-env.ts';
-import type { SearchSettings } from '../../../../../agent_rl/environments/search/settings.ts';
-import { describeEnvironmentContract } from '../../../../contracts/environment-contract.ts';
+import type { ExecutedCall, Turn, Verdict } from '#agent_rl/core/plugins/environment.ts';
+import type { SearchTask } from '#agent_rl/core/tasks/search-task.ts';
+import { SearchEnv } from '#agent_rl/environments/search/search-env.ts';
+import type { SearchSettings } from '#agent_rl/environments/search/settings.ts';
+import { describeEnvironmentContract } from '#tests/contracts/environment-contract.ts';
 
 const task: SearchTask = {
   taskId: 't',

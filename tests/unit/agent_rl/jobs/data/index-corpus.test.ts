@@ -3,10 +3,10 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { jobs } from '../../../../../agent_rl/jobs/jobs.ts';
-import { openCorpusBackend } from '../../../../../agent_rl/search/corpus/index.ts';
-import { commandLine } from '../../../../support/command-line.ts';
-import { temporaryFolder, writeBelow } from '../../../../support/temporary-folder.ts';
+import { jobs } from '#agent_rl/jobs/jobs.ts';
+import { openCorpusBackend } from '#agent_rl/search/corpus/index.ts';
+import { commandLine } from '#tests/support/command-line.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 const folder = temporaryFolder();
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { verifyDataset } from '../../../../../agent_rl/jobs/data/verify-dataset.ts';
-import { temporaryFolder, writeBelow } from '../../../../support/temporary-folder.ts';
-import { rejectionOf } from '../../../../support/thrown.ts';
+import { verifyDataset } from '#agent_rl/jobs/data/verify-dataset.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 let folders = 0;

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 
-import { sandboxNotes } from '../../../../../agent_rl/jobs/machine/doctor.ts';
-import { IncidentLog } from '../../../../../agent_rl/sandbox/incident.ts';
+import { sandboxNotes } from '#agent_rl/jobs/machine/doctor.ts';
+import { IncidentLog } from '#agent_rl/sandbox/incident.ts';
 
 test('The doctor names which sandboxes were skipped, which protections are missing and what is not stopped', () => {
   const incidents = new IncidentLog();

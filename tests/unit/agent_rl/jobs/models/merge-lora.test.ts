@@ -3,24 +3,24 @@ import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
-import { mergeLora } from '../../../../../agent_rl/jobs/models/merge-lora.ts';
-import type { MergeLoraOptions } from '../../../../../agent_rl/jobs/models/merge-lora.ts';
-import { score } from '../../../../../agent_rl/jobs/token-files/score.ts';
-import { writeAdapter } from '../../../../../model/adapters/adapter-files.ts';
-import { loadModel, saveModel } from '../../../../../model/weights/load-model.ts';
-import type { Weights } from '../../../../../model/config/parameters.ts';
-import type { Quantization } from '../../../../../model/config/architecture.ts';
-import { tinyQuantizedModel } from '../../../../support/quantized-model.ts';
-import { requireFloats } from '../../../../../model/config/parameters.ts';
-import { temporaryFolder, writeBelow } from '../../../../support/temporary-folder.ts';
-import { rejectionOf } from '../../../../support/thrown.ts';
+import { mergeLora } from '#agent_rl/jobs/models/merge-lora.ts';
+import type { MergeLoraOptions } from '#agent_rl/jobs/models/merge-lora.ts';
+import { score } from '#agent_rl/jobs/token-files/score.ts';
+import { writeAdapter } from '#model/adapters/adapter-files.ts';
+import { loadModel, saveModel } from '#model/weights/load-model.ts';
+import type { Weights } from '#model/config/parameters.ts';
+import type { Quantization } from '#model/config/architecture.ts';
+import { tinyQuantizedModel } from '#tests/support/quantized-model.ts';
+import { requireFloats } from '#model/config/parameters.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
 import {
   mergedInLoops,
   saveTinyAdapter,
   tinyAdapter,
   tinyAdapterWeights,
-} from '../../../../support/tiny-adapter.ts';
-import { tinyModels, tinyWeights } from '../../../../support/tiny-models.ts';
+} from '#tests/support/tiny-adapter.ts';
+import { tinyModels, tinyWeights } from '#tests/support/tiny-models.ts';
 
 const folder = temporaryFolder();
 const baseModel = join(folder, 'base');

@@ -4,12 +4,12 @@ import { join, relative, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 
-import { newProject } from '../../../../../agent_rl/jobs/new/new-project.ts';
-import { ownSpecifier } from '../../../../../agent_rl/jobs/new/own-specifier.ts';
-import { packageRoot } from '../../../../../agent_rl/core/package-root.ts';
-import { commandLine } from '../../../../support/command-line.ts';
-import { readDocument } from '../../../../support/markdown.ts';
-import { temporaryFolder, writeBelow } from '../../../../support/temporary-folder.ts';
+import { newProject } from '#agent_rl/jobs/new/new-project.ts';
+import { ownSpecifier } from '#agent_rl/jobs/new/own-specifier.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { commandLine } from '#tests/support/command-line.ts';
+import { readDocument } from '#tests/support/markdown.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 const folder = temporaryFolder();
 const template = join(packageRoot(), 'templates', 'project');

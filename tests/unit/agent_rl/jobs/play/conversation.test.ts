@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 
-import { converse } from '../../../../../agent_rl/jobs/play/conversation.ts';
-import type { EpisodeMaker } from '../../../../../agent_rl/rollout/episode-parts.ts';
-import { ToolRunner } from '../../../../../agent_rl/rollout/tools/tool-runner.ts';
-import { ScriptedEnvironment } from '../../../../support/scripted-environment.ts';
-import { says, type Script, ScriptedPolicy } from '../../../../support/scripted-policy.ts';
-import { rejectionOf } from '../../../../support/thrown.ts';
+import { converse } from '#agent_rl/jobs/play/conversation.ts';
+import type { EpisodeMaker } from '#agent_rl/rollout/episode-parts.ts';
+import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
+import { ScriptedEnvironment } from '#tests/support/scripted-environment.ts';
+import { says, type Script, ScriptedPolicy } from '#tests/support/scripted-policy.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
 
 const echo = {
   name: 'echo',

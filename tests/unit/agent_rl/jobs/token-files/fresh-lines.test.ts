@@ -3,11 +3,11 @@ import { join } from 'node:path';
 
 import { afterEach, describe, expect, test } from '@jest/globals';
 
-import { float32Numbers } from '../../../../../agent_rl/jobs/token-files/float32-numbers.ts';
-import { FreshLines } from '../../../../../agent_rl/jobs/token-files/fresh-lines.ts';
-import { KeyedRng } from '../../../../../agent_rl/core/keyed-rng.ts';
-import { temporaryFolder, writeBelow } from '../../../../support/temporary-folder.ts';
-import { thrownBy } from '../../../../support/thrown.ts';
+import { float32Numbers } from '#agent_rl/jobs/token-files/float32-numbers.ts';
+import { FreshLines } from '#agent_rl/jobs/token-files/fresh-lines.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { thrownBy } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 

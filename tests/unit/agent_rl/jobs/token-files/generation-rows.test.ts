@@ -1,16 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 
-import { InOrder } from '../../../../../agent_rl/jobs/token-files/in-order.ts';
+import { InOrder } from '#agent_rl/jobs/token-files/in-order.ts';
 import {
   readGenerationRow,
   type Conversation,
   type GenerationRow,
-} from '../../../../../agent_rl/jobs/token-files/generation-rows.ts';
-import { readToolFile } from '../../../../../agent_rl/jobs/token-files/tool-definitions.ts';
-import { AgentRlError } from '../../../../../agent_rl/core/errors.ts';
-import { temporaryFolder, writeBelow } from '../../../../support/temporary-folder.ts';
-import { thrownBy } from '../../../../support/thrown.ts';
+} from '#agent_rl/jobs/token-files/generation-rows.ts';
+import { readToolFile } from '#agent_rl/jobs/token-files/tool-definitions.ts';
+import { AgentRlError } from '#agent_rl/core/errors.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { thrownBy } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 const given = { name: 'given', description: 'Of the command.', parameters: Type.Object({}) };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { planText, trainingPlan } from '../../../../../agent_rl/jobs/train/plan.ts';
-import { loadConfig } from '../../../../../agent_rl/config/index.ts';
-import { temporaryFolder, writeBelow } from '../../../../support/temporary-folder.ts';
+import { planText, trainingPlan } from '#agent_rl/jobs/train/plan.ts';
+import { loadConfig } from '#agent_rl/config/index.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 const mebibyte = 2 ** 20;
 const facts = {

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 
-import { trainAgent } from '../../../../../agent_rl/jobs/train-agent.ts';
-import { packageRoot } from '../../../../../agent_rl/core/package-root.ts';
-import { writeSmallModel } from '../../../../support/small-model.ts';
-import { temporaryFolder } from '../../../../support/temporary-folder.ts';
-import { rejectionOf } from '../../../../support/thrown.ts';
+import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { writeSmallModel } from '#tests/support/small-model.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 const started = process.cwd();

@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 
-import type { ToolSpec } from '../../../../../agent_rl/core/index.ts';
+import type { ToolSpec } from '#agent_rl/core/index.ts';
 import {
   HermesFormat,
   Llama3Format,
   PlainFormat,
   PythonBlockFormat,
-} from '../../../../../agent_rl/policies/index.ts';
-import { describeToolCallFormatContract } from '../../../../contracts/index.ts';
+} from '#agent_rl/policies/index.ts';
+import { describeToolCallFormatContract } from '#tests/contracts/index.ts';
 
 const toolOf = (name: string, parameters: ToolSpec['parameters']): ToolSpec => ({
   name,

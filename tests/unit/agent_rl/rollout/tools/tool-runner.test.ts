@@ -5,9 +5,9 @@ import type { Worker } from 'node:worker_threads';
 import { describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 
-import { KeyedRng } from '../../../../../agent_rl/core/keyed-rng.ts';
-import type { Tool, ToolContext, ToolSpec } from '../../../../../agent_rl/core/plugins/tool.ts';
-import { ToolRunner } from '../../../../../agent_rl/rollout/tools/tool-runner.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import type { Tool, ToolContext, ToolSpec } from '#agent_rl/core/plugins/tool.ts';
+import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
 
 const spec = {
   name: 'adder',

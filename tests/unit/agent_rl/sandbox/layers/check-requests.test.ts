@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { Sandbox } from '../../../../../agent_rl/core/services/sandbox.ts';
-import { checkRequests } from '../../../../../agent_rl/sandbox/layers/check-requests.ts';
-import { layered } from '../../../../../agent_rl/sandbox/layers/layer.ts';
-import { RememberedResults } from '../../../../../agent_rl/sandbox/layers/remember-results.ts';
-import { badArguments, badRequests } from '../../../../support/bad-requests.ts';
-import { scriptedSandbox } from '../../../../support/scripted-sandbox.ts';
+import type { Sandbox } from '#agent_rl/core/services/sandbox.ts';
+import { checkRequests } from '#agent_rl/sandbox/layers/check-requests.ts';
+import { layered } from '#agent_rl/sandbox/layers/layer.ts';
+import { RememberedResults } from '#agent_rl/sandbox/layers/remember-results.ts';
+import { badArguments, badRequests } from '#tests/support/bad-requests.ts';
+import { scriptedSandbox } from '#tests/support/scripted-sandbox.ts';
 
 const anything = (value: unknown): never => value as never;
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 
-import { FairQueue } from '../../../../../agent_rl/sandbox/layers/fair-queue.ts';
-import { thrownBy } from '../../../../support/thrown.ts';
+import { FairQueue } from '#agent_rl/sandbox/layers/fair-queue.ts';
+import { thrownBy } from '#tests/support/thrown.ts';
 
 /** Work that lasts until it is ended; `started` lists it by name in the order of its starts. */
 class Bench {

@@ -1,12 +1,9 @@
 import { describe, expect, jest, test } from '@jest/globals';
 
-import type { RunResult, Sandbox } from '../../../../../agent_rl/core/services/sandbox.ts';
-import { layered } from '../../../../../agent_rl/sandbox/layers/layer.ts';
-import {
-  RememberedResults,
-  requestKey,
-} from '../../../../../agent_rl/sandbox/layers/remember-results.ts';
-import { scriptedSandbox } from '../../../../support/scripted-sandbox.ts';
+import type { RunResult, Sandbox } from '#agent_rl/core/services/sandbox.ts';
+import { layered } from '#agent_rl/sandbox/layers/layer.ts';
+import { RememberedResults, requestKey } from '#agent_rl/sandbox/layers/remember-results.ts';
+import { scriptedSandbox } from '#tests/support/scripted-sandbox.ts';
 
 const remembered = (sandbox: Sandbox): Sandbox => layered(sandbox, [new RememberedResults()]);
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { endingOf, outputOf, readNotes } from '../../../../../agent_rl/sandbox/native/outcome.ts';
-import type { ProcessReply } from '../../../../../agent_rl/sandbox/native/protocol.ts';
+import { endingOf, outputOf, readNotes } from '#agent_rl/sandbox/native/outcome.ts';
+import type { ProcessReply } from '#agent_rl/sandbox/native/protocol.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const ready = '{"ready":true}\n';

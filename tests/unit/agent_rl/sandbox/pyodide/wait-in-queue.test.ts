@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import PQueue from 'p-queue';
 
-import { waitInQueue } from '../../../../../agent_rl/sandbox/pyodide/wait-in-queue.ts';
+import { waitInQueue } from '#agent_rl/sandbox/pyodide/wait-in-queue.ts';
 
 /** A queue whose only place is taken until `leave` is called. */
 function takenQueue(): { queue: PQueue; leave: () => void } {

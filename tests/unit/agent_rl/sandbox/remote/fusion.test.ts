@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import type { RunResult } from '../../../../../agent_rl/core/services/sandbox.ts';
+import type { RunResult } from '#agent_rl/core/services/sandbox.ts';
 import {
   answerOf,
   bodyOf,
@@ -8,8 +8,8 @@ import {
   FusionAnswer,
   FusionBody,
   requestOf,
-} from '../../../../../agent_rl/sandbox/remote/fusion.ts';
-import { check } from '../../../../../agent_rl/sandbox/remote/protocol.ts';
+} from '#agent_rl/sandbox/remote/fusion.ts';
+import { check } from '#agent_rl/sandbox/remote/protocol.ts';
 
 const ran: RunResult = {
   status: 'ok',

@@ -3,14 +3,14 @@ import { text as textOf } from 'node:stream/consumers';
 
 import { afterEach, describe, expect, test } from '@jest/globals';
 
-import type { Sandbox } from '../../../../../agent_rl/core/services/sandbox.ts';
+import type { Sandbox } from '#agent_rl/core/services/sandbox.ts';
 import {
   type SandboxServer,
   serveSandbox,
   type ServeOptions,
-} from '../../../../../agent_rl/sandbox/remote/serve-sandbox.ts';
-import { scriptedSandbox } from '../../../../support/scripted-sandbox.ts';
-import { rejectionOf } from '../../../../support/thrown.ts';
+} from '#agent_rl/sandbox/remote/serve-sandbox.ts';
+import { scriptedSandbox } from '#tests/support/scripted-sandbox.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
 
 const opened: SandboxServer[] = [];
 afterEach(async () => {

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 
-import type { SandboxSession } from '../../../../../agent_rl/core/services/sandbox.ts';
-import { ServedSessions } from '../../../../../agent_rl/sandbox/remote/served-sessions.ts';
-import { scriptedSandbox } from '../../../../support/scripted-sandbox.ts';
+import type { SandboxSession } from '#agent_rl/core/services/sandbox.ts';
+import { ServedSessions } from '#agent_rl/sandbox/remote/served-sessions.ts';
+import { scriptedSandbox } from '#tests/support/scripted-sandbox.ts';
 
 const never = new AbortController().signal;
 

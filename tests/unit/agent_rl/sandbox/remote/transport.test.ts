@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 
-import type { RunResult, Sandbox } from '../../../../../agent_rl/core/services/sandbox.ts';
-import { behindLayers } from '../../../../../agent_rl/sandbox/open-sandbox.ts';
-import { RemoteSandbox } from '../../../../../agent_rl/sandbox/remote/remote-sandbox.ts';
-import { serveSandbox } from '../../../../../agent_rl/sandbox/remote/serve-sandbox.ts';
-import { badRequests } from '../../../../support/bad-requests.ts';
-import { type ScriptedSandbox, scriptedSandbox } from '../../../../support/scripted-sandbox.ts';
+import type { RunResult, Sandbox } from '#agent_rl/core/services/sandbox.ts';
+import { behindLayers } from '#agent_rl/sandbox/open-sandbox.ts';
+import { RemoteSandbox } from '#agent_rl/sandbox/remote/remote-sandbox.ts';
+import { serveSandbox } from '#agent_rl/sandbox/remote/serve-sandbox.ts';
+import { badRequests } from '#tests/support/bad-requests.ts';
+import { type ScriptedSandbox, scriptedSandbox } from '#tests/support/scripted-sandbox.ts';
 
 const opened: { close(): Promise<void> }[] = [];
 afterEach(async () => {

@@ -1,10 +1,7 @@
 import { describe, expect, jest, test } from '@jest/globals';
 
-import { readHarness } from '../../../../../agent_rl/sandbox/harness/read-harness.ts';
-import {
-  readCallResults,
-  valueBounds,
-} from '../../../../../agent_rl/sandbox/requests/read-call-results.ts';
+import { readHarness } from '#agent_rl/sandbox/harness/read-harness.ts';
+import { readCallResults, valueBounds } from '#agent_rl/sandbox/requests/read-call-results.ts';
 
 test('reads what the harness writes', () => {
   const results = [

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 
-import { readVerdicts } from '../../../../../agent_rl/sandbox/requests/read-verdicts.ts';
+import { readVerdicts } from '#agent_rl/sandbox/requests/read-verdicts.ts';
 
 const passed = '{"index":0,"passed":true}\n';
 const failed = '{"index":1,"passed":false,"problem":"AssertionError"}\n';

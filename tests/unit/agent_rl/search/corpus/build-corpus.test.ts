@@ -3,17 +3,17 @@ import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
-import type { SearchDocument } from '../../../../../agent_rl/core/services/search.ts';
-import { packageRoot } from '../../../../../agent_rl/core/package-root.ts';
+import type { SearchDocument } from '#agent_rl/core/services/search.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
 import {
   buildCorpus,
   type BuildCorpusOptions,
   openCorpusBackend,
-} from '../../../../../agent_rl/search/corpus/index.ts';
-import { lanceVersion } from '../../../../../agent_rl/search/corpus/manifest.ts';
-import { letterEmbedder } from '../../../../support/letter-embedder.ts';
-import { temporaryFolder } from '../../../../support/temporary-folder.ts';
-import { rejectionOf } from '../../../../support/thrown.ts';
+} from '#agent_rl/search/corpus/index.ts';
+import { lanceVersion } from '#agent_rl/search/corpus/manifest.ts';
+import { letterEmbedder } from '#tests/support/letter-embedder.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 

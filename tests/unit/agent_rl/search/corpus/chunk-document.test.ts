@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { array, assert, constantFrom, property, stringMatching } from 'fast-check';
 
-import { makeChunker } from '../../../../../agent_rl/search/corpus/chunk-document.ts';
-import { rejectionOf } from '../../../../support/thrown.ts';
-import { temporaryFolder, writeBelow } from '../../../../support/temporary-folder.ts';
+import { makeChunker } from '#agent_rl/search/corpus/chunk-document.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 const folder = temporaryFolder();
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { inFusedOrder, weightedFusion } from '../../../../../agent_rl/search/corpus/fuse.ts';
-import type { Ranked } from '../../../../../agent_rl/search/corpus/passage-table.ts';
-import { openTaskDocuments } from '../../../../../agent_rl/search/corpus/index.ts';
-import { letterEmbedder } from '../../../../support/letter-embedder.ts';
+import { inFusedOrder, weightedFusion } from '#agent_rl/search/corpus/fuse.ts';
+import type { Ranked } from '#agent_rl/search/corpus/passage-table.ts';
+import { openTaskDocuments } from '#agent_rl/search/corpus/index.ts';
+import { letterEmbedder } from '#tests/support/letter-embedder.ts';
 
 const row = (rowId: number, score: number): Ranked => ({
   rowId: BigInt(rowId),

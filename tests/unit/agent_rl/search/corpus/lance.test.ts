@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { inLance, mostInFlight } from '../../../../../agent_rl/search/corpus/lance.ts';
+import { inLance, mostInFlight } from '#agent_rl/search/corpus/lance.ts';
 
 describe('work in LanceDB', () => {
   test('goes on for at most eight at a time, and all of it is done', async () => {

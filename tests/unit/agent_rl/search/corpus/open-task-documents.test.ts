@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { openTaskDocuments } from '../../../../../agent_rl/search/corpus/index.ts';
-import { rejectionOf } from '../../../../support/thrown.ts';
+import { openTaskDocuments } from '#agent_rl/search/corpus/index.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
 
 const document = (id: string, text: string, title = '') => ({ id, title, text });
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 
-import { Budget } from '../../../../../agent_rl/search/web/budget.ts';
-import { RateLimit, rateLimitOf } from '../../../../../agent_rl/search/web/rate-limit.ts';
-import { rejectionOf, thrownBy } from '../../../../support/thrown.ts';
+import { Budget } from '#agent_rl/search/web/budget.ts';
+import { RateLimit, rateLimitOf } from '#agent_rl/search/web/rate-limit.ts';
+import { rejectionOf, thrownBy } from '#tests/support/thrown.ts';
 
 const never = new AbortController().signal;
 

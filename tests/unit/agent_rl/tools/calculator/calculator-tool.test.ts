@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { CalculatorTool } from '../../../../../agent_rl/tools/calculator/calculator-tool.ts';
-import { evaluate } from '../../../../../agent_rl/tools/calculator/evaluate.ts';
-import { describeToolContract } from '../../../../contracts/tool-contract.ts';
+import { CalculatorTool } from '#agent_rl/tools/calculator/calculator-tool.ts';
+import { evaluate } from '#agent_rl/tools/calculator/evaluate.ts';
+import { describeToolContract } from '#tests/contracts/tool-contract.ts';
 
 describeToolContract('calculator', {
   plugin: CalculatorTool,

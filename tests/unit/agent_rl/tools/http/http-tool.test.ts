@@ -2,18 +2,18 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { builtinPlugins } from '../../../../../agent_rl/compose/plugins/builtin-plugins.ts';
-import { choosePlugins } from '../../../../../agent_rl/compose/plugins/choose-plugins.ts';
-import { loadConfig, validateBlock } from '../../../../../agent_rl/config/index.ts';
-import { KeyedRng } from '../../../../../agent_rl/core/keyed-rng.ts';
-import type { ToolResult } from '../../../../../agent_rl/core/plugins/tool.ts';
-import { configureHttp } from '../../../../../agent_rl/tools/http/configure-http.ts';
-import { HttpTool } from '../../../../../agent_rl/tools/http/http-tool.ts';
-import { openHttp } from '../../../../../agent_rl/tools/http/open-http.ts';
-import { HttpSettings } from '../../../../../agent_rl/tools/http/settings.ts';
-import { temporaryFolder, writeBelow } from '../../../../support/temporary-folder.ts';
-import { rejectionOf, thrownBy } from '../../../../support/thrown.ts';
-import { type Answer, flood, json, webServer } from '../../../../support/web-server.ts';
+import { builtinPlugins } from '#agent_rl/compose/plugins/builtin-plugins.ts';
+import { choosePlugins } from '#agent_rl/compose/plugins/choose-plugins.ts';
+import { loadConfig, validateBlock } from '#agent_rl/config/index.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import type { ToolResult } from '#agent_rl/core/plugins/tool.ts';
+import { configureHttp } from '#agent_rl/tools/http/configure-http.ts';
+import { HttpTool } from '#agent_rl/tools/http/http-tool.ts';
+import { openHttp } from '#agent_rl/tools/http/open-http.ts';
+import { HttpSettings } from '#agent_rl/tools/http/settings.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { rejectionOf, thrownBy } from '#tests/support/thrown.ts';
+import { type Answer, flood, json, webServer } from '#tests/support/web-server.ts';
 
 const server = webServer();
 const secret = 'w-secret-987654321';

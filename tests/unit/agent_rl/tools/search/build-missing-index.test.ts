@@ -2,11 +2,11 @@ import { join } from 'node:path';
 
 import { expect, test } from '@jest/globals';
 
-import { buildMissingIndex } from '../../../../../agent_rl/tools/search/build-missing-index.ts';
-import { jobs } from '../../../../../agent_rl/jobs/jobs.ts';
-import { commandLine } from '../../../../support/command-line.ts';
-import { temporaryFolder, writeBelow } from '../../../../support/temporary-folder.ts';
-import { rejectionOf } from '../../../../support/thrown.ts';
+import { buildMissingIndex } from '#agent_rl/tools/search/build-missing-index.ts';
+import { jobs } from '#agent_rl/jobs/jobs.ts';
+import { commandLine } from '#tests/support/command-line.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
 
 const root = temporaryFolder();
 const settings = { path: join(root, 'index'), documents: join(root, 'documents.jsonl') };

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { validateBlock } from '../../../../../agent_rl/config/index.ts';
-import { configureSearch } from '../../../../../agent_rl/tools/search/configure-search.ts';
-import { SearchSettings } from '../../../../../agent_rl/tools/search/settings.ts';
-import { thrownBy } from '../../../../support/thrown.ts';
+import { validateBlock } from '#agent_rl/config/index.ts';
+import { configureSearch } from '#agent_rl/tools/search/configure-search.ts';
+import { SearchSettings } from '#agent_rl/tools/search/settings.ts';
+import { thrownBy } from '#tests/support/thrown.ts';
 
 const settingsOf = (block: object): SearchSettings =>
   validateBlock(SearchSettings, block, { path: 'tools.0', places: new Map() });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { searching } from '../../../../support/searching.ts';
+import { searching } from '#tests/support/searching.ts';
 import {
   type Answer,
   drip,
@@ -9,7 +9,7 @@ import {
   inTurn,
   json,
   webServer,
-} from '../../../../support/web-server.ts';
+} from '#tests/support/web-server.ts';
 
 const server = webServer();
 const { searched } = searching(server, { KEY_OF_TEST: 'secret-0123456789' });

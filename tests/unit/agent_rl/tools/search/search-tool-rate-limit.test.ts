@@ -2,10 +2,10 @@ import { channel } from 'node:diagnostics_channel';
 
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 
-import { openSearch } from '../../../../../agent_rl/tools/search/open-search.ts';
-import { SearchTool } from '../../../../../agent_rl/tools/search/search-tool.ts';
-import { callOf, searching } from '../../../../support/searching.ts';
-import { json, webServer } from '../../../../support/web-server.ts';
+import { openSearch } from '#agent_rl/tools/search/open-search.ts';
+import { SearchTool } from '#agent_rl/tools/search/search-tool.ts';
+import { callOf, searching } from '#tests/support/searching.ts';
+import { json, webServer } from '#tests/support/web-server.ts';
 
 const server = webServer();
 // A key of its own for each limit: a key has one.

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { KeyedRng } from '../../../../../agent_rl/core/keyed-rng.ts';
-import type { ToolResult } from '../../../../../agent_rl/core/plugins/tool.ts';
-import { openSearch } from '../../../../../agent_rl/tools/search/open-search.ts';
-import { SearchTool } from '../../../../../agent_rl/tools/search/search-tool.ts';
-import type { SearchSettings } from '../../../../../agent_rl/tools/search/settings.ts';
-import { temporaryFolder } from '../../../../support/temporary-folder.ts';
-import { rejectionOf } from '../../../../support/thrown.ts';
-import { json, webServer } from '../../../../support/web-server.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import type { ToolResult } from '#agent_rl/core/plugins/tool.ts';
+import { openSearch } from '#agent_rl/tools/search/open-search.ts';
+import { SearchTool } from '#agent_rl/tools/search/search-tool.ts';
+import type { SearchSettings } from '#agent_rl/tools/search/settings.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
+import { json, webServer } from '#tests/support/web-server.ts';
 
 const server = webServer();
 const path = join(temporaryFolder(), 'cassette.jsonl');

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { openSearch } from '../../../../../agent_rl/tools/search/open-search.ts';
-import { SearchTool } from '../../../../../agent_rl/tools/search/search-tool.ts';
-import { callOf, searching } from '../../../../support/searching.ts';
-import { rejectionOf } from '../../../../support/thrown.ts';
+import { openSearch } from '#agent_rl/tools/search/open-search.ts';
+import { SearchTool } from '#agent_rl/tools/search/search-tool.ts';
+import { callOf, searching } from '#tests/support/searching.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
 import {
   type Answer,
   drip,
@@ -12,7 +12,7 @@ import {
   inTurn,
   json,
   webServer,
-} from '../../../../support/web-server.ts';
+} from '#tests/support/web-server.ts';
 
 const secret = 'tvly-secret-0123456789';
 const environment = { KEY_OF_TEST: secret };

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { KeyedRng } from '../../../../../agent_rl/core/keyed-rng.ts';
-import type { SearchBackend, SearchRequest } from '../../../../../agent_rl/core/services/search.ts';
-import { SearchTool } from '../../../../../agent_rl/tools/search/search-tool.ts';
-import type { SearchSettings } from '../../../../../agent_rl/tools/search/settings.ts';
-import { formatHits } from '../../../../../agent_rl/tools/search/format-hits.ts';
-import { describeToolContract } from '../../../../contracts/tool-contract.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import type { SearchBackend, SearchRequest } from '#agent_rl/core/services/search.ts';
+import { SearchTool } from '#agent_rl/tools/search/search-tool.ts';
+import type { SearchSettings } from '#agent_rl/tools/search/settings.ts';
+import { formatHits } from '#agent_rl/tools/search/format-hits.ts';
+import { describeToolContract } from '#tests/contracts/tool-contract.ts';
 
 const documents = [
   { id: 'd1', title: 'Aurel Bridge', text: 'Ina Kost built the Aurel bridge.' },

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 
-import { never, options, type Script, setUp } from '../../../../support/grpo-trainer-setup.ts';
-import { trajectory } from '../../../../support/trajectories.ts';
+import { never, options, type Script, setUp } from '#tests/support/grpo-trainer-setup.ts';
+import { trajectory } from '#tests/support/trajectories.ts';
 
 test('every group is played with a seed of its own, also one that takes the place of another', async () => {
   const script: Script = ({ task, sample }) =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { groupRewards } from '../../../../../agent_rl/trainer/collect/group-rewards.ts';
+import { groupRewards } from '#agent_rl/trainer/collect/group-rewards.ts';
 
 const terms = [
   { name: 'environment', weight: 1 },

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 
-import type { ExecutedCall } from '../../../../../agent_rl/core/plugins/environment.ts';
-import type { Trajectory } from '../../../../../agent_rl/core/trajectory.ts';
-import { rolloutMetrics } from '../../../../../agent_rl/trainer/collect/rollout-metrics.ts';
-import { trajectory } from '../../../../support/trajectories.ts';
+import type { ExecutedCall } from '#agent_rl/core/plugins/environment.ts';
+import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import { rolloutMetrics } from '#agent_rl/trainer/collect/rollout-metrics.ts';
+import { trajectory } from '#tests/support/trajectories.ts';
 
 const task = { taskId: 't', prompt: '', metadata: {} };
 const group = (trajectories: readonly Trajectory[], zeroVariance = false) => ({

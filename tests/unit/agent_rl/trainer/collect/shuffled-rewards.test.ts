@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 
-import { KeyedRng } from '../../../../../agent_rl/core/keyed-rng.ts';
-import { collectGroups } from '../../../../../agent_rl/trainer/collect/collect-groups.ts';
-import { shuffledRewards } from '../../../../../agent_rl/trainer/collect/shuffled-rewards.ts';
-import { options } from '../../../../support/grpo-trainer-setup.ts';
-import { ScriptedRollouts } from '../../../../support/scripted-rollouts.ts';
-import { trajectory } from '../../../../support/trajectories.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import { collectGroups } from '#agent_rl/trainer/collect/collect-groups.ts';
+import { shuffledRewards } from '#agent_rl/trainer/collect/shuffled-rewards.ts';
+import { options } from '#tests/support/grpo-trainer-setup.ts';
+import { ScriptedRollouts } from '#tests/support/scripted-rollouts.ts';
+import { trajectory } from '#tests/support/trajectories.ts';
 
 const numeric = (a = Number.NaN, b = Number.NaN): number => a - b;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { PythonRaises } from '../../../../../dataset/code_tasks/generator/atom.ts';
-import { families } from '../../../../../dataset/code_tasks/generator/families.ts';
+import { PythonRaises } from '#dataset/code_tasks/generator/atom.ts';
+import { families } from '#dataset/code_tasks/generator/families.ts';
 import {
   evaluate,
   type Mode,
@@ -9,8 +9,8 @@ import {
   type TaskShape,
   wrongChoices,
   writeProgram,
-} from '../../../../../dataset/code_tasks/generator/program.ts';
-import { printed } from '../../../../../dataset/code_tasks/generator/python-text.ts';
+} from '#dataset/code_tasks/generator/program.ts';
+import { printed } from '#dataset/code_tasks/generator/python-text.ts';
 
 function shape(name: string, parameters: TaskShape['parameters'], mode: Mode): TaskShape {
   const family = families.find((candidate) => candidate.name === name);

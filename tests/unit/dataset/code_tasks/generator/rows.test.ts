@@ -3,28 +3,24 @@ import path from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { packageRoot } from '../../../../../agent_rl/core/package-root.ts';
-import { CodeTaskDataset } from '../../../../../dataset/tasks/code-task-dataset.ts';
-import { isTricky } from '../../../../../dataset/code_tasks/generator/atom.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { CodeTaskDataset } from '#dataset/tasks/code-task-dataset.ts';
+import { isTricky } from '#dataset/code_tasks/generator/atom.ts';
 import {
   atoms,
   families,
   type Family,
   heldOutFamilies,
   trainFamilies,
-} from '../../../../../dataset/code_tasks/generator/families.ts';
-import { parametersOf } from '../../../../../dataset/code_tasks/generator/parameters.ts';
-import { evaluate, wrongChoices } from '../../../../../dataset/code_tasks/generator/program.ts';
-import { normalisePrompt } from '../../../../../dataset/code_tasks/generator/prompt.ts';
-import { printed } from '../../../../../dataset/code_tasks/generator/python-text.ts';
-import {
-  generateRows,
-  rowsText,
-  shippedSeed,
-} from '../../../../../dataset/code_tasks/generator/rows.ts';
-import { sources } from '../../../../../dataset/code_tasks/generator/atoms/sources.ts';
-import { generateTask } from '../../../../../dataset/code_tasks/generator/task.ts';
-import { KeyedRng } from '../../../../../agent_rl/core/keyed-rng.ts';
+} from '#dataset/code_tasks/generator/families.ts';
+import { parametersOf } from '#dataset/code_tasks/generator/parameters.ts';
+import { evaluate, wrongChoices } from '#dataset/code_tasks/generator/program.ts';
+import { normalisePrompt } from '#dataset/code_tasks/generator/prompt.ts';
+import { printed } from '#dataset/code_tasks/generator/python-text.ts';
+import { generateRows, rowsText, shippedSeed } from '#dataset/code_tasks/generator/rows.ts';
+import { sources } from '#dataset/code_tasks/generator/atoms/sources.ts';
+import { generateTask } from '#dataset/code_tasks/generator/task.ts';
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 
 const fileOf = (split: string): string =>
   path.join(packageRoot(), 'dataset/code_tasks', `${split}.jsonl`);

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 
 import { describe, expect, test } from '@jest/globals';
 
-import type { CodeTask } from '../../../../../agent_rl/core/tasks/code-task.ts';
-import { CodeTaskDataset } from '../../../../../dataset/tasks/code-task-dataset.ts';
-import { callOf, mbppRowReader } from '../../../../../dataset/tasks/mbpp/mbpp-row.ts';
+import type { CodeTask } from '#agent_rl/core/tasks/code-task.ts';
+import { CodeTaskDataset } from '#dataset/tasks/code-task-dataset.ts';
+import { callOf, mbppRowReader } from '#dataset/tasks/mbpp/mbpp-row.ts';
 
 const row = (changes: object = {}): object => ({
   text: 'Add two numbers.',

@@ -1,10 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 
-import {
-  NotALiteral,
-  PythonLiteralReader,
-} from '../../../../../dataset/tasks/mbpp/python-literal.ts';
+import { NotALiteral, PythonLiteralReader } from '#dataset/tasks/mbpp/python-literal.ts';
 
 const read = (text: string): unknown => new PythonLiteralReader(text).value();
 

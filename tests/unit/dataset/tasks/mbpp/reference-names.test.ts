@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 
-import { referenceNames, usedNames } from '../../../../../dataset/tasks/mbpp/reference-names.ts';
+import { referenceNames, usedNames } from '#dataset/tasks/mbpp/reference-names.ts';
 
 test('A reference defines what stands at the outermost level of its source', () => {
   const source = `import math, os.path as p

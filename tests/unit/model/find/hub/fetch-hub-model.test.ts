@@ -15,9 +15,9 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
-import { fetchHubModel } from '../../../../../model/find/hub/fetch-hub-model.ts';
-import type { AgentRlError } from '../../../../../agent_rl/core/errors.ts';
-import { json, webServer, type Answer } from '../../../../support/web-server.ts';
+import { fetchHubModel } from '#model/find/hub/fetch-hub-model.ts';
+import type { AgentRlError } from '#agent_rl/core/errors.ts';
+import { json, webServer, type Answer } from '#tests/support/web-server.ts';
 
 const server = webServer();
 const commit = 'c'.repeat(40);

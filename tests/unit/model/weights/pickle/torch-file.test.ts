@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 
-import { AgentRlError } from '../../../../../agent_rl/core/errors.ts';
-import { inspectModel, loadModel } from '../../../../../model/weights/load-model.ts';
-import { TorchFile } from '../../../../../model/weights/pickle/torch-file.ts';
-import { TorchRules } from '../../../../../model/weights/pickle/torch-rules.ts';
-import { unpickle } from '../../../../../model/weights/pickle/unpickle.ts';
+import { AgentRlError } from '#agent_rl/core/errors.ts';
+import { inspectModel, loadModel } from '#model/weights/load-model.ts';
+import { TorchFile } from '#model/weights/pickle/torch-file.ts';
+import { TorchRules } from '#model/weights/pickle/torch-rules.ts';
+import { unpickle } from '#model/weights/pickle/unpickle.ts';
 
 const fixtures = fileURLToPath(new URL('../../../../fixtures/pickle', import.meta.url));
 const readFixture = async (name: string): Promise<unknown> =>

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
-import { readInputs, writeInputs } from '../../../../../agent_rl/runs/run-inputs.ts';
-import { writeRunConfig } from '../../../../../agent_rl/runs/run-config.ts';
-import { loadConfig } from '../../../../../agent_rl/config/index.ts';
-import { runFolderAt } from '../../../../../agent_rl/runs/run-folder.ts';
-import { findRun } from '../../../../../scripts/bench/controls/find-run.ts';
-import { temporaryFolder, writeBelow } from '../../../../support/temporary-folder.ts';
+import { readInputs, writeInputs } from '#agent_rl/runs/run-inputs.ts';
+import { writeRunConfig } from '#agent_rl/runs/run-config.ts';
+import { loadConfig } from '#agent_rl/config/index.ts';
+import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
+import { findRun } from '#scripts/bench/controls/find-run.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 const started = process.cwd();
 const project = temporaryFolder();

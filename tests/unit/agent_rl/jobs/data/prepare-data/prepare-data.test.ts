@@ -3,12 +3,12 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { jobs } from '../../../../../../agent_rl/jobs/jobs.ts';
-import type { Jobs } from '../../../../../../agent_rl/jobs/jobs.ts';
-import type { SearchDocument } from '../../../../../../agent_rl/core/services/search.ts';
-import { commandLine } from '../../../../../support/command-line.ts';
-import { temporaryFolder, writeBelow } from '../../../../../support/temporary-folder.ts';
-import { webServer } from '../../../../../support/web-server.ts';
+import { jobs } from '#agent_rl/jobs/jobs.ts';
+import type { Jobs } from '#agent_rl/jobs/jobs.ts';
+import type { SearchDocument } from '#agent_rl/core/services/search.ts';
+import { commandLine } from '#tests/support/command-line.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { webServer } from '#tests/support/web-server.ts';
 
 const folder = temporaryFolder();
 const fixture = join(import.meta.dirname, '../../../../../fixtures/medquad');

@@ -3,20 +3,20 @@ import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
-import { quantizeModel } from '../../../../../../agent_rl/jobs/models/quantize/quantize-model.ts';
-import type { QuantizeOptions } from '../../../../../../agent_rl/jobs/models/quantize/quantize-options.ts';
-import { OnnxEngine } from '../../../../../../agent_rl/engine/onnx-engine.ts';
-import { LocalLearner } from '../../../../../../agent_rl/learner/local-learner.ts';
-import { loadModel } from '../../../../../../model/weights/load-model.ts';
-import { openModel } from '../../../../../../model/weights/open-model.ts';
-import { requireFloats, unquantized } from '../../../../../../model/config/parameters.ts';
-import { dequantizedTensor } from '../../../../../../model/weights/quantize-weights.ts';
-import { Tokenizer } from '../../../../../../model/text/tokenizer.ts';
-import { commandLine } from '../../../../../support/command-line.ts';
-import { logSoftmax, plainLogits } from '../../../../../support/plain-decoder.ts';
-import { smallModelConfig, writeSmallModel } from '../../../../../support/small-model.ts';
-import { temporaryFolder } from '../../../../../support/temporary-folder.ts';
-import { rejectionOf } from '../../../../../support/thrown.ts';
+import { quantizeModel } from '#agent_rl/jobs/models/quantize/quantize-model.ts';
+import type { QuantizeOptions } from '#agent_rl/jobs/models/quantize/quantize-options.ts';
+import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
+import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
+import { loadModel } from '#model/weights/load-model.ts';
+import { openModel } from '#model/weights/open-model.ts';
+import { requireFloats, unquantized } from '#model/config/parameters.ts';
+import { dequantizedTensor } from '#model/weights/quantize-weights.ts';
+import { Tokenizer } from '#model/text/tokenizer.ts';
+import { commandLine } from '#tests/support/command-line.ts';
+import { logSoftmax, plainLogits } from '#tests/support/plain-decoder.ts';
+import { smallModelConfig, writeSmallModel } from '#tests/support/small-model.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 const model = join(folder, 'model');

@@ -12,9 +12,9 @@ import { join } from 'node:path';
 
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 
-import { packageRoot } from '../../../../../../agent_rl/core/package-root.ts';
-import { findDistribution } from '../../../../../../agent_rl/sandbox/pyodide/boot/distribution.ts';
-import { builtFolder } from '../../../../../../agent_rl/sandbox/pyodide/boot/restricted-node.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { findDistribution } from '#agent_rl/sandbox/pyodide/boot/distribution.ts';
+import { builtFolder } from '#agent_rl/sandbox/pyodide/boot/restricted-node.ts';
 
 const { folder, key } = findDistribution();
 const top = mkdtempSync(join(tmpdir(), 'agent-rl-programs-'));

@@ -4,12 +4,9 @@ import { join } from 'node:path';
 
 import { expect, test } from '@jest/globals';
 
-import { findDistribution } from '../../../../../../agent_rl/sandbox/pyodide/boot/distribution.ts';
-import {
-  patchGlue,
-  patchLoader,
-} from '../../../../../../agent_rl/sandbox/pyodide/boot/glue-patches.ts';
-import { lineReader } from '../../../../../../agent_rl/sandbox/pyodide/protocol.ts';
+import { findDistribution } from '#agent_rl/sandbox/pyodide/boot/distribution.ts';
+import { patchGlue, patchLoader } from '#agent_rl/sandbox/pyodide/boot/glue-patches.ts';
+import { lineReader } from '#agent_rl/sandbox/pyodide/protocol.ts';
 
 const { folder } = findDistribution();
 const glue = readFileSync(join(folder, 'pyodide.asm.mjs'), 'utf8');

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 
-import { Deadline } from '../../../../../../agent_rl/sandbox/pyodide/child/deadline.ts';
+import { Deadline } from '#agent_rl/sandbox/pyodide/child/deadline.ts';
 
 /** A deadline of one second, and how to let time pass: by the clock, and on the processor. */
 function deadlineOfOneSecond(): { deadline: Deadline; pass: (wall: number, cpu: number) => void } {

@@ -4,10 +4,7 @@ import { dirname, join } from 'node:path';
 
 import { expect, test } from '@jest/globals';
 
-import {
-  filesProblemText,
-  thrownText,
-} from '../../../../../../agent_rl/sandbox/pyodide/realm/thrown-text.ts';
+import { filesProblemText, thrownText } from '#agent_rl/sandbox/pyodide/realm/thrown-text.ts';
 
 const unreadable = new Proxy(
   {},

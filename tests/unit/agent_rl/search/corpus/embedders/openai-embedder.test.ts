@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 
 import { afterEach, describe, expect, test } from '@jest/globals';
 
-import { openOpenAiEmbedder } from '../../../../../../agent_rl/search/corpus/embedders/openai-embedder.ts';
-import type { OpenAiSettings } from '../../../../../../agent_rl/search/corpus/settings.ts';
-import { rejectionOf, thrownBy } from '../../../../../support/thrown.ts';
+import { openOpenAiEmbedder } from '#agent_rl/search/corpus/embedders/openai-embedder.ts';
+import type { OpenAiSettings } from '#agent_rl/search/corpus/settings.ts';
+import { rejectionOf, thrownBy } from '#tests/support/thrown.ts';
 
 interface Asked {
   path: string;

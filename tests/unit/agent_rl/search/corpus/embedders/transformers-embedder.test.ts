@@ -3,11 +3,11 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { openTransformersEmbedder } from '../../../../../../agent_rl/search/corpus/embedders/transformers-embedder.ts';
-import { openTaskDocuments } from '../../../../../../agent_rl/search/corpus/index.ts';
-import { temporaryFolder } from '../../../../../support/temporary-folder.ts';
-import { rejectionOf } from '../../../../../support/thrown.ts';
-import { writeTinyEmbeddingModel } from '../../../../../support/tiny-embedding-model.ts';
+import { openTransformersEmbedder } from '#agent_rl/search/corpus/embedders/transformers-embedder.ts';
+import { openTaskDocuments } from '#agent_rl/search/corpus/index.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
+import { writeTinyEmbeddingModel } from '#tests/support/tiny-embedding-model.ts';
 
 const folder = temporaryFolder();
 const model = writeTinyEmbeddingModel(join(folder, 'tiny'));

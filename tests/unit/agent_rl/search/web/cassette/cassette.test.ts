@@ -3,15 +3,12 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { Cassette } from '../../../../../../agent_rl/search/web/cassette/cassette.ts';
-import {
-  canonicalJson,
-  requestKey,
-} from '../../../../../../agent_rl/search/web/cassette/canonical.ts';
-import { hideSecrets } from '../../../../../../agent_rl/telemetry/redact.ts';
-import { WebFailure } from '../../../../../../agent_rl/search/web/web-failure.ts';
-import { temporaryFolder } from '../../../../../support/temporary-folder.ts';
-import { rejectionOf, thrownBy } from '../../../../../support/thrown.ts';
+import { Cassette } from '#agent_rl/search/web/cassette/cassette.ts';
+import { canonicalJson, requestKey } from '#agent_rl/search/web/cassette/canonical.ts';
+import { hideSecrets } from '#agent_rl/telemetry/redact.ts';
+import { WebFailure } from '#agent_rl/search/web/web-failure.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { rejectionOf, thrownBy } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 let files = 0;

@@ -4,8 +4,8 @@ import {
   isAllowedHost,
   isPublicAddress,
   publicAddresses,
-} from '../../../../../../agent_rl/search/web/connection/address-guard.ts';
-import { rejectionOf } from '../../../../../support/thrown.ts';
+} from '#agent_rl/search/web/connection/address-guard.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
 
 describe('addresses', () => {
   test.each([

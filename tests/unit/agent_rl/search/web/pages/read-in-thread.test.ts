@@ -1,10 +1,7 @@
 import { afterAll, expect, test } from '@jest/globals';
 
-import {
-  closePageThread,
-  readInThread,
-} from '../../../../../../agent_rl/search/web/pages/read-in-thread.ts';
-import { rejectionOf } from '../../../../../support/thrown.ts';
+import { closePageThread, readInThread } from '#agent_rl/search/web/pages/read-in-thread.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
 
 const unending = () => new AbortController().signal;
 const page = '<title>T</title><p>Ina Kost built the bridge.';

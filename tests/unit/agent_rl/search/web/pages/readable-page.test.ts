@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 
-import { readablePage } from '../../../../../../agent_rl/search/web/pages/readable-page.ts';
-import { thrownBy } from '../../../../../support/thrown.ts';
+import { readablePage } from '#agent_rl/search/web/pages/readable-page.ts';
+import { thrownBy } from '#tests/support/thrown.ts';
 
 const shown = '<h1>The Aurel Bridge</h1><p>Ina Kost built the bridge.</p>';
 const described = '<meta charset=utf-8><title>Bridges</title>';
