@@ -1,4 +1,4 @@
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { Static, TSchema } from 'typebox';
 
@@ -50,11 +50,7 @@ interface Compiled {
 // By the schema's text: compiling takes longer than a hundred checks, and runs check the same few schemas.
 const compiled = new Map<string, Compiled>();
 
-function compile(schema: TSchema): Compiled {
-  // Through JSON: ajv must not meet the markers that TypeBox hides in a schema.
-  const text = JSON.stringify(schema);
-  const known = compiled.get(text);
-  if (known !== undefined) return known;
+function newAjv(options: Options = {}): Ajv2020 {
   const ajv = new Ajv2020({
     strict: true,
     strictTypes: false,
@@ -62,11 +58,26 @@ function compile(schema: TSchema): Compiled {
     allErrors: true,
     useDefaults: true,
     verbose: true,
+    ...options,
   });
   addFormats.default(ajv);
   ajv.addKeyword({ keyword: 'unit', schemaType: 'string' });
   ajv.addKeyword({ keyword: 'path', metaSchema: { enum: ['file', 'file-or-name'] } });
+  return ajv;
+}
+
+// One for all schemas: each new one would compile JSON Schema's own schema again.
+let shapes: Ajv2020 | undefined;
+
+function compile(schema: TSchema): Compiled {
+  // Through JSON: ajv must not meet the markers that TypeBox hides in a schema.
+  const text = JSON.stringify(schema);
+  const known = compiled.get(text);
+  if (known !== undefined) return known;
   const plain = JSON.parse(text) as Json;
+  shapes ??= newAjv();
+  void shapes.validateSchema(plain, true);
+  const ajv = newAjv({ meta: false, validateSchema: false });
   const made = { validate: ajv.compile(plain), knownPaths: declaredPaths(plain, '') };
   compiled.set(text, made);
   return made;

@@ -72,11 +72,17 @@ export const fieldRules = {
 /** The same, of a field that may be left out. */
 export const optionalField = (rule: FieldRule): FieldRule => ({ ...rule, optional: true });
 
+const loose = { strict: false, logger: false, validateFormats: false } as const;
+// One for all schemas: each new one would compile JSON Schema's own schema again, 10 ms for each plugin.
+let shapes: Ajv | undefined;
+
 function schemaProblem(schema: unknown): string | undefined {
   try {
     // As text first: what the prompt and `agent-rl plugins` show must be able to be written down.
     const plain = JSON.parse(JSON.stringify(schema)) as object;
-    new Ajv({ strict: false, logger: false, validateFormats: false }).compile(plain);
+    shapes ??= new Ajv(loose);
+    void shapes.validateSchema(plain, true);
+    new Ajv({ ...loose, meta: false, validateSchema: false }).compile(plain);
     return undefined;
   } catch (cause) {
     return `is not a usable JSON Schema: ${messageOf(cause)}`;
