@@ -11,7 +11,7 @@ const parameters = Type.Object(
   { additionalProperties: false },
 );
 
-/** What the model can call. Nobody expects it to know these factors: it has to ask. */
+/** What the model can call. It is not expected to know these factors: it has to ask. */
 @tool({ name: 'convert', description: 'Convert a value from one unit to another.', parameters })
 export class ConvertTool implements Tool<typeof parameters> {
   async call({
