@@ -1,15 +1,12 @@
-import { Ajv } from 'ajv';
 import { Type, type Static } from 'typebox';
 
-import { showValue } from '../../agent_rl/core/show-value.ts';
 import type { Message } from '../../agent_rl/core/message.ts';
-import { type DatasetProblem, datasetError } from '../tasks/dataset-problem.ts';
-import { readJsonLines } from '../tasks/json-lines.ts';
-
-const closed = { additionalProperties: false };
+import { isRecord } from '../../agent_rl/core/is-record.ts';
+import { readRows, type RowReader } from '../tasks/read-rows.ts';
+import { closed, filled, rowCheck } from '../tasks/row-schema.ts';
 
 const ToolCallRow = Type.Object(
-  { name: Type.String({ minLength: 1 }), arguments: Type.Record(Type.String(), Type.Unknown()) },
+  { name: filled, arguments: Type.Record(Type.String(), Type.Unknown()) },
   closed,
 );
 
@@ -26,10 +23,7 @@ const MessageRow = Type.Object(
 );
 export type MessageRow = Static<typeof MessageRow>;
 
-const ConversationRow = Type.Object(
-  { messages: Type.Array(MessageRow, { minItems: 1 }) },
-  { additionalProperties: false },
-);
+const ConversationRow = Type.Object({ messages: Type.Array(MessageRow, { minItems: 1 }) }, closed);
 
 /** Says that something is wrong with a value: where in it, and what. */
 type Report = (path: string, text: string) => void;
@@ -38,63 +32,40 @@ type Report = (path: string, text: string) => void;
  * Makes a reader of lists of messages, each `{"role", "content", "reasoning"?, "tool_calls"?, "name"?}`. It reports all
  * that is wrong with a list, and then returns nothing.
  */
-export function messagesReader(): (
-  value: unknown,
-  report: Report,
-) => readonly Message[] | undefined {
-  const validate = new Ajv({ allErrors: true, strict: false }).compile(ConversationRow);
+export function messagesReader(): (value: unknown, report: Report) => Message[] | undefined {
+  const read = conversationReader();
   return (value, report) => {
-    const row: unknown = { messages: value };
-    if (validate(row)) return messagesOf(row.messages);
-    for (const { instancePath, message = '', params } of validate.errors ?? []) {
-      report(pathOf(instancePath), `${message} ${showValue(params)}.`);
-    }
+    const reading = read({ messages: value }, 1);
+    if ('row' in reading) return reading.row;
+    for (const { path, text } of reading.problems) report(path, text);
     return undefined;
   };
 }
 
-const pathOf = (instancePath: string): string => instancePath.replaceAll('/', '.').slice(1);
+const conversationReader = (): RowReader<Message[]> =>
+  rowCheck(ConversationRow, ({ messages }) => ({ row: messagesOf(messages) }));
 
 const taskInstead =
   'is a task. Supervised training imitates conversations, {"messages": [...]}; reinforcement learning (train.mode: rl) learns from tasks.';
-
-const isTask = (row: unknown): boolean =>
-  typeof row === 'object' && row !== null && 'task_id' in row;
 
 /**
  * Conversations to imitate, one `{"messages": [{"role", "content", "reasoning"?, "tool_calls"?}]}` a line.
  *
  * @throws AgentRlError `DATASET_INVALID`, with every kind of problem in the file.
  */
-export async function readConversations(file: string): Promise<readonly (readonly Message[])[]> {
-  const validate = new Ajv({ allErrors: true, strict: false }).compile(ConversationRow);
-  const problems: DatasetProblem[] = [];
-  const conversations: (readonly Message[])[] = [];
-  for await (const row of readJsonLines(file)) {
-    if ('problem' in row) {
-      problems.push(row.problem);
-    } else if (validate(row.value)) {
-      conversations.push(messagesOf(row.value.messages));
-    } else {
-      for (const { instancePath, message = '', params } of validate.errors ?? []) {
-        const path = pathOf(instancePath);
-        const value = showValue(params);
-        const text = isTask(row.value) ? taskInstead : `${message} ${value}.`;
-        problems.push({ line: row.line, path, text, value });
-        if (isTask(row.value)) break;
-      }
-    }
-  }
-  if (problems.length === 0 && conversations.length === 0) {
-    problems.push({
-      line: 1,
-      path: '',
-      text: 'the file holds no conversations; expected one a line.',
-    });
-  }
-  if (problems.length > 0) throw datasetError(file, problems);
-  return conversations;
-}
+export const readConversations = (file: string): Promise<Message[][]> =>
+  readRows(file, {
+    name: 'conversations',
+    remedy:
+      'Each line is a conversation to imitate: {"messages": [{"role": "user", "content": ...}, {"role": "assistant", ...}]}.',
+    reader: () => {
+      const read = conversationReader();
+      return (value, line) =>
+        isRecord(value) && 'task_id' in value
+          ? { problems: [{ line, path: '', text: taskInstead }] }
+          : read(value, line);
+    },
+  });
 
 /** The line of a conversation. */
 export function conversationLine(messages: readonly Message[]): string {

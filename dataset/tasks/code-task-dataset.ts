@@ -7,36 +7,31 @@ import { mbppRowReader } from './mbpp/mbpp-row.ts';
 import {
   readSplits,
   readTasks,
-  type RowFormat,
   TaskDataset,
+  type TaskFormat,
   type TaskSplits,
 } from './read-tasks.ts';
 import { taskRowReader } from './task-row.ts';
 
-/** Formats a task file may have: our own, HumanEval's or MBPP's. */
-export const codeTaskFormats = ['agent_rl', 'humaneval', 'mbpp'] as const;
+/** Formats a file of code tasks may have: our own, HumanEval's or MBPP's. */
+export const codeTaskFormats = ['code', 'humaneval', 'mbpp'] as const;
 
 export type CodeTaskFormat = (typeof codeTaskFormats)[number];
+
+/** What version 0.1 called the format `code` in places. */
+export const oldCodeFormat = 'agent_rl';
 
 export const isCodeTaskFormat = (format: string): format is CodeTaskFormat =>
   (codeTaskFormats as readonly string[]).includes(format);
 
-const formats: Readonly<Record<CodeTaskFormat, RowFormat<CodeTask>>> = {
-  agent_rl: { needs: 'task_id, prompt, tests and compare', reader: taskRowReader },
+const formats: Readonly<Record<CodeTaskFormat, TaskFormat<CodeTask>>> = {
+  code: { needs: 'task_id, prompt, tests and compare', reader: taskRowReader },
   humaneval: {
     needs: 'task_id, prompt, entry_point, canonical_solution and test',
     reader: humanEvalRowReader,
   },
   mbpp: { needs: 'task_id, text, code and test_list', reader: mbppRowReader },
 };
-
-function formatOf(format: string): RowFormat<CodeTask> {
-  if (isCodeTaskFormat(format)) return formats[format];
-  throw new AgentRlError(
-    'CONFIG_INVALID',
-    `The format ${showValue(format)} is not known. Known: ${codeTaskFormats.join(', ')}.`,
-  );
-}
 
 /** The code tasks of one file, in its order. */
 export class CodeTaskDataset extends TaskDataset<CodeTask> {
@@ -48,12 +43,21 @@ export class CodeTaskDataset extends TaskDataset<CodeTask> {
    */
   static async fromPath(
     file: string,
-    { format = 'agent_rl' }: { format?: CodeTaskFormat } = {},
+    { format: named = 'code' }: { format?: CodeTaskFormat | typeof oldCodeFormat } = {},
   ): Promise<CodeTaskDataset> {
-    const { tasks, warnings } = await readTasks(file, formatOf(format));
-    return new CodeTaskDataset(file, tasks, warnings);
+    const format = named === oldCodeFormat ? 'code' : named;
+    if (!isCodeTaskFormat(format)) {
+      throw new AgentRlError(
+        'CONFIG_INVALID',
+        `The format ${showValue(format)} is not known. Known: ${codeTaskFormats.join(', ')}.`,
+      );
+    }
+    const { tasks, warnings } = await readTasks(file, formats[format]);
+    return new CodeTaskDataset(file, tasks, named === format ? warnings : [renamed, ...warnings]);
   }
 }
+
+const renamed = `The format ${oldCodeFormat} is now called code. The old name is accepted until version 0.3.`;
 
 export type CodeTaskSplits = TaskSplits<CodeTaskDataset>;
 

@@ -1,37 +1,37 @@
-import type { CodeTask } from '../../agent_rl/core/tasks/code-task.ts';
+import { type Static, Type } from 'typebox';
 
+import type { CodeTask } from '../../agent_rl/core/tasks/code-task.ts';
 import type { DatasetProblem } from './dataset-problem.ts';
-import { humanEvalRowSchema, rowCheck } from './row-schema.ts';
-import type { RowReader } from './read-tasks.ts';
+import type { RowReader } from './read-rows.ts';
+import { closed, filled, identifier, rowCheck } from './row-schema.ts';
 
 /** A line of the HumanEval file (Chen et al. 2021, https://arxiv.org/abs/2107.03374). */
-interface HumanEvalRow {
-  task_id: string;
-  /** The program up to the body of the function: imports, helpers, its head and docstring. */
-  prompt: string;
-  entry_point: string;
-  /** The body. */
-  canonical_solution: string;
-  /** Defines `check(candidate)`, which raises when the function is wrong. */
-  test: string;
-}
+const HumanEvalRow = Type.Object(
+  {
+    task_id: filled,
+    /** The program up to the body of the function: imports, helpers, its head and docstring. */
+    prompt: filled,
+    entry_point: identifier,
+    /** The body. */
+    canonical_solution: filled,
+    /** Defines `check(candidate)`, which raises when the function is wrong. */
+    test: filled,
+  },
+  closed,
+);
+type HumanEvalRow = Static<typeof HumanEvalRow>;
 
 /**
  * Reads HumanEval rows as `asserts` tests with one hidden statement, `check(candidate)`. Of the program the tests get
  * the function alone: a helper that the prompt gives and the tests use comes from the prompt, so that no program can
  * replace it.
  */
-export function humanEvalRowReader(): RowReader<CodeTask> {
-  const check = rowCheck<HumanEvalRow>(humanEvalRowSchema);
-  return (read, line) => {
-    const checked = check(read, line);
-    if ('problems' in checked) return checked;
-    const { row } = checked;
+export const humanEvalRowReader = (): RowReader<CodeTask> =>
+  rowCheck(HumanEvalRow, (row, line) => {
     const at = headOf(row.entry_point).exec(row.prompt)?.index;
     const problems = problemsOf(row, at, line);
-    return at === undefined || problems.length > 0 ? { problems } : { task: taskOf(row, at) };
-  };
-}
+    return at === undefined || problems.length > 0 ? { problems } : { row: taskOf(row, at) };
+  });
 
 const headOf = (name: string): RegExp => new RegExp(`^(?:async\\s+)?def\\s+${name}\\s*\\(`, 'm');
 

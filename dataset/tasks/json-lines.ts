@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-import { AgentRlError, messageOf } from '../../agent_rl/core/errors.ts';
+import { AgentRlError, messageOf, nodeCodeOf } from '../../agent_rl/core/errors.ts';
 import type { DatasetProblem } from './dataset-problem.ts';
 
 /** A line that could be read as JSON, or what is wrong with it. */
@@ -24,17 +24,20 @@ export async function* readJsonLines(file: string): AsyncGenerator<JsonLine> {
       if (bytes.trim() !== '') yield parseLine(bytes, line, decoder);
     }
   } catch (error) {
-    if (!isSystemError(error)) throw error;
-    throw new AgentRlError(
-      'DATASET_INVALID',
-      `Cannot read the dataset ${file}: ${messageOf(error)}. Give the path of a JSONL file, one task a line.`,
-      { cause: error },
-    );
+    if (nodeCodeOf(error) === '') throw error;
+    throw unreadable(file, error, 'Give the path of a JSONL file.');
   }
 }
 
-const isSystemError = (error: unknown): boolean =>
-  typeof error === 'object' && error !== null && 'code' in error && 'syscall' in error;
+/** Why a file as a whole cannot be read, and what to do. */
+export function unreadable(file: string, cause: unknown, advice: string): AgentRlError {
+  // Node ends its messages with the call and the path, `, open '/tmp/x'`.
+  const why =
+    nodeCodeOf(cause) === 'ENOENT'
+      ? 'there is no such file'
+      : messageOf(cause).replace(/, \w+( '.*')?$/, '');
+  return new AgentRlError('DATASET_INVALID', `Cannot read ${file}: ${why}. ${advice}`, { cause });
+}
 
 function parseLine(
   bytes: string,

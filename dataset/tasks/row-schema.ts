@@ -1,14 +1,17 @@
 import { Ajv, type ErrorObject } from 'ajv';
-import { type TSchema, Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 
 import { showValue } from '../../agent_rl/core/show-value.ts';
 import { nearestName } from '../../agent_rl/config/checks/nearest-name.ts';
 
 import { type DatasetProblem } from './dataset-problem.ts';
+import type { RowReader, RowReading } from './read-rows.ts';
 
-const closed = { additionalProperties: false } as const;
+export const closed = { additionalProperties: false } as const;
+export const filled = Type.String({ minLength: 1 });
+export const identifier = Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$' });
+export const anyMetadata = Type.Optional(Type.Record(Type.String(), Type.Unknown()));
 const anyText = Type.String();
-const filled = Type.String({ minLength: 1 });
 const isPublic = Type.Optional(Type.Boolean());
 
 const stdinTests = Type.Object(
@@ -20,8 +23,6 @@ const stdinTests = Type.Object(
   },
   closed,
 );
-
-const identifier = Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$' });
 
 const callsTests = Type.Object(
   {
@@ -60,7 +61,7 @@ const rowWith = (tests: TSchema): TSchema =>
       tests,
       compare: Type.Enum(['exact', 'whitespace', 'float', 'unordered']),
       reference_solution: Type.Optional(anyText),
-      metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+      metadata: anyMetadata,
     },
     closed,
   );
@@ -72,40 +73,22 @@ export const taskRowSchemas = {
   asserts: rowWith(assertsTests),
 } as const;
 
-/** A line of MBPP's own file. */
-export const mbppRowSchema = Type.Object(
-  {
-    text: filled,
-    code: anyText,
-    task_id: Type.Union([Type.Integer(), filled]),
-    test_setup_code: anyText,
-    test_list: Type.Array(filled, { minItems: 1 }),
-    challenge_test_list: Type.Array(filled),
-  },
-  closed,
-);
-
-/** A line of HumanEval's own file. */
-export const humanEvalRowSchema = Type.Object(
-  {
-    task_id: filled,
-    prompt: filled,
-    entry_point: identifier,
-    canonical_solution: filled,
-    test: filled,
-  },
-  closed,
-);
-
-/** A row that fits its schema, or everything that is wrong with it. */
-export type Checked<Row> = { row: Row } | { problems: readonly DatasetProblem[] };
-
-/** Compiles the schema of `Row` into a check that names every problem of a line. */
-export function rowCheck<Row>(schema: TSchema): (row: unknown, line: number) => Checked<Row> {
-  const validate = new Ajv({ allErrors: true, strict: false, verbose: true }).compile<Row>(schema);
-  return (row, line) =>
-    validate(row)
-      ? { row }
+/**
+ * Compiles a schema into a reader that names every problem of a line.
+ *
+ * @param take what becomes of a row that fits the schema; the row itself by default
+ */
+export function rowCheck<Schema extends TSchema, Row = Static<Schema>>(
+  schema: Schema,
+  take: (value: Static<Schema>, line: number) => RowReading<Row> = (value) => ({
+    row: value,
+  }),
+): RowReader<Row> {
+  const ajv = new Ajv({ allErrors: true, strict: false, verbose: true });
+  const validate = ajv.compile<Static<Schema>>(schema);
+  return (value, line) =>
+    validate(value)
+      ? take(value, line)
       : { problems: (validate.errors ?? []).map((error) => problemOf(error, line)) };
 }
 

@@ -1,66 +1,59 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 
 import { showValue } from '../../agent_rl/core/show-value.ts';
 import { answerKey } from '../../agent_rl/core/tasks/answer-match.ts';
 import type { SearchDocument } from '../../agent_rl/core/services/search.ts';
 import type { SearchTask } from '../../agent_rl/core/tasks/search-task.ts';
 import { type DatasetProblem } from './dataset-problem.ts';
+import { readRows } from './read-rows.ts';
 import {
   readSplits,
   readTasks,
-  type RowFormat,
   TaskDataset,
+  type TaskFormat,
   type TaskSplits,
 } from './read-tasks.ts';
-import { rowCheck } from './row-schema.ts';
+import { anyMetadata, closed, filled, rowCheck } from './row-schema.ts';
 
-const closed = { additionalProperties: false } as const;
-const filled = Type.String({ minLength: 1 });
-
-/** A document as rows and corpora hold it. */
-export const documentRowSchema = Type.Object(
-  {
-    id: filled,
-    title: Type.String({ default: '' }),
-    text: filled,
-    url: Type.Optional(filled),
-  },
+const DocumentRow = Type.Object(
+  { id: filled, title: Type.String(), text: filled, url: Type.Optional(filled) },
   closed,
 );
 
-const searchRowSchema = Type.Object(
+const SearchRow = Type.Object(
   {
     task_id: filled,
     question: filled,
     answer: Type.Union([filled, Type.Number()]),
     aliases: Type.Optional(Type.Array(filled)),
-    documents: Type.Optional(Type.Array(Type.Union([filled, documentRowSchema]))),
-    metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    documents: Type.Optional(Type.Array(Type.Union([filled, DocumentRow]))),
+    metadata: anyMetadata,
   },
   closed,
 );
+type SearchRow = Static<typeof SearchRow>;
 
-interface SearchRow {
-  task_id: string;
-  question: string;
-  answer: string | number;
-  aliases?: readonly string[];
-  documents?: readonly (string | SearchDocument)[];
-  metadata?: Readonly<Record<string, unknown>>;
-}
-
-const searchFormat: RowFormat<SearchTask> = {
+const searchFormat: TaskFormat<SearchTask> = {
   needs: 'task_id, question and answer',
-  reader: () => {
-    const check = rowCheck<SearchRow>(searchRowSchema);
-    return (value, line) => {
-      const checked = check(value, line);
-      if ('problems' in checked) return checked;
-      const problems = problemsOf(checked.row, line);
-      return problems.length > 0 ? { problems } : { task: taskOf(checked.row) };
-    };
-  },
+  reader: () =>
+    rowCheck(SearchRow, (row, line) => {
+      const problems = problemsOf(row, line);
+      return problems.length > 0 ? { problems } : { row: taskOf(row) };
+    }),
 };
+
+/**
+ * Reads a corpus, one `{"id", "title", "text", "url"?}` a line.
+ *
+ * @throws AgentRlError `DATASET_INVALID`, with every kind of problem in the file.
+ */
+export const readDocuments = (file: string): Promise<SearchDocument[]> =>
+  readRows(file, {
+    name: 'documents',
+    remedy: 'Each line of a corpus has id, title and text, and may have a url.',
+    reader: () => rowCheck(DocumentRow),
+    unique: { path: 'id', of: ({ id }) => id },
+  });
 
 /** The questions of one file, in its order. */
 export class SearchTaskDataset extends TaskDataset<SearchTask> {

@@ -4,7 +4,8 @@ import type { Config } from '../../agent_rl/config/index.ts';
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import { ownOrShipped } from '../../agent_rl/core/package-root.ts';
 import { isRecord } from '../../agent_rl/core/is-record.ts';
-import { CodeTaskDataset, type CodeTaskFormat } from './code-task-dataset.ts';
+import { showValue } from '../../agent_rl/core/show-value.ts';
+import { CodeTaskDataset, codeTaskFormats, oldCodeFormat } from './code-task-dataset.ts';
 import { readJsonLines } from './json-lines.ts';
 import { readPlainTasks } from './plain-task-dataset.ts';
 import type { TaskDataset } from './read-tasks.ts';
@@ -12,16 +13,12 @@ import { SearchTaskDataset } from './search-task-dataset.ts';
 
 type ReadTasks = (file: string) => Promise<TaskDataset>;
 
-const codeTasks =
-  (format: CodeTaskFormat): ReadTasks =>
-  (file) =>
-    CodeTaskDataset.fromPath(file, { format });
-
-/** How a line of a task file is read, by the format's name. */
+/** How a task file is read, by its format's name. */
 const formats = new Map<string, ReadTasks>([
-  ['code', codeTasks('agent_rl')],
-  ['humaneval', codeTasks('humaneval')],
-  ['mbpp', codeTasks('mbpp')],
+  ...([...codeTaskFormats, oldCodeFormat] as const).map((format): [string, ReadTasks] => [
+    format,
+    (file) => CodeTaskDataset.fromPath(file, { format }),
+  ]),
   ['plain', readPlainTasks],
   ['mixed', readEither],
   ['search', (file) => SearchTaskDataset.fromPath(file)],
@@ -36,26 +33,19 @@ async function readEither(file: string): Promise<TaskDataset> {
   return CodeTaskDataset.fromPath(file);
 }
 
-export interface TaskFile {
-  dir: string;
-  split: string;
-  format: string;
-}
-
 /**
- * The tasks of one split, `<dir>/<split>.jsonl`.
+ * The tasks of one file.
  *
  * @throws AgentRlError `CONFIG_INVALID` for an unknown format, `DATASET_INVALID`
  */
-export async function readTaskFile({ dir, split, format }: TaskFile): Promise<TaskDataset> {
+export async function readTaskFile(file: string, format: string): Promise<TaskDataset> {
   const read = formats.get(format);
-  if (read === undefined) {
-    throw new AgentRlError(
-      'CONFIG_INVALID',
-      `dataset.format "${format}" is not known. Known: ${[...formats.keys()].join(', ')}.`,
-    );
-  }
-  return read(splitFile(dir, split));
+  if (read !== undefined) return read(file);
+  const known = [...formats.keys()].filter((name) => name !== oldCodeFormat);
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `The format ${showValue(format)} is not known (dataset.format, or --format of verify-dataset). Known: ${known.join(', ')}.`,
+  );
 }
 
 /** The file of a split in each of a config's folders. */

@@ -5,7 +5,7 @@ import { pythonValueProblem } from '../../agent_rl/core/python/python-value.ts';
 import { keptOutputBytes } from '../../agent_rl/core/services/sandbox.ts';
 
 import { type DatasetProblem } from './dataset-problem.ts';
-import type { RowReader, RowReading } from './read-tasks.ts';
+import type { RowReader, RowReading } from './read-rows.ts';
 import { rowCheck, taskRowSchemas } from './row-schema.ts';
 
 interface TaskRow {
@@ -21,22 +21,25 @@ interface TaskRow {
 /** Reads rows of our own format. A row without tests, or with public ones only, is a problem. */
 export function taskRowReader(): RowReader<CodeTask> {
   const checks = new Map(
-    Object.entries(taskRowSchemas).map(([kind, schema]) => [kind, rowCheck<TaskRow>(schema)]),
+    Object.entries(taskRowSchemas).map(([kind, schema]) => [
+      kind,
+      rowCheck(schema, (row, line) => taskReading(row as TaskRow, line)),
+    ]),
   );
   return (row, line) => {
     const kind = kindOf(row);
     if (kind === undefined) return noTests(line);
-    const check = checks.get(kind);
-    if (check === undefined) return unknownKind(kind, line);
-    const checked = check(row, line);
-    if ('problems' in checked) return checked;
-    const task = taskOf(checked.row);
-    const problems = [outputProblems, valueProblems, nameProblems].flatMap((problemsOf) =>
-      problemsOf(task.tests, line),
-    );
-    if (problems.length > 0) return { problems };
-    return hasHidden(task.tests) ? { task } : onlyPublic(line);
+    return checks.get(kind)?.(row, line) ?? unknownKind(kind, line);
   };
+}
+
+function taskReading(row: TaskRow, line: number): RowReading<CodeTask> {
+  const task = taskOf(row);
+  const problems = [outputProblems, valueProblems, nameProblems].flatMap((problemsOf) =>
+    problemsOf(task.tests, line),
+  );
+  if (problems.length > 0) return { problems };
+  return hasHidden(task.tests) ? { row: task } : onlyPublic(line);
 }
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

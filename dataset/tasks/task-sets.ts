@@ -5,7 +5,7 @@ import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import type { Task } from '../../agent_rl/core/tasks/task.ts';
 import { MixedSampler } from './mixed-sampler.ts';
 import { TaskSampler, type TaskSource } from './task-sampler.ts';
-import { readTaskFile } from './task-files.ts';
+import { readTaskFile, splitFile } from './task-files.ts';
 
 /** Tasks of one folder, and how often they are drawn. */
 export interface TaskSet {
@@ -25,7 +25,7 @@ export async function readTaskSets(
 ): Promise<readonly TaskSet[]> {
   const sets: TaskSet[] = [];
   for (const { dir, weight } of folders) {
-    const { tasks: read, warnings } = await readTaskFile({ dir, split, format });
+    const { tasks: read, warnings } = await readTaskFile(splitFile(dir, split), format);
     warnings.forEach(warn);
     const set = basename(dir);
     const tasks = folders.length === 1 ? read : read.map((task) => ofSet(task, set));

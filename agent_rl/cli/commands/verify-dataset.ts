@@ -12,6 +12,7 @@ export const verifyDataset: Command = {
   describe: 'Check a dataset: reference solutions against their tests, answers against documents',
   examples: [
     ['--dataset my_tasks/train.jsonl', 'Run the reference solutions of code tasks'],
+    ['--dataset rides.jsonl --format plain', 'Read tasks for an environment of your own'],
     [
       '--dataset questions.jsonl --format search --documents documents.jsonl',
       'Look for the answers of search tasks in their documents',
@@ -19,7 +20,7 @@ export const verifyDataset: Command = {
   ],
   options: {
     dataset: textFlag('JSONL file of tasks', { demandOption: true }),
-    format: textFlag('humaneval, mbpp or search; code tasks of our own format otherwise'),
+    format: textFlag('code (the default), humaneval, mbpp, search, mixed or plain'),
     documents: textFlag('Search tasks: JSONL file of the corpus'),
     'sandbox-type': {
       choices: localSandboxTypes,
@@ -49,16 +50,23 @@ export const verifyDataset: Command = {
 
 const ofCode = ['sandbox-type', 'sandbox-python', 'sandbox-workers'] as const;
 
+/** Flags that a format has no use for; `mixed` has one for all. */
+const idleFlags = new Map<string, readonly string[]>([
+  ['search', ofCode],
+  ['mixed', []],
+  ['plain', [...ofCode, 'documents']],
+]);
+
 /** @throws AgentRlError `CONFIG_INVALID` for flags that the format has no use for */
-function refuseIdle(parsed: Parsed, format = 'code tasks'): void {
-  const idle = (format === 'search' ? ofCode : ['documents']).filter(
+function refuseIdle(parsed: Parsed, format = 'code'): void {
+  const idle = (idleFlags.get(format) ?? ['documents']).filter(
     (flag) => parsed[flag] !== undefined,
   );
   if (idle.length === 0) return;
   const flags = idle.map((flag) => `--${flag}`).join(', ');
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `${flags}: no effect on ${format}. Leave ${idle.length === 1 ? 'it' : 'them'} out.`,
+    `${flags}: no effect on ${format} tasks. Leave ${idle.length === 1 ? 'it' : 'them'} out.`,
   );
 }
 

@@ -4,7 +4,7 @@ import type { LocalSandboxType } from '../machine/local-sandbox-type.ts';
 export interface VerifyDatasetOptions extends JobContext {
   /** A JSONL file. */
   dataset: string;
-  /** `mbpp` or `search`; our own of code tasks when absent. */
+  /** As `dataset.format` of a run file. Default `code`. */
   format?: string;
   /** Of search tasks: JSONL file of the documents they name by id. */
   documents?: string;

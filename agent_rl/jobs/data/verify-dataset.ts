@@ -1,15 +1,12 @@
 import { availableParallelism } from 'node:os';
 
 import type { CodeTask } from '../../core/tasks/code-task.ts';
-import { AgentRlError } from '../../core/errors.ts';
 import type { Sandbox } from '../../core/services/sandbox.ts';
 import { judgeCode } from '../../sandbox/judge/judge.ts';
 import { openSandbox } from '../../sandbox/open-sandbox.ts';
-import {
-  CodeTaskDataset,
-  codeTaskFormats,
-  isCodeTaskFormat,
-} from '../../../dataset/tasks/code-task-dataset.ts';
+import { CodeTaskDataset } from '../../../dataset/tasks/code-task-dataset.ts';
+import { SearchTaskDataset } from '../../../dataset/tasks/search-task-dataset.ts';
+import { readTaskFile } from '../../../dataset/tasks/task-files.ts';
 import type { CheckResult } from '../job.ts';
 import type { VerifyDatasetOptions } from './verify-dataset-options.ts';
 
@@ -22,23 +19,31 @@ interface Verified {
 const limits = { wallS: 20, memoryMiB: 512 };
 
 /**
- * Runs every reference solution through sandbox and judge, public cases included; search tasks are checked by
- * `verifySearchTasks`.
+ * Reads a file of tasks. Reference solutions of code tasks are run through sandbox and judge, public cases included;
+ * search tasks are checked by `verifySearchTasks`; of other tasks their form is all that is known.
  *
  * @throws AgentRlError `CONFIG_INVALID` for an unknown format, `DATASET_INVALID`
  */
 export async function verifyDataset(options: VerifyDatasetOptions): Promise<CheckResult> {
-  const { dataset, format = 'agent_rl', print, signal, sandboxPython: python } = options;
-  if (format === 'search')
-    return (await import('./verify-search-tasks.ts')).verifySearchTasks(options);
-  if (!isCodeTaskFormat(format)) {
-    throw new AgentRlError(
-      'CONFIG_INVALID',
-      `--format ${format} is not known. Known: ${codeTaskFormats.join(', ')}, search.`,
-    );
+  const { dataset: file, format = 'code', print } = options;
+  const dataset = await readTaskFile(file, format);
+  for (const warning of dataset.warnings) print(`Note: ${warning}`);
+  if (dataset instanceof CodeTaskDataset) return verifyCodeTasks(dataset.tasks, options);
+  if (dataset instanceof SearchTaskDataset) {
+    const { verifySearchTasks } = await import('./verify-search-tasks.ts');
+    return verifySearchTasks(dataset.tasks, options);
   }
-  const { tasks, warnings } = await CodeTaskDataset.fromPath(dataset, { format });
-  for (const warning of warnings) print(`Note: ${warning}`);
+  print(
+    `${dataset.size} tasks are well formed: each has a prompt and a task_id of its own. What else they need, their environment decides.`,
+  );
+  return { ok: true, tasks: dataset.size };
+}
+
+async function verifyCodeTasks(
+  tasks: readonly CodeTask[],
+  options: VerifyDatasetOptions,
+): Promise<CheckResult> {
+  const { print, signal, sandboxPython: python } = options;
   const workers = options.sandboxWorkers ?? availableParallelism();
   const sandbox = await openSandbox({
     type: options.sandboxType ?? 'auto',

@@ -6,8 +6,7 @@ import { AgentRlError } from '../../core/errors.ts';
 import type { SearchBackend, SearchDocument } from '../../core/services/search.ts';
 import type { SearchTask } from '../../core/tasks/search-task.ts';
 import { openTaskDocuments } from '../../search/corpus/index.ts';
-import { readDocuments } from '../../../dataset/tasks/search-documents.ts';
-import { SearchTaskDataset } from '../../../dataset/tasks/search-task-dataset.ts';
+import { readDocuments, SearchTaskDataset } from '../../../dataset/tasks/search-task-dataset.ts';
 import { besideSplits } from './prepare-data/write-outputs.ts';
 import type { CheckResult } from '../job.ts';
 import type { VerifyDatasetOptions } from './verify-dataset-options.ts';
@@ -23,10 +22,11 @@ const queryChars = 200;
  *
  * @throws AgentRlError `CONFIG_INVALID` without `--documents` where tasks name documents by id, `DATASET_INVALID`
  */
-export async function verifySearchTasks(options: VerifyDatasetOptions): Promise<CheckResult> {
+export async function verifySearchTasks(
+  tasks: readonly SearchTask[],
+  options: VerifyDatasetOptions,
+): Promise<CheckResult> {
   const { dataset, print, signal } = options;
-  const { tasks, warnings } = await SearchTaskDataset.fromPath(dataset);
-  for (const warning of warnings) print(`Note: ${warning}`);
   const corpus = options.documents === undefined ? [] : await readDocuments(options.documents);
   const byId = new Map(corpus.map((document) => [document.id, document]));
   if (corpus.length === 0 && tasks.some(namesDocuments)) {

@@ -4,7 +4,8 @@ import { XMLParser, XMLValidator } from 'fast-xml-parser';
 
 import { showValue } from '../../../agent_rl/core/show-value.ts';
 import { isRecord } from '../../../agent_rl/core/is-record.ts';
-import { AgentRlError, messageOf } from '../../../agent_rl/core/errors.ts';
+import { messageOf } from '../../../agent_rl/core/errors.ts';
+import { unreadable } from '../../tasks/json-lines.ts';
 import type { SourceItem } from '../source-record.ts';
 
 type Element = Readonly<Record<string | symbol, unknown>>;
@@ -136,9 +137,7 @@ async function readText(file: string): Promise<string | undefined> {
   try {
     bytes = await readFile(file);
   } catch (cause) {
-    throw new AgentRlError('DATASET_INVALID', `Cannot read ${file}: ${messageOf(cause)}.`, {
-      cause,
-    });
+    throw unreadable(file, cause, 'Give a file of MedQuAD.');
   }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

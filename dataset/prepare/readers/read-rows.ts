@@ -6,8 +6,8 @@ import { compressors } from 'hyparquet-compressors';
 
 import { showValue } from '../../../agent_rl/core/show-value.ts';
 import { isRecord } from '../../../agent_rl/core/is-record.ts';
-import { AgentRlError, messageOf } from '../../../agent_rl/core/errors.ts';
-import { readJsonLines } from '../../tasks/json-lines.ts';
+import { AgentRlError } from '../../../agent_rl/core/errors.ts';
+import { readJsonLines, unreadable } from '../../tasks/json-lines.ts';
 import type { SourceProblem } from '../source-record.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -80,10 +80,3 @@ function rowOf(value: unknown, where: string): ReadRow {
   }
   return { problem: { where, text: `is ${showValue(value)}; expected an object.` } };
 }
-
-const unreadable = (file: string, cause: unknown, advice: string): AgentRlError =>
-  AgentRlError.is(cause)
-    ? cause
-    : new AgentRlError('DATASET_INVALID', `Cannot read ${file}: ${messageOf(cause)}. ${advice}`, {
-        cause,
-      });

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-import { AgentRlError, messageOf } from '../../../agent_rl/core/errors.ts';
+import { unreadable } from '../../tasks/json-lines.ts';
 import { canonicalUrl } from '../document-id.ts';
 import type { SourceItem } from '../source-record.ts';
 
@@ -27,8 +27,6 @@ export async function* readUrlList(file: string): AsyncGenerator<SourceItem> {
         : { record: { where, documents: [{ url, title: '', text: '' }] } };
     }
   } catch (cause) {
-    throw new AgentRlError('DATASET_INVALID', `Cannot read ${file}: ${messageOf(cause)}.`, {
-      cause,
-    });
+    throw unreadable(file, cause, 'Give a text file with one address a line.');
   }
 }

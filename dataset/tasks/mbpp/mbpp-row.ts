@@ -1,32 +1,32 @@
+import { type Static, Type } from 'typebox';
+
 import type { CallsCase, CodeTask, CodeTests } from '../../../agent_rl/core/tasks/code-task.ts';
 import type { PythonValue } from '../../../agent_rl/core/python/python-value.ts';
-
-import { mbppRowSchema, rowCheck } from '../row-schema.ts';
-import type { RowReader } from '../read-tasks.ts';
+import type { RowReader } from '../read-rows.ts';
+import { closed, filled, rowCheck } from '../row-schema.ts';
 import { NotALiteral, PythonLiteralReader } from './python-literal.ts';
 import { referenceNames, usedNames } from './reference-names.ts';
 
 /** A line of the MBPP file (Austin et al. 2021, https://arxiv.org/abs/2108.07732). */
-interface MbppRow {
-  text: string;
-  code: string;
-  task_id: number | string;
-  test_setup_code: string;
-  test_list: readonly string[];
-  challenge_test_list: readonly string[];
-}
+const MbppRow = Type.Object(
+  {
+    text: filled,
+    code: Type.String(),
+    task_id: Type.Union([Type.Integer(), filled]),
+    test_setup_code: Type.String(),
+    test_list: Type.Array(filled, { minItems: 1 }),
+    challenge_test_list: Type.Array(filled),
+  },
+  closed,
+);
+type MbppRow = Static<typeof MbppRow>;
 
 /**
  * Reads MBPP rows. Rows whose asserts all call one function with plain values become `calls` tests; the rest stay
  * `asserts`. The first is public where there are more.
  */
-export function mbppRowReader(): RowReader<CodeTask> {
-  const check = rowCheck<MbppRow>(mbppRowSchema);
-  return (row, line) => {
-    const checked = check(row, line);
-    return 'problems' in checked ? checked : { task: taskOf(checked.row) };
-  };
-}
+export const mbppRowReader = (): RowReader<CodeTask> =>
+  rowCheck(MbppRow, (row) => ({ row: taskOf(row) }));
 
 function taskOf(row: MbppRow): CodeTask {
   const reference = row.code.replaceAll('\r\n', '\n');

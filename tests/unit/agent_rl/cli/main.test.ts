@@ -305,6 +305,10 @@ describe('the exit code', () => {
     [['--sandbox-type', 'remote'], /sandbox-type[^]*native:lite/],
     [['--documents', 'x'], /--documents: no effect on code tasks/],
     [
+      ['--format', 'plain', '--documents', 'x', '--sandbox-workers', '1'],
+      /--sandbox-workers, --documents: no effect on plain tasks/,
+    ],
+    [
       ['--format', 'search', '--sandbox-type', 'native', '--sandbox-workers', '1'],
       /--sandbox-type, --sandbox-workers: no effect on search/,
     ],

@@ -123,7 +123,7 @@ describe('CodeTaskDataset.fromPath', () => {
 
   test('refuses a task_id that is already taken', async () => {
     expect(await problemOf(row(), row())).toBe(
-      'FILE:2 task_id: "one" is already the task of line 1; every task_id must be unique.',
+      'FILE:2 task_id: "one" is already the task_id of line 1; every task_id must be unique.',
     );
   });
 
@@ -175,7 +175,7 @@ describe('CodeTaskDataset.fromPath', () => {
   test('says which file cannot be read', async () => {
     const missing = path.join(folder, 'missing.jsonl');
     await expect(CodeTaskDataset.fromPath(missing)).rejects.toThrow(
-      `Cannot read the dataset ${missing}`,
+      `Cannot read ${missing}: there is no such file. Give the path of a JSONL file.`,
     );
   });
 });

@@ -35,8 +35,8 @@ describe('a mistake that many rows share', () => {
   test('is shown with another value only once', async () => {
     const rows = many(4, (i) => ({ task_id: i === 0 ? 'a' : i, prompt: i === 2 ? '' : 'Count.' }));
     expect(await problemsOf(readPlainTasks(write(rows)))).toEqual([
-      'FILE:2 task_id: is 1; expected text. (2 more like this: lines 3, 4)',
-      'FILE:3 prompt: is ""; expected text.',
+      'FILE:2 task_id: must be string, got 1. (2 more like this: lines 3, 4)',
+      'FILE:3 prompt: must NOT have fewer than 1 characters, got "".',
     ]);
   });
 

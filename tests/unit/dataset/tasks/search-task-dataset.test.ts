@@ -1,7 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { readDocuments } from '#dataset/tasks/search-documents.ts';
-import { loadSearchTaskSplits, SearchTaskDataset } from '#dataset/tasks/search-task-dataset.ts';
+import {
+  loadSearchTaskSplits,
+  readDocuments,
+  SearchTaskDataset,
+} from '#dataset/tasks/search-task-dataset.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 
@@ -70,7 +73,7 @@ describe('SearchTaskDataset.fromPath', () => {
       'FILE:2',
       'FILE:4',
     ]);
-    expect(message).toContain('"one" is already the task of line 3');
+    expect(message).toContain('"one" is already the task_id of line 3');
   });
 
   test('refuses a file without tasks', async () => {
@@ -94,6 +97,16 @@ describe('readDocuments', () => {
   test('refuses two documents of one id', async () => {
     const document = { id: 'a', title: 'A', text: 'A.' };
     const error = await rejectionOf(readDocuments(write(document, document)));
-    expect(error.message).toContain('tasks.jsonl:2 id: "a" is the id of an earlier document');
+    expect(error.message).toContain('tasks.jsonl:2 id: "a" is already the id of line 1');
+  });
+
+  test('groups a mistake that all documents share, with what a line is like', async () => {
+    const file = write(...Array.from({ length: 9 }, (_, i) => ({ id: `${i}`, text: 'A.' })));
+    const { code, message } = await rejectionOf(readDocuments(file));
+    expect(code).toBe('DATASET_INVALID');
+    expect(message.replaceAll(file, 'FILE').split('\n')).toEqual([
+      'FILE:1 title: is missing. There is id, text. (8 more like this: lines 2, 3, 4, 5, 6, …)',
+      'Each line of a corpus has id, title and text, and may have a url.',
+    ]);
   });
 });

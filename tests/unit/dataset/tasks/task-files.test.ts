@@ -10,14 +10,14 @@ const dir = temporaryFolder();
 
 describe('a format that is not known is refused, also when every object has something of that name', () => {
   test.each(['constructor', '__proto__', 'toString', 'csv'])('%s', async (format) => {
-    const { code, message } = await rejectionOf(readTaskFile({ dir, split: 'train', format }));
+    const { code, message } = await rejectionOf(readTaskFile(`${dir}/train.jsonl`, format));
     expect(code).toBe('CONFIG_INVALID');
     expect(message).toBe(
-      `dataset.format "${format}" is not known. Known: code, humaneval, mbpp, plain, mixed, search.`,
+      `The format "${format}" is not known (dataset.format, or --format of verify-dataset). Known: code, humaneval, mbpp, plain, mixed, search.`,
     );
     const read = CodeTaskDataset.fromPath('none.jsonl', { format: format as CodeTaskFormat });
     expect((await rejectionOf(read)).message).toBe(
-      `The format "${format}" is not known. Known: agent_rl, humaneval, mbpp.`,
+      `The format "${format}" is not known. Known: code, humaneval, mbpp.`,
     );
   });
 });
@@ -37,9 +37,7 @@ describe('a plain task', () => {
     async (metadata) => {
       const { code, message } = await rejectionOf(read(metadata));
       expect(code).toBe('DATASET_INVALID');
-      expect(message).toContain(
-        `plain.jsonl:2 metadata: is ${metadata}; expected an object, or none.`,
-      );
+      expect(message).toContain(`plain.jsonl:2 metadata: must be object, got ${metadata}.`);
     },
   );
 
@@ -47,4 +45,16 @@ describe('a plain task', () => {
     const { tasks } = await read('{"answer": 3}');
     expect(tasks.map(({ metadata }) => metadata)).toEqual([{ answer: 2 }, { answer: 3 }]);
   });
+});
+
+test('the format code is read under its old name, agent_rl, with a warning', async () => {
+  const tests = { kind: 'stdin', cases: [{ input: '1', output: '2' }] };
+  const task = { task_id: 'a', prompt: 'Double it.', tests, compare: 'exact' };
+  const file = writeBelow(dir, 'code.jsonl', JSON.stringify(task));
+  const { tasks, warnings } = await readTaskFile(file, 'agent_rl');
+  expect(tasks).toHaveLength(1);
+  expect(warnings).toEqual([
+    'The format agent_rl is now called code. The old name is accepted until version 0.3.',
+  ]);
+  expect((await readTaskFile(file, 'code')).warnings).toEqual([]);
 });

@@ -43,6 +43,16 @@ async function verify(files: Files) {
   return { result, text: lines.join('\n') };
 }
 
+test('plain tasks are checked for their form alone', async () => {
+  const lines: string[] = [];
+  const dataset = writeBelow(folder, 'plain.jsonl', '{"task_id": "a", "prompt": "Go.", "x": 1}\n');
+  const print = (line: string): void => void lines.push(line);
+  const { signal } = new AbortController();
+  const result = await verifyDataset({ dataset, format: 'plain', signal, print });
+  expect(result).toEqual({ ok: true, tasks: 1 });
+  expect(lines).toEqual([expect.stringMatching(/^1 tasks are well formed/)]);
+});
+
 test('sound tasks pass', async () => {
   const twoSteps = row({
     task_id: 'two',

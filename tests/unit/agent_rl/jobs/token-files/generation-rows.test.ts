@@ -81,8 +81,11 @@ describe('a line to continue', () => {
     ],
     [{ messages: [hello, hello, hello] }, 'messages: has 4 tokens, which leaves none'],
     [{ messages: [] }, 'messages: must NOT have fewer than 1 items'],
-    [{ messages: [{ role: 'robot', content: '' }] }, 'messages.0.role: must be equal to one of'],
-    [{ messages: [{ role: 'user' }] }, "messages.0: must have required property 'content'"],
+    [
+      { messages: [{ role: 'robot', content: '' }] },
+      'messages[0].role: must be one of system, user, assistant, tool, got "robot".',
+    ],
+    [{ messages: [{ role: 'user' }] }, 'messages[0].content: is missing. There is role.'],
     [
       { messages: [hello, { role: 'assistant', content: 'Hi.' }] },
       "messages: ends with the assistant's own turn",

@@ -19,7 +19,7 @@ const row = (changes: object = {}): object => ({
 describe('mbppRowReader', () => {
   test('turns asserts of plain calls into calls tests, the first one public', () => {
     expect(mbppRowReader()(row(), 1)).toEqual({
-      task: {
+      row: {
         taskId: 'mbpp-5',
         prompt: 'Add two numbers. It must pass: `assert add(1, 2) == 3`.',
         starterCode: '',
@@ -42,7 +42,7 @@ describe('mbppRowReader', () => {
 
   test('keeps the asserts of other rows, the first one public, and says what the program provides', () => {
     expect(mbppRowReader()(row(twice), 1)).toMatchObject({
-      task: {
+      row: {
         tests: {
           kind: 'asserts',
           public: ['assert add(1, 2) == 3'],
@@ -60,15 +60,13 @@ describe('mbppRowReader', () => {
     ['set-up code', { test_setup_code: 'root = 1' }],
   ])('keeps the asserts of a row with %s', (_, changes) => {
     expect(mbppRowReader()(row(changes), 1)).toMatchObject({
-      task: { tests: { kind: 'asserts' } },
+      row: { tests: { kind: 'asserts' } },
     });
   });
 
   test('hides a single assert, since one at least must be hidden', () => {
-    const { task } = mbppRowReader()(row({ test_list: ['assert add(1, 2) == 3'] }), 1) as {
-      task: CodeTask;
-    };
-    expect(task.tests).toEqual({
+    const read = mbppRowReader()(row({ test_list: ['assert add(1, 2) == 3'] }), 1);
+    expect((read as { row: CodeTask }).row.tests).toEqual({
       kind: 'asserts',
       code: ['assert add(1, 2) == 3'],
       names: ['add'],
@@ -83,7 +81,7 @@ describe('mbppRowReader', () => {
       test_list: ['assert area(p) == math.floor(1.5)', 'assert area("sys other") == 1'],
     };
     expect(mbppRowReader()(row(changes), 1)).toMatchObject({
-      task: {
+      row: {
         tests: {
           setup: 'import math\nfrom math import pi\np = Pair()\nq = pi',
           names: ['Pair', 'area'],

@@ -1,0 +1,64 @@
+import { showValue } from '../../agent_rl/core/show-value.ts';
+import { type DatasetProblem, datasetError } from './dataset-problem.ts';
+import { readJsonLines } from './json-lines.ts';
+
+/** A line as a row, or everything that is wrong with it. */
+export type RowReading<Row> = { row: Row } | { problems: readonly DatasetProblem[] };
+
+/** Reads a parsed line. */
+export type RowReader<Row> = (value: unknown, line: number) => RowReading<Row>;
+
+/** What a JSONL file holds. */
+export interface RowFormat<Row> {
+  /** The rows' name in messages: `tasks`. */
+  name: string;
+  /** What may help where every row has the same problem: the file is of another shape. */
+  remedy: string;
+  /** Makes the reader of one file. */
+  reader: () => RowReader<Row>;
+  /** The field that must differ from row to row, where there is one. */
+  unique?: { path: string; of: (row: Row) => string };
+}
+
+/**
+ * Reads all rows of a JSONL file.
+ *
+ * @throws AgentRlError `DATASET_INVALID`, with every kind of problem in the file, `file:line path: …`.
+ */
+export async function readRows<Row>(file: string, format: RowFormat<Row>): Promise<Row[]> {
+  const { name, remedy, unique } = format;
+  const read = format.reader();
+  const problems: DatasetProblem[] = [];
+  const rows: Row[] = [];
+  const lineOf = new Map<string, number>();
+  let lines = 0;
+  for await (const json of readJsonLines(file)) {
+    lines += 1;
+    const { line } = json;
+    const reading = 'problem' in json ? { problems: [json.problem] } : read(json.value, line);
+    if ('problems' in reading) {
+      problems.push(...reading.problems);
+      continue;
+    }
+    rows.push(reading.row);
+    if (unique === undefined) continue;
+    const id = unique.of(reading.row);
+    const first = lineOf.get(id);
+    if (first === undefined) lineOf.set(id, line);
+    else problems.push(duplicate(unique.path, id, { first, line }));
+  }
+  if (problems.length > 0) throw datasetError(file, problems, { rows: lines, remedy });
+  if (rows.length > 0) return rows;
+  const text = `the file holds no ${name}; expected one a line.`;
+  throw datasetError(file, [{ line: 1, path: '', text }]);
+}
+
+function duplicate(
+  path: string,
+  id: string,
+  { first, line }: { first: number; line: number },
+): DatasetProblem {
+  const value = showValue(id);
+  const text = `${value} is already the ${path} of line ${first}; every ${path} must be unique.`;
+  return { line, path, text, value };
+}
