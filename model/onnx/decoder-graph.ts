@@ -5,10 +5,11 @@
  * Attention is spelt out in standard operators. GroupQueryAttention is told a length per sequence and so takes
  * sequences padded at the right only, and transformers.js pads at the left.
  */
-import { Graph, type EmitOptions } from '../../agent_rl/engine/trace/graph.ts';
+import type { Port } from '../../agent_rl/engine/onnx/encode-model.ts';
+import { Graph, type Attributes } from '../../agent_rl/engine/trace/graph.ts';
 import type { LinearModule } from '../../agent_rl/core/services/linear-module.ts';
-import type { OpenGraph, Port } from '../../agent_rl/engine/onnx/model-parts.ts';
-import type { Adapter, ModelConfig } from '../config/architecture.ts';
+import type { OpenGraph } from '../../agent_rl/engine/onnx/model-parts.ts';
+import type { ModelConfig } from '../config/architecture.ts';
 import { adapterParameter, adapterScale, allSpecs } from '../adapters/adapter.ts';
 import {
   embeddingName,
@@ -19,7 +20,6 @@ import {
 } from '../config/parameters.ts';
 import { ropeTablesUpTo } from '../decoder/rope.ts';
 
-const onnxBool = 9;
 /** Clears the range of every score, and unlike -Infinity leaves a row that sees nothing finite. */
 const hidden = -1e9;
 
@@ -94,22 +94,15 @@ class DecoderGraph {
     const past = this.#sizeOf('past_key_values.0.key', 2);
     const keys = this.#range(this.#sizeOf('attention_mask', 1)); // [T]
     const queries = this.#op('Add', [this.#range(length), past]); // [S]
-    const before = this.#op('LessOrEqual', [
-      keys,
-      this.#op('Unsqueeze', [queries, this.#sizes([1])]),
-    ]); // [S, T]
-    const given = this.#op('Cast', ['attention_mask'], { attributes: { to: { int: onnxBool } } });
+    const columns = this.#op('Unsqueeze', [queries, this.#sizes([1])]);
+    const before = this.#op('LessOrEqual', [keys, columns]); // [S, T]
+    const given = this.#graph.cast('attention_mask', 'bool');
     const seen = this.#op('And', [this.#op('Unsqueeze', [given, this.#sizes([1, 2])]), before]); // [B, 1, S, T]
     const mask = this.#op('Where', [seen, this.#graph.scalar(0), this.#graph.scalar(hidden)]);
     const group = this.config.heads / this.config.kvHeads;
     // The query heads that share a key head are rows of one product with it.
-    return group === 1
-      ? mask
-      : this.#op(
-          'Concat',
-          Array.from({ length: group }, () => mask),
-          { attributes: { axis: { int: 2 } } },
-        );
+    const copies = Array.from({ length: group }, () => mask);
+    return group === 1 ? mask : this.#op('Concat', copies, { axis: 2 });
   }
 
   /** rows [B * S, D] -> what the heads read, [B * S, H * hd]. */
@@ -117,34 +110,28 @@ class DecoderGraph {
     const { heads, kvHeads, headDim } = this.config;
     const normed = this.#norm(rows, layerParameter(layer, 'input_layernorm.weight'));
     const rotate = (name: string): string =>
-      this.#op('RotaryEmbedding', [name, 'position_ids', shared.cos, shared.sin], {
-        domain: 'com.microsoft',
-      });
+      this.#op('RotaryEmbedding', [name, 'position_ids', shared.cos, shared.sin]);
     const query = rotate(this.#heads(layer, 'q', normed, shared));
     const fresh = [
       rotate(this.#heads(layer, 'k', normed, shared)),
       this.#heads(layer, 'v', normed, shared),
     ];
-    const [key, value] = (['key', 'value'] as const).map((kind, index) =>
-      this.#op('Concat', [`past_key_values.${layer}.${kind}`, fresh[index]!], {
-        attributes: { axis: { int: 2 } },
-        as: `present.${layer}.${kind}`,
-      }),
-    );
+    const [key, value] = ['key', 'value'].map((kind, index) => {
+      const parts = [`past_key_values.${layer}.${kind}`, fresh[index]!];
+      return this.#op('Concat', parts, { axis: 2 }, `present.${layer}.${kind}`);
+    });
     const scaled = this.#op('Mul', [query, this.#graph.scalar(1 / Math.sqrt(headDim))]);
-    const grouped = this.#op('Reshape', [
-      scaled,
-      this.#shape(shared.batch, [kvHeads, -1, headDim]),
-    ]);
-    const transposed = this.#op('Transpose', [key!], permutation(0, 1, 3, 2));
+    const groups = this.#shape(shared.batch, [kvHeads, -1, headDim]);
+    const grouped = this.#op('Reshape', [scaled, groups]);
+    const transposed = this.#op('Transpose', [key!], { perm: [0, 1, 3, 2] });
     const scores = this.#op('Add', [this.#op('MatMul', [grouped, transposed]), shared.mask]);
-    const shares = this.#op('Softmax', [scores], { attributes: { axis: { int: -1 } } });
+    const shares = this.#op('Softmax', [scores], { axis: -1 });
     const mixed = this.#op('Reshape', [
       this.#op('MatMul', [shares, value!]),
       this.#shape(shared.batch, [heads, -1, headDim]),
     ]);
     return this.#op('Reshape', [
-      this.#op('Transpose', [mixed], permutation(0, 2, 1, 3)),
+      this.#op('Transpose', [mixed], { perm: [0, 2, 1, 3] }),
       this.#sizes([-1, heads * headDim]),
     ]);
   }
@@ -153,15 +140,14 @@ class DecoderGraph {
   #heads(layer: number, kind: 'q' | 'k' | 'v', rows: string, { batch, length }: Shared): string {
     const { heads, kvHeads, headDim, qkNorm } = this.config;
     const count = kind === 'q' ? heads : kvHeads;
-    const shape = this.#op('Concat', [batch, length, this.#sizes([count, headDim])], {
-      attributes: { axis: { int: 0 } },
-    });
+    const sizes = [batch, length, this.#sizes([count, headDim])];
+    const shape = this.#op('Concat', sizes, { axis: 0 });
     const split = this.#op('Reshape', [this.#linear(layer, `self_attn.${kind}_proj`, rows), shape]);
     const normed =
       qkNorm && kind !== 'v'
         ? this.#norm(split, layerParameter(layer, `self_attn.${kind}_norm.weight`))
         : split;
-    return this.#op('Transpose', [normed], permutation(0, 2, 1, 3));
+    return this.#op('Transpose', [normed], { perm: [0, 2, 1, 3] });
   }
 
   #finishLayer(layer: number, rows: string, mixed: string): string {
@@ -184,33 +170,27 @@ class DecoderGraph {
     const normed = this.#norm(kept, finalNormName);
     const flat = this.#op('Reshape', [normed, this.#sizes([-1, hiddenSize])]);
     const logits = this.#op('Gemm', [flat, headName(this.config)], transposedB);
-    this.#op('Reshape', [logits, this.#shape(batch, [-1, vocabSize])], { as: 'logits' });
+    this.#op('Reshape', [logits, this.#shape(batch, [-1, vocabSize])], {}, 'logits');
   }
 
   /** Rows times a stored matrix [out, in], plus its bias where it has one and what adapters add. */
   #linear(layer: number, name: LinearModule, rows: string): string {
     const bias = layerParameter(layer, `${name}.bias`);
-    const inputs = [rows, layerParameter(layer, `${name}.weight`)];
-    const sum = this.#op(
-      'Gemm',
-      this.parameters.has(bias) ? [...inputs, bias] : inputs,
-      transposedB,
-    );
+    const weight = layerParameter(layer, `${name}.weight`);
+    const inputs = [rows, weight, ...(this.parameters.has(bias) ? [bias] : [])];
+    const sum = this.#op('Gemm', inputs, transposedB);
     const adapters = (this.config.adapters ?? []).filter(({ targets }) => targets.includes(name));
     return adapters.reduce((before, adapter) => {
       const matrix = (which: 'A' | 'B'): string => adapterParameter(adapter, layer, name, which);
-      const low = this.#op('Gemm', [rows, matrix('A')], scaledBy(adapter));
+      const scaled = { ...transposedB, alpha: { float: adapterScale(adapter) } };
+      const low = this.#op('Gemm', [rows, matrix('A')], scaled);
       return this.#op('Gemm', [low, matrix('B'), before], transposedB);
     }, sum);
   }
 
   #norm(x: string, weight: string): string {
-    const attributes = {
-      axis: { int: -1 },
-      epsilon: { float: this.config.rmsNormEps },
-      stash_type: { int: 1 },
-    };
-    return this.#op('SimplifiedLayerNormalization', [x, weight], { attributes });
+    const attributes = { axis: -1, epsilon: { float: this.config.rmsNormEps }, stash_type: 1 };
+    return this.#op('SimplifiedLayerNormalization', [x, weight], attributes);
   }
 
   /** 0 to n - 1, for n an int64 [1]. */
@@ -222,22 +202,20 @@ class DecoderGraph {
 
   /** One size of a tensor as int64 [1]. */
   #sizeOf(name: string, axis: number): string {
-    return this.#op('Shape', [name], {
-      attributes: { start: { int: axis }, end: { int: axis + 1 } },
-    });
+    return this.#op('Shape', [name], { start: axis, end: axis + 1 });
   }
 
   /** [B, ...rest] as a shape. */
   #shape(batch: string, rest: readonly number[]): string {
-    return this.#op('Concat', [batch, this.#sizes(rest)], { attributes: { axis: { int: 0 } } });
+    return this.#op('Concat', [batch, this.#sizes(rest)], { axis: 0 });
   }
 
   #sizes(values: readonly number[]): string {
     return this.#graph.int64s(values);
   }
 
-  #op(operator: string, inputs: readonly string[], options?: EmitOptions): string {
-    return this.#graph.emit(operator, inputs, options);
+  #op(operator: string, inputs: readonly string[], attributes?: Attributes, as?: string): string {
+    return this.#graph.emit(operator, inputs, attributes, as);
   }
 
   #inputs(): Port[] {
@@ -273,13 +251,7 @@ class DecoderGraph {
 
 const int64 = (name: string, shape: readonly string[]): Port => ({ name, shape, dtype: 'int64' });
 
-const transposedB: EmitOptions = { attributes: { transB: { int: 1 } } };
-
-const scaledBy = (adapter: Adapter): EmitOptions => ({
-  attributes: { ...transposedB.attributes, alpha: { float: adapterScale(adapter) } },
-});
-
-const permutation = (...axes: number[]): EmitOptions => ({ attributes: { perm: { ints: axes } } });
+const transposedB = { transB: 1 };
 
 /** RotaryEmbedding reads one angle per pair: the first half of each row, whose second half is the same. */
 function firstHalves(table: Float32Array, width: number): Float32Array {

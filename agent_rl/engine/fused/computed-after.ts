@@ -1,7 +1,7 @@
 import type { Tensor } from '@tensorflow/tfjs';
 import { tfjs as tf } from '../tfjs.ts';
 import { fused } from '../trace/emit-fused.ts';
-import { computed } from '../trace/kernel.ts';
+import { computed } from '../trace/value.ts';
 
 /**
  * `x`, available only once `earlier` has been computed. A recorded program is executed in an order that follows its
@@ -15,10 +15,7 @@ export function computedAfter(x: Tensor, ...earlier: readonly Tensor[]): Tensor 
     composed: () => [tf.clone(x)],
     traced: (graph, [value, ...first]) => {
       const corners = first.map((tensor) => {
-        const { length: rank } = tensor.shape;
-        const bounds = [0, 1].map((bound) =>
-          graph.int64s(Array.from({ length: rank }, () => bound)),
-        );
+        const bounds = [0, 1].map((bound) => graph.int64s(tensor.shape.map(() => bound)));
         const corner = computed(graph.emit('Slice', [graph.nameOf(tensor), ...bounds]), [1]);
         graph.noteSize(corner);
         // As a scalar, it fits whatever the rank of x is.

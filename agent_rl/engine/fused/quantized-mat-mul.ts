@@ -3,21 +3,16 @@ import { AgentRlError } from '../../core/errors.ts';
 import { tfjs as tf } from '../tfjs.ts';
 import { fused } from '../trace/emit-fused.ts';
 import type { Graph } from '../trace/graph.ts';
-import { computed } from '../trace/kernel.ts';
 import { reshaped } from '../trace/kernels/shape.ts';
-import type { Value } from '../trace/value.ts';
+import { computed, type Value } from '../trace/value.ts';
 import { computedAfter } from './computed-after.ts';
 import { withCustomGradient } from './custom-gradient.ts';
-
-export interface QuantizedMatMulOptions {
-  /** Weights of one row that share a scale: a power of two, 16 at least, that divides K. */
-  blockSize: number;
-}
 
 /** A matrix [N, K] in four bits a value. */
 interface QuantizedMatrix {
   packed: Tensor;
   scales: Tensor;
+  /** Weights of one row that share a scale: a power of two, 16 at least, that divides K. */
   blockSize: number;
 }
 
@@ -38,7 +33,7 @@ export function quantizedMatMul(
   x: Tensor,
   packed: Tensor,
   scales: Tensor,
-  { blockSize }: QuantizedMatMulOptions,
+  { blockSize }: Pick<QuantizedMatrix, 'blockSize'>,
 ): Tensor {
   const matrix = { packed, scales, blockSize };
   assertFits(x, matrix);
@@ -71,18 +66,14 @@ function assertFits(x: Tensor, { packed, scales, blockSize }: QuantizedMatrix): 
 const product = (x: Tensor, matrix: QuantizedMatrix): Tensor =>
   fused([x, matrix.packed, matrix.scales], {
     composed: () => [tf.matMul(x, unpacked(matrix), false, true)],
-    traced: (graph, [rows, packed, scales]) => [
-      nBitsProduct(graph, rows!, { packed: packed!, scales: scales! }),
-    ],
+    traced: (graph, [rows, packed, scales]) => [nBitsProduct(graph, rows!, packed!, scales!)],
   })[0]!;
 
 /** W itself, [N, K]. */
 const dequantized = (matrix: QuantizedMatrix): Tensor =>
   fused([matrix.packed, matrix.scales], {
     composed: () => [unpacked(matrix)],
-    traced: (graph, [packed, scales]) => [
-      dequantizedBlocks(graph, { packed: packed!, scales: scales! }),
-    ],
+    traced: (graph, [packed, scales]) => [dequantizedBlocks(graph, packed!, scales!)],
   })[0]!;
 
 /** W by tfjs's own operations, to which the bytes are int32. */
@@ -96,29 +87,12 @@ function unpacked({ packed, scales, blockSize }: QuantizedMatrix): Tensor {
   return tf.reshape(scaled, [rows, blocks * blockSize]);
 }
 
-/** The same matrix in a graph. */
-interface QuantizedValue {
-  packed: Value;
-  scales: Value;
-}
-
 /** Zero points are left out: the operator's own is 8. */
-function nBitsProduct(graph: Graph, x: Value, { packed, scales }: QuantizedValue): Value {
+function nBitsProduct(graph: Graph, x: Value, packed: Value, scales: Value): Value {
   const [rows, blocks, halfBlock] = packed.shape as [number, number, number];
-  const name = graph.emit(
-    'MatMulNBits',
-    [x, packed, scales].map((value) => graph.nameOf(value)),
-    {
-      domain: 'com.microsoft',
-      attributes: {
-        K: { int: blocks * halfBlock * 2 },
-        N: { int: rows },
-        bits: { int: 4 },
-        block_size: { int: halfBlock * 2 },
-      },
-    },
-  );
-  const result = computed(name, [x.shape[0]!, rows]);
+  const inputs = [x, packed, scales].map((value) => graph.nameOf(value));
+  const attributes = { K: blocks * halfBlock * 2, N: rows, bits: 4, block_size: halfBlock * 2 };
+  const result = computed(graph.emit('MatMulNBits', inputs, attributes), [x.shape[0]!, rows]);
   graph.noteSize(result);
   return result;
 }
@@ -127,17 +101,15 @@ function nBitsProduct(graph: Graph, x: Value, { packed, scales }: QuantizedValue
  * W from a product: each block is a row of a narrow matrix, whose product with the identity is its transpose, exactly.
  * Half the time of GatherBlockQuantized over all rows, and bytes stay inside the one operator that devices have for them.
  */
-function dequantizedBlocks(graph: Graph, { packed, scales }: QuantizedValue): Value {
+function dequantizedBlocks(graph: Graph, packed: Value, scales: Value): Value {
   const [rows, blocks, halfBlock] = packed.shape as [number, number, number];
   const blockSize = halfBlock * 2;
-  const narrow = {
-    packed: reshaped(graph, packed, [rows * blocks, 1, halfBlock]),
-    scales: reshaped(graph, scales, [rows * blocks, 1]),
-  };
-  const columns = nBitsProduct(graph, identityMatrix(blockSize), narrow); // [block, N * K / block]
-  const name = graph.emit('Transpose', [graph.nameOf(columns)], {
-    attributes: { perm: { ints: [1, 0] } },
-  });
+  const narrow = [
+    reshaped(graph, packed, [rows * blocks, 1, halfBlock]),
+    reshaped(graph, scales, [rows * blocks, 1]),
+  ] as const;
+  const columns = nBitsProduct(graph, identityMatrix(blockSize), ...narrow); // [block, N * K / block]
+  const name = graph.emit('Transpose', [graph.nameOf(columns)], { perm: [1, 0] });
   return reshaped(graph, computed(name, [rows * blocks, blockSize]), [rows, blocks * blockSize]);
 }
 

@@ -2,7 +2,7 @@ import type { Tensor } from '@tensorflow/tfjs';
 import { sizeOf } from '../check-inputs.ts';
 import { tfjs as tf } from '../tfjs.ts';
 import { fused } from '../trace/emit-fused.ts';
-import { computed } from '../trace/kernel.ts';
+import { computed } from '../trace/value.ts';
 import { withCustomGradient } from './custom-gradient.ts';
 
 /** The normalised rows, and 1 / sqrt(mean(x^2) + eps) of each row [rows, 1]. */
@@ -13,14 +13,9 @@ const normalise = (x: Tensor, weight: Tensor, eps: number): Tensor[] =>
       return [tf.mul(tf.mul(x, scale), weight), scale];
     },
     traced: (graph, [rows, gain]) => {
-      const names = graph.emitMany(
-        'SimplifiedLayerNormalization',
-        [graph.nameOf(rows!), graph.nameOf(gain!)],
-        {
-          attributes: { axis: { int: -1 }, epsilon: { float: eps }, stash_type: { int: 1 } },
-          outputs: 2,
-        },
-      );
+      const inputs = [graph.nameOf(rows!), graph.nameOf(gain!)];
+      const attributes = { axis: -1, epsilon: { float: eps }, stash_type: 1 };
+      const names = graph.emitMany('SimplifiedLayerNormalization', inputs, 2, attributes);
       return [computed(names[0]!, rows!.shape), computed(names[1]!, [rows!.shape[0]!, 1])];
     },
   });

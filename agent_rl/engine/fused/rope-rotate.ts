@@ -3,9 +3,8 @@ import { sizeOf } from '../check-inputs.ts';
 import { tfjs as tf } from '../tfjs.ts';
 import { fused } from '../trace/emit-fused.ts';
 import type { Graph } from '../trace/graph.ts';
-import { computed } from '../trace/kernel.ts';
 import { reshaped } from '../trace/kernels/shape.ts';
-import type { Value } from '../trace/value.ts';
+import { computed, type Value } from '../trace/value.ts';
 import { withCustomGradient } from './custom-gradient.ts';
 
 const composed = (x: Tensor, cos: Tensor, sin: Tensor): Tensor => {
@@ -15,29 +14,21 @@ const composed = (x: Tensor, cos: Tensor, sin: Tensor): Tensor => {
 };
 
 /** RotaryEmbedding reads x [1, heads, tokens, width] and tables [tokens, width / 2]. */
-const traced = (graph: Graph, x: Value, [cos, sin]: readonly [Value, Value]): Value => {
-  const tokens = cos.shape[0]!;
-  const width = cos.shape[1]!;
+const traced = (graph: Graph, x: Value, cos: Value, sin: Value): Value => {
+  const [tokens, width] = cos.shape as [number, number];
   const flat = reshaped(graph, x, [1, sizeOf(x.shape) / (tokens * width), tokens, width]);
-  const half = (table: Value): string =>
-    graph.emit('Slice', [
-      graph.nameOf(table),
-      graph.int64s([0]),
-      graph.int64s([width / 2]),
-      graph.int64s([1]),
-    ]);
-  const name = graph.emit(
-    'RotaryEmbedding',
-    [graph.nameOf(flat), graph.int64s([0]), half(cos), half(sin)],
-    { domain: 'com.microsoft' },
-  );
-  return reshaped(graph, computed(name, flat.shape), x.shape);
+  const half = (table: Value): string => {
+    const bounds = [0, width / 2, 1].map((bound) => graph.int64s([bound]));
+    return graph.emit('Slice', [graph.nameOf(table), ...bounds]);
+  };
+  const inputs = [graph.nameOf(flat), graph.int64s([0]), half(cos), half(sin)];
+  return reshaped(graph, computed(graph.emit('RotaryEmbedding', inputs), flat.shape), x.shape);
 };
 
 const rotate = (x: Tensor, cos: Tensor, sin: Tensor): Tensor =>
   fused([x, cos, sin], {
     composed: () => [composed(x, cos, sin)],
-    traced: (graph, [value, cosines, sines]) => [traced(graph, value!, [cosines!, sines!])],
+    traced: (graph, [value, cosines, sines]) => [traced(graph, value!, cosines!, sines!)],
   })[0]!;
 
 /**

@@ -1,9 +1,8 @@
 import type { Tensor } from '@tensorflow/tfjs';
 import { tfjs as tf } from '../tfjs.ts';
 import { fused } from '../trace/emit-fused.ts';
-import { computed } from '../trace/kernel.ts';
 import { reshaped } from '../trace/kernels/shape.ts';
-import { uniform } from '../trace/value.ts';
+import { computed, uniform } from '../trace/value.ts';
 import { computedAfter } from './computed-after.ts';
 import { withCustomGradient } from './custom-gradient.ts';
 import { evenSizes } from './even-sizes.ts';
@@ -42,16 +41,10 @@ export function tokenLogProbs(
   const columns = options.frozenHead === true ? overFrozenHead : overTrainedHead;
   const rows = split(hidden, sizes);
   const picked = split(targets, sizes);
-  const parts: Tensor[] = [];
-  for (const [i, piece] of rows.entries()) {
-    parts.push(columns({ ...inputs, hidden: piece, targets: picked[i]! }));
-  }
+  const parts = rows.map((piece, i) => columns({ ...inputs, hidden: piece, targets: picked[i]! }));
   // Both results leave the function together; the entropy's column has no gradient.
   const [logProbs, entropy] = tf.split(parts.length === 1 ? parts[0]! : tf.concat(parts, 0), 2, 1);
-  return {
-    logProbs: tf.reshape(logProbs!, [-1]),
-    entropy: tf.reshape(entropy!, [-1]),
-  };
+  return { logProbs: tf.reshape(logProbs!, [-1]), entropy: tf.reshape(entropy!, [-1]) };
 }
 
 const split = (x: Tensor, sizes: readonly number[]): Tensor[] =>
@@ -102,9 +95,7 @@ const residual = (probabilities: Tensor, targets: Tensor): Tensor =>
       const column = reshaped(graph, picked!, [picked!.shape[0]!, 1]);
       const minusOnes = uniform(-1, column.shape);
       const inputs = [rows!, column, minusOnes].map((value) => graph.nameOf(value));
-      const name = graph.emit('ScatterElements', inputs, {
-        attributes: { axis: { int: 1 }, reduction: { string: 'add' } },
-      });
+      const name = graph.emit('ScatterElements', inputs, { axis: 1, reduction: 'add' });
       return [computed(name, rows!.shape)];
     },
   })[0]!;

@@ -1,54 +1,50 @@
 import onnxProto from 'onnx-proto';
 import { AgentRlError } from '../../core/errors.ts';
-import type { AttributeValue, GraphDType, GraphNode } from '../trace/graph.ts';
+import {
+  elementTypes,
+  type AttributeValue,
+  type GraphDType,
+  type GraphNode,
+} from '../trace/graph.ts';
 import type { TracedProgram } from '../trace/trace-program.ts';
 
 const { onnx } = onnxProto;
 
-/** ONNX's numbers of element types. */
-export const elementTypes: Readonly<Record<GraphDType, number>> = {
-  float32: onnx.TensorProto.DataType.FLOAT,
-  int32: onnx.TensorProto.DataType.INT32,
-  int64: onnx.TensorProto.DataType.INT64,
-  bool: onnx.TensorProto.DataType.BOOL,
-  uint8: onnx.TensorProto.DataType.UINT8,
-};
-
 const encodeAttribute = (name: string, value: AttributeValue): object => {
   const { AttributeType } = onnx.AttributeProto;
-  if ('int' in value) return { name, type: AttributeType.INT, i: value.int };
+  if (typeof value === 'number') return { name, type: AttributeType.INT, i: value };
+  if (typeof value === 'string')
+    return { name, type: AttributeType.STRING, s: new TextEncoder().encode(value) };
   if ('float' in value) return { name, type: AttributeType.FLOAT, f: value.float };
-  if ('ints' in value) return { name, type: AttributeType.INTS, ints: value.ints };
-  return { name, type: AttributeType.STRING, s: new TextEncoder().encode(value.string) };
+  return { name, type: AttributeType.INTS, ints: value };
 };
+
+/** Operators that ONNX Runtime adds to ONNX's own. */
+const contributed = new Set(['FusedMatMul', 'MatMulNBits', 'RotaryEmbedding']);
 
 export const encodeNode = (node: GraphNode, index: number): object => ({
   name: `${node.operator}_${index}`,
   opType: node.operator,
-  domain: node.domain,
+  domain: contributed.has(node.operator) ? 'com.microsoft' : '',
   input: node.inputs,
   output: node.outputs,
   attribute: Object.entries(node.attributes).map(([name, value]) => encodeAttribute(name, value)),
 });
 
-/** An input or output; a size that is known only when the model runs has a name. */
-export const encodeType = (
-  name: string,
-  shape: readonly (number | string)[],
-  dtype: GraphDType,
-): object => ({
-  name,
-  type: {
-    tensorType: {
-      elemType: elementTypes[dtype],
-      shape: {
-        dim: shape.map((size) =>
-          typeof size === 'number' ? { dimValue: size } : { dimParam: size },
-        ),
-      },
-    },
-  },
-});
+/** An input or output of a model. */
+export interface Port {
+  name: string;
+  /** A size known only when the model runs is a name, the same wherever it is the same. */
+  shape: readonly (number | string)[];
+  dtype: GraphDType;
+}
+
+export const encodePort = ({ name, shape, dtype }: Port): object => {
+  const dim = shape.map((size) =>
+    typeof size === 'number' ? { dimValue: size } : { dimParam: size },
+  );
+  return { name, type: { tensorType: { elemType: elementTypes[dtype], shape: { dim } } } };
+};
 
 /** What every model says of itself. */
 export const modelHead = {
@@ -96,10 +92,8 @@ export function encodeModel(traced: TracedProgram): Uint8Array {
         dataType: elementTypes[dtype],
         rawData: bytes,
       })),
-      input: graph.inputs.map((input) => encodeType(input.name, input.shape, input.dtype)),
-      output: outputs.map((output) =>
-        encodeType(outputLabel(output.name), output.shape, output.dtype),
-      ),
+      input: graph.inputs.map(encodePort),
+      output: outputs.map((output) => encodePort({ ...output, name: outputLabel(output.name) })),
     },
   };
   return onnx.ModelProto.encode(onnx.ModelProto.create(model)).finish();

@@ -1,17 +1,9 @@
 import onnxProto from 'onnx-proto';
 import { AgentRlError } from '../../core/errors.ts';
-import type { Graph, GraphDType, Initializer } from '../trace/graph.ts';
-import { elementTypes, encodeNode, encodeType, modelHead, mostBytes } from './encode-model.ts';
+import { elementTypes, type Graph, type Initializer } from '../trace/graph.ts';
+import { encodeNode, encodePort, modelHead, mostBytes, type Port } from './encode-model.ts';
 
 const { onnx } = onnxProto;
-
-/** An input or output of a model that is written to a file. */
-export interface Port {
-  name: string;
-  /** A size known only when the model runs is a name, the same wherever it is the same. */
-  shape: readonly (number | string)[];
-  dtype: GraphDType;
-}
 
 /** A graph whose inputs and outputs others know by name. */
 export interface OpenGraph {
@@ -50,8 +42,8 @@ export function modelParts({ graph, inputs, outputs }: OpenGraph, dataFile?: str
     onnx.GraphProto.create({
       name: 'decoder',
       node: graph.nodes.map(encodeNode),
-      input: inputs.map(({ name, shape, dtype }) => encodeType(name, shape, dtype)),
-      output: outputs.map(({ name, shape, dtype }) => encodeType(name, shape, dtype)),
+      input: inputs.map(encodePort),
+      output: outputs.map(encodePort),
     }),
   ).finish();
   const initializers = graph.initializers.flatMap((one) =>
@@ -69,12 +61,7 @@ export function modelParts({ graph, inputs, outputs }: OpenGraph, dataFile?: str
 
 const described = ({ name, shape, dtype }: Initializer, more: object = {}): Uint8Array =>
   onnx.TensorProto.encode(
-    onnx.TensorProto.create({
-      name,
-      dims: [...shape],
-      dataType: elementTypes[dtype],
-      ...more,
-    }),
+    onnx.TensorProto.create({ name, dims: [...shape], dataType: elementTypes[dtype], ...more }),
   ).finish();
 
 const inside = (one: Initializer): readonly Uint8Array[] => [
@@ -108,8 +95,7 @@ class DataFile {
 
 /** A field that holds bytes: its number and kind, their count, the bytes. */
 function message(field: number, pieces: readonly Uint8Array[]): Uint8Array[] {
-  const prefix = Uint8Array.from([...varint(field * 8 + 2), ...varint(sizeOf(pieces))]);
-  return [prefix, ...pieces];
+  return [Uint8Array.from([...varint(field * 8 + 2), ...varint(sizeOf(pieces))]), ...pieces];
 }
 
 /** A number as protobuf writes it: seven bits a byte, lowest first, the top bit on all but the last. */

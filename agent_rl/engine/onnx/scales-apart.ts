@@ -1,12 +1,4 @@
-import type { Graph, GraphNode } from '../trace/graph.ts';
-
-const usesScale = ({ operator, outputs }: GraphNode): boolean =>
-  operator === 'SimplifiedLayerNormalization' && outputs.length > 1;
-
-const epsilonOf = ({ attributes }: GraphNode): number => {
-  const epsilon = attributes['epsilon'];
-  return epsilon !== undefined && 'float' in epsilon ? epsilon.float : 0;
-};
+import type { Graph } from '../trace/graph.ts';
 
 /**
  * Rewrites `graph` so that 1 / sqrt(mean(x^2) + eps) is computed by nodes of its own. ONNX Runtime's WebGPU kernel
@@ -15,21 +7,17 @@ const epsilonOf = ({ attributes }: GraphNode): number => {
  */
 export function computeScalesApart(graph: Graph): void {
   for (const node of graph.nodes.splice(0)) {
-    if (!usesScale(node)) {
+    const { operator, inputs, outputs, attributes } = node;
+    const [normed, scale] = outputs;
+    if (operator !== 'SimplifiedLayerNormalization' || scale === undefined) {
       graph.nodes.push(node);
       continue;
     }
-    const rows = node.inputs[0]!;
-    graph.nodes.push({ ...node, outputs: node.outputs.slice(0, 1) });
+    const rows = inputs[0]!;
+    const { float: epsilon } = attributes['epsilon'] as { float: number };
+    graph.nodes.push({ ...node, outputs: [normed!] });
     const mean = graph.emit('ReduceMean', [graph.emit('Mul', [rows, rows]), graph.int64s([-1])]);
-    const root = graph.emit('Sqrt', [graph.emit('Add', [mean, graph.scalar(epsilonOf(node))])]);
-    const outputs = node.outputs.slice(1);
-    graph.nodes.push({
-      operator: 'Reciprocal',
-      domain: '',
-      inputs: [root],
-      outputs,
-      attributes: {},
-    });
+    const root = graph.emit('Sqrt', [graph.emit('Add', [mean, graph.scalar(epsilon)])]);
+    graph.emit('Reciprocal', [root], {}, scale);
   }
 }

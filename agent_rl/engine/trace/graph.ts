@@ -1,19 +1,28 @@
 import { AgentRlError } from '../../core/errors.ts';
 import { sizeOf } from '../check-inputs.ts';
-import { narrowed, sameShape, type TraceDType, type Value } from './value.ts';
+import { computed, narrowed, sameShape, type TraceDType, type Value } from './value.ts';
 
 /** Element types of a graph; int64 is only for the shapes and axes that ONNX wants as inputs. */
 export type GraphDType = TraceDType | 'int64';
 
-export type AttributeValue =
-  { int: number } | { float: number } | { ints: readonly number[] } | { string: string };
+/** ONNX's numbers of them. */
+export const elementTypes: Readonly<Record<GraphDType, number>> = {
+  float32: 1,
+  uint8: 2,
+  int32: 6,
+  int64: 7,
+  bool: 9,
+};
+
+/** A number is an integer. */
+export type AttributeValue = number | { float: number } | readonly number[] | string;
+export type Attributes = Readonly<Record<string, AttributeValue>>;
 
 export interface GraphNode {
   operator: string;
-  domain: '' | 'com.microsoft';
   inputs: readonly string[];
   outputs: readonly string[];
-  attributes: Readonly<Record<string, AttributeValue>>;
+  attributes: Attributes;
 }
 
 export interface Initializer {
@@ -27,14 +36,6 @@ export interface GraphInput {
   name: string;
   shape: readonly number[];
   dtype: TraceDType;
-}
-
-export interface EmitOptions {
-  attributes?: Readonly<Record<string, AttributeValue>>;
-  domain?: '' | 'com.microsoft';
-  outputs?: number;
-  /** Name of the first output, where something outside the graph knows it by one. */
-  as?: string;
 }
 
 const bytesOfElement: Readonly<Record<TraceDType, number>> = {
@@ -69,7 +70,7 @@ export class Graph {
 
   input(name: string, shape: readonly number[], dtype: TraceDType): Value {
     this.inputs.push({ name, shape, dtype });
-    return { shape, dtype, source: { kind: 'node', name } };
+    return computed(name, shape, dtype);
   }
 
   /** Remembers how large a computed value is, for estimates of memory. */
@@ -77,25 +78,46 @@ export class Graph {
     if (source.kind === 'node') this.bytes.set(source.name, sizeOf(shape) * bytesOfElement[dtype]);
   }
 
-  constant(name: string, value: Omit<GraphInput, 'name'>, data: ArrayLike<number>): Value {
-    const { shape, dtype } = value;
+  constant(
+    name: string,
+    { shape, dtype }: Omit<GraphInput, 'name'>,
+    data: ArrayLike<number>,
+  ): Value {
     this.initializers.push({ name, shape, dtype, bytes: bytesOf(data, dtype) });
-    return { shape, dtype, source: { kind: 'node', name } };
+    return computed(name, shape, dtype);
   }
 
-  /** Records one operator and returns the name of its first output. */
-  emit(operator: string, inputs: readonly string[], options: EmitOptions = {}): string {
-    return this.emitMany(operator, inputs, { ...options, outputs: 1 })[0]!;
+  /**
+   * Records one operator.
+   *
+   * @param as name of its output, where something outside the graph knows it by one
+   * @returns the name of its output
+   */
+  emit(
+    operator: string,
+    inputs: readonly string[],
+    attributes: Attributes = {},
+    as = this.#fresh('t'),
+  ): string {
+    this.nodes.push({ operator, inputs, outputs: [as], attributes });
+    return as;
   }
 
   /** Records one operator and returns the names of its outputs. */
-  emitMany(operator: string, inputs: readonly string[], options: EmitOptions): string[] {
-    const { attributes = {}, domain = '', outputs = 1, as } = options;
-    const names = Array.from({ length: outputs }, (_, index) =>
-      index === 0 && as !== undefined ? as : this.#fresh('t'),
-    );
-    this.nodes.push({ operator, domain, inputs, outputs: names, attributes });
-    return names;
+  emitMany(
+    operator: string,
+    inputs: readonly string[],
+    count: number,
+    attributes: Attributes,
+  ): string[] {
+    const outputs = Array.from({ length: count }, () => this.#fresh('t'));
+    this.nodes.push({ operator, inputs, outputs, attributes });
+    return outputs;
+  }
+
+  /** Records a conversion of elements. */
+  cast(name: string, dtype: GraphDType): string {
+    return this.emit('Cast', [name], { to: elementTypes[dtype] });
   }
 
   /** Name of `value`, materialising a constant, uniform or broadcast one the first time. */
@@ -116,7 +138,7 @@ export class Graph {
     const covered = shape.every((size, axis) =>
       small.some((value) => {
         const own = axis - (shape.length - value.shape.length);
-        return size === 1 ? true : own >= 0 && value.shape[own] === size;
+        return size === 1 || (own >= 0 && value.shape[own] === size);
       }),
     );
     const rankHeld = small.some((value) => value.shape.length === shape.length);
@@ -173,7 +195,7 @@ export class Graph {
       );
     }
     const name = this.#fresh('k');
-    this.initializers.push({ name, shape, dtype, bytes: bytesOf(data, dtype) });
+    this.constant(name, { shape, dtype }, data);
     return name;
   }
 

@@ -1,6 +1,6 @@
 import { AgentRlError } from '../../core/errors.ts';
 import { tfjs } from '../tfjs.ts';
-import type { KernelTable, TraceKernel } from './kernel.ts';
+import type { KernelAttributes, KernelInputs, KernelTable, TraceKernel } from './kernel.ts';
 import { elementwiseKernels } from './kernels/elementwise.ts';
 import { indexKernels } from './kernels/index-by-value.ts';
 import { matmulKernels } from './kernels/matmul.ts';
@@ -40,7 +40,8 @@ const register = (backend: TraceBackend, kernelName: string, kernel: TraceKernel
         ),
       );
       assertNoBytes(kernelName, values);
-      const result = kernel(backend.graph, values, attrs ?? {});
+      const [named, given]: unknown[] = [values, attrs];
+      const result = kernel(backend.graph, named as KernelInputs, given as KernelAttributes);
       return Array.isArray(result)
         ? result.map((value) => backend.infoOf(value))
         : backend.infoOf(result);

@@ -1,81 +1,73 @@
-import { AgentRlError } from '../../core/errors.ts';
+import type { DataType } from '@tensorflow/tfjs';
 import type { Graph } from './graph.ts';
-import { isTraceDType, type TraceDType, type Value } from './value.ts';
+import type { Value } from './value.ts';
 
-/** tfjs gives kernels their attributes untyped; each kernel states what it reads. */
-export type KernelAttributes = Readonly<Record<string, unknown>>;
+/** Inputs by tfjs's names: every kernel is given its own. */
+export type KernelInputs = Readonly<
+  Record<
+    | 'a'
+    | 'b'
+    | 'condition'
+    | 'e'
+    | 'indices'
+    | 'input'
+    | 'logits'
+    | 'params'
+    | 'segmentIds'
+    | 't'
+    | 'updates'
+    | 'value'
+    | 'x',
+    Value
+  >
+>;
+
+/** Attributes by tfjs's names: every kernel is given its own, and reads no other. */
+export interface KernelAttributes {
+  alpha: number;
+  axis: number | number[];
+  batchDims: number;
+  begin: number | number[];
+  clipValueMax: number;
+  clipValueMin: number;
+  constantValue: number;
+  depth: number;
+  dim: number;
+  dims: number[];
+  dtype: DataType;
+  exclusive: boolean;
+  k: number;
+  keepDims: boolean;
+  numOrSizeSplits: number | number[];
+  numSegments: number;
+  offValue: number;
+  onValue: number;
+  paddings: [number, number][];
+  perm: number[];
+  reductionIndices?: number | number[];
+  reps: number[];
+  reverse: boolean;
+  shape: number[];
+  size: number | number[];
+  start: number;
+  step: number;
+  stop: number;
+  transposeA: boolean;
+  transposeB: boolean;
+  value: number;
+}
 
 /** Records one tfjs kernel in a graph. */
 export type TraceKernel = (
   graph: Graph,
-  inputs: Readonly<Record<string, Value>>,
+  inputs: KernelInputs,
   attributes: KernelAttributes,
 ) => Value | Value[];
 
 export type KernelTable = Readonly<Record<string, TraceKernel>>;
 
-/** A required input of a kernel. */
-export function inputOf(inputs: Readonly<Record<string, Value>>, name: string): Value {
-  const value = inputs[name];
-  if (value !== undefined) return value;
-  throw new AgentRlError(
-    'NOT_TRACEABLE',
-    `A traced kernel was called without its input "${name}".`,
-  );
-}
-
-const refuse = (name: string, expected: string, value: unknown): never => {
-  throw new AgentRlError(
-    'NOT_TRACEABLE',
-    `A traced kernel's attribute "${name}" must be ${expected}, got ${JSON.stringify(value)}.`,
-  );
-};
-
-const isNumbers = (value: unknown): value is number[] =>
-  Array.isArray(value) && value.every((item) => typeof item === 'number');
-
-/** An attribute that is a number. */
-export function numberAttribute(attributes: KernelAttributes, name: string): number {
-  const value = attributes[name];
-  return typeof value === 'number' ? value : refuse(name, 'a number', value);
-}
-
-/** An attribute that is a list of numbers. */
-export function numbersAttribute(attributes: KernelAttributes, name: string): number[] {
-  const value = attributes[name];
-  return isNumbers(value) ? value : refuse(name, 'a list of numbers', value);
-}
-
 /** The axes an attribute names, none below zero; all of them when it is absent. */
-export function axesAttribute(
-  attributes: KernelAttributes,
-  name: string,
-  shape: readonly number[],
-) {
-  const value = attributes[name];
-  if (value === undefined || value === null) return shape.map((_, axis) => axis);
-  const axes = isNumbers(value) ? value : [numberAttribute(attributes, name)];
-  return axes.map((axis) => (axis < 0 ? axis + shape.length : axis));
+export function axesOf(axis: number | number[] | null | undefined, { shape }: Value): number[] {
+  if (axis === undefined || axis === null) return [...shape.keys()];
+  return [axis].flat().map((one) => (one < 0 ? one + shape.length : one));
 }
-
-/** The one axis an attribute names. */
-export function axisAttribute(
-  attributes: KernelAttributes,
-  name: string,
-  shape: readonly number[],
-): number {
-  return axesAttribute(attributes, name, shape)[0]!;
-}
-
-/** An attribute that is an element type; `absent` when it is not given. */
-export function dtypeAttribute(attributes: KernelAttributes, absent: TraceDType): TraceDType {
-  const value = attributes['dtype'] ?? absent;
-  return isTraceDType(value) ? value : refuse('dtype', 'float32, int32 or bool', value);
-}
-
-/** A value computed by the node output `name`. */
-export const computed = (
-  name: string,
-  shape: readonly number[],
-  dtype: Value['dtype'] = 'float32',
-): Value => ({ shape, dtype, source: { kind: 'node', name } });

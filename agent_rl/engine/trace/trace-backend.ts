@@ -2,21 +2,12 @@ import type { DataType, KernelBackend, Tensor, TensorInfo } from '@tensorflow/tf
 import { AgentRlError } from '../../core/errors.ts';
 import { tfjs } from '../tfjs.ts';
 import type { Graph } from './graph.ts';
-import { isTraceDType, uniform, type TraceDType, type Value } from './value.ts';
+import { traceDType, uniform, type TraceDType, type Value } from './value.ts';
 
 type BackendValues = Parameters<KernelBackend['write']>[0];
 
 /** Name under which the recording backend is registered with tfjs. */
 export const traceBackendName = 'trace';
-
-/** tfjs's dtype as one the tracer has. @throws AgentRlError `NOT_TRACEABLE` for complex64 and string. */
-function traceDType(dtype: DataType): TraceDType {
-  if (isTraceDType(dtype)) return dtype;
-  throw new AgentRlError(
-    'NOT_TRACEABLE',
-    `Tensors of type ${dtype} cannot be traced; use float32, int32 or bool.`,
-  );
-}
 
 const allEqual = (data: ArrayLike<number>): boolean => {
   for (let i = 1; i < data.length; i++) if (data[i] !== data[0]) return false;
@@ -40,10 +31,6 @@ export class TraceBackend extends tfjs.KernelBackend {
   get graph(): Graph {
     if (this.#graph !== undefined) return this.#graph;
     throw new AgentRlError('NOT_TRACEABLE', 'A traced tensor was used after its trace had ended.');
-  }
-
-  get recording(): boolean {
-    return this.#graph !== undefined;
   }
 
   /** Runs `body` with every kernel call going to `graph`. */
@@ -114,38 +101,15 @@ export class TraceBackend extends tfjs.KernelBackend {
     );
   }
 
-  override disposeData(): boolean {
-    return true;
-  }
-
-  override refCount(): number {
-    return 1;
-  }
-
-  // Handles are collected with their tensors: there is nothing to count.
-  override incRef(): void {}
-
-  decRef(): void {}
-
-  override numDataIds(): number {
-    return 0;
-  }
-
-  override memory(): { unreliable: boolean } {
-    return { unreliable: true };
-  }
-
-  override timerAvailable(): boolean {
-    return false;
-  }
-
-  override floatPrecision(): 32 {
-    return 32;
-  }
-
-  override epsilon(): number {
-    return 1e-7;
-  }
-
-  override dispose(): void {}
+  // Handles are collected with their tensors: there is nothing to count or to free.
+  override disposeData = () => true;
+  override refCount = () => 1;
+  override incRef = () => undefined;
+  decRef = () => undefined;
+  override numDataIds = () => 0;
+  override memory = () => ({ unreliable: true });
+  override timerAvailable = () => false;
+  override floatPrecision = () => 32 as const;
+  override epsilon = () => 1e-7;
+  override dispose = () => undefined;
 }

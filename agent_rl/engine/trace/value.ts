@@ -1,9 +1,17 @@
+import type { DataType } from '@tensorflow/tfjs';
+import { AgentRlError } from '../../core/errors.ts';
+
 /** Element types a traced value can have: those of tfjs that have a meaning here, and bytes, which tfjs takes for int32. */
 export type TraceDType = 'float32' | 'int32' | 'bool' | 'uint8';
 
-/** Whether `dtype` is one that tfjs has as well. */
-export const isTraceDType = (dtype: unknown): dtype is Exclude<TraceDType, 'uint8'> =>
-  dtype === 'float32' || dtype === 'int32' || dtype === 'bool';
+/** tfjs's dtype as one the tracer has. @throws AgentRlError `NOT_TRACEABLE` for complex64 and string. */
+export function traceDType(dtype: DataType): TraceDType {
+  if (dtype === 'float32' || dtype === 'int32' || dtype === 'bool') return dtype;
+  throw new AgentRlError(
+    'NOT_TRACEABLE',
+    `Tensors of type ${dtype} cannot be traced; use float32, int32 or bool.`,
+  );
+}
 
 /** Where a traced value comes from. */
 type ValueSource =
@@ -20,6 +28,13 @@ export interface Value {
   dtype: TraceDType;
   source: ValueSource;
 }
+
+/** A value computed by the node output `name`. */
+export const computed = (
+  name: string,
+  shape: readonly number[],
+  dtype: TraceDType = 'float32',
+): Value => ({ shape, dtype, source: { kind: 'node', name } });
 
 export const uniform = (
   number: number,

@@ -1,17 +1,11 @@
 import { tfjs } from '../../tfjs.ts';
 import type { Graph } from '../graph.ts';
-import {
-  computed,
-  dtypeAttribute,
-  inputOf,
-  numberAttribute,
-  numbersAttribute,
-  type KernelTable,
-  type TraceKernel,
-} from '../kernel.ts';
+import type { KernelTable, TraceKernel } from '../kernel.ts';
 import {
   broadcast,
+  computed,
   narrowed,
+  traceDType,
   uniform,
   uniformNumber,
   type TraceDType,
@@ -21,52 +15,44 @@ import {
 const broadcastShape = (a: Value, b: Value): number[] =>
   tfjs.broadcast_util.assertAndGetBroadcastShape([...a.shape], [...b.shape]);
 
-type Unary = (graph: Graph, x: string, dtype: TraceDType) => string;
+type Unary = (graph: Graph, x: string) => string;
 
-/** An operator on each element; broadcasting waits until after it. */
+/** An operator of ONNX, or several, on each element; broadcasting waits until after it. */
 const unary =
-  (record: Unary, outputType?: TraceDType): TraceKernel =>
-  (graph, inputs) => {
-    const x = inputOf(inputs, 'x');
+  (operator: string | Unary, outputType?: TraceDType): TraceKernel =>
+  (graph, { x }) => {
     const small = narrowed(x);
-    const name = record(graph, graph.nameOf(small), x.dtype);
+    const source = graph.nameOf(small);
+    const name =
+      typeof operator === 'string' ? graph.emit(operator, [source]) : operator(graph, source);
     return broadcast(computed(name, small.shape, outputType ?? x.dtype), x.shape);
   };
-
-const operator =
-  (name: string): Unary =>
-  (graph, x) =>
-    graph.emit(name, [x]);
 
 type Binary = (graph: Graph, a: string, b: string, dtype: TraceDType) => string;
 
 const binary =
-  (record: Binary, outputType?: TraceDType): TraceKernel =>
-  (graph, inputs) => {
-    const [a, b] = [inputOf(inputs, 'a'), inputOf(inputs, 'b')];
+  (operator: string | Binary, outputType?: TraceDType): TraceKernel =>
+  (graph, { a, b }) => {
     const shape = broadcastShape(a, b);
-    const [first, second] = graph.operands([a, b], shape);
-    return computed(record(graph, first!, second!, a.dtype), shape, outputType ?? a.dtype);
+    const operands = graph.operands([a, b], shape);
+    const [first, second] = operands;
+    const name =
+      typeof operator === 'string'
+        ? graph.emit(operator, operands)
+        : operator(graph, first!, second!, a.dtype);
+    return computed(name, shape, outputType ?? a.dtype);
   };
-
-const pair =
-  (name: string): Binary =>
-  (graph, a, b) =>
-    graph.emit(name, [a, b]);
 
 /** `a op b` where one side equal to `neutral` everywhere leaves the other unchanged. */
 const withNeutral =
-  (kernel: TraceKernel, neutral: number, sides: readonly ('a' | 'b')[]): TraceKernel =>
+  (operator: string, neutral: number, sides: 'ab' | 'b'): TraceKernel =>
   (graph, inputs, attributes) => {
-    const [a, b] = [inputOf(inputs, 'a'), inputOf(inputs, 'b')];
+    const { a, b } = inputs;
     const shape = broadcastShape(a, b);
-    if (sides.includes('b') && uniformNumber(b) === neutral) return broadcast(a, shape);
-    if (sides.includes('a') && uniformNumber(a) === neutral) return broadcast(b, shape);
-    return kernel(graph, inputs, attributes);
+    if (uniformNumber(b) === neutral) return broadcast(a, shape);
+    if (sides === 'ab' && uniformNumber(a) === neutral) return broadcast(b, shape);
+    return binary(operator)(graph, inputs, attributes);
   };
-
-const toInt = (graph: Graph, x: string): string =>
-  graph.emit('Cast', [x], { attributes: { to: { int: 6 } } });
 
 /** Integer division rounding towards minus infinity; ONNX truncates. */
 const floorDivide: Binary = (graph, a, b, dtype) => {
@@ -74,17 +60,15 @@ const floorDivide: Binary = (graph, a, b, dtype) => {
   if (dtype === 'float32') return graph.emit('Floor', [quotient]);
   const zero = graph.scalar(0, 'int32');
   const rest = graph.emit('Sub', [a, graph.emit('Mul', [quotient, b])]);
-  const signs = graph.emit('Xor', [
-    graph.emit('Less', [rest, zero]),
-    graph.emit('Less', [b, zero]),
-  ]);
+  const below = [rest, b].map((x) => graph.emit('Less', [x, zero]));
+  const signs = graph.emit('Xor', below);
   const inexact = graph.emit('Not', [graph.emit('Equal', [rest, zero])]);
-  return graph.emit('Sub', [quotient, toInt(graph, graph.emit('And', [signs, inexact]))]);
+  return graph.emit('Sub', [quotient, graph.cast(graph.emit('And', [signs, inexact]), 'int32')]);
 };
 
 /** Remainder with the sign of the divisor. */
 const modulo: Binary = (graph, a, b, dtype) => {
-  if (dtype === 'int32') return graph.emit('Mod', [a, b], { attributes: { fmod: { int: 0 } } });
+  if (dtype === 'int32') return graph.emit('Mod', [a, b], { fmod: 0 });
   const multiple = graph.emit('Mul', [graph.emit('Floor', [graph.emit('Div', [a, b])]), b]);
   return graph.emit('Sub', [a, multiple]);
 };
@@ -102,119 +86,81 @@ const divideNoNan: Binary = (graph, a, b) => {
 };
 
 /** tfjs's step: 1 above zero, `alpha` elsewhere. */
-const step: TraceKernel = (graph, inputs, attributes) => {
-  const x = inputOf(inputs, 'x');
+const step: TraceKernel = (graph, { x }, { alpha }) => {
   const positive = graph.emit('Greater', [graph.nameOf(x), graph.scalar(0, x.dtype)]);
-  const alpha = Number(attributes['alpha'] ?? 0);
-  const name = graph.emit('Where', [
-    positive,
-    graph.scalar(1, x.dtype),
-    graph.scalar(alpha, x.dtype),
-  ]);
-  return computed(name, x.shape, x.dtype);
+  const branches = [1, alpha].map((value) => graph.scalar(value, x.dtype));
+  return computed(graph.emit('Where', [positive, ...branches]), x.shape, x.dtype);
 };
 
-const clip: TraceKernel = (graph, inputs, attributes) => {
-  const x = inputOf(inputs, 'x');
-  const limits = [attributes['clipValueMin'], attributes['clipValueMax']];
-  const [low, high] = limits.map((limit) => graph.scalar(Number(limit), x.dtype));
-  return computed(graph.emit('Clip', [graph.nameOf(x), low!, high!]), x.shape, x.dtype);
+const clip: TraceKernel = (graph, { x }, { clipValueMin, clipValueMax }) => {
+  const limits = [clipValueMin, clipValueMax].map((limit) => graph.scalar(limit, x.dtype));
+  return computed(graph.emit('Clip', [graph.nameOf(x), ...limits]), x.shape, x.dtype);
 };
 
 const addAll: TraceKernel = (graph, inputs) => {
-  const terms = Object.values(inputs);
-  const first = terms[0]!;
-  const names = graph.operands(terms, first.shape);
-  return computed(graph.emit('Sum', names), first.shape, first.dtype);
+  const terms: Value[] = Object.values(inputs);
+  const { shape, dtype } = terms[0]!;
+  return computed(graph.emit('Sum', graph.operands(terms, shape)), shape, dtype);
 };
 
-const negate: Unary = operator('Neg');
-const reciprocalRoot: Unary = (graph, x) => graph.emit('Reciprocal', [graph.emit('Sqrt', [x])]);
-const exponentialLessOne: Unary = (graph, x) =>
-  graph.emit('Sub', [graph.emit('Exp', [x]), graph.scalar(1)]);
-const logOfOnePlus: Unary = (graph, x) =>
-  graph.emit('Log', [graph.emit('Add', [x, graph.scalar(1)])]);
-const square: Unary = (graph, x) => graph.emit('Mul', [x, x]);
-const isFinite: Unary = (graph, x) =>
-  graph.emit('Not', [graph.emit('Or', [graph.emit('IsNaN', [x]), graph.emit('IsInf', [x])])]);
+const cast: TraceKernel = (graph, { x }, { dtype }) => {
+  const to = traceDType(dtype);
+  if (to === x.dtype) return x;
+  const small = narrowed(x);
+  const name = graph.nameOf(small);
+  const isSet = (): string => graph.emit('Not', [graph.emit('Equal', [name, graph.scalar(0)])]);
+  const result = x.dtype === 'float32' && to === 'bool' ? isSet() : graph.cast(name, to);
+  return broadcast(computed(result, small.shape, to), x.shape);
+};
 
-const identity: TraceKernel = (_graph, inputs) => inputOf(inputs, 'x');
+const select: TraceKernel = (graph, { condition, t: yes, e: no }) => {
+  const names = graph.operands([condition, yes, no], yes.shape);
+  return computed(graph.emit('Where', names), yes.shape, yes.dtype);
+};
+
+const sameName =
+  'Abs Ceil Cos Erf Exp Floor Log Neg Reciprocal Relu Round Sigmoid Sign Sin Softplus Sqrt Tanh';
 
 /** Kernels that work on each element alone. */
 export const elementwiseKernels: KernelTable = {
-  Abs: unary(operator('Abs')),
-  Ceil: unary(operator('Ceil')),
-  Cos: unary(operator('Cos')),
-  Erf: unary(operator('Erf')),
-  Exp: unary(operator('Exp')),
-  Expm1: unary(exponentialLessOne),
-  Floor: unary(operator('Floor')),
-  Log: unary(operator('Log')),
-  Log1p: unary(logOfOnePlus),
-  Neg: unary(negate),
-  Reciprocal: unary(operator('Reciprocal')),
-  Relu: unary(operator('Relu')),
-  Round: unary(operator('Round')),
-  Rsqrt: unary(reciprocalRoot),
-  Sigmoid: unary(operator('Sigmoid')),
-  Sign: unary(operator('Sign')),
-  Sin: unary(operator('Sin')),
-  Softplus: unary(operator('Softplus')),
-  Sqrt: unary(operator('Sqrt')),
-  Square: unary(square),
-  Tanh: unary(operator('Tanh')),
-  Identity: identity,
+  ...Object.fromEntries(sameName.split(' ').map((name) => [name, unary(name)])),
+  Expm1: unary((graph, x) => graph.emit('Sub', [graph.emit('Exp', [x]), graph.scalar(1)])),
+  Log1p: unary((graph, x) => graph.emit('Log', [graph.emit('Add', [x, graph.scalar(1)])])),
+  Rsqrt: unary((graph, x) => graph.emit('Reciprocal', [graph.emit('Sqrt', [x])])),
+  Square: unary((graph, x) => graph.emit('Mul', [x, x])),
+  Identity: (_graph, { x }) => x,
   Step: step,
   ClipByValue: clip,
-  IsNan: unary(operator('IsNaN'), 'bool'),
-  IsInf: unary(operator('IsInf'), 'bool'),
-  IsFinite: unary(isFinite, 'bool'),
-  LogicalNot: unary(operator('Not'), 'bool'),
-  Add: withNeutral(binary(pair('Add')), 0, ['a', 'b']),
-  Sub: withNeutral(binary(pair('Sub')), 0, ['b']),
-  Multiply: withNeutral(binary(pair('Mul')), 1, ['a', 'b']),
-  RealDiv: withNeutral(binary(pair('Div')), 1, ['b']),
+  IsNan: unary('IsNaN', 'bool'),
+  IsInf: unary('IsInf', 'bool'),
+  IsFinite: unary((graph, x) => {
+    const either = graph.emit('Or', [graph.emit('IsNaN', [x]), graph.emit('IsInf', [x])]);
+    return graph.emit('Not', [either]);
+  }, 'bool'),
+  LogicalNot: unary('Not', 'bool'),
+  Add: withNeutral('Add', 0, 'ab'),
+  Sub: withNeutral('Sub', 0, 'b'),
+  Multiply: withNeutral('Mul', 1, 'ab'),
+  RealDiv: withNeutral('Div', 1, 'b'),
   DivNoNan: binary(divideNoNan),
   FloorDiv: binary(floorDivide),
   Mod: binary(modulo),
-  Pow: withNeutral(binary(pair('Pow')), 1, ['b']),
-  Maximum: binary(pair('Max')),
-  Minimum: binary(pair('Min')),
+  Pow: withNeutral('Pow', 1, 'b'),
+  Maximum: binary('Max'),
+  Minimum: binary('Min'),
   SquaredDifference: binary(squaredDifference),
   AddN: addAll,
-  Equal: binary(pair('Equal'), 'bool'),
+  Equal: binary('Equal', 'bool'),
   NotEqual: binary((graph, a, b) => graph.emit('Not', [graph.emit('Equal', [a, b])]), 'bool'),
-  Greater: binary(pair('Greater'), 'bool'),
-  GreaterEqual: binary(pair('GreaterOrEqual'), 'bool'),
-  Less: binary(pair('Less'), 'bool'),
-  LessEqual: binary(pair('LessOrEqual'), 'bool'),
-  LogicalAnd: binary(pair('And'), 'bool'),
-  LogicalOr: binary(pair('Or'), 'bool'),
-  Fill: (_graph, _inputs, attributes) =>
-    uniform(
-      numberAttribute(attributes, 'value'),
-      numbersAttribute(attributes, 'shape'),
-      dtypeAttribute(attributes, 'float32'),
-    ),
-  ZerosLike: (_graph, inputs) => uniform(0, inputOf(inputs, 'x').shape, inputOf(inputs, 'x').dtype),
-  OnesLike: (_graph, inputs) => uniform(1, inputOf(inputs, 'x').shape, inputOf(inputs, 'x').dtype),
-  Cast: (graph, inputs, attributes) => {
-    const x = inputOf(inputs, 'x');
-    const to = dtypeAttribute(attributes, x.dtype);
-    if (to === x.dtype) return x;
-    const small = narrowed(x);
-    const name = graph.nameOf(small);
-    const truncates = x.dtype === 'float32' && to === 'bool';
-    const cast = truncates
-      ? graph.emit('Not', [graph.emit('Equal', [name, graph.scalar(0)])])
-      : graph.emit('Cast', [name], {
-          attributes: { to: { int: { float32: 1, uint8: 2, int32: 6, bool: 9 }[to] } },
-        });
-    return broadcast(computed(cast, small.shape, to), x.shape);
-  },
-  Select: (graph, inputs) => {
-    const [condition, yes, no] = ['condition', 't', 'e'].map((name) => inputOf(inputs, name));
-    const names = graph.operands([condition!, yes!, no!], yes!.shape);
-    return computed(graph.emit('Where', names), yes!.shape, yes!.dtype);
-  },
+  Greater: binary('Greater', 'bool'),
+  GreaterEqual: binary('GreaterOrEqual', 'bool'),
+  Less: binary('Less', 'bool'),
+  LessEqual: binary('LessOrEqual', 'bool'),
+  LogicalAnd: binary('And', 'bool'),
+  LogicalOr: binary('Or', 'bool'),
+  Fill: (_graph, _inputs, { value, shape, dtype }) => uniform(value, shape, traceDType(dtype)),
+  ZerosLike: (_graph, { x }) => uniform(0, x.shape, x.dtype),
+  OnesLike: (_graph, { x }) => uniform(1, x.shape, x.dtype),
+  Cast: cast,
+  Select: select,
 };

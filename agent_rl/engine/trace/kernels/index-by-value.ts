@@ -1,41 +1,34 @@
 import { AgentRlError } from '../../../core/errors.ts';
 import { sizeOf } from '../../check-inputs.ts';
 import type { Graph } from '../graph.ts';
-import {
-  computed,
-  inputOf,
-  numbersAttribute,
-  type KernelTable,
-  type TraceKernel,
-} from '../kernel.ts';
-import { uniform, type Value } from '../value.ts';
+import type { KernelTable, TraceKernel } from '../kernel.ts';
+import { computed, uniform, type Value } from '../value.ts';
 import { reshaped } from './shape.ts';
 
-const asInt64 = (graph: Graph, indices: Value): string =>
-  graph.emit('Cast', [graph.nameOf(indices)], { attributes: { to: { int: 7 } } });
+const int32s = (data: readonly number[]): Value => ({
+  shape: [data.length],
+  dtype: 'int32',
+  source: { kind: 'constant', data },
+});
 
-const gather: TraceKernel = (graph, inputs, attributes) => {
-  const [x, indices] = [inputOf(inputs, 'x'), inputOf(inputs, 'indices')];
-  const axis = Number(attributes['axis']);
-  if (Number(attributes['batchDims'] ?? 0) !== 0) {
+const gather: TraceKernel = (graph, { x, indices }, { axis, batchDims }) => {
+  if (batchDims !== 0) {
     throw new AgentRlError(
       'NOT_TRACEABLE',
-      `gather with batchDims ${String(attributes['batchDims'])} is not traced; use batchDims 0 or gatherND.`,
+      `gather with batchDims ${batchDims} is not traced; use batchDims 0 or gatherND.`,
     );
   }
-  const shape = [...x.shape.slice(0, axis), ...indices.shape, ...x.shape.slice(axis + 1)];
-  const name = graph.emit('Gather', [graph.nameOf(x), graph.nameOf(indices)], {
-    attributes: { axis: { int: axis } },
-  });
+  const along = Number(axis);
+  const shape = [...x.shape.slice(0, along), ...indices.shape, ...x.shape.slice(along + 1)];
+  const name = graph.emit('Gather', [graph.nameOf(x), graph.nameOf(indices)], { axis: along });
   return computed(name, shape, x.dtype);
 };
 
-const gatherNd: TraceKernel = (graph, inputs) => {
-  const [params, indices] = [inputOf(inputs, 'params'), inputOf(inputs, 'indices')];
+const gatherNd: TraceKernel = (graph, { params, indices }) => {
   const depth = indices.shape.at(-1)!;
   const shape = [...indices.shape.slice(0, -1), ...params.shape.slice(depth)];
-  const name = graph.emit('GatherND', [graph.nameOf(params), asInt64(graph, indices)]);
-  return computed(name, shape, params.dtype);
+  const inputs = [graph.nameOf(params), graph.cast(graph.nameOf(indices), 'int64')];
+  return computed(graph.emit('GatherND', inputs), shape, params.dtype);
 };
 
 interface RowScatter {
@@ -53,53 +46,40 @@ interface RowScatter {
  * some of those that share a row.
  */
 const scatterRows = (graph: Graph, { rows, rowOf, updates }: RowScatter): Value => {
-  const count = updates.shape[0]!;
-  const width = updates.shape[1]!;
+  const [count, width] = updates.shape as [number, number];
   const zeros = uniform(0, [rows, width], updates.dtype);
-  const column = graph.emit('Reshape', [asInt64(graph, rowOf), graph.int64s([count, 1])]);
+  const indices = graph.cast(graph.nameOf(rowOf), 'int64');
+  const column = graph.emit('Reshape', [indices, graph.int64s([count, 1])]);
   const places = graph.emit('Expand', [column, graph.int64s([count, width])]);
-  const name = graph.emit('ScatterElements', [graph.nameOf(zeros), places, graph.nameOf(updates)], {
-    attributes: { axis: { int: 0 }, reduction: { string: 'add' } },
-  });
+  const inputs = [graph.nameOf(zeros), places, graph.nameOf(updates)];
+  const name = graph.emit('ScatterElements', inputs, { axis: 0, reduction: 'add' });
   return computed(name, zeros.shape, updates.dtype);
 };
 
 /** Row-major position of each index tuple, [tuples] int32. */
 const flatPositions = (graph: Graph, indices: Value, sizes: readonly number[]): Value => {
-  const strides = sizes.map((_, axis) => sizeOf(sizes.slice(axis + 1)));
-  const weights: Value = {
-    shape: [sizes.length],
-    dtype: 'int32',
-    source: { kind: 'constant', data: strides },
-  };
+  const strides = int32s(sizes.map((_, axis) => sizeOf(sizes.slice(axis + 1))));
   const tuples = reshaped(graph, indices, [sizeOf(indices.shape) / sizes.length, sizes.length]);
-  const weighted = graph.emit('Mul', [graph.nameOf(tuples), graph.nameOf(weights)]);
-  const name = graph.emit('ReduceSum', [weighted, graph.int64s([1])], {
-    attributes: { keepdims: { int: 0 } },
-  });
+  const weighted = graph.emit('Mul', [graph.nameOf(tuples), graph.nameOf(strides)]);
+  const name = graph.emit('ReduceSum', [weighted, graph.int64s([1])], { keepdims: 0 });
   return computed(name, [tuples.shape[0]!], 'int32');
 };
 
-const scatterNd: TraceKernel = (graph, inputs, attributes) => {
-  const [indices, updates] = [inputOf(inputs, 'indices'), inputOf(inputs, 'updates')];
-  const shape = numbersAttribute(attributes, 'shape');
+const scatterNd: TraceKernel = (graph, { indices, updates }, { shape }) => {
   const depth = indices.shape.at(-1)!;
   const rowOf = flatPositions(graph, indices, shape.slice(0, depth));
-  const width = sizeOf(shape.slice(depth));
   const result = scatterRows(graph, {
     rows: sizeOf(shape.slice(0, depth)),
     rowOf,
-    updates: reshaped(graph, updates, [rowOf.shape[0]!, width]),
+    updates: reshaped(graph, updates, [rowOf.shape[0]!, sizeOf(shape.slice(depth))]),
   });
   return reshaped(graph, result, shape);
 };
 
 /** The gradient of `gather`: rows of `x` added into the rows their ids name. */
-const unsortedSegmentSum: TraceKernel = (graph, inputs, attributes) => {
-  const [x, segmentIds] = [inputOf(inputs, 'x'), inputOf(inputs, 'segmentIds')];
+const unsortedSegmentSum: TraceKernel = (graph, { x, segmentIds }, { numSegments: rows }) => {
   const count = sizeOf(segmentIds.shape);
   const rest = x.shape.slice(segmentIds.shape.length);
-  const rows = Number(attributes['numSegments']);
   const result = scatterRows(graph, {
     rows,
     rowOf: reshaped(graph, segmentIds, [count]),
@@ -108,21 +88,13 @@ const unsortedSegmentSum: TraceKernel = (graph, inputs, attributes) => {
   return reshaped(graph, result, [rows, ...rest]);
 };
 
-const oneHot: TraceKernel = (graph, inputs, attributes) => {
-  const indices = inputOf(inputs, 'indices');
-  const depth = Number(attributes['depth']);
-  const dtype = attributes['dtype'] === 'int32' ? 'int32' : 'float32';
-  const ids: Value = {
-    shape: [depth],
-    dtype: 'int32',
-    source: { kind: 'constant', data: Int32Array.from({ length: depth }, (_, id) => id) },
-  };
+const oneHot: TraceKernel = (graph, { indices }, { depth, onValue, offValue, dtype: asked }) => {
+  const dtype = asked === 'int32' ? 'int32' : 'float32';
+  const ids = int32s(Array.from({ length: depth }, (_, id) => id));
   const column = reshaped(graph, indices, [...indices.shape, 1]);
   const hit = graph.emit('Equal', [graph.nameOf(column), graph.nameOf(ids)]);
-  const [on, off] = [attributes['onValue'], attributes['offValue']].map((value) =>
-    graph.scalar(Number(value), dtype),
-  );
-  return computed(graph.emit('Where', [hit, on!, off!]), [...indices.shape, depth], dtype);
+  const branches = [onValue, offValue].map((value) => graph.scalar(value, dtype));
+  return computed(graph.emit('Where', [hit, ...branches]), [...indices.shape, depth], dtype);
 };
 
 /** Kernels that pick or place elements by index. */

@@ -1,10 +1,9 @@
 import { tfjs } from '../../tfjs.ts';
-import { computed, inputOf, type KernelTable, type TraceKernel } from '../kernel.ts';
+import type { KernelTable, TraceKernel } from '../kernel.ts';
+import { computed } from '../value.ts';
 
 /** `op(a) @ op(b)` over the last two axes, batch axes broadcast; `op` transposes where asked. */
-const matrixProduct: TraceKernel = (graph, inputs, attributes) => {
-  const [a, b] = [inputOf(inputs, 'a'), inputOf(inputs, 'b')];
-  const [transposeA, transposeB] = [attributes['transposeA'], attributes['transposeB']];
+const matrixProduct: TraceKernel = (graph, { a, b }, { transposeA, transposeB }) => {
   const rows = a.shape.at(transposeA ? -1 : -2)!;
   const columns = b.shape.at(transposeB ? -2 : -1)!;
   const batch = tfjs.broadcast_util.assertAndGetBroadcastShape(
@@ -12,15 +11,10 @@ const matrixProduct: TraceKernel = (graph, inputs, attributes) => {
     b.shape.slice(0, -2),
   );
   const names = [graph.nameOf(a), graph.nameOf(b)];
+  const transposed = { transA: Number(transposeA), transB: Number(transposeB) };
   const name =
     transposeA || transposeB
-      ? graph.emit('FusedMatMul', names, {
-          domain: 'com.microsoft',
-          attributes: {
-            transA: { int: transposeA ? 1 : 0 },
-            transB: { int: transposeB ? 1 : 0 },
-          },
-        })
+      ? graph.emit('FusedMatMul', names, transposed)
       : graph.emit('MatMul', names);
   return computed(name, [...batch, rows, columns]);
 };

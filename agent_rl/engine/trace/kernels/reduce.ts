@@ -1,15 +1,7 @@
 import { sizeOf } from '../../check-inputs.ts';
 import type { Graph } from '../graph.ts';
-import {
-  axesAttribute,
-  axisAttribute,
-  computed,
-  inputOf,
-  type KernelAttributes,
-  type KernelTable,
-  type TraceKernel,
-} from '../kernel.ts';
-import { uniform, uniformNumber, type TraceDType, type Value } from '../value.ts';
+import { axesOf, type KernelAttributes, type KernelTable, type TraceKernel } from '../kernel.ts';
+import { computed, uniform, uniformNumber, type TraceDType, type Value } from '../value.ts';
 
 interface Reduction {
   axes: number[];
@@ -17,26 +9,30 @@ interface Reduction {
   shape: number[];
 }
 
-const reductionOf = (x: Value, attributes: KernelAttributes): Reduction => {
-  const axes = axesAttribute(attributes, 'axis', x.shape);
-  const keepDims = Boolean(attributes['keepDims']);
-  const shape = keepDims
-    ? x.shape.map((size, index) => (axes.includes(index) ? 1 : size))
-    : x.shape.filter((_, index) => !axes.includes(index));
+const reductionOf = (
+  x: Value,
+  { axis, keepDims }: Pick<KernelAttributes, 'axis' | 'keepDims'>,
+): Reduction => {
+  const axes = axesOf(axis, x);
+  const shape = x.shape.flatMap((size, index) =>
+    axes.includes(index) ? (keepDims ? [1] : []) : [size],
+  );
   return { axes, keepDims, shape };
 };
 
-const emitReduction = (graph: Graph, operator: string, x: string, reduction: Reduction): string =>
-  reduction.axes.length === 0
+const emitReduction = (
+  graph: Graph,
+  operator: string,
+  x: string,
+  { axes, keepDims }: Reduction,
+): string =>
+  axes.length === 0
     ? x
-    : graph.emit(operator, [x, graph.int64s(reduction.axes)], {
-        attributes: { keepdims: { int: reduction.keepDims ? 1 : 0 } },
-      });
+    : graph.emit(operator, [x, graph.int64s(axes)], { keepdims: Number(keepDims) });
 
 const reduce =
   (operator: string, outputType?: TraceDType): TraceKernel =>
-  (graph, inputs, attributes) => {
-    const x = inputOf(inputs, 'x');
+  (graph, { x }, attributes) => {
     const reduction = reductionOf(x, attributes);
     const dtype = outputType ?? x.dtype;
     const known = uniformNumber(x);
@@ -46,67 +42,53 @@ const reduce =
     }
     const asFloat = operator === 'ReduceMean' && x.dtype !== 'float32';
     const name = graph.nameOf(x);
-    const source = asFloat ? graph.emit('Cast', [name], { attributes: { to: { int: 1 } } }) : name;
+    const source = asFloat ? graph.cast(name, 'float32') : name;
     return computed(emitReduction(graph, operator, source, reduction), reduction.shape, dtype);
   };
 
 /** `all` and `any`: ONNX reduces no booleans, so they are reduced as integers. */
 const reduceBoolean =
   (operator: string): TraceKernel =>
-  (graph, inputs, attributes) => {
-    const x = inputOf(inputs, 'x');
+  (graph, { x }, attributes) => {
     const reduction = reductionOf(x, attributes);
-    const asInt = graph.emit('Cast', [graph.nameOf(x)], { attributes: { to: { int: 6 } } });
+    const asInt = graph.cast(graph.nameOf(x), 'int32');
     const reduced = emitReduction(graph, operator, asInt, reduction);
-    const name = graph.emit('Cast', [reduced], { attributes: { to: { int: 9 } } });
-    return computed(name, reduction.shape, 'bool');
+    return computed(graph.cast(reduced, 'bool'), reduction.shape, 'bool');
   };
 
 const argReduce =
   (operator: string): TraceKernel =>
-  (graph, inputs, attributes) => {
-    const x = inputOf(inputs, 'x');
-    const { axes, shape } = reductionOf(x, { axis: attributes['axis'] });
-    const index = graph.emit(operator, [graph.nameOf(x)], {
-      attributes: { axis: { int: axes[0]! }, keepdims: { int: 0 } },
-    });
-    const name = graph.emit('Cast', [index], { attributes: { to: { int: 6 } } });
-    return computed(name, shape, 'int32');
+  (graph, { x }, { axis }) => {
+    const { axes, shape } = reductionOf(x, { axis, keepDims: false });
+    const index = graph.emit(operator, [graph.nameOf(x)], { axis: axes[0]!, keepdims: 0 });
+    return computed(graph.cast(index, 'int32'), shape, 'int32');
   };
 
-const cumulativeSum: TraceKernel = (graph, inputs, attributes) => {
-  const x = inputOf(inputs, 'x');
-  const axis = axisAttribute(attributes, 'axis', x.shape);
-  const name = graph.emit('CumSum', [graph.nameOf(x), graph.scalar(axis, 'int32')], {
-    attributes: {
-      exclusive: { int: attributes['exclusive'] ? 1 : 0 },
-      reverse: { int: attributes['reverse'] ? 1 : 0 },
-    },
+const cumulativeSum: TraceKernel = (graph, { x }, { axis, exclusive, reverse }) => {
+  const inputs = [graph.nameOf(x), graph.scalar(axesOf(axis, x)[0]!, 'int32')];
+  const name = graph.emit('CumSum', inputs, {
+    exclusive: Number(exclusive),
+    reverse: Number(reverse),
   });
   return computed(name, x.shape, x.dtype);
 };
 
 const normalised =
-  (operator: string, axisName: string): TraceKernel =>
-  (graph, inputs, attributes) => {
-    const logits = inputOf(inputs, 'logits');
-    const name = graph.emit(operator, [graph.nameOf(logits)], {
-      attributes: { axis: { int: Number(attributes[axisName]) } },
-    });
-    return computed(name, logits.shape);
+  (operator: string, axisName: 'axis' | 'dim'): TraceKernel =>
+  (graph, { logits }, attributes) => {
+    const axis = Number(attributes[axisName]);
+    return computed(graph.emit(operator, [graph.nameOf(logits)], { axis }), logits.shape);
   };
 
 /** The k largest along the last axis; ties go to the lower index, as in tfjs. */
-const topK: TraceKernel = (graph, inputs, attributes) => {
-  const x = inputOf(inputs, 'x');
-  const k = Number(attributes['k']);
-  const [values, indices] = graph.emitMany('TopK', [graph.nameOf(x), graph.int64s([k])], {
-    attributes: { axis: { int: -1 }, largest: { int: 1 }, sorted: { int: 1 } },
-    outputs: 2,
-  });
+const topK: TraceKernel = (graph, { x }, { k }) => {
+  const inputs = [graph.nameOf(x), graph.int64s([k])];
+  const [values, indices] = graph.emitMany('TopK', inputs, 2, { axis: -1, largest: 1, sorted: 1 });
   const shape = [...x.shape.slice(0, -1), k];
-  const asInt = graph.emit('Cast', [indices!], { attributes: { to: { int: 6 } } });
-  return [computed(values!, shape, x.dtype), computed(asInt, shape, 'int32')];
+  return [
+    computed(values!, shape, x.dtype),
+    computed(graph.cast(indices!, 'int32'), shape, 'int32'),
+  ];
 };
 
 /** Kernels that combine elements along axes. */
@@ -116,7 +98,7 @@ export const reduceKernels: KernelTable = {
   Max: (graph, inputs, attributes) =>
     reduce('ReduceMax')(graph, inputs, {
       ...attributes,
-      axis: attributes['reductionIndices'] ?? attributes['axis'],
+      axis: attributes.reductionIndices ?? attributes.axis,
     }),
   Min: reduce('ReduceMin'),
   Prod: reduce('ReduceProd'),
