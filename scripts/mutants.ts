@@ -19,7 +19,9 @@ const timesUnmutated = 5;
 
 const copied = [
   'agent_rl',
+  'configs',
   'dataset',
+  'dist',
   'docs',
   'model',
   'templates',
@@ -27,7 +29,7 @@ const copied = [
   'jest.config.js',
   'package.json',
 ];
-const linked = ['dist', 'node_modules'];
+const linked = ['node_modules'];
 
 function copyOf(root: string): string {
   const copy = mkdtempSync(join(tmpdir(), 'agent_rl-mutants-'));
