@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
 
-import type { StartGate } from '../web/connection/start-gate.ts';
+import type { StartGate } from '../web/rate-limit.ts';
 
 /** Lets requests to one host start one after another, with the pause that it asks for. Retries wait here too. */
 export class HostGates {
@@ -18,11 +18,7 @@ export class HostGates {
 
   of(host: string): StartGate {
     const queue = this.#queues.get(host) ?? this.#queueFor(host);
-    return {
-      start: async (begin, signal) => {
-        await queue.add(begin, { signal });
-      },
-    };
+    return (signal) => queue.add(() => {}, { signal });
   }
 
   #queueFor(host: string): PQueue {

@@ -1,5 +1,5 @@
 import { AgentRlError } from '../../core/errors.ts';
-import type { StartGate } from './connection/start-gate.ts';
+import type { StartGate } from './rate-limit.ts';
 
 /** What may be spent on calls that go to the network. */
 export interface BudgetLimits {
@@ -11,7 +11,7 @@ export interface BudgetLimits {
 }
 
 /** Counts every attempt, a repeated one too, since providers may bill it, and lets none begin that is too many. */
-export class Budget implements StartGate {
+export class Budget {
   #calls = 0;
 
   constructor(
@@ -27,21 +27,13 @@ export class Budget implements StartGate {
     return this.#calls * this.limits.costPerCall;
   }
 
-  /** @throws AgentRlError `WEB_BUDGET_SPENT` */
-  async start(begin: () => void, signal: AbortSignal): Promise<void> {
+  /** Passes the gate. @throws AgentRlError `WEB_BUDGET_SPENT` */
+  async start(signal: AbortSignal): Promise<void> {
     // Also before waiting: no call queues for what is not available.
     this.#requireRoom();
-    let refused: unknown;
-    await this.gate.start(() => {
-      try {
-        this.#requireRoom();
-        this.#calls += 1;
-        begin();
-      } catch (error) {
-        refused = error;
-      }
-    }, signal);
-    if (refused !== undefined) throw refused;
+    await this.gate(signal);
+    this.#requireRoom();
+    this.#calls += 1;
   }
 
   #requireRoom(): void {

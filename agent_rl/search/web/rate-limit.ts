@@ -3,33 +3,23 @@ import { createHash } from 'node:crypto';
 import PQueue from 'p-queue';
 
 import { AgentRlError } from '../../core/errors.ts';
-import type { StartGate } from './connection/start-gate.ts';
+
+/** Resolves when a request may start, and no sooner. @throws the signal's reason when it is aborted while waiting */
+export type StartGate = (signal: AbortSignal) => Promise<void>;
 
 const minuteMs = 60_000;
 
 /** At most so many starts in any sliding minute, in the order they were asked for. */
-export class RateLimit implements StartGate {
-  readonly #queue: PQueue;
-
-  constructor(readonly startsPerMinute: number) {
-    this.#queue = new PQueue({ interval: minuteMs, intervalCap: startsPerMinute, strict: true });
-  }
-
-  async start(begin: () => void, signal: AbortSignal): Promise<void> {
-    await this.#queue.add(begin, { signal });
-  }
+export function rateLimit(startsPerMinute: number): StartGate {
+  const queue = new PQueue({ interval: minuteMs, intervalCap: startsPerMinute, strict: true });
+  return (signal) => queue.add(() => {}, { signal });
 }
 
-/** Starts at once. */
-export const unlimited: StartGate = {
-  start: async (begin, signal) => {
-    signal.throwIfAborted();
-    begin();
-  },
-};
+/** Lets every request start at once. */
+export const unlimited: StartGate = async (signal) => signal.throwIfAborted();
 
 // Of the process: a provider counts by key, whichever tool or run of this process asks.
-const limits = new Map<string, RateLimit>();
+const limits = new Map<string, { gate: StartGate; startsPerMinute: number }>();
 
 /**
  * The one limit of a key, shared by everything in this process that uses it.
@@ -37,14 +27,12 @@ const limits = new Map<string, RateLimit>();
  * @throws AgentRlError `CONFIG_INVALID` when it was given another limit before.
  */
 export function rateLimitOf(
-  { origin, secret }: { origin: string; secret: string | undefined },
+  { origin, secret = '' }: { origin: string; secret?: string | undefined },
   startsPerMinute: number,
-): RateLimit {
+): StartGate {
   // The key itself is kept nowhere.
-  const name = createHash('sha256')
-    .update(`${origin}\n${secret ?? ''}`)
-    .digest('hex');
-  const limit = limits.get(name) ?? new RateLimit(startsPerMinute);
+  const name = createHash('sha256').update(`${origin}\n${secret}`).digest('hex');
+  const limit = limits.get(name) ?? { gate: rateLimit(startsPerMinute), startsPerMinute };
   if (limit.startsPerMinute !== startsPerMinute) {
     throw new AgentRlError(
       'CONFIG_INVALID',
@@ -52,5 +40,5 @@ export function rateLimitOf(
     );
   }
   limits.set(name, limit);
-  return limit;
+  return limit.gate;
 }

@@ -5,7 +5,7 @@ import type { PluginReport } from '../../core/plugins/tool.ts';
 import { Budget } from './budget.ts';
 import { Cassette, type RecordableCall } from './cassette/cassette.ts';
 import { hideSecrets } from '../../telemetry/redact.ts';
-import { rateLimitOf, unlimited } from './rate-limit.ts';
+import { rateLimitOf, type StartGate, unlimited } from './rate-limit.ts';
 import type { CommonWebSettings } from './settings.ts';
 import { abortable, inTime } from '../../core/stopping/abort.ts';
 import { WebClient } from './web-client.ts';
@@ -77,8 +77,9 @@ export class WebAccess {
       this.#cassette = new Cassette({ mode, path, scope, ttlHours, isAnswer, hide: this.hide });
     }
     const patience = { ...settings, maxBytes: maxKiB * 1024 };
-    this.#client =
-      cassette?.mode === 'replay' ? undefined : new WebClient(dispatcher(), this.#budget, patience);
+    if (cassette?.mode === 'replay') return;
+    const start: StartGate = (signal) => this.#budget.start(signal);
+    this.#client = new WebClient(dispatcher(), start, patience);
   }
 
   /**

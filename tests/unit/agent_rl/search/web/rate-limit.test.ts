@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 
 import { Budget } from '#agent_rl/search/web/budget.ts';
-import { RateLimit, rateLimitOf } from '#agent_rl/search/web/rate-limit.ts';
+import { rateLimit, rateLimitOf, unlimited } from '#agent_rl/search/web/rate-limit.ts';
 import { rejectionOf, thrownBy } from '#tests/support/thrown.ts';
 
 const never = new AbortController().signal;
@@ -22,13 +22,14 @@ afterEach(() => {
 
 describe('64 episodes that search at once', () => {
   test.each([1, 8, 50])('never start more than %i in any sliding minute', async (limit) => {
-    const gate = new RateLimit(limit);
+    const gate = rateLimit(limit);
     const starts: number[] = [];
     const episode = async (index: number): Promise<void> => {
       // Not all at the same time, so that windows do not line up with the clock.
       await new Promise((resolve) => setTimeout(resolve, index * 997));
       for (let search = 0; search < 2; search++) {
-        await gate.start(() => starts.push(Date.now()), never);
+        await gate(never);
+        starts.push(Date.now());
         await new Promise((resolve) => setTimeout(resolve, 1500));
       }
     };
@@ -45,12 +46,16 @@ describe('64 episodes that search at once', () => {
 
 describe('a rate limit', () => {
   test('gives the place of a call that was given up to the next', async () => {
-    const gate = new RateLimit(1);
+    const gate = rateLimit(1);
     const starts: string[] = [];
-    await gate.start(() => starts.push('a'), never);
+    const start = async (name: string, signal: AbortSignal): Promise<void> => {
+      await gate(signal);
+      starts.push(name);
+    };
+    await start('a', never);
     const givenUp = new AbortController();
-    const second = gate.start(() => starts.push('b'), givenUp.signal);
-    const third = gate.start(() => starts.push('c'), never);
+    const second = start('b', givenUp.signal);
+    const third = start('c', never);
     const reason = new Error('given up');
     givenUp.abort(reason);
     await expect(second).rejects.toBe(reason);
@@ -72,13 +77,12 @@ describe('a rate limit', () => {
 });
 
 describe('a budget', () => {
-  const open = { start: async (begin: () => void) => begin() };
   const limits = { costPerCall: 0.008, currency: 'USD' };
 
   test('lets so many calls begin and no more', async () => {
-    const budget = new Budget(open, { ...limits, maxCalls: 2 });
+    const budget = new Budget(unlimited, { ...limits, maxCalls: 2 });
     let begun = 0;
-    const start = () => budget.start(() => (begun += 1), never);
+    const start = () => budget.start(never).then(() => (begun += 1));
     await start();
     await start();
     const { code, message } = await rejectionOf(start());
@@ -89,17 +93,17 @@ describe('a budget', () => {
 
   test('of money pays for the calls it is worth, to the last bit', async () => {
     // 3 x 0.1 is 0.30000000000000004 in binary.
-    const budget = new Budget(open, { costPerCall: 0.1, currency: 'USD', maxCost: 0.3 });
-    for (let call = 0; call < 3; call++) await budget.start(() => {}, never);
+    const budget = new Budget(unlimited, { costPerCall: 0.1, currency: 'USD', maxCost: 0.3 });
+    for (let call = 0; call < 3; call++) await budget.start(never);
     expect(budget.cost).toBeCloseTo(0.3, 12);
-    expect((await rejectionOf(budget.start(() => {}, never))).code).toBe('WEB_BUDGET_SPENT');
+    expect((await rejectionOf(budget.start(never))).code).toBe('WEB_BUDGET_SPENT');
   });
 
   test('is not overdrawn by calls that waited for the rate limit together', async () => {
-    const budget = new Budget(new RateLimit(2), { ...limits, maxCalls: 3 });
+    const budget = new Budget(rateLimit(2), { ...limits, maxCalls: 3 });
     let begun = 0;
     const outcomes = Promise.allSettled(
-      Array.from({ length: 6 }, () => budget.start(() => (begun += 1), never)),
+      Array.from({ length: 6 }, () => budget.start(never).then(() => (begun += 1))),
     );
     await jest.advanceTimersByTimeAsync(300_000);
     expect((await outcomes).map(({ status }) => status).toSorted()).toEqual([
