@@ -2,13 +2,10 @@ import { Type, type Static } from 'typebox';
 
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 
-const Settings = Type.Object(
-  {
-    freeTurns: Type.Integer({ minimum: 1, default: 1, description: 'Turns that cost nothing' }),
-    perTurn: Type.Number({ minimum: 0, default: 0.1, description: 'Cost of each further turn' }),
-  },
-  { additionalProperties: false },
-);
+const Settings = Type.Object({
+  freeTurns: Type.Integer({ minimum: 1, default: 1, description: 'Turns that cost nothing' }),
+  perTurn: Type.Number({ minimum: 0, default: 0.1, description: 'Cost of each further turn' }),
+});
 
 /** Minus a cost for each turn beyond the free ones, and only where the task was solved: giving up early pays nothing. */
 export const brevity = reward({

@@ -4,15 +4,12 @@ import { acceptedAnswers, isAnswer, mentionsAnswer } from '../core/tasks/answer-
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 import { finalAnswer } from './final-answer.ts';
 
-const Settings = Type.Object(
-  {
-    match: Type.Enum(['whole', 'mention'], {
-      default: 'whole',
-      description: 'Whether the final message must be the answer, or may be a text it stands in',
-    }),
-  },
-  { additionalProperties: false },
-);
+const Settings = Type.Object({
+  match: Type.Enum(['whole', 'mention'], {
+    default: 'whole',
+    description: 'Whether the final message must be the answer, or may be a text it stands in',
+  }),
+});
 
 /**
  * 1 when the final message is one of the task's answers after normalisation, else 0. Does not apply to a task

@@ -3,23 +3,20 @@ import { type Static, Type } from 'typebox';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 import { finalAnswer } from './final-answer.ts';
 
-const Settings = Type.Object(
-  {
-    thought: Type.Boolean({
-      default: true,
-      description: 'Whether each turn must open with a thought',
-    }),
-    call: Type.Boolean({
-      default: true,
-      description: 'Whether a tool must have been called; without a call the reward is 0',
-    }),
-    contains: Type.Array(Type.String({ minLength: 1 }), {
-      default: [],
-      description: 'Texts that must stand in the final message, such as \\boxed{',
-    }),
-  },
-  { additionalProperties: false },
-);
+const Settings = Type.Object({
+  thought: Type.Boolean({
+    default: true,
+    description: 'Whether each turn must open with a thought',
+  }),
+  call: Type.Boolean({
+    default: true,
+    description: 'Whether a tool must have been called; without a call the reward is 0',
+  }),
+  contains: Type.Array(Type.String({ minLength: 1 }), {
+    default: [],
+    description: 'Texts that must stand in the final message, such as \\boxed{',
+  }),
+});
 
 type FormatSettings = Static<typeof Settings>;
 

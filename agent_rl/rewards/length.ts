@@ -4,26 +4,23 @@ import { answerWords } from '../core/tasks/answer-match.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 import { finalAnswer } from './final-answer.ts';
 
-const Settings = Type.Object(
-  {
-    freeWords: Type.Integer({
-      minimum: 0,
-      default: 50,
-      description: 'Words of the final message that cost nothing',
-    }),
-    perWord: Type.Number({
-      minimum: 0,
-      default: 0.01,
-      description: 'Cost of each further word',
-    }),
-    maxCost: Type.Number({
-      exclusiveMinimum: 0,
-      default: 1,
-      description: 'Most that a message costs, however long it is',
-    }),
-  },
-  { additionalProperties: false },
-);
+const Settings = Type.Object({
+  freeWords: Type.Integer({
+    minimum: 0,
+    default: 50,
+    description: 'Words of the final message that cost nothing',
+  }),
+  perWord: Type.Number({
+    minimum: 0,
+    default: 0.01,
+    description: 'Cost of each further word',
+  }),
+  maxCost: Type.Number({
+    exclusiveMinimum: 0,
+    default: 1,
+    description: 'Most that a message costs, however long it is',
+  }),
+});
 
 /** Minus a cost for each word of the final message beyond the free ones. Does not apply without a final message. */
 export const length = reward({

@@ -4,15 +4,12 @@ import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 import { hitsOf, type SearchHit } from '../core/services/search.ts';
 import type { Task } from '../core/tasks/task.ts';
 
-const Settings = Type.Object(
-  {
-    over: Type.Enum(['best', 'last'], {
-      default: 'best',
-      description: "Which of an episode's searches counts",
-    }),
-  },
-  { additionalProperties: false },
-);
+const Settings = Type.Object({
+  over: Type.Enum(['best', 'last'], {
+    default: 'best',
+    description: "Which of an episode's searches counts",
+  }),
+});
 
 /**
  * One over the rank of the first hit that is a passage of a document the answer follows from, in the order the policy

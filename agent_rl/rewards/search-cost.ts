@@ -2,23 +2,20 @@ import { type Static, Type } from 'typebox';
 
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 
-const Settings = Type.Object(
-  {
-    tools: Type.Array(Type.String({ minLength: 1 }), {
-      minItems: 1,
-      default: ['search', 'open_page'],
-      description: 'Names of the tools whose calls cost',
-    }),
-    perCall: Type.Number({ minimum: 0, default: 0.02, description: 'Cost of each call' }),
-    perThousandCharacters: Type.Number({
-      minimum: 0,
-      default: 0,
-      description: 'Cost of each 1,000 characters that the calls gave the policy to read',
-    }),
-    maxCost: Type.Number({ exclusiveMinimum: 0, default: 1, description: 'Most that it costs' }),
-  },
-  { additionalProperties: false },
-);
+const Settings = Type.Object({
+  tools: Type.Array(Type.String({ minLength: 1 }), {
+    minItems: 1,
+    default: ['search', 'open_page'],
+    description: 'Names of the tools whose calls cost',
+  }),
+  perCall: Type.Number({ minimum: 0, default: 0.02, description: 'Cost of each call' }),
+  perThousandCharacters: Type.Number({
+    minimum: 0,
+    default: 0,
+    description: 'Cost of each 1,000 characters that the calls gave the policy to read',
+  }),
+  maxCost: Type.Number({ exclusiveMinimum: 0, default: 1, description: 'Most that it costs' }),
+});
 
 /** Minus what an episode's searches cost: by the call and by how much they gave to read. */
 export const searchCost = reward({

@@ -2,23 +2,20 @@ import { type Static, Type } from 'typebox';
 
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 
-const Settings = Type.Object(
-  {
-    minCalls: Type.Integer({ minimum: 0, default: 1, description: 'Fewest calls asked for' }),
-    freeCalls: Type.Integer({
-      minimum: 0,
-      default: 1,
-      description: 'Most calls that cost nothing; minCalls where that is more',
-    }),
-    perCall: Type.Number({
-      minimum: 0,
-      default: 0.1,
-      description: 'Cost of each call beyond the free ones, and of each that is missing',
-    }),
-    maxCost: Type.Number({ exclusiveMinimum: 0, default: 1, description: 'Most that it costs' }),
-  },
-  { additionalProperties: false },
-);
+const Settings = Type.Object({
+  minCalls: Type.Integer({ minimum: 0, default: 1, description: 'Fewest calls asked for' }),
+  freeCalls: Type.Integer({
+    minimum: 0,
+    default: 1,
+    description: 'Most calls that cost nothing; minCalls where that is more',
+  }),
+  perCall: Type.Number({
+    minimum: 0,
+    default: 0.1,
+    description: 'Cost of each call beyond the free ones, and of each that is missing',
+  }),
+  maxCost: Type.Number({ exclusiveMinimum: 0, default: 1, description: 'Most that it costs' }),
+});
 
 /**
  * Minus a cost for each call beyond the free ones, or for each that is missing. Calls that never ran are not counted:

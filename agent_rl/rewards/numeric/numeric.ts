@@ -7,21 +7,18 @@ import { finalAnswer } from '../final-answer.ts';
 import { answeredNumber, markedNumber } from './find-number.ts';
 import { type Fraction, nearlyEqual } from './fraction.ts';
 
-const Settings = Type.Object(
-  {
-    marked: Type.Boolean({
-      default: false,
-      description: 'Whether only a number in \\boxed{}, after #### or after "answer is" counts',
-    }),
-    tolerance: Type.Number({
-      minimum: 0,
-      maximum: 1,
-      default: 0,
-      description: 'Largest difference, as a share of the answer',
-    }),
-  },
-  { additionalProperties: false },
-);
+const Settings = Type.Object({
+  marked: Type.Boolean({
+    default: false,
+    description: 'Whether only a number in \\boxed{}, after #### or after "answer is" counts',
+  }),
+  tolerance: Type.Number({
+    minimum: 0,
+    maximum: 1,
+    default: 0,
+    description: 'Largest difference, as a share of the answer',
+  }),
+});
 
 /**
  * 1 when the final message gives the task's number, else 0. Numbers are compared exactly, as fractions. The task's

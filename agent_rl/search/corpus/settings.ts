@@ -5,76 +5,70 @@ const prefix = (example: string) =>
     Type.String({ description: `Put before each text; "${example}" by default, as E5 wants it` }),
   );
 
-const TransformersDense = Type.Object(
-  {
-    type: Type.Literal('transformers'),
-    model: Type.String({
-      minLength: 1,
-      description: 'Folder with config.json, tokenizer.json and onnx/, or a name on the hub',
+const TransformersDense = Type.Object({
+  type: Type.Literal('transformers'),
+  model: Type.String({
+    minLength: 1,
+    description: 'Folder with config.json, tokenizer.json and onnx/, or a name on the hub',
+  }),
+  source: Type.Optional(
+    Type.Enum(['folder', 'hub'], {
+      description: 'Where the model is; folder by default, and then nothing is downloaded',
     }),
-    source: Type.Optional(
-      Type.Enum(['folder', 'hub'], {
-        description: 'Where the model is; folder by default, and then nothing is downloaded',
-      }),
-    ),
-    revision: Type.Optional(Type.String({ description: 'Branch or commit on the hub' })),
-    dtype: Type.Optional(
-      Type.Enum(['fp32', 'fp16', 'q8'], { description: 'Which weights; fp32 by default' }),
-    ),
-    pooling: Type.Optional(
-      Type.Enum(['mean', 'cls', 'last_token'], {
-        description: 'How token vectors become one; mean by default',
-      }),
-    ),
-    queryPrefix: prefix('query: '),
-    passagePrefix: prefix('passage: '),
-    batchSize: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 1024, description: 'Texts at once; 16 by default' }),
-    ),
-  },
-  { additionalProperties: false },
-);
+  ),
+  revision: Type.Optional(Type.String({ description: 'Branch or commit on the hub' })),
+  dtype: Type.Optional(
+    Type.Enum(['fp32', 'fp16', 'q8'], { description: 'Which weights; fp32 by default' }),
+  ),
+  pooling: Type.Optional(
+    Type.Enum(['mean', 'cls', 'last_token'], {
+      description: 'How token vectors become one; mean by default',
+    }),
+  ),
+  queryPrefix: prefix('query: '),
+  passagePrefix: prefix('passage: '),
+  batchSize: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 1024, description: 'Texts at once; 16 by default' }),
+  ),
+});
 
-const OpenAiDense = Type.Object(
-  {
-    type: Type.Literal('openai'),
-    baseUrl: Type.String({
-      pattern: '^https?://',
-      description: 'Server with POST /embeddings below it, http://localhost:8000/v1 for one',
+const OpenAiDense = Type.Object({
+  type: Type.Literal('openai'),
+  baseUrl: Type.String({
+    pattern: '^https?://',
+    description: 'Server with POST /embeddings below it, http://localhost:8000/v1 for one',
+  }),
+  model: Type.String({ minLength: 1, description: 'Name of the model on the server' }),
+  apiKeyEnv: Type.Optional(
+    Type.String({ minLength: 1, description: 'Environment variable that holds the key' }),
+  ),
+  dimensions: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'Width asked for, where the server offers several' }),
+  ),
+  queryPrefix: Type.Optional(
+    Type.String({ description: 'Put before each query; nothing by default' }),
+  ),
+  passagePrefix: Type.Optional(
+    Type.String({ description: 'Put before each passage; nothing by default' }),
+  ),
+  batchSize: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 2048, description: 'Texts a request; 64 by default' }),
+  ),
+  timeoutS: Type.Optional(
+    Type.Number({
+      exclusiveMinimum: 0,
+      maximum: 3600,
+      description: 'Seconds a request may take; 60 by default',
     }),
-    model: Type.String({ minLength: 1, description: 'Name of the model on the server' }),
-    apiKeyEnv: Type.Optional(
-      Type.String({ minLength: 1, description: 'Environment variable that holds the key' }),
-    ),
-    dimensions: Type.Optional(
-      Type.Integer({ minimum: 1, description: 'Width asked for, where the server offers several' }),
-    ),
-    queryPrefix: Type.Optional(
-      Type.String({ description: 'Put before each query; nothing by default' }),
-    ),
-    passagePrefix: Type.Optional(
-      Type.String({ description: 'Put before each passage; nothing by default' }),
-    ),
-    batchSize: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 2048, description: 'Texts a request; 64 by default' }),
-    ),
-    timeoutS: Type.Optional(
-      Type.Number({
-        exclusiveMinimum: 0,
-        maximum: 3600,
-        description: 'Seconds a request may take; 60 by default',
-      }),
-    ),
-    maxRetries: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 10,
-        description: 'More tries after 429, 5xx and network errors; 3 by default',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+  ),
+  maxRetries: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 10,
+      description: 'More tries after 429, 5xx and network errors; 3 by default',
+    }),
+  ),
+});
 
 /** `dense:` what makes vectors of texts. `none` searches words alone and needs no model. */
 export const DenseSettings = Type.Union([Type.Literal('none'), TransformersDense, OpenAiDense], {
@@ -87,29 +81,23 @@ export type OpenAiSettings = Static<typeof OpenAiDense>;
 /** `fusion:` how the list of words and the list of vectors become one. */
 export const FusionSettings = Type.Union(
   [
-    Type.Object(
-      {
-        type: Type.Literal('reciprocal_rank'),
-        k: Type.Optional(
-          Type.Number({ minimum: 1, description: 'Constant beside the rank; 60 by default' }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
-    Type.Object(
-      {
-        type: Type.Literal('weighted'),
-        of: Type.Optional(
-          Type.Enum(['ranks', 'scores'], {
-            description:
-              'What is weighed: 1 / rank, or scores brought to [0, 1] in each list; ranks by default',
-          }),
-        ),
-        denseWeight: Type.Number({ minimum: 0, description: 'Weight of the list by vectors' }),
-        textWeight: Type.Number({ minimum: 0, description: 'Weight of the list by words' }),
-      },
-      { additionalProperties: false },
-    ),
+    Type.Object({
+      type: Type.Literal('reciprocal_rank'),
+      k: Type.Optional(
+        Type.Number({ minimum: 1, description: 'Constant beside the rank; 60 by default' }),
+      ),
+    }),
+    Type.Object({
+      type: Type.Literal('weighted'),
+      of: Type.Optional(
+        Type.Enum(['ranks', 'scores'], {
+          description:
+            'What is weighed: 1 / rank, or scores brought to [0, 1] in each list; ranks by default',
+        }),
+      ),
+      denseWeight: Type.Number({ minimum: 0, description: 'Weight of the list by vectors' }),
+      textWeight: Type.Number({ minimum: 0, description: 'Weight of the list by words' }),
+    }),
   ],
   { description: 'How the lists by words and by vectors become one; reciprocal_rank by default' },
 );
@@ -134,45 +122,39 @@ const queryProperties = {
 };
 
 /** Where a built index is and how it is asked. */
-export const CorpusSettings = Type.Object(
-  {
-    path: Type.String({
-      minLength: 1,
+export const CorpusSettings = Type.Object({
+  path: Type.String({
+    minLength: 1,
+    path: 'file',
+    description: 'Folder that `agent-rl index` made',
+  }),
+  documents: Type.Optional(
+    Type.String({
       path: 'file',
-      description: 'Folder that `agent-rl index` made',
+      minLength: 1,
+      description:
+        'What the index is built from while the folder is not there, as `agent-rl index` takes it; a folder that is there is never changed',
     }),
-    documents: Type.Optional(
-      Type.String({
-        path: 'file',
-        minLength: 1,
-        description:
-          'What the index is built from while the folder is not there, as `agent-rl index` takes it; a folder that is there is never changed',
-      }),
-    ),
-    ...queryProperties,
-  },
-  { additionalProperties: false },
-);
+  ),
+  ...queryProperties,
+});
 export type CorpusSettings = Static<typeof CorpusSettings>;
 
 /** `chunking:` how long documents are cut into passages. */
-export const ChunkingSettings = Type.Object(
-  {
-    tokens: Type.Optional(
-      Type.Integer({ minimum: 8, description: 'Most tokens of a passage; 256 by default' }),
-    ),
-    overlap: Type.Optional(
-      Type.Integer({ minimum: 0, description: 'Tokens two neighbours share; 0 by default' }),
-    ),
-    tokenizer: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description: 'Folder with tokenizer.json that counts tokens; words are counted by default',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+export const ChunkingSettings = Type.Object({
+  tokens: Type.Optional(
+    Type.Integer({ minimum: 8, description: 'Most tokens of a passage; 256 by default' }),
+  ),
+  overlap: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Tokens two neighbours share; 0 by default' }),
+  ),
+  tokenizer: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'Folder with tokenizer.json that counts tokens; words are counted by default',
+    }),
+  ),
+});
 export type ChunkingSettings = Static<typeof ChunkingSettings>;
 
 // Another name ends the process: LanceDB's native part panics.
@@ -198,50 +180,41 @@ const languages = [
 ] as const;
 
 /** `text:` how words are made comparable. */
-export const TextSettings = Type.Object(
-  {
-    language: Type.Optional(
-      Type.Enum([...languages], { description: 'Of stems and stop words; English by default' }),
-    ),
-    stem: Type.Optional(Type.Boolean({ description: 'Words by their stems; true by default' })),
-    removeStopWords: Type.Optional(
-      Type.Boolean({ description: 'Leave out words such as "the"; true by default' }),
-    ),
-    tokenizer: Type.Optional(
-      Type.Enum(['simple', 'whitespace', 'ngram'], {
-        description: 'What a word is; simple by default, ngram for scripts without spaces',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+export const TextSettings = Type.Object({
+  language: Type.Optional(
+    Type.Enum([...languages], { description: 'Of stems and stop words; English by default' }),
+  ),
+  stem: Type.Optional(Type.Boolean({ description: 'Words by their stems; true by default' })),
+  removeStopWords: Type.Optional(
+    Type.Boolean({ description: 'Leave out words such as "the"; true by default' }),
+  ),
+  tokenizer: Type.Optional(
+    Type.Enum(['simple', 'whitespace', 'ngram'], {
+      description: 'What a word is; simple by default, ngram for scripts without spaces',
+    }),
+  ),
+});
 export type TextSettings = Static<typeof TextSettings>;
 
 /** How the documents of one task are searched. */
-export const TaskDocumentsSettings = Type.Object(
-  {
-    ...queryProperties,
-    chunking: Type.Optional(ChunkingSettings),
-    text: Type.Optional(TextSettings),
-  },
-  { additionalProperties: false },
-);
+export const TaskDocumentsSettings = Type.Object({
+  ...queryProperties,
+  chunking: Type.Optional(ChunkingSettings),
+  text: Type.Optional(TextSettings),
+});
 export type TaskDocumentsSettings = Static<typeof TaskDocumentsSettings>;
 
 /** How an index is built. */
-export const BuildSettings = Type.Object(
-  {
-    dense: Type.Optional(DenseSettings),
-    chunking: Type.Optional(ChunkingSettings),
-    text: Type.Optional(TextSettings),
-    annFrom: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        description:
-          'From so many passages on vectors get an approximate index (HNSW); below, all are compared; 100000 by default',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+export const BuildSettings = Type.Object({
+  dense: Type.Optional(DenseSettings),
+  chunking: Type.Optional(ChunkingSettings),
+  text: Type.Optional(TextSettings),
+  annFrom: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description:
+        'From so many passages on vectors get an approximate index (HNSW); below, all are compared; 100000 by default',
+    }),
+  ),
+});
 export type BuildSettings = Static<typeof BuildSettings>;

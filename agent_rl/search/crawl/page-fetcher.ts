@@ -1,5 +1,9 @@
-import { publicAddresses, type Resolve, systemResolve } from '../web/connection/address-guard.ts';
-import { guardedConnector } from '../web/connection/guarded-connector.ts';
+import {
+  guardedConnector,
+  publicAddresses,
+  type Resolve,
+  systemResolve,
+} from '../web/connection/address-guard.ts';
 import { openDispatcher } from '../web/connection/open-dispatcher.ts';
 import { WebClient, type WebResponse } from '../web/web-client.ts';
 import { WebFailure } from '../web/web-failure.ts';

@@ -71,7 +71,7 @@ export const webProperties = {
           }),
         ),
       },
-      { additionalProperties: false, description: 'Records and replays what the web answers' },
+      { description: 'Records and replays what the web answers' },
     ),
   ),
   budget: Type.Optional(
@@ -101,7 +101,6 @@ export const webProperties = {
         }),
       },
       {
-        additionalProperties: false,
         description:
           'What a session of a run, up to its end or an interrupt, may spend on calls to the network',
       },
@@ -143,7 +142,7 @@ export const WebSearchSettings = Type.Object(
     }),
     ...webProperties,
   },
-  { additionalProperties: false, description: 'Who is asked on the web, and how' },
+  { description: 'Who is asked on the web, and how' },
 );
 export type WebSearchSettings = Static<typeof WebSearchSettings>;
 

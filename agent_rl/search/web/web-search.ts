@@ -1,11 +1,13 @@
+import { Type } from 'typebox';
+import { Value } from 'typebox/value';
+
 import { secretOf } from '../../core/secret-of.ts';
 import type { SearchBackend, SearchHit, SearchRequest } from '../../core/services/search.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type { PluginReport } from '../../core/plugins/tool.ts';
 import { parseHiding } from '../../telemetry/redact.ts';
 import { openDispatcher } from './connection/open-dispatcher.ts';
-import type { FoundPage, Provider } from './providers/index.ts';
-import { providerOf } from './providers/index.ts';
+import { type FoundPage, type Provider, providerOf } from './providers.ts';
 import { refusesKey } from './refuses-key.ts';
 import { checkBudget, type WebSearchSettings } from './settings.ts';
 import { WebAccess } from './web-access.ts';
@@ -34,13 +36,13 @@ export function checkWebSearch(settings: WebSearchSettings): void {
   const provider = providerOf(settings.provider);
   if (provider.endpoint === undefined && endpoint === undefined) {
     throw new Error(
-      `web.provider ${provider.name} needs web.endpoint, such as http://localhost:8888/search.`,
+      `web.provider ${settings.provider} needs web.endpoint, such as http://localhost:8888/search.`,
     );
   }
   if (endpoint !== undefined) checkEndpoint(endpoint);
   if (provider.key === 'required' && apiKeyEnv === undefined) {
     throw new Error(
-      `web.provider ${provider.name} needs web.apiKeyEnv, the name of the environment variable that holds its key.`,
+      `web.provider ${settings.provider} needs web.apiKeyEnv, the name of the environment variable that holds its key.`,
     );
   }
   if (apiKeyHeader !== undefined && apiKeyEnv === undefined) {
@@ -75,7 +77,7 @@ export function openWebSearch(options: OpenWebSearchOptions): WebSearchBackend {
     settings.cassette?.mode === 'replay' || settings.apiKeyEnv === undefined
       ? undefined
       : secretOf(settings.apiKeyEnv, {
-          user: `web.provider ${provider.name}`,
+          user: `web.provider ${settings.provider}`,
           environment,
           remedy: 'Set it, or replay a cassette.',
         });
@@ -84,85 +86,62 @@ export function openWebSearch(options: OpenWebSearchOptions): WebSearchBackend {
     scope,
     origin: endpoint.origin,
     secrets: key === undefined ? [] : [key],
-    isAnswer: isHits,
+    isAnswer: (value) => Value.Check(Hits, value),
     dispatcher: () => openDispatcher({ ...settings, environment }),
   });
-  return new WebSearch({ provider, endpoint, key, settings, access });
-}
-
-interface WebSearchParts {
-  provider: Provider;
-  endpoint: URL;
-  key: string | undefined;
-  settings: WebSearchSettings;
-  access: WebAccess;
-}
-
-interface Asked {
-  parameters: Readonly<Record<string, unknown>>;
-  query: string;
-}
-
-class WebSearch implements WebSearchBackend {
-  constructor(private readonly parts: WebSearchParts) {}
-
-  async search(request: SearchRequest): Promise<readonly SearchHit[]> {
-    const { access, provider, endpoint, settings } = this.parts;
+  const headers = { accept: 'application/json', ...authorisation(provider, key, settings) };
+  const search = async (request: SearchRequest): Promise<readonly SearchHit[]> => {
     const { topK, signal = new AbortController().signal, call = '' } = request;
     const parameters = { ...provider.parameters(request), ...settings.defaultParams };
-    const canonical = { provider: provider.name, endpoint: endpoint.href, parameters };
-    const hits = await access.answer(
-      { request: canonical, call },
-      (client, until) => this.#ask(client, { parameters, query: request.query }, until),
-      signal,
-    );
-    return hits.slice(0, topK);
-  }
+    const canonical = { provider: settings.provider, endpoint: endpoint.href, parameters };
+    const ask = async (client: WebClient, until: AbortSignal): Promise<SearchHit[]> => {
+      const sent = requestOf(provider.method, { endpoint, headers, parameters });
+      const { status, body } = await client.send(sent, until);
+      const text = body.toString('utf8');
+      if (status >= 300) {
+        const keyRefused = status >= 400 && refusesKey(text, request.query);
+        throw refusal(settings.provider, endpoint, { status, keyRefused });
+      }
+      // A server may repeat the key it was sent.
+      return provider.pages(parseJson(text, endpoint, access.hide)).map(hitOf);
+    };
+    return (await access.answer({ request: canonical, call }, ask, signal)).slice(0, topK);
+  };
+  return { search, report: () => access.report(), close: () => access.close() };
+}
 
-  report(): PluginReport {
-    return this.parts.access.report();
-  }
+/** Headers that carry the key, in the provider's way unless the settings name a header. */
+function authorisation(
+  provider: Provider,
+  key: string | undefined,
+  { apiKeyHeader }: WebSearchSettings,
+): Readonly<Record<string, string>> {
+  if (key === undefined) return {};
+  return apiKeyHeader === undefined
+    ? provider.authorise(key)
+    : { [apiKeyHeader.toLowerCase()]: key };
+}
 
-  async close(): Promise<void> {
-    await this.parts.access.close();
+function requestOf(
+  method: Provider['method'],
+  {
+    endpoint,
+    headers,
+    parameters,
+  }: Required<Pick<WebRequest, 'headers'>> & {
+    endpoint: URL;
+    parameters: Readonly<Record<string, unknown>>;
+  },
+): WebRequest {
+  if (method === 'POST') {
+    const json = { ...headers, 'content-type': 'application/json' };
+    return { url: endpoint, method, headers: json, body: JSON.stringify(parameters) };
   }
-
-  async #ask(
-    client: WebClient,
-    { parameters, query }: Asked,
-    signal: AbortSignal,
-  ): Promise<readonly SearchHit[]> {
-    const { provider, endpoint, access } = this.parts;
-    const { status, body } = await client.send(this.#request(parameters), signal);
-    const text = body.toString('utf8');
-    if (status >= 300) {
-      const keyRefused = status >= 400 && refusesKey(text, query);
-      throw refusal(provider, endpoint, { status, keyRefused });
-    }
-    // A server may repeat the key it was sent.
-    const answer = parseJson(text, endpoint, access.hide);
-    return provider.pages(answer).map(hitOf);
+  const url = new URL(endpoint);
+  for (const [name, value] of Object.entries(parameters)) {
+    url.searchParams.set(name, typeof value === 'string' ? value : JSON.stringify(value));
   }
-
-  #request(parameters: Readonly<Record<string, unknown>>): WebRequest {
-    const { provider, endpoint, key, settings } = this.parts;
-    const authorisation =
-      key === undefined
-        ? {}
-        : settings.apiKeyHeader === undefined
-          ? provider.authorise(key)
-          : { [settings.apiKeyHeader.toLowerCase()]: key };
-    const headers = { accept: 'application/json', ...authorisation };
-    if (provider.method === 'POST') {
-      const json = { ...headers, 'content-type': 'application/json' };
-      return { url: endpoint, method: 'POST', headers: json, body: JSON.stringify(parameters) };
-    }
-    const url = new URL(endpoint);
-    for (const [name, value] of Object.entries(parameters)) {
-      url.searchParams.set(name, typeof value === 'string' ? value : JSON.stringify(value));
-    }
-    return { url, method: 'GET', headers };
-  }
+  return { url, method, headers };
 }
 
 const hitOf = (page: FoundPage, index: number): SearchHit => ({
@@ -173,14 +152,16 @@ const hitOf = (page: FoundPage, index: number): SearchHit => ({
   score: page.score ?? 1 / (index + 1),
 });
 
-const isHits = (value: unknown): boolean => Array.isArray(value) && value.every(isHit);
-
-function isHit(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  const { documentId, title, text, url = '', score } = value as Record<keyof SearchHit, unknown>;
-  const texts = [documentId, title, text, url].every((part) => typeof part === 'string');
-  return texts && typeof score === 'number';
-}
+/** What a cassette holds of a search. */
+const Hits = Type.Array(
+  Type.Object({
+    documentId: Type.String(),
+    title: Type.String(),
+    text: Type.String(),
+    url: Type.Optional(Type.String()),
+    score: Type.Number(),
+  }),
+);
 
 /** One line, without control characters. */
 const tidy = (text: string): string => text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
@@ -195,7 +176,7 @@ function parseJson(text: string, { host }: URL, hide: (text: string) => string):
 
 /** Another try, or another query, would not help: the run should not go on as if there were no results. */
 function refusal(
-  provider: Provider,
+  provider: string,
   { host }: URL,
   { status, keyRefused }: { status: number; keyRefused: boolean },
 ): Error {
@@ -203,9 +184,9 @@ function refusal(
     return new WebFailure('redirect', `${host} answers with a redirect, which is not followed`);
   }
   const guess = status === 401 || status === 403 ? 'the key may be wrong' : '';
-  const hint = keyRefused ? 'the key is refused' : (provider.hints?.[status] ?? guess);
+  const hint = keyRefused ? 'the key is refused' : (providerOf(provider).hints?.[status] ?? guess);
   const denied = keyRefused || [401, 402, 403, 404, 405, 432, 433].includes(status);
-  const text = `${provider.name} at ${host} answers ${status}${hint === '' ? '' : `: ${hint}`}`;
+  const text = `${provider} at ${host} answers ${status}${hint === '' ? '' : `: ${hint}`}`;
   return denied
     ? new AgentRlError(
         'WEB_REQUEST_DENIED',

@@ -33,41 +33,38 @@ const sessionFace = {
   ),
 };
 
-const CodeExecSettings = Type.Object(
-  {
-    timeoutS: Type.Optional(
-      Type.Number({
-        ...limitBounds.wallS,
-        description: 'Seconds one program may run',
-      }),
-    ),
-    memoryMiB: Type.Optional(
-      Type.Integer({ ...limitBounds.memoryMiB, description: 'Memory one program may use' }),
-    ),
-    session: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description:
-          'Whether the programs of an episode share their variables and files, like what is typed into one interpreter',
-      }),
-    ),
-    sessionS: Type.Optional(
-      Type.Number({
-        ...limitBounds.wallS,
-        description:
-          'Seconds that all programs of a session may run together; ten times the limit of one by default',
-      }),
-    ),
-    output: Type.Optional(
-      Type.Enum(['shown', 'blank', 'unavailable'], {
-        default: 'shown',
-        description:
-          'What the agent reads. blank: nothing, though its program ran; unavailable: that the tool is not there, and nothing runs. For measuring what the tool is worth',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+const CodeExecSettings = Type.Object({
+  timeoutS: Type.Optional(
+    Type.Number({
+      ...limitBounds.wallS,
+      description: 'Seconds one program may run',
+    }),
+  ),
+  memoryMiB: Type.Optional(
+    Type.Integer({ ...limitBounds.memoryMiB, description: 'Memory one program may use' }),
+  ),
+  session: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description:
+        'Whether the programs of an episode share their variables and files, like what is typed into one interpreter',
+    }),
+  ),
+  sessionS: Type.Optional(
+    Type.Number({
+      ...limitBounds.wallS,
+      description:
+        'Seconds that all programs of a session may run together; ten times the limit of one by default',
+    }),
+  ),
+  output: Type.Optional(
+    Type.Enum(['shown', 'blank', 'unavailable'], {
+      default: 'shown',
+      description:
+        'What the agent reads. blank: nothing, though its program ran; unavailable: that the tool is not there, and nothing runs. For measuring what the tool is worth',
+    }),
+  ),
+});
 
 /** What an environment may hand the tool: standard input, a call to make once the program has run, or public tests. */
 export interface CodeExecInputs {

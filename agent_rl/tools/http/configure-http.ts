@@ -3,7 +3,7 @@ import { Type, type TSchema } from 'typebox';
 
 import { messageOf } from '../../core/errors.ts';
 import type { ToolFace } from '../../core/plugins/tool.ts';
-import { checkBudget, requireHeaderValue } from '../../search/web/index.ts';
+import { checkBudget } from '../../search/web/index.ts';
 import { placeholdersOf } from './fill-template.ts';
 import type { HttpSettings } from './settings.ts';
 
@@ -62,13 +62,27 @@ function checkUrl({ url, allowHosts }: HttpSettings): void {
   if (!URL.canParse(sample)) throw new Error(`url: ${JSON.stringify(url)} is not a URL.`);
 }
 
-/** Values of variables are looked at when they are read. */
+/** Headers that belong to the connection or are counted from the body. */
+const ownHeaders = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'keep-alive',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Values of variables are checked when they are read. */
 function checkHeaders({ headers }: HttpSettings): void {
   for (const [name, value] of Object.entries(headers)) {
-    try {
-      requireHeaderValue(name, value);
-    } catch (cause) {
-      throw new Error(`headers: ${messageOf(cause)}`, { cause });
+    if (ownHeaders.has(name.toLowerCase())) {
+      throw new Error(`headers: the header ${name} is set by the connection itself. Leave it out.`);
+    }
+    const [wrong] = /[^\t\x20-\x7E\x80-\xFF]/u.exec(value) ?? [];
+    if (wrong !== undefined) {
+      throw new Error(
+        `headers: the header ${name} holds ${JSON.stringify(wrong)}, which no header may hold. Write it in ASCII, as by percent-encoding.`,
+      );
     }
   }
 }

@@ -1,3 +1,6 @@
+import { type Static, Type } from 'typebox';
+import { Value } from 'typebox/value';
+
 import { secretOf } from '../../core/secret-of.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type { ToolHost, ToolShared } from '../../core/plugins/tool.ts';
@@ -14,17 +17,8 @@ import type { WebClient, WebRequest } from '../../search/web/index.ts';
 import { placeholdersOf } from './fill-template.ts';
 import type { HttpSettings } from './settings.ts';
 
-/** What a server said. */
-export interface HttpAnswer {
-  status: number;
-  text: string;
-}
-
-function isHttpAnswer(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  const { status, text } = value as Record<keyof HttpAnswer, unknown>;
-  return Number.isInteger(status) && typeof text === 'string';
-}
+const HttpAnswer = Type.Object({ status: Type.Integer(), text: Type.String() });
+type HttpAnswer = Static<typeof HttpAnswer>;
 
 /** The way of an http tool to its server, shared by all its instances in a run. */
 export interface SharedHttp extends ToolShared {
@@ -43,7 +37,7 @@ export async function openHttp(
     scope: settings.name,
     origin: hostOf(settings),
     secrets,
-    isAnswer: isHttpAnswer,
+    isAnswer: (value) => Value.Check(HttpAnswer, value),
     dispatcher: () => openDispatcher({ ...settings, environment }),
   });
   return {

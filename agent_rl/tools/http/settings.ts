@@ -3,64 +3,61 @@ import { type Static, Type } from 'typebox';
 import { webProperties } from '../../search/web/index.ts';
 
 /** The tool's block in YAML: all there is to it. */
-export const HttpSettings = Type.Object(
-  {
-    name: Type.String({
-      pattern: '^[a-z][a-z0-9_]*$',
-      maxLength: 64,
-      description: 'Name the model calls',
-    }),
-    description: Type.String({
-      minLength: 10,
-      description: 'One sentence for the model: what the tool does and when to use it',
-    }),
-    url: Type.String({
-      pattern: '^https?://',
-      description: 'URL with {parameter} where a value belongs; values are escaped',
-    }),
-    method: Type.Enum(['GET', 'POST'], { default: 'GET', description: 'HTTP method' }),
-    parameters: Type.Record(Type.String({ pattern: '^[a-z][a-z0-9_]*$' }), Type.Unknown(), {
-      default: {},
-      description: 'JSON Schema of each parameter by its name',
-    }),
-    optional: Type.Array(Type.String(), {
-      default: [],
-      description: 'Parameters that may be left out',
-    }),
-    query: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
-      default: {},
-      description: 'Parameters of the URL; {parameter} stands for a value',
-    }),
-    body: Type.Optional(
-      Type.Unknown({
-        description:
-          'JSON sent by POST, as application/json; a text that is only {parameter} becomes its value',
-      }),
-    ),
-    headers: Type.Record(Type.String({ pattern: '^[A-Za-z0-9-]+$' }), Type.String(), {
-      default: {},
-      description: 'Headers; ${NAME} stands for the environment variable NAME, kept secret',
-    }),
-    allowHosts: Type.Array(Type.String({ minLength: 1 }), {
-      default: [],
+export const HttpSettings = Type.Object({
+  name: Type.String({
+    pattern: '^[a-z][a-z0-9_]*$',
+    maxLength: 64,
+    description: 'Name the model calls',
+  }),
+  description: Type.String({
+    minLength: 10,
+    description: 'One sentence for the model: what the tool does and when to use it',
+  }),
+  url: Type.String({
+    pattern: '^https?://',
+    description: 'URL with {parameter} where a value belongs; values are escaped',
+  }),
+  method: Type.Enum(['GET', 'POST'], { default: 'GET', description: 'HTTP method' }),
+  parameters: Type.Record(Type.String({ pattern: '^[a-z][a-z0-9_]*$' }), Type.Unknown(), {
+    default: {},
+    description: 'JSON Schema of each parameter by its name',
+  }),
+  optional: Type.Array(Type.String(), {
+    default: [],
+    description: 'Parameters that may be left out',
+  }),
+  query: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
+    default: {},
+    description: 'Parameters of the URL; {parameter} stands for a value',
+  }),
+  body: Type.Optional(
+    Type.Unknown({
       description:
-        "Hosts, with or without a port, that may be asked besides the URL's own, as by a redirect",
+        'JSON sent by POST, as application/json; a text that is only {parameter} becomes its value',
     }),
-    maxRedirects: Type.Integer({
-      minimum: 0,
-      maximum: 10,
-      default: 3,
-      description: 'Redirects followed, to allowed hosts only',
-    }),
-    maxContentChars: Type.Integer({
-      minimum: 40,
-      maximum: 100_000,
-      default: 4000,
-      description: 'Longest answer shown; the rest is cut visibly',
-    }),
-    ...webProperties,
-  },
-  { additionalProperties: false },
-);
+  ),
+  headers: Type.Record(Type.String({ pattern: '^[A-Za-z0-9-]+$' }), Type.String(), {
+    default: {},
+    description: 'Headers; ${NAME} stands for the environment variable NAME, kept secret',
+  }),
+  allowHosts: Type.Array(Type.String({ minLength: 1 }), {
+    default: [],
+    description:
+      "Hosts, with or without a port, that may be asked besides the URL's own, as by a redirect",
+  }),
+  maxRedirects: Type.Integer({
+    minimum: 0,
+    maximum: 10,
+    default: 3,
+    description: 'Redirects followed, to allowed hosts only',
+  }),
+  maxContentChars: Type.Integer({
+    minimum: 40,
+    maximum: 100_000,
+    default: 4000,
+    description: 'Longest answer shown; the rest is cut visibly',
+  }),
+  ...webProperties,
+});
 
 export type HttpSettings = Static<typeof HttpSettings>;

@@ -17,33 +17,29 @@ const OpenPageParameters = Type.Object(
   { additionalProperties: false },
 );
 
-const OpenPageSettings = Type.Object(
-  {
-    maxContentChars: Type.Integer({
-      minimum: 40,
-      maximum: 100_000,
-      default: 4000,
-      description: 'Longest text shown; the rest is cut visibly',
-    }),
-    allowHosts: Type.Array(Type.String({ minLength: 1 }), {
-      default: [],
-      description: 'Hosts, with or without a port, that may have private addresses',
-    }),
-    maxRedirects: Type.Integer({
-      minimum: 0,
-      maximum: 20,
-      default: 5,
-      description: 'Redirects followed; the address of each is checked',
-    }),
-    proxyChecksAddresses: Type.Boolean({
-      default: false,
-      description:
-        'Behind a proxy: leaves it to the proxy to refuse names that do not resolve here',
-    }),
-    ...webProperties,
-  },
-  { additionalProperties: false },
-);
+const OpenPageSettings = Type.Object({
+  maxContentChars: Type.Integer({
+    minimum: 40,
+    maximum: 100_000,
+    default: 4000,
+    description: 'Longest text shown; the rest is cut visibly',
+  }),
+  allowHosts: Type.Array(Type.String({ minLength: 1 }), {
+    default: [],
+    description: 'Hosts, with or without a port, that may have private addresses',
+  }),
+  maxRedirects: Type.Integer({
+    minimum: 0,
+    maximum: 20,
+    default: 5,
+    description: 'Redirects followed; the address of each is checked',
+  }),
+  proxyChecksAddresses: Type.Boolean({
+    default: false,
+    description: 'Behind a proxy: leaves it to the proxy to refuse names that do not resolve here',
+  }),
+  ...webProperties,
+});
 type OpenPageSettings = Static<typeof OpenPageSettings>;
 
 /** The reader that all open_page tools of a run share. */

@@ -4,43 +4,40 @@ import { CorpusSettings, TaskDocumentsSettings } from '../../search/corpus/index
 import { WebSearchSettings } from '../../search/web/index.ts';
 
 /** The tool's block in YAML. */
-export const SearchSettings = Type.Object(
-  {
-    mode: Type.Enum(['corpus', 'web', 'task'], {
+export const SearchSettings = Type.Object({
+  mode: Type.Enum(['corpus', 'web', 'task'], {
+    description:
+      'What is searched: an index on disk, the web, or the documents that the task brings along',
+  }),
+  topK: Type.Integer({ minimum: 1, maximum: 50, default: 5, description: 'Most results' }),
+  maxSnippetChars: Type.Integer({
+    minimum: 40,
+    maximum: 20_000,
+    default: 520,
+    description: 'Longest text of one result; the rest is cut visibly',
+  }),
+  maxQueryChars: Type.Integer({
+    minimum: 1,
+    maximum: 8000,
+    default: 400,
+    description: 'Longest query; a longer one is answered with an error',
+  }),
+  showSource: Type.Optional(
+    Type.Boolean({
       description:
-        'What is searched: an index on disk, the web, or the documents that the task brings along',
+        "Whether a result's URL or, without one, its document follows the title; by default in mode web only",
     }),
-    topK: Type.Integer({ minimum: 1, maximum: 50, default: 5, description: 'Most results' }),
-    maxSnippetChars: Type.Integer({
-      minimum: 40,
-      maximum: 20_000,
-      default: 520,
-      description: 'Longest text of one result; the rest is cut visibly',
+  ),
+  output: Type.Optional(
+    Type.Enum(['shown', 'blank', 'unavailable'], {
+      default: 'shown',
+      description:
+        'What the agent reads. blank: nothing, though it searched; unavailable: that the tool is not there, and nothing is searched. For measuring what the tool is worth',
     }),
-    maxQueryChars: Type.Integer({
-      minimum: 1,
-      maximum: 8000,
-      default: 400,
-      description: 'Longest query; a longer one is answered with an error',
-    }),
-    showSource: Type.Optional(
-      Type.Boolean({
-        description:
-          "Whether a result's URL or, without one, its document follows the title; by default in mode web only",
-      }),
-    ),
-    output: Type.Optional(
-      Type.Enum(['shown', 'blank', 'unavailable'], {
-        default: 'shown',
-        description:
-          'What the agent reads. blank: nothing, though it searched; unavailable: that the tool is not there, and nothing is searched. For measuring what the tool is worth',
-      }),
-    ),
-    web: Type.Optional(WebSearchSettings),
-    corpus: Type.Optional(CorpusSettings),
-    documents: Type.Optional(TaskDocumentsSettings),
-  },
-  { additionalProperties: false },
-);
+  ),
+  web: Type.Optional(WebSearchSettings),
+  corpus: Type.Optional(CorpusSettings),
+  documents: Type.Optional(TaskDocumentsSettings),
+});
 
 export type SearchSettings = Static<typeof SearchSettings>;

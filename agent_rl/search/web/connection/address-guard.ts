@@ -1,5 +1,7 @@
 import { lookup } from 'node:dns/promises';
-import { BlockList, isIP } from 'node:net';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+
+import { buildConnector } from 'undici';
 
 import { WebFailure } from '../web-failure.ts';
 
@@ -100,7 +102,7 @@ export async function publicAddresses(
   return addresses;
 }
 
-export const addressRefused = (hostname: string): WebFailure =>
+const addressRefused = (hostname: string): WebFailure =>
   new WebFailure('address-refused', `${hostname} is not a public address`);
 
 async function resolved(hostname: string, resolve: Resolve): Promise<readonly string[]> {
@@ -113,3 +115,43 @@ async function resolved(hostname: string, resolve: Resolve): Promise<readonly st
   if (addresses.length === 0) throw new WebFailure('network', `${hostname} has no address`);
   return addresses;
 }
+
+/**
+ * Makes connections to public addresses only. The address that was checked is the one that is connected to, and each
+ * connection is checked, so neither a redirect nor a name that changes its address gets past it.
+ */
+export const guardedConnector =
+  (allowHosts: readonly string[], resolve: Resolve) =>
+  (options: buildConnector.BuildOptions): buildConnector.connector => {
+    const plain = buildConnector(options);
+    const guarded = buildConnector({ ...options, lookup: guardedLookup(resolve) });
+    return (target, callback) => {
+      if (isAllowedHost(allowHosts, target)) {
+        plain(target, callback);
+        return;
+      }
+      // Names are checked when they are looked up; literal addresses never are.
+      if (isIP(target.hostname) > 0 && !isPublicAddress(target.hostname)) {
+        callback(addressRefused(target.hostname), null);
+        return;
+      }
+      guarded(target, (...result) => {
+        const [error, socket] = result;
+        if (error === null && !isPublicAddress(socket.remoteAddress ?? '')) {
+          socket.destroy();
+          callback(addressRefused(target.hostname), null);
+        } else callback(...result);
+      });
+    };
+  };
+
+const guardedLookup =
+  (resolve: Resolve): LookupFunction =>
+  (hostname, { all }, callback) => {
+    const found = (addresses: readonly string[]): void => {
+      const entries = addresses.map((address) => ({ address, family: isIP(address) }));
+      if (all === true) callback(null, entries);
+      else callback(null, entries[0]?.address ?? '', entries[0]?.family);
+    };
+    publicAddresses(hostname, resolve).then(found, (error: Error) => callback(error, ''));
+  };

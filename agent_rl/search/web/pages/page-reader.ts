@@ -1,13 +1,16 @@
+import { type Static, Type } from 'typebox';
+import { Value } from 'typebox/value';
+
 import type { PluginReport } from '../../../core/plugins/tool.ts';
 import { type DecodedText, decodeText } from './decode-text.ts';
 import {
+  guardedConnector,
   isAllowedHost,
   portOf,
   publicAddresses,
   type Resolve,
   systemResolve,
 } from '../connection/address-guard.ts';
-import { guardedConnector } from '../connection/guarded-connector.ts';
 import { openDispatcher, proxiesOf } from '../connection/open-dispatcher.ts';
 import { closePageThread, readInThread } from './read-in-thread.ts';
 import type { CommonWebSettings } from '../settings.ts';
@@ -28,18 +31,13 @@ export interface PageReaderOptions {
   resolve?: Resolve;
 }
 
-export interface ReadPage {
+const ReadPage = Type.Object({
   /** Where the redirects ended. */
-  url: string;
-  title: string;
-  text: string;
-}
-
-function isReadPage(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  const { url, title, text } = value as Record<keyof ReadPage, unknown>;
-  return [url, title, text].every((part) => typeof part === 'string');
-}
+  url: Type.String(),
+  title: Type.String(),
+  text: Type.String(),
+});
+export type ReadPage = Static<typeof ReadPage>;
 
 /** Reads pages whose addresses a model or another page chose. */
 export class PageReader {
@@ -54,7 +52,7 @@ export class PageReader {
       scope,
       origin: scope,
       secrets: [],
-      isAnswer: isReadPage,
+      isAnswer: (value) => Value.Check(ReadPage, value),
       dispatcher: () => openDispatcher({ ...settings, environment, connector }),
     });
   }
