@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { AgentRlError } from '../../core/errors.ts';
 import type { Embedder, SearchDocument } from '../../core/services/search.ts';
 import { writeFileAtomic, writeFolderAtomic } from '../../telemetry/index.ts';
+import { canonicalJson } from '../canonical-json.ts';
 import { checkSettings } from './check-settings.ts';
 import { type Chunker, makeChunker } from './chunk-document.ts';
 import {
@@ -114,14 +115,7 @@ function identityOf({ source, settings = {}, embedder }: BuildCorpusOptions): Id
       ? dense
       : Object.fromEntries(Object.entries(dense).filter(([key]) => !howServerIsAsked.has(key)));
   const all = { dense: model, chunking, text, annFrom: annFrom ?? defaultAnnFrom };
-  return { sha256: source.sha256, settings: JSON.stringify(sorted(all)) };
-}
-
-/** A copy whose keys are in order, so that equal settings read the same. */
-function sorted(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([key, part]) => [key, sorted(part)] as const);
-  return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return { sha256: source.sha256, settings: canonicalJson(all) };
 }
 
 /** What stands in the folder; nothing where there is none. */

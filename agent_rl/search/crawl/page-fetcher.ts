@@ -5,7 +5,8 @@ import {
   systemResolve,
 } from '../web/connection/address-guard.ts';
 import { openDispatcher } from '../web/connection/open-dispatcher.ts';
-import { WebClient, type WebResponse } from '../web/web-client.ts';
+import { followRedirects } from '../web/redirects.ts';
+import { WebClient } from '../web/web-client.ts';
 import { WebFailure } from '../web/web-failure.ts';
 import type { CrawlSettings } from './crawl-settings.ts';
 import { HostGates } from './host-gates.ts';
@@ -20,6 +21,13 @@ export interface PageFetcherOptions {
   settings: CrawlSettings;
   environment: Readonly<Record<string, string | undefined>>;
   resolve?: Resolve;
+}
+
+/** A host does not let its page be fetched. */
+class Refused extends Error {
+  constructor(readonly failure: CrawlFailure) {
+    super(failure.detail);
+  }
 }
 
 /** Fetches pages as their hosts want it: by robots.txt, one after the other, not too often, as who we are. */
@@ -39,7 +47,7 @@ export class PageFetcher {
     this.#dispatcher = openDispatcher({ connections: 2, environment, ...connector });
     this.#robots = new Robots(
       settings.userAgent,
-      (url, signal) => this.#follow(url, signal, () => Promise.resolve(undefined)),
+      (url, signal) => this.#follow(url, signal),
       (host, delayS) => this.#gates.slowDown(host, delayS),
     );
   }
@@ -51,15 +59,15 @@ export class PageFetcher {
    */
   async fetch(address: URL, signal: AbortSignal): Promise<RawPage | CrawlFailure> {
     try {
-      const answer = await this.#follow(address, signal, (url) =>
-        this.#robots.refusal(url, signal),
-      );
-      if ('kind' in answer) return answer;
-      const { status, headers, body, url } = answer;
+      const { status, headers, body, url } = await this.#follow(address, signal, async (next) => {
+        const refusal = await this.#robots.refusal(next, signal);
+        if (refusal !== undefined) throw new Refused(refusal);
+      });
       if (status >= 300) return { kind: 'client-error', detail: `${url.host} answers ${status}` };
       return { url: url.href, contentType: headers['content-type'] ?? '', body };
     } catch (error) {
       signal.throwIfAborted();
+      if (error instanceof Refused) return error.failure;
       if (error instanceof WebFailure) return { kind: error.kind, detail: error.message };
       throw error;
     }
@@ -69,25 +77,21 @@ export class PageFetcher {
     await this.#dispatcher.destroy();
   }
 
-  /** Asks `refusal` before each hop: a redirect may lead to another host, or where this one admits no crawler. */
-  async #follow<Refusal extends CrawlFailure | undefined>(
-    first: URL,
-    signal: AbortSignal,
-    refusal: (url: URL) => Promise<Refusal>,
-  ): Promise<(WebResponse & { url: URL }) | Exclude<Refusal, undefined>> {
-    let url = first;
-    for (let hop = 0; hop <= mostRedirects; hop += 1) {
-      await this.#requirePublic(url);
-      const refused = await refusal(url);
-      if (refused !== undefined) return refused as Exclude<Refusal, undefined>;
-      const answer = await this.#client(url).send(this.#request(url), signal);
-      const target = answer.headers['location'];
-      if (![301, 302, 303, 307, 308].includes(answer.status) || target === undefined) {
-        return { ...answer, url };
-      }
-      url = redirected(target, url);
-    }
-    throw new WebFailure('redirect', `${first.href} redirects more than ${mostRedirects} times`);
+  /** Asks `permit` before each hop: a redirect may lead to another host, or where this one admits no crawler. */
+  async #follow(first: URL, signal: AbortSignal, permit?: (url: URL) => Promise<void>) {
+    const headers = {
+      'user-agent': this.#settings.userAgent,
+      accept: 'text/html, application/xhtml+xml;q=0.9, text/plain;q=0.8, */*;q=0.1',
+    };
+    return followRedirects(first, {
+      most: mostRedirects,
+      ask: async (url) => {
+        await this.#requirePublic(url);
+        await permit?.(url);
+        return this.#client(url).send({ url, method: 'GET', headers }, signal);
+      },
+      target: redirected,
+    });
   }
 
   #client(url: URL): WebClient {
@@ -99,14 +103,6 @@ export class PageFetcher {
       backoffFactor: backoffS,
       maxBytes: maxPageBytes,
     });
-  }
-
-  #request(url: URL) {
-    const headers = {
-      'user-agent': this.#settings.userAgent,
-      accept: 'text/html, application/xhtml+xml;q=0.9, text/plain;q=0.8, */*;q=0.1',
-    };
-    return { url, method: 'GET', headers } as const;
   }
 
   async #requirePublic({ hostname }: URL): Promise<void> {

@@ -1,4 +1,4 @@
-import { decodeText } from '../web/pages/decode-text.ts';
+import { decodeText, mimeOf } from '../web/pages/decode-text.ts';
 import { readInThread } from '../web/pages/read-in-thread.ts';
 import { WebFailure } from '../web/web-failure.ts';
 import type { PageContent, RawPage } from './page-store.ts';
@@ -14,7 +14,7 @@ export async function readPage(
   { url, contentType, body }: RawPage,
   signal: AbortSignal,
 ): Promise<PageContent> {
-  const mime = (contentType.split(';')[0] ?? '').trim().toLowerCase();
+  const mime = mimeOf(contentType);
   if (mime !== '' && !textTypes.test(mime)) {
     return { url, failure: { kind: 'not-text', detail: `the page is ${mime.slice(0, 60)}` } };
   }

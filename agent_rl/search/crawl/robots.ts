@@ -1,6 +1,5 @@
 import commonJsRobots from 'robots-parser';
 
-import { messageOf } from '../../core/errors.ts';
 import type { WebResponse } from '../web/web-client.ts';
 import { WebFailure } from '../web/web-failure.ts';
 import type { CrawlFailure } from './crawl-failure.ts';
@@ -11,12 +10,8 @@ const robotsParser = commonJsRobots as unknown as typeof commonJsRobots.default;
 /** Fetches an address, following redirects without asking any robots.txt. */
 export type FetchAddress = (url: URL, signal: AbortSignal) => Promise<WebResponse>;
 
-interface Rules {
-  /** Absent when the page may be fetched. */
-  refusal(url: URL): CrawlFailure | undefined;
-}
-
-const openToAll: Rules = { refusal: () => undefined };
+/** Why a page may not be fetched; nothing when it may. */
+type Rules = (page: URL) => CrawlFailure | undefined;
 
 /**
  * The rules of every host that is visited (RFC 9309): robots.txt is asked for once; where there is none, all is
@@ -35,7 +30,7 @@ export class Robots {
   async refusal(url: URL, signal: AbortSignal): Promise<CrawlFailure | undefined> {
     const rules = this.#rules.get(url.origin) ?? this.#ask(url, signal);
     this.#rules.set(url.origin, rules);
-    return (await rules).refusal(url);
+    return (await rules)(url);
   }
 
   async #ask(page: URL, signal: AbortSignal): Promise<Rules> {
@@ -46,20 +41,19 @@ export class Robots {
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof WebFailure)) throw error;
+      const { kind, message } = error;
       // A host that may not be asked at all is not a host whose robots.txt failed.
-      const kind = error.kind === 'address-refused' ? error.kind : 'robots-unreachable';
-      const detail =
-        kind === 'address-refused' ? error.message : `${url.href}: ${messageOf(error)}`;
-      return { refusal: () => ({ kind, detail }) };
+      return () =>
+        kind === 'address-refused'
+          ? { kind, detail: message }
+          : { kind: 'robots-unreachable', detail: `${url.href}: ${message}` };
     }
-    if (answer.status >= 300) return openToAll;
+    if (answer.status >= 300) return () => undefined;
     const robots = robotsParser(url.href, answer.body.toString('utf8'));
     this.onDelay(url.host, robots.getCrawlDelay(this.userAgent) ?? 0);
-    return {
-      refusal: ({ href }) =>
-        robots.isAllowed(href, this.userAgent) === false
-          ? { kind: 'robots-disallowed', detail: `${url.href} forbids it` }
-          : undefined,
-    };
+    return ({ href }) =>
+      robots.isAllowed(href, this.userAgent) === false
+        ? { kind: 'robots-disallowed', detail: `${url.href} forbids it` }
+        : undefined;
   }
 }

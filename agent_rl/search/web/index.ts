@@ -1,7 +1,8 @@
 export { isAllowedHost, portOf } from './connection/address-guard.ts';
-export { decodeText } from './pages/decode-text.ts';
+export { decodeText, mimeOf } from './pages/decode-text.ts';
 export { openDispatcher } from './connection/open-dispatcher.ts';
 export { PageReader } from './pages/page-reader.ts';
+export { followRedirects } from './redirects.ts';
 export { checkBudget, webProperties, WebSearchSettings } from './settings.ts';
 export { joinWebReports, WebAccess } from './web-access.ts';
 export type { WebClient, WebRequest } from './web-client.ts';

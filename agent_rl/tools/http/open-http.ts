@@ -6,8 +6,10 @@ import { AgentRlError } from '../../core/errors.ts';
 import type { ToolHost, ToolShared } from '../../core/plugins/tool.ts';
 import {
   decodeText,
+  followRedirects,
   isAllowedHost,
   joinWebReports,
+  mimeOf,
   openDispatcher,
   portOf,
   WebAccess,
@@ -93,25 +95,21 @@ async function follow(
   settings: HttpSettings,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
-  let { url } = request;
-  for (let hop = 0; hop <= settings.maxRedirects; hop++) {
-    requireAllowed(url, settings);
-    const sent =
-      hop === 0
-        ? { ...request, headers: { ...bodyHeaders(request), ...request.headers } }
-        : { url, method: 'GET' as const, headers: headersFor(url, request) };
-    const { status, headers, body } = await client.send(sent, signal);
-    const target = headers['location'];
-    if (status < 300 || status >= 400 || target === undefined) {
-      if (status === 401) throw denied(settings, url);
-      return { status, text: readable(body, headers['content-type']) };
-    }
-    if (!URL.canParse(target, url.href)) {
-      throw new WebFailure('redirect', `${url.host} redirects to what is not a URL`);
-    }
-    url = new URL(target, url.href);
-  }
-  throw new WebFailure('redirect', `${request.url.host} redirects too often`);
+  const { status, headers, body, url } = await followRedirects(request.url, {
+    most: settings.maxRedirects,
+    ask: async (at, hop) => {
+      requireAllowed(at, settings);
+      const again = { url: at, method: 'GET' as const, headers: headersFor(at, request) };
+      const first = { ...request, headers: { ...bodyHeaders(request), ...request.headers } };
+      return client.send(hop === 0 ? first : again, signal);
+    },
+    target: (location, from) => {
+      if (URL.canParse(location, from.href)) return new URL(location, from.href);
+      throw new WebFailure('redirect', `${from.host} redirects to what is not a URL`);
+    },
+  });
+  if (status === 401) throw denied(settings, url);
+  return { status, text: readable(body, headers['content-type']) };
 }
 
 /** Many servers leave a body unread whose type is not named. */
@@ -131,7 +129,7 @@ function requireAllowed(url: URL, settings: HttpSettings): void {
 }
 
 function readable(body: Buffer, contentType = ''): string {
-  const mime = (contentType.split(';')[0] ?? '').trim().toLowerCase();
+  const mime = mimeOf(contentType);
   if (mime !== '' && !/^text\/|[/+](?:json|xml|x-ndjson|yaml)$/.test(mime)) {
     throw new WebFailure('not-text', `the answer is ${mime.slice(0, 60)} and not text`);
   }

@@ -1,48 +1,52 @@
+import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync } from 'node:fs';
 import { dirname } from 'node:path';
 
+import { type Static, type TSchema, Type } from 'typebox';
+import { Value } from 'typebox/value';
+
 import { isRecord } from '../../../core/is-record.ts';
 import { AgentRlError, messageOf } from '../../../core/errors.ts';
-import { type CanonicalRequest, requestKey } from './canonical.ts';
-import { type WebFailureKind, webFailureKinds } from '../web-failure.ts';
+import { canonicalJson } from '../../canonical-json.ts';
+import { webFailureKinds } from '../web-failure.ts';
 
-/** An answer, by what was asked. */
-export interface RecordedAnswer {
-  scope: string;
-  key: string;
-  request: CanonicalRequest;
-  /** When it was given, ISO 8601. */
-  at: string;
-  answer: unknown;
-}
+/** What a recorded request is known by. Holds no secret. */
+export type CanonicalRequest = Readonly<Record<string, unknown>>;
+
+/** SHA-256 of a request's canonical JSON. */
+export const requestKey = (request: CanonicalRequest): string =>
+  createHash('sha256').update(canonicalJson(request)).digest('hex');
+
+const string = Type.String();
+/** `repeat`: how many times the call had asked the same before. */
+const place = { scope: string, key: string, call: string, repeat: Type.Integer() };
+
+/** An answer, by what was asked; `at` is when it was given, ISO 8601. */
+const RecordedAnswer = Type.Object({
+  scope: string,
+  key: string,
+  request: Type.Record(Type.String(), Type.Unknown()),
+  at: string,
+  answer: Type.Unknown(),
+});
 
 /** A failure, of this call alone. */
-export interface RecordedFailure {
-  scope: string;
-  key: string;
-  call: string;
-  /** How many times this call had asked the same before. */
-  repeat: number;
-  failure: { kind: WebFailureKind; message: string };
-}
+const RecordedFailure = Type.Object({
+  ...place,
+  failure: Type.Object({ kind: Type.Enum([...webFailureKinds]), message: string }),
+});
 
-/** A call that failed when it was recorded before, and does no more. */
-export interface RecordedRecovery {
-  scope: string;
-  key: string;
-  call: string;
-  repeat: number;
-  recovered: true;
-}
+/** A call that failed in an earlier recording and succeeded in this one. */
+const RecordedRecovery = Type.Object({ ...place, recovered: Type.Literal(true) });
 
 /** Where a session of recording begins. */
-export interface RecordedStart {
-  scope: string;
-  cassette: 1;
-  at: string;
-}
+const RecordedStart = Type.Object({ scope: string, cassette: Type.Literal(1), at: string });
 
-export type CassetteLine = RecordedAnswer | RecordedFailure | RecordedRecovery | RecordedStart;
+export type CassetteLine =
+  | Static<typeof RecordedAnswer>
+  | Static<typeof RecordedFailure>
+  | Static<typeof RecordedRecovery>
+  | Static<typeof RecordedStart>;
 
 const invalid = (path: string, problem: string): AgentRlError =>
   new AgentRlError('CASSETTE_INVALID', `The cassette ${path} ${problem}`);
@@ -100,8 +104,6 @@ function readText(path: string): string {
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 function parse(line: string): unknown {
   try {
     return JSON.parse(line);
@@ -110,40 +112,25 @@ function parse(line: string): unknown {
   }
 }
 
+const schemaOf = (line: object): TSchema => {
+  if ('cassette' in line) return RecordedStart;
+  if ('failure' in line) return RecordedFailure;
+  return 'recovered' in line ? RecordedRecovery : RecordedAnswer;
+};
+
 /** What keeps a line from being one that was written here. */
 function problemOf(line: unknown, { scope, isAnswer }: ReadCassetteOptions): string | undefined {
   if (!isRecord(line)) return 'it is not a JSON object';
-  if (typeof line['scope'] !== 'string') return '"scope" is missing';
-  if (line['cassette'] === 1) return undefined;
-  if (typeof line['key'] !== 'string') return '"key" is missing';
-  if ('failure' in line) return failureProblem(line);
-  if (line['recovered'] === true) return placeProblem(line);
-  if (Number.isNaN(Date.parse(String(line['at'])))) return '"at" is not a time';
-  if (!('answer' in line)) return '"answer" is missing';
-  if (line['scope'] === scope && !isAnswer(line['answer'])) {
-    return `"answer" is nothing that ${scope} answers`;
+  const schema = schemaOf(line);
+  if (!Value.Check(schema, line)) {
+    const [error] = Value.Errors(schema, line);
+    return `it${error?.instancePath ?? ''} ${error?.message ?? 'has another shape'}`;
   }
-  return requestProblem(line);
-}
-
-function failureProblem(line: Fields): string | undefined {
-  const { failure } = line;
-  const { kind, message } = isRecord(failure) ? failure : {};
-  const known = webFailureKinds.some((one) => one === kind) && typeof message === 'string';
-  if (!known) return '"failure" has no known kind and message';
-  return placeProblem(line);
-}
-
-const placeProblem = ({ call, repeat }: Fields): string | undefined =>
-  typeof call === 'string' && Number.isInteger(repeat)
-    ? undefined
-    : '"call" or "repeat" is missing';
-
-function requestProblem({ request, key }: Fields): string | undefined {
-  if (!isRecord(request)) return '"request" is missing';
+  if (schema !== RecordedAnswer) return undefined;
+  const { at, answer, key, request, scope: own } = line as Static<typeof RecordedAnswer>;
+  if (Number.isNaN(Date.parse(at))) return '"at" is not a time';
+  if (own === scope && !isAnswer(answer)) return `"answer" is nothing that ${scope} answers`;
   // The key is that of the request as it was made; what was taken out of it is not known here.
-  if (JSON.stringify(request).includes('[redacted]') || requestKey(request) === key) {
-    return undefined;
-  }
-  return '"key" is not that of its "request"';
+  const known = JSON.stringify(request).includes('[redacted]') || requestKey(request) === key;
+  return known ? undefined : '"key" is not that of its "request"';
 }

@@ -1,6 +1,11 @@
 import { AgentRlError } from '../../../core/errors.ts';
-import { type CanonicalRequest, canonicalJson, requestKey } from './canonical.ts';
-import { appendToCassette, readCassette } from './cassette-file.ts';
+import { canonicalJson } from '../../canonical-json.ts';
+import {
+  appendToCassette,
+  type CanonicalRequest,
+  readCassette,
+  requestKey,
+} from './cassette-file.ts';
 import { parseHiding } from '../../../telemetry/redact.ts';
 import { WebFailure } from '../web-failure.ts';
 
@@ -87,25 +92,25 @@ export class Cassette {
    */
   async answer(call: RecordableCall, live: () => Promise<unknown>): Promise<unknown> {
     const key = requestKey(call.request);
-    const repeat = this.#countRepeat(key, call.call);
+    const place = { key, call: call.call, repeat: this.#countRepeat(key, call.call) };
     this.#calls += 1;
-    const failure = this.#failures.get(failureKey({ key, call: call.call, repeat }));
+    const failure = this.#failures.get(failureKey(place));
     if (failure !== undefined) {
       this.#hits += 1;
       throw failure;
     }
     if (this.#answers.has(key)) {
       this.#hits += 1;
-      this.#recordRecovery({ key, call: call.call, repeat });
+      this.#recordRecovery(place);
       return this.#answers.get(key);
     }
     if (this.options.mode === 'replay') throw missing(call.request, this.options.path);
     try {
       const answer = await this.#ask(key, call.request, live);
-      this.#recordRecovery({ key, call: call.call, repeat });
+      this.#recordRecovery(place);
       return answer;
     } catch (error) {
-      if (error instanceof WebFailure) this.#recordFailure({ key, call: call.call, repeat }, error);
+      if (error instanceof WebFailure) this.#recordFailure(place, error);
       throw error;
     }
   }
@@ -134,13 +139,8 @@ export class Cassette {
     // What a replay will give is given now, too: without secrets, and as JSON keeps it.
     const answer: unknown = parseHiding(JSON.stringify(await live()), hide);
     const asked = parseHiding(canonicalJson(request), hide) as CanonicalRequest;
-    appendToCassette(path, {
-      scope,
-      key,
-      request: asked,
-      at: new Date(now()).toISOString(),
-      answer,
-    });
+    const at = new Date(now()).toISOString();
+    appendToCassette(path, { scope, key, request: asked, at, answer });
     this.#answers.set(key, answer);
     return answer;
   }

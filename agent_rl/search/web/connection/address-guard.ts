@@ -148,10 +148,15 @@ export const guardedConnector =
 const guardedLookup =
   (resolve: Resolve): LookupFunction =>
   (hostname, { all }, callback) => {
-    const found = (addresses: readonly string[]): void => {
-      const entries = addresses.map((address) => ({ address, family: isIP(address) }));
-      if (all === true) callback(null, entries);
-      else callback(null, entries[0]?.address ?? '', entries[0]?.family);
+    const answer = async (): Promise<void> => {
+      try {
+        const addresses = await publicAddresses(hostname, resolve);
+        const found = addresses.map((address) => ({ address, family: isIP(address) }));
+        if (all === true) callback(null, found);
+        else callback(null, found[0]?.address ?? '', found[0]?.family);
+      } catch (error) {
+        callback(error as NodeJS.ErrnoException, '');
+      }
     };
-    publicAddresses(hostname, resolve).then(found, (error: Error) => callback(error, ''));
+    void answer();
   };

@@ -61,3 +61,7 @@ const ownWords = (bytes: Buffer): string =>
 
 const charsetOf = (text: string): string | undefined =>
   /charset\s*=\s*["']?\s*([\w.:-]{1,40})/i.exec(text)?.[1]?.toLowerCase();
+
+/** The type of a `content-type` header without its parameters, in small letters; empty without one. */
+export const mimeOf = (contentType: string): string =>
+  (contentType.split(';')[0] ?? '').trim().toLowerCase();

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 
 import type { PluginReport } from '../../../core/plugins/tool.ts';
-import { type DecodedText, decodeText } from './decode-text.ts';
+import { decodeText, mimeOf } from './decode-text.ts';
 import {
   guardedConnector,
   isAllowedHost,
@@ -13,6 +13,7 @@ import {
 } from '../connection/address-guard.ts';
 import { openDispatcher, proxiesOf } from '../connection/open-dispatcher.ts';
 import { closePageThread, readInThread } from './read-in-thread.ts';
+import { followRedirects } from '../redirects.ts';
 import type { CommonWebSettings } from '../settings.ts';
 import { joinWebReports, WebAccess } from '../web-access.ts';
 import type { WebClient, WebResponse } from '../web-client.ts';
@@ -86,16 +87,16 @@ export class PageReader {
   }
 
   async #read(client: WebClient, first: URL, signal: AbortSignal): Promise<ReadPage> {
-    let url = first;
-    for (let hop = 0; hop <= this.options.settings.maxRedirects; hop++) {
-      await this.#requirePublic(url);
-      const headers = { accept: 'text/html, text/plain;q=0.9, */*;q=0.1' };
-      const response = await client.send({ url, method: 'GET', headers }, signal);
-      const next = redirectOf(response, url);
-      if (next === undefined) return pageOf(response, url, signal);
-      url = next;
-    }
-    throw new WebFailure('redirect', `${first.host} redirects too often`);
+    const headers = { accept: 'text/html, text/plain;q=0.9, */*;q=0.1' };
+    const answer = await followRedirects(first, {
+      most: this.options.settings.maxRedirects,
+      ask: async (url) => {
+        await this.#requirePublic(url);
+        return client.send({ url, method: 'GET', headers }, signal);
+      },
+      target: pageUrl,
+    });
+    return pageOf(answer, signal);
   }
 
   /** Before each hop; the connection checks again what it connects to. */
@@ -131,14 +132,10 @@ function pageUrl(address: string, base?: URL): URL {
   return url;
 }
 
-function redirectOf({ status, headers }: WebResponse, from: URL): URL | undefined {
-  const target = headers['location'];
-  if (![301, 302, 303, 307, 308].includes(status) || target === undefined) return undefined;
-  return pageUrl(target, from);
-}
-
-async function pageOf(response: WebResponse, url: URL, signal: AbortSignal): Promise<ReadPage> {
-  const { status, headers, body } = response;
+async function pageOf(
+  { status, headers, body, url }: WebResponse & { url: URL },
+  signal: AbortSignal,
+): Promise<ReadPage> {
   if (status >= 300) throw new WebFailure('client-error', `${url.host} answers ${status}`);
   const type = headers['content-type'] ?? '';
   requireText(type);
@@ -150,10 +147,10 @@ async function pageOf(response: WebResponse, url: URL, signal: AbortSignal): Pro
 }
 
 function requireText(type: string): void {
-  const mime = (type.split(';')[0] ?? '').trim().toLowerCase();
+  const mime = mimeOf(type);
   const readable = mime === '' || /^text\/|[/+](?:json|xml|xhtml\+xml)$/.test(mime);
   if (!readable) throw new WebFailure('not-text', `the page is ${mime.slice(0, 60)} and not text`);
 }
 
-const isHtml = (type: string, text: DecodedText['text']): boolean =>
+const isHtml = (type: string, text: string): boolean =>
   /html/i.test(type) || (type === '' && /^\s*(?:<!doctype html|<html)/i.test(text));

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 import { Cassette } from '#agent_rl/search/web/cassette/cassette.ts';
-import { canonicalJson, requestKey } from '#agent_rl/search/web/cassette/canonical.ts';
+import { canonicalJson } from '#agent_rl/search/canonical-json.ts';
+import { requestKey } from '#agent_rl/search/web/cassette/cassette-file.ts';
 import { hideSecrets } from '#agent_rl/telemetry/redact.ts';
 import { WebFailure } from '#agent_rl/search/web/web-failure.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
@@ -176,11 +177,15 @@ describe('a cassette that is damaged', () => {
     ['an answer of another shape', { answer: null }, '"answer" is nothing that search answers'],
     ['another request', { request: { query: 'r' } }, '"key" is not that of its "request"'],
     ['no time', { at: 'yesterday' }, '"at" is not a time'],
-    ['a failure of no known kind', { failure: { kind: 'late', message: '' } }, 'no known kind'],
+    [
+      'a failure of no known kind',
+      { failure: { kind: 'late', message: '' }, call: 'a', repeat: 0 },
+      'it/failure/kind must be',
+    ],
     [
       'a failure of nobody’s',
       { failure: { kind: 'timeout', message: '' } },
-      '"call" or "repeat" is missing',
+      'must have required properties call, repeat',
     ],
   ])('by a line edited to hold %s is refused with its place', async (_name, edit, problem) => {
     const path = newPath();
