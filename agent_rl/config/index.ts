@@ -1,4 +1,4 @@
-export type { Config } from './config-schema.ts';
+export { type Config, rewardName, runLength } from './config-schema.ts';
 export {
   checkConfig,
   type ConfigCheck,
@@ -7,6 +7,7 @@ export {
   type LoadedConfig,
   type PluginRequest,
   pluginRequests,
+  resolvedYaml,
   shippedNotes,
 } from './load-config.ts';
 export { nearestName } from './checks/nearest-name.ts';
@@ -21,8 +22,5 @@ export {
   type Places,
   type Problem,
 } from './checks/problem.ts';
-export { rewardName } from './reward-name.ts';
-export { resolvedYaml } from './yaml/resolved-yaml.ts';
-export { runLength } from './run-length.ts';
 export { sandboxProblems } from './checks/sandbox-problems.ts';
 export { type BlockPlace, checkBlock, validateBlock } from './checks/validate-block.ts';

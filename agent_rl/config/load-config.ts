@@ -1,5 +1,7 @@
 import { dirname, resolve } from 'node:path';
 
+import { stringify } from 'yaml';
+
 import { ownOrShipped } from '../core/package-root.ts';
 import { checkCombinations } from './checks/check-combinations.ts';
 import { type Config, ConfigSchema } from './config-schema.ts';
@@ -124,4 +126,11 @@ function withPluginPaths(config: Config, places: Places): Config {
     return [specifier.startsWith('.') ? resolve(folder, specifier) : specifier];
   });
   return Object.freeze({ ...config, plugins: Object.freeze(plugins) });
+}
+
+/** The config as YAML that loads to the same config: everything filled in, nothing to extend. */
+export function resolvedYaml(config: Config): string {
+  const order = Object.keys(ConfigSchema.properties);
+  const blocks = Object.entries(config).toSorted(([a], [b]) => order.indexOf(a) - order.indexOf(b));
+  return stringify(Object.fromEntries(blocks), { lineWidth: 100 });
 }

@@ -1,19 +1,18 @@
 import { Type } from 'typebox';
 
-import { block } from './block.ts';
+import { block, flag, integer, number, text } from './block.ts';
 
 const split = (name: string, use: string) =>
-  Type.String({ minLength: 1, default: name, description: `<dir>/<this>.jsonl is ${use}` });
+  text(`<dir>/<this>.jsonl is ${use}`, { minLength: 1, default: name });
 
 /** `datasets:` where the tasks are. Of one folder, `dataset.dir` is the short form. */
 export const DatasetsBlock = Type.Array(
   Type.Object(
     {
-      dir: Type.String({ minLength: 1, description: 'Folder that holds the splits' }),
-      weight: Type.Number({
+      dir: text('Folder that holds the splits', { minLength: 1 }),
+      weight: number('How often its tasks are drawn; only ratios count', {
         exclusiveMinimum: 0,
         default: 1,
-        description: 'How often its tasks are drawn; only ratios count',
       }),
     },
     { additionalProperties: false },
@@ -29,25 +28,19 @@ export const DatasetsBlock = Type.Array(
 export const DatasetBlock = block(
   {
     // Read as `datasets`, so it is never in a config that was loaded.
-    dir: Type.Optional(
-      Type.String({ minLength: 1, description: 'Short for datasets: [{dir: this}]' }),
-    ),
+    dir: Type.Optional(text('Short for datasets: [{dir: this}]', { minLength: 1 })),
     trainSplit: split('train', 'trained on'),
     evalSplit: split('eval', 'evaluated on'),
     format: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description: "Format of a line; by default the environment's own",
-      }),
+      text("Format of a line; by default the environment's own", { minLength: 1 }),
     ),
     maxSamples: Type.Optional(
-      Type.Integer({
+      integer('Trains on this many, chosen by the seed; all of them by default', {
         minimum: 1,
         unit: 'tasks',
-        description: 'Trains on this many, chosen by the seed; all of them by default',
       }),
     ),
-    shuffle: Type.Boolean({ default: true, description: 'Each pass in another order' }),
+    shuffle: flag('Each pass in another order', true),
   },
   'Which tasks of the folders, and how they are read',
 );

@@ -1,35 +1,26 @@
 import { Type } from 'typebox';
 
-import { block } from './block.ts';
+import { block, flag, integer, number } from './block.ts';
 
 /** `eval:` when and how held-out tasks are attempted. */
 export const EvalBlock = block(
   {
-    before: Type.Boolean({ default: true, description: 'Evaluate before the first update' }),
-    after: Type.Boolean({ default: true, description: 'Evaluate after the last update' }),
-    every: Type.Integer({
+    before: flag('Evaluate before the first update', true),
+    after: flag('Evaluate after the last update', true),
+    every: integer('Iterations between evaluations during training; 0 is never', {
       minimum: 0,
       default: 0,
       unit: 'iterations',
-      description: 'Iterations between evaluations during training; 0 is never',
     }),
-    samples: Type.Integer({
-      minimum: 1,
-      default: 1,
-      unit: 'episodes',
-      description: 'Attempts at each task',
-    }),
-    temperature: Type.Number({
-      minimum: 0,
-      default: 0,
-      description:
-        'Sampling temperature; 0 takes the most likely token. topK, topP and minP do not apply',
-    }),
+    samples: integer('Attempts at each task', { minimum: 1, default: 1, unit: 'episodes' }),
+    temperature: number(
+      'Sampling temperature; 0 takes the most likely token. topK, topP and minP do not apply',
+      { minimum: 0, default: 0 },
+    ),
     maxTasks: Type.Optional(
-      Type.Integer({
+      integer('Tasks to attempt, chosen once by the seed; all by default', {
         minimum: 1,
         unit: 'tasks',
-        description: 'Tasks to attempt, chosen once by the seed; all by default',
       }),
     ),
   },

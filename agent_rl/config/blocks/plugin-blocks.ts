@@ -1,11 +1,13 @@
 import { Type } from 'typebox';
 
+import { number, text } from './block.ts';
+
 /*
  * Blocks whose plugin is chosen by `type`. What else they hold are the plugin's own settings, which are checked against
  * its schema when the run is composed, see `validate-block.ts`.
  */
 
-const type = (kind: string) => Type.String({ minLength: 1, description: `Name of ${kind}` });
+const type = (kind: string) => text(`Name of ${kind}`, { minLength: 1 });
 
 /** `environment:` what the agent acts in. */
 export const EnvironmentBlock = Type.Object(
@@ -23,20 +25,13 @@ export const ToolsBlock = Type.Array(Type.Object({ type: type('a tool') }), {
 export const RewardsBlock = Type.Array(
   Type.Object({
     type: type('a reward'),
-    weight: Type.Number({
-      default: 1,
-      description: 'Weight of the reward in the sum; 0 only logs it',
-    }),
+    weight: number('Weight of the reward in the sum; 0 only logs it', { default: 1 }),
     tool: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description: 'Name of a tool: the reward then sees only calls of this tool',
-      }),
+      text('Name of a tool: the reward then sees only calls of this tool', { minLength: 1 }),
     ),
     name: Type.Optional(
-      Type.String({
+      text('Name in records and metrics; by default type, or tool/type', {
         pattern: '^[a-zA-Z][a-zA-Z0-9_-]*(/[a-zA-Z0-9_-]+)*$',
-        description: 'Name in records and metrics; by default type, or tool/type',
       }),
     ),
   }),

@@ -1,8 +1,6 @@
 import { Type } from 'typebox';
 
-import { block } from './block.ts';
-
-const logLevels = ['error', 'warn', 'info', 'debug'] as const;
+import { block, choice, flag, integer, text } from './block.ts';
 
 /** `run:` the name of the run, where it writes and what it runs on. */
 export const RunBlock = block(
@@ -16,38 +14,30 @@ export const RunBlock = block(
           'Name of its folder in outputDir: letters, digits, full stops, hyphens and underscores, not the name of a Windows device; by default made of the run file and the seed',
       }),
     ),
-    seed: Type.Integer({
+    seed: integer('Seed of everything random in the run', {
       minimum: 0,
       maximum: 4294967295,
       default: 42,
-      description: 'Seed of everything random in the run',
     }),
-    outputDir: Type.String({
-      minLength: 1,
-      default: 'runs',
-      description: 'Folder that holds the folders of all runs',
-    }),
-    device: Type.String({
+    outputDir: text('Folder that holds the folders of all runs', { minLength: 1, default: 'runs' }),
+    device: text('cpu, cuda, cuda:N, webgpu or tensorflow', {
       pattern: '^(cpu|cuda(:[0-9]+)?|webgpu|tensorflow)$',
       default: 'cpu',
-      description: 'cpu, cuda, cuda:N, webgpu or tensorflow',
     }),
     engineThreads: Type.Optional(
-      Type.Integer({
+      integer('Threads for matrix products; by default as many as there are processors', {
         minimum: 1,
         maximum: 256,
         unit: 'threads',
-        description: 'Threads for matrix products; by default as many as there are processors',
       }),
     ),
-    previewTasks: Type.Integer({
+    previewTasks: integer('Tasks to print before the run starts', {
       minimum: 0,
       default: 3,
       unit: 'tasks',
-      description: 'Tasks to print before the run starts',
     }),
-    logLevel: Type.Enum([...logLevels], { default: 'info', description: 'Lowest level to log' }),
-    logRollouts: Type.Boolean({ default: false, description: 'Log one line for each episode' }),
+    logLevel: choice('Lowest level to log', ['error', 'warn', 'info', 'debug'], 'info'),
+    logRollouts: flag('Log one line for each episode', false),
   },
   'The name of the run, where it writes and what it runs on',
 );

@@ -1,10 +1,12 @@
 import { ModelBlock } from '../blocks/model-block.ts';
 import { RolloutBlock } from '../blocks/rollout-block.ts';
 import { TrainBlock } from '../blocks/train-block.ts';
-import type { Config } from '../config-schema.ts';
+import { type Config, runLength } from '../config-schema.ts';
 import { placeOf, type Places, pointerStep, type Problem } from './problem.ts';
-import { runLength } from '../run-length.ts';
 import { sandboxProblems } from './sandbox-problems.ts';
+
+/** The setting whose place is shown, whether something is wrong with it, and what. */
+type Check = [path: string, isWrong: boolean, text: string];
 
 /** The config.yaml of a run spells out every default, so only another value was asked for. */
 const isDefault = (schema: object, value: unknown): boolean =>
@@ -13,173 +15,146 @@ const isDefault = (schema: object, value: unknown): boolean =>
 /** Below it the most likely token is all but certain. */
 const leastTemperature = 0.01;
 
-interface Combination {
-  /** The setting whose place is shown. */
-  path: string;
-  /** What is wrong, or `undefined`. */
-  problem: (config: Config) => string | undefined;
-}
+const ofRollouts = ({ algorithm, policy, rollout, train }: Config): Check[] => {
+  const isRl = train.mode === 'rl';
+  const { groupSize, maxEpisodeTokens, resampleZeroVariance } = rollout;
+  const { temperature } = policy.sampling;
+  const { cap: capSchema } = RolloutBlock.properties.resampleZeroVariance.properties;
+  return [
+    [
+      'rollout.groupSize',
+      isRl && groupSize < 2,
+      `${groupSize} leaves an episode nothing to be compared with, so every advantage is 0. Use at least 2.`,
+    ],
+    [
+      'policy.sampling.temperature',
+      isRl && temperature < leastTemperature,
+      `${temperature} makes all episodes of a group alike, so every advantage is 0. Use at least ${leastTemperature}.`,
+    ],
+    [
+      'algorithm.microBatchTokens',
+      algorithm.microBatchTokens < maxEpisodeTokens,
+      `${algorithm.microBatchTokens} cannot hold one episode of rollout.maxEpisodeTokens = ${maxEpisodeTokens}.`,
+    ],
+    [
+      'rollout.maxEpisodeTokens',
+      maxEpisodeTokens > policy.maxContextTokens,
+      `${maxEpisodeTokens} is more than policy.maxContextTokens = ${policy.maxContextTokens} can hold.`,
+    ],
+    [
+      'policy.maxTurnTokens',
+      policy.maxTurnTokens > maxEpisodeTokens,
+      `${policy.maxTurnTokens} is more than rollout.maxEpisodeTokens = ${maxEpisodeTokens} allows.`,
+    ],
+    [
+      'rollout.resampleZeroVariance.cap',
+      !resampleZeroVariance.enabled && !isDefault(capSchema, resampleZeroVariance.cap),
+      `${resampleZeroVariance.cap} has no effect while rollout.resampleZeroVariance.enabled is false. Leave it out, or enable it.`,
+    ],
+  ];
+};
 
-/** What one block's schema cannot see: settings that contradict others, and settings that would do nothing. */
-const combinations: readonly Combination[] = [
-  {
-    path: 'rollout.groupSize',
-    problem: ({ rollout, train }) =>
-      train.mode === 'rl' && rollout.groupSize < 2
-        ? `${rollout.groupSize} leaves an episode nothing to be compared with, so every advantage is 0. Use at least 2.`
-        : undefined,
-  },
-  {
-    path: 'policy.sampling.temperature',
-    problem: ({ policy, train }) =>
-      train.mode === 'rl' && policy.sampling.temperature < leastTemperature
-        ? `${policy.sampling.temperature} makes all episodes of a group alike, so every advantage is 0. Use at least ${leastTemperature}.`
-        : undefined,
-  },
-  {
-    path: 'model.quantizeBlockSize',
-    problem: ({ model }) =>
-      model.quantize === 'none' &&
-      !isDefault(ModelBlock.properties.quantizeBlockSize, model.quantizeBlockSize)
-        ? `${model.quantizeBlockSize} has no effect while model.quantize is none. Set that to 4bit, or leave this out.`
-        : undefined,
-  },
-  {
-    path: 'algorithm.kl.weight',
-    problem: ({ algorithm: { kl } }) =>
-      kl.kind === 'none' && kl.weight > 0
-        ? `${kl.weight} has no effect while algorithm.kl.kind is none. Use k1, k2 or k3, or weight 0.`
-        : undefined,
-  },
-  {
-    path: 'algorithm.kl.kind',
-    problem: ({ algorithm: { kl } }) =>
-      kl.kind !== 'none' && kl.weight === 0
-        ? `${kl.kind} costs a forward pass and has no effect while algorithm.kl.weight is 0. Use none, or a weight.`
-        : undefined,
-  },
-  {
-    path: 'algorithm.rewardScheme',
-    problem: ({ algorithm: { rewardScheme }, rewards }) =>
-      rewardScheme !== 'weighted' && rewards.length === 0
-        ? `${rewardScheme} combines several rewards, and the environment's own is the only one. List others under rewards, or use weighted.`
-        : undefined,
-  },
-  {
-    path: 'algorithm.rewardScheme',
-    problem: ({ algorithm: { rewardScheme, environmentWeight }, rewards }) => {
-      if (rewardScheme === 'weighted' || rewardScheme === 'normalised') return undefined;
-      const weight = [environmentWeight, ...rewards.map((reward) => reward.weight)].find(
-        (value) => value !== 0 && value !== 1,
-      );
-      return weight === undefined
-        ? undefined
-        : `${rewardScheme} computes the weights itself, so weight ${weight} would have no effect. Use 1, or 0 for a reward that is only logged, or scheme weighted or normalised.`;
-    },
-  },
-  {
-    path: 'algorithm.environmentWeight',
-    problem: ({ algorithm: { environmentWeight }, rewards, train }) =>
-      train.mode === 'rl' && environmentWeight === 0 && rewards.every(({ weight }) => weight === 0)
-        ? '0 leaves nothing to learn from: no reward has a weight. List one under rewards, or use 1.'
-        : undefined,
-  },
-  {
-    path: 'algorithm.microBatchTokens',
-    problem: ({ algorithm, rollout }) =>
-      algorithm.microBatchTokens < rollout.maxEpisodeTokens
-        ? `${algorithm.microBatchTokens} cannot hold one episode of rollout.maxEpisodeTokens = ${rollout.maxEpisodeTokens}.`
-        : undefined,
-  },
-  {
-    path: 'rollout.maxEpisodeTokens',
-    problem: ({ policy, rollout }) =>
-      rollout.maxEpisodeTokens > policy.maxContextTokens
-        ? `${rollout.maxEpisodeTokens} is more than policy.maxContextTokens = ${policy.maxContextTokens} can hold.`
-        : undefined,
-  },
-  {
-    path: 'policy.maxTurnTokens',
-    problem: ({ policy, rollout }) =>
-      policy.maxTurnTokens > rollout.maxEpisodeTokens
-        ? `${policy.maxTurnTokens} is more than rollout.maxEpisodeTokens = ${rollout.maxEpisodeTokens} allows.`
-        : undefined,
-  },
-  {
-    path: 'train.batchSize',
-    problem: ({ train }) =>
-      train.mode === 'rl' && !isDefault(TrainBlock.properties.batchSize, train.batchSize)
-        ? `${train.batchSize} has no effect in reinforcement learning, which trains on rollout.tasksPerStep x rollout.groupSize episodes. Leave it out.`
-        : undefined,
-  },
-  {
-    path: 'rollout.resampleZeroVariance.cap',
-    problem: ({ rollout: { resampleZeroVariance } }) =>
-      !resampleZeroVariance.enabled &&
-      !isDefault(
-        RolloutBlock.properties.resampleZeroVariance.properties.cap,
-        resampleZeroVariance.cap,
-      )
-        ? `${resampleZeroVariance.cap} has no effect while rollout.resampleZeroVariance.enabled is false. Leave it out, or enable it.`
-        : undefined,
-  },
-  {
-    path: 'train.warmupSteps',
-    problem: ({ algorithm, train }) => {
-      const steps = runLength({ train }).planned * (train.mode === 'rl' ? algorithm.epochs : 1);
-      return train.warmupSteps >= steps && train.warmupSteps > 0
-        ? `${train.warmupSteps} leaves nothing after the warm-up: the run has ${steps} optimiser steps. Use fewer.`
-        : undefined;
-    },
-  },
-  {
-    path: 'eval.samples',
-    problem: ({ eval: { samples, temperature } }) =>
-      samples > 1 && temperature === 0
-        ? `${samples} attempts at temperature 0 are all the same. Use 1, or an eval.temperature above 0.`
-        : undefined,
-  },
-  {
-    path: 'checkpoint.keepBest',
-    problem: ({ checkpoint, eval: { every } }) =>
-      checkpoint.keepBest && every === 0
-        ? 'true needs evaluations during training to choose by. Set eval.every, or keepBest: false.'
-        : undefined,
-  },
-  {
-    path: 'model.hfModelName',
-    problem: ({ model, policy }) =>
-      model.hfModelName !== undefined && policy.type === 'minimind'
-        ? `${JSON.stringify(model.hfModelName)} is not used by policy type minimind. Use policy.type huggingface, or give a folder that is there (model.path).`
-        : undefined,
-  },
-  {
-    path: 'datasets',
-    problem: ({ datasets, train }) =>
-      train.mode === 'sft' && datasets.some(({ weight }) => weight !== 1)
-        ? 'has weights, which have no effect in supervised training: it reads every conversation once a pass. Leave them out.'
-        : undefined,
-  },
-  {
-    path: 'dataset.evalSplit',
-    problem: ({ dataset }) =>
-      dataset.evalSplit === dataset.trainSplit
-        ? `"${dataset.evalSplit}" is also the split trained on, so its success rate would say nothing. Name another split.`
-        : undefined,
-  },
+const ofRewardsAndLoss = ({ algorithm, rewards, train }: Config): Check[] => {
+  const { environmentWeight, kl, rewardScheme } = algorithm;
+  const weights = rewards.map(({ weight }) => weight);
+  const computesWeights = rewardScheme !== 'weighted' && rewardScheme !== 'normalised';
+  const idleWeight = [environmentWeight, ...weights].find((value) => value !== 0 && value !== 1);
+  return [
+    [
+      'algorithm.kl.weight',
+      kl.kind === 'none' && kl.weight > 0,
+      `${kl.weight} has no effect while algorithm.kl.kind is none. Use k1, k2 or k3, or weight 0.`,
+    ],
+    [
+      'algorithm.kl.kind',
+      kl.kind !== 'none' && kl.weight === 0,
+      `${kl.kind} costs a forward pass and has no effect while algorithm.kl.weight is 0. Use none, or a weight.`,
+    ],
+    [
+      'algorithm.rewardScheme',
+      rewardScheme !== 'weighted' && rewards.length === 0,
+      `${rewardScheme} combines several rewards, and the environment's own is the only one. List others under rewards, or use weighted.`,
+    ],
+    [
+      'algorithm.rewardScheme',
+      computesWeights && idleWeight !== undefined,
+      `${rewardScheme} computes the weights itself, so weight ${idleWeight} would have no effect. Use 1, or 0 for a reward that is only logged, or scheme weighted or normalised.`,
+    ],
+    [
+      'algorithm.environmentWeight',
+      train.mode === 'rl' && environmentWeight === 0 && weights.every((weight) => weight === 0),
+      '0 leaves nothing to learn from: no reward has a weight. List one under rewards, or use 1.',
+    ],
+  ];
+};
+
+const ofTraining = ({ algorithm, checkpoint, eval: evaluation, train }: Config): Check[] => {
+  const isRl = train.mode === 'rl';
+  const steps = runLength({ train }).planned * (isRl ? algorithm.epochs : 1);
+  const { samples, temperature, every } = evaluation;
+  return [
+    [
+      'train.batchSize',
+      isRl && !isDefault(TrainBlock.properties.batchSize, train.batchSize),
+      `${train.batchSize} has no effect in reinforcement learning, which trains on rollout.tasksPerStep x rollout.groupSize episodes. Leave it out.`,
+    ],
+    [
+      'train.warmupSteps',
+      train.warmupSteps >= steps && train.warmupSteps > 0,
+      `${train.warmupSteps} leaves nothing after the warm-up: the run has ${steps} optimiser steps. Use fewer.`,
+    ],
+    [
+      'eval.samples',
+      samples > 1 && temperature === 0,
+      `${samples} attempts at temperature 0 are all the same. Use 1, or an eval.temperature above 0.`,
+    ],
+    [
+      'checkpoint.keepBest',
+      checkpoint.keepBest && every === 0,
+      'true needs evaluations during training to choose by. Set eval.every, or keepBest: false.',
+    ],
+  ];
+};
+
+const ofModelAndData = ({ dataset, datasets, model, policy, train }: Config): Check[] => [
+  [
+    'model.quantizeBlockSize',
+    model.quantize === 'none' &&
+      !isDefault(ModelBlock.properties.quantizeBlockSize, model.quantizeBlockSize),
+    `${model.quantizeBlockSize} has no effect while model.quantize is none. Set that to 4bit, or leave this out.`,
+  ],
+  [
+    'model.hfModelName',
+    model.hfModelName !== undefined && policy.type === 'minimind',
+    `${JSON.stringify(model.hfModelName)} is not used by policy type minimind. Use policy.type huggingface, or give a folder that is there (model.path).`,
+  ],
+  [
+    'datasets',
+    train.mode === 'sft' && datasets.some(({ weight }) => weight !== 1),
+    'has weights, which have no effect in supervised training: it reads every conversation once a pass. Leave them out.',
+  ],
+  [
+    'dataset.evalSplit',
+    dataset.evalSplit === dataset.trainSplit,
+    `"${dataset.evalSplit}" is also the split trained on, so its success rate would say nothing. Name another split.`,
+  ],
 ];
 
-/** Problems of a config whose blocks are each valid by themselves. */
-export function checkCombinations(config: Config, places: Places): readonly Problem[] {
-  const found = combinations.flatMap(({ path, problem }) => {
-    const text = problem(config);
-    return text === undefined ? [] : [{ path, text }];
-  });
-  const ofSandbox = sandboxProblems(config.sandbox).map(({ setting, text }) => ({
-    path: `sandbox.${setting}`,
-    text,
-  }));
-  return [...found, ...ofSandbox].map(({ path, text }) => {
+/**
+ * What one block's schema cannot see: settings that contradict others, and settings that would do nothing. Each block is
+ * valid by itself.
+ */
+export function checkCombinations(config: Config, places: Places): Problem[] {
+  const checks = [ofRollouts, ofRewardsAndLoss, ofTraining, ofModelAndData];
+  const found = [
+    ...checks.flatMap((check) => check(config)).filter(([, isWrong]) => isWrong),
+    ...sandboxProblems(config.sandbox).map(({ setting, text }): Check => [
+      `sandbox.${setting}`,
+      true,
+      text,
+    ]),
+  ];
+  return found.map(([path, , text]) => {
     const pointer = path.split('.').map(pointerStep).join('');
     return { location: placeOf(places, pointer).value, path, text };
   });
