@@ -1,8 +1,9 @@
-import type { Options, PositionalOptions } from 'yargs';
+import type { Options } from 'yargs';
 
+import type { JobContext } from '../jobs/job.ts';
 import type { Jobs } from '../jobs/jobs.ts';
-import type { Parsed } from './flags/flag.ts';
-import type { Io } from './io.ts';
+import { type Flags, type Parsed, switchFlag, type Values, valuesOf } from './flags/flag.ts';
+import { type Io, printer, writeJson } from './io.ts';
 
 /** What a command is given to run with. */
 export interface CommandContext {
@@ -13,20 +14,68 @@ export interface CommandContext {
 /** What follows the command's name, and what the whole line does. */
 export type Example = readonly [line: string, meaning: string];
 
-/** One command: what it accepts, and what it does with it. */
-export interface Command {
+type OptionTable = Readonly<Record<string, Options>>;
+
+interface Described {
   /** In the syntax of yargs, `eval [checkpoint]`. */
   name: string;
   describe: string;
   examples: Example[];
-  options: Readonly<Record<string, Options>>;
-  positionals?: Readonly<Record<string, PositionalOptions>>;
   /** Earlier names of its flags, accepted until 0.3, with the names they have now. */
   renamed?: Readonly<Record<string, string>>;
   /** Today's form of the words of a command line, where they are of an earlier one, accepted until 0.3. */
   wordsOfToday?(words: string[], flags: string[]): string[] | undefined;
+}
+
+/** One command: what it accepts, and what it does with it. */
+export interface Command extends Described {
+  options: OptionTable;
+  positionals: OptionTable;
   /** Returns the exit code. */
   run(parsed: Parsed, context: CommandContext): Promise<number>;
+}
+
+/** What a command runs with besides the values of its flags. */
+export interface Running extends CommandContext {
+  /** What every job is given. */
+  job: JobContext;
+  /** The command line as yargs read it. */
+  parsed: Parsed;
+}
+
+interface Declared<Positionals, Own> extends Described {
+  positionals?: Positionals;
+  flags?: Own;
+  /** The flags of a run file, which `prepare` reads. */
+  settings?: OptionTable;
+  /** Returns what `--json` prints; `ok: false` in it makes the exit code 1. */
+  run(values: Values<Positionals & Own>, running: Running): Promise<object>;
+}
+
+const noFlags = {};
+const jsonFlag = switchFlag('Print the result as JSON on stdout');
+
+const optionsOf = (flags: Flags): OptionTable =>
+  Object.fromEntries(Object.entries(flags).map(([name, { option }]) => [name, option]));
+
+/** A command whose flags are declared once, with how each is read. Every command has `--json`. */
+export function command<
+  Positionals extends Flags = typeof noFlags,
+  Own extends Flags = typeof noFlags,
+>({ positionals, flags, settings = {}, run, ...described }: Declared<Positionals, Own>): Command {
+  const all = { ...positionals, ...flags } as Positionals & Own;
+  return {
+    ...described,
+    positionals: optionsOf(positionals ?? {}),
+    options: { ...optionsOf(flags ?? {}), ...settings, json: jsonFlag.option },
+    run: async (parsed, { jobs, io }) => {
+      const json = parsed['json'] === true;
+      const job = { signal: io.signal, print: printer(io, json) };
+      const result = await run(valuesOf(all, parsed), { jobs, io, job, parsed });
+      if (json) writeJson(io, result);
+      return 'ok' in result && result.ok === false ? 1 : 0;
+    },
+  };
 }
 
 /** Commands under one name: `sandbox serve`, `sandbox doctor`. */

@@ -1,4 +1,4 @@
-import yargs, { type Argv } from 'yargs';
+import yargs, { type Argv, type PositionalOptions } from 'yargs';
 
 import { packageVersion } from '../core/package-root.ts';
 import { type Command, type CommandGroup, type MainOptions, wordOf } from './command.ts';
@@ -134,11 +134,13 @@ function withGroup(
 
 function withOptions(
   parser: Argv,
-  { options, positionals = {}, examples }: Command,
+  { options, positionals, examples }: Command,
   program: string,
 ): Argv {
   let built = parser;
-  for (const [name, option] of Object.entries(positionals)) built = built.positional(name, option);
+  for (const [name, option] of Object.entries(positionals)) {
+    built = built.positional(name, option as PositionalOptions);
+  }
   return built
     .options(options)
     .example(examples.map(([line, meaning]) => [`${program} ${line}`.trimEnd(), meaning]));

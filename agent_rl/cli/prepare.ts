@@ -6,8 +6,7 @@ import type { Override } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { packageRoot } from '../core/package-root.ts';
 import { overridesOf, setsOf } from './flags/config-flags.ts';
-import type { Parsed } from './flags/flag.ts';
-import { type Io, printer } from './io.ts';
+import type { Running } from './command.ts';
 
 /** The run file used when none is named. */
 const usualConfig = 'code_exec_grpo.yaml';
@@ -27,8 +26,7 @@ export interface PrepareOptions {
  * @throws AgentRlError as `prepareRun` does.
  */
 export async function prepare(
-  parsed: Parsed,
-  io: Io,
+  { parsed, job }: Running,
   { otherwise, fixed = [], logs = false }: PrepareOptions,
 ): Promise<JobOptions> {
   const named = parsed['config'];
@@ -40,11 +38,10 @@ export async function prepare(
     overrides: setsOf(parsed),
     flags: [...overridesOf(parsed), ...fixed],
   };
-  const prepared = await prepareRun(settings, io.signal);
-  const print = printer(io, parsed['json'] === true);
-  for (const warning of prepared.loaded.warnings) print(`Note: ${warning}`);
-  if (!logs) for (const note of shippedNotes(prepared.loaded)) print(note);
-  return { ...prepared, signal: io.signal, print };
+  const prepared = await prepareRun(settings, job.signal);
+  for (const warning of prepared.loaded.warnings) job.print(`Note: ${warning}`);
+  if (!logs) for (const note of shippedNotes(prepared.loaded)) job.print(note);
+  return { ...prepared, ...job };
 }
 
 /**
@@ -70,7 +67,11 @@ function configOfRun(folder: string): string {
  *
  * @param usual the one of `configs/` that is meant where there is no run either
  */
-export function configFor(folder: unknown, parsed: Parsed, usual = usualConfig): string {
+export function configFor(
+  folder: unknown,
+  { parsed }: Pick<Running, 'parsed'>,
+  usual = usualConfig,
+): string {
   const given = typeof folder === 'string' && folder !== '';
   return given && parsed['config'] === undefined
     ? configOfRun(folder)

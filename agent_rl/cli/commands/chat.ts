@@ -1,21 +1,10 @@
 import { existsSync } from 'node:fs';
 
-import type { Command } from '../command.ts';
+import { command } from '../command.ts';
 import { optionsWithout, refuseBoth, renamedModelFlags } from '../flags/config-flags.ts';
-import { textFlag, textOf } from '../flags/flag.ts';
-import { writeJson } from '../io.ts';
+import { type Flag, textFlag } from '../flags/flag.ts';
 import { configFor, prepare } from '../prepare.ts';
-
-const unused = [
-  'dataset-dir',
-  'train-split',
-  'eval-split',
-  'preview-tasks',
-  'async-rollout-workers',
-  'output',
-  'max-iterations',
-  'log-rollouts',
-];
+import { checkpointWord } from './eval.ts';
 
 /** `chat PROMPT [CHECKPOINT]` as it was before a chat was a conversation. */
 function wordsOfToday(words: string[], flags: string[]): string[] | undefined {
@@ -26,7 +15,12 @@ function wordsOfToday(words: string[], flags: string[]): string[] | undefined {
   return ['--prompt', prompt];
 }
 
-export const chat: Command = {
+const color: Flag<boolean | undefined> = {
+  option: { type: 'boolean', describe: 'Colours; by default when stdout is a terminal' },
+  read: (given) => (typeof given === 'boolean' ? given : undefined),
+};
+
+export const chat = command({
   name: 'chat [checkpoint]',
   describe: 'Talk to an agent, which has the tools of its run file',
   examples: [
@@ -37,42 +31,38 @@ export const chat: Command = {
       'One message, and the tokens of all that was written',
     ],
   ],
-  positionals: {
-    checkpoint: {
-      type: 'string',
-      describe: 'Run folder or checkpoint; the model of the run file otherwise',
-    },
-  },
-  options: {
+  positionals: { checkpoint: checkpointWord },
+  flags: {
     prompt: textFlag(
       'Say this alone, and show the transcript by where its tokens came from; without it, each line of the standard input is said: /reset, /exit',
     ),
-    color: { type: 'boolean', describe: 'Colours; by default when stdout is a terminal' },
-    ...optionsWithout(unused),
+    color,
   },
+  settings: optionsWithout([
+    'dataset-dir',
+    'train-split',
+    'eval-split',
+    'preview-tasks',
+    'async-rollout-workers',
+    'output',
+    'max-iterations',
+    'log-rollouts',
+  ]),
   renamed: renamedModelFlags,
   wordsOfToday,
-  run: async (parsed, { io, jobs }) => {
-    const { checkpoint, color } = parsed;
+  run: async ({ color: isColored, ...flags }, running) => {
+    const { io, jobs, parsed } = running;
     refuseBoth(parsed, 'checkpoint', 'model');
-    const prompt = textOf(parsed, 'prompt');
-    const json = parsed['json'] === true;
-    const job = await prepare(parsed, io, { otherwise: configFor(checkpoint, parsed) });
+    const job = await prepare(running, { otherwise: configFor(flags.checkpoint, running) });
+    const options = { ...job, ...flags, color: isColored ?? io.stdout.isTTY === true };
+    if (flags.prompt !== undefined) return jobs.chat(options);
     // Late: only a conversation reads lines.
     const { askLines } = await import('../ask-lines.ts');
-    const lines = prompt === undefined ? askLines(io, json) : undefined;
+    const lines = askLines(io, parsed['json'] === true);
     try {
-      const result = await jobs.chat({
-        ...job,
-        ...(prompt !== undefined && { prompt }),
-        ...(lines !== undefined && { ask: () => lines.next() }),
-        color: typeof color === 'boolean' ? color : io.stdout.isTTY === true,
-        ...(typeof checkpoint === 'string' ? { checkpoint } : {}),
-      });
-      if (json) writeJson(io, result);
+      return await jobs.chat({ ...options, ask: () => lines.next() });
     } finally {
-      lines?.close();
+      lines.close();
     }
-    return 0;
   },
-};
+});

@@ -1,19 +1,11 @@
-import type { Command } from '../command.ts';
-import { jsonFlag } from '../flags/flag.ts';
-import { printer, writeJson } from '../io.ts';
+import { command } from '../command.ts';
 
-export const doctor: Command = {
+export const doctor = command({
   name: 'doctor',
   describe: 'Say what this machine and this installation can do',
   examples: [
     ['', 'Devices, memory, sandboxes and optional packages'],
     ['--json', 'The same for a program; the exit code is 1 if something is broken'],
   ],
-  options: { json: jsonFlag },
-  run: async (parsed, { io, jobs }) => {
-    const json = parsed['json'] === true;
-    const report = await jobs.doctor({ print: printer(io, json) });
-    if (json) writeJson(io, report);
-    return report.ok ? 0 : 1;
-  },
-};
+  run: (_, { jobs, job }) => jobs.doctor(job),
+});

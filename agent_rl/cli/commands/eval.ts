@@ -1,20 +1,15 @@
-import type { Command } from '../command.ts';
+import { command } from '../command.ts';
 import { optionsWithout, refuseBoth, renamedModelFlags } from '../flags/config-flags.ts';
 import { textFlag } from '../flags/flag.ts';
-import { writeJson } from '../io.ts';
 import { configFor, prepare } from '../prepare.ts';
 
-const unused = [
-  'train-split',
-  'eval-split',
-  'preview-tasks',
-  'output',
-  'max-iterations',
-  'log-rollouts',
-];
+/** The checkpoint that a command takes in place of the model of a run file. */
+export const checkpointWord = textFlag(
+  'Run folder or checkpoint; the model of the run file otherwise',
+);
 
 /** `agent-rl eval` is named after what it does; `eval` itself is not a name to export. */
-export const evaluate: Command = {
+export const evaluate = command({
   name: 'eval [checkpoint]',
   describe: 'Attempt held-out tasks with a model or a checkpoint',
   examples: [
@@ -25,27 +20,20 @@ export const evaluate: Command = {
     ],
     ['--config my_run.yaml --model Qwen/Qwen3-0.6B', 'A model as it was before training'],
   ],
-  positionals: {
-    checkpoint: {
-      type: 'string',
-      describe: 'Run folder or checkpoint; the model of the run file otherwise',
-    },
-  },
-  options: {
-    split: textFlag('Split to attempt; dataset.evalSplit otherwise'),
-    ...optionsWithout(unused),
-  },
+  positionals: { checkpoint: checkpointWord },
+  flags: { split: textFlag('Split to attempt; dataset.evalSplit otherwise') },
+  settings: optionsWithout([
+    'train-split',
+    'eval-split',
+    'preview-tasks',
+    'output',
+    'max-iterations',
+    'log-rollouts',
+  ]),
   renamed: { ...renamedModelFlags, 'eval-split': 'split' },
-  run: async (parsed, { io, jobs }) => {
-    const { checkpoint, split } = parsed;
-    refuseBoth(parsed, 'checkpoint', 'model');
-    const job = await prepare(parsed, io, { otherwise: configFor(checkpoint, parsed) });
-    const result = await jobs.evaluate({
-      ...job,
-      ...(typeof checkpoint === 'string' ? { checkpoint } : {}),
-      ...(typeof split === 'string' ? { split } : {}),
-    });
-    if (parsed['json'] === true) writeJson(io, result);
-    return 0;
+  run: async (flags, running) => {
+    refuseBoth(running.parsed, 'checkpoint', 'model');
+    const otherwise = configFor(flags.checkpoint, running);
+    return running.jobs.evaluate({ ...(await prepare(running, { otherwise })), ...flags });
   },
-};
+});

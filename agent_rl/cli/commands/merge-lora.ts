@@ -1,9 +1,10 @@
-import type { Command } from '../command.ts';
-import { jsonFlag, textFlag, textsOf } from '../flags/flag.ts';
-import { adapterOption, modelOption, revisionOf, revisionOption } from '../flags/model-flags.ts';
-import { printer, writeJson } from '../io.ts';
+import { command } from '../command.ts';
+import { listFlag, requiredFlag, textFlag } from '../flags/flag.ts';
+import { modelFlag, revisionFlag } from '../flags/model-flags.ts';
 
-export const mergeLora: Command = {
+const adapterFlag = listFlag('Folder of an adapter as PEFT stores it; several are added up');
+
+export const mergeLora = command({
   name: 'merge-lora',
   describe: 'Add adapters to the weights of their model',
   examples: [
@@ -12,31 +13,20 @@ export const mergeLora: Command = {
       'The model that an adapter was trained on, with the adapter added',
     ],
   ],
-  options: {
-    model: modelOption,
-    revision: revisionOption,
-    adapter: {
-      ...adapterOption,
-      demandOption: true,
-      describe: 'Folder of an adapter as PEFT stores it; several are added up',
-    },
-    output: textFlag('New folder for the merged model', { demandOption: true }),
-    dtype: textFlag('How the weights are stored: F32, BF16 or F16', { default: 'F32' }),
-    json: jsonFlag,
+  flags: {
+    model: modelFlag,
+    revision: revisionFlag,
+    adapter: { ...adapterFlag, option: { ...adapterFlag.option, demandOption: true } },
+    output: requiredFlag('New folder for the merged model'),
+    dtype: textFlag('How the weights are stored: F32, BF16 or F16', 'F32'),
   },
   renamed: { 'base-model': 'model', 'lora-model': 'adapter', 'output-path': 'output' },
-  run: async (parsed, { io, jobs }) => {
-    const json = parsed['json'] === true;
-    const result = await jobs.mergeLora({
-      baseModel: String(parsed['model']),
-      ...revisionOf(parsed),
-      loraModels: textsOf(parsed['adapter']),
-      outputPath: String(parsed['output']),
-      dtype: String(parsed['dtype']),
-      signal: io.signal,
-      print: printer(io, json),
-    });
-    if (json) writeJson(io, result);
-    return 0;
-  },
-};
+  run: ({ model, adapter, output, ...flags }, { jobs, job }) =>
+    jobs.mergeLora({
+      ...flags,
+      baseModel: model,
+      loraModels: adapter,
+      outputPath: output,
+      ...job,
+    }),
+});

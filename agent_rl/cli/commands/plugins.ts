@@ -4,10 +4,9 @@ import type { PluginDescription } from '../../compose/plugins/describe-plugins.t
 import type { LoadedConfig, PluginRequest } from '../../config/index.ts';
 import { nearestName } from '../../config/checks/nearest-name.ts';
 import { AgentRlError } from '../../core/errors.ts';
-import type { Command } from '../command.ts';
+import { command } from '../command.ts';
 import { configOptions, overridesOf, setsOf } from '../flags/config-flags.ts';
-import type { Parsed } from '../flags/flag.ts';
-import { printer, writeJson } from '../io.ts';
+import { type Parsed, textFlag } from '../flags/flag.ts';
 
 /** The config, when one is named. @throws AgentRlError `CONFIG_INVALID`, also for `--set` without a config to change */
 async function configOf(parsed: Parsed): Promise<LoadedConfig | undefined> {
@@ -55,7 +54,7 @@ function named(all: readonly PluginDescription[], name: string): PluginDescripti
   );
 }
 
-export const plugins: Command = {
+export const plugins = command({
   name: 'plugins [name]',
   describe: 'List what a run file can name: tools, environments, policies, rewards, call formats',
   examples: [
@@ -64,33 +63,28 @@ export const plugins: Command = {
     ['--plugin ./my-tools.ts', 'With those of a file of your own'],
     ['--json', 'Everything, with JSON schemas'],
   ],
-  positionals: { name: { type: 'string', describe: 'Plugin whose settings to show' } },
-  options: Object.fromEntries(
-    Object.entries(configOptions).filter(([name]) =>
-      ['config', 'set', 'plugin', 'json'].includes(name),
-    ),
+  positionals: { name: textFlag('Plugin whose settings to show') },
+  settings: Object.fromEntries(
+    Object.entries(configOptions).filter(([name]) => ['config', 'set', 'plugin'].includes(name)),
   ),
-  run: async (parsed, { io }) => {
+  run: async ({ name }, { job: { signal, print }, parsed }) => {
     // Late, so that `--help` does not load every plugin.
     const { builtinPlugins } = await import('../../compose/plugins/builtin-plugins.ts');
     const { describePlugins } = await import('../../compose/plugins/describe-plugins.ts');
     const { loadPlugins } = await import('../../compose/plugins/plugin-loader.ts');
     const { choosePlugins } = await import('../../compose/plugins/choose-plugins.ts');
     const { pluginListText, pluginText } = await import('../plugin-text.ts');
-    const json = parsed['json'] === true;
     const loaded = await configOf(parsed);
     const requests = await requestsOf(parsed, loaded);
-    const all = await loadPlugins(requests, builtinPlugins(), { signal: io.signal });
-    const { name } = parsed;
+    const all = await loadPlugins(requests, builtinPlugins(), { signal });
     const described = describePlugins(all);
-    const known = typeof name === 'string' ? named(described, name) : described;
+    const known = name === undefined ? described : named(described, name);
     // Listed before the config is checked: whoever named what does not exist sees what does.
-    if (!json) {
-      const one = known.map(pluginText).join('\n\n');
-      printer(io, false)(typeof name === 'string' ? one : pluginListText(known, 'agent-rl'));
+    if (parsed['json'] !== true) {
+      const text = known.map(pluginText).join('\n\n');
+      print(name === undefined ? pluginListText(known, 'agent-rl') : text);
     }
     if (loaded !== undefined) choosePlugins(loaded, all);
-    if (json) writeJson(io, known);
-    return 0;
+    return known;
   },
-};
+});

@@ -1,44 +1,39 @@
 import { trainingJob } from '../../jobs/jobs.ts';
 import type { Override } from '../../config/index.ts';
-import type { Command, CommandContext } from '../command.ts';
+import { type Command, command } from '../command.ts';
 import { configOptions, renamedConfigFlags } from '../flags/config-flags.ts';
-import { type Parsed, switchFlag } from '../flags/flag.ts';
-import { writeJson } from '../io.ts';
+import { type Flag, switchFlag } from '../flags/flag.ts';
 import { configFor, prepare } from '../prepare.ts';
 
-const options: Command['options'] = {
-  resume: {
+const resume: Flag<string | undefined> = {
+  option: {
     type: 'string',
     describe: 'Run folder to resume; the newest run when none is named',
   },
-  'dry-run': switchFlag('Check everything, print the plan and stop'),
-  ...configOptions,
+  read: (given) => (typeof given === 'string' ? given || 'newest' : undefined),
 };
 
-interface Preset {
+interface Preset extends Pick<Command, 'name' | 'describe' | 'examples'> {
   /** Run file of `configs/` when none is named. */
   usual?: string;
   fixed?: readonly Override[];
 }
 
-async function run(
-  parsed: Parsed,
-  { io, jobs }: CommandContext,
-  { usual, fixed = [] }: Preset = {},
-): Promise<number> {
-  const { resume } = parsed;
-  const otherwise = configFor(resume, parsed, usual);
-  const job = await prepare(parsed, io, { otherwise, fixed, logs: true });
-  const result = await jobs[trainingJob(job.loaded.config)]({
-    ...job,
-    dryRun: parsed['dry-run'] === true,
-    ...(typeof resume === 'string' ? { resume: resume === '' ? 'newest' : resume } : {}),
+const trainingCommand = ({ usual, fixed = [], ...described }: Preset): Command =>
+  command({
+    ...described,
+    flags: { resume, 'dry-run': switchFlag('Check everything, print the plan and stop') },
+    settings: configOptions,
+    renamed: renamedConfigFlags,
+    run: async (flags, running) => {
+      const folder = running.parsed['resume'];
+      const otherwise = configFor(folder, running, usual);
+      const job = await prepare(running, { otherwise, fixed, logs: true });
+      return running.jobs[trainingJob(job.loaded.config)]({ ...job, ...flags });
+    },
   });
-  if (parsed['json'] === true) writeJson(io, result);
-  return 0;
-}
 
-export const train: Command = {
+const asTrain = {
   name: 'train',
   describe: 'Train a policy by reinforcement learning, or on demonstrations if train.mode is sft',
   examples: [
@@ -46,28 +41,19 @@ export const train: Command = {
     ['--config my_run.yaml --set rollout.groupSize=16', 'Train with another setting'],
     ['--resume runs/my-run', 'Resume a run'],
   ],
-  options,
-  renamed: renamedConfigFlags,
-  run: async (parsed, context) => run(parsed, context),
-};
+} satisfies Preset;
 
-/** `train` for a program of its own, which has a run file of its own. */
-export const trainFrom = (usual: string): Command => ({
-  ...train,
-  run: async (parsed, context) => run(parsed, context, { usual }),
-});
+/** `train` with another run file of `configs/` when none is named, for a program of its own. */
+export const trainFrom = (usual: string): Command => trainingCommand({ ...asTrain, usual });
 
-export const sft: Command = {
+export const train = trainingCommand(asTrain);
+
+export const sft = trainingCommand({
   name: 'sft',
   describe: 'Train a policy on demonstrations (supervised fine-tuning)',
   examples: [
     ['--config my_sft.yaml', 'Train on the conversations of dataset.dir'],
     ['--config my_sft.yaml --max-iterations 50', 'Stop after 50 updates'],
   ],
-  options,
-  renamed: renamedConfigFlags,
-  run: async (parsed, context) =>
-    run(parsed, context, {
-      fixed: [{ source: 'agent-rl sft', path: 'train.mode', value: 'sft' }],
-    }),
-};
+  fixed: [{ source: 'agent-rl sft', path: 'train.mode', value: 'sft' }],
+});

@@ -1,13 +1,10 @@
-import type { LocalSandboxType } from '../../jobs/machine/local-sandbox-type.ts';
-import type { VerifyDatasetOptions } from '../../jobs/data/verify-dataset-options.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { namedOrShipped } from '../../core/package-root.ts';
-import type { Command } from '../command.ts';
-import { jsonFlag, numberFlag, numberOf, type Parsed, textFlag, textOf } from '../flags/flag.ts';
-import { localSandboxTypes } from '../flags/sandbox-flags.ts';
-import { printer, writeJson } from '../io.ts';
+import { localSandboxTypes } from '../../jobs/machine/local-sandbox-type.ts';
+import { command } from '../command.ts';
+import { choiceFlag, numberFlag, type Parsed, requiredFlag, textFlag } from '../flags/flag.ts';
 
-export const verifyDataset: Command = {
+export const verifyDataset = command({
   name: 'verify-dataset',
   describe: 'Check a dataset: reference solutions against their tests, answers against documents',
   examples: [
@@ -18,35 +15,31 @@ export const verifyDataset: Command = {
       'Look for the answers of search tasks in their documents',
     ],
   ],
-  options: {
-    dataset: textFlag('JSONL file of tasks', { demandOption: true }),
+  flags: {
+    dataset: requiredFlag('JSONL file of tasks'),
     format: textFlag('code (the default), humaneval, mbpp, search, mixed or plain'),
     documents: textFlag('Search tasks: JSONL file of the corpus'),
-    'sandbox-type': {
-      choices: localSandboxTypes,
-      requiresArg: true,
-      describe: 'Code tasks: sandbox for the reference solutions; the strongest here otherwise',
-    },
+    'sandbox-type': choiceFlag(
+      'Code tasks: sandbox for the reference solutions; the strongest here otherwise',
+      localSandboxTypes,
+    ),
     'sandbox-python': textFlag('Code tasks: Python of the native sandbox'),
-    'sandbox-workers': numberFlag('Code tasks: programs run at once'),
-    json: jsonFlag,
+    'sandbox-workers': numberFlag('Code tasks: programs run at once', {
+      from: 1,
+      to: 256,
+      whole: true,
+    }),
   },
-  run: async (parsed, { io, jobs }) => {
-    const json = parsed['json'] === true;
-    const [format, documents] = [textOf(parsed, 'format'), textOf(parsed, 'documents')];
-    refuseIdle(parsed, format);
-    const result = await jobs.verifyDataset({
-      dataset: namedOrShipped(String(parsed['dataset'])),
-      signal: io.signal,
-      print: printer(io, json),
-      ...(format !== undefined && { format }),
+  run: ({ dataset, documents, ...flags }, { jobs, job, parsed }) => {
+    refuseIdle(parsed, flags.format);
+    return jobs.verifyDataset({
+      ...flags,
+      dataset: namedOrShipped(dataset),
       ...(documents !== undefined && { documents: namedOrShipped(documents) }),
-      ...sandboxOf(parsed),
+      ...job,
     });
-    if (json) writeJson(io, result);
-    return result.ok ? 0 : 1;
   },
-};
+});
 
 const ofCode = ['sandbox-type', 'sandbox-python', 'sandbox-workers'] as const;
 
@@ -68,17 +61,4 @@ function refuseIdle(parsed: Parsed, format = 'code'): void {
     'CONFIG_INVALID',
     `${flags}: no effect on ${format} tasks. Leave ${idle.length === 1 ? 'it' : 'them'} out.`,
   );
-}
-
-/** @throws AgentRlError `CONFIG_INVALID` */
-function sandboxOf(
-  parsed: Parsed,
-): Pick<VerifyDatasetOptions, 'sandboxType' | 'sandboxPython' | 'sandboxWorkers'> {
-  const [type, python] = [textOf(parsed, 'sandbox-type'), textOf(parsed, 'sandbox-python')];
-  const workers = numberOf(parsed, 'sandbox-workers', { from: 1, to: 256, whole: true });
-  return {
-    ...(type !== undefined && { sandboxType: type as LocalSandboxType }),
-    ...(python !== undefined && { sandboxPython: python }),
-    ...(workers !== undefined && { sandboxWorkers: workers }),
-  };
 }

@@ -5,50 +5,104 @@ import { AgentRlError } from '../../core/errors.ts';
 /** What yargs parsed. */
 export type Parsed = Readonly<Record<string, unknown>>;
 
+/** One flag: how yargs declares it, and how its value is read. */
+export interface Flag<Value> {
+  option: Options;
+  /** @throws AgentRlError `CONFIG_INVALID` for a value that is not allowed */
+  read: (given: unknown, name: string) => Value;
+}
+
+export type Flags = Readonly<Record<string, Flag<unknown>>>;
+
+type Camel<Name extends string> = Name extends `${infer First}-${infer Rest}`
+  ? `${First}${Capitalize<Camel<Rest>>}`
+  : Name;
+
+type ValueOf<One> = One extends Flag<infer Value> ? Value : never;
+
+type Optional<Declared> = {
+  [Name in keyof Declared & string]: undefined extends ValueOf<Declared[Name]> ? Name : never;
+}[keyof Declared & string];
+
+/** The values of flags by their names in camel case; one that was not given is absent. */
+export type Values<Declared> = {
+  [Name in Exclude<keyof Declared & string, Optional<Declared>> as Camel<Name>]: ValueOf<
+    Declared[Name]
+  >;
+} & {
+  [Name in Optional<Declared> as Camel<Name>]?: Exclude<ValueOf<Declared[Name]>, undefined>;
+};
+
+const camel = (name: string): string =>
+  name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/** @throws AgentRlError `CONFIG_INVALID` for a value that is not allowed */
+export const valuesOf = <Declared extends Flags>(
+  flags: Declared,
+  parsed: Parsed,
+): Values<Declared> =>
+  Object.fromEntries(
+    Object.entries(flags)
+      .map(([name, { read }]) => [camel(name), read(parsed[name], name)] as const)
+      .filter(([, value]) => value !== undefined),
+  ) as Values<Declared>;
+
+/** An empty text counts as not given. */
+const textOf = (given: unknown): string | undefined =>
+  typeof given === 'string' && given !== '' ? given : undefined;
+
 /** A flag with a text. */
-export const textFlag = (describe: string, more: Options = {}): Options => ({
-  type: 'string',
-  requiresArg: true,
-  describe,
-  ...more,
+export function textFlag(describe: string): Flag<string | undefined>;
+export function textFlag(describe: string, value: string): Flag<string>;
+export function textFlag(describe: string, value?: string): Flag<string | undefined> {
+  const option: Options = { type: 'string', requiresArg: true, describe };
+  if (value === undefined) return { option, read: textOf };
+  return { option: { ...option, default: value }, read: String };
+}
+
+/** A flag with a text that must be given. */
+export const requiredFlag = (describe: string): Flag<string> => ({
+  option: { type: 'string', requiresArg: true, describe, demandOption: true },
+  read: String,
 });
 
-/** A flag that may be given again and again, once for each text. */
-export const listFlag = (describe: string, more: Options = {}): Options => ({
-  type: 'string',
-  array: true,
-  nargs: 1,
-  describe,
-  ...more,
-});
-
-/** A flag with a number. It is read as text, so that a message can show what was written; see `numberOf`. */
-export const numberFlag = (describe: string, value?: number): Options => ({
-  type: 'number',
-  string: true,
-  requiresArg: true,
-  describe,
-  ...(value !== undefined && { default: value }),
-});
-
-/** A flag without a value. */
-export const switchFlag = (describe: string, value = false): Options => ({
-  type: 'boolean',
-  default: value,
-  describe,
-});
-
-export const jsonFlag = switchFlag('Print the result as JSON on stdout');
-
-/** The value of a flag with a text; absent where it was not given or is empty. */
-export function textOf(parsed: Parsed, flag: string): string | undefined {
-  const value = parsed[flag];
-  return typeof value === 'string' && value !== '' ? value : undefined;
+/** A flag with one of several words. */
+export function choiceFlag<Word extends string>(
+  describe: string,
+  choices: readonly Word[],
+): Flag<Word | undefined>;
+export function choiceFlag<Word extends string>(
+  describe: string,
+  choices: readonly Word[],
+  value: Word,
+): Flag<Word>;
+export function choiceFlag<Word extends string>(
+  describe: string,
+  choices: readonly Word[],
+  value?: Word,
+): Flag<Word | undefined> {
+  const option = { choices, requiresArg: true, describe };
+  return {
+    option: value === undefined ? option : { ...option, default: value },
+    read: (given) => given as Word | undefined,
+  };
 }
 
 /** The values of a flag that may be given again and again. */
-export const textsOf = (value: unknown): string[] =>
-  Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+export const textsOf = (given: unknown): string[] =>
+  Array.isArray(given) ? given.filter((item) => typeof item === 'string') : [];
+
+/** A flag that may be given again and again, once for each text. */
+export const listFlag = (describe: string): Flag<string[]> => ({
+  option: { type: 'string', array: true, nargs: 1, describe },
+  read: textsOf,
+});
+
+/** A flag without a value. */
+export const switchFlag = (describe: string, value = false): Flag<boolean> => ({
+  option: { type: 'boolean', default: value, describe },
+  read: (given) => given === true,
+});
 
 export interface NumberRange {
   from: number;
@@ -59,15 +113,32 @@ export interface NumberRange {
   above?: boolean;
 }
 
-/**
- * The number of a flag made by `numberFlag`, its default included; absent where there is neither.
- *
- * @throws AgentRlError `CONFIG_INVALID` when it is not in the range.
- */
-export function numberOf(parsed: Parsed, flag: string, range: NumberRange): number | undefined {
-  const given = parsed[flag];
-  if (given === undefined) return undefined;
-  const text = typeof given === 'number' ? String(given) : (given as string);
+/** How yargs declares a number: it is read as text, so that a message can show what was written. */
+export const numberOption = (describe: string): Options => ({
+  type: 'number',
+  string: true,
+  requiresArg: true,
+  describe,
+});
+
+/** A flag with a number. */
+export function numberFlag(describe: string, range: NumberRange): Flag<number | undefined>;
+export function numberFlag(describe: string, range: NumberRange, value: number): Flag<number>;
+export function numberFlag(
+  describe: string,
+  range: NumberRange,
+  value?: number,
+): Flag<number | undefined> {
+  const option = numberOption(describe);
+  return {
+    option: value === undefined ? option : { ...option, default: value },
+    read: (given, name) => (given === undefined ? undefined : numberIn(range, given, name)),
+  };
+}
+
+/** @throws AgentRlError `CONFIG_INVALID` when it is not in the range */
+export function numberIn(range: NumberRange, given: unknown, name: string): number {
+  const text = String(given);
   const { from, to = Infinity, whole = false, above = false } = range;
   const value = text.trim() === '' ? Number.NaN : Number(text);
   const counts = whole ? Number.isSafeInteger(value) : Number.isFinite(value);
@@ -76,10 +147,11 @@ export function numberOf(parsed: Parsed, flag: string, range: NumberRange): numb
   const allowed = to === Infinity ? lowest : `${lowest} to ${to}`;
   throw new AgentRlError(
     'CONFIG_INVALID',
-    `--${flag} is "${text}"; expected a ${whole ? 'whole ' : ''}number ${allowed}.`,
+    `--${name} is "${text}"; expected a ${whole ? 'whole ' : ''}number ${allowed}.`,
   );
 }
 
-/** The same for a flag that has a default. */
-export const numberGiven = (parsed: Parsed, flag: string, range: NumberRange): number =>
-  numberOf(parsed, flag, range) as number;
+/** A whole number from 1. */
+export const count = { from: 1, whole: true };
+/** A seed, or a size that may be 0. */
+export const countOrZero = { from: 0, whole: true };

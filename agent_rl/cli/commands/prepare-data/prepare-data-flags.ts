@@ -1,39 +1,45 @@
 import { join } from 'node:path';
 
-import type { Options } from 'yargs';
-
 import { splitBys } from '../../../../dataset/prepare/split/split-questions.ts';
-import { jsonFlag, listFlag, numberFlag, switchFlag, textFlag } from '../../flags/flag.ts';
+import {
+  choiceFlag,
+  count,
+  countOrZero,
+  listFlag,
+  numberFlag,
+  requiredFlag,
+  switchFlag,
+  textFlag,
+} from '../../flags/flag.ts';
 
 /** The flags of `agent-rl prepare-data`. */
-export const prepareDataFlags: Readonly<Record<string, Options>> = {
-  output: textFlag('Folder for documents, passages, both splits and the report', {
-    demandOption: true,
-  }),
+export const prepareDataFlags = {
+  output: requiredFlag('Folder for documents, passages, both splits and the report'),
   overwrite: switchFlag('Replace the files of an earlier run in the output folder'),
   format: textFlag('medquad, hotpotqa, records or urls; found from the files by default'),
   column: listFlag('What a column holds, as FIELD=COLUMN: --column question=query'),
   'url-column': textFlag('Column with the addresses of the documents'),
   'keep-columns': textFlag('Columns to keep in the metadata of the tasks, separated by commas'),
-  'max-records': numberFlag('Stop after this many records'),
+  'max-records': numberFlag('Stop after this many records', count),
   'skip-invalid': switchFlag('Leave out records that cannot be read, and report them'),
   tokenizer: textFlag('Folder with the tokenizer.json that counts tokens; the starter model’s'),
-  'chunk-tokens': numberFlag('Most tokens in a passage', 256),
-  'chunk-overlap': numberFlag('Tokens that a passage repeats from the one before', 0),
-  'near-duplicates': numberFlag('Keep one of several passages this similar; 1: same words', 0.85),
-  'eval-share': numberFlag('Fraction of the questions to hold out', 0.1),
-  'split-by': textFlag('passage: no passage is in both splits; document: no document is', {
-    default: 'passage',
-    choices: splitBys,
-  }),
-  seed: numberFlag('Seed of the choice of what is held out', 42),
-  'cache-dir': textFlag('Folder of downloaded files and pages', {
-    default: join('.cache', 'prepare-data'),
-  }),
+  'chunk-tokens': numberFlag('Most tokens in a passage', { from: 16, whole: true }, 256),
+  'chunk-overlap': numberFlag('Tokens that a passage repeats from the one before', countOrZero, 0),
+  'near-duplicates': numberFlag(
+    'Keep one of several passages this similar; 1: same words',
+    { from: 0.5, to: 1 },
+    0.85,
+  ),
+  'eval-share': numberFlag('Fraction of the questions to hold out', { from: 0, to: 1 }, 0.1),
+  'split-by': choiceFlag(
+    'passage: no passage is in both splits; document: no document is',
+    splitBys,
+    'passage',
+  ),
+  seed: numberFlag('Seed of the choice of what is held out', countOrZero, 42),
+  'cache-dir': textFlag('Folder of downloaded files and pages', join('.cache', 'prepare-data')),
   'hub-url': textFlag('Hub of datasets; HF_ENDPOINT, or https://huggingface.co'),
-  revision: textFlag('Branch, tag or commit of a dataset on the hub', {
-    default: 'refs/convert/parquet',
-  }),
+  revision: textFlag('Branch, tag or commit of a dataset on the hub', 'refs/convert/parquet'),
   'hub-config': textFlag('Configuration of a dataset that has several'),
   'hub-split': textFlag('Splits to read, separated by commas; all by default'),
   crawl: switchFlag('Fetch the texts of the documents from their addresses'),
@@ -43,13 +49,24 @@ export const prepareDataFlags: Readonly<Record<string, Options>> = {
     'Do not fetch what is in the cache; --no-skip-existing fetches anew',
     true,
   ),
-  'batch-size': numberFlag('Pages between two lines of progress', 100),
-  'requests-per-second': numberFlag('Most requests a second to one host', 1),
-  concurrency: numberFlag('Hosts asked at once', 8),
-  'page-timeout': numberFlag('Seconds that one attempt may take', 30),
-  'page-deadline': numberFlag('Seconds that a page may take, retries and waiting included', 180),
-  'max-retries': numberFlag('Further attempts after 429, 5xx and broken connections', 3),
-  'max-page-mb': numberFlag('Largest page, in MB', 5),
+  'batch-size': numberFlag('Pages between two lines of progress', count, 100),
+  'requests-per-second': numberFlag(
+    'Most requests a second to one host',
+    { from: 0.01, to: 1000 },
+    1,
+  ),
+  concurrency: numberFlag('Hosts asked at once', { from: 1, to: 256, whole: true }, 8),
+  'page-timeout': numberFlag('Seconds that one attempt may take', { from: 0.05, to: 3600 }, 30),
+  'page-deadline': numberFlag(
+    'Seconds that a page may take, retries and waiting included',
+    { from: 0.05, to: 86_400 },
+    180,
+  ),
+  'max-retries': numberFlag(
+    'Further attempts after 429, 5xx and broken connections',
+    { from: 0, to: 20, whole: true },
+    3,
+  ),
+  'max-page-mb': numberFlag('Largest page, in MB', { from: 0.001, to: 100 }, 5),
   'allow-private': switchFlag('Fetch private and loopback addresses too'),
-  json: jsonFlag,
 };

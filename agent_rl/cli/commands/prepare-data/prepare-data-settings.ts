@@ -9,15 +9,18 @@ import {
   type SourceFormat,
   sourceFormats,
 } from '../../../../dataset/prepare/readers/read-source.ts';
-import { numberGiven, numberOf, type Parsed, textOf } from '../../flags/flag.ts';
+import { numberIn, type Values } from '../../flags/flag.ts';
+import type { prepareDataFlags } from './prepare-data-flags.ts';
+
+type Given = Values<typeof prepareDataFlags>;
 
 const invalid = (message: string): AgentRlError => new AgentRlError('CONFIG_INVALID', message);
 
 /** @throws AgentRlError `CONFIG_INVALID` */
-function formatOf(parsed: Parsed): SourceFormat | undefined {
-  const given = textOf(parsed, 'format');
+function formatOf({ format: given }: Given): { format?: SourceFormat } {
+  if (given === undefined) return {};
   const format = sourceFormats.find((known) => known === given);
-  if (given === undefined || format !== undefined) return format;
+  if (format !== undefined) return { format };
   throw invalid(`--format ${given} is unknown. Known formats: ${sourceFormats.join(', ')}.`);
 }
 
@@ -26,8 +29,7 @@ function formatOf(parsed: Parsed): SourceFormat | undefined {
  *
  * @throws AgentRlError `CONFIG_INVALID`
  */
-function columnsOf(parsed: Parsed): ColumnMap {
-  const given = (Array.isArray(parsed['column']) ? parsed['column'] : []).map(String);
+function columnsOf({ column: given, urlColumn: url, keepColumns }: Given): ColumnMap {
   const pairs = given.map((pair) => {
     const at = pair.indexOf('=');
     const field = mappable.find((known) => known === pair.slice(0, Math.max(0, at)));
@@ -39,77 +41,64 @@ function columnsOf(parsed: Parsed): ColumnMap {
     }
     return [field, column] as const;
   });
-  const url = textOf(parsed, 'url-column');
-  const keep = textOf(parsed, 'keep-columns');
-  return {
-    ...Object.fromEntries(pairs),
-    ...(url === undefined ? {} : { url }),
-    ...(keep === undefined ? {} : { keep: keep.split(',').map((name) => name.trim()) }),
-  };
+  const keep = keepColumns?.split(',').map((name) => name.trim());
+  return { ...Object.fromEntries(pairs), ...(url && { url }), ...(keep && { keep }) };
 }
 
 /** @throws AgentRlError `CONFIG_INVALID` */
-function crawlOf(parsed: Parsed, cacheDir: string): CrawlSettings | undefined {
-  if (parsed['crawl'] !== true) return undefined;
-  const contact = textOf(parsed, 'contact')?.trim() ?? '';
+function crawlOf(given: Given): { crawl?: CrawlSettings } {
+  if (!given.crawl) return {};
+  const { cacheDir, requestsPerSecond, concurrency, batchSize, skipExisting } = given;
+  const contact = given.contact?.trim() ?? '';
   if (!/@|^https?:\/\//.test(contact) || /[\r\n()]/.test(contact)) {
     throw invalid(
       `--contact is ${JSON.stringify(contact)}; --crawl needs a mail address or a page there, so that hosts can tell who is asking: --contact you@example.org.`,
     );
   }
-  return {
-    contentDir: textOf(parsed, 'content-dir') ?? join(cacheDir, 'content'),
+  const crawl = {
+    contentDir: given.contentDir ?? join(cacheDir, 'content'),
     cacheDir,
     userAgent: `agent_rl/${packageVersion()} (prepare-data; +${contact})`,
-    requestsPerSecond: numberGiven(parsed, 'requests-per-second', { from: 0.01, to: 1000 }),
-    concurrency: numberGiven(parsed, 'concurrency', { from: 1, to: 256, whole: true }),
-    batchSize: numberGiven(parsed, 'batch-size', { from: 1, whole: true }),
-    skipExisting: parsed['skip-existing'] !== false,
-    pageTimeoutS: numberGiven(parsed, 'page-timeout', { from: 0.05, to: 3600 }),
-    pageDeadlineS: numberGiven(parsed, 'page-deadline', { from: 0.05, to: 86_400 }),
-    maxRetries: numberGiven(parsed, 'max-retries', { from: 0, to: 20, whole: true }),
-    maxPageBytes: Math.round(1e6 * numberGiven(parsed, 'max-page-mb', { from: 0.001, to: 100 })),
-    allowPrivate: parsed['allow-private'] === true,
+    requestsPerSecond,
+    concurrency,
+    batchSize,
+    skipExisting,
+    pageTimeoutS: given.pageTimeout,
+    pageDeadlineS: given.pageDeadline,
+    maxRetries: given.maxRetries,
+    maxPageBytes: Math.round(1e6 * given.maxPageMb),
+    allowPrivate: given.allowPrivate,
   };
+  return { crawl };
 }
 
 /** @throws AgentRlError `CONFIG_INVALID`, naming the flag. */
-export function settingsOf(parsed: Parsed): Omit<PrepareDataOptions, 'signal' | 'print'> {
-  const cacheDir = String(parsed['cache-dir']);
-  const format = formatOf(parsed);
-  const crawl = crawlOf(parsed, cacheDir);
-  const hubUrl =
-    textOf(parsed, 'hub-url') ?? process.env['HF_ENDPOINT'] ?? 'https://huggingface.co';
-  const config = textOf(parsed, 'hub-config');
-  const splits = textOf(parsed, 'hub-split')?.split(',');
-  const maxRecords = numberOf(parsed, 'max-records', { from: 1, whole: true });
-  const chunkTokens = numberGiven(parsed, 'chunk-tokens', { from: 16, whole: true });
+export function settingsOf(given: Given): Omit<PrepareDataOptions, 'source' | 'signal' | 'print'> {
+  const { overwrite, skipInvalid, maxRecords, chunkTokens, splitBy, evalShare, seed } = given;
+  const hubUrl = given.hubUrl ?? process.env['HF_ENDPOINT'] ?? 'https://huggingface.co';
+  const splits = given.hubSplit?.split(',');
+  const overlap = { from: 0, to: chunkTokens - 1, whole: true };
   return {
-    source: String(parsed['source']),
-    outputDir: String(parsed['output']),
-    overwrite: parsed['overwrite'] === true,
-    columns: columnsOf(parsed),
-    skipInvalid: parsed['skip-invalid'] === true,
-    tokenizer: textOf(parsed, 'tokenizer') ?? join(packageRoot(), 'model', 'starter'),
+    outputDir: given.output,
+    overwrite,
+    columns: columnsOf(given),
+    skipInvalid,
+    tokenizer: given.tokenizer ?? join(packageRoot(), 'model', 'starter'),
     chunkTokens,
-    chunkOverlap: numberGiven(parsed, 'chunk-overlap', {
-      from: 0,
-      to: chunkTokens - 1,
-      whole: true,
-    }),
-    nearDuplicateThreshold: numberGiven(parsed, 'near-duplicates', { from: 0.5, to: 1 }),
-    splitBy: parsed['split-by'] === 'document' ? 'document' : 'passage',
-    evalShare: numberGiven(parsed, 'eval-share', { from: 0, to: 1 }),
-    seed: numberGiven(parsed, 'seed', { from: 0, whole: true }),
-    cacheDir,
+    chunkOverlap: numberIn(overlap, given.chunkOverlap, 'chunk-overlap'),
+    nearDuplicateThreshold: given.nearDuplicates,
+    splitBy,
+    evalShare,
+    seed,
+    cacheDir: given.cacheDir,
     hub: {
       hubUrl: hubUrl.replace(/\/+$/, ''),
-      revision: String(parsed['revision']),
-      ...(config === undefined ? {} : { config }),
-      ...(splits === undefined ? {} : { splits }),
+      revision: given.revision,
+      ...(given.hubConfig !== undefined && { config: given.hubConfig }),
+      ...(splits && { splits }),
     },
-    ...(format === undefined ? {} : { format }),
-    ...(crawl === undefined ? {} : { crawl }),
-    ...(maxRecords === undefined ? {} : { maxRecords }),
+    ...formatOf(given),
+    ...crawlOf(given),
+    ...(maxRecords !== undefined && { maxRecords }),
   };
 }

@@ -1,8 +1,8 @@
-import type { Command } from '../../command.ts';
-import { printer, writeJson } from '../../io.ts';
+import { command } from '../../command.ts';
+import { requiredFlag } from '../../flags/flag.ts';
 import { prepareDataFlags } from './prepare-data-flags.ts';
 
-export const prepareDataCommand: Command = {
+export const prepareDataCommand = command({
   name: 'prepare-data <source>',
   describe: 'Make documents, passages and questions with a split from a dataset or a list of pages',
   examples: [
@@ -14,21 +14,13 @@ export const prepareDataCommand: Command = {
     ],
   ],
   positionals: {
-    source: {
-      type: 'string',
-      demandOption: true,
-      describe: 'File, folder, or dataset on the Hugging Face hub as owner/name',
-    },
+    source: requiredFlag('File, folder, or dataset on the Hugging Face hub as owner/name'),
   },
-  options: prepareDataFlags,
+  flags: prepareDataFlags,
   renamed: { 'output-dir': 'output' },
-  run: async (parsed, { io, jobs }) => {
-    const json = parsed['json'] === true;
+  run: async ({ source, ...flags }, { jobs, job }) => {
     // Late: the formats bring readers of XML and Parquet, which no help needs.
     const { settingsOf } = await import('./prepare-data-settings.ts');
-    const options = { signal: io.signal, print: printer(io, json) };
-    const report = await jobs.prepareData({ ...settingsOf(parsed), ...options });
-    if (json) writeJson(io, report);
-    return 0;
+    return jobs.prepareData({ ...settingsOf(flags), source, ...job });
   },
-};
+});
