@@ -14,13 +14,14 @@ import {
 const builtIn = (plugins: readonly unknown[]) =>
   plugins.map((plugin) => ({ plugin, source: 'built in' }));
 
-/** Every plugin that ships with the framework. The only place that names concrete plugins. */
-export function builtinPlugins(): Plugins {
-  return {
+let shipped: Plugins | undefined;
+
+/** Every plugin that ships with the framework, checked once. The only place that names concrete plugins. */
+export const builtinPlugins = (): Plugins =>
+  (shipped ??= {
     tools: new ToolRegistry(builtIn(builtinTools)),
     environments: new EnvironmentRegistry(builtIn(builtinEnvironments)),
     policies: new PolicyRegistry(builtinPolicies),
     rewards: new RewardRegistry(builtIn(builtInRewards)),
     toolCallFormats: new ToolCallFormatRegistry(builtIn(builtinToolCallFormats)),
-  };
-}
+  });
