@@ -4,6 +4,8 @@ const project = (displayName, folders, testEnvironment) => ({
   displayName,
   // Machines differ in speed; no test asserts one.
   testMatch: folders.map((folder) => `<rootDir>/tests/${folder}/**/*.test.ts`),
+  // Alone: a project made inside the checkout has tests of its own, for its own jest.
+  roots: ['agent_rl', 'dataset', 'model', 'scripts', 'tests'].map((name) => `<rootDir>/${name}`),
   testEnvironment,
   extensionsToTreatAsEsm: ['.ts'],
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/runs', '<rootDir>/.cache'],
