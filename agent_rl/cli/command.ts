@@ -49,7 +49,7 @@ interface Declared<Positionals, Own> extends Described {
   /** The flags of a run file, which `prepare` reads. */
   settings?: OptionTable;
   /** Returns what `--json` prints; `ok: false` in it makes the exit code 1. */
-  run(values: Values<Positionals & Own>, running: Running): Promise<object>;
+  run: (values: Values<Positionals & Own>, running: Running) => Promise<object>;
 }
 
 const noFlags = {};

@@ -39,7 +39,7 @@ function renamedText(renamed: Readonly<Record<string, string>>): string[] {
 }
 
 function commandText(command: Command, parent: string): string {
-  const { name, describe, examples, options, positionals = {}, renamed = {} } = command;
+  const { name, describe, examples, options, positionals, renamed = {} } = command;
   const program = `${parent} ${wordOf(command)}`;
   const lines = examples.flatMap(([line, meaning]) => [
     `# ${meaning}`,

@@ -78,7 +78,7 @@ function settingOf(value: unknown, { type }: Options): unknown {
 /** The flags that were given, as settings. */
 export function overridesOf(parsed: Parsed): Override[] {
   const settings = Object.entries(settingFlags).flatMap(([flag, [path, option]]) => {
-    const value = parsed[flag];
+    const value = parsed[flag] as string | boolean | undefined;
     if (value === undefined) return [];
     const source = `--${flag} ${String(value)}`;
     if (flag === 'model') return modelOverrides(source, String(value));

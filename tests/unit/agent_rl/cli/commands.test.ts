@@ -13,42 +13,39 @@ const all = commands.flatMap((command): [string, Command][] =>
     : [[command.name.split(' ')[0] ?? '', command]],
 );
 
-describe.each(all)(
-  'the help of %s',
-  (name, { examples, options, renamed = {}, positionals = {} }) => {
-    test('shows examples whose flags exist', async () => {
-      expect(examples.length).toBeGreaterThan(0);
-      const flags = examples.flatMap(([line]) => line.match(/(?<=^|\s)--[a-z-]+/g) ?? []);
-      expect(flags.filter((flag) => !(flag.slice(2) in options))).toEqual([]);
-      const { stdout, code } = await commandLine([...name.split(' '), '--help']);
-      expect(code).toBe(0);
-      expect(stdout).toContain(`\nExamples:\n  agent-rl ${name}`);
-    });
+describe.each(all)('the help of %s', (name, { examples, options, renamed = {}, positionals }) => {
+  test('shows examples whose flags exist', async () => {
+    expect(examples.length).toBeGreaterThan(0);
+    const flags = examples.flatMap(([line]) => line.match(/(?<=^|\s)--[a-z-]+/g) ?? []);
+    expect(flags.filter((flag) => !(flag.slice(2) in options))).toEqual([]);
+    const { stdout, code } = await commandLine([...name.split(' '), '--help']);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`\nExamples:\n  agent-rl ${name}`);
+  });
 
-    test('says of every option what it is', () => {
-      const silent = Object.entries({ ...options, ...positionals }).filter(
-        ([, { describe: text = '' }]) => text.length < 5,
-      );
-      expect(silent).toEqual([]);
-    });
+  test('says of every option what it is', () => {
+    const silent = Object.entries({ ...options, ...positionals }).filter(
+      ([, { describe: text = '' }]) => text.length < 5,
+    );
+    expect(silent).toEqual([]);
+  });
 
-    test('shows numbers as numbers', () => {
-      const numeric =
-        /seed|threads|workers|tokens$|^batch|top-|min-p|temperature|rank|alpha|size|iterations|^samples$|^port$/;
-      const others = Object.entries(options).filter(
-        ([flag, { type, array }]) => numeric.test(flag) && array !== true && type !== 'number',
-      );
-      expect(others.map(([flag]) => flag)).toEqual([]);
-    });
+  test('shows numbers as numbers', () => {
+    const numeric =
+      /seed|threads|workers|tokens$|^batch|top-|min-p|temperature|rank|alpha|size|iterations|^samples$|^port$/;
+    const others = Object.entries(options).filter(
+      ([flag, { type, array }]) => numeric.test(flag) && array !== true && type !== 'number',
+    );
+    expect(others.map(([flag]) => flag)).toEqual([]);
+  });
 
-    test('has no flag under an earlier name', () => {
-      for (const [old, today] of Object.entries(renamed)) {
-        expect(options).not.toHaveProperty([old]);
-        expect(options).toHaveProperty([today]);
-      }
-    });
-  },
-);
+  test('has no flag under an earlier name', () => {
+    for (const [old, today] of Object.entries(renamed)) {
+      expect(options).not.toHaveProperty([old]);
+      expect(options).toHaveProperty([today]);
+    }
+  });
+});
 
 /** What a file needs before it can run: neither types nor what is imported when it is needed. */
 const loadedAtOnce = (path: string): string[] =>
