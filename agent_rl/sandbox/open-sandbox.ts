@@ -5,11 +5,10 @@ import { IncidentLog } from './incident.ts';
 import type { SandboxIncident } from './incident.ts';
 import { addLimits, addOwner } from './layers/add-to-requests.ts';
 import { checkRequests } from './layers/check-requests.ts';
-import { FairQueue } from './layers/fair-queue.ts';
 import { layered } from './layers/layer.ts';
 import { RememberedResults, type RememberedCounts } from './layers/remember-results.ts';
 import { retryOnce } from './layers/retry-once.ts';
-import { takeTurns } from './layers/take-turns.ts';
+import { FairQueue, takeTurns } from './layers/take-turns.ts';
 import { checkLimits } from './requests/limit-problems.ts';
 
 export interface OpenSandboxOptions extends Omit<BackendOptions, 'onIncident'> {

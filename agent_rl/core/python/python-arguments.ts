@@ -7,13 +7,6 @@ type Problem = string | undefined;
 const mostArgumentDepth = 100;
 const mostChars = 16 * 1024 * 1024;
 
-interface Place {
-  /** Containers around the value. */
-  readonly depth: number;
-  /** Whether it is in a set or the key of a dictionary, directly or in tuples. */
-  readonly hashed: boolean;
-}
-
 /** What is wrong with the arguments of calls: each must be a tagged Python value all the way down. */
 export function argumentsProblem(args: unknown): Problem {
   if (!Array.isArray(args)) {
@@ -35,26 +28,28 @@ export function argumentsProblem(args: unknown): Problem {
 /** What is wrong with one argument, as the end of a sentence about it. */
 export const argumentProblem = (value: unknown): Problem => new ArgumentWalk().problemOf(value);
 
-/** Looks at values until there is more of them than a request may hold: lists that share members can be endless. */
+/** Visits values until there are more of them than a request may hold: lists that share members can be endless. */
 class ArgumentWalk {
   #chars = 0;
+  /** Containers that are valid where they were met, and the characters in them: one may be met many times. */
+  readonly #valid = new Map<unknown, { depth: number; hashed: boolean; chars: number }>();
 
-  problemOf(value: unknown, place: Place = { depth: 0, hashed: false }): Problem {
-    // No less than its JSON has: a list's brackets and commas are two for itself and one for each member.
-    this.#chars += typeof value === 'string' ? value.length + 3 : 2;
-    if (this.#chars > mostChars) return `brings args above ${mostChars} characters`;
-    const problem = kindProblem(value);
+  /**
+   * @param depth containers around the value
+   * @param hashed whether it is in a set or the key of a dictionary, directly or in tuples
+   */
+  problemOf(value: unknown, depth = 0, hashed = false): Problem {
+    // At least as many as its JSON has: a list's brackets and commas are two for itself and one for each member.
+    const problem =
+      this.#countProblem(typeof value === 'string' ? value.length + 3 : 2) ?? kindProblem(value);
     if (problem !== undefined) return problem;
+    let parts: PythonParts;
     try {
-      return this.#partsProblem(partsOf(value), place);
+      parts = partsOf(value);
     } catch (error) {
-      if (error instanceof NotAPythonValue)
-        return `holds a value that cannot be an argument: ${error.message}`;
-      throw error;
+      if (!(error instanceof NotAPythonValue)) throw error;
+      return `holds a value that cannot be an argument: ${error.message}`;
     }
-  }
-
-  #partsProblem(parts: PythonParts, { depth, hashed }: Place): Problem {
     if ('base64' in parts && parts.base64.length % 4 !== 0) return 'holds no base64 as its bytes';
     if (hashed && unhashable.has(parts.type)) {
       return `holds a ${parts.type} in a set or as a key of a dictionary, which Python cannot hash`;
@@ -63,40 +58,54 @@ class ArgumentWalk {
     if (depth >= mostArgumentDepth) {
       return `is nested more than ${mostArgumentDepth} deep, or holds itself`;
     }
-    const inside = { depth: depth + 1, hashed };
-    if ('items' in parts) {
-      const inSet = parts.type === 'set' || parts.type === 'frozenset';
-      return this.#first(parts.items, { ...inside, hashed: hashed || inSet });
+    const known = this.#valid.get(value);
+    if (known !== undefined && depth <= known.depth && hashed === known.hashed) {
+      return this.#countProblem(known.chars);
     }
-    const [keys, values] = [parts.pairs.map(([key]) => key), parts.pairs.map(([, item]) => item)];
-    return this.#first(keys, { ...inside, hashed: true }) ?? this.#first(values, inside);
+    const before = this.#chars;
+    const inside = this.#insideProblem(parts, depth + 1, hashed);
+    this.#valid.set(value, { depth, hashed, chars: this.#chars - before });
+    return inside;
   }
 
-  #first(values: readonly unknown[], place: Place): Problem {
+  #countProblem(chars: number): Problem {
+    this.#chars += chars;
+    return this.#chars > mostChars ? `brings args above ${mostChars} characters` : undefined;
+  }
+
+  #insideProblem(parts: Containers, depth: number, hashed: boolean): Problem {
+    if ('items' in parts) {
+      const inSet = parts.type === 'set' || parts.type === 'frozenset';
+      return this.#first(parts.items, depth, hashed || inSet);
+    }
+    const [keys, values] = [parts.pairs.map(([key]) => key), parts.pairs.map(([, item]) => item)];
+    return this.#first(keys, depth, true) ?? this.#first(values, depth, hashed);
+  }
+
+  #first(values: readonly unknown[], depth: number, hashed: boolean): Problem {
     // Holes in a list are met too, as `undefined`.
     for (const value of values) {
-      const problem = this.problemOf(value, place);
+      const problem = this.problemOf(value, depth, hashed);
       if (problem !== undefined) return problem;
     }
     return undefined;
   }
 }
 
+type Containers = Extract<PythonParts, { items: unknown } | { pairs: unknown }>;
+
 const unhashable: ReadonlySet<PythonParts['type']> = new Set(['list', 'dict', 'set', 'bytearray']);
 
-/** JSON would drop or change these without a word. */
+/** JSON would silently drop or change these. */
 function kindProblem(value: unknown): Problem {
-  if (typeof value === 'number' && !Number.isFinite(value)) {
+  if (value === null || typeof value === 'boolean' || typeof value === 'string') return undefined;
+  if (typeof value === 'number') {
+    if (Number.isFinite(value)) return undefined;
     const repr = Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf';
     return `holds ${value}; write {"$float": "${repr}"}`;
   }
+  if (Array.isArray(value) || isPlainObject(value)) return undefined;
   if (typeof value === 'bigint') return 'holds a BigInt; write {"$int": "digits"}';
-  const isJson =
-    value === null ||
-    ['boolean', 'number', 'string'].includes(typeof value) ||
-    Array.isArray(value) ||
-    isPlainObject(value);
-  if (isJson) return undefined;
   const kind = typeof value === 'object' ? 'an object of a class' : seen(value);
   return `holds ${kind}; allowed are null, booleans, numbers, strings, lists and plain objects`;
 }

@@ -6,6 +6,7 @@ import type {
   SandboxRequest,
   SandboxResults,
 } from '../../core/services/sandbox.ts';
+import { abortable } from '../../core/stopping/abort.ts';
 import type { Execute, Layer } from './layer.ts';
 
 /** How many requests were made and how many of them had been answered before. */
@@ -52,7 +53,7 @@ export class RememberedResults implements Layer {
       const known = this.#answers.get(key) as Promise<SandboxResults[Kind]> | undefined;
       if (known !== undefined) this.#repeats += 1;
       const answer = known ?? this.#keep(key, next(request));
-      return signal === undefined ? answer : unlessAborted(answer, signal);
+      return abortable(answer, signal);
     };
 
   #keep<Result extends RunResult>(key: string, answer: Promise<Result>): Promise<Result> {
@@ -81,16 +82,3 @@ export function requestKey<Kind extends RequestKind>(request: SandboxRequest<Kin
 
 const isKept = (result: RunResult): boolean =>
   repeatable.has(result.status) && JSON.stringify(result).length <= mostChars;
-
-async function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  let stop!: () => void;
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', stop, { once: true });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
-}

@@ -1,18 +1,12 @@
-import PQueue from 'p-queue';
-
 import { messageOf } from '../../core/errors.ts';
-import type {
-  RunRequest,
-  SandboxLimits,
-  SandboxSession,
-  SessionRun,
-} from '../../core/services/sandbox.ts';
+import type { SandboxLimits, SandboxSession, SessionRun } from '../../core/services/sandbox.ts';
+import { abortable } from '../../core/stopping/abort.ts';
+import { FairQueue } from '../layers/take-turns.ts';
 import type { ChildRequest, ChildResult } from './protocol.ts';
 import { childLimits } from './child-limits.ts';
 import { failed, runResultOf } from './run-results.ts';
 import { ChildDied } from './sandbox-child.ts';
 import type { SandboxChild } from './sandbox-child.ts';
-import { waitInQueue } from './wait-in-queue.ts';
 
 export interface PyodideSessionOptions {
   /** Of a program whose request names none. */
@@ -25,27 +19,12 @@ export interface PyodideSessionOptions {
   closing: AbortSignal;
 }
 
-type SessionProgram = Pick<RunRequest, 'code' | 'stdin' | 'limits'>;
-
-/** @throws the signal's reason when it is aborted, ChildDied */
-async function ready(child: SandboxChild, unwanted: AbortSignal): Promise<void> {
-  unwanted.throwIfAborted();
-  let giveUp!: () => void;
-  const aborted = new Promise<never>((_, reject) => {
-    giveUp = (): void => reject(unwanted.reason as Error);
-    unwanted.addEventListener('abort', giveUp, { once: true });
-  });
-  try {
-    await Promise.race([child.ready(), aborted]);
-  } finally {
-    unwanted.removeEventListener('abort', giveUp);
-  }
-}
+type SessionProgram = Parameters<SandboxSession['run']>[0];
 
 /** A session in a child process of its own, which starts with the first program. */
 export class PyodideSession implements SandboxSession {
   /** Programs run one after another. */
-  readonly #turns = new PQueue({ concurrency: 1 });
+  readonly #turns = new FairQueue(1);
   readonly #close = new AbortController();
   readonly #closed: AbortSignal;
   #child: SandboxChild | undefined;
@@ -56,14 +35,13 @@ export class PyodideSession implements SandboxSession {
   }
 
   /** @throws the signal's reason when it is aborted; if the program was running, that ends the interpreter. */
-  async run(request: SessionProgram, signal?: AbortSignal): Promise<SessionRun> {
-    return await waitInQueue(this.#turns, () => this.#run(request, signal), signal);
+  run(request: SessionProgram, signal?: AbortSignal): Promise<SessionRun> {
+    return this.#turns.run('', signal, () => this.#run(request, signal));
   }
 
   async close(): Promise<void> {
     this.#close.abort(new Error('the session has been closed'));
-    await this.#turns.onIdle();
-    await this.#end();
+    await this.#turns.run('', undefined, () => this.#end());
   }
 
   async #run(request: SessionProgram, signal?: AbortSignal): Promise<SessionRun> {
@@ -73,7 +51,7 @@ export class PyodideSession implements SandboxSession {
     try {
       this.#closed.throwIfAborted();
       const child = (this.#child ??= this.#start());
-      await ready(child, AbortSignal.any(signal ? [this.#closed, signal] : [this.#closed]));
+      await abortable(child.ready(), AbortSignal.any([this.#closed, ...(signal ? [signal] : [])]));
       const { code, stdin = '' } = request;
       const wallMs = Math.min(limits.wallMs, this.#leftMs);
       return await this.#runIn(child, { ...limits, code, stdin, wallMs }, signal);
