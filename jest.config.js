@@ -29,7 +29,10 @@ export default {
   maxWorkers: '100%',
   projects: [
     project('unit', ['unit', 'property', 'architecture'], environment('no-process')),
-    project('sandbox', ['sandbox'], environment('shared-typed-arrays')),
+    {
+      ...project('sandbox', ['sandbox'], environment('shared-typed-arrays')),
+      globalSetup: '<rootDir>/tests/support/offered-levels-setup.mjs',
+    },
     project('e2e', ['e2e'], environment('shared-typed-arrays')),
   ],
 };

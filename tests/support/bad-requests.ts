@@ -1,6 +1,22 @@
 const anything = (value: unknown): never => value as never;
 const code = 'def f(*a): return list(a)';
 
+/** The kinds of requests that have a field. */
+const kindsWith = {
+  code: ['run', 'calls', 'judge'],
+  stdin: ['run'],
+  files: ['run'],
+  entry: ['calls'],
+  args: ['calls'],
+  tests: ['judge'],
+} as const;
+
+const whole = {
+  run: { code },
+  calls: { code, entry: 'f', args: [[1]] },
+  judge: { code, tests: { statements: [] } },
+} as const;
+
 function cyclic(): unknown {
   const list: unknown[] = [];
   list.push(list);
@@ -169,12 +185,65 @@ export const badRequests: [string, never, RegExp][] = [
     anything({ kind: 'judge', code, tests: { statements: [], setup: null } }),
     /^tests.setup must be a string, got null$/,
   ],
+  ...odd('code', [undefined, null, 42, ['print(1)']], /^code must be a string, got /),
+  ...odd('code', ['x = 1\n'.repeat(350_000)], /^code has 2100000 characters, at most 1048576/),
+  ...odd('stdin', [42, 'x'.repeat(17 << 20)], /^stdin (must be a string|has 17825792 characters)/),
+  ...odd('entry', [undefined, 42], /^entry must be a string, got /),
+  ...odd('args', [undefined, 'x', [1]], /^args must be a list of lists of arguments, got /),
+  ...odd(
+    'args',
+    [[['x'.repeat(17 << 20)]]],
+    /^args\[0\]\[0\] brings args above 16777216 characters/,
+  ),
+  ...odd(
+    'tests',
+    [{}, { statements: 'assert 1' }, { statements: [1] }],
+    /^tests\.statements must be/,
+  ),
+  ...odd('tests', [{ statements: [], setup: 1 }], /^tests\.setup must be a string, got 1$/),
+  ...odd('tests', [{ statements: [], entry: [] }], /^tests\.entry must be a string, got a list$/),
+  ...odd('tests', [{ statements: [], names: 'f' }], /^tests\.names must be a list of strings/),
+  ...odd('tests', [{ statements: ['x'.repeat(5 << 20)] }], /^tests as JSON has \d+ characters/),
+  ...(
+    [
+      ['/etc/passwd', /must be relative/],
+      ['../up', /leads out/],
+      ['a/../../up', /leads out/],
+      ['a\0b', /NUL/],
+      ['', /empty part/],
+      ['a//b', /empty part/],
+      ['a/', /empty part/],
+      ['./a', /empty part/],
+      ['a\ud800', /surrogate/],
+      ['é'.repeat(128), /more than 255 bytes/],
+    ] as const
+  ).flatMap(([path, message]) => odd('files', [{ [path]: 'eA==' }], message)),
+  ...odd(
+    'files',
+    ['x', 'ab=c', 'ab c', 'ab_-', 42].map((content) => ({ a: content })),
+    /^the content of "a" in files is not base64/,
+  ),
 ];
 
 type BadRequest = (typeof badRequests)[number];
 
 function limit(name: string): (value: unknown) => object {
   return (value) => ({ limits: { [name]: value } });
+}
+
+/** A request for each value of a field and each kind that has the field. */
+function odd(
+  field: keyof typeof kindsWith,
+  values: readonly unknown[],
+  message: RegExp,
+): BadRequest[] {
+  return kindsWith[field].flatMap((kind) =>
+    values.map((value): BadRequest => {
+      const shown = JSON.stringify(value)?.slice(0, 40);
+      const request = anything({ kind, ...whole[kind], [field]: value });
+      return [`${kind} with ${shown} as ${field}`, request, message];
+    }),
+  );
 }
 
 /** A run for each value of a field. `message` is given the value as it is shown. */

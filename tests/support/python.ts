@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
@@ -20,15 +19,6 @@ export function evaluatePython(code: string): unknown {
   return JSON.parse(ran.stdout);
 }
 
-/** Whether this machine offers a level of the native sandbox: its supervisor is started and says so. */
-export function offersLevel(level: 'ns' | 'lite'): boolean {
-  if (!hasNativePython) return false;
-  const main = join(packageRoot(), 'agent_rl', 'sandbox', 'native', 'python', 'main.py');
-  const settings = JSON.stringify({ level, preload: [], hidden: [], base: tmpdir() });
-  const ran = spawnSync(python, ['-s', '-S', '-B', main, settings], {
-    encoding: 'utf8',
-    input: '',
-    env: {},
-  });
-  return ran.status === 0 && ran.stdout.includes('"level"');
-}
+/** Whether this machine offers a level of the native sandbox, as `offered-levels-setup.mjs` found out. */
+export const offersLevel = (level: 'ns' | 'lite'): boolean =>
+  (process.env['AGENT_RL_OFFERED_LEVELS'] ?? '').split(',').includes(level);

@@ -113,7 +113,7 @@ class Side {
 
   private constructor(program: string, payload: Payload) {
     const { limits: { wallS = 20, memoryMiB = 512 } = {}, stdin = '', ...rest } = payload;
-    this.#child = spawn('python3', ['-I', '-B', '-c', program], {
+    this.#child = spawn('python3', ['-I', '-S', '-B', '-c', program], {
       stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
       env: { PATH: process.env['PATH'], PYTHONHASHSEED: '0' },
       cwd: '/',

@@ -67,7 +67,14 @@ describe('The check of requests', () => {
     }
     expect(asked.sessions).toBe(0);
     const session = sandbox.openSession();
-    for (const program of [undefined, { code: 5 }, { code: '', limits: { wallS: '5' } }]) {
+    for (const program of [
+      undefined,
+      { code: 5 },
+      { code: null },
+      { code: ['print(1)'] },
+      { code: 'x = 1\n'.repeat(350_000) },
+      { code: '', limits: { wallS: '5' } },
+    ]) {
       expect(await session.run(anything(program))).toMatchObject({
         status: 'bad_request',
         alive: true,

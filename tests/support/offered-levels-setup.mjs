@@ -1,0 +1,20 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+
+const python = '/usr/bin/python3';
+const main = new URL('../../agent_rl/sandbox/native/python/main.py', import.meta.url).pathname;
+
+/** Whether this machine offers a level of the native sandbox: its supervisor is started and says so. */
+function isOffered(level) {
+  const settings = JSON.stringify({ level, preload: [], hidden: [], base: tmpdir() });
+  const options = { encoding: 'utf8', input: '', env: {} };
+  const ran = spawnSync(python, ['-s', '-S', '-B', main, settings], options);
+  return ran.status === 0 && ran.stdout.includes('"level"');
+}
+
+/** Asked once for all test files, since each start takes half a second; `python.ts` reads the answer. */
+export default () => {
+  const levels = process.platform === 'linux' && existsSync(python) ? ['ns', 'lite'] : [];
+  process.env['AGENT_RL_OFFERED_LEVELS'] = levels.filter(isOffered).join();
+};
