@@ -211,7 +211,9 @@ def f(x):
       session = sandbox().openSession();
     });
     afterAll(() => session.close());
-    afterEach(async () => expect(await printed('print(6 * 7)')).toBe('42\n'));
+    afterEach(async () => {
+      if ((await printed('print(6 * 7)')) !== '42\n') throw new Error('The sandbox is broken.');
+    });
 
     const ran = (way: (typeof ways)[number], code: string): Promise<RunResult> => {
       if (way === 'session') return session.run({ code });
@@ -332,9 +334,9 @@ def f(x):
 
     test('counts them against the disk quota', async () => {
       const large = base64(Buffer.alloc(20 << 20));
-      const half = await ran('open("b", "wb").write(bytes(20 << 20))', { a: large });
-      expect(half.status).toBe('disk_limit');
-      expect(half.stderr).toContain('OSError');
+      const over = await ran('open("b", "wb").write(bytes(20 << 20))', { a: large });
+      expect(over.status).toBe('disk_limit');
+      expect(over.stderr).toContain('OSError');
       const both = await ran('print(1)', { a: large, b: large });
       expect(both).toMatchObject({ status: 'disk_limit', stdout: '' });
       const many = Array.from({ length: 2100 }, (_, i) => [`f${i}`, ''] as const);
