@@ -13,8 +13,11 @@ const norm = (arrays: Iterable<Float32Array>): number => {
 /**
  * Gradient sums and AdamW moments of a model, updated in place.
  *
- * The same update as `algorithms/adamwStep`, on plain arrays: fetching a model's worth of outputs from a program
- * costs more than this loop. Weight decay leaves vectors (norms, biases) alone, as is usual.
+ * `param' = param (1 - lr decay) - lr (m' / c1) / (sqrt(v' / c2) + eps)`, decay decoupled from the gradient.
+ * Loshchilov and Hutter 2019, algorithm 2, https://arxiv.org/abs/1711.05101, with the decay multiplied by the
+ * learning rate as in PyTorch. Weight decay leaves vectors (norms, biases) alone, as is usual.
+ *
+ * On plain arrays: fetching a model's worth of outputs from a program costs more than this loop.
  */
 export class AdamwState {
   readonly #gradients = new Map<string, Float32Array>();

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { adamwStep, biasCorrections } from '#agent_rl/algorithms/adamw.ts';
 import { type PpoSpec, policyLoss } from '#agent_rl/algorithms/policy-loss.ts';
 import type { Program, ProgramBody, TensorData } from '#agent_rl/engine/engine.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
@@ -85,29 +84,4 @@ describe('compiled for ONNX Runtime', () => {
       expect((klOfProgram?.[0] ?? 0) / (kl?.[0] ?? 1)).toBeCloseTo(kl === undefined ? 0 : 1, 5);
     },
   );
-
-  test('adamwStep is what it is eagerly', async () => {
-    const scalars = {
-      learningRate: 0.1,
-      beta1: 0.9,
-      beta2: 0.99,
-      eps: 1e-8,
-      weightDecay: 0.5,
-      clipScale: 0.5,
-    };
-    const body: ProgramBody = ({ param, m, v, gradient }) => ({
-      ...adamwStep({ param: param as Tensor, m: m as Tensor, v: v as Tensor }, gradient as Tensor, {
-        ...scalars,
-        ...biasCorrections(3, scalars),
-      }),
-    });
-    const inputs = {
-      param: Float32Array.of(1, -2),
-      m: Float32Array.of(0.1, 0.2),
-      v: Float32Array.of(0.3, 0.4),
-      gradient: Float32Array.of(5, -6),
-    };
-    const program = await compiled(body, inputs);
-    expectSame(await program.run(inputs), eagerly(body, inputs));
-  });
 });

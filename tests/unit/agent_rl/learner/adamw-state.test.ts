@@ -1,0 +1,66 @@
+import { expect, test } from '@jest/globals';
+
+import { AdamwState } from '#agent_rl/learner/adamw-state.ts';
+
+const options = {
+  learningRate: 0.1,
+  beta1: 0.9,
+  beta2: 0.99,
+  eps: 0,
+  weightDecay: 0.5,
+  maxGradNorm: Infinity,
+};
+
+/** A matrix, which decays, and a vector, which does not, each of one weight of 2. */
+const state = () => {
+  const parameters = new Map([
+    ['matrix', Float32Array.of(2)],
+    ['vector', Float32Array.of(2)],
+  ]);
+  const optimizer = new AdamwState(parameters, new Set(['matrix']));
+  const step = (gradient: number, more: Partial<typeof options> = {}) => {
+    for (const name of parameters.keys()) optimizer.accumulate(name, Float32Array.of(gradient));
+    return optimizer.step({ ...options, ...more });
+  };
+  const weightOf = (name: string): number => parameters.get(name)?.[0] ?? Number.NaN;
+  return { optimizer, step, weightOf };
+};
+
+test('the first step moves a weight by the learning rate, a matrix after decay', () => {
+  const { optimizer, step, weightOf } = state();
+  // m = 0.4, v = 0.16; corrected 4 and 16; update 4 / 4 = 1. 2 (1 - 0.05) - 0.1 = 1.8.
+  step(4);
+  expect(weightOf('matrix')).toBeCloseTo(1.8, 6);
+  expect(weightOf('vector')).toBeCloseTo(1.9, 6);
+  expect(optimizer.m.get('matrix')?.[0]).toBeCloseTo(0.4, 6);
+  expect(optimizer.v.get('matrix')?.[0]).toBeCloseTo(0.16, 6);
+});
+
+test('eps is added to the root, outside of it', () => {
+  const { step, weightOf } = state();
+  // As above with eps = 4: update 4 / (4 + 4) = 0.5.
+  step(4, { eps: 4 });
+  expect(weightOf('vector')).toBeCloseTo(2 - 0.05, 6);
+});
+
+test('the gradients of all parameters together are clipped to the greatest norm', () => {
+  const { optimizer, step } = state();
+  // Two gradients of 4 have the norm sqrt(32); half of that leaves 2 of each.
+  const { gradNorm } = step(4, { maxGradNorm: Math.sqrt(8) });
+  expect(gradNorm).toBeCloseTo(Math.sqrt(32), 6);
+  expect(optimizer.m.get('matrix')?.[0]).toBeCloseTo(0.2, 6);
+});
+
+test('ten steps of changing gradients are those of the formula in float64', () => {
+  const { step, weightOf } = state();
+  let [weight, m, v] = [2, 0, 0];
+  for (let t = 1; t <= 10; t++) {
+    const gradient = Math.sin(t);
+    step(gradient, { eps: 1e-8 });
+    m = 0.9 * m + 0.1 * gradient;
+    v = 0.99 * v + 0.01 * gradient ** 2;
+    const update = m / (1 - 0.9 ** t) / (Math.sqrt(v / (1 - 0.99 ** t)) + 1e-8);
+    weight = weight * (1 - 0.1 * 0.5) - 0.1 * update;
+    expect(weightOf('matrix')).toBeCloseTo(weight, 5);
+  }
+});
