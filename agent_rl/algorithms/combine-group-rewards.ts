@@ -1,5 +1,5 @@
 import { principalDirection } from './principal-direction.ts';
-import { hasNoSpread } from './spread.ts';
+import { hasNoSpread, mean as meanOf, standardDeviation, sum } from './statistics.ts';
 
 /** How several rewards of an episode become one within its group. */
 export type GroupScheme = 'uniform' | 'std' | 'pca' | 'l2' | 'normalised';
@@ -73,9 +73,8 @@ export function combineGroupRewards(
 function columnOf(term: RewardTerm, present: readonly Scores[]): Column | undefined {
   const given = present.flatMap((scores) => scores[term.name] ?? []);
   if (given.length === 0) return undefined;
-  const mean = given.reduce((sum, value) => sum + value, 0) / given.length;
-  const squares = given.reduce((sum, value) => sum + (value - mean) ** 2, 0);
-  const std = hasNoSpread(given) ? 0 : Math.sqrt(squares / given.length);
+  const mean = meanOf(given);
+  const std = hasNoSpread(given) ? 0 : standardDeviation(given);
   const raw = present.map((scores) => scores[term.name] ?? mean);
   const z = raw.map((value) => (std === 0 ? 0 : (value - mean) / std));
   return { term, raw, z, std };
@@ -93,7 +92,7 @@ const schemes: Readonly<
   },
 
   std: (columns, members) => {
-    const total = columns.reduce((sum, { std }) => sum + std, 0);
+    const total = sum(columns.map(({ std }) => std));
     if (total === 0) return schemes.uniform(columns, members);
     const weights = columns.map(({ std }) => std / total);
     return weightedSum(columns.map(rawOf), weights, members);
@@ -129,7 +128,7 @@ function weightedSum(
   const parts = Array.from({ length: members }, (_, i) =>
     columns.map((values, k) => (weights[k] ?? 0) * (values[i] ?? 0)),
   );
-  const rewards = parts.map((added) => added.reduce((sum, part) => sum + part, 0));
+  const rewards = parts.map(sum);
   const largest = Math.max(0, ...parts.flat().map(Math.abs));
   const spread = Math.max(...rewards) - Math.min(...rewards);
   const [first = 0] = rewards;
@@ -137,7 +136,7 @@ function weightedSum(
 }
 
 function signedNorm(values: readonly number[]): number {
-  const sum = values.reduce((total, value) => total + Math.sign(value) * value ** 2, 0);
-  const size = values.reduce((total, value) => total + value ** 2, 0);
-  return Math.abs(sum) <= rounding * size ? 0 : Math.sign(sum) * Math.sqrt(Math.abs(sum));
+  const signed = sum(values.map((value) => Math.sign(value) * value ** 2));
+  const size = sum(values.map((value) => value ** 2));
+  return Math.abs(signed) <= rounding * size ? 0 : Math.sign(signed) * Math.sqrt(Math.abs(signed));
 }

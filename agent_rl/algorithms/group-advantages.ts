@@ -1,4 +1,4 @@
-import { hasNoSpread } from './spread.ts';
+import { hasNoSpread, mean as meanOf, sum } from './statistics.ts';
 
 export interface GroupAdvantageOptions {
   /** Divisor of the deviations: n - 1 (`sample`, as TRL), n (`population`), or no division (`none`, Dr. GRPO). */
@@ -33,20 +33,12 @@ export function groupAdvantages(
   { std: divisor, eps }: GroupAdvantageOptions,
 ): GroupAdvantages {
   const present = rewards.filter((reward) => reward !== undefined);
-  if (present.length === 0) {
-    return {
-      advantages: rewards.map(() => undefined),
-      mean: undefined,
-      std: 0,
-      zeroVariance: true,
-    };
-  }
-  const mean = present.reduce((sum, reward) => sum + reward, 0) / present.length;
-  if (hasNoSpread(present)) {
+  const mean = present.length === 0 ? undefined : meanOf(present);
+  if (mean === undefined || hasNoSpread(present)) {
     const advantages = rewards.map((reward) => (reward === undefined ? undefined : 0));
     return { advantages, mean, std: 0, zeroVariance: true };
   }
-  const squares = present.reduce((sum, reward) => sum + (reward - mean) ** 2, 0);
+  const squares = sum(present.map((reward) => (reward - mean) ** 2));
   const std = Math.sqrt(squares / (divisor === 'sample' ? present.length - 1 : present.length));
   const scale = divisor === 'none' ? 1 : std + eps;
   const advantages = rewards.map((reward) =>

@@ -29,14 +29,8 @@ export function principalDirection(
   // In columns; the space of the largest eigenvalue is spanned by its first ones.
   const vectors = analysis.getEigenvectors().transpose().to2DArray();
   const space = vectors.filter((_, k) => largest - (values[k] ?? 0) <= sameEigenvalue * largest);
-  return (
-    nearestIn(
-      space,
-      stds.map(() => 1),
-    ) ??
-    nearestIn(space, stds) ??
-    stds.map(() => 0)
-  );
+  const equal = stds.map(() => 1);
+  return nearestIn(space, equal) ?? nearestIn(space, stds) ?? stds.map(() => 0);
 }
 
 /** The direction of a space, given by orthonormal vectors, that is nearest to a wish; nothing when it is across. */

@@ -1,4 +1,5 @@
 import { AgentRlError } from '../core/errors.ts';
+import { sum } from './statistics.ts';
 
 export type Aggregation = 'token-mean' | 'sequence-mean' | 'constant';
 
@@ -35,8 +36,8 @@ export function tokenWeights(
       `Aggregation "constant" divides by the most tokens per episode, which is ${maxTokensPerEpisode}; it must be above 0.`,
     );
   }
-  const counts = masks.map((mask) => mask.reduce((sum, trained) => sum + trained, 0));
-  const tokens = counts.reduce((sum, count) => sum + count, 0);
+  const counts = masks.map((mask) => mask.reduce((total, trained) => total + trained, 0));
+  const tokens = sum(counts);
   const sequences = counts.filter((count) => count > 0).length;
   const denominators: Record<Aggregation, (sequence: number) => number> = {
     'token-mean': () => tokens,

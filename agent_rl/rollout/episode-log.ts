@@ -1,6 +1,7 @@
 import type { ExecutedCall, Turn } from '../core/plugins/environment.ts';
 import type { Message } from '../core/message.ts';
 import { Transcript } from '../core/transcript.ts';
+import { Stopwatch } from '../telemetry/stopwatch.ts';
 
 /** What has happened so far in one episode. */
 export class EpisodeLog {
@@ -9,7 +10,7 @@ export class EpisodeLog {
   readonly turns: Turn[] = [];
   readonly calls: ExecutedCall[] = [];
   malformedCalls = 0;
-  readonly seconds = { generation: 0, tools: 0, grading: 0 };
+  readonly watch = new Stopwatch(['generation', 'tools', 'grading']);
 
   get invalidCalls(): number {
     return this.malformedCalls + this.calls.filter(({ status }) => status === 'rejected').length;
@@ -17,20 +18,9 @@ export class EpisodeLog {
 
   /** The part of a trajectory that is known before it is judged. */
   record() {
-    const { messages, calls, malformedCalls, seconds } = this;
+    const { messages, calls, malformedCalls } = this;
+    const { seconds } = this.watch;
     const turns = this.turns.length;
     return { ...this.transcript.record(), messages, calls, turns, malformedCalls, seconds };
-  }
-
-  async timed<Value>(
-    what: 'generation' | 'tools' | 'grading',
-    work: () => Promise<Value>,
-  ): Promise<Value> {
-    const started = performance.now();
-    try {
-      return await work();
-    } finally {
-      this.seconds[what] += (performance.now() - started) / 1000;
-    }
   }
 }

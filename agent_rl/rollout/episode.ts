@@ -125,7 +125,7 @@ class Episode {
     if (stop === 'aborted')
       throw new Error('The generator gave up on a turn that was not cancelled.');
 
-    const answered = await log.timed('tools', async () =>
+    const answered = await log.watch.time('tools', async () =>
       answerTurn(message, async (call, place) => this.#call(call, [index, place], signal)),
     );
     const turn = { index, message, calls: answered.calls };
@@ -150,7 +150,7 @@ class Episode {
     const { seed, sample, task, sampling } = request;
     const key = { seed, taskId: task.taskId, sample, turn };
     const options = { episode: this.#name, sampling, maxTokens, key, signal };
-    return log.timed('generation', async () =>
+    return log.watch.time('generation', async () =>
       abortable(this.parts.policy.act(log.transcript, options), signal),
     );
   }
@@ -167,7 +167,7 @@ class Episode {
     const { environment, rewards, environmentWeight = 1, invalidCallPenalty } = this.parts;
     const { log, request } = this;
     try {
-      return await log.timed('grading', async () => {
+      return await log.watch.time('grading', async () => {
         const verdict = await abortable(environment.finish(end, signal), signal);
         const view = { task: request.task, messages: log.messages, turns: log.turns, verdict };
         const { invalidCalls } = log;

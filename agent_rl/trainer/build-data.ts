@@ -1,3 +1,4 @@
+import { sum } from '../algorithms/statistics.ts';
 import { tokenWeights } from '../algorithms/token-weights.ts';
 import type { TrainDatum } from '../core/services/learner.ts';
 import type { Trajectory } from '../core/trajectory.ts';
@@ -20,11 +21,6 @@ export interface TrainingData {
   trainedTokens: number;
 }
 
-interface Member {
-  trajectory: Trajectory;
-  advantage: number;
-}
-
 /**
  * Turns a collection into what the learner is given: every token the policy sampled, the ends of its turns
  * included, with the advantage of its episode and its weight in the step's loss.
@@ -37,27 +33,21 @@ export function buildData(
   algorithm: Pick<AlgorithmOptions, 'aggregation' | 'kl' | 'truncated'>,
   rollout: Pick<RolloutOptions, 'maxTurns' | 'maxTurnTokens' | 'maxEpisodeTokens'>,
 ): TrainingData {
-  const uses: { trajectory: Trajectory; use: TokenUse }[] = [];
-  const members: Member[] = [];
-  for (const group of discarded) {
-    for (const trajectory of group.trajectories) {
-      uses.push({ trajectory, use: failureUse(trajectory.outcome) ?? 'resampled' });
-    }
-  }
-  for (const group of groups) {
-    for (const [index, trajectory] of group.trajectories.entries()) {
-      const advantage = group.advantages[index];
-      const use = useOf(trajectory, advantage, algorithm.truncated);
-      uses.push({ trajectory, use });
-      if (use === 'trained' || use === 'zero-advantage') {
-        members.push({ trajectory, advantage: advantage ?? 0 });
-      }
-    }
-  }
+  const resampled = discarded
+    .flatMap(({ trajectories }) => trajectories)
+    .map((trajectory) => ({ trajectory, use: failureUse(trajectory.outcome) ?? 'resampled' }));
+  const played = groups.flatMap(({ trajectories, advantages }) =>
+    trajectories.map((trajectory, index) => {
+      const use = useOf(trajectory, advantages[index], algorithm.truncated);
+      return { trajectory, use, advantage: advantages[index] ?? 0 };
+    }),
+  );
+  const members = played.filter(({ use }) => use === 'trained' || use === 'zero-advantage');
   const masks = members.map(({ trajectory }) => maskOf(trajectory, 'sampled'));
+  const { maxTurns, maxTurnTokens, maxEpisodeTokens } = rollout;
   const weights = tokenWeights(masks, {
     aggregation: algorithm.aggregation,
-    maxTokensPerEpisode: mostSampledTokens(rollout),
+    maxTokensPerEpisode: Math.min(maxTurns * maxTurnTokens, maxEpisodeTokens),
   });
   const pulls = algorithm.kl.kind !== 'none';
   const data = members.flatMap(({ trajectory, advantage }, index) => {
@@ -66,22 +56,9 @@ export function buildData(
     return [{ trajectory, datum: datumOf(trajectory, advantage, weightsOfTokens) }];
   });
   for (const traced of data) assertTrainedIsSampled(traced);
-  const trained = data.filter(({ datum }) => datum.advantages.some((advantage) => advantage !== 0));
-  const trainedTokens = trained.reduce(
-    (sum, { datum }) =>
-      sum + datum.weights.reduce((count, weight) => count + (weight === 0 ? 0 : 1), 0),
-    0,
-  );
-  return { data, uses, trainedTokens };
+  const trained = data.map(({ datum }) => datum.advantages.filter((value) => value !== 0).length);
+  return { data, uses: [...resampled, ...played], trainedTokens: sum(trained) };
 }
-
-/** Most tokens an episode may sample. */
-const mostSampledTokens = ({
-  maxTurns,
-  maxTurnTokens,
-  maxEpisodeTokens,
-}: Pick<RolloutOptions, 'maxTurns' | 'maxTurnTokens' | 'maxEpisodeTokens'>): number =>
-  Math.min(maxTurns * maxTurnTokens, maxEpisodeTokens);
 
 function useOf(
   { outcome, reward }: Trajectory,

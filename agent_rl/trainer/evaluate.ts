@@ -1,4 +1,5 @@
 import { passAtK } from '../algorithms/pass-at-k.ts';
+import { mean } from '../algorithms/statistics.ts';
 import { wilson95 } from '../algorithms/wilson95.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
 import { unbiased } from '../core/services/sampling.ts';
@@ -8,6 +9,7 @@ import { planGroups } from '../rollout/rollout-plan.ts';
 import type { Rollouts } from '../rollout/rollout-worker.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import { requireRewards } from './collect/require-rewards.ts';
+import { inFamily, meansByName } from './named-numbers.ts';
 
 /** Successes among attempts that have a verdict, with the Wilson 95 % interval of the rate. */
 export interface SuccessRate {
@@ -90,20 +92,14 @@ export async function evaluate(
     ...successRateOf(judged),
     tasks: counted.length,
     systemFailures: trajectories.filter(({ reward }) => reward === undefined).length,
-    rewardMean:
-      judged.length === 0
-        ? null
-        : judged.reduce((sum, { reward = 0 }) => sum + reward, 0) / judged.length,
+    rewardMean: judged.length === 0 ? null : mean(judged.map(({ reward = 0 }) => reward)),
     groups: Object.fromEntries(names.map((name) => [name, successRateOf(inGroup(name))])),
-    environment: environmentMeans(judged),
+    environment: meansByName(judged.map(metricsOf), 0),
     environmentByGroup: Object.fromEntries(
-      names.map((name) => [name, environmentMeans(inGroup(name))]),
+      names.map((name) => [name, meansByName(inGroup(name).map(metricsOf), 0)]),
     ),
-    scores: scoreMeans(judged),
-    passAtK: passRates(
-      counted.map((attempt) => attempt.judged),
-      samples,
-    ),
+    scores: meansByName(judged.map(({ scores = {} }) => scores)),
+    passAtK: passRates(counted, samples),
     trajectories,
   };
 }
@@ -137,37 +133,9 @@ export function evaluationMetrics(evaluation: Evaluation): Metrics {
         groups.map(([name, { successRate }]) => [`eval/group/${name}`, successRate]),
       ),
     }),
-    ...Object.fromEntries(
-      Object.entries(evaluation.environment).map(([name, mean]) => [
-        `eval/environment/${name}`,
-        mean,
-      ]),
-    ),
-    ...Object.fromEntries(
-      Object.entries(evaluation.scores).map(([name, mean]) => [`eval/score/${name}`, mean]),
-    ),
+    ...inFamily('eval/environment', evaluation.environment),
+    ...inFamily('eval/score', evaluation.scores),
   };
-}
-
-function scoreMeans(judged: readonly Trajectory[]): Record<string, number> {
-  const names = new Set(judged.flatMap(({ scores = {} }) => Object.keys(scores)));
-  return Object.fromEntries(
-    [...names].toSorted().map((name) => {
-      const given = judged.flatMap(({ scores = {} }) => scores[name] ?? []);
-      return [name, given.reduce((sum, score) => sum + score, 0) / given.length];
-    }),
-  );
-}
-
-/** An attempt that does not have a name counts as 0 in it. */
-function environmentMeans(judged: readonly Trajectory[]): Record<string, number> {
-  const names = new Set(judged.flatMap(({ metrics }) => Object.keys(metrics)));
-  return Object.fromEntries(
-    [...names].toSorted().map((name) => {
-      const total = judged.reduce((sum, { metrics }) => sum + (metrics[name] ?? 0), 0);
-      return [name, total / judged.length];
-    }),
-  );
 }
 
 /** What has a value: a metric that was not measured is absent, never 0. */
@@ -177,6 +145,8 @@ const measured = (values: Readonly<Record<string, number | null | undefined>>): 
       (entry): entry is [string, number] => typeof entry[1] === 'number',
     ),
   );
+
+const metricsOf = ({ metrics }: Trajectory) => metrics;
 
 /** A task whose `metadata.slice` names a slice of the evaluation is reported there and not in the totals. */
 const isOfSlice = ({ metadata }: Task): boolean => typeof metadata['slice'] === 'string';
@@ -199,16 +169,14 @@ function successRateOf(judged: readonly Trajectory[]): SuccessRate {
 
 /** Over the tasks none of whose attempts the system failed. */
 function passRates(
-  attempts: readonly (readonly Trajectory[])[],
+  attempts: readonly { judged: readonly Trajectory[] }[],
   samples: number,
 ): Record<number, number> {
-  const whole = attempts.filter((judged) => judged.length === samples);
+  const whole = attempts.filter(({ judged }) => judged.length === samples);
   const rates: Record<number, number> = {};
   for (let k = 1; k <= samples && whole.length > 0; k *= 2) {
-    const passes = whole.map((judged) =>
-      passAtK(samples, judged.filter(({ success }) => success).length, k),
-    );
-    rates[k] = passes.reduce((sum, pass) => sum + pass, 0) / whole.length;
+    const passes = whole.map(({ judged }) => passAtK(samples, successRateOf(judged).successes, k));
+    rates[k] = mean(passes);
   }
   return rates;
 }

@@ -10,7 +10,7 @@ import { collectGroups, trajectoriesOf } from './collect/collect-groups.ts';
 import { type Evaluation, evaluate, evaluationMetrics } from './evaluate.ts';
 import { addToTotals, iterationMetrics, type IterationReport } from './iteration-report.ts';
 import { optimOptionsAt, plannedIterations } from './optim-options.ts';
-import { type ParityGap, requireParity } from './parity.ts';
+import { addGaps, noGap, type ParityGap, requireParity } from './parity.ts';
 import {
   noTotals,
   type TrainerObserver,
@@ -31,6 +31,9 @@ export interface GrpoTrainerParts {
   /** What the learner pads a sequence's length to, so that a micro-batch here is one there. */
   paddedLength?: (length: number, microBatchTokens: number) => number;
 }
+
+/** An epoch, and how far generator and learner disagreed in it. */
+type ComparedEpoch = EpochResult & { gap: ParityGap };
 
 /**
  * Group-relative policy optimisation: collect groups of episodes, compare each with its group, follow the gradient,
@@ -130,7 +133,7 @@ export class GRPOTrainer {
     const { learner, rollouts, tasks } = this.#parts;
     const { algorithm, combination, rollout, seed, train, eval: evaluation } = this.#options;
     const { iteration, optimizerSteps } = this.#state;
-    const watch = new Stopwatch<'collect' | 'update' | 'publish'>();
+    const watch = new Stopwatch(['collect', 'update', 'publish']);
 
     const collection = await watch.time('collect', () =>
       collectGroups({
@@ -157,12 +160,6 @@ export class GRPOTrainer {
     const epochs = await watch.time('update', () => this.#update(training.data));
     if (epochs.length > 0) await watch.time('publish', () => learner.publishWeights());
 
-    const seconds = {
-      collect: watch.seconds('collect'),
-      update: watch.seconds('update'),
-      publish: watch.seconds('publish'),
-      total: watch.lap().total,
-    };
     const report: IterationReport = {
       collection,
       training,
@@ -171,7 +168,7 @@ export class GRPOTrainer {
       gap: this.#comparable() ? epochs[0]?.gap : undefined,
       learningRate: this.#optimAt(algorithm.epochs - 1).learningRate,
       optimizerSteps: optimizerSteps + epochs.length,
-      seconds,
+      seconds: { total: watch.total, ...watch.seconds },
     };
     this.#state = {
       ...this.#state,
@@ -193,7 +190,7 @@ export class GRPOTrainer {
   }
 
   /** One optimiser step per epoch; none when there is nothing to learn. */
-  async #update(data: readonly TracedDatum[]): Promise<EpochResult[]> {
+  async #update(data: readonly TracedDatum[]): Promise<ComparedEpoch[]> {
     if (data.length === 0) return [];
     const { learner, paddedLength } = this.#parts;
     const { algorithm, rollout, train } = this.#options;
@@ -201,20 +198,22 @@ export class GRPOTrainer {
     const { temperature } = rollout.sampling;
     const loss: LossSpec = { name: 'ppo', clipLow, clipHigh, kl, temperature };
     const complete = kl.kind === 'none' ? data : await withReference(learner, data, temperature);
-    const check = (gap: ParityGap): void => requireParity(gap, train.parityBound);
-    const epochs: EpochResult[] = [];
+    const epochs: ComparedEpoch[] = [];
     for (let epoch = 0; epoch < algorithm.epochs; epoch++) {
-      const optim = this.#optimAt(epoch);
-      const compared = epoch === 0 && this.#comparable() ? { check } : {};
-      epochs.push(
-        await runEpoch(learner, complete, {
-          loss,
-          microBatchTokens,
-          paddedLength,
-          optim,
-          ...compared,
-        }),
-      );
+      let gap = noGap;
+      const result = await runEpoch(learner, complete, {
+        loss,
+        microBatchTokens,
+        paddedLength,
+        optim: this.#optimAt(epoch),
+        onPass: (batch, { logProbs }) => {
+          gap = addGaps(gap, batch, logProbs);
+        },
+        check: () => {
+          if (epoch === 0 && this.#comparable()) requireParity(gap, train.parityBound);
+        },
+      });
+      epochs.push({ ...result, gap });
     }
     return epochs;
   }

@@ -1,19 +1,14 @@
-import type { Ledger } from '../rollout/ledger.ts';
+import { mean, standardDeviation, sum } from '../algorithms/statistics.ts';
+import type { EpisodeSeconds } from '../core/trajectory.ts';
+import { type Ledger, tokenUses } from '../rollout/ledger.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import type { TracedDatum, TrainingData } from './build-data.ts';
 import { type Collection, trajectoriesOf } from './collect/collect-groups.ts';
+import { inFamily } from './named-numbers.ts';
 import { meanGap, noGap, type ParityGap } from './parity.ts';
 import { rolloutMetrics } from './collect/rollout-metrics.ts';
 import type { TrainerTotals } from './trainer-contracts.ts';
 import type { EpochResult } from './update.ts';
-
-/** Wall-clock seconds of one iteration by activity. */
-export interface IterationSeconds {
-  total: number;
-  collect: number;
-  update: number;
-  publish: number;
-}
 
 /** All that is known of one iteration. */
 export interface IterationReport {
@@ -26,7 +21,8 @@ export interface IterationReport {
   gap: ParityGap | undefined;
   learningRate: number;
   optimizerSteps: number;
-  seconds: IterationSeconds;
+  /** Wall-clock seconds by activity. */
+  seconds: Readonly<Record<'total' | 'collect' | 'update' | 'publish', number>>;
 }
 
 /** An iteration as metrics. What was not measured is absent. */
@@ -35,26 +31,20 @@ export function iterationMetrics(report: IterationReport): Metrics {
   const last = epochs.at(-1);
   return {
     ...rolloutMetrics(collection),
-    ...Object.fromEntries(
-      Object.entries(ledger.tokens).map(([use, count]) => [`ledger/${use}`, count]),
-    ),
+    ...inFamily('ledger', ledger.tokens),
     'train/trainedTokens': training.trainedTokens,
-    'train/microBatches': epochs.reduce((sum, { microBatches }) => sum + microBatches, 0),
+    'train/microBatches': sum(epochs.map(({ microBatches }) => microBatches)),
     'train/learningRate': report.learningRate,
     'train/optimizerSteps': report.optimizerSteps,
-    ...(last && updateMetrics(last)),
+    ...(last && {
+      'train/loss': last.loss,
+      'train/gradNorm': last.gradNorm,
+      'train/parameterNorm': last.parameterNorm,
+      ...inFamily('train', last.means),
+    }),
     ...advantageMetrics(training.data),
     ...(gap && { 'parity/maxAbsLogProbGap': gap.max, 'parity/meanAbsLogProbGap': meanGap(gap) }),
     ...secondsMetrics(report),
-  };
-}
-
-function updateMetrics({ loss, gradNorm, parameterNorm, means }: EpochResult): Metrics {
-  return {
-    'train/loss': loss,
-    'train/gradNorm': gradNorm,
-    'train/parameterNorm': parameterNorm,
-    ...Object.fromEntries(Object.entries(means).map(([name, value]) => [`train/${name}`, value])),
   };
 }
 
@@ -63,29 +53,21 @@ function advantageMetrics(data: readonly TracedDatum[]): Metrics {
     [...datum.advantages].filter((_, place) => datum.weights[place] !== 0),
   );
   if (advantages.length === 0) return {};
-  const mean = advantages.reduce((sum, value) => sum + value, 0) / advantages.length;
-  const variance =
-    advantages.reduce((sum, value) => sum + (value - mean) ** 2, 0) / advantages.length;
-  return { 'train/advantageMean': mean, 'train/advantageStd': Math.sqrt(variance) };
+  return {
+    'train/advantageMean': mean(advantages),
+    'train/advantageStd': standardDeviation(advantages),
+  };
 }
 
-function secondsMetrics({
-  collection,
-  training,
-  ledger,
-  epochs,
-  seconds,
-}: IterationReport): Metrics {
+function secondsMetrics(report: IterationReport): Metrics {
+  const { collection, training, ledger, epochs, seconds } = report;
   const trajectories = trajectoriesOf(collection);
-  const episodes = (what: 'generation' | 'tools' | 'grading'): number =>
-    trajectories.reduce((sum, trajectory) => sum + trajectory.seconds[what], 0);
+  const episodes = (what: keyof EpisodeSeconds): number =>
+    sum(trajectories.map((trajectory) => trajectory.seconds[what]));
   const busy = (part: number): number => (seconds.total > 0 ? part / seconds.total : 0);
   const updated = updatedTokens(training) * epochs.length;
   return {
-    'seconds/total': seconds.total,
-    'seconds/collect': seconds.collect,
-    'seconds/update': seconds.update,
-    'seconds/publish': seconds.publish,
+    ...inFamily('seconds', seconds),
     // Of all episodes together: many are in flight at once, so these may exceed the wall clock.
     'seconds/generation': episodes('generation'),
     'seconds/tools': episodes('tools'),
@@ -103,7 +85,7 @@ function secondsMetrics({
 }
 
 const updatedTokens = ({ data }: TrainingData): number =>
-  data.reduce((sum, { datum }) => sum + datum.tokens.length, 0);
+  sum(data.map(({ datum }) => datum.tokens.length));
 
 /** The run's counts with one more iteration in them. */
 export function addToTotals(totals: TrainerTotals, report: IterationReport): TrainerTotals {
@@ -111,11 +93,10 @@ export function addToTotals(totals: TrainerTotals, report: IterationReport): Tra
   const outcomes: Record<string, number> = { ...totals.outcomes };
   for (const { outcome } of trajectoriesOf(collection))
     outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
-  const buckets = Object.entries(ledger.tokens) as [keyof Ledger['tokens'], number][];
   return {
     outcomes,
     ledger: Object.fromEntries(
-      buckets.map(([use, count]) => [use, (totals.ledger[use] ?? 0) + count]),
+      tokenUses.map((use) => [use, (totals.ledger[use] ?? 0) + ledger.tokens[use]]),
     ),
     sampledTokens: totals.sampledTokens + ledger.sampled,
     updatedTokens: totals.updatedTokens + updatedTokens(training) * epochs.length,

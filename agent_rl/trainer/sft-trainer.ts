@@ -1,4 +1,4 @@
-import { packMicroBatches } from '../algorithms/pack-micro-batches.ts';
+import { sum } from '../algorithms/statistics.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
 import type { Learner, TrainDatum } from '../core/services/learner.ts';
@@ -6,6 +6,7 @@ import { maskOf, type TranscriptRecord } from '../core/transcript.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import { optimOptionsAt, plannedIterations } from './optim-options.ts';
 import type { TrainOptions } from './training-options.ts';
+import { runEpoch } from './update.ts';
 
 export interface SftOptions {
   seed: number;
@@ -28,7 +29,7 @@ export interface SftParts {
   paddedLength?: (length: number, microBatchTokens: number) => number;
 }
 
-/** Supervised training on what assistants said: one optimiser step on `batchSize` shuffled conversations, again. */
+/** Supervised training on assistants' turns: again and again one optimiser step on `batchSize` shuffled conversations. */
 export class SFTTrainer {
   #iteration = 0;
 
@@ -72,34 +73,21 @@ export class SFTTrainer {
     const { microBatchTokens, train } = this.options;
     const started = performance.now();
     const data = toData(this.#examples(), train.contextWeight ?? 0);
-    const batches = packMicroBatches(
-      data.map(({ tokens }) => tokens.length),
-      microBatchTokens,
-      paddedLength,
-    );
-    let loss = 0;
-    for (const batch of batches) {
-      const passed = await learner.forwardBackward(
-        batch.flatMap((index) => data[index] ?? []),
-        { name: 'cross_entropy' },
-      );
-      loss += passed.loss;
-    }
     const optim = optimOptionsAt(this.#iteration, plannedIterations(train), train);
-    const { gradNorm, parameterNorm } = await learner.optimStep(optim);
+    const loss = { name: 'cross_entropy' } as const;
+    const options = { loss, microBatchTokens, paddedLength, optim };
+    const epoch = await runEpoch(learner, data, options);
     const seconds = (performance.now() - started) / 1000;
-    const tokens = data.reduce((sum, datum) => sum + datum.tokens.length, 0);
+    const tokens = sum(data.map(({ datum }) => datum.tokens.length));
+    const trained = data.map(({ datum }) => datum.weights.filter((weight) => weight !== 0).length);
     return {
-      'train/loss': loss,
-      'train/gradNorm': gradNorm,
-      'train/parameterNorm': parameterNorm,
+      'train/loss': epoch.loss,
+      'train/gradNorm': epoch.gradNorm,
+      'train/parameterNorm': epoch.parameterNorm,
       'train/learningRate': optim.learningRate,
       'train/optimizerSteps': this.#iteration + 1,
-      'train/microBatches': batches.length,
-      'train/trainedTokens': data.reduce(
-        (sum, { weights }) => sum + weights.filter((w) => w !== 0).length,
-        0,
-      ),
+      'train/microBatches': epoch.microBatches,
+      'train/trainedTokens': sum(trained),
       'seconds/update': seconds,
       ...(seconds > 0 && { 'speed/trainTokensPerSecond': tokens / seconds }),
     };
@@ -121,24 +109,28 @@ export class SFTTrainer {
 }
 
 /** Weights that sum to 1 over the step: those of the assistant's tokens are all alike, and so are the others'. */
-function toData(examples: readonly TranscriptRecord[], contextWeight: number): TrainDatum[] {
+function toData(
+  examples: readonly TranscriptRecord[],
+  contextWeight: number,
+): { datum: TrainDatum }[] {
   const weights = examples.map((example) => {
-    const said = Float32Array.from(
+    const weightsOf = Float32Array.from(
       maskOf(example, 'demonstration'),
       (mask) => mask || contextWeight,
     );
     // Nothing comes before the first token that could predict it.
-    said[0] = 0;
-    return said;
+    weightsOf[0] = 0;
+    return weightsOf;
   });
-  const total = weights.reduce((sum, one) => sum + one.reduce((a, b) => a + b, 0), 0);
+  const total = sum(weights.map((one) => one.reduce((a, b) => a + b, 0)));
   return examples.map(({ tokens }, index) => {
     const zeros = new Float32Array(tokens.length);
-    return {
+    const datum = {
       tokens: Int32Array.from(tokens),
       weights: weights[index]?.map((weight) => weight / total) ?? zeros,
       advantages: zeros,
       oldLogProbs: zeros,
     };
+    return { datum };
   });
 }

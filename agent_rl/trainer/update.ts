@@ -1,59 +1,59 @@
 import { packMicroBatches } from '../algorithms/pack-micro-batches.ts';
+import { sum } from '../algorithms/statistics.ts';
 import type {
   Learner,
   LossMetrics,
   LossSpec,
   OptimStepMetrics,
   OptimStepOptions,
+  TrainDatum,
 } from '../core/services/learner.ts';
 import type { TracedDatum } from './build-data.ts';
-import { addGaps, noGap, type ParityGap } from './parity.ts';
 
 export interface EpochResult extends OptimStepMetrics {
   loss: number;
   /** Means over the weight sent, by name; see `LossMetrics.sums`. */
   means: Readonly<Record<string, number>>;
-  gap: ParityGap;
   microBatches: number;
 }
 
-export interface EpochOptions {
+export interface EpochOptions<Item> {
   loss: LossSpec;
   microBatchTokens: number;
   /** What the learner pads a sequence's length to. */
   paddedLength?: ((length: number, microBatchTokens: number) => number) | undefined;
   optim: OptimStepOptions;
+  /** Called after the gradient of each micro-batch. */
+  onPass?: (batch: readonly Item[], pass: LossMetrics) => void;
   /** Called between the gradient and the step; what it throws leaves the weights as they were. */
-  check?: (gap: ParityGap) => void;
+  check?: () => void;
 }
 
 /** One pass over the data in micro-batches, and one optimiser step. */
-export async function runEpoch(
+export async function runEpoch<Item extends { datum: TrainDatum }>(
   learner: Learner,
-  data: readonly TracedDatum[],
-  { loss, microBatchTokens, paddedLength, optim, check }: EpochOptions,
+  data: readonly Item[],
+  { loss: spec, microBatchTokens, paddedLength, optim, onPass, check }: EpochOptions<Item>,
 ): Promise<EpochResult> {
-  const batches = inMicroBatches(data, microBatchTokens, paddedLength);
-  const passes: LossMetrics[] = [];
-  let gap = noGap;
-  for (const batch of batches) {
+  const lengths = data.map(({ datum }) => datum.tokens.length);
+  const batches = packMicroBatches(lengths, microBatchTokens, paddedLength);
+  const weight = sum(data.map(({ datum }) => datum.weights.reduce((a, b) => a + b, 0)));
+  const means: Record<string, number> = {};
+  let loss = 0;
+  for (const indices of batches) {
+    const batch = indices.flatMap((index) => data[index] ?? []);
     const pass = await learner.forwardBackward(
       batch.map(({ datum }) => datum),
-      loss,
+      spec,
     );
-    passes.push(pass);
-    gap = addGaps(gap, batch, pass.logProbs);
+    loss += pass.loss;
+    for (const [name, value] of Object.entries(pass.sums))
+      means[name] = (means[name] ?? 0) + value / weight;
+    onPass?.(batch, pass);
   }
-  check?.(gap);
+  check?.();
   const stepped = await learner.optimStep(optim);
-  const total = passes.reduce((sum, pass) => sum + pass.loss, 0);
-  return {
-    ...stepped,
-    loss: total,
-    means: meansOf(passes, data),
-    gap,
-    microBatches: batches.length,
-  };
+  return { ...stepped, loss, means, microBatches: batches.length };
 }
 
 /** Gives each datum the reference's log-probabilities. */
@@ -70,31 +70,4 @@ export async function withReference(
       throw new Error(`The learner scored ${reference.length} of ${data.length} sequences.`);
     return { trajectory, datum: { ...datum, refLogProbs } };
   });
-}
-
-function inMicroBatches(
-  data: readonly TracedDatum[],
-  microBatchTokens: number,
-  paddedLength?: EpochOptions['paddedLength'],
-): TracedDatum[][] {
-  const lengths = data.map(({ datum }) => datum.tokens.length);
-  return packMicroBatches(lengths, microBatchTokens, paddedLength).map((batch) =>
-    batch.flatMap((index) => data[index] ?? []),
-  );
-}
-
-function meansOf(
-  passes: readonly LossMetrics[],
-  data: readonly TracedDatum[],
-): Record<string, number> {
-  const weight = data.reduce(
-    (sum, { datum }) => sum + datum.weights.reduce((part, value) => part + value, 0),
-    0,
-  );
-  const means: Record<string, number> = {};
-  for (const { sums } of passes) {
-    for (const [name, value] of Object.entries(sums))
-      means[name] = (means[name] ?? 0) + value / weight;
-  }
-  return means;
 }

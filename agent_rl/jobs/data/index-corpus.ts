@@ -51,7 +51,7 @@ export async function indexCorpus(options: IndexOptions): Promise<JobResult> {
   const how = dense === null ? 'words' : `words and vectors of ${dense.embedder}`;
   print(
     built
-      ? `Indexed ${counts.documents} documents in ${counts.passages} passages by ${how} in ${watch.lap().total.toFixed(1)} s: ${output}`
+      ? `Indexed ${counts.documents} documents in ${counts.passages} passages by ${how} in ${watch.total.toFixed(1)} s: ${output}`
       : `${output} holds this index already: ${counts.documents} documents in ${counts.passages} passages by ${how}.`,
   );
   return {

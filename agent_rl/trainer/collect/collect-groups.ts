@@ -6,7 +6,7 @@ import { planGroups } from '../../rollout/rollout-plan.ts';
 import type { Rollouts } from '../../rollout/rollout-worker.ts';
 import { groupRewards, type GroupRewards, type RewardCombination } from './group-rewards.ts';
 import { requireRewards } from './require-rewards.ts';
-import { shuffledRewards } from './shuffled-rewards.ts';
+import { shuffleRewards } from './shuffle-rewards.ts';
 import type { AlgorithmOptions, RolloutOptions, TrainOptions } from '../training-options.ts';
 
 /** The episodes of one task and how they compare. */
@@ -97,14 +97,4 @@ async function playGroups(
       ...groupAdvantages(rewards, { std, eps }),
     };
   });
-}
-
-/** The same verdicts, each on another episode; one that the system failed keeps its place. */
-function shuffleRewards(played: readonly Trajectory[], random: KeyedRng): Trajectory[] {
-  const scored = played.map((trajectory) =>
-    trajectory.reward === undefined ? undefined : trajectory,
-  );
-  return shuffledRewards(scored, random).map(
-    (shuffled, i) => shuffled ?? (played[i] as Trajectory),
-  );
 }

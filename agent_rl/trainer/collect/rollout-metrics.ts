@@ -1,12 +1,10 @@
-import { outcomes } from '../../core/outcome.ts';
+import { mean, standardDeviation, sum } from '../../algorithms/statistics.ts';
+import { type Outcome, outcomes } from '../../core/outcome.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
 import { sampledTokens } from '../../rollout/ledger.ts';
 import type { Metrics } from '../../telemetry/metric-names.ts';
+import { inFamily, meansByName } from '../named-numbers.ts';
 import { type Collection, trajectoriesOf } from './collect-groups.ts';
-
-const sum = (values: readonly number[]): number =>
-  values.reduce((total, value) => total + value, 0);
-const mean = (values: readonly number[]): number => sum(values) / values.length;
 
 /** Numbers of one collection. Means over episodes leave out those the system failed; a mean of none is absent. */
 export function rolloutMetrics(collection: Collection): Metrics {
@@ -36,76 +34,51 @@ export function rolloutMetrics(collection: Collection): Metrics {
     'group/allWrong': groups.filter((group) => !group.trajectories.some(({ success }) => success))
       .length,
     'group/resampled': discarded.length,
-    ...combinationMetrics(groups),
+    ...inFamily(
+      'combine/weight',
+      meansByName(
+        groups.flatMap(({ weights }) => (weights ? [weights] : [])),
+        0,
+      ),
+    ),
   };
 }
 
 function scoredMetrics(scored: readonly Trajectory[]): Metrics {
   const rewards = scored.map(({ reward }) => reward ?? 0);
-  const rewardMean = mean(rewards);
   const ran = scored.map(({ calls }) => calls.filter(({ status }) => status !== 'rejected').length);
+  const scores = scored.map((trajectory) => trajectory.scores ?? {});
+  const applies = scores.map((given) =>
+    Object.fromEntries(Object.keys(given).map((name) => [name, 1])),
+  );
   return {
     'rollout/successRate': mean(scored.map(({ success }) => Number(success))),
-    'rollout/rewardMean': rewardMean,
-    'rollout/rewardStd': Math.sqrt(mean(rewards.map((reward) => (reward - rewardMean) ** 2))),
+    'rollout/rewardMean': mean(rewards),
+    'rollout/rewardStd': standardDeviation(rewards),
     'rollout/turnsMean': mean(scored.map(({ turns }) => turns)),
     'rollout/callsMean': mean(ran),
     'rollout/toolCallRate': mean(ran.map((calls) => Number(calls > 0))),
     'rollout/lengthMean': mean(scored.map(sampledTokens)),
-    ...meansByName('reward', scored, ({ components }) => components),
-    ...scoreMetrics(scored),
-    ...meansByName('environment', scored, ({ metrics }) => metrics),
+    ...inFamily(
+      'reward',
+      meansByName(
+        scored.map(({ components }) => components),
+        0,
+      ),
+    ),
+    ...inFamily('score', meansByName(scores)),
+    ...inFamily('scoreApplies', meansByName(applies, 0)),
+    ...inFamily(
+      'environment',
+      meansByName(
+        scored.map(({ metrics }) => metrics),
+        0,
+      ),
+    ),
   };
 }
 
-const own = (values: Readonly<Record<string, number>>, name: string): number | undefined =>
-  Object.hasOwn(values, name) ? values[name] : undefined;
-
-/** Means over all the episodes; one that does not have a name counts as 0 in it. */
-function meansByName(
-  family: 'reward' | 'environment',
-  trajectories: readonly Trajectory[],
-  pick: (trajectory: Trajectory) => Readonly<Record<string, number>>,
-): Metrics {
-  const names = new Set(trajectories.flatMap((trajectory) => Object.keys(pick(trajectory))));
-  return Object.fromEntries(
-    [...names].map((name) => [
-      `${family}/${name}`,
-      mean(trajectories.map((trajectory) => own(pick(trajectory), name) ?? 0)),
-    ]),
-  );
-}
-
-/** Of each reward before any weight: its mean over the episodes it applies to, and their share. */
-function scoreMetrics(scored: readonly Trajectory[]): Metrics {
-  const names = new Set(scored.flatMap(({ scores = {} }) => Object.keys(scores)));
-  const entries = [...names].flatMap((name) => {
-    const given = scored.flatMap(({ scores = {} }) => scores[name] ?? []);
-    return [
-      [`score/${name}`, mean(given)],
-      [`scoreApplies/${name}`, given.length / scored.length],
-    ];
-  });
-  return Object.fromEntries(entries);
-}
-
-/** Mean weights of groups whose scheme finds its own. */
-function combinationMetrics(groups: Collection['groups']): Metrics {
-  const weighed = groups.flatMap(({ weights }) => (weights === undefined ? [] : [weights]));
-  const names = new Set(weighed.flatMap((weights) => Object.keys(weights)));
-  return Object.fromEntries(
-    [...names].map((name) => [
-      `combine/weight/${name}`,
-      mean(weighed.map((weights) => weights[name] ?? 0)),
-    ]),
-  );
-}
-
 function outcomeCounts(trajectories: readonly Trajectory[]): Metrics {
-  return Object.fromEntries(
-    outcomes.map((outcome) => [
-      `outcome/${outcome}`,
-      trajectories.filter((trajectory) => trajectory.outcome === outcome).length,
-    ]),
-  );
+  const ended = (outcome: Outcome) => trajectories.filter((one) => one.outcome === outcome).length;
+  return Object.fromEntries(outcomes.map((outcome) => [`outcome/${outcome}`, ended(outcome)]));
 }

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { collectGroups } from '#agent_rl/trainer/collect/collect-groups.ts';
-import { shuffledRewards } from '#agent_rl/trainer/collect/shuffled-rewards.ts';
+import { shuffleRewards } from '#agent_rl/trainer/collect/shuffle-rewards.ts';
 import { options } from '#tests/support/grpo-trainer-setup.ts';
 import { ScriptedRollouts } from '#tests/support/scripted-rollouts.ts';
 import { trajectory } from '#tests/support/trajectories.ts';
@@ -15,7 +15,8 @@ describe('Shuffled rewards', () => {
     const reward = fc.option(fc.integer(), { nil: undefined });
     fc.assert(
       fc.property(fc.array(reward), fc.integer(), (rewards, seed) => {
-        const shuffled = shuffledRewards(rewards, new KeyedRng(seed));
+        const episodes = rewards.map((one) => ({ reward: one }));
+        const shuffled = shuffleRewards(episodes, new KeyedRng(seed)).map((one) => one.reward);
         expect(shuffled.map((value) => value === undefined)).toEqual(
           rewards.map((value) => value === undefined),
         );

@@ -1,0 +1,21 @@
+import { mean } from '../algorithms/statistics.ts';
+
+/** Numbers by name, of one episode or of many. */
+export type NamedNumbers = Readonly<Record<string, number>>;
+
+/** The mean of each name over several records, sorted by name. A name that a record lacks counts as `lacking` in it, or not at all. */
+export function meansByName(records: readonly NamedNumbers[], lacking?: 0): Record<string, number> {
+  const names = [...new Set(records.flatMap(Object.keys))].toSorted();
+  const valuesOf = (name: string): number[] =>
+    records.flatMap((record) => (Object.hasOwn(record, name) ? record[name] : lacking) ?? []);
+  return Object.fromEntries(names.map((name) => [name, mean(valuesOf(name))]));
+}
+
+/** Names with that of their family of metrics before them, `family/name`. */
+export const inFamily = <Family extends string, Value>(
+  family: Family,
+  values: Readonly<Record<string, Value>>,
+): Record<`${Family}/${string}`, Value> =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [`${family}/${name}`, value]),
+  ) as Record<`${Family}/${string}`, Value>;
