@@ -5,6 +5,7 @@ import { DecoderPrograms } from '../../agent_rl/generation/decoder-programs.ts';
 import { LocalGenerator } from '../../agent_rl/generation/local-generator.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
 import { initialParameters } from '../../model/config/parameters.ts';
+import { secondsOf } from './statistics.ts';
 
 export interface DecodeRate {
   batch: number;
@@ -14,20 +15,16 @@ export interface DecodeRate {
   outsideShare: number;
 }
 
-export interface DecodeOptions {
-  batches: readonly number[];
-  promptTokens: number;
-  newTokens: number;
-  /** Measurements per batch size; the median by speed is reported. */
-  repeats: number;
-}
-
-/** Tokens per second of continuous batching, each batch full from the first to the last token. */
+/**
+ * Tokens per second of continuous batching, each batch full from the first to the last token: per batch size, the
+ * median by speed of `repeats` measurements.
+ */
 export async function measureDecode(
   engine: Engine,
   config: ModelConfig,
-  { batches, promptTokens, newTokens, repeats }: DecodeOptions,
+  options: { batches: number[]; promptTokens: number; newTokens: number; repeats: number },
 ): Promise<DecodeRate[]> {
+  const { batches, promptTokens, newTokens, repeats } = options;
   const context = promptTokens + newTokens + 1;
   const programs = new DecoderPrograms(engine, config, context);
   const rates: DecodeRate[] = [];
@@ -48,31 +45,25 @@ export async function measureDecode(
   return rates;
 }
 
-interface Once {
-  batch: number;
-  prompt: readonly number[];
-  maxTokens: number;
-}
-
 async function decodeOnce(
   generator: LocalGenerator,
-  { batch, prompt, maxTokens }: Once,
+  { batch, prompt, maxTokens }: { batch: number; prompt: readonly number[]; maxTokens: number },
 ): Promise<DecodeRate> {
   const before = generator.totals;
-  const started = performance.now();
-  await Promise.all(
-    Array.from({ length: batch }, (_, sample) =>
-      generator.generate({
-        episode: `episode ${sample}`,
-        tokens: prompt,
-        maxTokens,
-        stopTokens: [],
-        sampling: unbiased,
-        key: { seed: 1, taskId: 'bench', sample, turn: 0 },
-      }),
+  const seconds = await secondsOf(() =>
+    Promise.all(
+      Array.from({ length: batch }, (_, sample) =>
+        generator.generate({
+          episode: `episode ${sample}`,
+          tokens: prompt,
+          maxTokens,
+          stopTokens: [],
+          sampling: unbiased,
+          key: { seed: 1, taskId: 'bench', sample, turn: 0 },
+        }),
+      ),
     ),
   );
-  const seconds = (performance.now() - started) / 1000;
   const { totals } = generator;
   for (let sample = 0; sample < batch; sample++) generator.release(`episode ${sample}`);
   return {

@@ -14,10 +14,9 @@ import { median, timed } from './statistics.ts';
 export interface Product {
   name: string;
   /** As stored; leading axes are batches. */
-  a: readonly number[];
-  b: readonly number[];
-  transposeA: boolean;
-  transposeB: boolean;
+  a: number[];
+  b: number[];
+  transposed?: 'a' | 'b';
   /** How often a step computes it. */
   count: number;
 }
@@ -31,57 +30,33 @@ export interface ProductRate extends Product {
 
 /** The distinct products of a step: of each projection, forward, gradient of its input and of its weights; and attention's. */
 export function stepProducts(config: ModelConfig, { sequences, length }: BatchSize): Product[] {
-  const {
-    hiddenSize: width,
-    headDim,
-    intermediateSize,
-    vocabSize,
-    heads,
-    kvHeads,
-    layers,
-  } = config;
+  const { hiddenSize: width, headDim, intermediateSize, vocabSize, heads, kvHeads } = config;
   const rows = sequences * length;
   const linear = (name: string, from: number, to: number, count: number): Product[] => [
-    product(`${name} forward`, [rows, from], [to, from], { transposed: 'b', count }),
-    product(`${name} input gradient`, [rows, to], [to, from], { count }),
-    product(`${name} weight gradient`, [rows, to], [rows, from], { transposed: 'a', count }),
+    { name: `${name} forward`, a: [rows, from], b: [to, from], transposed: 'b', count },
+    { name: `${name} input gradient`, a: [rows, to], b: [to, from], count },
+    { name: `${name} weight gradient`, a: [rows, to], b: [rows, from], transposed: 'a', count },
   ];
-  const twice = 2 * layers;
+  const count = 2 * config.layers;
   const grouped = [sequences, kvHeads, (heads / kvHeads) * length];
+  const [queries, scores] = [grouped.concat(headDim), grouped.concat(length)];
   const keys = [sequences, kvHeads, length, headDim];
   return [
-    ...linear('queries and output', width, heads * headDim, twice),
-    ...linear('keys, values', width, kvHeads * headDim, twice),
-    ...linear('gate, up', width, intermediateSize, twice),
-    ...linear('down', intermediateSize, width, layers),
+    ...linear('queries and output', width, heads * headDim, count),
+    ...linear('keys, values', width, kvHeads * headDim, count),
+    ...linear('gate, up', width, intermediateSize, count),
+    ...linear('down', intermediateSize, width, config.layers),
     ...linear('head', width, vocabSize, 1),
     // Each shape once forward and once backward: scores and their gradient, the mix and the queries' gradient, and
     // the gradients of keys and of values.
-    product('attention scores', [...grouped, headDim], keys, { transposed: 'b', count: twice }),
-    product('attention mix', [...grouped, length], keys, { count: twice }),
-    product('attention key gradient', [...grouped, length], [...grouped, headDim], {
-      transposed: 'a',
-      count: twice,
-    }),
+    { name: 'attention scores', a: queries, b: keys, transposed: 'b', count },
+    { name: 'attention mix', a: scores, b: keys, count },
+    { name: 'attention key gradient', a: scores, b: queries, transposed: 'a', count },
   ];
 }
 
-const product = (
-  name: string,
-  a: readonly number[],
-  b: readonly number[],
-  { transposed, count }: { transposed?: 'a' | 'b'; count: number },
-): Product => ({
-  name,
-  a,
-  b,
-  transposeA: transposed === 'a',
-  transposeB: transposed === 'b',
-  count,
-});
-
-const flopsOf = ({ a, b, transposeB }: Product): number =>
-  2 * elementCount(a) * b.at(transposeB ? -2 : -1)!;
+const flopsOf = ({ a, b, transposed }: Product): number =>
+  2 * elementCount(a) * b.at(transposed === 'b' ? -2 : -1)!;
 
 /** Seconds a step would take if it were its matrix products and nothing else, each at its own kernel's rate. */
 export const productSeconds = (rates: readonly ProductRate[]): number =>
@@ -113,15 +88,9 @@ export async function measureProducts(
   }
 }
 
-interface RunOptions {
-  threads: number;
-  repeats: number;
-  profilePrefix?: string;
-}
-
 async function runProduct(
-  { name, a, b, transposeA, transposeB }: Product,
-  { threads, repeats, ...profile }: RunOptions,
+  { name, a, b, transposed }: Product,
+  { threads, repeats, ...profile }: { threads: number; repeats: number; profilePrefix?: string },
 ): Promise<number[]> {
   const engine = new OnnxEngine({ device: 'cpu', threads, ...profile });
   const program = await engine.compile(
@@ -129,14 +98,13 @@ async function runProduct(
       { name: 'a', shape: a, dtype: 'float32' },
       { name: 'b', shape: b, dtype: 'float32' },
     ],
-    (inputs) => ({ y: tf.matMul(inputs['a']!, inputs['b']!, transposeA, transposeB) }),
+    (inputs) => ({
+      y: tf.matMul(inputs['a']!, inputs['b']!, transposed === 'a', transposed === 'b'),
+    }),
   );
   const random = new KeyedRng(3, 'product', name);
-  const values = (shape: readonly number[]): Float32Array => {
-    const data = new Float32Array(elementCount(shape));
-    for (let i = 0; i < data.length; i++) data[i] = (i % 17) / 17 - random.at(i % 64);
-    return data;
-  };
+  const values = (shape: readonly number[]): Float32Array =>
+    new Float32Array(elementCount(shape)).map((_, i) => (i % 17) / 17 - random.at(i % 64));
   const feeds = { a: values(a), b: values(b) };
   const seconds = await timed(() => program.run(feeds), { repeats, warmUp: 3 });
   await engine.close();

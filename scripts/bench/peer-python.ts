@@ -3,21 +3,24 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
+import { note } from './bench-run.ts';
 import { programOutput } from './program-output.ts';
 
-export interface PeerPython {
-  /** Python 3.10 or later. Where it lacks a module it needs the venv module and a package index. */
-  python: string;
+export interface PeerNeeds {
   /** What the peer imports. */
   modules: readonly string[];
   /** What brings the modules, as pip reads it. */
   packages: readonly string[];
-  note: (text: string) => void;
 }
 
-/** Runs with a Python that has the modules: the given one, or an environment of it that is thrown away. */
+/**
+ * Runs with a Python that has the modules: the given one, or an environment of it that is thrown away.
+ *
+ * @param python 3.10 or later. Where it lacks a module it needs the venv module and a package index.
+ */
 export async function withPeerPython<Result>(
-  { python, modules, packages, note }: PeerPython,
+  python: string,
+  { modules, packages }: PeerNeeds,
   body: (python: string) => Promise<Result>,
 ): Promise<Result> {
   const has = spawnSync(python, ['-c', `import ${modules.join(', ')}`], { stdio: 'ignore' });
@@ -27,8 +30,8 @@ export async function withPeerPython<Result>(
   try {
     note(`Installing PyTorch in ${folder}`);
     const own = path.join(folder, process.platform === 'win32' ? 'Scripts' : 'bin', 'python');
-    await programOutput(python, ['-m', 'venv', folder]);
-    await programOutput(own, ['-m', 'pip', 'install', '--quiet', '--no-cache-dir', ...packages]);
+    programOutput(python, ['-m', 'venv', folder]);
+    programOutput(own, ['-m', 'pip', 'install', '--quiet', '--no-cache-dir', ...packages]);
     return await body(own);
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -1,8 +1,17 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
+import {
+  namesOf,
+  note,
+  peakRssBytes,
+  watchMachine,
+  wholeNumber,
+  wholeNumbers,
+  writeReport,
+} from './bench-run.ts';
 import { measureQuality } from './retrieval/quality.ts';
 import { type RetrievalReport, retrievalText } from './retrieval/report.ts';
 import { measureSpeed, type SpeedReport } from './retrieval/speed.ts';
@@ -24,54 +33,35 @@ const { values } = parseArgs({
     json: { type: 'string' },
   },
 });
-const sizesOf = (flag: string, text: string): number[] =>
-  text
-    .split(',')
-    .filter((part) => part !== '')
-    .map((part) => {
-      const size = Number(part);
-      if (Number.isInteger(size) && size > 0) return size;
-      throw new TypeError(`--${flag} ${text}: expected whole numbers from 1, with commas between.`);
-    });
-const only = new Set(values.only.split(','));
-const flat = only.has('speed') ? sizesOf('sizes', values.sizes) : [];
-const hnsw = only.has('speed') ? sizesOf('hnsw', values.hnsw) : [];
-const note = (text: string): void => void process.stderr.write(`${text}\n`);
+const only = namesOf('only', values.only, ['quality', 'speed', 'tasks']);
+const questions = wholeNumber('questions', values.questions, 0);
+const sizes = [
+  ...wholeNumbers('sizes', values.sizes).map((size) => ({ size, vectorIndex: 'flat' as const })),
+  ...wholeNumbers('hnsw', values.hnsw).map((size) => ({ size, vectorIndex: 'hnsw' as const })),
+];
 
-const loadBefore = loadavg()[0] ?? 0;
+const machineAfter = watchMachine();
 const work = mkdtempSync(join(tmpdir(), 'agent-rl-bench-'));
 try {
   const quality =
     values.medquad === undefined || !only.has('quality')
       ? undefined
-      : await measureQuality(values.medquad, { work, questions: Number(values.questions), note });
+      : await measureQuality(values.medquad, { work, questions });
   const tasks = only.has('tasks') ? await measureTaskDocuments() : undefined;
   const speed: SpeedReport[] = [];
-  for (const [sizes, approximate] of [
-    [flat, false],
-    [hnsw, true],
-  ] as const) {
-    for (const size of sizes) {
-      note(`Measuring: ${size} passages, ${approximate ? 'HNSW' : 'flat'}`);
-      speed.push(await measureSpeed(size, { work, hnsw: approximate }));
-    }
+  for (const { size, vectorIndex } of only.has('speed') ? sizes : []) {
+    note(`Measuring: ${size} passages, ${vectorIndex}`);
+    speed.push(await measureSpeed(size, { work, vectorIndex }));
   }
   const report: RetrievalReport = {
-    machine: {
-      processor: cpus()[0]?.model.trim() ?? 'unknown',
-      processors: availableParallelism(),
-      node: process.versions.node,
-      loadBefore,
-      loadAfter: loadavg()[0] ?? 0,
-    },
-    ...(quality === undefined ? {} : { quality }),
+    machine: machineAfter(),
+    ...(quality && { quality }),
     speed,
-    ...(tasks === undefined ? {} : { tasks }),
-    peakRssBytes: 1024 * process.resourceUsage().maxRSS,
+    ...(tasks && { tasks }),
+    peakRssBytes: peakRssBytes(),
   };
-  const json = `${JSON.stringify(report, undefined, 2)}\n`;
-  if (values.json !== undefined) writeFileSync(values.json, json);
-  process.stdout.write(json);
+  writeReport(values.json, report);
+  process.stdout.write(`${JSON.stringify(report, null, 1)}\n`);
   note(retrievalText(report));
 } finally {
   rmSync(work, { recursive: true, force: true });

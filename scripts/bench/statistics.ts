@@ -7,16 +7,23 @@ export function median(values: readonly number[]): number {
   return middle.reduce((sum, value) => sum + value, 0) / middle.length;
 }
 
+/** The smallest value that at least this share of them does not exceed. */
+export const quantile = (values: readonly number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.ceil(share * values.length) - 1] ?? Number.NaN;
+
+/** Wall-clock seconds of a call. */
+export async function secondsOf(call: () => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  await call();
+  return (performance.now() - started) / 1000;
+}
+
 /** Wall-clock seconds of each of `repeats` calls after `warmUp` that are not counted. */
 export async function timed(
   call: () => Promise<unknown>,
   { repeats, warmUp }: { repeats: number; warmUp: number },
 ): Promise<number[]> {
   const seconds: number[] = [];
-  for (let i = -warmUp; i < repeats; i++) {
-    const started = performance.now();
-    await call();
-    if (i >= 0) seconds.push((performance.now() - started) / 1000);
-  }
-  return seconds;
+  for (let i = 0; i < warmUp + repeats; i++) seconds.push(await secondsOf(call));
+  return seconds.slice(warmUp);
 }

@@ -1,6 +1,6 @@
 import type { OptimStepOptions } from '../../agent_rl/core/services/learner.ts';
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
-import type { Engine, Program, TensorData } from '../../agent_rl/engine/engine.ts';
+import type { Engine, TensorData } from '../../agent_rl/engine/engine.ts';
 import { AdamwState } from '../../agent_rl/learner/adamw-state.ts';
 import {
   compileTrainProgram,
@@ -16,7 +16,8 @@ import {
 } from '../../model/config/parameters.ts';
 import { ropeTablesUpTo } from '../../model/decoder/rope.ts';
 import type { BatchSize } from './bench-model.ts';
-import { median } from './statistics.ts';
+import { peakRssBytes } from './bench-run.ts';
+import { median, timed } from './statistics.ts';
 
 export interface TrainStepResult {
   parameters: number;
@@ -45,58 +46,42 @@ const optimOptions: OptimStepOptions = {
 };
 
 /** A training step with its batch: cross entropy on every token but the last of each sequence. */
-export class TrainStep {
-  readonly parameters: Map<string, Float32Array>;
-  readonly #optimizer: AdamwState;
-  readonly #feeds: Record<string, TensorData>;
+export interface TrainStep {
+  /** Loss of the batch, and its gradient by parameter. */
+  gradients(): Promise<{ loss: number; gradients: Map<string, Float32Array> }>;
+  /** Clipping and AdamW. */
+  update(gradients: ReadonlyMap<string, Float32Array>): void;
+  close(): Promise<void>;
+}
 
-  private constructor(
-    private readonly program: Program,
-    config: ModelConfig,
-    size: BatchSize,
-  ) {
-    this.parameters = initialParameters(config, new KeyedRng(1, 'bench'));
-    const matrices = parameterSpecs(config).filter(({ shape }) => shape.length > 1);
-    this.#optimizer = new AdamwState(this.parameters, new Set(matrices.map(({ name }) => name)));
-    this.#feeds = { ...Object.fromEntries(this.parameters), ...batchOf(config, size) };
-  }
-
-  static async open(engine: Engine, config: ModelConfig, size: BatchSize): Promise<TrainStep> {
-    const shape = { ...size, trained: size.sequences * size.length };
-    const program = await compileTrainProgram(engine, config, {
-      shape,
-      loss: { name: 'cross_entropy' },
-      memory: noRecompute,
-    });
-    return new TrainStep(program, config, size);
-  }
-
-  /** Adds the batch's gradient to what is accumulated; returns the loss. */
-  async gradients(): Promise<number> {
-    const outputs = await this.program.run(this.#feeds);
-    for (const [name, values] of Object.entries(outputs)) {
-      if (!name.startsWith(gradientPrefix)) continue;
-      this.#optimizer.accumulate(name.slice(gradientPrefix.length), values as Float32Array);
-    }
-    return outputs['loss']?.[0] ?? Number.NaN;
-  }
-
-  /** The batch's gradient by parameter, accumulated nowhere. */
-  async freshGradients(): Promise<{ loss: number; gradients: Map<string, Float32Array> }> {
-    const outputs = await this.program.run(this.#feeds);
-    const gradients = [...this.parameters.keys()].map(
-      (name) => [name, outputs[`${gradientPrefix}${name}`] as Float32Array] as const,
-    );
-    return { loss: outputs['loss']?.[0] ?? Number.NaN, gradients: new Map(gradients) };
-  }
-
-  update(): void {
-    this.#optimizer.step(optimOptions);
-  }
-
-  async close(): Promise<void> {
-    await this.program.dispose();
-  }
+export async function openTrainStep(
+  engine: Engine,
+  config: ModelConfig,
+  size: BatchSize,
+): Promise<TrainStep> {
+  const program = await compileTrainProgram(engine, config, {
+    shape: { ...size, trained: size.sequences * size.length },
+    loss: { name: 'cross_entropy' },
+    memory: noRecompute,
+  });
+  const parameters = initialParameters(config, new KeyedRng(1, 'bench'));
+  const matrices = parameterSpecs(config).filter(({ shape }) => shape.length > 1);
+  const optimizer = new AdamwState(parameters, new Set(matrices.map(({ name }) => name)));
+  const feeds = { ...Object.fromEntries(parameters), ...batchOf(config, size) };
+  return {
+    gradients: async () => {
+      const outputs = await program.run(feeds);
+      const gradients = [...parameters.keys()].map(
+        (name) => [name, outputs[`${gradientPrefix}${name}`] as Float32Array] as const,
+      );
+      return { loss: outputs['loss']?.[0] ?? Number.NaN, gradients: new Map(gradients) };
+    },
+    update: (gradients) => {
+      for (const [name, values] of gradients) optimizer.accumulate(name, values);
+      optimizer.step(optimOptions);
+    },
+    close: () => program.dispose(),
+  };
 }
 
 /** Random tokens; the last of a sequence predicts nothing and has weight 0. */
@@ -121,27 +106,29 @@ function batchOf(
   };
 }
 
-/** Times whole steps: forward, backward, clipping by global norm, AdamW. */
+/** Times whole steps: forward, backward, clipping by global norm, AdamW. Two that are not counted come first. */
 export async function measureTrainStep(
   engine: Engine,
   config: ModelConfig,
   { repeats, ...size }: BatchSize & { repeats: number },
 ): Promise<TrainStepResult> {
-  const step = await TrainStep.open(engine, config, size);
-  const warmUp = 2;
-  const parts: { total: number; program: number; optimizer: number }[] = [];
+  const step = await openTrainStep(engine, config, size);
   const losses: number[] = [];
-  for (let i = -warmUp; i < repeats; i++) {
-    const started = performance.now();
-    losses.push(await step.gradients());
-    const between = performance.now();
-    step.update();
-    const ended = performance.now();
-    const [total, program, optimizer] = [ended - started, between - started, ended - between];
-    if (i >= 0) parts.push({ total, program, optimizer });
-  }
+  const programS: number[] = [];
+  const optimizerS: number[] = [];
+  const seconds = await timed(
+    async () => {
+      const started = performance.now();
+      const { loss, gradients } = await step.gradients();
+      const between = performance.now();
+      step.update(gradients);
+      losses.push(loss);
+      programS.push((between - started) / 1000);
+      optimizerS.push((performance.now() - between) / 1000);
+    },
+    { repeats, warmUp: 2 },
+  );
   await step.close();
-  const seconds = parts.map(({ total }) => total / 1000);
   const medianS = median(seconds);
   const parameters = parameterCount(config);
   const tokens = size.sequences * size.length;
@@ -150,11 +137,11 @@ export async function measureTrainStep(
     tokens,
     seconds,
     medianS,
-    programS: median(parts.map(({ program }) => program)) / 1000,
-    optimizerS: median(parts.map(({ optimizer }) => optimizer)) / 1000,
+    programS: median(programS.slice(-repeats)),
+    optimizerS: median(optimizerS.slice(-repeats)),
     tokensPerSecond: tokens / medianS,
     gflops: (6 * parameters * tokens) / medianS / 1e9,
-    peakRssBytes: process.resourceUsage().maxRSS * 1024,
+    peakRssBytes: peakRssBytes(),
     losses: [losses[0]!, losses.at(-1)!],
   };
 }

@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
 import { tf } from '../../agent_rl/engine/ops.ts';
+import { programOutput } from '../bench/program-output.ts';
 
 const require = createRequire(import.meta.url);
 const bindingPackage = '@tensorflow/tfjs-node@4.22.0';
@@ -31,13 +31,13 @@ export async function registerTensorflow(options: BindingOptions): Promise<void>
   await mkdir(source, { recursive: true });
   note('Fetching tensorflow-cpu and the sources of the binding');
   const wheel = options.wheel ?? (await downloadWheel(options));
-  await run(options.python, ['-m', 'zipfile', '-e', wheel, library]);
+  programOutput(options.python, ['-m', 'zipfile', '-e', wheel, library]);
   await unpack(bindingPackage, source);
   await unpack(protobufPackage, path.join(folder, 'google-protobuf'));
   note('Compiling the binding');
   const root = path.join(source, 'package');
   const binding = path.join(root, 'tfjs_binding.node');
-  await compile(root, path.join(library, 'tensorflow'), binding);
+  compile(root, path.join(library, 'tensorflow'), binding);
   const tfjs = require.resolve('@tensorflow/tfjs/package.json');
   const core = createRequire(tfjs).resolve('@tensorflow/tfjs-core/package.json');
   await link(path.dirname(tfjs), root, '@tensorflow/tfjs');
@@ -57,18 +57,18 @@ export async function registerTensorflow(options: BindingOptions): Promise<void>
 /** Puts the files of an npm package into `<folder>/package`. */
 async function unpack(name: string, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
-  await run('npm', ['pack', '--silent', '--pack-destination', folder, name]);
-  await run('tar', ['-xzf', await only(folder, '.tgz'), '-C', folder]);
+  programOutput('npm', ['pack', '--silent', '--pack-destination', folder, name]);
+  programOutput('tar', ['-xzf', await only(folder, '.tgz'), '-C', folder]);
 }
 
 async function downloadWheel({ folder, python }: BindingOptions): Promise<string> {
   const to = path.join(folder, 'download');
   const flags = ['--quiet', '--no-deps', '--only-binary', ':all:', '--dest', to];
-  await run(python, ['-m', 'pip', 'download', ...flags, 'tensorflow-cpu']);
+  programOutput(python, ['-m', 'pip', 'download', ...flags, 'tensorflow-cpu']);
   return only(to, '.whl');
 }
 
-async function compile(root: string, tensorflow: string, output: string): Promise<void> {
+function compile(root: string, tensorflow: string, output: string): void {
   const headers = path.resolve(path.dirname(process.execPath), '..', 'include', 'node');
   if (!existsSync(path.join(headers, 'node_api.h'))) {
     throw new Error(`Node's headers are not in ${headers}; install those of ${process.version}.`);
@@ -81,7 +81,7 @@ async function compile(root: string, tensorflow: string, output: string): Promis
   const linked = [`-L${tensorflow}`, `-Wl,-rpath,${tensorflow}`];
   const libraries = ['-l:libtensorflow_cc.so.2', '-l:libtensorflow_framework.so.2'];
   const included = includes.flatMap((folder) => ['-I', folder]);
-  await run('g++', [...flags, ...included, ...sources, '-o', output, ...linked, ...libraries]);
+  programOutput('g++', [...flags, ...included, ...sources, '-o', output, ...linked, ...libraries]);
 }
 
 /** Lets the binding load a package from where it is: tfjs must be the copy that programs are written in. */
@@ -95,15 +95,4 @@ async function only(folder: string, ending: string): Promise<string> {
   const files = (await readdir(folder)).filter((name) => name.endsWith(ending));
   if (files.length === 1) return path.join(folder, files[0]!);
   throw new Error(`Expected one ${ending} file in ${folder}, found ${files.join(', ') || 'none'}.`);
-}
-
-function run(command: string, args: readonly string[]): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit'] });
-    child.on('error', reject);
-    child.on('close', (code, signal) => {
-      if (code === 0) return resolve();
-      return reject(new Error(`${command} ${args.join(' ')} ended with ${code ?? signal}.`));
-    });
-  });
 }

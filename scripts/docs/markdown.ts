@@ -10,11 +10,11 @@ export const plain = (text: string): string =>
 export const code = (text: string): string =>
   text === '' ? '' : `\`${text.replaceAll('|', '\\|')}\``;
 
-const line = (cells: string[]): string => `| ${cells.join(' | ')} |`;
+export const tableRow = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
 /** A table of cells that are Markdown already. */
 export const table = (header: string[], rows: string[][]): string =>
-  [line(header), line(header.map(() => '---')), ...rows.map(line)].join('\n');
+  [header, header.map(() => '---'), ...rows].map(tableRow).join('\n');
 
 /** A page: its title, what it is, and its parts. */
 export const page = (title: string, about: string, ...parts: string[]): string =>

@@ -6,28 +6,23 @@ import { expect, test } from '@jest/globals';
 import { withPeerPython } from '#scripts/bench/peer-python.ts';
 
 const needs = { modules: ['torch'], packages: ['torch'] };
+const environments = (): string[] =>
+  readdirSync(tmpdir()).filter((name) => name.startsWith('agent-rl-peers-'));
 
-test('takes the given Python where it imports what is needed', async () => {
-  const notes: string[] = [];
-  const note = (text: string): void => void notes.push(text);
-  const used = await withPeerPython({ ...needs, python: 'true', note }, async (python) => python);
-  expect(used).toBe('true');
-  expect(notes).toEqual([]);
+test('the given Python is taken where it imports what is needed', async () => {
+  const before = environments();
+  expect(await withPeerPython('true', needs, async (python) => python)).toBe('true');
+  expect(environments()).toEqual(before);
 });
 
-test('makes an environment elsewhere where it does not, and takes it away when that fails', async () => {
-  const notes: string[] = [];
-  const note = (text: string): void => void notes.push(text);
-  const made = withPeerPython({ ...needs, python: 'false', note }, async (python) => python);
-  await expect(made).rejects.toThrow(/^false -m venv .* ended with 1\.$/);
-  const folder = /agent-rl-peers-\w+$/.exec(notes.join())![0];
-  expect(readdirSync(tmpdir())).not.toContain(folder);
+test('otherwise an environment is made in a temporary folder, which is gone when that fails', async () => {
+  const before = environments();
+  const made = withPeerPython('false', needs, async (python) => python);
+  await expect(made).rejects.toThrow(/^false -m venv \S*agent-rl-peers-\w+ ended with 1\.$/);
+  expect(environments()).toEqual(before);
 });
 
-test('says so where there is no such program', async () => {
-  const made = withPeerPython(
-    { ...needs, python: 'no-such-python', note: () => undefined },
-    async (python) => python,
-  );
+test('a Python that does not exist is named', async () => {
+  const made = withPeerPython('no-such-python', needs, async (python) => python);
   await expect(made).rejects.toThrow(/no-such-python/);
 });

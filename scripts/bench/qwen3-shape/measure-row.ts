@@ -1,5 +1,7 @@
+import { existsSync, readFileSync } from 'node:fs';
+
 import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
-import type { LossSpec, TrainDatum } from '../../../agent_rl/core/services/learner.ts';
+import type { TrainDatum } from '../../../agent_rl/core/services/learner.ts';
 import type { Engine } from '../../../agent_rl/engine/engine.ts';
 import { openEngine } from '../../../agent_rl/engine/open-engine.ts';
 import { DecoderPrograms } from '../../../agent_rl/generation/decoder-programs.ts';
@@ -7,9 +9,10 @@ import { KvCache } from '../../../agent_rl/generation/kv-cache.ts';
 import { LocalLearner } from '../../../agent_rl/learner/local-learner.ts';
 import { noRecompute } from '../../../agent_rl/learner/train-program.ts';
 import { decodeMask } from '../../../model/decoder/decode-step.ts';
+import { peakRssBytes } from '../bench-run.ts';
 import { timed } from '../statistics.ts';
-import { peakResidentBytes } from './peak-memory.ts';
 import { randomWeights } from './random-weights.ts';
+import { benchLoss } from './shape.ts';
 import type { RowAnswer, RowOrder, Task } from './tasks.ts';
 
 type OrderOf<Kind extends Task['kind']> = RowOrder & {
@@ -33,17 +36,17 @@ function measureTask(engine: Engine, order: RowOrder): Promise<Timed> {
   return decodeSteps(engine, { ...order, task });
 }
 
+/** Most memory this process has held at once. */
+function peakResidentBytes(): number {
+  const status = '/proc/self/status';
+  const own = existsSync(status) && /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(status, 'utf8'))?.[1];
+  // Elsewhere what the operating system counts; on Linux that would begin with the peak of whoever started this one.
+  return own ? 1024 * Number(own) : peakRssBytes();
+}
+
 /** Any tokens, all over the vocabulary. */
 const someTokens = (count: number, vocabSize: number): number[] =>
   Array.from({ length: count }, (_, i) => (7919 * i + 1) % vocabSize);
-
-const clipped: LossSpec = {
-  name: 'ppo',
-  clipLow: 0.2,
-  clipHigh: 0.2,
-  kl: { kind: 'k3', weight: 0.01 },
-  temperature: 1,
-};
 
 /** Forward, backward, clipping and AdamW over the adapter. Every token but the first is trained. */
 async function loraSteps(engine: Engine, order: OrderOf<'lora-step'>): Promise<Timed> {
@@ -65,7 +68,7 @@ async function loraSteps(engine: Engine, order: OrderOf<'lora-step'>): Promise<T
   };
   let loss = Number.NaN;
   const seconds = await timed(async () => {
-    ({ loss } = await learner.forwardBackward([datum], clipped));
+    ({ loss } = await learner.forwardBackward([datum], benchLoss));
     await learner.optimStep({
       learningRate: 1e-4,
       beta1: 0.9,

@@ -1,3 +1,4 @@
+import { table } from '../../docs/markdown.ts';
 import { median } from '../statistics.ts';
 import type { Group, RowAnswer } from './tasks.ts';
 
@@ -20,32 +21,26 @@ export interface Qwen3ShapeReport {
   groups: readonly MeasuredGroup[];
 }
 
-const columns = [
-  'Task',
-  'Whose',
-  'Median s (least to most)',
-  'tokens/s',
-  'Peak memory',
-  'Time against ours',
-];
-
-const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-
 /** A Markdown table. The last column divides a row's median by that of ours in float32. */
 export function qwen3ShapeMarkdown(report: Qwen3ShapeReport): string {
   const { parameters, threads, rounds, groups } = report;
-  const rows = groups.flatMap(groupCells);
   const versions = groups
-    .flatMap((group) => group.rows.map(({ answer }) => answer?.versions))
-    .find((text) => text !== undefined);
-  return [
+    .flatMap((group) => group.rows.flatMap(({ answer }) => answer?.versions ?? []))
+    .slice(0, 1);
+  const conditions = [
     `${(parameters / 1e6).toFixed(1)} M parameters, random weights, ${threads} threads, each row in a process of its own, ` +
-      `${rounds} round${rounds === 1 ? '' : 's'} one row after the other${versions === undefined ? '' : `; ${versions}`}`,
-    '',
-    line(columns),
-    line(columns.map(() => '---')),
-    ...rows.map(line),
-  ].join('\n');
+      `${rounds} round${rounds === 1 ? '' : 's'} one row after the other`,
+    ...versions,
+  ];
+  const columns = [
+    'Task',
+    'Whose',
+    'Median s (least to most)',
+    'tokens/s',
+    'Peak memory',
+    'Time against ours',
+  ];
+  return `${conditions.join('; ')}\n\n${table(columns, groups.flatMap(groupCells))}`;
 }
 
 function groupCells({ title, task, tokens, rows }: MeasuredGroup): string[][] {

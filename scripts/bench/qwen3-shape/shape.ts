@@ -1,3 +1,4 @@
+import type { LossSpec } from '../../../agent_rl/core/services/learner.ts';
 import type { Adapter, ModelConfig, Quantization } from '../../../model/config/architecture.ts';
 import { adapterTargets } from '../../../model/adapters/adapter.ts';
 
@@ -68,4 +69,13 @@ export const benchAdapter: Adapter = {
   dropout: 0,
   rankStabilised: false,
   targets: adapterTargets(['all-linear']),
+};
+
+/** Clipped, with a penalty for leaving the reference. */
+export const benchLoss: LossSpec = {
+  name: 'ppo',
+  clipLow: 0.2,
+  clipHigh: 0.2,
+  kl: { kind: 'k3', weight: 0.01 },
+  temperature: 1,
 };

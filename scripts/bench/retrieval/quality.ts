@@ -1,33 +1,28 @@
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
-import type { Embedder, SearchDocument } from '../../../agent_rl/core/services/search.ts';
-import { buildCorpus, openCorpusBackend } from '../../../agent_rl/search/corpus/index.ts';
+import type { SearchBackend, SearchDocument } from '../../../agent_rl/core/services/search.ts';
+import { openCorpusBackend } from '../../../agent_rl/search/corpus/index.ts';
 import type { FusionSettings } from '../../../agent_rl/search/corpus/settings.ts';
 import { readMedquadXml } from '../../../dataset/prepare/readers/medquad-xml.ts';
+import { note } from '../bench-run.ts';
+import { indexDocuments } from './index-documents.ts';
 import { fitLsaEmbedder } from './lsa-embedder.ts';
 
-/** How well one way of searching finds the document a question was made from. */
-export interface Quality {
-  documents: string;
-  way: string;
-  questions: number;
-  recallAt1: number;
-  recallAt10: number;
-  /** Mean reciprocal rank, 0 beyond the tenth. */
-  mrrAt10: number;
-}
-
+/** How well each way of searching finds the document that a question was made from. */
 export interface QualityReport {
   standIn: string;
-  sets: readonly {
+  sets: { documents: string; count: number; passages: number; indexS: number }[];
+  results: {
     documents: string;
-    count: number;
-    passages: number;
-    indexS: number;
+    way: string;
+    questions: number;
+    recallAt1: number;
+    recallAt10: number;
+    /** Mean reciprocal rank, 0 beyond the tenth. */
+    mrrAt10: number;
   }[];
-  results: readonly Quality[];
 }
 
 interface Question {
@@ -59,75 +54,46 @@ const ways: readonly { way: string; fusion?: FusionSettings }[] = [
   },
 ];
 
-export interface QualityOptions {
-  work: string;
-  /** How many are asked; 0 for all. */
-  questions: number;
-  note: (text: string) => void;
-}
-
-const some = (questions: readonly Question[], count: number): readonly Question[] =>
-  count === 0 ? questions : new KeyedRng('bench questions').shuffle(questions).slice(0, count);
-
-/** Recall and MRR on MedQuAD, pages and single answers as documents, with LSA as the stand-in for a model. */
+/**
+ * Recall and MRR on MedQuAD, pages and single answers as documents, with LSA as the stand-in for a model.
+ *
+ * @param options `questions`: how many are asked; 0 for all
+ */
 export async function measureQuality(
   medquad: string,
-  { work, questions, note }: QualityOptions,
+  { work, questions }: { work: string; questions: number },
 ): Promise<QualityReport> {
-  const sets: QualityReport['sets'][number][] = [];
-  const results: Quality[] = [];
   const dimensions = 96;
-  for (const whole of await readCollections(medquad)) {
-    const collection = { ...whole, questions: some(whole.questions, questions) };
-    const { name, documents } = collection;
+  const standIn = `LSA of the searched texts, ${dimensions} dimensions`;
+  const report: QualityReport = { standIn, sets: [], results: [] };
+  for (const { name, documents, questions: all } of await readCollections(medquad)) {
+    const asked =
+      questions === 0 ? all : new KeyedRng('bench questions').shuffle(all).slice(0, questions);
     note(`Measuring: MedQuAD, ${documents.length} ${name}`);
     const embedder = fitLsaEmbedder(
       documents.map(({ title, text }) => `${title}\n${text}`),
       dimensions,
     );
     const output = join(work, name);
-    const start = performance.now();
-    const { manifest } = await buildCorpus({
-      source: {
-        sha256: name,
-        files: [name],
-        read: () => documents.map((document) => ({ document })),
-      },
-      output,
-      embedder,
-      version: 'bench',
-    });
-    const indexS = (performance.now() - start) / 1000;
-    sets.push({
-      documents: name,
-      count: documents.length,
-      passages: manifest.counts.passages,
-      indexS,
-    });
-    for (const way of ways) {
-      const result = await measure(collection, { ...way, output, embedder });
+    const { passages, indexS } = await indexDocuments(documents, { output, embedder });
+    report.sets.push({ documents: name, count: documents.length, passages, indexS });
+    for (const { way, fusion } of ways) {
+      const settings = { path: output, passagesPerDocument: 1 };
+      const backend =
+        fusion === undefined
+          ? await openCorpusBackend(settings)
+          : await openCorpusBackend({ ...settings, fusion }, { embedder });
+      const measures = await measure(asked, backend);
       note(
-        `  ${way.way}: recall@10 ${result.recallAt10.toFixed(3)}, MRR@10 ${result.mrrAt10.toFixed(3)}`,
+        `  ${way}: recall@10 ${measures.recallAt10.toFixed(3)}, MRR@10 ${measures.mrrAt10.toFixed(3)}`,
       );
-      results.push(result);
+      report.results.push({ documents: name, way, questions: asked.length, ...measures });
     }
   }
-  return { standIn: `LSA of the searched texts, ${dimensions} dimensions`, sets, results };
+  return report;
 }
 
-async function measure(
-  { name, questions }: Collection,
-  {
-    way,
-    fusion,
-    output: path,
-    embedder,
-  }: { way: string; fusion?: FusionSettings; output: string; embedder: Embedder },
-): Promise<Quality> {
-  const backend =
-    fusion === undefined
-      ? await openCorpusBackend({ path, passagesPerDocument: 1 })
-      : await openCorpusBackend({ path, fusion, passagesPerDocument: 1 }, { embedder });
+async function measure(questions: readonly Question[], backend: SearchBackend) {
   const ranks = await Promise.all(
     questions.map(async ({ text: query, target }) => {
       const hits = await backend.search({ query, topK: 10 });
@@ -138,9 +104,6 @@ async function measure(
   const share = (among: (rank: number) => number): number =>
     ranks.reduce((sum, rank) => sum + (rank > 0 ? among(rank) : 0), 0) / ranks.length;
   return {
-    documents: name,
-    way,
-    questions: questions.length,
     recallAt1: share((rank) => (rank === 1 ? 1 : 0)),
     recallAt10: share(() => 1),
     mrrAt10: share((rank) => 1 / rank),
@@ -178,5 +141,4 @@ const xmlFiles = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.xml'))
     .map((name) => join(folder, name))
-    .filter((file) => statSync(file).isFile())
     .toSorted();

@@ -1,69 +1,73 @@
+import { table } from '../../docs/markdown.ts';
+import { fixed, type Machine, machineText, mebibytes } from '../bench-run.ts';
 import type { QualityReport } from './quality.ts';
 import type { SpeedReport } from './speed.ts';
 import type { TaskReport } from './task-documents.ts';
 
 export interface RetrievalReport {
-  machine: {
-    processor: string;
-    processors: number;
-    node: string;
-    loadBefore: number;
-    loadAfter: number;
-  };
+  machine: Machine;
   quality?: QualityReport;
-  speed: readonly SpeedReport[];
+  speed: SpeedReport[];
   tasks?: TaskReport;
   peakRssBytes: number;
 }
 
-const fixed = (value: number, digits = 1): string => value.toFixed(digits);
-
-/** Tables of a report, as Markdown. */
-export function retrievalText({
-  machine,
-  quality,
-  speed,
-  tasks,
-  peakRssBytes,
-}: RetrievalReport): string {
-  return [
-    `${machine.processor}, ${machine.processors} processors, Node ${machine.node}, load ${fixed(machine.loadBefore)} before and ${fixed(machine.loadAfter)} after, peak resident ${fixed(peakRssBytes / 2 ** 20, 0)} MiB`,
-    ...(quality === undefined ? [] : qualityLines(quality)),
-    ...(speed.length === 0 ? [] : speedLines(speed)),
-    ...(tasks === undefined ? [] : taskLines(tasks)),
-    '',
-  ].join('\n');
+/** A report as Markdown. */
+export function retrievalText(report: RetrievalReport): string {
+  const { machine, quality, speed, tasks, peakRssBytes } = report;
+  const parts = [
+    `${machineText(machine)}, peak resident ${mebibytes(peakRssBytes)}`,
+    quality && qualityText(quality),
+    speed.length === 0 ? undefined : speedTable(speed),
+    tasks &&
+      `Documents of a task, ${tasks.documents} each: opened, asked and closed in ${fixed(tasks.p50Ms, 1)} ms (p50), ${fixed(tasks.p95Ms, 1)} ms (p95); 64 at once ${fixed(tasks.perSecond)} a second; memory grew by ${fixed(tasks.grownMiB, 1)} MiB over ${tasks.episodes} of them`,
+  ];
+  return `${parts.filter((part) => part !== undefined).join('\n\n')}\n`;
 }
 
-const taskLines = (tasks: TaskReport): string[] => [
-  '',
-  `Documents of a task, ${tasks.documents} each: opened, asked and closed in ${fixed(tasks.p50Ms)} ms (p50), ${fixed(tasks.p95Ms)} ms (p95); 64 at once ${fixed(tasks.perSecond, 0)} a second; memory grew by ${fixed(tasks.grownMiB)} MiB over ${tasks.episodes} of them`,
-];
-
-const qualityLines = ({ standIn, sets, results }: QualityReport): string[] => [
-  '',
-  `MedQuAD, vectors by a stand-in: ${standIn}`,
-  ...sets.map(
-    ({ documents, count, passages, indexS }) =>
-      `${documents}: ${count} documents, ${passages} passages, indexed in ${fixed(indexS)} s`,
-  ),
-  '',
-  '| Documents | Way | Questions | Recall@1 | Recall@10 | MRR@10 |',
-  '| --- | --- | --- | --- | --- | --- |',
-  ...results.map(
-    ({ documents, way, questions, recallAt1, recallAt10, mrrAt10 }) =>
-      `| ${documents} | ${way} | ${questions} | ${fixed(recallAt1, 3)} | ${fixed(recallAt10, 3)} | ${fixed(mrrAt10, 3)} |`,
-  ),
-];
-
-const speedLines = (speed: readonly SpeedReport[]): string[] => [
-  '',
-  '| Passages | Vectors | Index s (of it vectors) | Way | p50 ms | p95 ms | a second at 8, 64, 200 at once | Recall@10 |',
-  '| --- | --- | --- | --- | --- | --- | --- | --- |',
-  ...speed.flatMap(({ passages, vectorIndex, indexS, embedS, latencies }) =>
-    latencies.map(
-      ({ way, p50Ms, p95Ms, atOnce, recallAt10 }) =>
-        `| ${passages} | ${vectorIndex} | ${fixed(indexS)} (${fixed(embedS)}) | ${way} | ${fixed(p50Ms)} | ${fixed(p95Ms)} | ${atOnce.map(({ perSecond }) => fixed(perSecond, 0)).join(', ')} | ${fixed(recallAt10, 2)} |`,
+const qualityText = ({ standIn, sets, results }: QualityReport): string =>
+  [
+    `MedQuAD, vectors by a stand-in: ${standIn}`,
+    ...sets.map(
+      ({ documents, count, passages, indexS }) =>
+        `${documents}: ${count} documents, ${passages} passages, indexed in ${fixed(indexS, 1)} s`,
     ),
-  ),
+    '',
+    table(
+      ['Documents', 'Way', 'Questions', 'Recall@1', 'Recall@10', 'MRR@10'],
+      results.map(({ documents, way, questions, ...measures }) => [
+        documents,
+        way,
+        String(questions),
+        ...[measures.recallAt1, measures.recallAt10, measures.mrrAt10].map((one) => fixed(one, 3)),
+      ]),
+    ),
+  ].join('\n');
+
+const speedColumns = [
+  'Passages',
+  'Vectors',
+  'Index s (of it vectors)',
+  'Way',
+  'p50 ms',
+  'p95 ms',
+  'a second at 8, 64, 200 at once',
+  'Recall@10',
 ];
+
+const speedTable = (speed: readonly SpeedReport[]): string =>
+  table(
+    speedColumns,
+    speed.flatMap(({ passages, vectorIndex, indexS, embedS, latencies }) =>
+      latencies.map(({ way, p50Ms, p95Ms, atOnce, recallAt10 }) => [
+        String(passages),
+        vectorIndex,
+        `${fixed(indexS, 1)} (${fixed(embedS, 1)})`,
+        way,
+        fixed(p50Ms, 1),
+        fixed(p95Ms, 1),
+        atOnce.map(({ perSecond }) => fixed(perSecond)).join(', '),
+        fixed(recallAt10, 2),
+      ]),
+    ),
+  );

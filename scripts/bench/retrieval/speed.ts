@@ -6,7 +6,9 @@ import type {
   SearchBackend,
   SearchDocument,
 } from '../../../agent_rl/core/services/search.ts';
-import { buildCorpus, openCorpusBackend } from '../../../agent_rl/search/corpus/index.ts';
+import { openCorpusBackend } from '../../../agent_rl/search/corpus/index.ts';
+import { quantile } from '../statistics.ts';
+import { indexDocuments } from './index-documents.ts';
 
 /** Times of one way of searching, in milliseconds. */
 export interface Latency {
@@ -14,11 +16,7 @@ export interface Latency {
   p50Ms: number;
   p95Ms: number;
   /** Queries a second with so many asked at once. */
-  atOnce: readonly {
-    queries: number;
-    perSecond: number;
-    p95Ms: number;
-  }[];
+  atOnce: { queries: number; perSecond: number; p95Ms: number }[];
   /** Share of queries whose passage is among the first ten. */
   recallAt10: number;
 }
@@ -31,7 +29,7 @@ export interface SpeedReport {
   /** Of it, making the vectors. */
   embedS: number;
   openS: number;
-  latencies: readonly Latency[];
+  latencies: Latency[];
 }
 
 const dimensions = 384;
@@ -87,24 +85,14 @@ function wordSumEmbedder(): Embedder & { seconds: () => number } {
 /** Index time and latencies at a size. */
 export async function measureSpeed(
   passages: number,
-  { work, hnsw }: { work: string; hnsw: boolean },
+  { work, vectorIndex }: Pick<SpeedReport, 'vectorIndex'> & { work: string },
 ): Promise<SpeedReport> {
   const documents = makeDocuments(passages);
   const embedder = wordSumEmbedder();
-  const path = join(work, `${passages}-${hnsw ? 'hnsw' : 'flat'}`);
-  const start = performance.now();
-  await buildCorpus({
-    source: {
-      sha256: path,
-      files: [path],
-      read: () => documents.map((document) => ({ document })),
-    },
-    output: path,
-    settings: { annFrom: hnsw ? 1 : passages + 1, text: { stem: false, removeStopWords: false } },
-    embedder,
-    version: 'bench',
-  });
-  const indexS = (performance.now() - start) / 1000;
+  const path = join(work, `${passages}-${vectorIndex}`);
+  const annFrom = vectorIndex === 'hnsw' ? 1 : passages + 1;
+  const settings = { annFrom, text: { stem: false, removeStopWords: false } };
+  const { indexS } = await indexDocuments(documents, { output: path, embedder, settings });
   const embedS = embedder.seconds();
   const opening = performance.now();
   const words = await openCorpusBackend({ path });
@@ -115,7 +103,7 @@ export async function measureSpeed(
     await measureLatency('hybrid', both, documents),
   ];
   await Promise.all([words.close(), both.close()]);
-  return { passages, vectorIndex: hnsw ? 'hnsw' : 'flat', indexS, embedS, openS, latencies };
+  return { passages, vectorIndex, indexS, embedS, openS, latencies };
 }
 
 /** Eight words of a passage, which is to be found. */
@@ -126,11 +114,6 @@ function makeQueries(documents: readonly SearchDocument[]) {
     return { id, query: rng.shuffle(text.split(' ')).slice(0, 8).join(' ') };
   });
 }
-
-const quantile = (values: readonly number[], share: number): number =>
-  values.toSorted((a, b) => a - b)[
-    Math.min(values.length - 1, Math.floor(share * values.length))
-  ] ?? 0;
 
 async function measureLatency(
   way: string,

@@ -1,4 +1,5 @@
 import { openTaskDocuments } from '../../../agent_rl/search/corpus/index.ts';
+import { quantile } from '../statistics.ts';
 
 /** What an index of its own costs an episode. */
 export interface TaskReport {
@@ -42,7 +43,7 @@ export async function measureTaskDocuments(): Promise<TaskReport> {
   const start = performance.now();
   await Promise.all(Array.from({ length: 64 }, (_, index) => episode(index)));
   const perSecond = 64_000 / (performance.now() - start);
-  const ordered = times.slice(episodes / 10).toSorted((a, b) => a - b);
-  const at = (share: number): number => ordered[Math.floor(share * ordered.length)] ?? 0;
-  return { episodes, documents, p50Ms: at(0.5), p95Ms: at(0.95), perSecond, grownMiB };
+  const warm = times.slice(episodes / 10);
+  const [p50Ms, p95Ms] = [quantile(warm, 0.5), quantile(warm, 0.95)];
+  return { episodes, documents, p50Ms, p95Ms, perSecond, grownMiB };
 }

@@ -1,20 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 
-/** What all processes below this one hold. */
+/** The processes below this one, their memory, and the descriptors of all with this one. */
 export interface TreeUse {
   processes: number;
   descriptors: number;
   rssBytes: number;
 }
 
-/** Of the processes below this one and of this one's descriptors. Linux only. */
+/** Linux only. */
 export function treeUse(): TreeUse {
-  const below = descendants(process.pid);
-  const all = [process.pid, ...below];
+  const below = descendants(String(process.pid));
+  const all = [String(process.pid), ...below];
   return {
     processes: below.length,
-    descriptors: sum(all.map((pid) => listed(join('/proc', String(pid), 'fd')).length)),
+    descriptors: sum(all.map((pid) => orNone(() => readdirSync(`/proc/${pid}/fd`)).length)),
     rssBytes: sum(below.map(rssOf)),
   };
 }
@@ -22,33 +21,26 @@ export function treeUse(): TreeUse {
 const sum = (values: readonly number[]): number =>
   values.reduce((total, value) => total + value, 0);
 
-function descendants(pid: number): number[] {
-  const tasks = listed(join('/proc', String(pid), 'task'));
-  const children = tasks.flatMap((task) =>
-    readText(join('/proc', String(pid), 'task', task, 'children'))
-      .split(' ')
-      .filter(Boolean)
-      .map(Number),
-  );
+function descendants(pid: string): string[] {
+  const tasks = orNone(() => readdirSync(`/proc/${pid}/task`));
+  const children = tasks.flatMap((task) => wordsIn(`/proc/${pid}/task/${task}/children`));
   return [...children, ...children.flatMap(descendants)];
 }
 
-const rssOf = (pid: number): number =>
-  1024 * Number(/VmRSS:\s+(\d+)/.exec(readText(join('/proc', String(pid), 'status')))?.[1] ?? 0);
-
-/** A process may end while it is looked at; it then holds nothing. */
-function listed(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
+function rssOf(pid: string): number {
+  const words = wordsIn(`/proc/${pid}/status`);
+  const at = words.indexOf('VmRSS:');
+  return at < 0 ? 0 : 1024 * Number(words[at + 1]);
 }
 
-function readText(file: string): string {
+const wordsIn = (file: string): string[] =>
+  orNone(() => readFileSync(file, 'utf8').split(/\s+/).filter(Boolean));
+
+/** A process may end while it is looked at; it then holds nothing. */
+function orNone(read: () => string[]): string[] {
   try {
-    return readFileSync(file, 'utf8');
+    return read();
   } catch {
-    return '';
+    return [];
   }
 }
