@@ -13,8 +13,7 @@ import {
 } from './bench-run.ts';
 import { measureDecode } from './decode.ts';
 import { measureProducts, stepProducts } from './matrix-products.ts';
-import { withPeerPython } from './peer-python.ts';
-import { measurePeers } from './peers.ts';
+import { measurePeers, withPeerPython } from './peers.ts';
 import { measureQwen3Shape, qwen3PeerNeeds } from './qwen3-shape.ts';
 import { qwen3Shape, tinyQwen3Shape } from './qwen3-shape/shape.ts';
 import { taskKinds } from './qwen3-shape/tasks.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 
 import { expect, test } from '@jest/globals';
 
-import { withPeerPython } from '#scripts/bench/peer-python.ts';
+import { withPeerPython } from '#scripts/bench/peers.ts';
 
 const needs = { modules: ['torch'], packages: ['torch'] };
 const environments = (): string[] =>
