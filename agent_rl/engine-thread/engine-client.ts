@@ -6,6 +6,7 @@ import { RpcClient } from '../threads/rpc.ts';
 import { moduleBeside } from '../threads/thread.ts';
 import type { EngineInfo, EngineServiceOptions } from './engine-service.ts';
 import type { EngineMethods } from './engine-worker.ts';
+import { memorySettings } from './memory-settings.ts';
 
 /**
  * The engine thread seen from the main thread: a `Learner` and a `Generator`.
@@ -23,7 +24,11 @@ export class EngineClient implements Learner, Generator {
   static async open(options: EngineServiceOptions): Promise<EngineClient> {
     keepFullFloat32(options.device);
     const entry = moduleBeside(import.meta.url, 'engine-worker');
-    const thread = await RpcClient.open<EngineMethods>({ entry, data: options, ended });
+    const thread = await RpcClient.open<EngineMethods>({
+      entry,
+      data: options,
+      ended: (cause) => ended(cause, memorySettings(options)),
+    });
     return new EngineClient(thread, await thread.call('maxContextTokens', []));
   }
 
@@ -71,9 +76,9 @@ export class EngineClient implements Learner, Generator {
   }
 }
 
-const ended = (cause: unknown): AgentRlError =>
+const ended = (cause: unknown, settings: string): AgentRlError =>
   new AgentRlError(
     'ENGINE_FAILED',
-    `The engine thread ended (${messageOf(cause)}). If memory ran out, lower algorithm.microBatchTokens, rollout.workers or policy.maxContextTokens.`,
+    `The engine thread ended (${messageOf(cause)}). If memory ran out, lower ${settings}.`,
     { cause },
   );

@@ -28,6 +28,7 @@ import {
   type MemoryPlan,
   type MemoryRequest,
 } from './memory-plan.ts';
+import { memorySettings } from './memory-settings.ts';
 
 export interface EngineServiceOptions {
   /** Folder of a model or an adapter. */
@@ -119,7 +120,8 @@ export class EngineService {
     // On another device it is that device's memory that counts, which is not known here.
     if (options.device === 'cpu') checkPlanFits(plan, described.config, needs);
     const { config, parameters, layers } = await openModel(request);
-    const engine = await openEngine({ device: options.device, threads: options.threads });
+    const { device, threads } = options;
+    const engine = await openEngine({ device, threads, memorySettings: memorySettings(options) });
     const programs = new DecoderPrograms(engine, config, options.maxContextTokens, true);
     const generator = new LocalGenerator(programs, options);
     await generator.setWeights(parameters, 0);

@@ -148,7 +148,7 @@ export const machineBytes = (): number => {
 };
 
 /**
- * Refuses a generatorthat the model cannot have or this machine cannot hold, before anything is allocated.
+ * Refuses a generator that the model cannot have or this machine cannot hold, before anything is allocated.
  *
  * @throws AgentRlError `CONFIG_INVALID` when the context is longer than the model's positions, or the cache larger
  * than all memory of the machine.
@@ -187,12 +187,16 @@ export function checkPlanFits(
 ): void {
   if (plan.total <= has) return;
   const adapter = trainedAdapter(config);
+  const isSupervised = training?.loss.name === 'cross_entropy';
+  const shorter = isSupervised
+    ? ', or leave out the longest demonstrations'
+    : ' or rollout.maxEpisodeTokens';
   const ways: readonly (readonly [boolean, number, string])[] = [
-    [true, plan.cache, 'lower rollout.workers or policy.maxContextTokens (cache)'],
+    [!isSupervised, plan.cache, 'lower rollout.workers or policy.maxContextTokens (cache)'],
     [
       training !== undefined,
       plan.activations,
-      'lower algorithm.microBatchTokens or rollout.maxEpisodeTokens (activations)',
+      `lower algorithm.microBatchTokens${shorter} (activations)`,
     ],
     [
       training !== undefined && memory.recompute === 'none',

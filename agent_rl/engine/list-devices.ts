@@ -2,7 +2,7 @@ import { messageOf } from '../core/errors.ts';
 import { assertComputes } from './assert-computes.ts';
 import { EagerEngine, tensorflowPackage } from './eager-engine.ts';
 import type { OnnxEngineOptions } from './onnx-engine.ts';
-import { loadOnnxEngine } from './open-engine.ts';
+import { deviceNeeds, loadOnnxEngine } from './open-engine.ts';
 
 export interface DeviceReport {
   device: string;
@@ -22,7 +22,7 @@ async function probe(
     await assertComputes(engine);
     return { device, available: true, detail: `ONNX Runtime, ${device} execution provider` };
   } catch (thrown) {
-    return { device, available: false, detail: messageOf(thrown) };
+    return { device, available: false, detail: `${deviceNeeds[device]}. ${messageOf(thrown)}` };
   } finally {
     await engine.close();
   }

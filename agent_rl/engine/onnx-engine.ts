@@ -16,6 +16,8 @@ export interface OnnxEngineOptions {
   threads: number;
   /** An execution provider of ONNX Runtime; `cuda:1` is the second CUDA device. */
   device: 'cpu' | 'webgpu' | 'cuda' | `cuda:${number}`;
+  /** Settings or flags that lower what programs hold at once, for the message when memory runs out. */
+  memorySettings?: string | undefined;
   /** Each program writes a profile of its runs to a file whose path begins so, when it is disposed. */
   profilePrefix?: string;
 }
@@ -53,6 +55,10 @@ const sessionOptions = (
   },
 });
 
+/** What ONNX Runtime says in words, without the place in its C++ source and the condition that failed there. */
+const withoutSource = (message: string): string =>
+  message.replace(/^\S+\.(?:cc|cpp|h):\d+ .*? was (?:true|false)\. /s, '');
+
 /** Compiles traced programs with ONNX Runtime. One thread should own it: `run` blocks the calling thread. */
 export class OnnxEngine implements Engine {
   readonly device: string;
@@ -79,12 +85,15 @@ export class OnnxEngine implements Engine {
       (thrown: unknown) => {
         throw new AgentRlError(
           'ENGINE_FAILED',
-          `ONNX Runtime refused the program on ${this.device}: ${messageOf(thrown)}`,
+          `ONNX Runtime refused the program on ${this.device}: ${withoutSource(messageOf(thrown))}`,
           { cause: thrown },
         );
       },
     );
-    const program = new OnnxProgram(session, traced, (disposed) => this.#programs.delete(disposed));
+    const program = new OnnxProgram(session, traced, {
+      memorySettings: this.#options.memorySettings,
+      onDispose: (disposed) => this.#programs.delete(disposed),
+    });
     this.#programs.add(program);
     return program;
   }

@@ -16,25 +16,23 @@ const checkOutput = (spec: TensorSpec, data: Tensor['data']): TensorData => {
 
 const outOfMemory = /alloc|memory/i;
 
-/** What takes memory here, in the words of the run file. */
-const memoryHint =
-  '. Memory ran out: lower algorithm.microBatchTokens first, then rollout.workers and policy.maxContextTokens.';
+interface ProgramOptions {
+  /** Settings or flags that lower what is held at once. */
+  memorySettings: string | undefined;
+  onDispose: (program: Program) => void;
+}
 
 /** A session of ONNX Runtime as a program. */
 export class OnnxProgram implements Program {
   readonly outputs: readonly TensorSpec[];
   readonly #inputs: readonly TensorSpec[];
   readonly #session: InferenceSession;
-  readonly #onDispose: (program: Program) => void;
+  readonly #options: ProgramOptions;
   readonly #running = new Set<Promise<unknown>>();
   #disposed = false;
 
-  constructor(
-    session: InferenceSession,
-    traced: TracedProgram,
-    onDispose: (program: Program) => void,
-  ) {
-    this.#onDispose = onDispose;
+  constructor(session: InferenceSession, traced: TracedProgram, options: ProgramOptions) {
+    this.#options = options;
     this.#session = session;
     this.#inputs = traced.inputs;
     this.outputs = traced.outputs;
@@ -65,7 +63,9 @@ export class OnnxProgram implements Program {
       return await running;
     } catch (cause) {
       const problem = messageOf(cause);
-      const hint = outOfMemory.test(problem) ? memoryHint : '';
+      const { memorySettings } = this.#options;
+      const remedy = memorySettings === undefined ? '' : `: lower ${memorySettings}`;
+      const hint = outOfMemory.test(problem) ? `. Memory ran out${remedy}.` : '';
       throw new AgentRlError('ENGINE_FAILED', `The device failed: ${problem}${hint}`, { cause });
     } finally {
       this.#running.delete(running);
@@ -75,7 +75,7 @@ export class OnnxProgram implements Program {
   async dispose(): Promise<void> {
     if (this.#disposed) return;
     this.#disposed = true;
-    this.#onDispose(this);
+    this.#options.onDispose(this);
     // The session may not be released under a run: a cache can evict a program that is still working.
     await Promise.allSettled(this.#running);
     await this.#session.release();

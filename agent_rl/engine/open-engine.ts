@@ -9,6 +9,8 @@ export interface EngineOptions {
   device: string;
   /** Threads of one matrix product on the CPU. */
   threads: number;
+  /** Settings or flags that lower what is held at once, for the message when memory runs out. */
+  memorySettings?: string;
 }
 
 const isOnnxDevice = (device: string): device is OnnxEngineOptions['device'] =>
@@ -20,7 +22,11 @@ const isOnnxDevice = (device: string): device is OnnxEngineOptions['device'] =>
  * @throws AgentRlError `CONFIG_INVALID` for an unknown name or thread count, `DEVICE_UNAVAILABLE` when the device
  * is not there or computes wrongly.
  */
-export async function openEngine({ device, threads }: EngineOptions): Promise<Engine> {
+export async function openEngine({
+  device,
+  threads,
+  memorySettings,
+}: EngineOptions): Promise<Engine> {
   if (!Number.isInteger(threads) || threads < 1) {
     throw new AgentRlError(
       'CONFIG_INVALID',
@@ -39,7 +45,7 @@ export async function openEngine({ device, threads }: EngineOptions): Promise<En
   }
   keepFullFloat32(device);
   const { OnnxEngine } = await loadOnnxEngine();
-  const engine = new OnnxEngine({ device, threads });
+  const engine = new OnnxEngine({ device, threads, memorySettings });
   await assertRuns(engine);
   return engine;
 }
@@ -64,8 +70,9 @@ export async function loadOnnxEngine() {
   }
 }
 
-const missing: Readonly<Record<string, string>> = {
-  cuda: 'CUDA needs an NVIDIA driver, the CUDA provider of ONNX Runtime and the CUDA libraries it was built for (README, Devices)',
+/** What each device needs of a machine. */
+export const deviceNeeds: Readonly<Record<string, string>> = {
+  cuda: 'CUDA needs an NVIDIA driver, the CUDA provider of ONNX Runtime and the CUDA libraries it was built for',
   webgpu: 'WebGPU needs a graphics adapter with a Vulkan, Metal or D3D12 driver',
   cpu: 'the CPU provider is part of onnxruntime-node',
 };
@@ -78,7 +85,7 @@ async function assertRuns(engine: Engine): Promise<void> {
     const detail = AgentRlError.is(cause) ? cause.message : String(cause);
     throw new AgentRlError(
       'DEVICE_UNAVAILABLE',
-      `Device "${engine.device}" cannot be used: ${missing[kind] ?? kind}. ${detail}`,
+      `Device "${engine.device}" cannot be used: ${deviceNeeds[kind] ?? kind}. ${detail}`,
       { cause },
     );
   }

@@ -217,7 +217,7 @@ export class LocalLearner implements Learner {
     if (longest > this.config.maxPositions) {
       throw new AgentRlError(
         'SHAPE_MISMATCH',
-        `A sequence of ${longest} tokens is longer than the model's ${this.config.maxPositions} positions. Lower rollout.maxEpisodeTokens.`,
+        `A sequence of ${longest} tokens is longer than the model's ${this.config.maxPositions} positions. Shorten the episodes (rollout.maxEpisodeTokens) or the demonstrations.`,
       );
     }
     return packMicroBatches(lengths, this.options.microBatchTokens, paddedLength);

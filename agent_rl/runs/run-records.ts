@@ -13,6 +13,7 @@ import {
   type ProcessTreeMemory,
   type Progress,
 } from '../telemetry/index.ts';
+import { failedText, failureReporter } from './failed-episodes.ts';
 import type { RunFolder } from './run-folder.ts';
 import type { Evaluation } from '../trainer/evaluate.ts';
 import type { TrainerObserver } from '../trainer/trainer-contracts.ts';
@@ -35,6 +36,7 @@ export class RunRecords implements TrainerObserver {
   readonly #trajectories: JsonlWriter;
   readonly #evaluations: JsonlWriter;
   readonly #advised = new Set<string>();
+  readonly #reportFailure: (trajectory: Trajectory) => void;
   #bar: Progress | undefined;
   #label: 'train' | 'eval' | undefined;
   /** When a bar last moved: what the next one shows began then, and it is first drawn when some of it is done. */
@@ -42,13 +44,15 @@ export class RunRecords implements TrainerObserver {
   #evalDone = 0;
 
   constructor(private readonly options: RunRecordsOptions) {
-    const { folder } = options;
+    const { folder, log } = options;
+    this.#reportFailure = failureReporter((text) => log.warn(text));
     this.#metrics = new MetricsWriter(folder.metrics);
     this.#trajectories = new JsonlWriter(join(folder.trajectories, 'train.jsonl'));
     this.#evaluations = new JsonlWriter(join(folder.trajectories, 'eval.jsonl'));
   }
 
   onEpisode = (trajectory: Trajectory): void => {
+    this.#reportFailure(trajectory);
     if (this.options.logRollouts)
       this.options.log.info(rolloutText(trajectory), rolloutFacts(trajectory));
   };
@@ -66,11 +70,13 @@ export class RunRecords implements TrainerObserver {
     metrics: Metrics,
     trajectories: readonly Trajectory[],
   ): void => {
-    const { folder, iterations, memory } = this.options;
+    const { folder, iterations, log, memory } = this.options;
     this.#metrics.write(iteration, { ...metrics, 'system/peakRssBytes': memory.peak.peakRssBytes });
     for (const trajectory of trajectories)
       this.#trajectories.write({ iteration, ...trajectoryLine(folder.name, trajectory) });
     this.#trajectories.flush();
+    const failed = failedText(trajectories);
+    if (failed !== undefined) log.warn(`Iteration ${iteration}: ${failed}`);
     this.#advise(iteration, metrics);
     this.#barFor('train', iterations, iteration - 1).update(iteration, liveNumbers(metrics));
   };
@@ -84,7 +90,9 @@ export class RunRecords implements TrainerObserver {
       this.#evaluations.write({ when, iteration, ...trajectoryLine(folder.name, trajectory) });
     }
     this.#evaluations.flush();
-    log.info(`Evaluation ${when} iteration ${iteration}: ${evaluationText(evaluation)}`);
+    log.info(`Evaluation ${when} iteration ${iteration}: ${rateText(evaluation)}`);
+    const failed = failedText(evaluation.trajectories);
+    if (failed !== undefined) log.warn(`Evaluation ${when} iteration ${iteration}: ${failed}`);
   };
 
   close(): void {
@@ -129,15 +137,6 @@ export const rateText = ({
   successRate === null || wilson95 === null
     ? 'none judged'
     : `${successes} of ${n} = ${percent(successRate)} [${wilson95.map((end) => (100 * end).toFixed(1)).join(', ')}]`;
-
-/** As `rateText`, and how many attempts are missing from it. */
-export const evaluationText = (
-  evaluation: Parameters<typeof rateText>[0] & Pick<Evaluation, 'systemFailures'>,
-): string => {
-  const { systemFailures } = evaluation;
-  const missing = systemFailures > 0 ? `; not judged, the system failed: ${systemFailures}` : '';
-  return rateText(evaluation) + missing;
-};
 
 const liveNumbers = (metrics: Metrics): LiveNumbers => {
   const named = {

@@ -91,7 +91,7 @@ export function beforeAfterTable({
     row('total (slices left out)', text(before), text(after)),
     ...groups.toSorted().map((group) => row(group, text(before, group), text(after, group))),
     ...(failures(before) + failures(after) > 0
-      ? [row('not judged, the system failed', `${failures(before)}`, `${failures(after)}`)]
+      ? [row('failed episodes, not judged', `${failures(before)}`, `${failures(after)}`)]
       : []),
   ].join('\n');
 }

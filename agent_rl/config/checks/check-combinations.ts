@@ -33,7 +33,7 @@ const ofRollouts = ({ algorithm, policy, rollout, train }: Config): Check[] => {
     ],
     [
       'algorithm.microBatchTokens',
-      algorithm.microBatchTokens < maxEpisodeTokens,
+      isRl && algorithm.microBatchTokens < maxEpisodeTokens,
       `${algorithm.microBatchTokens} cannot hold one episode of rollout.maxEpisodeTokens = ${maxEpisodeTokens}.`,
     ],
     [

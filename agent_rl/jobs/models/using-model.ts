@@ -69,10 +69,14 @@ export interface RunningModel extends Pick<OpenedModel, 'config' | 'parameters'>
  */
 export async function usingModel<Result>(
   found: FoundModel,
-  { device, engineThreads: threads = availableParallelism() }: ModelChoice,
+  {
+    device,
+    engineThreads: threads = availableParallelism(),
+    memorySettings,
+  }: ModelChoice & { memorySettings: string },
   action: (model: RunningModel) => Promise<Result>,
 ): Promise<Result> {
-  const engine = await openEngine({ device, threads });
+  const engine = await openEngine({ device, threads, memorySettings });
   try {
     const { layers, quantize } = found;
     const { base: folder, adapters } = layers;

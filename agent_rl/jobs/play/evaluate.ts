@@ -1,6 +1,7 @@
 import { openAgent } from '../../compose/open-agent.ts';
 import { resolveRun, type ResolvedRun } from '../../compose/resolve-run.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
+import { failedText, failureReporter } from '../../runs/failed-episodes.ts';
 import { rateText } from '../../runs/run-records.ts';
 import { evaluationSummary } from '../../runs/summary.ts';
 import { withProgress } from '../../telemetry/index.ts';
@@ -26,7 +27,7 @@ export async function evaluate(options: EvaluationOptions): Promise<JobResult> {
   const agent = await openAgent(run, { workers, trains: false, signal });
   try {
     for (const note of agent.policy.notes ?? []) print(`Note: ${note}`);
-    const result = await attemptAll(run, agent.rollouts, signal);
+    const result = await attemptAll(run, agent.rollouts, options);
     throwIfFailed(signal);
     const adapters = checkpoint === undefined ? run.config.model.adapters : [];
     showResult(result, { run, split, adapters, print, signal });
@@ -46,10 +47,11 @@ export async function evaluate(options: EvaluationOptions): Promise<JobResult> {
 function attemptAll(
   { config, tasks }: ResolvedRun,
   rollouts: Rollouts,
-  signal: AbortSignal,
+  { print, signal }: JobContext,
 ): Promise<Evaluation> {
   const { samples, temperature } = config.eval;
   const total = tasks.evaluation.length * samples;
+  const reportFailure = failureReporter(print);
   let done = 0;
   return withProgress({ label: 'eval', total }, (bar) =>
     attempt(rollouts, tasks.evaluation, {
@@ -59,7 +61,8 @@ function attemptAll(
       step: 0,
       signal,
       groupsOf: reportGroups,
-      onEpisode: () => {
+      onEpisode: (trajectory) => {
+        reportFailure(trajectory);
         done += 1;
         if (done % 50 === 0 || done === total) bar.update(done);
       },
@@ -86,5 +89,9 @@ function showResult(result: Evaluation, { run, split, adapters, print, signal }:
   }
   const passes = Object.entries(result.passAtK).filter(() => samples > 1);
   for (const [k, rate] of passes) print(`  pass@${k}: ${(100 * rate).toFixed(1)} %`);
-  if (result.systemFailures > 0) print(`  not judged, the system failed: ${result.systemFailures}`);
+  const attempts = result.trajectories;
+  const failed = failedText(
+    signal.aborted ? attempts.filter(({ outcome }) => outcome !== 'aborted') : attempts,
+  );
+  if (failed !== undefined) print(failed);
 }

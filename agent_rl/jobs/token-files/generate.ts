@@ -73,7 +73,9 @@ export async function generate(options: GenerateOptions): Promise<JobResult> {
   const { output, print } = options;
   const planned = await plan(options);
   const run = (write: (line: object) => void) =>
-    usingModel(planned.found, options, (model) => continueAll(planned, { model, options, write }));
+    usingModel(planned.found, { ...options, memorySettings: '--batch or --max-tokens' }, (model) =>
+      continueAll(planned, { model, options, write }),
+    );
   if (output === undefined) {
     const results: { text?: string }[] = [];
     const result = await run((line) => results.push(line));

@@ -37,7 +37,7 @@ export async function score(options: ScoreOptions): Promise<JobResult> {
     total.tokens += ids.length;
   });
   return writingFresh(options.output, (output) =>
-    usingModel(found, options, async (model) => {
+    usingModel(found, { ...options, memorySettings: '--batch-tokens' }, async (model) => {
       const started = performance.now();
       await withProgress({ label: 'score', total: total.lines }, (bar) =>
         scoreRows(rows, { model, output, options, onLines: (done) => bar.update(done) }),

@@ -3,7 +3,7 @@ import { tryRunSandbox } from '../../compose/open-run-sandbox.ts';
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
 import { abortableStart } from '../../core/stopping/abort.ts';
 import type { JobContext, JobResult } from '../job.ts';
-import { expectedSeconds } from './measure-speed.ts';
+import { expectedTime } from './measure-speed.ts';
 import { openedFacts, planFacts, planText, trainingPlan } from './plan.ts';
 
 /** The plan and no run; the engine is opened to measure what the expected time follows from. */
@@ -17,10 +17,10 @@ export async function dryRun(run: ResolvedRun, { print, signal }: JobContext): P
     signal,
   });
   try {
-    const expectedS = await abortableStart(expectedSeconds(engine, config, plan), signal);
+    const expected = await abortableStart(expectedTime(engine, config, plan), signal);
     const sandbox = facts.sandboxes === 0 ? undefined : await tryRunSandbox(config, signal);
     const opened = {
-      ...(await openedFacts(engine, expectedS, sandbox?.tier)),
+      ...(await openedFacts(engine, expected, sandbox?.tier)),
       ...(sandbox !== undefined && { sandboxesSkipped: sandbox.skipped }),
     };
     print(planText(config, facts, plan, opened));

@@ -1,12 +1,16 @@
 import type { Config } from '../../config/index.ts';
 import { unbiased } from '../../core/services/sampling.ts';
 import type { EngineClient } from '../../engine-thread/engine-client.ts';
-import type { TrainingPlan } from './plan.ts';
 
-/** Speeds measured on this machine just before a run, for its expected time. */
+/** Speeds measured on this machine just before a run. */
 interface MeasuredSpeed {
   decodeTokensPerSecond: number;
   trainTokensPerSecond: number;
+}
+
+/** How long a run will take, and what that follows from. */
+export interface ExpectedTime extends MeasuredSpeed {
+  expectedS: number;
 }
 
 const sampledTokens = 16;
@@ -54,17 +58,22 @@ async function secondsOf(action: (round: number) => Promise<unknown>): Promise<n
 }
 
 /**
- * Seconds a run will take, from the engine's speed just now: episodes of two turns, each of half the tokens allowed;
+ * How long a run will take, from the engine's speed just now: episodes of two turns, each of half the tokens allowed;
  * sandbox and tools not counted.
  */
-export async function expectedSeconds(
+export async function expectedTime(
   engine: EngineClient,
   config: Config,
-  { evaluations, evalEpisodes, rollouts }: TrainingPlan,
-): Promise<number> {
+  {
+    evaluations,
+    evalEpisodes,
+    rollouts,
+  }: { evaluations: number; evalEpisodes: number; rollouts: number },
+): Promise<ExpectedTime> {
   const { rollout, algorithm, policy } = config;
-  const { decodeTokensPerSecond, trainTokensPerSecond } = await measureSpeed(engine, config);
+  const speed = await measureSpeed(engine, config);
   const sampled = Math.min(policy.maxTurnTokens, rollout.maxEpisodeTokens);
-  const updates = (rollouts * algorithm.epochs * 2 * sampled) / trainTokensPerSecond;
-  return ((rollouts + evaluations * evalEpisodes) * sampled) / decodeTokensPerSecond + updates;
+  const updates = (rollouts * algorithm.epochs * 2 * sampled) / speed.trainTokensPerSecond;
+  const episodes = rollouts + evaluations * evalEpisodes;
+  return { ...speed, expectedS: (episodes * sampled) / speed.decodeTokensPerSecond + updates };
 }

@@ -8,6 +8,7 @@ import type { SandboxTier } from '../../sandbox/choose-backend.ts';
 import { tierMemory } from '../../sandbox/tier-facts.ts';
 import { countParameters } from '../../../model/adapters/adapter.ts';
 import { mebibytes } from '../../telemetry/mebibytes.ts';
+import type { ExpectedTime } from './measure-speed.ts';
 
 export interface PlanFacts {
   trainTasks: number;
@@ -60,8 +61,7 @@ export function trainingPlan(config: Config, facts: PlanFacts): TrainingPlan {
 }
 
 /** What is known once the engine and the sandbox are open. */
-export interface OpenedFacts {
-  expectedS: number;
+export interface OpenedFacts extends ExpectedTime {
   memory: MemoryPlan;
   /** Absent where nothing asks for a sandbox. */
   sandboxTier?: SandboxTier;
@@ -72,11 +72,11 @@ export interface OpenedFacts {
 /** What the engine says of itself once it is open, and which sandbox there is. */
 export async function openedFacts(
   engine: EngineClient,
-  expectedS: number,
+  expected: ExpectedTime,
   tier: SandboxTier | undefined,
 ): Promise<OpenedFacts> {
   const { plan: memory } = await engine.info();
-  return { expectedS, memory, ...(tier !== undefined && { sandboxTier: tier }) };
+  return { ...expected, memory, ...(tier !== undefined && { sandboxTier: tier }) };
 }
 
 /** Sandboxes come on top of what the engine was checked for, and grow only as they are used: a warning, not an error. */
@@ -90,12 +90,22 @@ const beyondMemory = (bytes: number, sandboxes: number): string[] =>
 const percent = (share: number): string =>
   `${(100 * share).toLocaleString('en', { maximumSignificantDigits: 3 })} %`;
 
+/** The expected time in words, and what was measured for it. */
+function timeText({
+  expectedS,
+  decodeTokensPerSecond,
+  trainTokensPerSecond,
+}: ExpectedTime): string {
+  const [decode, train] = [decodeTokensPerSecond, trainTokensPerSecond].map(Math.round);
+  return `about ${Math.round(expectedS)} s: measured just now, this machine samples ${decode} tokens a second and trains on ${train}; tools and sandbox are not counted`;
+}
+
 /** The plan as the user reads it. */
 export function planText(
   config: Config,
   facts: PlanFacts,
   plan: TrainingPlan,
-  { expectedS, memory, sandboxTier, sandboxesSkipped = [] }: OpenedFacts,
+  { memory, sandboxTier, sandboxesSkipped = [], ...expected }: OpenedFacts,
 ): string {
   const { rollout, algorithm } = config;
   const { last, planned } = runLength(config);
@@ -113,6 +123,6 @@ export function planText(
     `  memory        about ${mebibytes(total)}: ${planInWords(memory)}, sandboxes ${mebibytes(sandboxes)}${sandboxTier === undefined ? '' : ` (${sandboxTier})`}`,
     ...beyondMemory(total, facts.sandboxes),
     ...sandboxesSkipped.map((why) => `  warning       sandbox skipped: ${why}`),
-    `  time          about ${Math.round(expectedS)} s`,
+    `  time          ${timeText(expected)}`,
   ].join('\n');
 }

@@ -22,7 +22,7 @@ import type {
 } from '../../trainer/trainer-contracts.ts';
 import { reportGroups, samplerOf } from '../../../dataset/tasks/task-sets.ts';
 import type { JobContext } from '../job.ts';
-import { expectedSeconds } from './measure-speed.ts';
+import { expectedTime } from './measure-speed.ts';
 import { openedFacts, planFacts, planText, trainingPlan } from './plan.ts';
 import { sourcesOf } from './sources-of.ts';
 import type { TrainingOptions } from './training-options.ts';
@@ -145,8 +145,8 @@ export class Training {
       record.log.warn(`train.control is ${control}: this run is a control and must not learn`);
     const facts = planFacts(run);
     const plan = trainingPlan(config, facts);
-    const expectedS = await expectedSeconds(agent.engine, config, plan);
-    const opened = await openedFacts(agent.engine, expectedS, agent.sandbox?.tier);
+    const expected = await expectedTime(agent.engine, config, plan);
+    const opened = await openedFacts(agent.engine, expected, agent.sandbox?.tier);
     context.print(planText(config, facts, plan, opened));
     if (agent.sandbox === undefined) return;
     const { backend, level, concurrency } = agent.sandbox.capabilities();

@@ -8,6 +8,7 @@ import {
   planInWords,
   type MemoryRequest,
 } from '#agent_rl/engine-thread/memory-plan.ts';
+import { memorySettings } from '#agent_rl/engine-thread/memory-settings.ts';
 import type { LossSpec } from '#agent_rl/core/services/learner.ts';
 import type { Adapter, ModelConfig } from '#model/config/architecture.ts';
 import { adapterTargets } from '#model/adapters/adapter.ts';
@@ -118,6 +119,18 @@ describe('a plan of memory', () => {
       /the largest first: lower algorithm\.microBatchTokens .* lower model\.lora\.rank/,
     );
     expect(message).not.toContain('train an adapter');
+  });
+
+  test('names no setting of episodes where demonstrations are trained on', async () => {
+    const training = { ...request.training!, loss: { name: 'cross_entropy' } as const };
+    const plan = await memoryPlan(tinyModelConfig, { ...request, training });
+    const { message } = thrownBy(() =>
+      checkPlanFits(plan, tinyModelConfig, { ...request, training }, 1),
+    );
+    expect(message).toContain('lower algorithm.microBatchTokens, or leave out the longest');
+    expect(message).not.toContain('rollout.');
+    expect(memorySettings({ training })).toBe('algorithm.microBatchTokens');
+    expect(memorySettings(request)).toContain('rollout.workers');
   });
 
   test('gives no advice that would do nothing', async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { evaluationText } from '#agent_rl/runs/run-records.ts';
 import { beforeAfterTable } from '#agent_rl/runs/summary.ts';
 import type { Evaluation } from '#agent_rl/trainer/evaluate.ts';
 
@@ -18,18 +17,11 @@ const evaluation = (systemFailures: number): Evaluation => ({
   trajectories: [],
 });
 
-describe('attempts that the system failed', () => {
-  test('are told beside the rate they are missing from', () => {
-    expect(evaluationText(evaluation(2))).toBe(
-      '1 of 4 = 25.0 % [4.6, 69.9]; not judged, the system failed: 2',
-    );
-    expect(evaluationText(evaluation(0))).toBe('1 of 4 = 25.0 % [4.6, 69.9]');
-  });
-
+describe('episodes that failed', () => {
   test('have a row in the table when there are any', () => {
     const rows = (before: number, after: number): string[] =>
       beforeAfterTable({ before: evaluation(before), after: evaluation(after) }).split('\n');
     expect(rows(0, 0)).toHaveLength(3);
-    expect(rows(0, 3).at(-1)).toMatch(/^ {2}not judged, the system failed +0 +3$/);
+    expect(rows(0, 3).at(-1)).toMatch(/^ {2}failed episodes, not judged +0 +3$/);
   });
 });

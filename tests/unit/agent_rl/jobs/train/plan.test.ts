@@ -21,7 +21,8 @@ const memory = {
   runtime: 400 * mebibyte,
   total: 604 * mebibyte,
 };
-const opened = { expectedS: 12, memory, sandboxTier: 'pyodide' } as const;
+const time = { expectedS: 12, decodeTokensPerSecond: 812.4, trainTokensPerSecond: 2300 };
+const opened = { ...time, memory, sandboxTier: 'pyodide' } as const;
 
 const folder = temporaryFolder();
 
@@ -60,6 +61,9 @@ describe('a plan', () => {
     const config = configOf(settings);
     const text = planText(config, facts, trainingPlan(config, facts), opened);
     expect(text).toContain('0.52 M of them, 25 %');
+    expect(text).toContain(
+      'about 12 s: measured just now, this machine samples 812 tokens a second and trains on 2300;',
+    );
     // 604 + 2 x 230.
     expect(text).toContain(
       'about 1064 MiB: weights 8 MiB, gradients and optimiser 32 MiB, cache 64 MiB, activations 100 MiB, runtime 400 MiB, sandboxes 460 MiB (pyodide)',

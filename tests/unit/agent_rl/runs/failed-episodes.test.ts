@@ -1,0 +1,40 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { failedText, failureReporter } from '#agent_rl/runs/failed-episodes.ts';
+import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+
+const judged = { taskId: 'sum-1', outcome: 'wrong-answer', reward: 0 } as Trajectory;
+const failed = (problem?: string, outcome: Trajectory['outcome'] = 'grader-error') =>
+  ({ taskId: 'sum-2', outcome, reward: undefined, problem }) as Trajectory;
+
+describe('failed episodes', () => {
+  test('are counted by reason, the most frequent first', () => {
+    const all = [judged, failed('no key\nat line 3'), failed('timed out'), failed('timed out')];
+    expect(failedText(all)).toBe(
+      '3 of 4 episodes failed and have no reward:\n  2 x grader-error: timed out\n  1 x grader-error: no key',
+    );
+  });
+
+  test('are nothing to speak of where all were judged', () => {
+    expect(failedText([judged])).toBeUndefined();
+    expect(failedText([])).toBeUndefined();
+  });
+
+  test('with many reasons show five and count the others', () => {
+    const all = Array.from({ length: 8 }, (_, index) => failed(`reason ${index}`));
+    const lines = failedText(all)?.split('\n') ?? [];
+    expect([lines.length, lines.at(-1)]).toEqual([7, '  3 x other reasons']);
+  });
+
+  test('are reported at once, once for each reason, unless the episode was aborted', () => {
+    const reported: string[] = [];
+    const onEpisode = failureReporter((text) => reported.push(text));
+    [judged, failed('no key'), failed('no key'), failed('stop', 'aborted'), failed()].forEach(
+      onEpisode,
+    );
+    expect(reported).toEqual([
+      'An episode of task sum-2 failed and has no reward. grader-error: no key',
+      'An episode of task sum-2 failed and has no reward. grader-error: no reason was given',
+    ]);
+  });
+});
