@@ -25,16 +25,20 @@ interface Manifest {
   files: Readonly<Record<string, string>>;
 }
 
-export interface SaveCheckpointOptions<State> {
-  /** Folder of all checkpoints of the run. */
-  folder: string;
-  /** `step-12` or `best`. */
-  name: string;
+/** What a checkpoint is made of. */
+export interface CheckpointContents<State> {
   step: number;
   state: State;
   learner: Learner;
   /** Where tokenizer and template are copied from. */
   textFolder: string;
+}
+
+export interface SaveCheckpointOptions<State> extends CheckpointContents<State> {
+  /** Folder of all checkpoints of the run. */
+  folder: string;
+  /** `step-12` or `best`. */
+  name: string;
 }
 
 export interface SavedCheckpoint {
@@ -44,12 +48,6 @@ export interface SavedCheckpoint {
 
 const sha256Of = (file: string): string =>
   createHash('sha256').update(readFileSync(file)).digest('hex');
-
-/** Files of a folder and of those in it, relative to it. */
-const filesBelow = (folder: string): readonly string[] =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
-    statSync(join(folder, name)).isFile(),
-  );
 
 /** Writes a checkpoint, whole or not at all. @throws AgentRlError `OUTPUT_UNWRITABLE` */
 export async function saveCheckpoint<State>(
@@ -62,8 +60,11 @@ export async function saveCheckpoint<State>(
     ({ weightsSha256 } = await learner.saveState(partial));
     await copyLanguageModelFiles(options.textFolder, partial);
     writeFileAtomic(join(partial, stateFile), `${JSON.stringify(state, null, 1)}\n`);
+    const written = readdirSync(partial, { recursive: true, encoding: 'utf8' });
     const files = Object.fromEntries(
-      filesBelow(partial).map((file) => [file, sha256Of(join(partial, file))]),
+      written
+        .filter((file) => statSync(join(partial, file)).isFile())
+        .map((file) => [file, sha256Of(join(partial, file))]),
     );
     const manifest: Manifest = { schema, step, weightsSha256, files };
     writeFileAtomic(join(partial, manifestFile), `${JSON.stringify(manifest, null, 1)}\n`);

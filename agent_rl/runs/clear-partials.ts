@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { outputUnwritable } from '../telemetry/output-unwritable.ts';
+import { writing } from '../telemetry/output-unwritable.ts';
 import { isRunning } from '../telemetry/run-lock.ts';
 
 /**
@@ -18,27 +18,12 @@ export function clearPartials(folder: string): readonly string[] {
     const [, target = '', pid, old] = /^(.+)\.(\d+)\.partial(\.old)?$/.exec(name) ?? [];
     if (pid === undefined) return [];
     if (Number(pid) !== process.pid && isRunning(Number(pid))) return [];
-    return [cleared(folder, { name, target, putBack: old !== undefined })];
-  });
-}
-
-interface Leftover {
-  name: string;
-  target: string;
-  putBack: boolean;
-}
-
-function cleared(folder: string, { name, target, putBack }: Leftover): string {
-  const path = join(folder, name);
-  const whole = join(folder, target);
-  try {
-    if (putBack && !existsSync(whole)) {
-      renameSync(path, whole);
+    const [path, whole] = [join(folder, name), join(folder, target)];
+    if (old !== undefined && !existsSync(whole)) {
+      writing(path, () => renameSync(path, whole));
       return `${whole} is put back: the process that was replacing it was killed.`;
     }
-    rmSync(path, { recursive: true });
+    writing(path, () => rmSync(path, { recursive: true }));
     return `${path} is removed: the process that was writing it was killed.`;
-  } catch (cause) {
-    throw outputUnwritable(path, cause);
-  }
+  });
 }

@@ -1,9 +1,13 @@
 import type { Config } from '../config/index.ts';
 import { Cleanup } from '../core/stopping/cleanup.ts';
-import type { Learner } from '../core/services/learner.ts';
 import { createLog, type Log, writeFileAtomic } from '../telemetry/index.ts';
 import { lockRun } from '../telemetry/run-lock.ts';
-import { pruneCheckpoints, saveCheckpoint, type SavedCheckpoint } from './checkpoints.ts';
+import {
+  type CheckpointContents,
+  pruneCheckpoints,
+  saveCheckpoint,
+  type SavedCheckpoint,
+} from './checkpoints.ts';
 import { defaultRunName, type ResumePoint } from './resume-point.ts';
 import { rewriteRunConfig, writeRunConfig } from './run-config.ts';
 import { createRunFolder, type RunFolder } from './run-folder.ts';
@@ -18,15 +22,9 @@ export interface OpenRunOptions {
   resume?: ResumePoint | undefined;
 }
 
-/** A checkpoint to write. */
-export interface CheckpointRequest<State> {
-  /** Why, for the log; `best` also names its folder. */
+export interface CheckpointRequest<State> extends CheckpointContents<State> {
+  /** Why it is written, for the log; `best` also names its folder. */
   reason: string;
-  step: number;
-  state: State;
-  learner: Learner;
-  /** Where tokenizer and template are. */
-  textFolder: string;
 }
 
 /** A run's folder while a session works in it: locked, with its log open. */
@@ -46,10 +44,11 @@ export class OpenRun {
    *
    * @throws AgentRlError `OUTPUT_UNWRITABLE`
    */
-  static async open({ config, file, sources, resume }: OpenRunOptions): Promise<OpenRun> {
+  static async open(options: OpenRunOptions): Promise<OpenRun> {
+    const { config, resume } = options;
     const opened = new Cleanup();
     try {
-      const folder = resume?.folder ?? (await newFolder({ config, file, sources }));
+      const folder = resume?.folder ?? (await newFolder(options));
       if (resume === undefined) {
         const lock = lockRun(folder.path);
         opened.defer(() => lock.release());
@@ -62,7 +61,7 @@ export class OpenRun {
     }
   }
 
-  /** Tells the log that the run is resumed, and what with; its `config.yaml` becomes that of this session. */
+  /** Logs from where the run is resumed and which settings changed; its `config.yaml` becomes that of this session. */
   logResume({ checkpoint, notes }: ResumePoint): void {
     this.log.info(`Continuing ${this.folder.path} from ${checkpoint}`);
     for (const note of notes) this.log.warn(note);
@@ -71,16 +70,12 @@ export class OpenRun {
   }
 
   /** Writes a checkpoint, whole or not at all, and deletes those that `checkpoint.keepLast` does not keep. */
-  async saveCheckpoint<State>({ reason, step, ...rest }: CheckpointRequest<State>): Promise<void> {
-    const best = reason === 'best';
+  async saveCheckpoint<State>(request: CheckpointRequest<State>): Promise<void> {
+    const { reason, step } = request;
+    const name = reason === 'best' ? reason : `step-${step}`;
     const folder = this.folder.checkpoints;
-    this.saved = await saveCheckpoint({
-      ...rest,
-      folder,
-      name: best ? reason : `step-${step}`,
-      step,
-    });
-    if (!best) pruneCheckpoints(folder, this.config.checkpoint.keepLast);
+    this.saved = await saveCheckpoint({ ...request, folder, name });
+    if (reason !== 'best') pruneCheckpoints(folder, this.config.checkpoint.keepLast);
     this.log.info(`Checkpoint (${reason}): ${this.saved.path}`);
   }
 

@@ -16,7 +16,7 @@ export interface ResumeRequest {
   config: Config;
   /** The run file. */
   file: string;
-  /** What it is resumed with: what it began with. */
+  /** What it is resumed with, which must be what it began with. */
   sources: RunSources;
   /** Shows a warning to the user. */
   print: (text: string) => void;
@@ -29,7 +29,7 @@ export interface ResumePoint {
   checkpoint: string;
   /** To be released when the run ends. */
   lock: RunLock;
-  /** What was found and mended on the way, for the log. */
+  /** What was found and repaired on the way, for the log. */
   notes: readonly string[];
 }
 
@@ -68,21 +68,18 @@ export async function resumePoint(request: ResumeRequest): Promise<ResumePoint> 
   }
 }
 
-/** Runs of another config or seed in the same folder are none of this one's. */
+/** The newest run of the same config and seed. */
 function newestRun({ config, file }: ResumeRequest): string {
   const parent = resolve(config.run.outputDir);
   const { name } = config.run;
   const own = defaultRunName(file, config.run.seed);
   const isOwn = (run: string): boolean =>
     name === undefined ? run === own || run.startsWith(`${own}-`) : run === name;
-  const runs = existsSync(parent)
-    ? readdirSync(parent)
-        .filter(isOwn)
-        .map((run) => join(parent, run))
-        .filter((run) => existsSync(join(run, 'checkpoints')))
-        .toSorted((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)
-    : [];
-  const [newest] = runs;
+  const [newest] = (existsSync(parent) ? readdirSync(parent) : [])
+    .filter(isOwn)
+    .map((run) => join(parent, run))
+    .filter((run) => existsSync(join(run, 'checkpoints')))
+    .toSorted((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
   if (newest !== undefined) return newest;
   throw new AgentRlError(
     'CHECKPOINT_INVALID',
@@ -90,6 +87,6 @@ function newestRun({ config, file }: ResumeRequest): string {
   );
 }
 
-/** What a run is called that was given no name. */
+/** The name of a run that was given none. */
 export const defaultRunName = (configFile: string, seed: number): string =>
   `${basename(configFile, extname(configFile))}-seed${seed}`;

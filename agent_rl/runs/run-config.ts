@@ -24,20 +24,16 @@ export function rewriteRunConfig(folder: RunFolder, config: Config): readonly st
   return before === undefined ? [] : changedSettings(before, config);
 }
 
-/** A setting by its dotted path. */
-type Settings = ReadonlyMap<string, string>;
-
-function flat(value: unknown, path = ''): readonly (readonly [string, string])[] {
-  if (typeof value !== 'object' || value === null) return [[path, JSON.stringify(value)]];
-  const below = Object.entries(value);
+/** Settings by their dotted paths. */
+function flat(value: unknown, path = ''): [string, string][] {
+  const below = typeof value === 'object' && value !== null ? Object.entries(value) : [];
   if (below.length === 0) return [[path, JSON.stringify(value)]];
   return below.flatMap(([key, part]) => flat(part, path === '' ? key : `${path}.${key}`));
 }
 
 /** Settings in which two configs differ, each as `path: before -> after`. */
 function changedSettings(before: unknown, after: unknown): readonly string[] {
-  const old: Settings = new Map(flat(before));
-  const now: Settings = new Map(flat(after));
+  const [old, now] = [new Map(flat(before)), new Map(flat(after))];
   const paths = [...new Set([...old.keys(), ...now.keys()])].toSorted();
   return paths
     .filter((path) => old.get(path) !== now.get(path))

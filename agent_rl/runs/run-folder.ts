@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 
-import { AgentRlError, nodeCodeOf } from '../core/errors.ts';
-import { outputUnwritable } from '../telemetry/output-unwritable.ts';
+import { AgentRlError } from '../core/errors.ts';
+import { madeNew, writing } from '../telemetry/output-unwritable.ts';
 
 export interface RunFolderOptions {
   /** Folder of all runs; made if need be. */
@@ -30,7 +30,7 @@ export interface RunFolder {
 export function runFolderAt(path: string): RunFolder {
   const whole = resolve(path);
   return {
-    name: whole.split(/[\\/]/).at(-1) ?? whole,
+    name: basename(whole),
     path: whole,
     config: join(whole, 'config.yaml'),
     metrics: join(whole, 'metrics.jsonl'),
@@ -49,10 +49,10 @@ export function runFolderAt(path: string): RunFolder {
  */
 export function createRunFolder({ outputDir, name, otherwise }: RunFolderOptions): RunFolder {
   const parent = resolve(outputDir);
-  attempt(parent, () => mkdirSync(parent, { recursive: true }));
+  writing(parent, () => mkdirSync(parent, { recursive: true }));
   for (let number = 1; ; number++) {
     const folder = join(parent, name ?? (number === 1 ? otherwise : `${otherwise}-${number}`));
-    if (made(folder)) {
+    if (madeNew(folder, () => mkdirSync(folder))) {
       checkWritable(folder);
       return runFolderAt(folder);
     }
@@ -65,29 +65,11 @@ export function createRunFolder({ outputDir, name, otherwise }: RunFolderOptions
   }
 }
 
-function made(folder: string): boolean {
-  try {
-    mkdirSync(folder);
-    return true;
-  } catch (cause) {
-    if (nodeCodeOf(cause) === 'EEXIST') return false;
-    throw outputUnwritable(folder, cause);
-  }
-}
-
 /** A full disk often still lets folders be made: find out now and not after the first evaluation. */
 function checkWritable(folder: string): void {
   const probe = join(folder, '.writable');
-  attempt(folder, () => {
+  writing(folder, () => {
     writeFileSync(probe, 'x'.repeat(4096));
     rmSync(probe);
   });
-}
-
-function attempt(path: string, action: () => void): void {
-  try {
-    action();
-  } catch (cause) {
-    throw outputUnwritable(path, cause);
-  }
 }

@@ -23,7 +23,6 @@ export interface RunInputs {
   /** 1 up to version 0.1, which recorded the first file of each kind only. */
   schema: 1 | 2;
   seed: number;
-  /** SHA-256 by what the files are to the run. */
   sha256: {
     /** Of each file. */
     trainTasks: readonly string[];
@@ -34,6 +33,8 @@ export interface RunInputs {
 }
 
 type Kind = keyof RunInputs['sha256'];
+
+const taskKinds = ['trainTasks', 'evalTasks'] as const;
 
 const inputsFile = (folder: RunFolder): string => join(folder.path, 'inputs.json');
 
@@ -117,14 +118,12 @@ export async function checkInputs(
 }
 
 function changedKinds(before: RunInputs, now: RunInputs): Kind[] {
-  const { trainTasks, evalTasks, startModel } = now.sha256;
   const recorded = <List>(list: readonly List[]) => (before.schema === 1 ? list.slice(0, 1) : list);
-  const same: Record<Kind, boolean> = {
-    trainTasks: sameFiles(before.sha256.trainTasks, recorded(trainTasks)),
-    evalTasks: sameFiles(before.sha256.evalTasks, recorded(evalTasks)),
-    startModel: before.sha256.startModel === startModel,
-  };
-  return (Object.keys(same) as Kind[]).filter((kind) => !same[kind]);
+  const changed = taskKinds.filter(
+    (kind) => !sameFiles(before.sha256[kind], recorded(now.sha256[kind])),
+  );
+  const sameModel = before.sha256.startModel === now.sha256.startModel;
+  return sameModel ? changed : [...changed, 'startModel'];
 }
 
 const sameFiles = (before: readonly string[], now: readonly string[]): boolean =>
@@ -132,12 +131,13 @@ const sameFiles = (before: readonly string[], now: readonly string[]): boolean =
 
 /** Files that hold the same tasks as before, though not the same bytes. */
 function renamedFiles(before: RunInputs, now: RunInputs, sources: RunSources): string[] {
-  const changed = (kind: 'trainTasks' | 'evalTasks', files: readonly string[]) =>
-    files.filter((_, index) => {
+  const files = { trainTasks: sources.trainFiles, evalTasks: sources.evalFiles };
+  return taskKinds.flatMap((kind) =>
+    files[kind].filter((_, index) => {
       const hash = before.sha256[kind][index];
       return hash !== undefined && hash !== now.sha256[kind][index];
-    });
-  return [...changed('trainTasks', sources.trainFiles), ...changed('evalTasks', sources.evalFiles)];
+    }),
+  );
 }
 
 const describe = (kind: Kind, { trainFiles, evalFiles, model }: RunSources): string =>
@@ -147,31 +147,14 @@ const describe = (kind: Kind, { trainFiles, evalFiles, model }: RunSources): str
     startModel: `the model it starts from, now ${[model.base, ...model.adapters].join(' with ')} (model.path, model.adapters)`,
   })[kind];
 
-/** Of a run of version 0.1, one hash for all files of a kind. */
-type StoredHashes = Readonly<Record<Kind, string | readonly string[]>>;
-
-const list = (hashes: string | readonly string[]): readonly string[] =>
-  typeof hashes === 'string' ? [hashes] : hashes;
-
 function storedInputs(file: string): RunInputs {
   try {
-    const { schema, seed, sha256 } = JSON.parse(readFileSync(file, 'utf8')) as {
-      schema: number;
-      seed: number;
-      sha256: StoredHashes;
-    };
+    const { schema, seed, sha256 } = JSON.parse(readFileSync(file, 'utf8')) as RunInputs;
     if ((schema !== 1 && schema !== 2) || typeof sha256 !== 'object')
       throw new Error('its form is not known');
-    const { trainTasks, evalTasks, startModel } = sha256;
-    return {
-      schema,
-      seed,
-      sha256: {
-        trainTasks: list(trainTasks),
-        evalTasks: list(evalTasks),
-        startModel: String(startModel),
-      },
-    };
+    // A run of version 0.1 has one hash for all files of a kind.
+    const [trainTasks, evalTasks] = [[sha256.trainTasks].flat(), [sha256.evalTasks].flat()];
+    return { schema, seed, sha256: { ...sha256, trainTasks, evalTasks } };
   } catch (cause) {
     throw new AgentRlError(
       'CHECKPOINT_INVALID',

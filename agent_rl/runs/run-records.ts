@@ -15,7 +15,7 @@ import {
 } from '../telemetry/index.ts';
 import { failedText, failureReporter } from './failed-episodes.ts';
 import type { RunFolder } from './run-folder.ts';
-import type { Evaluation } from '../trainer/evaluate.ts';
+import type { Evaluation, SuccessRate } from '../trainer/evaluate.ts';
 import type { TrainerObserver } from '../trainer/trainer-contracts.ts';
 import { type AdvisedRun, iterationAdvice } from './iteration-advice.ts';
 
@@ -39,7 +39,7 @@ export class RunRecords implements TrainerObserver {
   readonly #reportFailure: (trajectory: Trajectory) => void;
   #bar: Progress | undefined;
   #label: 'train' | 'eval' | undefined;
-  /** When a bar last moved: what the next one shows began then, and it is first drawn when some of it is done. */
+  /** When a bar last moved: the work of the next one began then, though it is drawn only when some of it is done. */
   #since = performance.now();
   #evalDone = 0;
 
@@ -128,25 +128,17 @@ export class RunRecords implements TrainerObserver {
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
 /** `41 of 260 = 15.8 % [11.8, 20.7]`, or that nothing was judged. */
-export const rateText = ({
-  n,
-  successes,
-  successRate,
-  wilson95,
-}: Pick<Evaluation, 'n' | 'successes' | 'successRate' | 'wilson95'>): string =>
+export const rateText = ({ n, successes, successRate, wilson95 }: SuccessRate): string =>
   successRate === null || wilson95 === null
     ? 'none judged'
     : `${successes} of ${n} = ${percent(successRate)} [${wilson95.map((end) => (100 * end).toFixed(1)).join(', ')}]`;
 
-const liveNumbers = (metrics: Metrics): LiveNumbers => {
-  const named = {
-    reward: metrics['rollout/rewardMean'],
-    success: metrics['rollout/successRate'],
-    toolCallRate: metrics['rollout/toolCallRate'],
-    tokensPerSecond: metrics['speed/decodeTokensPerSecond'],
-  };
-  return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
-};
+const liveNumbers = (metrics: Metrics): LiveNumbers => ({
+  reward: metrics['rollout/rewardMean'],
+  success: metrics['rollout/successRate'],
+  toolCallRate: metrics['rollout/toolCallRate'],
+  tokensPerSecond: metrics['speed/decodeTokensPerSecond'],
+});
 
 const rolloutText = ({ taskId, sample, outcome, reward }: Trajectory): string =>
   `rollout ${taskId} #${sample} ${outcome} reward ${reward ?? 'absent'}`;

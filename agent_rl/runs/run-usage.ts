@@ -14,7 +14,7 @@ export interface RunUsage {
   sandbox: SandboxCounts | null;
 }
 
-/** What earlier sessions used up to the checkpoint gone on from, and this one since. */
+/** What earlier sessions used up to the checkpoint that is resumed, and this one since. */
 export function addUsage(earlier: RunUsage | undefined, session: RunUsage): RunUsage {
   if (earlier === undefined) return session;
   return {

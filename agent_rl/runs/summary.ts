@@ -37,6 +37,7 @@ export function summaryOf(
 ) {
   const { totals } = state;
   const { sessions, wallSeconds, cpuSeconds, memory, generation, sandbox } = facts.usage;
+  const compared = totals.parityTokens > 0;
   return {
     seed: facts.seed,
     iterations: state.iteration,
@@ -56,9 +57,8 @@ export function summaryOf(
     trainTokensPerSecond: rate(totals.updatedTokens, totals.updateSeconds),
     decodeTokensPerSecond: rate(generation.sampledTokens, generation.totalS),
     generation,
-    maxAbsLogProbGap: totals.parityTokens > 0 ? totals.maxAbsLogProbGap : null,
-    meanAbsLogProbGap:
-      totals.parityTokens > 0 ? totals.sumAbsLogProbGap / totals.parityTokens : null,
+    maxAbsLogProbGap: compared ? totals.maxAbsLogProbGap : null,
+    meanAbsLogProbGap: compared ? totals.sumAbsLogProbGap / totals.parityTokens : null,
     peakRssBytes: memory.peakRssBytes,
     rssScope: memory.scope,
     outcomes: totals.outcomes,

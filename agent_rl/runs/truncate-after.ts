@@ -5,7 +5,7 @@ import type { RunFolder } from './run-folder.ts';
 import { outputUnwritable } from '../telemetry/output-unwritable.ts';
 
 /**
- * Cuts what a run recorded after an iteration off its records, so that a run that goes on from there tells each
+ * Cuts what a run recorded after an iteration off its records, so that a run resumed from there records each
  * iteration once. A last line that was cut short goes too.
  *
  * @throws AgentRlError `OUTPUT_UNWRITABLE`

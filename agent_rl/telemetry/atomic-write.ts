@@ -1,16 +1,7 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-import { outputUnwritable } from './output-unwritable.ts';
+import { writing } from './output-unwritable.ts';
 
 /** Where something is written before it is whole. Beside the target, since a rename cannot cross disks. */
 const aside = (path: string): string => `${path}.${process.pid}.partial`;
@@ -22,20 +13,16 @@ const aside = (path: string): string => `${path}.${process.pid}.partial`;
  */
 export function writeFileAtomic(file: string, data: string | Uint8Array): void {
   const partial = aside(file);
-  try {
-    mkdirSync(dirname(file), { recursive: true });
-    const descriptor = openSync(partial, 'w');
+  writing(file, () => {
     try {
-      writeFileSync(descriptor, data);
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(partial, data, { flush: true });
+      renameSync(partial, file);
+    } catch (failure) {
+      rmSync(partial, { force: true });
+      throw failure;
     }
-    renameSync(partial, file);
-  } catch (cause) {
-    rmSync(partial, { force: true });
-    throw outputUnwritable(file, cause);
-  }
+  });
 }
 
 /**
@@ -48,7 +35,7 @@ export async function writeFolderAtomic(
   fill: (partial: string) => Promise<void>,
 ): Promise<void> {
   const partial = aside(folder);
-  guarded(folder, () => {
+  writing(folder, () => {
     rmSync(partial, { recursive: true, force: true });
     mkdirSync(partial, { recursive: true });
   });
@@ -58,7 +45,7 @@ export async function writeFolderAtomic(
     rmSync(partial, { recursive: true, force: true });
     throw error;
   }
-  guarded(folder, () => replace(folder, partial));
+  writing(folder, () => replace(folder, partial));
 }
 
 function replace(folder: string, partial: string): void {
@@ -67,12 +54,4 @@ function replace(folder: string, partial: string): void {
   renameSync(folder, old);
   renameSync(partial, folder);
   rmSync(old, { recursive: true });
-}
-
-function guarded(path: string, action: () => void): void {
-  try {
-    action();
-  } catch (cause) {
-    throw outputUnwritable(path, cause);
-  }
 }

@@ -3,28 +3,26 @@ import { closeSync, openSync } from 'node:fs';
 
 import winston from 'winston';
 
-import { outputUnwritable } from './output-unwritable.ts';
+import { writing } from './output-unwritable.ts';
 import { redactDeep, type Redact, redactor } from './redact.ts';
 
-export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
+const levels = ['error', 'warn', 'info', 'debug'] as const;
+
+type LogLevel = (typeof levels)[number];
 
 /** Facts that go with a message. */
 export type LogFacts = Readonly<Record<string, unknown>>;
 
-/** Where the framework says what it does. Secrets of the environment are hidden in all of it. */
-export interface Log {
-  error(message: string, facts?: LogFacts): void;
-  warn(message: string, facts?: LogFacts): void;
-  info(message: string, facts?: LogFacts): void;
-  debug(message: string, facts?: LogFacts): void;
+/** What the framework reports of its work, by level. Secrets of the environment are hidden in all of it. */
+export interface Log extends Record<LogLevel, (message: string, facts?: LogFacts) => void> {
   /** Waits until everything is written. Nothing may be logged afterwards. */
   close(): Promise<void>;
 }
 
 export interface CreateLogOptions {
   level: LogLevel;
-  /** `run.log` of the run; without it only the console is written to. */
-  file?: string;
+  /** `run.log` of the run. */
+  file: string;
   /** The console is left alone, for tests and for callers with their own display. */
   quiet?: boolean;
   redact?: Redact;
@@ -36,7 +34,7 @@ const factsOf = (info: winston.Logform.TransformableInfo): string => {
 };
 
 /**
- * A log that writes to stderr and, when given a file, appends to it.
+ * A log that writes to stderr and appends to a file.
  *
  * @throws AgentRlError `OUTPUT_UNWRITABLE` when the file cannot be opened.
  */
@@ -55,36 +53,27 @@ export function createLog({
   const dated = printf(
     (info) => `${String(info['timestamp'])} ${info.level} ${String(info.message)}${factsOf(info)}`,
   );
-  const levels = ['error', 'warn', 'info', 'debug'];
-  const toStderr = new winston.transports.Console({ stderrLevels: levels, format: line });
-  const transports: winston.transport[] = quiet ? [] : [toStderr];
-  const stream = file === undefined ? undefined : fileTransport(file, combine(timestamp(), dated));
-  if (stream !== undefined) transports.push(stream);
-  const logger = winston.createLogger({
-    level,
-    format: hidden(),
-    transports,
-    silent: transports.length === 0,
+  const stderr = new winston.transports.Console({ stderrLevels: [...levels], format: line });
+  // winston would report it later, and elsewhere.
+  writing(file, () => closeSync(openSync(file, 'a')));
+  const inFile = new winston.transports.File({
+    filename: file,
+    format: combine(timestamp(), dated),
   });
+  const transports = quiet ? [inFile] : [inFile, stderr];
+  const logger = winston.createLogger({ level, format: hidden(), transports });
+  const logAt = (one: LogLevel) => (message: string, facts?: LogFacts) =>
+    void logger.log(one, message, facts);
   return {
-    error: (message, facts = {}) => void logger.error(message, facts),
-    warn: (message, facts = {}) => void logger.warn(message, facts),
-    info: (message, facts = {}) => void logger.info(message, facts),
-    debug: (message, facts = {}) => void logger.debug(message, facts),
+    error: logAt('error'),
+    warn: logAt('warn'),
+    info: logAt('info'),
+    debug: logAt('debug'),
     close: async () => {
       // winston's own `finish` comes before its file is on disk: wait for the file's.
-      const written = stream === undefined ? once(logger, 'finish') : once(stream, 'finish');
+      const written = once(inFile, 'finish');
       logger.end();
       await written;
     },
   };
-}
-
-function fileTransport(file: string, format: winston.Logform.Format): winston.transport {
-  try {
-    closeSync(openSync(file, 'a'));
-  } catch (cause) {
-    throw outputUnwritable(file, cause);
-  }
-  return new winston.transports.File({ filename: file, format });
 }

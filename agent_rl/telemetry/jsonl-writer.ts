@@ -1,7 +1,8 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-import { outputUnwritable } from './output-unwritable.ts';
+import { isRecord } from '../core/is-record.ts';
+import { writing } from './output-unwritable.ts';
 import { type Redact, redactor } from './redact.ts';
 
 /** Where lines of bytes go; a file, or a stand-in that fails on purpose in tests. */
@@ -22,10 +23,6 @@ function appendingFile(file: string): ByteSink {
   };
 }
 
-// JSON has no such numbers; turning them into null would hide a diverged run.
-const withNonFinite = (_key: string, value: unknown): unknown =>
-  typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
-
 export interface JsonlWriterOptions {
   redact?: Redact;
   open?: (file: string) => ByteSink;
@@ -45,42 +42,34 @@ export class JsonlWriter {
     { redact = redactor(), open = appendingFile }: JsonlWriterOptions = {},
   ) {
     this.#redact = redact;
-    this.#sink = this.#guarded(() => open(file));
+    this.#sink = writing(file, () => open(file));
   }
 
   /** @throws AgentRlError `OUTPUT_UNWRITABLE`, on a full disk among others. */
   write(record: object): void {
     // Texts are redacted and not the line: a secret that looks like a number must not eat into numbers.
-    const redacted = (key: string, value: unknown): unknown => {
+    const redacted = (_key: string, value: unknown): unknown => {
       if (typeof value === 'string') return this.#redact(value);
-      if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-        return withNonFinite(key, value);
-      }
+      // JSON has no such numbers; turning them into null would hide a diverged run.
+      if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
+      if (!isRecord(value)) return value;
       return Object.fromEntries(
         Object.entries(value).map(([name, of]) => [this.#redact(name), of]),
       );
     };
     const line = `${JSON.stringify(record, redacted)}\n`;
     const bytes = new TextEncoder().encode(line);
-    this.#guarded(() => {
+    writing(this.file, () => {
       for (let done = 0; done < bytes.length;) done += this.#sink.write(bytes.subarray(done));
     });
   }
 
   /** Makes what was written survive a power cut. */
   flush(): void {
-    this.#guarded(() => this.#sink.sync());
+    writing(this.file, () => this.#sink.sync());
   }
 
   close(): void {
-    this.#guarded(() => this.#sink.close());
-  }
-
-  #guarded<Result>(action: () => Result): Result {
-    try {
-      return action();
-    } catch (cause) {
-      throw outputUnwritable(this.file, cause);
-    }
+    writing(this.file, () => this.#sink.close());
   }
 }

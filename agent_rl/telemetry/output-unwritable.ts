@@ -16,8 +16,27 @@ export function outputUnwritable(path: string, cause: unknown): AgentRlError {
   return new AgentRlError(
     'OUTPUT_UNWRITABLE',
     `Cannot write ${path}: ${messageOf(cause)}. ${remedy}`,
-    {
-      cause,
-    },
+    { cause },
   );
 }
+
+/** The result of an action that writes to a path. @throws AgentRlError `OUTPUT_UNWRITABLE` for whatever it throws */
+export function writing<Result>(path: string, action: () => Result): Result {
+  try {
+    return action();
+  } catch (cause) {
+    throw outputUnwritable(path, cause);
+  }
+}
+
+/** As `writing`, for an action that makes something; false when it is there already. */
+export const madeNew = (path: string, make: () => unknown): boolean =>
+  writing(path, () => {
+    try {
+      make();
+      return true;
+    } catch (cause) {
+      if (nodeCodeOf(cause) === 'EEXIST') return false;
+      throw cause;
+    }
+  });

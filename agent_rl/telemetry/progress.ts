@@ -2,11 +2,11 @@ import cliProgress from 'cli-progress';
 
 /** What is shown live beside the bar. */
 export interface LiveNumbers {
-  reward?: number;
+  reward?: number | undefined;
   /** Shares, 0 to 1. */
-  success?: number;
-  toolCallRate?: number;
-  tokensPerSecond?: number;
+  success?: number | undefined;
+  toolCallRate?: number | undefined;
+  tokensPerSecond?: number | undefined;
 }
 
 /** How far something is. */
@@ -22,7 +22,7 @@ export interface ProgressStream {
 }
 
 export interface ProgressOptions {
-  /** Said before the bar, `train` or `eval`. */
+  /** Shown before the bar, `train` or `eval`. */
   label: string;
   total: number;
   /** Done before this progress began, and so no measure of its speed; 0 by default. */
@@ -38,14 +38,13 @@ const share = (value: number): string => `${(100 * value).toFixed(0)} %`;
 
 /** `reward 0.41  success 38 %  calls 92 %  1840 tok/s`. */
 export function liveText({ reward, success, toolCallRate, tokensPerSecond }: LiveNumbers): string {
-  return [
-    reward === undefined ? undefined : `reward ${reward.toFixed(2)}`,
-    success === undefined ? undefined : `success ${share(success)}`,
-    toolCallRate === undefined ? undefined : `calls ${share(toolCallRate)}`,
-    tokensPerSecond === undefined ? undefined : `${tokensPerSecond.toFixed(0)} tok/s`,
-  ]
-    .filter((part) => part !== undefined)
-    .join('  ');
+  const parts = [
+    reward !== undefined && `reward ${reward.toFixed(2)}`,
+    success !== undefined && `success ${share(success)}`,
+    toolCallRate !== undefined && `calls ${share(toolCallRate)}`,
+    tokensPerSecond !== undefined && `${tokensPerSecond.toFixed(0)} tok/s`,
+  ];
+  return parts.filter((part) => part !== false).join('  ');
 }
 
 const two = (value: number): string => String(value).padStart(2, '0');
@@ -53,19 +52,25 @@ const two = (value: number): string => String(value).padStart(2, '0');
 /** `1 h 02 min`, `3 min 20 s`, `45 s`. */
 export function durationText(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
-  const [hours, minutes, rest] = [
-    Math.floor(whole / 3600),
-    Math.floor(whole / 60) % 60,
-    whole % 60,
-  ];
-  if (hours > 0) return `${hours} h ${two(minutes)} min`;
-  return minutes > 0 ? `${minutes} min ${two(rest)} s` : `${rest} s`;
+  const minutes = Math.floor(whole / 60);
+  if (minutes >= 60) return `${Math.floor(minutes / 60)} h ${two(minutes % 60)} min`;
+  return minutes > 0 ? `${minutes} min ${two(whole % 60)} s` : `${whole} s`;
 }
 
 /** A bar on a terminal; elsewhere one plain line per update, so that a log file stays readable. */
 export function createProgress(options: ProgressOptions): Progress {
-  const { stream = process.stderr } = options;
-  return stream.isTTY === true ? bar({ ...options, stream }) : lines({ ...options, stream });
+  const { total, from = 0, stream = process.stderr, clock = () => performance.now() } = options;
+  const { since = clock() } = options;
+  const draw = (stream.isTTY === true ? bar : lines)({ ...options, stream });
+  return {
+    update: (done, live = {}) => {
+      // If the rest goes as fast as what was done since `from`.
+      const secondsEach = (clock() - since) / 1000 / (done - from);
+      const left = done <= from ? 'unknown' : durationText(secondsEach * (total - done));
+      draw.update(done, left, liveText(live));
+    },
+    stop: () => draw.stop(),
+  };
 }
 
 /** Draws a progress while an action goes on, and takes it down however the action ends. */
@@ -83,15 +88,12 @@ export async function withProgress<Result>(
 
 type Drawn = ProgressOptions & { stream: NonNullable<ProgressOptions['stream']> };
 
-/** Time left if the rest goes as fast as what was done since `from`. */
-function timeLeft(elapsedMs: number, done: number, { total, from = 0 }: Drawn): string {
-  if (done <= from) return 'unknown';
-  return durationText((elapsedMs / 1000 / (done - from)) * (total - done));
+interface Drawing {
+  update(done: number, left: string, live: string): void;
+  stop(): void;
 }
 
-function bar(drawing: Drawn): Progress {
-  const { label, total, from = 0, stream, clock = () => performance.now() } = drawing;
-  const start = drawing.since ?? clock();
+function bar({ label, total, from = 0, stream }: Drawn): Drawing {
   const drawn = new cliProgress.SingleBar({
     format: `${label} [{bar}] {value}/{total}  left {left}  {live}`,
     barsize: 24,
@@ -102,20 +104,14 @@ function bar(drawing: Drawn): Progress {
   });
   drawn.start(total, from, { left: 'unknown', live: '' });
   return {
-    update: (done, live = {}) =>
-      drawn.update(done, { left: timeLeft(clock() - start, done, drawing), live: liveText(live) }),
+    update: (done, left, live) => drawn.update(done, { left, live }),
     stop: () => drawn.stop(),
   };
 }
 
-function lines(drawing: Drawn): Progress {
-  const { label, total, stream, clock = () => performance.now() } = drawing;
-  const start = drawing.since ?? clock();
-  return {
-    update: (done, live = {}) => {
-      const left = timeLeft(clock() - start, done, drawing);
-      stream.write(`${label} ${done}/${total}  left ${left}  ${liveText(live)}`.trimEnd() + '\n');
-    },
-    stop: () => {},
-  };
-}
+const lines = ({ label, total, stream }: Drawn): Drawing => ({
+  update: (done, left, live) => {
+    stream.write(`${label} ${done}/${total}  left ${left}  ${live}`.trimEnd() + '\n');
+  },
+  stop: () => {},
+});

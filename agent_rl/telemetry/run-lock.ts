@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 
 import { AgentRlError, nodeCodeOf } from '../core/errors.ts';
-import { outputUnwritable } from './output-unwritable.ts';
+import { madeNew } from './output-unwritable.ts';
 
 /** Keeps a run to one process. */
 export interface RunLock {
@@ -38,11 +38,12 @@ export function isRunning(pid: number): boolean {
 export function lockRun(folder: string): RunLock {
   const file = join(folder, 'run.lock');
   const own: Holder = { pid: process.pid, host: hostname() };
-  if (!written(file, own)) {
+  const take = () => writeFileSync(file, `${JSON.stringify(own)}\n`, { flag: 'wx' });
+  if (!madeNew(file, take)) {
     const text = readFileSync(file, 'utf8');
     if (isInUse(file, text)) throw inUse(folder, file, text);
     takeAway(folder, file, text);
-    if (!written(file, own)) throw inUse(folder, file, readFileSync(file, 'utf8'));
+    if (!madeNew(file, take)) throw inUse(folder, file, readFileSync(file, 'utf8'));
   }
   held.add(file);
   return {
@@ -51,16 +52,6 @@ export function lockRun(folder: string): RunLock {
       rmSync(file, { force: true });
     },
   };
-}
-
-function written(file: string, holder: Holder): boolean {
-  try {
-    writeFileSync(file, `${JSON.stringify(holder)}\n`, { flag: 'wx' });
-    return true;
-  } catch (cause) {
-    if (nodeCodeOf(cause) === 'EEXIST') return false;
-    throw outputUnwritable(file, cause);
-  }
 }
 
 /** Removes a lock that was left behind, and no lock that somebody took meanwhile. */

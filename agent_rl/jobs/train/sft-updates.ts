@@ -31,8 +31,7 @@ export async function sftUpdates({ run, examples, engine, record, options }: Sft
         metrics.write(iteration, values);
         loss = values['train/loss'] ?? loss;
         if (iteration % reportEvery !== 0 && iteration !== total) return;
-        const tokensPerSecond = values['speed/trainTokensPerSecond'];
-        bar.update(iteration, tokensPerSecond === undefined ? {} : { tokensPerSecond });
+        bar.update(iteration, { tokensPerSecond: values['speed/trainTokensPerSecond'] });
         record.log.info(`Step ${iteration} of ${total}: loss ${loss.toFixed(4)}`);
       };
       const trainer = new SFTTrainer(
