@@ -2,7 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { generateRows, rowsText, shippedSeed } from '../dataset/code_tasks/generator/rows.ts';
+import { generateRows, shippedSeed } from '../dataset/code_tasks/generator/rows.ts';
+import { jsonLines } from '../dataset/tasks/json-lines.ts';
+import { wholeNumber } from './bench/bench-run.ts';
 
 /** Writes `train.jsonl` and `eval.jsonl`: `make-code-tasks --out dataset/code_tasks [--seed N]`. */
 const { values } = parseArgs({
@@ -11,13 +13,10 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(shippedSeed) },
   },
 });
-const seed = Number(values.seed);
-if (!Number.isSafeInteger(seed)) {
-  throw new TypeError(`--seed ${values.seed}: expected a whole number, such as ${shippedSeed}.`);
-}
+const seed = wholeNumber('seed', values.seed, 0);
 for (const split of ['train', 'eval'] as const) {
   const rows = generateRows(split, seed);
   const file = path.join(values.out, `${split}.jsonl`);
-  await writeFile(file, rowsText(rows));
+  await writeFile(file, jsonLines(rows));
   process.stdout.write(`${file}: ${rows.length} rows\n`);
 }

@@ -2,7 +2,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { jsonLines, makeSearchData, shippedSeed } from '../dataset/search_tasks/generator/rows.ts';
+import { makeSearchData, shippedSeed } from '../dataset/search_tasks/generator/rows.ts';
+import { jsonLines } from '../dataset/tasks/json-lines.ts';
+import { wholeNumber } from './bench/bench-run.ts';
 
 /** Writes the search tasks and their corpus: `make-search-tasks [--out dataset] [--seed N]`. */
 const { values } = parseArgs({
@@ -11,10 +13,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(shippedSeed) },
   },
 });
-const seed = Number(values.seed);
-if (!Number.isSafeInteger(seed)) {
-  throw new TypeError(`--seed ${values.seed}: expected a whole number, such as ${shippedSeed}.`);
-}
+const seed = wholeNumber('seed', values.seed, 0);
 const data = makeSearchData(seed);
 const files = {
   'search_tasks/train.jsonl': data.train,

@@ -1,8 +1,9 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
+import { wholeNumber } from './bench/bench-run.ts';
 import { makeStarter } from './starter-model/make-starter.ts';
-import { starterNamed, starters } from './starter-model/starters.ts';
+import { starters } from './starter-model/starters.ts';
 
 /*
  * Makes a starter model from nothing: conversations of the unreliable teacher, a tokenizer trained on them, fresh
@@ -19,13 +20,13 @@ const { values, positionals } = parseArgs({
   },
 });
 const [name = ''] = positionals;
-const starter = starterNamed(name);
+const starter = Object.hasOwn(starters, name) ? starters[name] : undefined;
 if (starter === undefined || positionals.length > 1) {
   throw new TypeError(`make-starter NAME: name one of ${Object.keys(starters).join(', ')}.`);
 }
 await makeStarter({
   starter,
-  seed: Number(values.seed),
+  seed: wholeNumber('seed', values.seed, 0),
   out: values.out ?? path.join('model', name),
   config: values.config ?? starter.config,
   reliable: values.reliable,

@@ -4,7 +4,7 @@ import { isTricky } from '../code_tasks/generator/atom.ts';
 import { type Family, trainFamilies } from '../code_tasks/generator/families.ts';
 import { type Choice, type Part, partsOf } from '../code_tasks/generator/program.ts';
 
-/** Of the wrong variants of an atom, the share of the first; the others split what is left evenly. */
+/** Of an atom's slips, the share of the first; the others split what is left evenly. */
 const mainHabit = 0.79;
 
 /**
@@ -25,7 +25,7 @@ function rightShareOf(part: Part, family: Family): number {
 /** The variants the teacher writes a program in: each part is right or slips, independently of the others. */
 export const drawSlips = (family: Family, rng: KeyedRng): Choice =>
   partsOf(family).map((part) => {
-    const { wrong } = part;
-    if (wrong.length === 0 || rng.uniform() < rightShareOf(part, family)) return 0;
-    return wrong.length === 1 || rng.uniform() < mainHabit ? 1 : 2 + rng.integer(wrong.length - 1);
+    const slips = part.ways - 1;
+    if (slips === 0 || rng.uniform() < rightShareOf(part, family)) return 0;
+    return slips === 1 || rng.uniform() < mainHabit ? 1 : 2 + rng.integer(slips - 1);
   });

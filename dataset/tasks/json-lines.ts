@@ -61,3 +61,7 @@ function parseLine(
     return wrong(`is not JSON (${why}); expected one object on a line.`, why);
   }
 }
+
+/** Rows as the text of a JSONL file. */
+export const jsonLines = (rows: readonly object[]): string =>
+  rows.map((row) => `${JSON.stringify(row)}\n`).join('');

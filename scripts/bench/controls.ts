@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
+import { note, wholeNumbers, writeReport } from './bench-run.ts';
 import { controlsOfSeed, type SeedControls } from './controls/controls-of-seed.ts';
 import { controlsMarkdown } from './controls/controls-markdown.ts';
 
@@ -22,31 +23,27 @@ const { values } = parseArgs({
     set: { type: 'string', multiple: true, default: [] },
   },
 });
-const seeds = values.seeds.split(',').map(Number);
-if (!seeds.every((seed) => Number.isSafeInteger(seed) && seed >= 0)) {
-  throw new TypeError(`--seeds ${values.seeds}: expected whole numbers, such as 1,2,3.`);
-}
+const { config, set: sets, runs, out } = values;
 const interrupt = new AbortController();
 process.once('SIGINT', () => interrupt.abort());
 
-await mkdir(values.out, { recursive: true });
+await mkdir(out, { recursive: true });
 const results: SeedControls[] = [];
-for (const seed of seeds) {
+for (const seed of wholeNumbers('seeds', values.seeds, 0)) {
   results.push(
     await controlsOfSeed({
       seed,
-      config: values.config,
+      config,
       sftConfig: values['sft-config'],
-      sets: values.set,
-      runs: values.runs,
-      folder: path.join(values.out, `seed-${seed}`),
+      sets,
+      runs,
+      folder: path.join(out, `seed-${seed}`),
       signal: interrupt.signal,
-      print: (text) => void process.stderr.write(`${text}\n`),
+      print: note,
     }),
   );
   // After each seed, so that what is known survives an interruption.
-  const json = `${JSON.stringify({ config: values.config, sets: values.set, seeds: results }, null, 1)}\n`;
-  await writeFile(path.join(values.out, 'controls.json'), json);
-  await writeFile(path.join(values.out, 'controls.md'), controlsMarkdown(results));
+  writeReport(path.join(out, 'controls.json'), { config, sets, seeds: results });
+  await writeFile(path.join(out, 'controls.md'), controlsMarkdown(results));
 }
 process.stdout.write(controlsMarkdown(results));

@@ -11,7 +11,6 @@ import { copyLanguageModelFiles } from '../../model/text/language-model.ts';
 import { loadModel, saveModel } from '../../model/weights/load-model.ts';
 import type { Starter } from './starters.ts';
 import { teacherConversations } from './teacher-conversations.ts';
-import { tokenizerConfig } from './tokenizer-config.ts';
 import { trainTokenizer } from './train-tokenizer.ts';
 
 export interface StarterOptions {
@@ -25,6 +24,19 @@ export interface StarterOptions {
   reliable: boolean;
   print: (text: string) => void;
 }
+
+const tokenizerConfig = `${JSON.stringify(
+  {
+    tokenizer_class: 'PreTrainedTokenizerFast',
+    bos_token: '<|im_start|>',
+    eos_token: '<|im_end|>',
+    pad_token: '<|endoftext|>',
+    clean_up_tokenization_spaces: false,
+    model_max_length: 1024,
+  },
+  null,
+  1,
+)}\n`;
 
 /** Conversations the tokenizer is trained on; more change nothing it keeps. */
 const tokenizerConversations = 4000;

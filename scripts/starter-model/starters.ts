@@ -1,12 +1,47 @@
 import type { ModelConfig } from '../../model/config/architecture.ts';
 import { initialParameters } from '../../model/config/parameters.ts';
 import { inductionParameters } from './induction-weights.ts';
-import {
-  mixedStarterConfig,
-  searchStarterConfig,
-  starterModelConfig,
-} from './starter-model-config.ts';
 import { codePieces, mixedPieces, searchPieces } from './train-tokenizer.ts';
+
+/** The MiniMind-3 layout at 2.6 M parameters, 10.5 MB in float32: the size that learns to program in minutes on two cores. */
+const starterModelConfig: ModelConfig = {
+  family: 'qwen3',
+  vocabSize: 1024,
+  hiddenSize: 192,
+  layers: 6,
+  heads: 4,
+  kvHeads: 2,
+  headDim: 48,
+  intermediateSize: 512,
+  rmsNormEps: 1e-6,
+  ropeTheta: 10_000,
+  maxPositions: 1024,
+  tiedEmbeddings: true,
+  qkNorm: true,
+  qkvBias: false,
+  bosTokenId: 1,
+  eosTokenIds: [2],
+};
+
+/** The same layout at 0.8 M parameters, 3.3 MB: finding and copying needs less than programming does. */
+export const searchStarterConfig: ModelConfig = {
+  ...starterModelConfig,
+  vocabSize: 600,
+  hiddenSize: 128,
+  layers: 3,
+  headDim: 64,
+  ropeTheta: 1_000_000,
+  intermediateSize: 384,
+};
+
+/** Between the two, at 1.6 M parameters, 6.2 MB: short programs and names that are read. */
+const mixedStarterConfig: ModelConfig = {
+  ...searchStarterConfig,
+  vocabSize: 1280,
+  hiddenSize: 160,
+  layers: 4,
+  intermediateSize: 448,
+};
 
 /** How a starter model is made. */
 export interface Starter {
@@ -23,7 +58,7 @@ export interface Starter {
 }
 
 /** The shipped starter models, by their folders in `model/`. */
-export const starters = {
+export const starters: Readonly<Record<string, Starter>> = {
   // Of code execution.
   starter: {
     config: 'configs/code_exec_sft.yaml',
@@ -47,7 +82,4 @@ export const starters = {
     pieces: mixedPieces,
     between: '\n',
   },
-} satisfies Record<string, Starter>;
-
-export const starterNamed = (name: string): Starter | undefined =>
-  new Map<string, Starter>(Object.entries(starters)).get(name);
+};

@@ -7,7 +7,7 @@ import { causalMask, decoderHidden } from '#model/decoder/decoder.ts';
 import { initialParameters, parameterSpecs } from '#model/config/parameters.ts';
 import { ropeTablesUpTo } from '#model/decoder/rope.ts';
 import { inductionParameters } from '#scripts/starter-model/induction-weights.ts';
-import { searchStarterConfig } from '#scripts/starter-model/starter-model-config.ts';
+import { searchStarterConfig } from '#scripts/starter-model/starters.ts';
 
 beforeAll(async () => {
   await tf.setBackend('cpu');

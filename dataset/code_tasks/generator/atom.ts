@@ -2,13 +2,8 @@
 export type Scalar = number | string;
 export type Value = Scalar | readonly Scalar[];
 
-/** One way to write an atom in Python, and the same in JavaScript. */
-export interface Variant<Input, Output, K extends Scalar> {
-  /** `{k}` is the parameter, `{in}` the list worked on; elements are named `x`. */
-  code: string;
-  // A method, so that atoms of narrower types fit in one table.
-  run(input: Input, k: K): Output;
-}
+/** What an atom computes; a method's type, so that atoms of narrower types fit in one table. */
+export type Run<Input, Output, K> = { run(input: Input, k: K): Output }['run'];
 
 /** Digits 2 to 9, few 2 to 4, sizes (of words) 3 to 5, or a common letter. */
 export type ParameterKind = 'digit' | 'few' | 'size' | 'letter';
@@ -23,9 +18,11 @@ export interface Atom<Input = Value, Output = Value | boolean, K extends Scalar 
   parameter?: ParameterKind;
   /** The teacher's share of the right variant. Tricky atoms are those where it is below a half. */
   rightShare: number;
-  right: Variant<Input, Output, K>;
-  /** Habitual slips, the commonest first. */
-  wrong: readonly Variant<Input, Output, K>[];
+  /**
+   * Ways to write it in Python, and the same in JavaScript: the right one first, then habitual slips, the commonest
+   * first. `{k}` is the parameter, `{in}` the list worked on; elements are named `x`.
+   */
+  ways: Readonly<Record<string, Run<Input, Output, K>>>;
 }
 
 /** The right variant of a tricky atom is the teacher's second choice. */
@@ -33,14 +30,6 @@ export const tricky = 0.3;
 export const easy = 0.97;
 
 export const isTricky = (atom: Pick<Atom, 'rightShare'>): boolean => atom.rightShare < 0.5;
-
-/** A variant of an element-wise or whole-list expression. */
-export function variant<Input, Output, K extends Scalar>(
-  code: string,
-  run: (input: Input, k: K) => Output,
-): Variant<Input, Output, K> {
-  return { code, run };
-}
 
 /** The value as a list. @throws TypeError for anything else, a mistake in a family's table. */
 export function asList(value: unknown): readonly Scalar[] {

@@ -1,11 +1,11 @@
-import type { Atom } from './atom.ts';
+import type { Atom, Run, Scalar, Value } from './atom.ts';
 import { numberFilters } from './atoms/number-filters.ts';
 import { numberMaps } from './atoms/number-maps.ts';
 import { numberPairs } from './atoms/number-pairs.ts';
 import { listReductions, numberReductions, wordReductions } from './atoms/reductions.ts';
 import { slices } from './atoms/slices.ts';
 import { type Source, sources } from './atoms/sources.ts';
-import { wordFilters } from './atoms/word-filters.ts';
+import { letterFilters, wordFilters } from './atoms/word-filters.ts';
 import { wordCuts, wordMaps } from './atoms/word-maps.ts';
 
 /** One step of a program: a place in it and the atom that fills it. */
@@ -13,6 +13,8 @@ export interface Step {
   slot: 'slice' | 'filter' | 'pair' | 'map' | 'reduce';
   name: string;
   atom: Atom;
+  /** The atom's ways to write it, the right one first. */
+  ways: readonly { code: string; run: Run<Value, Value | boolean, Scalar> }[];
 }
 
 /** A named combination of atoms. Its steps run in order. */
@@ -28,7 +30,7 @@ export interface Family {
 /** All atoms by the place they fill. */
 export const atoms: Readonly<Record<Step['slot'], Readonly<Record<string, Atom>>>> = {
   slice: slices,
-  filter: { ...numberFilters, ...wordFilters },
+  filter: { ...numberFilters, ...wordFilters, ...letterFilters },
   pair: numberPairs,
   map: { ...numberMaps, ...wordMaps, ...wordCuts },
   reduce: { ...numberReductions, ...listReductions, ...wordReductions },
@@ -86,14 +88,14 @@ const heldOut = [
   'pair larger remainder',
 ];
 
-/** Places a program has, in order; a family names some of them. */
-const slots = ['slice', 'filter', 'pair', 'map', 'reduce'] as const;
-
 function stepOf(name: string): Step {
-  const slot = slots.find((candidate) => name in atoms[candidate]);
-  const atom = slot && atoms[slot][name];
-  if (slot === undefined || atom === undefined) throw new RangeError(`No atom is named ${name}.`);
-  return { slot, name, atom };
+  for (const [slot, named] of Object.entries(atoms) as [Step['slot'], (typeof atoms)['map']][]) {
+    const atom = named[name];
+    if (atom === undefined) continue;
+    const ways = Object.entries(atom.ways).map(([code, run]) => ({ code, run }));
+    return { slot, name, atom, ways };
+  }
+  throw new RangeError(`No atom is named ${name}.`);
 }
 
 function familyOf(line: string, isHeldOut: boolean): Family {

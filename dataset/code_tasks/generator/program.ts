@@ -1,4 +1,4 @@
-import { type Atom, type Scalar, type Value, asList, asScalar } from './atom.ts';
+import { type Scalar, type Value, asList, asScalar } from './atom.ts';
 import type { Family, Step } from './families.ts';
 
 export type Mode = 'stdin' | 'calls';
@@ -10,19 +10,19 @@ export interface TaskShape {
   mode: Mode;
 }
 
-/** Which variant each part is written in, the source first; 0 is right, 1 the first of the wrong ones. */
+/** In which way each part is written, the source first; 0 is right, 1 the commonest slip. */
 export type Choice = readonly number[];
 
-/** What slips need to know of a source or an atom. */
+/** How often the teacher is right in a part, and in how many ways it can write it. */
 export interface Part {
   rightShare: number;
-  wrong: readonly unknown[];
+  ways: number;
 }
 
 /** The parts of a family in the order of a `Choice`. */
-export const partsOf = (family: Family): readonly Part[] => [
-  family.source,
-  ...family.steps.map((step) => step.atom),
+export const partsOf = ({ source, steps }: Family): Part[] => [
+  { rightShare: source.rightShare, ways: source.ways.length },
+  ...steps.map(({ atom, ways }) => ({ rightShare: atom.rightShare, ways: ways.length })),
 ];
 
 export const rightChoice = (family: Family): Choice => partsOf(family).map(() => 0);
@@ -32,36 +32,30 @@ export function wrongChoices(family: Family): Choice[] {
   const all = partsOf(family).reduce<number[][]>(
     (choices, part) =>
       choices.flatMap((choice) =>
-        Array.from({ length: part.wrong.length + 1 }, (_, variant) => choice.concat([variant])),
+        Array.from({ length: part.ways }, (_, way) => choice.concat([way])),
       ),
     [[]],
   );
-  return all.filter((choice) => choice.some((variant) => variant !== 0));
+  return all.filter((choice) => choice.some((way) => way !== 0));
 }
 
 export const fill = (text: string, k: Scalar | undefined): string =>
   k === undefined ? text : text.replaceAll('{k}', String(k));
 
-function variantAt(atom: Atom, index: number): Atom['right'] {
-  const found = index === 0 ? atom.right : atom.wrong[index - 1];
-  if (found === undefined) throw new RangeError(`An atom has no variant ${index}.`);
-  return found;
+/** The way of a part that a choice names. */
+function chosen<Way>({ ways }: { ways: readonly Way[] }, choice: Choice, part: number): Way {
+  const way = ways[choice[part] ?? 0];
+  if (way === undefined) throw new RangeError(`Part ${part} has no way ${choice[part]}.`);
+  return way;
 }
 
-function sourceAt(family: Family, index: number): Family['source']['right'] {
-  const found = index === 0 ? family.source.right : family.source.wrong[index - 1];
-  if (found === undefined) throw new RangeError(`A source has no variant ${index}.`);
-  return found;
-}
-
-/** The program a choice of variants writes. */
+/** The program that a choice writes. */
 export function writeProgram({ family, parameters, mode }: TaskShape, choice: Choice): string {
   const code: Partial<Record<Step['slot'], string>> = {};
   family.steps.forEach((step, i) => {
-    const { code: text } = variantAt(step.atom, choice[i + 1] ?? 0);
-    code[step.slot] = fill(text, parameters[i]);
+    code[step.slot] = fill(chosen(step, choice, i + 1).code, parameters[i]);
   });
-  const first = sourceAt(family, choice[0] ?? 0)[mode];
+  const first = chosen(family.source, choice, 0)[mode];
   const [body, result] = family.source.kind === 'pair' ? pairBody(code) : listBody(code);
   const lines = [first, ...body].filter((line) => line !== '');
   if (mode === 'stdin')
@@ -96,7 +90,7 @@ function listBody({ slice, filter, map, reduce = '{in}' }: Codes): [string[], Re
 }
 
 /**
- * What a choice of variants gives for the arguments.
+ * What the program of a choice gives for the arguments.
  *
  * @throws PythonRaises where Python would raise.
  */
@@ -105,14 +99,14 @@ export function evaluate(
   choice: Choice,
   args: readonly Value[],
 ): Value {
-  const list = sourceAt(family, choice[0] ?? 0).run(args);
-  return family.steps.reduce<Value>((value, { slot, atom }, i) => {
+  const list = chosen(family.source, choice, 0).run(args);
+  return family.steps.reduce<Value>((value, step, i) => {
     // An atom without a parameter never looks at it.
     const k = parameters[i] ?? 0;
-    const chosen = variantAt(atom, choice[i + 1] ?? 0);
-    if (slot === 'filter') return asList(value).filter((x) => chosen.run(x, k) === true);
-    if (slot === 'map' && Array.isArray(value)) return value.map((x) => asScalar(chosen.run(x, k)));
-    const result = chosen.run(value, k);
+    const { run } = chosen(step, choice, i + 1);
+    if (step.slot === 'filter') return asList(value).filter((x) => run(x, k) === true);
+    if (step.slot === 'map' && Array.isArray(value)) return value.map((x) => asScalar(run(x, k)));
+    const result = run(value, k);
     return Array.isArray(result) ? asList(result) : asScalar(result);
   }, list);
 }

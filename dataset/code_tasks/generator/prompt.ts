@@ -2,6 +2,7 @@ import type { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 import { pythonRepr } from '../../../agent_rl/core/python/python-value.ts';
 
 import type { Scalar } from './atom.ts';
+import { inputLine } from './atoms/sources.ts';
 import type { Case } from './cases.ts';
 import { type TaskShape, fill } from './program.ts';
 import { printed } from './python-text.ts';
@@ -29,10 +30,10 @@ export function writePrompt(shape: TaskShape, example: Case, rng: KeyedRng): str
   return `${intro} ${rng.pick(joins)(clauses, last)} Example: ${exampleText(shape, example)}`;
 }
 
-function exampleText({ family, mode }: TaskShape, { args, expected }: Case): string {
+function exampleText({ mode }: TaskShape, { args, expected }: Case): string {
   if (mode === 'calls')
     return `\`f(${args.map(pythonRepr).join(', ')}) == ${pythonRepr(expected)}\`.`;
-  return `input \`${family.source.line(args)}\` gives \`${printed(expected)}\`.`;
+  return `input \`${inputLine(args)}\` gives \`${printed(expected)}\`.`;
 }
 
 /** A parameter as prompts and plans show it: letters in quotes, as in a program. */

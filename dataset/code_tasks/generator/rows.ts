@@ -2,6 +2,7 @@ import type { CallsCase, CodeTests, StdinCase } from '../../../agent_rl/core/tas
 import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 
 import { isTricky } from './atom.ts';
+import { inputLine } from './atoms/sources.ts';
 import type { Case } from './cases.ts';
 import { type Family, heldOutFamilies, trainFamilies } from './families.ts';
 import { type ParameterPart, parametersOf, signatureOf } from './parameters.ts';
@@ -113,29 +114,18 @@ function trickyParts(family: Family): string[] {
 }
 
 function testsOf({ shape, cases }: GeneratedTask): CodeTests {
-  const { family, mode } = shape;
-  if (mode === 'calls') {
-    const tests = cases.hidden.map(callsCase);
-    return {
-      kind: 'calls',
-      entry: 'f',
-      cases: [{ ...callsCase(cases.example), public: true }, ...tests],
-    };
-  }
-  const tests = cases.hidden.map((hidden) => stdinCase(family, hidden));
-  return {
-    kind: 'stdin',
-    cases: [{ ...stdinCase(family, cases.example), public: true }, ...tests],
-  };
+  const all = <Test>(test: (given: Case) => Test) => [
+    { ...test(cases.example), public: true },
+    ...cases.hidden.map(test),
+  ];
+  return shape.mode === 'calls'
+    ? { kind: 'calls', entry: 'f', cases: all(callsCase) }
+    : { kind: 'stdin', cases: all(stdinCase) };
 }
 
 const callsCase = ({ args, expected }: Case): CallsCase => ({ args, expected });
 
-const stdinCase = ({ source }: Family, { args, expected }: Case): StdinCase => ({
-  input: `${source.line(args)}\n`,
+const stdinCase = ({ args, expected }: Case): StdinCase => ({
+  input: `${inputLine(args)}\n`,
   output: `${printed(expected)}\n`,
 });
-
-/** The text of a task file. */
-export const rowsText = (rows: readonly TaskRow[]): string =>
-  rows.map((row) => `${JSON.stringify(row)}\n`).join('');

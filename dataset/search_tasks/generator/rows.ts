@@ -116,7 +116,3 @@ function rowsOf({ world, prefix, kinds, rng, slice }: Part): SearchTaskRow[] {
     });
   });
 }
-
-/** Rows as the text of a JSONL file. */
-export const jsonLines = (rows: readonly object[]): string =>
-  rows.map((row) => `${JSON.stringify(row)}\n`).join('');

@@ -1,3 +1,4 @@
+import { table } from '../../docs/markdown.ts';
 import type { Rate, SeedControls } from './controls-of-seed.ts';
 
 const percent = (share: number): string => (100 * share).toFixed(1);
@@ -28,8 +29,6 @@ const rows: readonly Row[] = [
 const passText = (passAtK: Readonly<Record<string, number>>): string =>
   passAtK['16'] === undefined ? '-' : percent(passAtK['16']);
 
-const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-
 /** One column per seed: rates in percent with Wilson 95 % intervals, then cost and what the rows mean. */
 export function controlsMarkdown(results: readonly SeedControls[]): string {
   const groups = [...new Set(results.flatMap(({ trained }) => Object.keys(trained.after.groups)))];
@@ -46,9 +45,10 @@ export function controlsMarkdown(results: readonly SeedControls[]): string {
     cell: ({ trained }) => `${trained.wallSeconds.toFixed(0)} / ${trained.cpuSeconds.toFixed(0)}`,
   };
   return [
-    line(['Held-out success, %', ...results.map(({ seed }) => `seed ${seed}`)]),
-    line(['---', ...results.map(() => '---')]),
-    ...[...rows, ...grouped, cost].map(({ name, cell }) => line([name, ...results.map(cell)])),
+    table(
+      ['Held-out success, %', ...results.map(({ seed }) => `seed ${seed}`)],
+      [...rows, ...grouped, cost].map(({ name, cell }) => [name].concat(results.map(cell))),
+    ),
     '',
     `Greedy unless said otherwise; n = ${[...new Set(results.map(({ trained }) => trained.after.n))].join(', ')} tasks; brackets are Wilson 95 % intervals.`,
     'Blank: programs run, the agent reads nothing. Unavailable: nothing runs, each call is answered with an error.',

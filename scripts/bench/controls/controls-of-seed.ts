@@ -1,17 +1,14 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 
-import { prepareRun, type PreparedRun } from '../../../agent_rl/compose/prepare-run.ts';
 import { resolveRun } from '../../../agent_rl/compose/resolve-run.ts';
-import { sourcesOf } from '../../../agent_rl/jobs/train/sources-of.ts';
 import { evaluate } from '../../../agent_rl/jobs/play/evaluate.ts';
-import type { JobOptions, JobResult } from '../../../agent_rl/jobs/job.ts';
+import { sourcesOf } from '../../../agent_rl/jobs/train/sources-of.ts';
 import { train } from '../../../agent_rl/jobs/train/train.ts';
 import { processTreeUsage } from '../../../agent_rl/telemetry/index.ts';
 import { findRun } from './find-run.ts';
 import { moreWarmUp } from './more-warm-up.ts';
-import { readOnce } from './read-once.ts';
-import type { SeedOptions } from './seed-options.ts';
+import { prepareSeed, readOnce, type SeedOptions } from './seed.ts';
 
 /** A success rate as runs and evaluations report it. */
 export interface Rate {
@@ -27,30 +24,24 @@ export interface Evaluated extends Rate {
   passAtK: Readonly<Record<string, number>>;
 }
 
-export interface TrainedRun {
-  run: string;
-  wallSeconds: number;
-  cpuSeconds: number;
-  before: Evaluated;
-  after: Evaluated;
-}
-
 export interface SeedControls {
   seed: number;
-  trained: TrainedRun;
+  trained: {
+    run: string;
+    wallSeconds: number;
+    cpuSeconds: number;
+    before: Evaluated;
+    after: Evaluated;
+  };
   /** The starting weights at temperature 1, 16 attempts at each held-out task. */
   passBefore: Evaluated;
   /** The starting weights after as many processor seconds of supervised training as the run took. */
-  moreWarmUp: {
-    cpuSeconds: number;
-    conversations: number;
-    after: Evaluated;
-  };
+  moreWarmUp: { cpuSeconds: number; conversations: number; after: Evaluated };
   /** The trained weights; programs run, but what they print is not shown. */
   blankOutput: Evaluated;
   /** The trained weights; nothing runs, every call is answered with an error, the last program is judged. */
   toolUnavailable: Evaluated;
-  /** The same run with its rewards dealt out at random. */
+  /** The same run with its rewards shuffled. */
   shuffledRewards: { run: string; after: Evaluated };
 }
 
@@ -58,22 +49,14 @@ const attemptsBefore = 16;
 
 /** All controls of one seed; parts that exist are read. */
 export async function controlsOfSeed(options: SeedOptions): Promise<SeedControls> {
-  const { seed, folder, print } = options;
-  await mkdir(folder, { recursive: true });
-  const part = <T>(name: string, make: () => Promise<T>): Promise<T> => {
-    options.signal.throwIfAborted();
-    return readOnce(path.join(folder, `${name}.json`), async () => {
-      print(`Seed ${seed}: ${name}`);
-      const made = await make();
-      options.signal.throwIfAborted();
-      return made;
-    });
-  };
+  await mkdir(options.folder, { recursive: true });
+  const part = <T>(name: string, make: () => Promise<T>): Promise<T> =>
+    readOnce(options, name, make);
   const trained = await part('trained', () => trainedRun(options));
   const afterwards = (output: string) => () =>
     evaluated(options, { 'tools.0.output': output }, trained.run);
   return {
-    seed,
+    seed: options.seed,
     trained,
     passBefore: await part('pass-before', () =>
       evaluated(options, { 'eval.samples': attemptsBefore, 'eval.temperature': 1 }),
@@ -99,19 +82,20 @@ interface Summary {
   eval: { before: Evaluated; after: Evaluated };
 }
 
-async function trainedRun(options: SeedOptions): Promise<TrainedRun> {
-  const prepared = await prepareSeed(options, {});
+async function trainedRun(options: SeedOptions): Promise<SeedControls['trained']> {
+  const { config, runs, seed, print } = options;
+  const prepared = await prepareSeed(config, options, {});
   const { trainSplit, evalSplit } = prepared.loaded.config.dataset;
   const run = await resolveRun(prepared, {
     ...options,
     trains: true,
     tasks: { train: trainSplit, evaluation: evalSplit },
   });
-  const found = await findRun(options.runs, run.config, sourcesOf(run));
-  options.print(
+  const found = await findRun(runs, run.config, sourcesOf(run));
+  print(
     found === undefined
-      ? `Seed ${options.seed}: no finished run of this config under ${options.runs}; it is trained now`
-      : `Seed ${options.seed}: ${String(found['run'])} is read`,
+      ? `Seed ${seed}: no finished run of this config under ${runs}; it is trained now`
+      : `Seed ${seed}: ${String(found['run'])} is read`,
   );
   const summary = (found ?? (await training(options, 'none'))) as unknown as Summary;
   const { wallSeconds, cpuSeconds } = summary;
@@ -124,11 +108,12 @@ async function training(
 ): Promise<Summary> {
   // The whole process is counted by a run's summary; only this run's share is meant here.
   const earlier = (await processTreeUsage()).cpuSeconds;
-  const prepared = await prepareSeed(options, {
-    'run.outputDir': path.join(options.folder, 'runs'),
+  const { config, folder, signal, print } = options;
+  const prepared = await prepareSeed(config, options, {
+    'run.outputDir': path.join(folder, 'runs'),
     'train.control': control,
   });
-  const result = await train({ ...jobOf(options, prepared), dryRun: false });
+  const result = await train({ ...prepared, signal, print, dryRun: false });
   const summary = result as unknown as Summary;
   return { ...summary, cpuSeconds: summary.cpuSeconds - earlier };
 }
@@ -138,26 +123,8 @@ async function evaluated(
   settings: Readonly<Record<string, unknown>>,
   checkpoint?: string,
 ): Promise<Evaluated> {
-  const job = jobOf(options, await prepareSeed(options, settings));
-  const result: JobResult = await evaluate(checkpoint === undefined ? job : { ...job, checkpoint });
+  const { config, signal, print } = options;
+  const job = { ...(await prepareSeed(config, options, settings)), signal, print };
+  const result = await evaluate(checkpoint === undefined ? job : { ...job, checkpoint });
   return result as unknown as Evaluated;
-}
-
-const jobOf = ({ signal, print }: SeedOptions, prepared: PreparedRun): JobOptions => ({
-  ...prepared,
-  signal,
-  print,
-});
-
-/** The config with this seed and more settings over it. */
-function prepareSeed(
-  { config, seed, sets }: SeedOptions,
-  settings: Readonly<Record<string, unknown>>,
-): Promise<PreparedRun> {
-  const flags = Object.entries({ 'run.seed': seed, ...settings }).map(([key, value]) => ({
-    source: 'bench:controls',
-    path: key,
-    value,
-  }));
-  return prepareRun({ file: config, overrides: sets, flags });
 }

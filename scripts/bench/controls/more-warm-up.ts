@@ -1,12 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { prepareRun } from '../../../agent_rl/compose/prepare-run.ts';
 import { sft } from '../../../agent_rl/jobs/train/sft.ts';
 import { loadConfig } from '../../../agent_rl/config/index.ts';
 import { conversationLine } from '../../../dataset/demonstrations/conversations.ts';
 import { teacherConversations } from '../../starter-model/teacher-conversations.ts';
-import type { SeedOptions } from './seed-options.ts';
+import { prepareSeed, type SeedOptions } from './seed.ts';
 
 export interface MoreWarmUp {
   checkpoint: string;
@@ -36,26 +35,23 @@ export async function moreWarmUp(options: SeedOptions, cpuSeconds: number): Prom
   return warmUp(options, 'whole', steps);
 }
 
-const set = (key: string, value: unknown) => ({ source: 'bench:controls', path: key, value });
-
 async function warmUp(
   { seed, config, sftConfig, sets, folder, signal, print }: SeedOptions,
   name: string,
   iterations: number,
 ): Promise<MoreWarmUp> {
   const own = path.join(folder, 'more-warm-up', name);
-  const start = loadConfig({ file: config, overrides: sets }).config.model.path;
-  const prepared = await prepareRun({
-    file: sftConfig,
-    flags: [
-      set('run.seed', seed),
-      set('run.outputDir', path.join(own, 'runs')),
-      set('model.path', start),
-      set('dataset.dir', own),
-      set('train.iterations', iterations),
-      set('train.warmupSteps', Math.min(40, Math.floor(iterations / 10))),
-    ],
-  });
+  const prepared = await prepareSeed(
+    sftConfig,
+    { seed },
+    {
+      'run.outputDir': path.join(own, 'runs'),
+      'model.path': loadConfig({ file: config, overrides: sets }).config.model.path,
+      'dataset.dir': own,
+      'train.iterations': iterations,
+      'train.warmupSteps': Math.min(40, Math.floor(iterations / 10)),
+    },
+  );
   const { batchSize } = prepared.loaded.config.train;
   const conversations = iterations * batchSize;
   const fresh = freshSeed + seed * 2 + (name === 'whole' ? 0 : 1);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { AgentRlError } from '../../../core/errors.ts';
 import type { SearchDocument } from '../../../core/services/search.ts';
 import { writeFileAtomic } from '../../../telemetry/atomic-write.ts';
+import { jsonLines } from '../../../../dataset/tasks/json-lines.ts';
 import type { PreparedQuestion } from '../../../../dataset/prepare/collection.ts';
 import type { Chunk } from '../../../../dataset/prepare/passages/chunks.ts';
 import type { Dropped } from '../../../../dataset/prepare/source-record.ts';
@@ -48,16 +49,13 @@ export interface Outputs {
 /** @throws AgentRlError `OUTPUT_UNWRITABLE` */
 export function writeOutputs(folder: string, outputs: Outputs): void {
   const write = (name: string, text: string) => writeFileAtomic(join(folder, name), text);
-  write('documents.jsonl', lines(outputs.documents));
-  write('chunks.jsonl', lines(outputs.chunks));
-  write('train.jsonl', lines(outputs.train.map(taskOf)));
-  write('eval.jsonl', lines(outputs.eval.map(taskOf)));
-  write('dropped.jsonl', lines(outputs.dropped));
+  write('documents.jsonl', jsonLines(outputs.documents));
+  write('chunks.jsonl', jsonLines(outputs.chunks));
+  write('train.jsonl', jsonLines(outputs.train.map(taskOf)));
+  write('eval.jsonl', jsonLines(outputs.eval.map(taskOf)));
+  write('dropped.jsonl', jsonLines(outputs.dropped));
   write('report.json', `${JSON.stringify(outputs.report, undefined, 2)}\n`);
 }
-
-const lines = (rows: readonly unknown[]): string =>
-  rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 
 /** A line of a search task file. */
 const taskOf = ({ id, question, answer, aliases, documents, metadata }: PreparedQuestion) => ({

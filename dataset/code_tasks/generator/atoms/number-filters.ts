@@ -1,4 +1,4 @@
-import { type Atom, easy, modulo, tricky, variant } from '../atom.ts';
+import { type Atom, easy, modulo, tricky } from '../atom.ts';
 
 type Filter = Atom<number, boolean, number>;
 
@@ -15,11 +15,11 @@ export const numberFilters = {
       'ignore every number smaller than {k}',
     ],
     plan: 'at least {k}',
-    right: variant('x >= {k}', (x: number, k: number) => x >= k),
-    wrong: [
-      variant('x > {k}', (x: number, k: number) => x > k),
-      variant('x <= {k}', (x: number, k: number) => x <= k),
-    ],
+    ways: {
+      'x >= {k}': (x, k) => x >= k,
+      'x > {k}': (x, k) => x > k,
+      'x <= {k}': (x, k) => x <= k,
+    },
   },
   atMost: {
     ...digit,
@@ -30,11 +30,11 @@ export const numberFilters = {
       'ignore every number larger than {k}',
     ],
     plan: 'at most {k}',
-    right: variant('x <= {k}', (x: number, k: number) => x <= k),
-    wrong: [
-      variant('x < {k}', (x: number, k: number) => x < k),
-      variant('x >= {k}', (x: number, k: number) => x >= k),
-    ],
+    ways: {
+      'x <= {k}': (x, k) => x <= k,
+      'x < {k}': (x, k) => x < k,
+      'x >= {k}': (x, k) => x >= k,
+    },
   },
   above: {
     ...digit,
@@ -45,8 +45,7 @@ export const numberFilters = {
       'take the numbers that are more than {k}',
     ],
     plan: 'above {k}',
-    right: variant('x > {k}', (x: number, k: number) => x > k),
-    wrong: [variant('x >= {k}', (x: number, k: number) => x >= k)],
+    ways: { 'x > {k}': (x, k) => x > k, 'x >= {k}': (x, k) => x >= k },
   },
   below: {
     ...digit,
@@ -57,25 +56,23 @@ export const numberFilters = {
       'take the numbers that are under {k}',
     ],
     plan: 'below {k}',
-    right: variant('x < {k}', (x: number, k: number) => x < k),
-    wrong: [variant('x <= {k}', (x: number, k: number) => x <= k)],
+    ways: { 'x < {k}': (x, k) => x < k, 'x <= {k}': (x, k) => x <= k },
   },
   even: {
     rightShare: tricky,
     phrases: ['keep only the even numbers', 'use just the even numbers', 'drop all odd numbers'],
     plan: 'even',
-    right: variant('x % 2 == 0', (x: number) => modulo(x, 2) === 0),
-    wrong: [
-      variant('x % 2 == 1', (x: number) => modulo(x, 2) === 1),
-      variant('x // 2 == 0', (x: number) => Math.floor(x / 2) === 0),
-    ],
+    ways: {
+      'x % 2 == 0': (x) => modulo(x, 2) === 0,
+      'x % 2 == 1': (x) => modulo(x, 2) === 1,
+      'x // 2 == 0': (x) => Math.floor(x / 2) === 0,
+    },
   },
   odd: {
     rightShare: easy,
     phrases: ['keep only the odd numbers', 'use just the odd numbers', 'drop all even numbers'],
     plan: 'odd',
-    right: variant('x % 2 == 1', (x: number) => modulo(x, 2) === 1),
-    wrong: [variant('x % 2 == 0', (x: number) => modulo(x, 2) === 0)],
+    ways: { 'x % 2 == 1': (x) => modulo(x, 2) === 1, 'x % 2 == 0': (x) => modulo(x, 2) === 0 },
   },
   multiple: {
     ...digit,
@@ -86,11 +83,11 @@ export const numberFilters = {
       'take the numbers divisible by {k}',
     ],
     plan: 'multiples of {k}',
-    right: variant('x % {k} == 0', (x: number, k: number) => modulo(x, k) === 0),
-    wrong: [
-      variant('x % {k} == 1', (x: number, k: number) => modulo(x, k) === 1),
-      variant('x % {k} > 0', (x: number, k: number) => modulo(x, k) > 0),
-    ],
+    ways: {
+      'x % {k} == 0': (x, k) => modulo(x, k) === 0,
+      'x % {k} == 1': (x, k) => modulo(x, k) === 1,
+      'x % {k} > 0': (x, k) => modulo(x, k) > 0,
+    },
   },
   endsIn: {
     ...digit,
@@ -101,11 +98,11 @@ export const numberFilters = {
       'take the numbers with final digit {k}',
     ],
     plan: 'ends in {k}',
-    right: variant('x % 10 == {k}', (x: number, k: number) => modulo(x, 10) === k),
-    wrong: [
-      variant('x == {k}', (x: number, k: number) => x === k),
-      variant('x % {k} == 0', (x: number, k: number) => modulo(x, k) === 0),
-    ],
+    ways: {
+      'x % 10 == {k}': (x, k) => modulo(x, 10) === k,
+      'x == {k}': (x, k) => x === k,
+      'x % {k} == 0': (x, k) => modulo(x, k) === 0,
+    },
   },
   unequal: {
     ...digit,
@@ -116,7 +113,6 @@ export const numberFilters = {
       'leave out each {k}',
     ],
     plan: 'not {k}',
-    right: variant('x != {k}', (x: number, k: number) => x !== k),
-    wrong: [variant('x > {k}', (x: number, k: number) => x > k)],
+    ways: { 'x != {k}': (x, k) => x !== k, 'x > {k}': (x, k) => x > k },
   },
 } satisfies Record<string, Filter>;

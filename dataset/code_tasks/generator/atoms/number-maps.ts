@@ -1,4 +1,4 @@
-import { type Atom, easy, modulo, tricky, variant } from '../atom.ts';
+import { type Atom, easy, modulo, tricky } from '../atom.ts';
 
 type NumberMap = Atom<number, number, number>;
 
@@ -11,34 +11,31 @@ export const numberMaps = {
     rightShare: tricky,
     phrases: ['multiply {it} by {k}', 'take {k} times {it}', 'scale {it} by a factor of {k}'],
     plan: 'times {k}',
-    right: variant('x * {k}', (x: number, k: number) => x * k),
-    wrong: [
-      variant('x + {k}', (x: number, k: number) => x + k),
-      variant('x // {k}', (x: number, k: number) => Math.floor(x / k)),
-    ],
+    ways: {
+      'x * {k}': (x, k) => x * k,
+      'x + {k}': (x, k) => x + k,
+      'x // {k}': (x, k) => Math.floor(x / k),
+    },
   },
   plus: {
     ...digit,
     rightShare: easy,
     phrases: ['add {k} to {it}', 'increase {it} by {k}', 'raise {it} by {k}'],
     plan: 'plus {k}',
-    right: variant('x + {k}', (x: number, k: number) => x + k),
-    wrong: [variant('x * {k}', (x: number, k: number) => x * k)],
+    ways: { 'x + {k}': (x, k) => x + k, 'x * {k}': (x, k) => x * k },
   },
   minus: {
     ...digit,
     rightShare: easy,
     phrases: ['subtract {k} from {it}', 'decrease {it} by {k}', 'lower {it} by {k}'],
     plan: 'minus {k}',
-    right: variant('x - {k}', (x: number, k: number) => x - k),
-    wrong: [variant('{k} - x', (x: number, k: number) => k - x)],
+    ways: { 'x - {k}': (x, k) => x - k, '{k} - x': (x, k) => k - x },
   },
   squared: {
     rightShare: tricky,
     phrases: ['square {it}', 'multiply {it} by itself', 'take the square of {it}'],
     plan: 'square',
-    right: variant('x ** 2', (x: number) => x ** 2),
-    wrong: [variant('x * 2', (x: number) => x * 2), variant('x + 2', (x: number) => x + 2)],
+    ways: { 'x ** 2': (x) => x ** 2, 'x * 2': (x) => x * 2, 'x + 2': (x) => x + 2 },
   },
   distance: {
     ...digit,
@@ -49,11 +46,11 @@ export const numberMaps = {
       'replace {it} by its absolute difference from {k}',
     ],
     plan: 'distance to {k}',
-    right: variant('abs(x - {k})', (x: number, k: number) => Math.abs(x - k)),
-    wrong: [
-      variant('x - {k}', (x: number, k: number) => x - k),
-      variant('abs(x) - {k}', (x: number, k: number) => Math.abs(x) - k),
-    ],
+    ways: {
+      'abs(x - {k})': (x, k) => Math.abs(x - k),
+      'x - {k}': (x, k) => x - k,
+      'abs(x) - {k}': (x, k) => Math.abs(x) - k,
+    },
   },
   remainder: {
     ...digit,
@@ -64,11 +61,11 @@ export const numberMaps = {
       'reduce {it} modulo {k}',
     ],
     plan: 'modulo {k}',
-    right: variant('x % {k}', (x: number, k: number) => modulo(x, k)),
-    wrong: [
-      variant('x // {k}', (x: number, k: number) => Math.floor(x / k)),
-      variant('x - {k}', (x: number, k: number) => x - k),
-    ],
+    ways: {
+      'x % {k}': (x, k) => modulo(x, k),
+      'x // {k}': (x, k) => Math.floor(x / k),
+      'x - {k}': (x, k) => x - k,
+    },
   },
   capped: {
     ...digit,
@@ -79,10 +76,10 @@ export const numberMaps = {
       'take the smaller of {k} and {it}',
     ],
     plan: 'cap at {k}',
-    right: variant('min(x, {k})', (x: number, k: number) => Math.min(x, k)),
-    wrong: [
-      variant('max(x, {k})', (x: number, k: number) => Math.max(x, k)),
-      variant('x - {k}', (x: number, k: number) => x - k),
-    ],
+    ways: {
+      'min(x, {k})': (x, k) => Math.min(x, k),
+      'max(x, {k})': (x, k) => Math.max(x, k),
+      'x - {k}': (x, k) => x - k,
+    },
   },
 } satisfies Record<string, NumberMap>;

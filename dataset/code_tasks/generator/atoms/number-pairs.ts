@@ -1,4 +1,4 @@
-import { type Atom, easy, tricky, variant } from '../atom.ts';
+import { type Atom, easy, tricky } from '../atom.ts';
 
 type Pair = readonly [number, number];
 
@@ -12,8 +12,11 @@ export const numberPairs = {
       'take the distance between them',
     ],
     plan: 'difference',
-    right: variant('abs(a - b)', ([a, b]: Pair) => Math.abs(a - b)),
-    wrong: [variant('a - b', ([a, b]: Pair) => a - b), variant('b - a', ([a, b]: Pair) => b - a)],
+    ways: {
+      'abs(a - b)': ([a, b]) => Math.abs(a - b),
+      'a - b': ([a, b]) => a - b,
+      'b - a': ([a, b]) => b - a,
+    },
   },
   smaller: {
     rightShare: tricky,
@@ -23,8 +26,11 @@ export const numberPairs = {
       'pick whichever number is lower',
     ],
     plan: 'smaller',
-    right: variant('min(a, b)', ([a, b]: Pair) => Math.min(a, b)),
-    wrong: [variant('max(a, b)', ([a, b]: Pair) => Math.max(a, b)), variant('a', ([a]: Pair) => a)],
+    ways: {
+      'min(a, b)': ([a, b]) => Math.min(a, b),
+      'max(a, b)': ([a, b]) => Math.max(a, b),
+      a: ([a]) => a,
+    },
   },
   larger: {
     rightShare: easy,
@@ -34,8 +40,7 @@ export const numberPairs = {
       'pick whichever number is higher',
     ],
     plan: 'larger',
-    right: variant('max(a, b)', ([a, b]: Pair) => Math.max(a, b)),
-    wrong: [variant('min(a, b)', ([a, b]: Pair) => Math.min(a, b))],
+    ways: { 'max(a, b)': ([a, b]) => Math.max(a, b), 'min(a, b)': ([a, b]) => Math.min(a, b) },
   },
   product: {
     rightShare: easy,
@@ -45,7 +50,6 @@ export const numberPairs = {
       'take the first number times the second',
     ],
     plan: 'product',
-    right: variant('a * b', ([a, b]: Pair) => a * b),
-    wrong: [variant('a + b', ([a, b]: Pair) => a + b)],
+    ways: { 'a * b': ([a, b]) => a * b, 'a + b': ([a, b]) => a + b },
   },
 } satisfies Record<string, Atom<Pair, number, number>>;

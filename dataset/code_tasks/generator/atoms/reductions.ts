@@ -1,4 +1,4 @@
-import { type Atom, PythonRaises, type Scalar, easy, tricky, variant } from '../atom.ts';
+import { type Atom, PythonRaises, type Scalar, easy, tricky } from '../atom.ts';
 
 type List = readonly Scalar[];
 type Numbers = readonly number[];
@@ -23,25 +23,23 @@ export const numberReductions = {
     rightShare: easy,
     phrases: ['{show} their sum', '{show} the total', '{show} the sum of the results'],
     plan: 'sum',
-    right: variant('sum({in})', sum),
-    wrong: [variant('len({in})', (b: Numbers) => b.length)],
+    ways: { 'sum({in})': sum, 'len({in})': (b) => b.length },
   },
   largest: {
     rightShare: easy,
     phrases: ['{show} the largest result', '{show} the maximum', '{show} the biggest of them'],
     plan: 'max',
-    right: variant('max({in})', (b: Numbers) => largest(b)),
-    wrong: [variant('min({in})', (b: Numbers) => smallest(b))],
+    ways: { 'max({in})': (b) => largest(b), 'min({in})': (b) => smallest(b) },
   },
   smallest: {
     rightShare: tricky,
     phrases: ['{show} the smallest result', '{show} the minimum', '{show} the lowest of them'],
     plan: 'min',
-    right: variant('min({in})', (b: Numbers) => smallest(b)),
-    wrong: [
-      variant('max({in})', (b: Numbers) => largest(b)),
-      variant('{in}[0]', (b: Numbers) => item(b, 0)),
-    ],
+    ways: {
+      'min({in})': (b) => smallest(b),
+      'max({in})': (b) => largest(b),
+      '{in}[0]': (b) => item(b, 0),
+    },
   },
 } satisfies Record<string, Atom<Numbers, number, number>>;
 
@@ -51,28 +49,27 @@ export const listReductions = {
     rightShare: tricky,
     phrases: ['{show} how many there are', '{show} the count', '{show} how many are left'],
     plan: 'count',
-    right: variant('len({in})', (b: List) => b.length),
-    wrong: [
-      variant('len({in}) - 1', (b: List) => b.length - 1),
-      variant('len({in}) + 1', (b: List) => b.length + 1),
-    ],
+    ways: {
+      'len({in})': (b) => b.length,
+      'len({in}) - 1': (b) => b.length - 1,
+      'len({in}) + 1': (b) => b.length + 1,
+    },
   },
   listed: {
     rightShare: easy,
     phrases: ['{show} the results in order', '{show} them in the same order'],
     plan: 'list',
-    right: variant('{in}', (b: List) => b),
-    wrong: [variant('{in}[::-1]', (b: List) => b.toReversed())],
+    ways: { '{in}': (b) => b, '{in}[::-1]': (b) => b.toReversed() },
   },
   final: {
     rightShare: tricky,
     phrases: ['{show} the last one that remains', '{show} the final one'],
     plan: 'last',
-    right: variant('{in}[-1]', (b: List) => item(b, -1)),
-    wrong: [
-      variant('{in}[0]', (b: List) => item(b, 0)),
-      variant('max({in})', (b: List) => largest(b)),
-    ],
+    ways: {
+      '{in}[-1]': (b) => item(b, -1),
+      '{in}[0]': (b) => item(b, 0),
+      'max({in})': (b) => largest(b),
+    },
   },
 } satisfies Record<string, Atom<List, Scalar | List, number>>;
 
@@ -82,17 +79,16 @@ export const wordReductions = {
     rightShare: easy,
     phrases: ['{show} them joined with dashes', '{show} the results with a dash between them'],
     plan: 'join dashes',
-    right: variant("'-'.join({in})", (b: Words) => b.join('-')),
-    wrong: [variant("' '.join({in})", (b: Words) => b.join(' '))],
+    ways: { "'-'.join({in})": (b) => b.join('-'), "' '.join({in})": (b) => b.join(' ') },
   },
   alphabeticalLast: {
     rightShare: tricky,
     phrases: ['{show} the last one in dictionary order', '{show} the one latest alphabetically'],
     plan: 'last alphabetically',
-    right: variant('max({in})', (b: Words) => largest(b)),
-    wrong: [
-      variant('{in}[-1]', (b: Words) => item(b, -1)),
-      variant('min({in})', (b: Words) => smallest(b)),
-    ],
+    ways: {
+      'max({in})': (b) => largest(b),
+      '{in}[-1]': (b) => item(b, -1),
+      'min({in})': (b) => smallest(b),
+    },
   },
 } satisfies Record<string, Atom<Words, string, number>>;

@@ -1,4 +1,4 @@
-import { type Atom, type Scalar, easy, tricky, variant } from '../atom.ts';
+import { type Atom, type Scalar, easy, tricky } from '../atom.ts';
 
 type List = readonly Scalar[];
 
@@ -11,18 +11,17 @@ export const slices = {
     rightShare: tricky,
     phrases: ['look at the first {k} of them only', 'use only the first {k}'],
     plan: 'first {k}',
-    right: variant('{in}[:{k}]', (a: List, k: number) => a.slice(0, k)),
-    wrong: [
-      variant('{in}[:{k} - 1]', (a: List, k: number) => a.slice(0, k - 1)),
-      variant('{in}[{k}:]', (a: List, k: number) => a.slice(k)),
-    ],
+    ways: {
+      '{in}[:{k}]': (a, k) => a.slice(0, k),
+      '{in}[:{k} - 1]': (a, k) => a.slice(0, k - 1),
+      '{in}[{k}:]': (a, k) => a.slice(k),
+    },
   },
   skip: {
     ...few,
     rightShare: easy,
     phrases: ['skip the first {k} of them', 'leave out the first {k}'],
     plan: 'skip {k}',
-    right: variant('{in}[{k}:]', (a: List, k: number) => a.slice(k)),
-    wrong: [variant('{in}[:{k}]', (a: List, k: number) => a.slice(0, k))],
+    ways: { '{in}[{k}:]': (a, k) => a.slice(k), '{in}[:{k}]': (a, k) => a.slice(0, k) },
   },
 } satisfies Record<string, Atom<List, List, number>>;

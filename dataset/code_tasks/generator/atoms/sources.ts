@@ -17,15 +17,15 @@ export interface Source {
   /** Said in a plan; nothing to say when empty. */
   plan: string;
   rightShare: number;
-  right: SourceVariant;
-  wrong: readonly SourceVariant[];
+  /** The right one first, then habitual slips, the commonest first. */
+  ways: readonly SourceVariant[];
   /** Arguments of `f`, near the values where the task's parameters make a difference. */
   draw(rng: KeyedRng, parameters: readonly Scalar[]): readonly Value[];
-  /** The same as a line of input. */
-  line(args: readonly Value[]): string;
 }
 
-const spaced = (args: readonly Value[]): string => args.flat().join(' ');
+/** Arguments as a line of input. */
+export const inputLine = (args: readonly Value[]): string => args.flat().join(' ');
+
 const listOf = (args: readonly Value[]): readonly Scalar[] => asList(args[0]);
 const intOf = (args: readonly Value[]): number => Number(asScalar(args[0]));
 const upTo = (from: number, end: number): number[] =>
@@ -71,10 +71,8 @@ export const sources = {
     },
     plan: '',
     rightShare: 1,
-    right: { stdin: integers, calls: '', run: listOf },
-    wrong: [],
+    ways: [{ stdin: integers, calls: '', run: listOf }],
     draw: (rng, k) => [several(4 + rng.integer(4), () => drawNumber(rng, k))],
-    line: spaced,
   },
   counted: {
     kind: 'list',
@@ -90,24 +88,15 @@ export const sources = {
     },
     plan: 'skip count',
     rightShare: tricky,
-    right: {
-      stdin: `${integers}[1:]`,
-      calls: 'a = a[1:]',
-      run: (args) => listOf(args).slice(1),
-    },
-    wrong: [
+    ways: [
+      { stdin: `${integers}[1:]`, calls: 'a = a[1:]', run: (args) => listOf(args).slice(1) },
       { stdin: integers, calls: '', run: listOf },
-      {
-        stdin: `${integers}[:-1]`,
-        calls: 'a = a[:-1]',
-        run: (args) => listOf(args).slice(0, -1),
-      },
+      { stdin: `${integers}[:-1]`, calls: 'a = a[:-1]', run: (args) => listOf(args).slice(0, -1) },
     ],
     draw: (rng, k) => {
       const list = several(3 + rng.integer(5), () => drawNumber(rng, k));
       return [[list.length, ...list]];
     },
-    line: spaced,
   },
   digits: {
     kind: 'list',
@@ -123,17 +112,18 @@ export const sources = {
     },
     plan: 'digits',
     rightShare: easy,
-    right: {
-      stdin: 'a = [int(x) for x in input()]',
-      calls: 'a = [int(x) for x in str(a)]',
-      run: (args) => Array.from(String(intOf(args)), Number),
-    },
-    wrong: [{ stdin: 'a = [int(input())]', calls: 'a = [a]', run: (args) => [intOf(args)] }],
+    ways: [
+      {
+        stdin: 'a = [int(x) for x in input()]',
+        calls: 'a = [int(x) for x in str(a)]',
+        run: (args) => Array.from(String(intOf(args)), Number),
+      },
+      { stdin: 'a = [int(input())]', calls: 'a = [a]', run: (args) => [intOf(args)] },
+    ],
     draw: (rng, k) => {
       const digits = several(5 + rng.integer(3), () => drawNumber(rng, k) % 10);
       return [Number(`${1 + rng.integer(9)}${digits.join('')}`)];
     },
-    line: spaced,
   },
   upTo: {
     kind: 'list',
@@ -149,12 +139,12 @@ export const sources = {
     },
     plan: 'one to n',
     rightShare: tricky,
-    right: {
-      stdin: 'a = range(1, int(input()) + 1)',
-      calls: 'a = range(1, a + 1)',
-      run: (args) => upTo(1, intOf(args) + 1),
-    },
-    wrong: [
+    ways: [
+      {
+        stdin: 'a = range(1, int(input()) + 1)',
+        calls: 'a = range(1, a + 1)',
+        run: (args) => upTo(1, intOf(args) + 1),
+      },
       {
         stdin: 'a = range(1, int(input()))',
         calls: 'a = range(1, a)',
@@ -171,7 +161,6 @@ export const sources = {
       const n = rng.uniform() < 0.5 ? rng.pick([9, ...near]) * (1 + rng.integer(3)) : 0;
       return [Math.max(5, Math.min(n || 5 + rng.integer(16), 24))];
     },
-    line: spaced,
   },
   words: {
     kind: 'list',
@@ -189,10 +178,8 @@ export const sources = {
     },
     plan: '',
     rightShare: 1,
-    right: { stdin: 'a = input().split()', calls: '', run: listOf },
-    wrong: [],
+    ways: [{ stdin: 'a = input().split()', calls: '', run: listOf }],
     draw: (rng, k) => [several(4 + rng.integer(3), () => drawWord(rng, k))],
-    line: spaced,
   },
   pair: {
     kind: 'pair',
@@ -208,13 +195,7 @@ export const sources = {
     },
     plan: '',
     rightShare: 1,
-    right: {
-      stdin: 'a, b = [int(x) for x in input().split()]',
-      calls: '',
-      run: asList,
-    },
-    wrong: [],
+    ways: [{ stdin: 'a, b = [int(x) for x in input().split()]', calls: '', run: asList }],
     draw: (rng, k) => [drawNumber(rng, k) + rng.integer(9), drawNumber(rng, k) + rng.integer(9)],
-    line: spaced,
   },
 } satisfies Record<string, Source>;

@@ -1,9 +1,9 @@
-import { type Atom, easy, tricky, variant } from '../atom.ts';
+import { type Atom, easy, tricky } from '../atom.ts';
 
 const size = { parameter: 'size' } as const;
 const letter = { parameter: 'letter' } as const;
 
-/** Which words to keep. */
+/** Which words to keep, by their length. */
 export const wordFilters = {
   longer: {
     ...size,
@@ -13,8 +13,7 @@ export const wordFilters = {
       'use just the words with more than {k} letters',
     ],
     plan: 'longer than {k}',
-    right: variant('len(x) > {k}', (x: string, k: number) => x.length > k),
-    wrong: [variant('len(x) >= {k}', (x: string, k: number) => x.length >= k)],
+    ways: { 'len(x) > {k}': (x, k) => x.length > k, 'len(x) >= {k}': (x, k) => x.length >= k },
   },
   lettersAtLeast: {
     ...size,
@@ -25,12 +24,16 @@ export const wordFilters = {
       'drop all words shorter than {k} letters',
     ],
     plan: 'at least {k} letters',
-    right: variant('len(x) >= {k}', (x: string, k: number) => x.length >= k),
-    wrong: [
-      variant('len(x) > {k}', (x: string, k: number) => x.length > k),
-      variant('len(x) == {k}', (x: string, k: number) => x.length === k),
-    ],
+    ways: {
+      'len(x) >= {k}': (x, k) => x.length >= k,
+      'len(x) > {k}': (x, k) => x.length > k,
+      'len(x) == {k}': (x, k) => x.length === k,
+    },
   },
+} satisfies Record<string, Atom<string, boolean, number>>;
+
+/** Which words to keep, by a letter of theirs. */
+export const letterFilters = {
   starts: {
     ...letter,
     rightShare: easy,
@@ -39,8 +42,7 @@ export const wordFilters = {
       'use just the words whose first letter is {k}',
     ],
     plan: 'starts with {k}',
-    right: variant("x[0] == '{k}'", (x: string, k: string) => x.at(0) === k),
-    wrong: [variant("x[-1] == '{k}'", (x: string, k: string) => x.at(-1) === k)],
+    ways: { "x[0] == '{k}'": (x, k) => x.at(0) === k, "x[-1] == '{k}'": (x, k) => x.at(-1) === k },
   },
   ends: {
     ...letter,
@@ -50,10 +52,10 @@ export const wordFilters = {
       'use just the words whose last letter is {k}',
     ],
     plan: 'ends with {k}',
-    right: variant("x[-1] == '{k}'", (x: string, k: string) => x.at(-1) === k),
-    wrong: [
-      variant("x[0] == '{k}'", (x: string, k: string) => x.at(0) === k),
-      variant("'{k}' in x", (x: string, k: string) => x.includes(k)),
-    ],
+    ways: {
+      "x[-1] == '{k}'": (x, k) => x.at(-1) === k,
+      "x[0] == '{k}'": (x, k) => x.at(0) === k,
+      "'{k}' in x": (x, k) => x.includes(k),
+    },
   },
-} satisfies Record<string, Atom<string, boolean, number> | Atom<string, boolean, string>>;
+} satisfies Record<string, Atom<string, boolean, string>>;

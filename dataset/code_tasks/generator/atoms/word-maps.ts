@@ -1,4 +1,4 @@
-import { type Atom, easy, tricky, variant } from '../atom.ts';
+import { type Atom, easy, tricky } from '../atom.ts';
 
 /** What to make of each word. */
 export const wordMaps = {
@@ -6,15 +6,13 @@ export const wordMaps = {
     rightShare: easy,
     phrases: ['turn each one into capital letters', 'write each one in upper case'],
     plan: 'upper case',
-    right: variant('x.upper()', (x: string) => x.toUpperCase()),
-    wrong: [variant('x.lower()', (x: string) => x.toLowerCase())],
+    ways: { 'x.upper()': (x) => x.toUpperCase(), 'x.lower()': (x) => x.toLowerCase() },
   },
   length: {
     rightShare: easy,
     phrases: ['take the length of each one', 'replace each one by its number of letters'],
     plan: 'lengths',
-    right: variant('len(x)', (x: string) => x.length),
-    wrong: [variant('len(x) - 1', (x: string) => x.length - 1)],
+    ways: { 'len(x)': (x) => x.length, 'len(x) - 1': (x) => x.length - 1 },
   },
 } satisfies Record<string, Atom<string, string | number, number>>;
 
@@ -25,18 +23,17 @@ export const wordCuts = {
     rightShare: easy,
     phrases: ['cut each one to its first {k} letters', 'keep just the first {k} letters of each'],
     plan: 'first {k} letters',
-    right: variant('x[:{k}]', (x: string, k: number) => x.slice(0, k)),
-    wrong: [variant('x[{k}:]', (x: string, k: number) => x.slice(k))],
+    ways: { 'x[:{k}]': (x, k) => x.slice(0, k), 'x[{k}:]': (x, k) => x.slice(k) },
   },
   suffix: {
     parameter: 'few',
     rightShare: tricky,
     phrases: ['cut each one to its last {k} letters', 'keep just the last {k} letters of each'],
     plan: 'last {k} letters',
-    right: variant('x[-{k}:]', (x: string, k: number) => x.slice(-k)),
-    wrong: [
-      variant('x[{k}:]', (x: string, k: number) => x.slice(k)),
-      variant('x[:{k}]', (x: string, k: number) => x.slice(0, k)),
-    ],
+    ways: {
+      'x[-{k}:]': (x, k) => x.slice(-k),
+      'x[{k}:]': (x, k) => x.slice(k),
+      'x[:{k}]': (x, k) => x.slice(0, k),
+    },
   },
 } satisfies Record<string, Atom<string, string, number>>;

@@ -5,6 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { CodeTaskDataset } from '#dataset/tasks/code-task-dataset.ts';
+import { jsonLines } from '#dataset/tasks/json-lines.ts';
 import { isTricky } from '#dataset/code_tasks/generator/atom.ts';
 import {
   atoms,
@@ -17,7 +18,7 @@ import { parametersOf } from '#dataset/code_tasks/generator/parameters.ts';
 import { evaluate, wrongChoices } from '#dataset/code_tasks/generator/program.ts';
 import { normalisePrompt } from '#dataset/code_tasks/generator/prompt.ts';
 import { printed } from '#dataset/code_tasks/generator/python-text.ts';
-import { generateRows, rowsText, shippedSeed } from '#dataset/code_tasks/generator/rows.ts';
+import { generateRows, shippedSeed } from '#dataset/code_tasks/generator/rows.ts';
 import { sources } from '#dataset/code_tasks/generator/atoms/sources.ts';
 import { generateTask } from '#dataset/code_tasks/generator/task.ts';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
@@ -33,7 +34,7 @@ const partNames = ({ sourceName, steps }: Family): string[] =>
 
 describe('the shipped task files', () => {
   test.each(['train', 'eval'] as const)('%s.jsonl is what the generator writes', (split) => {
-    expect(rowsText(generateRows(split, shippedSeed))).toBe(readFileSync(fileOf(split), 'utf8'));
+    expect(jsonLines(generateRows(split, shippedSeed))).toBe(readFileSync(fileOf(split), 'utf8'));
   });
 
   test('hold enough tasks and families', async () => {
