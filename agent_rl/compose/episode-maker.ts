@@ -49,6 +49,7 @@ export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
     return {
       policy,
       environment: make(own, chosen.environment) as Environment,
+      environmentName: chosen.environment.entry.spec.name,
       tools,
       toolRunner,
       rewards: chosen.rewards.map((reward) => scoring(reward, own, options.rewardsShared)),

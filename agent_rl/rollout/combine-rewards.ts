@@ -1,4 +1,5 @@
 import type { Verdict } from '../core/plugins/environment.ts';
+import { runningPlugin } from '../core/plugins/plugin-failure.ts';
 import type { EpisodeView } from '../core/plugins/reward.ts';
 import { viewOfTool } from './tools/view-of-tool.ts';
 
@@ -39,7 +40,7 @@ export interface CombinedReward {
  * The reward of an episode: the environment's and each other that applies, times their weights, minus the penalty of
  * each invalid call. In a forfeited episode other rewards can cost and cannot pay.
  *
- * @throws RangeError when a part is not a finite number.
+ * @throws RangeError when a part is not a finite number; Error that names the reward that threw.
  */
 export async function combineRewards(
   episode: EpisodeView,
@@ -57,7 +58,8 @@ export async function combineRewards(
     reward += value;
   };
   for (const { name, weight, tool, score } of rewards) {
-    const given = await score(tool === undefined ? episode : viewOfTool(episode, tool));
+    const view = tool === undefined ? episode : viewOfTool(episode, tool);
+    const given = await runningPlugin(`Reward "${name}"`, () => score(view));
     if (given === undefined) continue;
     const value = verdict.forfeited === true ? withoutGain(given, weight) : given;
     scores[name] = finite(name, value);

@@ -22,6 +22,8 @@ export interface EpisodeLimits {
 export interface EpisodeParts {
   policy: Policy;
   environment: Environment;
+  /** For messages. */
+  environmentName?: string;
   tools: ReadonlyMap<string, Tool>;
   /** Shared by all episodes of a run. */
   toolRunner: ToolRunner;

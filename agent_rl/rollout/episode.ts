@@ -1,4 +1,5 @@
-import type { EpisodeEnd } from '../core/plugins/environment.ts';
+import type { EpisodeEnd, Verdict } from '../core/plugins/environment.ts';
+import { runningPlugin } from '../core/plugins/plugin-failure.ts';
 import { messageOf, runEndingError } from '../core/errors.ts';
 import type { Message, ToolCall } from '../core/message.ts';
 import { isSystemFailure, type Outcome } from '../core/outcome.ts';
@@ -71,7 +72,7 @@ class Episode {
   }
 
   async run(cancelled: AbortSignal): Promise<Judged> {
-    const { limits, policy, environment } = this.parts;
+    const { limits, policy } = this.parts;
     const overtime = new AbortController();
     const late = new Error(`The episode took longer than ${limits.episodeTimeoutS} s.`);
     const timer = setTimeout(() => overtime.abort(late), limits.episodeTimeoutS * 1000);
@@ -81,10 +82,7 @@ class Episode {
     } catch (thrown) {
       const outcome = signal.aborted ? 'aborted' : 'infrastructure-error';
       // The environment is notified once, so that it can release what it holds; its verdict on half an episode means nothing.
-      const problems = await problemOf(
-        environment.finish.bind(environment, 'aborted', signal),
-        signal,
-      );
+      const problems = await problemOf(() => this.#finish('aborted', signal), signal);
       const ending = runEndingError(thrown);
       if (ending !== undefined) throw ending;
       return failure(outcome, [messageOf(thrown), ...problems].join('; then finish failed: '));
@@ -101,7 +99,11 @@ class Episode {
   async #play(signal: AbortSignal): Promise<EpisodeEnd> {
     const { policy, environment, toolRunner, limits } = this.parts;
     const { log } = this;
-    log.messages.push(...redactedMessages(await abortable(environment.start(), signal)));
+    const first = await abortable(
+      this.#environment('start', () => environment.start()),
+      signal,
+    );
+    log.messages.push(...redactedMessages(first));
     log.transcript = policy.begin(log.messages, toolRunner.specs);
     checkPromptFits(log.transcript.length, limits.maxEpisodeTokens);
     for (let index = 0; index < limits.maxTurns; index++) {
@@ -131,7 +133,8 @@ class Episode {
     const turn = { index, message, calls: answered.calls };
     log.turns.push(turn);
     log.calls.push(...answered.calls);
-    const step = await abortable(environment.step(turn, signal), signal);
+    const stepping = this.#environment('step', () => environment.step(turn, signal));
+    const step = await abortable(stepping, signal);
     const said = step.done ? [] : (step.messages ?? []);
     const observed = redactedMessages([...answered.messages, ...said]);
     log.messages.push(...observed);
@@ -158,17 +161,20 @@ class Episode {
   async #call(call: ToolCall, place: readonly [number, number], signal: AbortSignal) {
     const { toolRunner, tools, environment } = this.parts;
     const { seed, task, sample } = this.request;
-    const inputs = environment.toolInputs?.(call) ?? {};
+    const inputs = await this.#environment(
+      'toolInputs',
+      () => environment.toolInputs?.(call) ?? {},
+    );
     const randomPath = [seed, 'tool', task.taskId, sample, ...place];
     return toolRunner.run(call, { tools, inputs, randomPath, signal });
   }
 
   async #judge(end: EpisodeEnd, signal: AbortSignal): Promise<Judged> {
-    const { environment, rewards, environmentWeight = 1, invalidCallPenalty } = this.parts;
+    const { rewards, environmentWeight = 1, invalidCallPenalty } = this.parts;
     const { log, request } = this;
     try {
       return await log.watch.time('grading', async () => {
-        const verdict = await abortable(environment.finish(end, signal), signal);
+        const verdict = await abortable(this.#finish(end, signal), signal);
         const view = { task: request.task, messages: log.messages, turns: log.turns, verdict };
         const { invalidCalls } = log;
         const options = { rewards, environmentWeight, invalidCallPenalty, invalidCalls };
@@ -187,6 +193,20 @@ class Episode {
       if (runEndingError(thrown) !== undefined) throw thrown;
       return failure(signal.aborted ? 'aborted' : 'grader-error', messageOf(thrown));
     }
+  }
+
+  #finish(end: EpisodeEnd, signal: AbortSignal): Promise<Verdict> {
+    const { environment } = this.parts;
+    return this.#environment('finish', () => environment.finish(end, signal));
+  }
+
+  #environment<Value>(method: string, work: () => Value | Promise<Value>): Promise<Value> {
+    const { environmentName: name } = this.parts;
+    return runningPlugin(
+      name === undefined ? 'Environment' : `Environment "${name}"`,
+      work,
+      method,
+    );
   }
 }
 

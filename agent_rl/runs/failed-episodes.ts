@@ -1,4 +1,5 @@
 import type { Trajectory } from '../core/trajectory.ts';
+import { visibleControls } from '../telemetry/index.ts';
 
 /** Reasons shown of one iteration or evaluation, and reported as they occur. */
 const mostReasons = 5;
@@ -8,7 +9,7 @@ const reasonChars = 300;
 const isFailed = ({ reward }: Trajectory): boolean => reward === undefined;
 
 const reasonOf = ({ outcome, problem = 'no reason was given' }: Trajectory): string => {
-  const line = problem.split('\n', 1)[0] ?? '';
+  const line = visibleControls(problem.split('\n', 1)[0] ?? '');
   return `${outcome}: ${line.length > reasonChars ? `${line.slice(0, reasonChars)}…` : line}`;
 };
 
@@ -36,6 +37,8 @@ export function failureReporter(report: (text: string) => void): (trajectory: Tr
     const reason = reasonOf(trajectory);
     if (reported.has(reason) || reported.size === mostReasons) return;
     reported.add(reason);
-    report(`An episode of task ${trajectory.taskId} failed and has no reward. ${reason}`);
+    report(
+      `An episode of task ${visibleControls(trajectory.taskId)} failed and has no reward. ${reason}`,
+    );
   };
 }

@@ -75,7 +75,7 @@ describe('a project of its own', () => {
   });
 });
 
-test('its isolated tool runs in TypeScript in a thread, and is ended when it loops', () => {
+test('its isolated tool runs in TypeScript in a thread, is ended when it loops, and fails with its line', () => {
   const dist = pathToFileURL(join(packageRoot(), 'dist', 'agent_rl')).href;
   const files = ['halve-tool.ts', 'call-halve.mjs'];
   for (const name of files) cpSync(join(fixture, name), join(project, name));
@@ -85,8 +85,14 @@ test('its isolated tool runs in TypeScript in a thread, and is ended when it loo
     timeout: 30_000,
   });
   expect(stderr).toBe('');
-  expect(JSON.parse(stdout)).toEqual([
+  const { results, failures } = JSON.parse(stdout) as Record<string, unknown[]>;
+  expect(results).toEqual([
     ['ok', '21'],
     ['timeout', 'Error: halve was stopped after 1 s without an answer.'],
   ]);
+  // The line of the TypeScript, not of what it is compiled to, there and in the main thread.
+  const failure = expect.stringMatching(
+    /^Tool "halve" failed \(.*halve-tool\.ts:19:\d+\): below 0$/,
+  );
+  expect(failures).toEqual([failure, failure]);
 });

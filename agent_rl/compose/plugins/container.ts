@@ -2,6 +2,7 @@ import { Container } from 'inversify';
 
 import type { Class } from '../../core/plugins/class.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { placeOf } from '../../core/plugins/plugin-failure.ts';
 import type { EpisodeView, RewardFunction } from '../../core/plugins/reward.ts';
 import { type Task, TASK } from '../../core/tasks/task.ts';
 import { SETTINGS, SHARED } from '../../core/plugins/tool.ts';
@@ -63,9 +64,10 @@ export function construct<Instance>(
   } catch (cause) {
     // It was made as it should be, and found what the user can mend.
     if (AgentRlError.is(cause)) throw cause;
+    const place = placeOf(cause);
     throw new AgentRlError(
       'PLUGIN_LOAD_FAILED',
-      `Plugin "${name}" could not be made: ${messageOf(cause)}. Every constructor parameter needs an @inject(TOKEN) of something the run provides.`,
+      `Plugin "${name}" could not be made${place === undefined ? '' : ` (${place})`}: ${messageOf(cause)}. Every constructor parameter needs an @inject(TOKEN) of something the run provides.`,
       { cause },
     );
   }

@@ -56,6 +56,18 @@ function addressOf(request: PluginRequest): string {
   return packageScheme + [request.specifier, ...parents].map(encodeURIComponent).join('|');
 }
 
+/** Keeps the source maps of what is imported: failures name the lines that the user wrote. */
+async function importMapped(address: string): Promise<Record<string, unknown>> {
+  const { sourceMapsEnabled = false } = process as { sourceMapsEnabled?: boolean };
+  // Not for longer: the maps of large packages take seconds to read.
+  process.setSourceMapsEnabled(true);
+  try {
+    return (await import(address)) as Record<string, unknown>;
+  } finally {
+    process.setSourceMapsEnabled(sourceMapsEnabled);
+  }
+}
+
 async function exportsOf(
   request: PluginRequest,
   seconds: number,
@@ -68,10 +80,7 @@ async function exportsOf(
   }
   try {
     const load = async () =>
-      withDeadline(async () => import(addressOf(request)) as Promise<Record<string, unknown>>, {
-        seconds,
-        signal,
-      });
+      withDeadline(async () => importMapped(addressOf(request)), { seconds, signal });
     const loaded = await watchImport(load, { what: nameOf(request), seconds });
     if (loaded !== 'timeout') return Object.values(loaded.value);
   } catch (cause) {

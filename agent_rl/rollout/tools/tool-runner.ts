@@ -3,8 +3,8 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { withDeadline } from '../../core/stopping/abort.ts';
 import type { ExecutedCall } from '../../core/plugins/environment.ts';
 import { KeyedRng } from '../../core/keyed-rng.ts';
-import { messageOf } from '../../core/errors.ts';
 import type { ToolCall } from '../../core/message.ts';
+import { pluginFailure } from '../../core/plugins/plugin-failure.ts';
 import type { Tool, ToolResult, ToolSettings, ToolSpec } from '../../core/plugins/tool.ts';
 import { redactor } from '../../telemetry/redact.ts';
 import { cutContent } from './cut-content.ts';
@@ -23,11 +23,6 @@ export interface CallOptions {
 
 const defaultDeadlineS = 10;
 const defaultMaxContentChars = 4000;
-
-/** A tool broke its contract: it threw, or answered with something that is not a result. The system failed. */
-class ToolFailure extends Error {
-  override readonly name = 'ToolFailure';
-}
 
 interface Known {
   spec: ToolSpec;
@@ -71,8 +66,8 @@ export class ToolRunner {
   /**
    * Runs one call, or says why it cannot be run.
    *
-   * @throws ToolFailure when the tool itself is broken, or says what ends the run as its cause; the signal's reason when it is
-   * aborted.
+   * @throws Error when the tool itself is broken: it threw, which is the cause, or answered with something that is not a
+   * result; the signal's reason when it is aborted.
    */
   async run(call: ToolCall, options: CallOptions): Promise<ExecutedCall> {
     const known = this.#known.get(call.name);
@@ -115,7 +110,7 @@ export class ToolRunner {
       );
     } catch (thrown) {
       options.signal.throwIfAborted();
-      throw new ToolFailure(`Tool "${spec.name}" failed: ${messageOf(thrown)}`, { cause: thrown });
+      throw pluginFailure(`Tool "${spec.name}"`, thrown);
     }
   }
 
@@ -140,7 +135,7 @@ function invalidArguments(spec: ToolSpec, errors: readonly ErrorObject[]): strin
 function checkResult(spec: ToolSpec, result: ToolResult): ToolResult {
   if (typeof result?.content !== 'string') {
     const got = JSON.stringify(result)?.slice(0, 200) ?? typeof result;
-    throw new ToolFailure(`Tool "${spec.name}" must answer with { content: string }; got ${got}.`);
+    throw new Error(`Tool "${spec.name}" must answer with { content: string }; got ${got}.`);
   }
   // Before it is cut, which could leave half a secret, and before the model sees it: tokens can be read back.
   const clean = redactor()(result.content);

@@ -1,5 +1,6 @@
 import { AgentRlError } from '../../core/errors.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
+import { visibleControls } from '../../telemetry/visible-controls.ts';
 
 /** @throws AgentRlError `ROLLOUTS_FAILED` when no episode has a reward, saying why one has none. */
 export function requireRewards(trajectories: readonly Trajectory[]): void {
@@ -11,6 +12,6 @@ export function requireRewards(trajectories: readonly Trajectory[]): void {
       : `The first (task ${first.taskId}) ended as ${first.outcome}: ${first.problem ?? 'its environment gave it none'}`;
   throw new AgentRlError(
     'ROLLOUTS_FAILED',
-    `None of ${trajectories.length} episodes has a reward. ${why}`,
+    `None of ${trajectories.length} episodes has a reward. ${visibleControls(why)}`,
   );
 }

@@ -53,6 +53,16 @@ describe('the reward of an episode', () => {
     });
   });
 
+  test('says which reward threw, and where', async () => {
+    const score = (): never => {
+      throw new Error('no such column');
+    };
+    const rewards = [{ name: 'table', weight: 1, score }];
+    await expect(combineRewards(judged(0.5), { ...plain, rewards })).rejects.toThrow(
+      /^Reward "table" failed \(tests.unit.agent_rl.rollout.combine-rewards\.test\.ts:\d+:\d+\): no such column$/,
+    );
+  });
+
   test('of a forfeited episode has what other rewards cost and nothing that they pay', async () => {
     const rewards = [gives('a', 2, 0.5), gives('b', 1, -0.25), gives('c', -1, 1), gives('d', 0, 7)];
     const view = judged(0);

@@ -228,11 +228,26 @@ describe('runEpisode', () => {
     throw new Error('out of order');
   };
   test.each([
-    ['the environment cannot start', { environment: { start: fails } }, 'out of order'],
-    ['the environment cannot step', { environment: { step: fails } }, 'out of order'],
-    ['a hidden input cannot be had', { environment: { toolInputs: fails } }, 'out of order'],
+    [
+      'the environment cannot start',
+      { environment: { start: fails } },
+      /^Environment failed in start \(tests.*:\d+:\d+\): out of order$/,
+    ],
+    [
+      'the environment cannot step',
+      {
+        environment: { step: fails },
+        parts: { environmentName: 'own' },
+      },
+      /^Environment "own" failed in step \(tests.*:\d+:\d+\): out of order$/,
+    ],
+    [
+      'a hidden input cannot be had',
+      { environment: { toolInputs: fails } },
+      /failed in toolInputs \(tests.*:\d+:\d+\): out of order$/,
+    ],
     ['the policy cannot act', { script: fails }, 'out of order'],
-    ['a tool throws', { tool: fails }, 'Tool "echo" failed: out of order'],
+    ['a tool throws', { tool: fails }, /^Tool "echo" failed \(tests.*:\d+:\d+\): out of order$/],
     ['the prompt leaves no room', { promptTokens: 100 }, 'The prompt is 100 tokens'],
     [
       'the environment goes silent',
@@ -254,7 +269,7 @@ describe('runEpisode', () => {
       success: false,
       reward: undefined,
     });
-    expect(trajectory.problem).toContain(problem);
+    expect(trajectory.problem).toMatch(problem);
     expect(environment.ends).toEqual(['aborted']);
     expect(policy.released).toHaveLength(1);
   });

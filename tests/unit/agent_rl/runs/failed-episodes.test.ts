@@ -37,4 +37,8 @@ describe('failed episodes', () => {
       'An episode of task sum-2 failed and has no reward. grader-error: no reason was given',
     ]);
   });
+
+  test('cannot set the colours of the terminal', () => {
+    expect(failedText([failed('\u001b[31mred')])).toContain('grader-error: \\x1b[31mred');
+  });
 });

@@ -72,7 +72,9 @@ describe('an episode', () => {
   test('a plugin that asks for what is not there is named, with what to do', () => {
     const { code, message } = thrownBy(() => construct(runContainer([]), world('maze', {})));
     expect(code).toBe('PLUGIN_LOAD_FAILED');
-    expect(message).toMatch(/Plugin "maze" could not be made: .*agent_rl\.Task.*@inject\(TOKEN\)/s);
+    expect(message).toMatch(
+      /Plugin "maze" could not be made.*: .*agent_rl\.Task.*@inject\(TOKEN\)/s,
+    );
   });
 });
 

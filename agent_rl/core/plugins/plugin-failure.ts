@@ -1,0 +1,74 @@
+import { findSourceMap } from 'node:module';
+import { isAbsolute, join, relative, sep } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { isNativeError } from 'node:util/types';
+
+import { messageOf } from '../errors.ts';
+import { packageRoot } from '../package-root.ts';
+
+/** An error that says which plugin threw, in which method, and where in the plugin's own code. */
+export function pluginFailure(plugin: string, thrown: unknown, method?: string): Error {
+  const place = placeOf(thrown);
+  const inMethod = method === undefined ? '' : ` in ${method}`;
+  const at = place === undefined ? '' : ` (${place})`;
+  return new Error(`${plugin} failed${inMethod}${at}: ${messageOf(thrown)}`, { cause: thrown });
+}
+
+/** Runs a plugin. @throws Error that names the plugin, with what it threw as the cause */
+export async function runningPlugin<Value>(
+  plugin: string,
+  work: () => Value | Promise<Value>,
+  method?: string,
+): Promise<Value> {
+  try {
+    return await work();
+  } catch (thrown) {
+    throw pluginFailure(plugin, thrown, method);
+  }
+}
+
+interface Place {
+  file: string;
+  line: number;
+  column: number;
+}
+
+const ownFolders = ['agent_rl', 'dataset', 'model', 'scripts', 'dist', 'node_modules'];
+
+/**
+ * `file:line:column` of the first call on an error's stack that lies outside this package, relative to the working
+ * directory when it lies below it. Code of other packages counts only when there is no other.
+ */
+export function placeOf(thrown: unknown): string | undefined {
+  if (!isNativeError(thrown)) return undefined;
+  const own = ownFolders.map((folder) => join(packageRoot(), folder) + sep);
+  const places = (thrown.stack ?? '')
+    .split('\n')
+    .flatMap((line) => placeIn(line) ?? [])
+    .filter(({ file }) => !own.some((folder) => file.startsWith(folder)));
+  const place = places.find(({ file }) => !file.includes('node_modules')) ?? places[0];
+  if (place === undefined) return undefined;
+  const { line, column } = asWritten(place);
+  const below = relative(process.cwd(), place.file);
+  const file = below.startsWith('..') || isAbsolute(below) ? place.file : below;
+  return `${file}:${line}:${column}`;
+}
+
+/** The file of a line such as `    at async Guess.step (file:///home/me/guess.ts:31:5)`. */
+function placeIn(line: string): Place | undefined {
+  const [, file = '', row, column] =
+    /^\s+at (?:.*\()?(file:\/\/.+|\/.+|[A-Za-z]:\\.+):(\d+):(\d+)\)?$/.exec(line) ?? [];
+  if (file === '') return undefined;
+  const path = file.startsWith('file:') ? fileURLToPath(file.replace(/\?.*$/, '')) : file;
+  return { file: path, line: Number(row), column: Number(column) };
+}
+
+/** The place in the source of a plugin that was compiled when it was loaded. */
+function asWritten({ file, line, column }: Place): Pick<Place, 'line' | 'column'> {
+  const { sourceMapsEnabled = false } = process as { sourceMapsEnabled?: boolean };
+  // Then Node has looked it up already.
+  if (sourceMapsEnabled) return { line, column };
+  const entry = findSourceMap(pathToFileURL(file).href)?.findEntry(line - 1, column - 1);
+  if (entry === undefined || !('originalLine' in entry)) return { line, column };
+  return { line: entry.originalLine + 1, column: entry.originalColumn + 1 };
+}
