@@ -1,7 +1,6 @@
 import type { Verdict } from '../core/plugins/environment.ts';
 import { runningPlugin } from '../core/plugins/plugin-failure.ts';
 import type { EpisodeView } from '../core/plugins/reward.ts';
-import { viewOfTool } from './tools/view-of-tool.ts';
 
 /** A reward added to the environment's own. */
 export interface WeightedReward {
@@ -70,6 +69,16 @@ export async function combineRewards(
   }
   return { reward, components, scores };
 }
+
+/** An episode as if the calls of one tool were all the calls in it. */
+const viewOfTool = (episode: EpisodeView, tool: string): EpisodeView => ({
+  ...episode,
+  messages: episode.messages.filter((message) => message.role !== 'tool' || message.name === tool),
+  turns: episode.turns.map((turn) => ({
+    ...turn,
+    calls: turn.calls.filter(({ call }) => call.name === tool),
+  })),
+});
 
 /** A score without what would raise the reward; one that is only logged has no say and stays. */
 const withoutGain = (score: number, weight: number): number => (score * weight > 0 ? 0 : score);

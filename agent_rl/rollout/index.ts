@@ -1,7 +1,11 @@
-export { AsyncRolloutWorker } from './async-rollout-worker.ts';
 export type { WeightedReward } from './combine-rewards.ts';
 export type { EpisodeLimits, EpisodeMaker, EpisodeParts, EpisodeRequest } from './episode-parts.ts';
 export type { ModuleHooks } from './tools/isolated-tool.ts';
 export type { TokenUse } from './ledger.ts';
-export { type CollectOptions, type Rollouts, RolloutWorker } from './rollout-worker.ts';
+export {
+  AsyncRolloutWorker,
+  type CollectOptions,
+  type Rollouts,
+  RolloutWorker,
+} from './rollout-worker.ts';
 export { type CallOptions, ToolRunner } from './tools/tool-runner.ts';

@@ -85,9 +85,6 @@ export interface EnvironmentSpec {
 export const environments = new PluginKind<EnvironmentSpec, Environment>('environment', {
   methods: ['start', 'step', 'finish'],
   fields: {
-    name: fieldRules.name,
-    description: fieldRules.text,
-    settings: optionalField(fieldRules.objectSchema),
     requires: optionalField(fieldRules.names),
     taskFormat: fieldRules.text,
   },

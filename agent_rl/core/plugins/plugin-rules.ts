@@ -16,8 +16,8 @@ export interface FieldRule {
 
 /** What plugins of one kind must be. */
 export interface PluginRules {
-  /** Fields of the spec by name; others are refused. */
-  readonly fields: Readonly<Record<string, FieldRule>>;
+  /** Fields of the spec by name, besides name, description and settings; others are refused. */
+  readonly fields?: Readonly<Record<string, FieldRule>>;
   /** Methods that a class of this kind has. */
   readonly methods: readonly string[];
   /** Whether a plain function will do as well. */
@@ -30,6 +30,12 @@ const named = (pattern: RegExp, allowed: string): FieldRule => ({
   allowed,
   fits: (value) => typeof value === 'string' && pattern.test(value),
 });
+
+const objectSchema: FieldRule = {
+  allowed: 'a JSON Schema of type object, such as Type.Object({ text: Type.String() })',
+  fits: (value) => isRecord(value) && value['type'] === 'object',
+  problem: schemaProblem,
+};
 
 /** What specs are made of. Names of tools and their parameters become text of the prompt, so they are narrow. */
 export const fieldRules = {
@@ -57,20 +63,20 @@ export const fieldRules = {
     allowed: 'import.meta.url of the file that exports the class',
     fits: (value) => typeof value === 'string' && value.startsWith('file:'),
   },
-  objectSchema: {
-    allowed: 'a JSON Schema of type object, such as Type.Object({ text: Type.String() })',
-    fits: (value) => isRecord(value) && value['type'] === 'object',
-    problem: schemaProblem,
-  },
   parameters: {
-    allowed: 'a JSON Schema of type object, such as Type.Object({ text: Type.String() })',
-    fits: (value) => isRecord(value) && value['type'] === 'object',
+    ...objectSchema,
     problem: (value) => schemaProblem(value) ?? parameterNameProblem(value as Fields),
   },
 } as const satisfies Readonly<Record<string, FieldRule>>;
 
 /** The same, of a field that may be left out. */
 export const optionalField = (rule: FieldRule): FieldRule => ({ ...rule, optional: true });
+
+const everySpec: Readonly<Record<string, FieldRule>> = {
+  name: fieldRules.name,
+  description: fieldRules.text,
+  settings: optionalField(objectSchema),
+};
 
 const loose = { strict: false, logger: false, validateFormats: false } as const;
 // One for all schemas: each new one would compile JSON Schema's own schema again, 10 ms for each plugin.
@@ -105,10 +111,11 @@ export function pluginProblems(
   rules: PluginRules,
 ): readonly string[] {
   if (!isRecord(spec)) return [`spec: got ${showValue(spec)}; allowed: an object.`];
-  const fields = Object.entries(rules.fields).flatMap(([name, rule]) =>
+  const ruleOf = { ...everySpec, ...rules.fields };
+  const fields = Object.entries(ruleOf).flatMap(([name, rule]) =>
     fieldProblems(name, Object.hasOwn(spec, name) ? spec[name] : undefined, rule),
   );
-  const known = Object.keys(rules.fields);
+  const known = Object.keys(ruleOf);
   const unknown = Object.keys(spec)
     .filter((name) => !known.includes(name))
     .map((name) => `${name}: is not a known field of the spec; allowed: ${known.join(', ')}.`);

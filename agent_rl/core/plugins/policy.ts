@@ -73,9 +73,6 @@ export interface OwnGenerator extends Generator {
 export const policies = new PluginKind<PolicySpec, Policy>('policy', {
   methods: ['begin', 'act', 'observe', 'release'],
   fields: {
-    name: fieldRules.name,
-    description: fieldRules.text,
-    settings: optionalField(fieldRules.objectSchema),
     openGenerator: optionalField(fieldRules.method),
   },
 });

@@ -49,9 +49,6 @@ export const rewards = new PluginKind<RewardSpec, RewardFunction>('reward', {
   methods: ['score'],
   orFunction: true,
   fields: {
-    name: fieldRules.name,
-    description: fieldRules.text,
-    settings: optionalField(fieldRules.objectSchema),
     open: optionalField(fieldRules.method),
   },
 });

@@ -3,7 +3,6 @@ import type { TSchema } from 'typebox';
 import type { Class } from './class.ts';
 import type { AssistantMessage, ToolCall } from '../message.ts';
 import { PluginKind } from './plugin.ts';
-import { fieldRules, optionalField } from './plugin-rules.ts';
 import type { ToolSpec } from './tool.ts';
 
 /** What was sampled in one turn. */
@@ -58,14 +57,7 @@ export interface ToolCallFormatSpec {
 
 export const toolCallFormats = new PluginKind<ToolCallFormatSpec, ToolCallFormat>(
   'tool-call format',
-  {
-    methods: ['read', 'print', 'fits'],
-    fields: {
-      name: fieldRules.name,
-      description: fieldRules.text,
-      settings: optionalField(fieldRules.objectSchema),
-    },
-  },
+  { methods: ['read', 'print', 'fits'] },
 );
 
 /** Marks a class as a tool-call format. */

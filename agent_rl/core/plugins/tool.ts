@@ -105,9 +105,7 @@ export const tools = new PluginKind<ToolSpec, Tool>('tool', {
   methods: ['call'],
   fields: {
     name: fieldRules.toolName,
-    description: fieldRules.text,
     parameters: fieldRules.parameters,
-    settings: optionalField(fieldRules.objectSchema),
     deadlineS: optionalField(fieldRules.seconds),
     maxContentChars: optionalField(fieldRules.characters),
     isolated: optionalField(fieldRules.fileUrl),

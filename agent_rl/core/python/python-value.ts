@@ -109,6 +109,8 @@ function pairOf(content: unknown): readonly [PythonValue, PythonValue] {
   return [key, value];
 }
 
+const containers = { $tuple: 'tuple', $set: 'set', $frozenset: 'frozenset' } as const;
+
 function tagged(tag: PythonTag, content: unknown): PythonParts {
   switch (tag) {
     case '$int':
@@ -127,11 +129,9 @@ function tagged(tag: PythonTag, content: unknown): PythonParts {
     case '$dict':
       return { type: 'dict', pairs: listOf(content).map(pairOf) };
     case '$tuple':
-      return { type: 'tuple', items: listOf(content) };
     case '$set':
-      return { type: 'set', items: listOf(content) };
     case '$frozenset':
-      return { type: 'frozenset', items: listOf(content) };
+      return { type: containers[tag], items: listOf(content) };
     default:
       return unreachable(tag);
   }
@@ -192,7 +192,7 @@ export function pythonRepr(value: PythonValue): string {
     case 'complex':
       return `(${floatRepr(parts.real)}${parts.imaginary < 0 ? '' : '+'}${floatRepr(parts.imaginary)}j)`;
     case 'str':
-      return stringRepr(parts.value);
+      return quoted(parts.value);
     case 'bytes':
       return bytesRepr(parts.base64);
     case 'bytearray':
@@ -200,30 +200,19 @@ export function pythonRepr(value: PythonValue): string {
     case 'dict':
       return `{${parts.pairs.map(([key, item]) => `${pythonRepr(key)}: ${pythonRepr(item)}`).join(', ')}}`;
     case 'list':
+      return `[${listed(parts.items)}]`;
     case 'tuple':
+      return `(${listed(parts.items)}${parts.items.length === 1 ? ',' : ''})`;
     case 'set':
+      return parts.items.length === 0 ? 'set()' : `{${listed(parts.items)}}`;
     case 'frozenset':
-      return containerRepr(parts.type, parts.items.map(pythonRepr));
+      return parts.items.length === 0 ? 'frozenset()' : `frozenset({${listed(parts.items)}})`;
     default:
       return unreachable(parts);
   }
 }
 
-function containerRepr(type: 'list' | 'tuple' | 'set' | 'frozenset', items: string[]): string {
-  const inside = items.join(', ');
-  switch (type) {
-    case 'list':
-      return `[${inside}]`;
-    case 'tuple':
-      return items.length === 1 ? `(${inside},)` : `(${inside})`;
-    case 'set':
-      return items.length === 0 ? 'set()' : `{${inside}}`;
-    case 'frozenset':
-      return items.length === 0 ? 'frozenset()' : `frozenset({${inside}})`;
-    default:
-      return unreachable(type);
-  }
-}
+const listed = (items: readonly PythonValue[]): string => items.map(pythonRepr).join(', ');
 
 function floatRepr(value: number): string {
   if (Number.isNaN(value)) return 'nan';
@@ -244,13 +233,15 @@ const named: Readonly<Record<string, string>> = {
   '\\': '\\\\',
 };
 
+const codeOf = (character: string): string =>
+  `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
+
 function escaped(text: string, quote: string): string {
   // oxlint-disable-next-line no-control-regex -- Python shows control characters by their code.
   return text.replaceAll(/[\u0000-\u001f\u007f\\'"]/g, (character) => {
     if (character === quote) return `\\${quote}`;
     if (character === "'" || character === '"') return character;
-    const code = character.charCodeAt(0).toString(16).padStart(2, '0');
-    return named[character] ?? `\\x${code}`;
+    return named[character] ?? codeOf(character);
   });
 }
 
@@ -259,13 +250,7 @@ function quoted(text: string): string {
   return `${quote}${escaped(text, quote)}${quote}`;
 }
 
-const stringRepr = quoted;
-
 function bytesRepr(base64: string): string {
   const text = Buffer.from(base64, 'base64').toString('latin1');
-  const shown = quoted(text).replaceAll(
-    /[\u0080-\u00ff]/g,
-    (character) => `\\x${character.charCodeAt(0).toString(16)}`,
-  );
-  return `b${shown}`;
+  return `b${quoted(text).replaceAll(/[\u0080-\u00ff]/g, codeOf)}`;
 }

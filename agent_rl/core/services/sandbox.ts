@@ -30,16 +30,20 @@ export interface SandboxLimits {
 /** Contents in base64, by path relative to the program's working folder; no path is a file and a folder at once. */
 export type SandboxFiles = Readonly<Record<string, string>>;
 
-export interface RunRequest {
+/** What any request may say. */
+export interface RequestOptions {
   /** Who asks. Those who wait take turns. */
   readonly owner?: string;
+  readonly limits?: SandboxLimits;
+  /** Seeds the sandbox's entropy, so that a rollout can be repeated. Whole, between -2^53 and 2^53. */
+  readonly seed?: number;
+}
+
+export interface RunRequest extends RequestOptions {
   readonly code: string;
   readonly stdin?: string;
   /** Put into the working folder before the program starts. */
   readonly files?: SandboxFiles;
-  readonly limits?: SandboxLimits;
-  /** Seeds the sandbox's entropy, so that a rollout can be repeated. Whole, between -2^53 and 2^53. */
-  readonly seed?: number;
 }
 
 export interface RunResult {
@@ -65,16 +69,12 @@ export interface RunResult {
   readonly message?: string;
 }
 
-export interface CallsRequest {
-  /** Who asks. Those who wait take turns. */
-  readonly owner?: string;
+export interface CallsRequest extends RequestOptions {
   readonly code: string;
   /** Name of the function to call, or `Class.method` of a fresh instance for each call. */
   readonly entry: string;
   /** Arguments of each call, type-tagged (see `core/python-value.ts`); each nested 100 deep at most. */
   readonly args: readonly (readonly unknown[])[];
-  readonly limits?: SandboxLimits;
-  readonly seed?: number;
 }
 
 /** What one call returned: a type-tagged plain value, or why there is none. */
@@ -106,13 +106,9 @@ export interface AssertTests {
   readonly classes?: readonly string[];
 }
 
-export interface JudgeRequest {
-  /** Who asks. Those who wait take turns. */
-  readonly owner?: string;
+export interface JudgeRequest extends RequestOptions {
   readonly code: string;
   readonly tests: AssertTests;
-  readonly limits?: SandboxLimits;
-  readonly seed?: number;
 }
 
 /** What became of one statement. */
@@ -128,11 +124,7 @@ export interface JudgeResult extends RunResult {
   readonly verdicts: readonly AssertVerdict[];
 }
 
-export interface SessionRequest {
-  /** Who asks. Those who wait take turns. */
-  readonly owner?: string;
-  readonly limits?: SandboxLimits;
-  readonly seed?: number;
+export interface SessionRequest extends RequestOptions {
   /** Seconds that all programs of the session may run together, within the bounds of `wallS`. */
   readonly totalWallS?: number;
 }

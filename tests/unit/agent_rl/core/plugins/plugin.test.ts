@@ -78,7 +78,7 @@ describe('a tool is refused when it is registered', () => {
     [
       'with a field that is not known',
       { deadline: 3 },
-      'deadline: is not a known field of the spec; allowed: name, description, parameters, settings, deadlineS',
+      'deadline: is not a known field of the spec; allowed: name, description, settings, parameters, deadlineS',
     ],
   ])('%s', (_, fields, problem) => {
     const { code, message } = refusedTool(fields);
