@@ -15,8 +15,9 @@ const shipped = join(packageRoot(), 'configs');
 const names = readdirSync(shipped).filter((name) => name.endsWith('.yaml'));
 const folder = temporaryFolder();
 
+const plugins = builtinPlugins();
 /** What a run does before it starts: read the file, then check the plugins' own blocks. */
-const check = (file: string) => choosePlugins(loadConfig({ file }), builtinPlugins());
+const check = (file: string) => choosePlugins(loadConfig({ file }), plugins);
 
 interface Key {
   path: string;
