@@ -2,39 +2,57 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { stringify } from 'yaml';
 
 import { jobs } from '#agent_rl/jobs/jobs.ts';
 import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
-import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { readModelConfig } from '#model/config/model-config.ts';
+import type { ModelConfig } from '#model/config/architecture.ts';
+import { elementCount, parameterSpecs } from '#model/config/parameters.ts';
 import { SafetensorsFile } from '#model/weights/safetensors.ts';
 import { type Line, readJson, readLines } from '../support/acme-project.ts';
 import { startProgram } from '../support/built-program.ts';
+import { smallModelConfig, writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 import { saveTinyAdapter } from '../support/tiny-adapter.ts';
+import { tinyWeights } from '../support/tiny-models.ts';
 
 const folder = temporaryFolder();
-const smoke = join(packageRoot(), 'configs', 'code_exec_smoke.yaml');
-const starter = join(packageRoot(), 'model', 'starter');
+const base = join(folder, 'base');
+const config: ModelConfig = {
+  ...smallModelConfig,
+  layers: 2,
+  hiddenSize: 32,
+  intermediateSize: 64,
+};
 const lora = { rank: 4, targets: ['attention'] };
 
-/** Two tasks, four episodes each, twice. */
+/** Two tasks, four episodes each, twice; each word of an answer costs. */
+const runFile = join(folder, 'run.yaml');
 const settings = {
-  'run.outputDir': folder,
-  'run.previewTasks': 0,
-  'model.path': starter,
-  'model.lora': lora,
-  'dataset.dir': join(packageRoot(), 'dataset', 'code_tasks'),
-  'policy.maxTurnTokens': 96,
-  'train.learningRate': 5e-3,
-  'eval.before': false,
-  'eval.after': false,
-  'eval.maxTasks': 4,
-  'checkpoint.every': 1,
-  'sandbox.workers': 1,
+  run: { seed: 7, engineThreads: 1, outputDir: folder, previewTasks: 0 },
+  model: { path: base },
+  policy: { maxTurnTokens: 16, maxContextTokens: 512 },
+  environment: { type: 'search' },
+  tools: [{ type: 'search', mode: 'task' }],
+  rewards: [{ type: 'length', freeWords: 0 }],
+  dataset: { dir: join(folder, 'tasks') },
+  rollout: { tasksPerStep: 2, groupSize: 4, workers: 8, maxTurns: 2, maxEpisodeTokens: 512 },
+  train: { iterations: 2, learningRate: 2e-2, warmupSteps: 0 },
+  eval: { before: false, after: false },
+  checkpoint: { every: 1 },
 };
 type Settings = Readonly<Record<string, unknown>>;
+
+const task = (id: string): string =>
+  `${JSON.stringify({
+    task_id: id,
+    question: `Who built the tower of ${id}?`,
+    answer: 'Ina Kost',
+    aliases: [],
+    documents: [],
+    metadata: {},
+  })}\n`;
 
 const runOf = (name: string): string => join(folder, name);
 const stepOf = (name: string, step = 2): string =>
@@ -42,12 +60,12 @@ const stepOf = (name: string, step = 2): string =>
 const metricsOf = (name: string): Line[] => readLines(runOf(name), 'metrics.jsonl');
 
 /** Trains in this process; what is undefined among the settings is left out. */
-async function train(name: string, more: Settings = {}, resume?: string): Promise<Line> {
-  const all: Settings = { ...settings, 'run.name': name, ...more };
+async function train(name: string, more: Settings = {}): Promise<Line> {
+  const all: Settings = { 'run.name': name, 'model.lora': lora, ...more };
   const overrides = Object.fromEntries(
     Object.entries(all).filter(([, value]) => value !== undefined),
   );
-  return trainAgent({ config: smoke, overrides, ...(resume !== undefined && { resume }) });
+  return trainAgent({ config: runFile, overrides });
 }
 
 /** What `agent-rl eval` finds, apart from the model's name. */
@@ -59,7 +77,7 @@ async function evaluated(checkpoint: string, config = join(checkpoint, '../../co
   return found;
 }
 
-const prompt = 'Write a function f(a) that returns the sum of the numbers in a that are over 3.';
+const prompt = 'Who built the bridge?';
 /** What a model says when it always takes the likeliest token. */
 async function said(model: string): Promise<unknown> {
   const { results } = await jobs.generate({
@@ -114,7 +132,7 @@ async function largestDifference(a: string, b: string): Promise<number> {
   );
 }
 
-const textFiles = ['chat_template.jinja', 'tokenizer.json', 'tokenizer_config.json'];
+const textFiles = ['tokenizer.json', 'tokenizer_config.json'];
 const checkpointFiles = [
   'adapter_config.json',
   'adapter_model.safetensors',
@@ -127,6 +145,10 @@ const checkpointFiles = [
 const kl = { 'algorithm.kl': { kind: 'k3', weight: 0.05 } };
 let whole: Line;
 beforeAll(async () => {
+  await writeSmallModel(base, config);
+  writeBelow(folder, 'run.yaml', stringify(settings));
+  writeBelow(folder, 'tasks/train.jsonl', ['a', 'b', 'c'].map(task).join(''));
+  writeBelow(folder, 'tasks/eval.jsonl', ['d', 'e', 'f', 'g'].map(task).join(''));
   whole = await train('whole', kl);
 });
 
@@ -134,14 +156,15 @@ describe('a run that trains an adapter', () => {
   test('keeps the adapter, its optimiser and the tokenizer, and nothing of the model', () => {
     expect(readdirSync(stepOf('whole')).toSorted()).toEqual(checkpointFiles);
     expect(readJson(stepOf('whole'), 'adapter_config.json')).toMatchObject({
-      base_model_name_or_path: starter,
+      base_model_name_or_path: base,
       r: 4,
     });
-    // q and o are 192 wide on both sides, k and v 96 on one; 6 layers.
-    const adapter = 6 * 4 * (2 * (192 + 192) + 2 * (192 + 96));
+    // The model is 32 wide, q and o 32, k and v 16 on one side.
+    const adapter = 2 * 4 * (2 * (32 + 32) + 2 * (32 + 16));
+    const model = parameterSpecs(config).reduce((sum, { shape }) => sum + elementCount(shape), 0);
     expect(whole).toMatchObject({
       trainedParameters: adapter,
-      parameters: 2_632_704 + adapter,
+      parameters: model + adapter,
       interrupted: false,
     });
   });
@@ -158,10 +181,10 @@ describe('a run that trains an adapter', () => {
   });
 
   test('ends with the same weights when it is killed and goes on with one episode at a time', async () => {
-    const flags = Object.entries({ ...settings, ...kl, 'run.name': 'killed' }).flatMap(
+    const flags = Object.entries({ ...kl, 'model.lora': lora, 'run.name': 'killed' }).flatMap(
       ([path, value]) => ['--set', `${path}=${JSON.stringify(value)}`],
     );
-    const run = startProgram('agent-rl', ['train', '--config', smoke, ...flags], folder);
+    const run = startProgram('agent-rl', ['train', '--config', runFile, ...flags], folder);
     await run.wrote(/Checkpoint \(periodic\): .*step-1/);
     run.kill();
     expect((await run.ended).code).toBeNull();
@@ -196,7 +219,7 @@ describe('the checkpoint of an adapter', () => {
 
     const merged = join(folder, 'merged');
     await jobs.mergeLora({
-      baseModel: starter,
+      baseModel: base,
       loraModels: [stepOf('whole')],
       outputPath: merged,
       signal: new AbortController().signal,
@@ -208,7 +231,7 @@ describe('the checkpoint of an adapter', () => {
     expect(await evaluated(merged, join(runOf('whole'), 'config.yaml'))).toEqual(found);
     const words = await said(stepOf('whole'));
     expect(await said(merged)).toEqual(words);
-    expect(await said(starter)).not.toEqual(words);
+    expect(await said(base)).not.toEqual(words);
   });
 
   test('goes on learning in a run of its own, where no new adapter is asked for', async () => {
@@ -243,7 +266,7 @@ describe('the checkpoint of an adapter', () => {
       adapters: [stepOf('whole')],
     });
     expect(readJson(stepOf('over', 1), 'adapter_config.json')).toMatchObject({
-      base_model_name_or_path: starter,
+      base_model_name_or_path: base,
       r: 2,
     });
     expect(await evaluated(stepOf('over', 1))).toMatchObject({ tasks: 4, systemFailures: 0 });
@@ -252,9 +275,7 @@ describe('the checkpoint of an adapter', () => {
   test('counts once where its run names adapters too', async () => {
     // One that turns words into others: twice it would say others again.
     const loud = join(folder, 'loud');
-    const file = join(starter, 'config.json');
-    const config = readModelConfig(readJson(file), file);
-    await saveTinyAdapter(loud, config, { baseModel: starter });
+    await saveTinyAdapter(loud, config, { baseModel: base });
     await train('named', {
       'model.adapters': [loud],
       'model.lora': undefined,
@@ -263,12 +284,12 @@ describe('the checkpoint of an adapter', () => {
     });
     const words = await answered(stepOf('named', 1), 'named');
     expect(words).toEqual(await answered(loud, 'whole'));
-    expect(words).not.toEqual(await answered(starter, 'whole'));
+    expect(words).not.toEqual(await answered(base, 'whole'));
   });
 });
 
 test('an adapter over four-bit weights trains, goes on and is evaluated over four-bit weights', async () => {
-  const four = { 'model.quantize': '4bit', ...kl };
+  const four = { 'model.quantize': '4bit', 'model.quantizeBlockSize': 16, ...kl };
   await train('four', { ...four, 'train.maxIterations': 1 });
   expect(readdirSync(stepOf('four', 1)).toSorted()).toEqual(checkpointFiles);
   const ended = await trainAgent({
@@ -276,7 +297,7 @@ test('an adapter over four-bit weights trains, goes on and is evaluated over fou
     overrides: { 'train.maxIterations': 2 },
     resume: runOf('four'),
   });
-  expect(ended).toMatchObject({ iterations: 2, trainedParameters: 32_256 });
+  expect(ended).toMatchObject({ iterations: 2, trainedParameters: whole['trainedParameters'] });
   expect(ended['maxAbsLogProbGap']).toBeLessThan(1e-4);
   expect(ended['weightsSha256']).not.toBe(whole['weightsSha256']);
   const [first, second] = metricsOf('four').map((line) => line['train/kl']);
@@ -287,18 +308,24 @@ test('an adapter over four-bit weights trains, goes on and is evaluated over fou
 test('supervised training of an adapter lowers the loss and leaves the model alone', async () => {
   const messages = [
     { role: 'user', content: prompt },
-    { role: 'assistant', content: 'A sentence that the starter model would never say.' },
+    { role: 'assistant', content: 'A sentence that the model would never say.' },
   ];
   writeBelow(folder, 'conversations/train.jsonl', `${JSON.stringify({ messages })}\n`);
+  // Weights so large that what it says can be told apart.
+  const loud = join(folder, 'large-weights');
+  await writeSmallModel(loud, config, tinyWeights(config));
   const ended = await train('sft', {
+    'model.path': loud,
     'train.mode': 'sft',
-    'train.iterations': 8,
+    'train.iterations': 20,
+    'train.learningRate': 0.1,
+    'model.lora': { rank: 4, targets: ['all-linear'] },
     'train.batchSize': 1,
     'dataset.dir': join(folder, 'conversations'),
   });
-  expect(readdirSync(stepOf('sft', 8)).toSorted()).toEqual(checkpointFiles);
+  expect(readdirSync(stepOf('sft', 20)).toSorted()).toEqual(checkpointFiles);
   const losses = metricsOf('sft').map((line) => Number(line['train/loss']));
-  expect(losses).toHaveLength(8);
+  expect(losses).toHaveLength(20);
   expect(losses.at(-1)).toBeLessThan(0.8 * losses[0]!);
   expect(ended['loss']).toBe(losses.at(-1));
 });

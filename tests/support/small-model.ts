@@ -17,9 +17,12 @@ export const smallModelConfig: ModelConfig = {
 };
 
 /** A model folder with the tokenizer and template of MiniMind-3 and random weights; 0.4 MB. */
-export async function writeSmallModel(folder: string, config = smallModelConfig): Promise<void> {
+export async function writeSmallModel(
+  folder: string,
+  config = smallModelConfig,
+  parameters = initialParameters(config, new KeyedRng(1, 'small-model')),
+): Promise<void> {
   mkdirSync(folder, { recursive: true });
-  const parameters = initialParameters(config, new KeyedRng(1, 'small-model'));
   await saveModel(folder, { config, parameters, storedDtype: 'F32' });
   for (const name of ['tokenizer.json', 'tokenizer_config.json']) {
     cpSync(join(miniMind3Folder, name), join(folder, name));
