@@ -16,15 +16,18 @@ import { builtProgram, startProgram } from '../support/built-program.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const project = temporaryFolder();
-const iterations = 20;
+const iterations = 12;
 const canary = 'canary-0f2e4d6c';
 let printed = '';
 
 const folderOf = (name: string): string => join(project, 'runs', name);
+const sets = (settings: string): string[] =>
+  settings.split(' ').flatMap((setting) => ['--set', setting]);
 const args = (name: string, ...more: string[]): string[] => [
   'train',
-  ...`--config train.yaml --max-iterations ${iterations}`.split(' '),
-  ...`--set run.name=${name} --set eval.before=false --set eval.after=false`.split(' '),
+  ...['--config', 'train.yaml'],
+  ...sets(`run.name=${name} train.iterations=${iterations}`),
+  ...sets('train.schedule=cosine train.warmupSteps=2 eval.before=false eval.after=false'),
   ...more,
 ];
 const train = (name: string, ...more: string[]) =>
@@ -114,51 +117,42 @@ describe('a run that is interrupted', () => {
   });
 });
 
-test('a run that --max-iterations ends is the beginning of the longer one, and goes on to be it', () => {
-  const settings = 'train.schedule=cosine train.warmupSteps=2 eval.before=false eval.after=false'
-    .split(' ')
-    .flatMap((setting) => ['--set', setting]);
-  const length = ['--set', 'train.iterations=4'];
-  const start = (name: string, ...more: string[]) =>
-    builtProgram(
+describe('a run that --max-iterations ends', () => {
+  const resumed = (...more: string[]) =>
+    builtProgram('agent-rl', ['train', '--resume', ...more], project);
+  const evaluated = (): unknown[] =>
+    readLines(folderOf('begun'), 'trajectories', 'eval.jsonl').map(({ when }) => when);
+
+  test('says how to go on, and goes neither back nor on from one of its checkpoints', () => {
+    const evaluates = sets('eval.before=true eval.after=true');
+    const { stdout } = builtProgram(
       'agent-rl',
-      [
-        'train',
-        '--config',
-        'train.yaml',
-        ...length,
-        ...settings,
-        '--set',
-        `run.name=${name}`,
-        ...more,
-      ],
+      args('begun', ...evaluates, '--max-iterations', '2'),
       project,
     );
-  expect(start('longer').code).toBe(0);
-  const { stdout } = start('begun', '--max-iterations', '2');
-  const on = ['--resume', folderOf('begun'), '--max-iterations'];
-  expect(stdout).toContain(`Ended after 2 of 4 iterations. Continue with ${on.join(' ')} 4`);
-  const back = builtProgram('agent-rl', ['train', ...on, '1'], project);
-  expect([back.code, back.stderr]).toEqual([2, expect.stringContaining('has done 2 iterations')]);
-  const step = join(folderOf('begun'), 'checkpoints', 'step-2');
-  const pointed = builtProgram('agent-rl', ['train', '--resume', step], project);
-  expect([pointed.code, pointed.stderr]).toEqual([
-    2,
-    expect.stringContaining(`--resume ${folderOf('begun')}`),
-  ]);
-  expect(builtProgram('agent-rl', ['train', ...on, '4'], project).code).toBe(0);
-  expect(weights('begun')).toBe(weights('longer'));
-  expect(differing(episodes('begun'), episodes('longer'))).toEqual([]);
-}, 120_000);
+    const on = ['--resume', folderOf('begun'), '--max-iterations'];
+    expect(stdout).toContain(
+      `Ended after 2 of ${iterations} iterations. Continue with ${on.join(' ')} ${iterations}`,
+    );
+    const back = resumed(folderOf('begun'), '--max-iterations', '1');
+    expect([back.code, back.stderr]).toEqual([2, expect.stringContaining('has done 2 iterations')]);
+    const pointed = resumed(join(folderOf('begun'), 'checkpoints', 'step-2'));
+    expect([pointed.code, pointed.stderr]).toEqual([
+      2,
+      expect.stringContaining(`--resume ${folderOf('begun')}`),
+    ]);
+  });
 
-test('a finished run that is resumed is evaluated anew, and tells it once', () => {
-  const evaluated = (): unknown[] =>
-    readLines(folderOf('done'), 'trajectories', 'eval.jsonl').map(({ when }) => when);
-  const flags = '--config train.yaml --max-iterations 1 --set run.name=done'.split(' ');
-  expect(builtProgram('agent-rl', ['train', ...flags], project).code).toBe(0);
-  const first = evaluated();
-  expect(first.length).toBeGreaterThan(0);
-  const { code } = builtProgram('agent-rl', ['train', '--resume', folderOf('done')], project);
-  expect(code).toBe(0);
-  expect(evaluated()).toEqual(first);
+  test('is the beginning of the longer one, and goes on to be it', () => {
+    expect(resumed(folderOf('begun'), '--max-iterations', String(iterations)).code).toBe(0);
+    expect(weights('begun')).toBe(weights('whole'));
+    expect(differing(episodes('begun'), episodes('whole'))).toEqual([]);
+  });
+
+  test('is evaluated anew when it is resumed after its end, and tells it once', () => {
+    const first = evaluated();
+    expect(first.length).toBeGreaterThan(0);
+    expect(resumed(folderOf('begun')).code).toBe(0);
+    expect(evaluated()).toEqual(first);
+  });
 });
