@@ -4,15 +4,16 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { filesBelow, readJson } from '../support/acme-project.ts';
+import { filesBelow, readJson, readLines } from '../support/acme-project.ts';
 import { builtProgram } from '../support/built-program.ts';
 import { documentCommands, writePageFiles } from '../support/package/document-commands.ts';
-import { installedCommands } from '../support/package/installed-commands.ts';
+import { installedCommands, own } from '../support/package/installed-commands.ts';
 import {
   inShell,
   installProject,
   packPackage,
   type Packed,
+  runTogether,
 } from '../support/package/installed-project.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -58,9 +59,30 @@ describe('A project that installed it', () => {
     expect(code).toBe(0);
   });
 
-  test.each(documentCommands)('runs what a page shows: $title', ({ command }) => {
-    const { code, stderr } = inShell(command, join(project, 'pages'));
-    expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+  test('its new project holds its libraries to their types, and has made and trained what it says', () => {
+    const made = join(project, own);
+    expect(readJson(made, 'tsconfig.json')).not.toHaveProperty('compilerOptions.skipLibCheck');
+    expect(readJson(made, 'package.json')).toMatchObject({
+      scripts: {
+        tasks: 'npm run build && node build/data/make-tasks.js',
+        demonstrations: 'npm run build && node build/data/make-demonstrations.js',
+      },
+    });
+    const lines = (name: string) => readLines(made, 'tasks', `${name}.jsonl`).length;
+    expect(['train', 'eval', 'demonstrations'].map(lines)).toEqual([480, 210, 2400]);
+    const run = join(made, 'runs', 'grpo-seed1');
+    expect(readJson(run, 'summary.json')).toMatchObject({
+      iterations: 1,
+      eval: { after: { n: 3, groups: { 'unseen-pair': { n: 1 } } } },
+    });
+    expect(readLines(run, 'trajectories', 'train.jsonl')).toHaveLength(4);
+  });
+
+  test('runs what the pages show', () => {
+    expect(documentCommands).toHaveLength(13);
+    expect(runTogether(documentCommands, join(project, 'pages'))).toEqual(
+      documentCommands.map((command) => ({ command, code: 0, stderr: '' })),
+    );
   });
 
   test('has the sandbox that a checkout has on this machine', () => {

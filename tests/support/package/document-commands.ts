@@ -1,12 +1,6 @@
 import { codeBlocks, fileNameOf, readDocument, shellCommands, userPages } from '../markdown.ts';
 import { writeBelow } from '../temporary-folder.ts';
 
-/** A command of a page, to be run in a project that installed the package. */
-interface DocumentCommand {
-  title: string;
-  command: string;
-}
-
 /** Pages whose commands are run, and which of them: quick ones that need no network and no earlier run. */
 const chosen: Readonly<Record<string, RegExp>> = {
   'docs/getting-started.md': /--dry-run$/,
@@ -18,11 +12,12 @@ const chosen: Readonly<Record<string, RegExp>> = {
   'docs/tutorials/search-agent.md': /--dry-run$|verify-dataset/,
 };
 
-export const documentCommands: readonly DocumentCommand[] = Object.entries(chosen).flatMap(
+/** Commands of the pages, to be run in a project that installed the package. */
+export const documentCommands: readonly string[] = Object.entries(chosen).flatMap(
   ([page, pattern]) =>
-    shellCommands(readDocument(page))
-      .filter((command) => command.startsWith('npx ') && pattern.test(command))
-      .map((command) => ({ title: `${page}: ${command}`, command })),
+    shellCommands(readDocument(page)).filter(
+      (command) => command.startsWith('npx agent-rl ') && pattern.test(command),
+    ),
 );
 
 const firstLines = (page: string): string =>
@@ -41,6 +36,11 @@ export function writePageFiles(folder: string): void {
   writeBelow(folder, 'guess_tasks/eval.jsonl', guess.replace('g1', 'g2').replace('20', '30'));
   const double = firstLines('docs/guides/datasets.md');
   const triple = double.replace('double-1', 'triple-1').replace('its double', 'twice it');
+  // Verifying takes seconds for every hundred tasks.
+  for (const split of ['train', 'eval']) {
+    const tasks = readDocument(`dataset/search_tasks/${split}.jsonl`).split('\n').slice(0, 24);
+    writeBelow(folder, `dataset/search_tasks/${split}.jsonl`, tasks.join('\n'));
+  }
   writeBelow(folder, 'my_tasks/train.jsonl', double);
   writeBelow(folder, 'my_tasks/eval.jsonl', triple);
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { Ended } from '../built-program.ts';
+import { writeBelow } from '../temporary-folder.ts';
 import { derivedLock, type Locked, type PackageLock } from './derived-lock.ts';
 
 export interface Packed {
@@ -36,6 +37,55 @@ export function inShell(command: string, cwd: string): Ended {
   });
   return { code: status, stdout, stderr };
 }
+
+/** What one of several commands wrote on stderr, when it failed, and its exit code. */
+interface TogetherEnded {
+  command: string;
+  code: number;
+  stderr: string;
+}
+
+/**
+ * Runs command lines `npx agent-rl …` one after the other in one process of the installed package: starting each by
+ * itself takes longer than most of them. None may have quotes.
+ */
+export function runTogether(commands: readonly string[], cwd: string): TogetherEnded[] {
+  const program = writeBelow(cwd, 'run-together.mjs', together);
+  const lines = commands.map((command) => command.replace(/^npx agent-rl /, '').split(/ +/));
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, JSON.stringify(lines)], {
+    cwd,
+    encoding: 'utf8',
+    timeout: 300_000,
+    env: environment(),
+  });
+  if (status !== 0) throw new Error(`The commands did not all end:\n${stdout}${stderr}`);
+  const ended = JSON.parse(stdout) as Omit<TogetherEnded, 'command'>[];
+  return ended.map(({ code, stderr: wrote }, index) => ({
+    command: commands[index]!,
+    code,
+    stderr: wrote,
+  }));
+}
+
+const together = `import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+const root = createRequire(import.meta.url).resolve('agent_rl/package.json');
+const load = (path) => import(new URL(path, pathToFileURL(root)));
+const { main } = await load('dist/agent_rl/cli/main.js');
+const { jobs } = await load('dist/agent_rl/jobs/jobs.js');
+const ended = [];
+for (const args of JSON.parse(process.argv[2])) {
+  let stderr = '';
+  const io = {
+    stdout: { write() {} },
+    stderr: { write: (text) => (stderr += text) },
+    signal: new AbortController().signal,
+  };
+  const code = await main(args, { jobs, io, programName: 'agent-rl' });
+  ended.push({ code, stderr: code === 0 ? '' : stderr });
+}
+process.stdout.write(JSON.stringify(ended));
+`;
 
 /** What `npm publish` would send. `npm test` builds it first. */
 export function packPackage(folder: string): Packed {
@@ -91,7 +141,7 @@ export function installProject(folder: string, { tarball }: Packed, tools: strin
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), JSON.stringify(project, undefined, 2));
   writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock, undefined, 2));
-  const { code, stderr } = inShell('npm ci --ignore-scripts', folder);
+  const { code, stderr } = inShell('npm ci --ignore-scripts --no-audit --no-fund', folder);
   if (code !== 0) throw new Error(installFailed(stderr));
 }
 
