@@ -19,7 +19,7 @@ import { tinyWeights } from '../support/tiny-models.ts';
 
 const folder = temporaryFolder();
 const base = join(folder, 'base');
-const config: ModelConfig = {
+const small: ModelConfig = {
   ...smallModelConfig,
   layers: 2,
   hiddenSize: 32,
@@ -145,7 +145,7 @@ const checkpointFiles = [
 const kl = { 'algorithm.kl': { kind: 'k3', weight: 0.05 } };
 let whole: Line;
 beforeAll(async () => {
-  await writeSmallModel(base, config);
+  await writeSmallModel(base, small);
   writeBelow(folder, 'run.yaml', stringify(settings));
   writeBelow(folder, 'tasks/train.jsonl', ['a', 'b', 'c'].map(task).join(''));
   writeBelow(folder, 'tasks/eval.jsonl', ['d', 'e', 'f', 'g'].map(task).join(''));
@@ -161,7 +161,7 @@ describe('a run that trains an adapter', () => {
     });
     // The model is 32 wide, q and o 32, k and v 16 on one side.
     const adapter = 2 * 4 * (2 * (32 + 32) + 2 * (32 + 16));
-    const model = parameterSpecs(config).reduce((sum, { shape }) => sum + elementCount(shape), 0);
+    const model = parameterSpecs(small).reduce((sum, { shape }) => sum + elementCount(shape), 0);
     expect(whole).toMatchObject({
       trainedParameters: adapter,
       parameters: model + adapter,
@@ -275,7 +275,7 @@ describe('the checkpoint of an adapter', () => {
   test('counts once where its run names adapters too', async () => {
     // One that turns words into others: twice it would say others again.
     const loud = join(folder, 'loud');
-    await saveTinyAdapter(loud, config, { baseModel: base });
+    await saveTinyAdapter(loud, small, { baseModel: base });
     await train('named', {
       'model.adapters': [loud],
       'model.lora': undefined,
@@ -313,7 +313,7 @@ test('supervised training of an adapter lowers the loss and leaves the model alo
   writeBelow(folder, 'conversations/train.jsonl', `${JSON.stringify({ messages })}\n`);
   // Weights so large that what it says can be told apart.
   const loud = join(folder, 'large-weights');
-  await writeSmallModel(loud, config, tinyWeights(config));
+  await writeSmallModel(loud, small, tinyWeights(small));
   const ended = await train('sft', {
     'model.path': loud,
     'train.mode': 'sft',

@@ -16,6 +16,8 @@ const settings = [
   'policy.maxContextTokens=512',
   'rollout.maxEpisodeTokens=512',
   'train.warmupSteps=0',
+  // As many as one episode may have: before a run, its speed is measured on them.
+  'algorithm.microBatchTokens=512',
   'eval.before=false',
   'eval.after=false',
 ];

@@ -50,7 +50,8 @@ beforeAll(async () => {
 describe('two iterations with a small model', () => {
   beforeAll(() => {
     const sets = 'run.name=medquad train.iterations=2 train.warmupSteps=0 rollout.tasksPerStep=3';
-    const smaller = 'rollout.groupSize=4 policy.maxTurnTokens=16 eval.maxTasks=2';
+    const smaller =
+      'rollout.groupSize=4 policy.maxTurnTokens=16 eval.maxTasks=2 algorithm.microBatchTokens=1024';
     const settings = `${sets} ${smaller}`.split(' ').flatMap((set) => ['--set', set]);
     program('train', '--config', config, '--model', 'model', ...settings);
   }, 240_000);

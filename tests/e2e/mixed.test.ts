@@ -20,6 +20,7 @@ function train(name: string, ...more: string[]): void {
     `rollout.tasksPerStep=${sizes.tasksPerStep}`,
     `rollout.groupSize=${sizes.groupSize}`,
     `eval.maxTasks=${sizes.evalTasks}`,
+    'algorithm.microBatchTokens=1024',
     'sandbox.wallS=20',
     ...more,
   ];

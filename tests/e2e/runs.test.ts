@@ -25,7 +25,8 @@ const sets = (settings: string): string[] =>
   settings.split(' ').flatMap((setting) => ['--set', setting]);
 const args = (name: string, ...more: string[]): string[] => [
   'train',
-  ...['--config', 'train.yaml'],
+  '--config',
+  'train.yaml',
   ...sets(`run.name=${name} train.iterations=${iterations}`),
   ...sets('train.schedule=cosine train.warmupSteps=2 eval.before=false eval.after=false'),
   ...more,
