@@ -24,6 +24,7 @@ const copied = [
   'dist',
   'docs',
   'model',
+  'scripts',
   'templates',
   'tests',
   'jest.config.js',
