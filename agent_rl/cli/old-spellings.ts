@@ -1,15 +1,10 @@
 import type { Command } from './command.ts';
-
-/** The part of a command line that holds flags: what follows `--` is words alone. */
-const flagsEnd = (args: string[]): number => {
-  const end = args.indexOf('--');
-  return end < 0 ? args.length : end;
-};
+import { beforeWords } from './flags/flag.ts';
 
 /** Places of the words that are neither flags nor their values. */
 function placesOfWords(args: string[], { options }: Command): number[] {
   const places: number[] = [];
-  const end = flagsEnd(args);
+  const end = beforeWords(args).length;
   for (let at = 0; at < end; at++) {
     const arg = args[at] ?? '';
     const name = /^--([^=]+)$/.exec(arg)?.[1];
@@ -31,7 +26,7 @@ export function inTodaysSpelling(
   command: Command,
   { program, warn }: { program: string; warn: (text: string) => void },
 ): string[] {
-  const end = flagsEnd(args);
+  const end = beforeWords(args).length;
   const named = args.map((arg, at) => {
     const [, old = '', rest = ''] = /^--([^=]+)(=.*)?$/s.exec(arg) ?? [];
     const today = at < end ? command.renamed?.[old] : undefined;

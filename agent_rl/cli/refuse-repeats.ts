@@ -1,13 +1,12 @@
 import type { Options } from 'yargs';
 
 import { AgentRlError } from '../core/errors.ts';
+import { beforeWords } from './flags/flag.ts';
 
 /** Each time a switch was given. */
 function switches(name: string, args: readonly string[]): readonly string[] {
-  const end = args.indexOf('--');
-  const before = end < 0 ? args : args.slice(0, end);
   const forms = new Set([`--${name}`, `--no-${name}`]);
-  return before.filter((arg) => forms.has(arg) || arg.startsWith(`--${name}=`));
+  return beforeWords(args).filter((arg) => forms.has(arg) || arg.startsWith(`--${name}=`));
 }
 
 /**

@@ -1,5 +1,6 @@
 import { nearestName } from '../config/checks/nearest-name.ts';
 import type { Command } from './command.ts';
+import { beforeWords } from './flags/flag.ts';
 
 const plain = (name: string): string => name.toLowerCase().replaceAll('-', '');
 
@@ -27,8 +28,7 @@ async function explain(name: string, args: string[], command: Command): Promise<
 
 /** Names of flags on a command line that a command does not have. */
 export function unknownFlags(args: string[], { options }: Command): string[] {
-  const end = args.indexOf('--');
-  const names = (end < 0 ? args : args.slice(0, end)).flatMap((arg) => {
+  const names = beforeWords(args).flatMap((arg) => {
     const name = /^--(?:no-)?([^=]+)/.exec(arg)?.[1];
     return name === undefined ? [] : [name];
   });

@@ -18,7 +18,6 @@ import { LANGUAGE_MODEL } from '../../model/text/language-model.ts';
 import { episodeMaker, make } from './episode-maker.ts';
 import { openEngine, playing } from './open-engine.ts';
 import { openRunSandbox } from './open-run-sandbox.ts';
-import type { ChosenPlugins } from './plugins/choose-plugins.ts';
 import { runContainer } from './plugins/container.ts';
 import { pluginHooks } from './plugins/plugin-loader.ts';
 import { needsSandbox } from './plugins/plugin-needs.ts';
@@ -77,8 +76,21 @@ async function openParts(
 ): Promise<Agent> {
   const { config, chosen, model, format, isolated } = run;
   // First: what is wrong with a tool's settings shows before anything slow is started.
-  const toolsShared = await openTools(chosen, opened);
-  const rewardsShared = await openRewards(run, opened);
+  const { env: environment } = process;
+  const toolsShared = await openShared(
+    chosen.tools.map(({ entry: { spec }, settings }) => [
+      spec.name,
+      async () => spec.open?.(settings, { environment }),
+    ]),
+    opened,
+  );
+  const rewardsShared = await openShared(
+    chosen.rewards.map(({ name, entry: { spec }, settings }) => [
+      name,
+      async () => spec.open?.(settings, { environment, tasks: run.tasks.rewarded }),
+    ]),
+    opened,
+  );
   const sandbox = needsSandbox(chosen)
     ? opened.add(await openRunSandbox(config, signal))
     : undefined;
@@ -116,28 +128,14 @@ async function openParts(
   };
 }
 
-/** What the instances of each tool share, by the tool's name. */
-async function openTools(
-  { tools }: ChosenPlugins,
+/** What the instances of each tool or reward share, by its name in the run. Opened one after another. */
+async function openShared<Shared extends ToolShared>(
+  openings: readonly (readonly [name: string, open: () => Promise<Shared | undefined>])[],
   opened: Cleanup,
-): Promise<ReadonlyMap<string, ToolShared>> {
-  const shared = new Map<string, ToolShared>();
-  for (const { entry, settings } of tools) {
-    const one = await entry.spec.open?.(settings, { environment: process.env });
-    if (one !== undefined) shared.set(entry.spec.name, opened.add(one));
-  }
-  return shared;
-}
-
-/** What the instances of each reward share, by the reward's name. */
-async function openRewards(
-  { chosen: { rewards }, tasks }: ResolvedRun,
-  opened: Cleanup,
-): Promise<ReadonlyMap<string, RewardShared>> {
-  const shared = new Map<string, RewardShared>();
-  const known = { environment: process.env, tasks: tasks.rewarded };
-  for (const { name, entry, settings } of rewards) {
-    const one = await entry.spec.open?.(settings, known);
+): Promise<ReadonlyMap<string, Shared>> {
+  const shared = new Map<string, Shared>();
+  for (const [name, open] of openings) {
+    const one = await open();
     if (one !== undefined) shared.set(name, opened.add(one));
   }
   return shared;

@@ -155,3 +155,9 @@ export function numberIn(range: NumberRange, given: unknown, name: string): numb
 export const count = { from: 1, whole: true };
 /** A seed, or a size that may be 0. */
 export const countOrZero = { from: 0, whole: true };
+
+/** The part of a command line that holds flags: what follows `--` is words alone. */
+export const beforeWords = (args: readonly string[]): readonly string[] => {
+  const end = args.indexOf('--');
+  return end < 0 ? args : args.slice(0, end);
+};

@@ -34,6 +34,10 @@ export function injectionsOf(plugin: unknown): readonly Injection[] {
   );
 }
 
+/** Whether a plugin asks for what a token stands for. */
+export const asksFor = (plugin: unknown, wanted: symbol): boolean =>
+  injectionsOf(plugin).some(({ token }) => token === wanted);
+
 const tokenOf = ({ value }: Asked): unknown =>
   LazyServiceIdentifier.is(value) ? value.unwrap() : value;
 

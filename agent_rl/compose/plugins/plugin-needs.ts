@@ -3,17 +3,15 @@ import { SANDBOX } from '../../core/services/sandbox.ts';
 import { TOOL_CALL_FORMAT } from '../../core/plugins/tool-call-format.ts';
 import { SETTINGS, type ToolSpec } from '../../core/plugins/tool.ts';
 import type { Chosen, ChosenPlugins } from './choose-plugins.ts';
-import { injectionsOf } from './injections.ts';
+import { asksFor, injectionsOf } from './injections.ts';
 
 /** A sandbox is started only for what asks for one. */
 export const needsSandbox = ({ environment, policy, tools, rewards }: ChosenPlugins): boolean =>
-  [environment, policy, ...tools, ...rewards].some(({ entry }) =>
-    injectionsOf(entry.plugin).some(({ token }) => token === SANDBOX),
-  );
+  [environment, policy, ...tools, ...rewards].some(({ entry }) => asksFor(entry.plugin, SANDBOX));
 
 /** A tool-call format is opened only for a policy that asks for one. */
 export const asksForFormat = ({ policy }: Pick<ChosenPlugins, 'policy'>): boolean =>
-  injectionsOf(policy.entry.plugin).some(({ token }) => token === TOOL_CALL_FORMAT);
+  asksFor(policy.entry.plugin, TOOL_CALL_FORMAT);
 
 /**
  * Settings of the isolated tools by name, for their threads.

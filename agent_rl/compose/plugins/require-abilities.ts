@@ -3,7 +3,7 @@ import { SANDBOX, type Sandbox } from '../../core/services/sandbox.ts';
 import type { Task } from '../../core/tasks/task.ts';
 import type { ToolSpec } from '../../core/plugins/tool.ts';
 import type { Chosen } from './choose-plugins.ts';
-import { injectionsOf } from './injections.ts';
+import { asksFor } from './injections.ts';
 
 interface Wants {
   tasks: readonly Task[];
@@ -44,5 +44,5 @@ function judgedByStatements(task: Task): boolean {
 
 function keepsVariables({ entry, settings }: Chosen<ToolSpec>): boolean {
   const { session } = (settings ?? {}) as { session?: unknown };
-  return session === true && injectionsOf(entry.plugin).some(({ token }) => token === SANDBOX);
+  return session === true && asksFor(entry.plugin, SANDBOX);
 }

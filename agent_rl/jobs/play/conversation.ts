@@ -57,41 +57,24 @@ function endText({ outcome, problem, messages }: Trajectory, maxTokens: number):
 
 /** What the person does next: says something, or ends this conversation or all of them. */
 class Person {
-  #ended: 'conversation' | 'chat' | undefined;
-  #lines = 0;
+  /** What the person has ended since the last message. */
+  ended: 'conversation' | 'chat' | undefined;
+  /** Nothing was typed, not even a command. */
+  isSilent = true;
 
   constructor(private readonly options: Pick<ConversationOptions, 'ask' | 'print'>) {}
 
-  /** The input was over before anything was typed. */
-  get saidNothing(): boolean {
-    return this.#lines === 0;
-  }
-
-  get left(): boolean {
-    return this.#ended === 'chat';
-  }
-
-  /** Whether the person ended the conversation, or the chat. */
-  get ended(): boolean {
-    return this.#ended !== undefined;
-  }
-
-  /** The next thing said; `undefined` when the conversation is over. */
+  /** The next message; `undefined` when the conversation is over. */
   async next(): Promise<string | undefined> {
-    this.#ended = undefined;
+    this.ended = undefined;
     for (;;) {
       const line = (await this.options.ask())?.trim();
-      if (line !== undefined) this.#lines += 1;
-      if (line === undefined || line === '/exit' || line === '/quit') {
-        this.#ended = 'chat';
-        return undefined;
-      }
-      if (line === '/reset') {
-        this.#ended = 'conversation';
-        return undefined;
-      }
-      if (line === '/help') this.options.print(help);
+      if (line !== undefined) this.isSilent = false;
+      if (line === undefined || line === '/exit' || line === '/quit') this.ended = 'chat';
+      else if (line === '/reset') this.ended = 'conversation';
+      else if (line === '/help') this.options.print(help);
       else if (line !== '') return line;
+      if (this.ended !== undefined) return undefined;
     }
   }
 }
@@ -115,27 +98,25 @@ export async function converse(options: ConversationOptions): Promise<Trajectory
   const { make, request, print, signal, maxTokens } = options;
   const person = new Person(options);
   const held: Trajectory[] = [];
-  while (!person.left && !signal.aborted) {
+  while (person.ended !== 'chat' && !signal.aborted) {
     const prompt = await person.next();
-    if (prompt === undefined) {
-      if (!person.left) print('A new conversation.');
-      continue;
+    if (prompt !== undefined) {
+      const chat = {
+        prompt,
+        reply: () => person.next(),
+        onTurn: (turn: Turn) => print(turnText(turn)),
+        limits: limitsOf(maxTokens),
+      };
+      const task = { taskId: 'chat', prompt, metadata: {} };
+      const asked = { ...request, task, sample: held.length };
+      const trajectory = await runEpisode(chatTask(make, chat), asked, signal);
+      throwIfFailed(signal);
+      held.push(trajectory);
+      if (person.ended === undefined && !signal.aborted) print(endText(trajectory, maxTokens));
     }
-    const chat = {
-      prompt,
-      reply: () => person.next(),
-      onTurn: (turn: Turn) => print(turnText(turn)),
-      limits: limitsOf(maxTokens),
-    };
-    const sample = held.length;
-    const task = { taskId: 'chat', prompt, metadata: {} };
-    const trajectory = await runEpisode(chatTask(make, chat), { ...request, task, sample }, signal);
-    throwIfFailed(signal);
-    held.push(trajectory);
-    if (!person.ended && !signal.aborted) print(endText(trajectory, maxTokens));
-    else if (!person.left && !signal.aborted) print('A new conversation.');
+    if (person.ended === 'conversation' && !signal.aborted) print('A new conversation.');
   }
-  if (held.length === 0 && person.saidNothing && !signal.aborted) {
+  if (person.isSilent && !signal.aborted) {
     throw new AgentRlError(
       'CONFIG_INVALID',
       'Nothing was said: the standard input is empty. Start agent-rl chat in a terminal, give what to say on the standard input, one message a line, or give one message with --prompt.',

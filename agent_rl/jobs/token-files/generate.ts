@@ -24,6 +24,7 @@ import {
   type RunningModel,
 } from '../models/using-model.ts';
 import type { JobResult } from '../job.ts';
+import { noGenerator } from '../no-generator.ts';
 import { continuationLine } from './continuation-line.ts';
 import { continueRows, type Continuation } from './continue-rows.ts';
 import { refuseExisting, writingFresh } from './fresh-lines.ts';
@@ -82,7 +83,7 @@ export async function generate(options: GenerateOptions): Promise<JobResult> {
     for (const one of results) print(visibleControls(one.text ?? JSON.stringify(one)));
     return { ...result, results };
   }
-  const result = await writingFresh(output, (lines) => run((line) => lines.write(line)));
+  const result = await writingFresh(output, run);
   print(`${result.samples} samples of ${result.tokens} tokens, ${usageText(result)}: ${output}`);
   return { output, ...result };
 }
@@ -93,7 +94,8 @@ async function plan(options: GenerateOptions): Promise<Planned> {
   const found = await findModel(options);
   if (output !== undefined) refuseExisting(output);
   const texts = await openModelTexts(await textFolder(found.folder));
-  const policy = policyOf(texts, { options, generator: notYet });
+  const generator = noGenerator('The weights are not loaded.');
+  const policy = policyOf(texts, { options, generator });
   const readRow = readGenerationRow({
     model: found.config,
     tools: options.tools === undefined ? [] : readToolFile(options.tools),
@@ -158,13 +160,6 @@ async function continueAll(
   const { device } = engine;
   return { ...namesOf(found), device, lines, samples, tokens, ...usage };
 }
-
-/** Stands for the generator while prompts are only read. */
-const notYet: Generator = {
-  maxContextTokens: 0,
-  generate: () => Promise.reject(new Error('The weights are not loaded.')),
-  release: () => undefined,
-};
 
 const policyOf = (
   { conversations }: ModelTexts,

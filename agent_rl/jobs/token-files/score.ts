@@ -4,7 +4,7 @@ import { withProgress } from '../../telemetry/index.ts';
 import { findModel, namesOf, usingModel, type RunningModel } from '../models/using-model.ts';
 import type { JobResult } from '../job.ts';
 import { float32Numbers } from './float32-numbers.ts';
-import { refuseExisting, writingFresh, type FreshLines } from './fresh-lines.ts';
+import { refuseExisting, writingFresh } from './fresh-lines.ts';
 import { InputRows, type InputRow } from './input-rows.ts';
 import { throwIfInterrupted, usageSince, usageText } from './job-usage.ts';
 import { readScoreRow, windowsOf, type ScoreRow } from './score-rows.ts';
@@ -36,33 +36,33 @@ export async function score(options: ScoreOptions): Promise<JobResult> {
     total.lines += 1;
     total.tokens += ids.length;
   });
-  return writingFresh(options.output, (output) =>
+  return writingFresh(options.output, (write) =>
     usingModel(found, { ...options, memorySettings: '--batch-tokens' }, async (model) => {
       const started = performance.now();
       await withProgress({ label: 'score', total: total.lines }, (bar) =>
-        scoreRows(rows, { model, output, options, onLines: (done) => bar.update(done) }),
+        scoreRows(rows, { model, write, options, onLines: (done) => bar.update(done) }),
       );
       const usage = usageSince(started, total.tokens);
-      const { file } = output;
+      const { output } = options;
       options.print(
-        `${total.lines} lines of ${total.tokens} tokens scored, ${usageText(usage)}: ${file}`,
+        `${total.lines} lines of ${total.tokens} tokens scored, ${usageText(usage)}: ${output}`,
       );
       const { device } = model.engine;
-      return { output: file, ...namesOf(found), device, ...total, ...usage };
+      return { output, ...namesOf(found), device, ...total, ...usage };
     }),
   );
 }
 
 interface Scoring {
   model: RunningModel;
-  output: FreshLines;
+  write: (line: object) => void;
   options: Pick<ScoreOptions, 'input' | 'batchTokens' | 'signal'>;
   onLines: (done: number) => void;
 }
 
 async function scoreRows(
   rows: AsyncIterable<InputRow<ScoreRow>>,
-  { model: { engine, config, parameters }, output, options, onLines }: Scoring,
+  { model: { engine, config, parameters }, write, options, onLines }: Scoring,
 ): Promise<void> {
   const { input, batchTokens, signal } = options;
   // Of the learner only the forward pass: it is the one that training compares with what was sampled.
@@ -83,7 +83,7 @@ async function scoreRows(
       for (const [i, { line, row }] of window.entries()) {
         const given = float32Numbers((logProbs[i] as Float32Array).subarray(1), `${input}:${line}`);
         const id = row.id === undefined ? {} : { id: row.id };
-        output.write({ ...id, logprobs: [null, ...given] });
+        write({ ...id, logprobs: [null, ...given] });
       }
       onLines((done += window.length));
     }

@@ -7,7 +7,7 @@ import type { Training } from './training.ts';
 
 /** Writes the summary of a run that has ended and shows the table. @returns what `summary.json` holds */
 export async function conclude(training: Training, result: TrainingResult): Promise<JobResult> {
-  const { run, context, agent, record } = training;
+  const { run, context, agent, record } = training.parts;
   const { folder, saved } = record;
   await training.endMeasuring();
   const summary = summaryOf(result, {

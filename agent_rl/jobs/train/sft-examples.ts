@@ -5,6 +5,7 @@ import type { Transcript } from '../../core/transcript.ts';
 import { LanguageModelPolicy } from '../../policies/language-model-policy.ts';
 import { readConversations } from '../../../dataset/demonstrations/conversations.ts';
 import { splitFiles } from '../../../dataset/tasks/task-files.ts';
+import { noGenerator } from '../no-generator.ts';
 
 /** Conversations as tokens. */
 export interface SftExamples {
@@ -20,7 +21,7 @@ export async function readExamples(
 ): Promise<SftExamples> {
   const policy = new LanguageModelPolicy(
     model.text,
-    noGenerator,
+    noGenerator('Supervised training does not sample.'),
     policySettings(chosen.policy.settings),
     // The run was resolved to show demonstrations.
     format as ToolCallFormat,
@@ -44,10 +45,3 @@ const policySettings = ({ thinking, templateDate }: Readonly<Record<string, unkn
   thinking: thinking === true,
   ...(typeof templateDate === 'string' && { templateDate }),
 });
-
-/** Supervised training never samples. */
-const noGenerator = {
-  maxContextTokens: 0,
-  generate: () => Promise.reject(new Error('Supervised training does not sample.')),
-  release: () => undefined,
-};

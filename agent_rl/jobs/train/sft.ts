@@ -3,13 +3,17 @@ import { resolveRun, type ResolvedRun } from '../../compose/resolve-run.ts';
 import { Cleanup } from '../../core/stopping/cleanup.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
+import { runLength } from '../../config/index.ts';
 import type { EngineClient } from '../../engine-thread/engine-client.ts';
+import { paddedLength } from '../../learner/train-batch.ts';
 import { OpenRun } from '../../runs/open-run.ts';
 import { SessionUsage } from '../../runs/session-usage.ts';
+import { type Metrics, MetricsWriter, withProgress } from '../../telemetry/index.ts';
+import { SFTTrainer } from '../../trainer/sft-trainer.ts';
 import type { JobResult } from '../job.ts';
 import { readExamples, type SftExamples } from './sft-examples.ts';
-import { sftUpdates } from './sft-updates.ts';
 import { sourcesOf } from './sources-of.ts';
+import { trainOptions } from './trainer-options.ts';
 import type { TrainingOptions } from './training-options.ts';
 
 /**
@@ -51,7 +55,7 @@ async function supervise(session: SftSession): Promise<JobResult> {
   const conversations = examples.examples.length;
   for (const note of run.notes) record.log.info(note);
   record.log.info(`Training on ${conversations} conversations of ${examples.tokens} tokens`);
-  const { state, interrupted, loss } = await sftUpdates(session);
+  const { state, interrupted, loss } = await updatesOf(session);
   const step = state.iteration;
   const { textFolder } = run.model;
   await record.saveCheckpoint({ reason: 'last', step, state, learner: engine, textFolder });
@@ -74,6 +78,41 @@ async function supervise(session: SftSession): Promise<JobResult> {
   record.writeSummary(summary);
   options.print(`Loss of the last step ${loss.toFixed(4)}\nCheckpoint: ${checkpoint}`);
   return { run: record.folder.path, ...summary };
+}
+
+/** How many steps lie between two movements of the progress bar and between two lines of the log. */
+const reportEvery = 20;
+
+/** All updates, each in `metrics.jsonl`; the loss is that of the last. */
+async function updatesOf({ run, examples, engine, record, options }: SftSession) {
+  const { config } = run;
+  const { last: total } = runLength(config);
+  const metrics = new MetricsWriter(record.folder.metrics);
+  let loss = Number.NaN;
+  try {
+    return await withProgress({ label: 'sft', total }, async (bar) => {
+      const onIteration = (iteration: number, values: Metrics): void => {
+        metrics.write(iteration, values);
+        loss = values['train/loss'] ?? loss;
+        if (iteration % reportEvery !== 0 && iteration !== total) return;
+        bar.update(iteration, { tokensPerSecond: values['speed/trainTokensPerSecond'] });
+        record.log.info(`Step ${iteration} of ${total}: loss ${loss.toFixed(4)}`);
+      };
+      const trainer = new SFTTrainer(
+        { learner: engine, examples: examples.examples, paddedLength, observer: { onIteration } },
+        {
+          seed: config.run.seed,
+          batchSize: config.train.batchSize,
+          microBatchTokens: config.algorithm.microBatchTokens,
+          train: trainOptions(config),
+        },
+      );
+      const { interrupted } = await trainer.train(options.signal);
+      return { state: trainer.state(), interrupted, loss };
+    });
+  } finally {
+    metrics.close();
+  }
 }
 
 /** An engine that learns and never samples. */

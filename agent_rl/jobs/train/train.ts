@@ -20,7 +20,9 @@ export async function train(options: TrainingOptions): Promise<JobResult> {
   if (options.dryRun) return dryRun(run, options);
   const training = await openTraining(run, options);
   try {
-    return await training.record.logging(async () => conclude(training, await training.train()));
+    return await training.parts.record.logging(async () =>
+      conclude(training, await training.train()),
+    );
   } finally {
     await training.close();
   }

@@ -76,23 +76,7 @@ interface TrainingParts {
 export class Training {
   #earlier: SavedState | undefined;
 
-  constructor(private readonly parts: TrainingParts) {}
-
-  get run(): ResolvedRun {
-    return this.parts.run;
-  }
-
-  get context(): JobContext {
-    return this.parts.context;
-  }
-
-  get agent(): TrainableAgent {
-    return this.parts.agent;
-  }
-
-  get record(): OpenRun {
-    return this.parts.record;
-  }
+  constructor(readonly parts: TrainingParts) {}
 
   /** Evaluates, trains and evaluates again, from the start or from the checkpoint to resume from. */
   async train(): Promise<TrainingResult> {
@@ -124,7 +108,7 @@ export class Training {
 
   /** What tools and rewards report of the whole run. */
   reports(): RunReports {
-    return this.agent.reports(this.#earlier?.reports);
+    return this.parts.agent.reports(this.#earlier?.reports);
   }
 
   /** Takes the last sample of memory. @throws what a sample threw meanwhile */

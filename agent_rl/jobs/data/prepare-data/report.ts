@@ -18,37 +18,7 @@ export interface DroppedGroup {
 }
 
 /** What was made of a source, as report.json says it. */
-export interface PrepareDataReport {
-  source: string;
-  format: string;
-  files: number;
-  records: number;
-  documents: number;
-  passages: number;
-  chunks: number;
-  questions: number;
-  train: number;
-  eval: number;
-  dropped: Readonly<Partial<Record<DropReason, DroppedGroup>>>;
-  duplicates: {
-    /** Passages with the same words as an earlier one. */
-    exactPassages: number;
-    nearPassages: number;
-    /** Chunks that stand in several documents. */
-    sharedChunks: number;
-  };
-  tokens: { mean: number; most: number; allowed: number };
-  split: {
-    seed: number;
-    by: string;
-    families: number;
-    largestFamily: number;
-    evalShareWanted: number;
-    evalShare: number;
-  };
-  crawl?: CrawlCounts;
-  settings: Readonly<Record<string, unknown>>;
-}
+export type PrepareDataReport = ReturnType<typeof reportOf>;
 
 export interface ReportFacts {
   options: PrepareDataOptions;
@@ -64,7 +34,7 @@ export interface ReportFacts {
 
 const rounded = (value: number): number => Math.round(value * 1000) / 1000;
 
-export function reportOf(facts: ReportFacts): PrepareDataReport {
+export function reportOf(facts: ReportFacts) {
   const { options, chunked, split, crawl } = facts;
   const questions = split.train.length + split.eval.length;
   const { chunkTokens, chunkOverlap, nearDuplicateThreshold, tokenizer, columns } = options;
@@ -81,8 +51,10 @@ export function reportOf(facts: ReportFacts): PrepareDataReport {
     eval: split.eval.length,
     dropped: groupDropped(facts.dropped),
     duplicates: {
+      // Passages with the same words as an earlier one.
       exactPassages: chunked.exactDuplicates,
       nearPassages: chunked.nearDuplicates,
+      // In several documents.
       sharedChunks: chunked.chunks.filter(({ documentIds }) => documentIds.length > 1).length,
     },
     tokens: { mean: rounded(chunked.meanTokens), most: chunked.mostTokens, allowed: chunkTokens },
@@ -99,7 +71,7 @@ export function reportOf(facts: ReportFacts): PrepareDataReport {
   };
 }
 
-function groupDropped(dropped: readonly Dropped[]): PrepareDataReport['dropped'] {
+function groupDropped(dropped: readonly Dropped[]) {
   const groups: Partial<Record<DropReason, DroppedGroup>> = {};
   for (const { reason, where, detail } of dropped) {
     const { count = 0, examples = [] } = groups[reason] ?? {};

@@ -3,7 +3,6 @@ import { adapterSpecs } from '../../../../model/adapters/adapter.ts';
 import type { ModelFacts } from '../../../../model/weights/load-model.ts';
 import { elementCount, type Weights } from '../../../../model/config/parameters.ts';
 import { mebibytes } from '../../../telemetry/mebibytes.ts';
-import type { JobResult } from '../../job.ts';
 import type { QuantizeOptions } from './quantize-options.ts';
 import type { LogitGaps } from './logit-gaps.ts';
 
@@ -18,27 +17,8 @@ export interface Measured {
   gaps: LogitGaps;
 }
 
-export interface QuantizeReport extends JobResult {
-  output: string;
-  blockSize: number;
-  parameters: number;
-  bytes: {
-    stored: number;
-    float32: number;
-    quantized: number;
-  };
-  comparedOn: string;
-  positions: number;
-  /** Null on random tokens, which no model predicts. */
-  perplexity: { float32: number; quantized: number } | null;
-  maxLogitDifference: number;
-  maxLogProbDifference: number;
-  meanKl: number;
-  sameLikeliest: number;
-}
-
 /** What `--json` prints and quantization.json holds. */
-export function reportOf({ options, output, facts, weights, gaps }: Measured): QuantizeReport {
+export function reportOf({ options, output, facts, weights, gaps }: Measured) {
   const { meanLogProb, ...rest } = gaps;
   return {
     output,
@@ -50,6 +30,7 @@ export function reportOf({ options, output, facts, weights, gaps }: Measured): Q
       quantized: [...weights.values()].reduce((sum, { byteLength }) => sum + byteLength, 0),
     },
     comparedOn: options.text ?? 'random tokens',
+    // Null on random tokens, which no model predicts.
     perplexity:
       options.text === undefined
         ? null
@@ -60,7 +41,7 @@ export function reportOf({ options, output, facts, weights, gaps }: Measured): Q
 
 /** The same for people. */
 export function tableOf(
-  report: QuantizeReport,
+  report: ReturnType<typeof reportOf>,
   { config, adapter }: { config: ModelConfig; adapter: Adapter | undefined },
 ): string {
   const { bytes, perplexity } = report;

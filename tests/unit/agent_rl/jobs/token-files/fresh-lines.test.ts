@@ -4,63 +4,63 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 
 import { float32Numbers } from '#agent_rl/jobs/token-files/float32-numbers.ts';
-import { FreshLines } from '#agent_rl/jobs/token-files/fresh-lines.ts';
+import { writingFresh } from '#agent_rl/jobs/token-files/fresh-lines.ts';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { thrownBy } from '#tests/support/thrown.ts';
+import { rejectionOf, thrownBy } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
 
-describe('FreshLines', () => {
+describe('a new file of lines', () => {
   afterEach(() => {
     delete process.env['SOME_TOKEN'];
   });
 
-  test('appear under their name when they are whole', () => {
+  test('appears under its name when it is whole', async () => {
     const file = join(folder, 'new', 'lines.jsonl');
-    const lines = new FreshLines(file);
-    lines.write({ a: 1 });
-    lines.write({ b: [null, 0.5] });
-    expect(existsSync(file)).toBe(false);
-    lines.commit();
-    lines.discard();
+    const result = await writingFresh(file, async (write) => {
+      write({ a: 1 });
+      write({ b: [null, 0.5] });
+      expect(existsSync(file)).toBe(false);
+      return 'done';
+    });
+    expect(result).toBe('done');
     expect(readFileSync(file, 'utf8')).toBe('{"a":1}\n{"b":[null,0.5]}\n');
     expect(readdirSync(join(folder, 'new'))).toEqual(['lines.jsonl']);
   });
 
-  test('leave nothing behind when they are discarded', () => {
-    const lines = new FreshLines(join(folder, 'gone', 'lines.jsonl'));
-    lines.write({ a: 1 });
-    lines.discard();
+  test('is not there, nor part of it, when what writes it fails', async () => {
+    const writing = writingFresh(join(folder, 'gone', 'lines.jsonl'), async (write) => {
+      write({ a: 1 });
+      throw new Error('no more');
+    });
+    await expect(writing).rejects.toThrow('no more');
     expect(readdirSync(join(folder, 'gone'))).toEqual([]);
   });
 
-  test('never take the place of a file, also of one that came meanwhile', () => {
+  test('never takes the place of a file, also of one that came meanwhile', async () => {
     const there = writeBelow(folder, 'there.jsonl', 'mine');
-    expect(thrownBy(() => new FreshLines(there)).message).toContain(
+    const nothing = () => Promise.resolve();
+    expect((await rejectionOf(writingFresh(there, nothing))).message).toContain(
       `${there} exists, and nothing is written over.`,
     );
     const late = join(folder, 'late.jsonl');
-    const lines = new FreshLines(late);
-    writeFileSync(late, 'mine');
-    expect(thrownBy(() => lines.commit()).code).toBe('OUTPUT_UNWRITABLE');
-    lines.discard();
+    const writing = writingFresh(late, async () => writeFileSync(late, 'mine'));
+    expect((await rejectionOf(writing)).code).toBe('OUTPUT_UNWRITABLE');
     expect([readFileSync(there, 'utf8'), readFileSync(late, 'utf8')]).toEqual(['mine', 'mine']);
   });
 
-  test('that cannot be written say so with the remedy of their commands', () => {
+  test('that cannot be written says so with the remedy of its commands', async () => {
     const below = join(writeBelow(folder, 'a-file', ''), 'lines.jsonl');
-    const error = thrownBy(() => new FreshLines(below));
+    const error = await rejectionOf(writingFresh(below, () => Promise.resolve()));
     expect(error.code).toBe('OUTPUT_UNWRITABLE');
     expect(error.message).toMatch(/^Cannot write .*a-file\/lines\.jsonl: .*--output\.$/);
   });
 
-  test("keep the user's own data, also where it looks like a secret", () => {
+  test("keeps the user's own data, also where it looks like a secret", async () => {
     process.env['SOME_TOKEN'] = 'question-17';
     const file = join(folder, 'names.jsonl');
-    const lines = new FreshLines(file);
-    lines.write({ id: 'question-17' });
-    lines.commit();
+    await writingFresh(file, async (write) => write({ id: 'question-17' }));
     expect(readFileSync(file, 'utf8')).toBe('{"id":"question-17"}\n');
   });
 });

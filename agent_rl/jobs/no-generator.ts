@@ -1,0 +1,8 @@
+import type { Generator } from '../core/services/generator.ts';
+
+/** Stands for the generator of a policy that only turns messages into tokens. */
+export const noGenerator = (why: string): Generator => ({
+  maxContextTokens: 0,
+  generate: () => Promise.reject(new Error(why)),
+  release: () => undefined,
+});
