@@ -3,7 +3,6 @@ import { availableParallelism } from 'node:os';
 import { Cleanup } from '../core/stopping/cleanup.ts';
 import { GENERATOR } from '../core/services/generator.ts';
 import type { OwnGenerator, Policy } from '../core/plugins/policy.ts';
-import type { RewardShared } from '../core/plugins/reward.ts';
 import { SANDBOX } from '../core/services/sandbox.ts';
 import { TOOL_CALL_FORMAT } from '../core/plugins/tool-call-format.ts';
 import type { ToolShared, ToolSpec } from '../core/plugins/tool.ts';
