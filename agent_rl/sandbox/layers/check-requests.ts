@@ -1,8 +1,8 @@
 import type {
   RequestKind,
-  RunRequest,
   RunResult,
   SandboxRequest,
+  SandboxSession,
   SessionRequest,
 } from '../../core/services/sandbox.ts';
 import { isPlainObject, seen } from '../../core/python/seen-value.ts';
@@ -74,6 +74,8 @@ function requestProblem<Kind extends RequestKind>(request: SandboxRequest<Kind>)
   return `kind is ${seen(kind)}; it must be one of ${Object.keys(problemsOf).join(', ')}`;
 }
 
+type SessionProgram = Parameters<SandboxSession['run']>[0];
+
 const common = ['owner', 'limits', 'seed'] as const;
 
 /** Of what all requests have, and of fields that none of them has. */
@@ -91,7 +93,7 @@ function sessionProblem(request: SessionRequest): Problem {
   return secondsProblem('totalWallS', request.totalWallS);
 }
 
-const sessionProgramProblem = (program: Pick<RunRequest, 'code' | 'stdin' | 'limits'>): Problem =>
+const sessionProgramProblem = (program: SessionProgram): Problem =>
   fieldsProblem('the request', program, ['code', 'stdin', 'limits']) ??
   limitsProblem(program.limits) ??
   programProblem(program);

@@ -1,84 +1,16 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type Static, type TSchema, Type } from 'typebox';
 
-import { limitBounds } from '../../core/services/sandbox.ts';
-
 /*
- * What client and server of this package say to one another: JSON over HTTP.
+ * What client and server of this package exchange: JSON over HTTP.
  *
  * GET /capabilities, POST /run, /calls, /judge, /sessions, /sessions/ID/run, DELETE /sessions/ID. Bodies are the requests
- * of `core/sandbox.ts`, answers its results. A server also answers SandboxFusion's POST /run_code, see `fusion.ts`.
+ * of `core/services/sandbox.ts`, checked as every sandbox checks them; answers are its results. A server also answers
+ * SandboxFusion's POST /run_code, see `fusion.ts`.
  */
 
 /** Changes when an older client would misunderstand. */
 export const protocolVersion = 1;
-
-const closed = { additionalProperties: false } as const;
-
-const Limits = Type.Object(
-  {
-    wallS: Type.Optional(Type.Number(limitBounds.wallS)),
-    memoryMiB: Type.Optional(Type.Number(limitBounds.memoryMiB)),
-  },
-  closed,
-);
-
-const common = {
-  limits: Type.Optional(Limits),
-  seed: Type.Optional(Type.Integer()),
-  owner: Type.Optional(Type.String({ maxLength: 200 })),
-};
-
-export const RunBody = Type.Object(
-  {
-    ...common,
-    code: Type.String(),
-    stdin: Type.Optional(Type.String()),
-    files: Type.Optional(Type.Record(Type.String(), Type.String())),
-  },
-  closed,
-);
-
-export const CallsBody = Type.Object(
-  {
-    ...common,
-    code: Type.String(),
-    entry: Type.String(),
-    args: Type.Array(Type.Array(Type.Unknown())),
-  },
-  closed,
-);
-
-export const JudgeBody = Type.Object(
-  {
-    ...common,
-    code: Type.String(),
-    tests: Type.Object(
-      {
-        setup: Type.Optional(Type.String()),
-        statements: Type.Array(Type.String()),
-        entry: Type.Optional(Type.String()),
-        names: Type.Optional(Type.Array(Type.String())),
-        classes: Type.Optional(Type.Array(Type.String())),
-      },
-      closed,
-    ),
-  },
-  closed,
-);
-
-export const SessionBody = Type.Object(
-  {
-    ...common,
-    totalWallS: Type.Optional(Type.Number(limitBounds.wallS)),
-  },
-  closed,
-);
-
-export const SessionRunBody = Type.Object(
-  { code: Type.String(), stdin: Type.Optional(Type.String()), limits: Type.Optional(Limits) },
-  closed,
-);
 
 /** Answers may hold more, of a later version. */
 export const CapabilitiesAnswer = Type.Object({

@@ -1,35 +1,11 @@
-import type { Static, TSchema } from 'typebox';
-
-import type {
-  RequestKind,
-  RunRequest,
-  RunResult,
-  Sandbox,
-  SandboxRequest,
-  SessionRequest,
-} from '../../core/services/sandbox.ts';
+import { AgentRlError, messageOf } from '../../core/errors.ts';
+import type { RunResult, Sandbox, SessionRequest } from '../../core/services/sandbox.ts';
 import { type Page, type PageRequest, Refusal } from './answer-request.ts';
 import { answerOf, FusionBody, requestOf } from './fusion.ts';
-import {
-  CallsBody,
-  check,
-  JudgeBody,
-  problemText,
-  protocolVersion,
-  RunBody,
-  SessionBody,
-  SessionRunBody,
-} from './protocol.ts';
+import { check, problemText, protocolVersion } from './protocol.ts';
 import type { ServedSessions } from './served-sessions.ts';
 
-const bodies: Readonly<Record<RequestKind, TSchema>> = {
-  run: RunBody,
-  calls: CallsBody,
-  judge: JudgeBody,
-};
-const requestKinds = Object.keys(bodies) as RequestKind[];
-
-/** What a server of a sandbox answers. The sandbox checks what the schemas of bodies do not. */
+/** What a server of a sandbox answers; the sandbox checks its requests. */
 export function sandboxPages(sandbox: Sandbox, sessions: ServedSessions): readonly Page[] {
   const { level, python, concurrency } = sandbox.capabilities();
   const capabilities = {
@@ -41,18 +17,16 @@ export function sandboxPages(sandbox: Sandbox, sessions: ServedSessions): readon
   };
   return [
     { method: 'GET', path: /^\/capabilities$/, answer: async () => capabilities },
-    ...requestKinds.map((kind) =>
-      post(new RegExp(`^/${kind}$`), bodies[kind], (body: object, { signal }) =>
-        sandbox.execute({ kind, ...body } as SandboxRequest<typeof kind>, signal),
+    ...(['run', 'calls', 'judge'] as const).map((kind) =>
+      post(new RegExp(`^/${kind}$`), ({ body, signal }) =>
+        sandbox.execute({ ...(body as object), kind } as never, signal),
       ),
     ),
-    post(/^\/sessions$/, SessionBody, async (body: SessionRequest) => ({
-      id: sessions.open(body),
+    post(/^\/sessions$/, async ({ body }) => ({
+      id: openedOrRefused(sessions, body as SessionRequest),
     })),
-    post(
-      /^\/sessions\/(?<id>[^/]+)\/run$/,
-      SessionRunBody,
-      (body: RunRequest, { groups, signal }) => sessions.run(groups['id'] ?? '', body, signal),
+    post(/^\/sessions\/(?<id>[^/]+)\/run$/, ({ body, groups, signal }) =>
+      sessions.run(groups['id'] ?? '', body as never, signal),
     ),
     {
       method: 'DELETE',
@@ -62,32 +36,35 @@ export function sandboxPages(sandbox: Sandbox, sessions: ServedSessions): readon
         return {};
       },
     },
-    post(/^\/run_code$/, FusionBody, async (body: Static<typeof FusionBody>, { signal }) =>
-      answerOf(refusedIfBad(await sandbox.execute({ kind: 'run', ...requestOf(body) }, signal))),
-    ),
+    post(/^\/run_code$/, async ({ body, signal }) => {
+      const checked = check(FusionBody, body);
+      if ('problems' in checked)
+        throw new Refusal(422, problemText(checked.problems), checked.problems);
+      const request = { kind: 'run', ...requestOf(checked.value) } as const;
+      return answerOf(refusedIfBad(await sandbox.execute(request, signal)));
+    }),
   ];
 }
 
-/** A request that cannot be run is the caller's mistake, which is answered as every other of its mistakes. */
+const post = (path: RegExp, answer: (request: PageRequest) => Promise<object>): Page => ({
+  method: 'POST',
+  path,
+  answer,
+});
+
+/** A request that cannot be run is answered to callers of SandboxFusion as every other mistake of theirs. */
 function refusedIfBad(result: RunResult): RunResult {
-  if (result.status !== 'bad_request') return result;
-  const message = result.message ?? 'cannot be run';
-  throw new Refusal(422, message, [{ path: [], message }]);
+  if (result.status === 'bad_request') throw mistake(result.message ?? 'cannot be run');
+  return result;
 }
 
-/** @param schema of the body that `answer` takes, whose absent properties JSON cannot hold as `undefined` */
-function post(
-  path: RegExp,
-  schema: TSchema,
-  answer: (body: never, request: PageRequest) => Promise<object>,
-): Page {
-  return {
-    method: 'POST',
-    path,
-    answer: async (request) => {
-      const checked = check(schema, request.body);
-      if ('value' in checked) return answer(checked.value as never, request);
-      throw new Refusal(422, problemText(checked.problems), checked.problems);
-    },
-  };
+/** The name of a new session. @throws Refusal for a request that cannot be kept */
+function openedOrRefused(sessions: ServedSessions, request: SessionRequest): string {
+  try {
+    return sessions.open(request);
+  } catch (error) {
+    throw AgentRlError.is(error) ? mistake(messageOf(error)) : error;
+  }
 }
+
+const mistake = (message: string): Refusal => new Refusal(422, message, [{ path: [], message }]);

@@ -4,7 +4,9 @@ import type { AddressInfo } from 'node:net';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import type { Sandbox } from '../../core/services/sandbox.ts';
-import { answerRequest, type Page, Refusal } from './answer-request.ts';
+import { checkRequests } from '../layers/check-requests.ts';
+import { layered } from '../layers/layer.ts';
+import { answerRequest, Refusal } from './answer-request.ts';
 import { ServedSessions } from './served-sessions.ts';
 import { sandboxPages } from './sandbox-pages.ts';
 
@@ -54,8 +56,9 @@ export async function serveSandbox(
   }
   const counts: Record<string, number> = {};
   const stop = new AbortController();
-  const sessions = new ServedSessions(sandbox);
-  const pages: readonly Page[] = sandboxPages(sandbox, sessions);
+  const checked = layered(sandbox, [checkRequests(sandbox.capabilities().level)]);
+  const sessions = new ServedSessions(checked);
+  const pages = sandboxPages(checked, sessions);
   const { mostRequests = defaultMostRequests } = options;
   const shared = { pages, token, mostRequests, stopped: stop.signal, underWay: { count: 0 } };
   const server = createServer((request, response) => {

@@ -94,7 +94,8 @@ describe('The server of a sandbox', () => {
     expect(broken.json).toMatchObject({ detail: [{ loc: ['body'] }] });
     const unknown = await post(server, '/run', { code: '', color: 'red' });
     expect(unknown.json).toMatchObject({
-      detail: [{ loc: ['body', 'color'], msg: 'is not known' }],
+      status: 'bad_request',
+      message: expect.stringContaining('"color", which is not known'),
     });
     const limits = await post(server, '/calls', {
       code: '',
@@ -102,7 +103,15 @@ describe('The server of a sandbox', () => {
       args: [[]],
       limits: { wallS: 0 },
     });
-    expect(limits.json).toMatchObject({ detail: [{ loc: ['body', 'limits', 'wallS'] }] });
+    expect(limits.json).toMatchObject({
+      status: 'bad_request',
+      message: expect.stringContaining('limits.wallS is 0; it must be'),
+    });
+    const session = await post(server, '/sessions', { totalWallS: 0 });
+    expect(session.status).toBe(422);
+    expect(session.json).toMatchObject({
+      detail: [{ loc: ['body'], msg: expect.stringContaining('totalWallS is 0') }],
+    });
   });
 
   test('answers a request that cannot be run as a mistake of the caller, in their words', async () => {
