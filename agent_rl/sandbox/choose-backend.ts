@@ -86,15 +86,8 @@ function refuseWrong(options: BackendOptions): void {
  * @throws AgentRlError `SANDBOX_UNAVAILABLE`, `CONFIG_INVALID`
  */
 export async function startBackend(tier: SandboxTier, options: BackendOptions): Promise<Sandbox> {
-  const { workers, python, preload = [], url = '', tokenEnv, onIncident } = options;
-  if (tier === 'remote') {
-    return RemoteSandbox.start({
-      url,
-      workers,
-      ...(tokenEnv !== undefined && { tokenEnv }),
-      ...(onIncident && { onIncident }),
-    });
-  }
+  const { workers, preload = [], url = '' } = options;
+  if (tier === 'remote') return RemoteSandbox.start({ ...options, url });
   if (tier === 'pyodide') {
     if (preload.length === 0) return PyodideSandbox.start({ workers });
     throw new AgentRlError(
@@ -102,10 +95,5 @@ export async function startBackend(tier: SandboxTier, options: BackendOptions): 
       `sandbox.preload names ${preload.join(', ')}, which pyodide does not have: it has the standard library only.`,
     );
   }
-  return NativeSandbox.start({
-    level: tier === 'native:ns' ? 'ns' : 'lite',
-    preload,
-    ...(python !== undefined && { python }),
-    ...(onIncident && { onIncident }),
-  });
+  return NativeSandbox.start({ ...options, level: tier === 'native:ns' ? 'ns' : 'lite' });
 }

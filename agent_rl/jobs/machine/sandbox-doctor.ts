@@ -87,7 +87,14 @@ async function examine(tier: SandboxTier, options: SandboxDoctorOptions): Promis
     const { level, python } = sandbox.capabilities();
     const escaped = await tryProbes((code) => sandbox.execute({ kind: 'run', code }), probes);
     const detail = `${level}, Python ${python}, ready after ${seconds} s`;
-    return { ...facts, available: true, detail, misses, probes: probes.length, escaped };
+    return {
+      ...facts,
+      available: true,
+      detail,
+      misses,
+      probes: Object.keys(probes).length,
+      escaped,
+    };
   } finally {
     await sandbox.close();
   }

@@ -25,18 +25,10 @@ export async function judgeAsserts(
 }
 
 /** Some statements of a task, as the sandbox takes them. */
-export function assertTestsOf(
-  { setup, entry, names, classes }: AssertsTests,
+export const assertTestsOf = (
+  { kind: _kind, code: _code, public: _public, ...tests }: AssertsTests,
   statements: readonly string[],
-): AssertTests {
-  return {
-    statements,
-    ...(setup === undefined ? {} : { setup }),
-    ...(entry === undefined ? {} : { entry }),
-    ...(names === undefined ? {} : { names }),
-    ...(classes === undefined ? {} : { classes }),
-  };
-}
+): AssertTests => ({ ...tests, statements });
 
 async function judgeStatements(
   sandbox: Sandbox,

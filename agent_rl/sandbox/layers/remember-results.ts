@@ -1,11 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import type {
-  RequestKind,
-  RunResult,
-  SandboxRequest,
-  SandboxResults,
-} from '../../core/services/sandbox.ts';
+import type { RequestKind, RunResult, SandboxRequest } from '../../core/services/sandbox.ts';
 import { abortable } from '../../core/stopping/abort.ts';
 import type { Execute, Layer } from './layer.ts';
 
@@ -30,7 +25,7 @@ const mostChars = 4096;
  * not recognised: its first answer is repeated, `wallMs` included.
  */
 export class RememberedResults implements Layer {
-  readonly #answers = new Map<string, Promise<RunResult>>();
+  readonly #answers = new Map<string, Promise<never>>();
   #requests = 0;
   #repeats = 0;
 
@@ -46,18 +41,18 @@ export class RememberedResults implements Layer {
   /** The run itself is not cancelled, since others may wait for it; it ends by its own limit. */
   execute =
     (next: Execute): Execute =>
-    async <Kind extends RequestKind>(request: SandboxRequest<Kind>, signal?: AbortSignal) => {
+    async (request, signal) => {
       signal?.throwIfAborted();
       const key = requestKey(request);
       this.#requests += 1;
-      const known = this.#answers.get(key) as Promise<SandboxResults[Kind]> | undefined;
+      const known = this.#answers.get(key);
       if (known !== undefined) this.#repeats += 1;
       const answer = known ?? this.#keep(key, next(request));
       return abortable(answer, signal);
     };
 
   #keep<Result extends RunResult>(key: string, answer: Promise<Result>): Promise<Result> {
-    this.#answers.set(key, answer);
+    this.#answers.set(key, answer as Promise<never>);
     const forget = (): boolean => this.#answers.delete(key);
     answer.then((result) => isKept(result) || forget(), forget);
     const [oldest] = this.#answers.keys();

@@ -10,7 +10,7 @@ import type {
   SandboxSession,
   SessionRequest,
 } from '../../core/services/sandbox.ts';
-import { readCallResults } from '../requests/read-call-results.ts';
+import { withCallResults } from '../requests/read-call-results.ts';
 import { readVerdicts } from '../requests/read-verdicts.ts';
 import { defaultLimits } from '../requests/limit-problems.ts';
 import { tryProbes } from '../probes/probe-escapes.ts';
@@ -54,26 +54,17 @@ export class NativeSandbox implements Sandbox {
     const python = findPython(options.python);
     const keeper = new SupervisorKeeper({ python, level, preload }, onIncident);
     const hello = await keeper.first();
-    const version = hello.python.split('.').slice(0, 2).join('.');
-    const walls = [
-      `landlock${hello.walls.landlock}`,
-      'seccomp',
-      ...(hello.walls.user === 'own' ? ['uid'] : []),
-    ];
     await refuseIfEscaped(keeper, level);
     for (const incident of missingProtections(hello)) onIncident(incident);
-    const facts = {
+    const { landlock, user } = hello.walls;
+    return new NativeSandbox(keeper, {
       backend: 'native',
-      level: `native:${level}+${walls.join('+')}`,
-      python: version,
-    };
-    return new NativeSandbox(keeper, facts);
+      level: `native:${level}+landlock${landlock}+seccomp${user === 'own' ? '+uid' : ''}`,
+      python: hello.python.split('.').slice(0, 2).join('.'),
+    });
   }
 
-  async execute<Kind extends RequestKind>(
-    request: SandboxRequest<Kind>,
-    signal?: AbortSignal,
-  ): Promise<SandboxResults[Kind]> {
+  readonly execute: Sandbox['execute'] = async (request, signal) => {
     const { kind } = request;
     const { ask, answer } = exchanges[kind];
     const { level } = this.facts;
@@ -87,7 +78,7 @@ export class NativeSandbox implements Sandbox {
     }
     signal?.throwIfAborted();
     return answer(reply, request, level);
-  }
+  };
 
   openSession({ limits, seed = 0, totalWallS }: SessionRequest = {}): SandboxSession {
     const all = { ...defaultLimits, ...limits };
@@ -139,11 +130,8 @@ const exchanges: { [Kind in RequestKind]: Exchange<Kind> } = {
       stdin: '',
     }),
     answer: (reply, { args }, level) => {
-      const result = resultOf(reply, level);
-      const results = readCallResults(`[${readNotes(reply.notes).results.join(',')}]`);
-      if (results !== undefined && results.length <= args.length) return { ...result, results };
-      const message = 'the program tampered with its results';
-      return { ...result, status: 'crashed', message, results: [] };
+      const text = `[${readNotes(reply.notes).results.join(',')}]`;
+      return withCallResults(resultOf(reply, level), text, args.length);
     },
   },
   judge: {
@@ -184,7 +172,10 @@ const failed = (message: string, level: string): RunResult =>
 /** Walls that the kernel says it put up are tried before a program is run behind them. */
 async function refuseIfEscaped(keeper: SupervisorKeeper, level: string): Promise<void> {
   try {
-    const escaped = await escapedFromNative(keeper);
+    const escaped = await tryProbes(async (code) => {
+      const request = { kind: 'run', code } as const;
+      return resultOf(await keeper.ask(exchanges.run.ask(request)), '');
+    }, kernelProbes);
     if (escaped.length === 0) return;
     throw new Error(`code inside it reached the host by: ${escaped.join(', ')}`);
   } catch (cause) {
@@ -196,18 +187,5 @@ async function refuseIfEscaped(keeper: SupervisorKeeper, level: string): Promise
     );
   }
 }
-
-/** The probes that succeed against what the keeper's supervisor runs. */
-const escapedFromNative = (keeper: SupervisorKeeper): Promise<readonly string[]> =>
-  tryProbes(async (code) => {
-    const reply = await keeper.ask({
-      do: 'run',
-      entry: 'run',
-      limits: nativeLimits(defaultLimits),
-      job: JSON.stringify({ code, seed: 0 }),
-      stdin: '',
-    });
-    return resultOf(reply, '');
-  }, kernelProbes);
 
 const base64 = (text: string): string => Buffer.from(text, 'utf8').toString('base64');

@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 
 import { AgentRlError } from '../../core/errors.ts';
 import { packageRoot } from '../../core/package-root.ts';
+import { lineReader } from '../pyodide/protocol.ts';
 import { pythonEnvironment, pythonFlags } from './find-python.ts';
-import { LineSplitter } from './line-splitter.ts';
 import { startProblem } from './start-problem.ts';
 import type { Hello, SupervisorReply, SupervisorRequest } from './protocol.ts';
 
@@ -152,8 +152,10 @@ export class SupervisorProcess {
   }
 
   #listen(): void {
-    const lines = new LineSplitter((line) => this.#hear(line));
-    this.#process.stdout?.on('data', (chunk: Buffer) => lines.push(chunk));
+    this.#process.stdout?.setEncoding('utf8').on(
+      'data',
+      lineReader((line) => this.#hear(line)),
+    );
     this.#process.stderr
       ?.setEncoding('utf8')
       .on('data', (text: string) => (this.#stderr = (this.#stderr + text).slice(-4000)));

@@ -7,20 +7,20 @@ import { join } from 'node:path';
 import type { RunResult } from '../../core/services/sandbox.ts';
 import { lastLine } from '../last-line.ts';
 import { escapeProbes } from './escape-probes.ts';
-import type { EscapeProbe } from './escape-probes.ts';
+import type { EscapeProbes } from './escape-probes.ts';
 import type { ChildResult, ChildSettings } from '../pyodide/protocol.ts';
 import { SandboxChild } from '../pyodide/sandbox-child.ts';
 
 /** One program that tries every probe, each in its own namespace. */
 export function probeProgram(
-  probes: readonly EscapeProbe[],
+  probes: EscapeProbes,
   bait: Readonly<Record<string, string | number>>,
 ): string {
   const names = Object.entries(bait).map(([name, value]) => `${name} = ${JSON.stringify(value)}\n`);
   return `${names.join('')}
 import json
 BAIT = {name: value for name, value in globals().items() if name.isupper()}
-for name, code in json.loads(${JSON.stringify(JSON.stringify(probes.map(({ name, code }) => [name, code])))}):
+for name, code in json.loads(${JSON.stringify(JSON.stringify(Object.entries(probes)))}):
     def escaped(name=name): print('ESCAPED ' + name, flush=True)
     try: exec(code, {**BAIT, 'escaped': escaped})
     except BaseException: pass
@@ -70,7 +70,7 @@ const reportedBy = ({ stdout }: Tried): string[] =>
  */
 export async function tryProbes(
   run: (code: string) => Promise<Tried>,
-  probes: readonly EscapeProbe[],
+  probes: EscapeProbes,
 ): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'agent-rl-probes-'));
   let connections = 0;
@@ -102,5 +102,5 @@ export async function tryProbes(
 /** The same of a pyodide child process. @throws Error when the probes could not all be tried. */
 export const escapedProbes = (
   settings: ChildSettings,
-  probes: readonly EscapeProbe[] = escapeProbes,
+  probes = escapeProbes,
 ): Promise<readonly string[]> => tryProbes((code) => runProbes(settings, code), probes);

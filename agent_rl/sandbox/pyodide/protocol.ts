@@ -1,3 +1,5 @@
+import type { RunResult } from '../../core/services/sandbox.ts';
+
 /** What goes between the host, its child processes and their workers: JSON, one message a line. */
 
 export interface ChildSettings {
@@ -65,24 +67,7 @@ export interface WorkerRequest extends ProgramRequest {
 }
 
 /** How a run ended, as far as the child can tell. */
-export interface WorkerResult {
-  status:
-    | 'ok'
-    | 'error'
-    | 'timeout'
-    | 'memory_limit'
-    | 'output_limit'
-    | 'disk_limit'
-    | 'crashed'
-    | 'bad_request';
-  exitCode?: number;
-  stdout: string;
-  stderr: string;
-  stdoutBytes: number;
-  stderrBytes: number;
-  truncated: boolean;
-  wallMs: number;
-  message?: string;
+export interface WorkerResult extends Omit<RunResult, 'level'> {
   /** JSON text of the results of calls. */
   results?: string;
   /** Whether the interpreter still answers, so that a session can go on in it. */

@@ -13,12 +13,11 @@ import { ChildPool, KilledItsChildren } from './child-pool.ts';
 import { findDistribution } from './boot/distribution.ts';
 import type { ChildRequest, ChildResult, ChildSettings } from './protocol.ts';
 import { PyodideSession } from './pyodide-session.ts';
-import { readCallResults } from '../requests/read-call-results.ts';
+import { withCallResults } from '../requests/read-call-results.ts';
 import { readVerdicts } from '../requests/read-verdicts.ts';
 import { defaultLimits } from '../requests/limit-problems.ts';
 import { bareResult } from '../requests/result-without-output.ts';
-import { childLimits } from './child-limits.ts';
-import { failed, level, runResultOf } from './run-results.ts';
+import { childLimits, failed, level, runResultOf } from './run-results.ts';
 import { SandboxChild } from './sandbox-child.ts';
 import { ensureSnapshot, userCacheFolder } from './boot/snapshot.ts';
 
@@ -85,10 +84,7 @@ export class PyodideSandbox implements Sandbox {
     return new PyodideSandbox(settings, pool, workers);
   }
 
-  async execute<Kind extends RequestKind>(
-    request: SandboxRequest<Kind>,
-    signal?: AbortSignal,
-  ): Promise<SandboxResults[Kind]> {
+  readonly execute: Sandbox['execute'] = async (request, signal) => {
     const { kind } = request;
     const { ask, answer } = exchanges[kind];
     if (this.#closing.signal.aborted) return bareResult(kind, failed('sandbox_error', closed));
@@ -103,7 +99,7 @@ export class PyodideSandbox implements Sandbox {
       return bareResult(kind, failed(status, messageOf(error)));
     }
     return answer(result, request);
-  }
+  };
 
   /**
    * Each session has a child process of its own from its first program on, however many there are: a session is held while
@@ -161,12 +157,8 @@ const exchanges: { [Kind in RequestKind]: Exchange<Kind> } = {
       ...programOf(request),
       task: { kind: 'calls', entry, args: JSON.stringify(args) },
     }),
-    answer: (result) => {
-      const results = readCallResults(result.results ?? '[]');
-      if (results !== undefined) return { ...runResultOf(result), results };
-      const message = 'the program tampered with its results';
-      return { ...runResultOf(result), status: 'crashed', message, results: [] };
-    },
+    answer: (result, { args }) =>
+      withCallResults(runResultOf(result), result.results ?? '[]', args.length),
   },
   /** The two interpreters share a child process and see nothing of each other but the bytes of their channel. */
   judge: {

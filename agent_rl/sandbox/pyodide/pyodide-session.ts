@@ -3,8 +3,7 @@ import type { SandboxLimits, SandboxSession, SessionRun } from '../../core/servi
 import { abortable } from '../../core/stopping/abort.ts';
 import { FairQueue } from '../layers/take-turns.ts';
 import type { ChildRequest, ChildResult } from './protocol.ts';
-import { childLimits } from './child-limits.ts';
-import { failed, runResultOf } from './run-results.ts';
+import { childLimits, failed, runResultOf } from './run-results.ts';
 import { ChildDied } from './sandbox-child.ts';
 import type { SandboxChild } from './sandbox-child.ts';
 

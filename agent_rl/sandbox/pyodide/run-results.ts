@@ -1,6 +1,6 @@
-import type { RunResult } from '../../core/services/sandbox.ts';
+import type { RunResult, SandboxLimits } from '../../core/services/sandbox.ts';
 import { resultWithoutOutput } from '../requests/result-without-output.ts';
-import type { ChildResult } from './protocol.ts';
+import type { ChildRequest, ChildResult } from './protocol.ts';
 import { posixLimits } from './boot/restricted-node.ts';
 
 /** Backend and level, for the record. */
@@ -22,3 +22,12 @@ export function runResultOf({
 }: ChildResult): RunResult {
   return { ...result, level };
 }
+
+/** Limits as a child takes them. */
+export const childLimits = ({
+  wallS,
+  memoryMiB,
+}: Required<SandboxLimits>): Pick<ChildRequest, 'wallMs' | 'memoryBytes'> => ({
+  wallMs: wallS * 1000,
+  memoryBytes: Math.floor(memoryMiB) * 2 ** 20,
+});

@@ -117,8 +117,10 @@ export class SandboxChild {
     stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-1000);
     });
-    const read = lineReader((line) => this.#take(JSON.parse(line) as ChildMessage));
-    stdout?.setEncoding('utf8').on('data', (text: string) => read(text));
+    stdout?.setEncoding('utf8').on(
+      'data',
+      lineReader((line) => this.#take(JSON.parse(line) as ChildMessage)),
+    );
     this.#process.on('error', (error) => this.#die(error.message));
     this.#process.on('exit', (code, signal) =>
       this.#die(`ended with ${signal ?? `code ${code}`}`, signal === 'SIGKILL' && !this.#killed),

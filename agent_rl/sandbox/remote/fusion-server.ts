@@ -8,16 +8,14 @@ import {
   type RequestKind,
   type RunRequest,
   type RunResult,
-  type SandboxRequest,
   type SandboxRequests,
   type SandboxResults,
 } from '../../core/services/sandbox.ts';
 import { defaultLimits } from '../requests/limit-problems.ts';
 import { callsFiles, callsProgram, readResultLines } from './calls-program.ts';
 import { bodyOf, endingOf, FusionAnswer } from './fusion.ts';
-import { type HttpClient, NoAnswer } from './http-client.ts';
-import { check, problemText } from './protocol.ts';
-import type { RemoteServer } from './remote-server.ts';
+import type { HttpClient } from './http-client.ts';
+import { checkedAnswer, type RemoteServer } from './own-server.ts';
 
 /**
  * A server that speaks SandboxFusion's `POST /run_code` and no more. It runs programs and, as one program each, calls. It
@@ -28,7 +26,7 @@ export class FusionServer implements RemoteServer {
   readonly #byKind: {
     [Kind in RequestKind]: (
       request: SandboxRequests[Kind],
-      signal: AbortSignal | undefined,
+      signal?: AbortSignal,
     ) => Promise<SandboxResults[Kind]>;
   } = {
     run: (request, signal) => this.#run(request, signal),
@@ -65,12 +63,8 @@ export class FusionServer implements RemoteServer {
     return new FusionServer(http, patienceS, { level, python: result.value, unsupported });
   }
 
-  execute<Kind extends RequestKind>(
-    request: SandboxRequest<Kind>,
-    signal?: AbortSignal,
-  ): Promise<SandboxResults[Kind]> {
-    return this.#byKind[request.kind](request, signal);
-  }
+  readonly execute: RemoteServer['execute'] = (request, signal) =>
+    this.#byKind[request.kind](request, signal);
 
   openSession(): never {
     throw unable('keep the variables of a session');
@@ -103,21 +97,11 @@ export class FusionServer implements RemoteServer {
     signal: AbortSignal | undefined,
   ): Promise<{ result: RunResult; files: Readonly<Record<string, string>> }> {
     const deadlineS = (body.run_timeout || defaultLimits.wallS) + this.patienceS;
-    const path = '/run_code';
     const started = performance.now();
-    const request = { method: 'POST', path, body, deadlineS, again: true } as const;
-    const { status, json, text } = await this.http.send(request, signal);
-    if (status !== 200) {
-      throw new NoAnswer(`The server answered ${path} with ${status}: ${text.slice(0, 300)}`);
-    }
-    const checked = check(FusionAnswer, json);
-    if ('problems' in checked) {
-      throw new NoAnswer(
-        `The server's answer to ${path} is not understood: ${problemText(checked.problems)}`,
-      );
-    }
-    const result = this.#result(checked.value, performance.now() - started);
-    return { result, files: checked.value.files ?? {} };
+    const request = { path: '/run_code', body, deadlineS, again: true };
+    const answer = await checkedAnswer(FusionAnswer, this.http, request, signal);
+    const result = this.#result(answer, performance.now() - started);
+    return { result, files: answer.files ?? {} };
   }
 
   #result(answer: FusionAnswer, tookMs: number): RunResult {

@@ -2,6 +2,8 @@ import type { Static, TSchema } from 'typebox';
 
 import type {
   RequestKind,
+  Sandbox,
+  SandboxCapabilities,
   SandboxLimits,
   SandboxRequest,
   SandboxResults,
@@ -11,7 +13,7 @@ import type {
 } from '../../core/services/sandbox.ts';
 import { defaultLimits } from '../requests/limit-problems.ts';
 import { readCallResults } from '../requests/read-call-results.ts';
-import { type HttpClient, NoAnswer } from './http-client.ts';
+import { type HttpClient, type HttpRequest, NoAnswer } from './http-client.ts';
 import {
   CallsAnswer,
   type CapabilitiesAnswer,
@@ -22,7 +24,14 @@ import {
   SessionAnswer,
   SessionRunAnswer,
 } from './protocol.ts';
-import type { RemoteServer } from './remote-server.ts';
+
+/**
+ * A kind of server, as the remote sandbox uses it. Its methods throw `NoAnswer`, and AgentRlError `SANDBOX_UNAVAILABLE` for
+ * what the server cannot do.
+ */
+export interface RemoteServer extends Pick<Sandbox, 'execute' | 'openSession'> {
+  facts: Omit<SandboxCapabilities, 'backend' | 'concurrency'>;
+}
 
 /** A server of this package: it runs whatever the sandbox behind it runs. */
 export class OwnServer implements RemoteServer {
@@ -37,14 +46,11 @@ export class OwnServer implements RemoteServer {
     this.facts = { level: `remote:${level}`, python };
   }
 
-  async execute<Kind extends RequestKind>(
-    request: SandboxRequest<Kind>,
-    signal?: AbortSignal,
-  ): Promise<SandboxResults[Kind]> {
+  readonly execute: RemoteServer['execute'] = async (request, signal) => {
     const { kind, ...body } = request;
     const { answer, checked } = answers[kind];
     return remote(checked(await this.#post(`/${kind}`, body, { answer, signal }), request));
-  }
+  };
 
   openSession(request: SessionRequest = {}): SandboxSession {
     // Made with the first program, so that a session nobody uses costs nothing.
@@ -75,24 +81,34 @@ export class OwnServer implements RemoteServer {
     if (status !== 200) throw new NoAnswer(`The server answered DELETE ${path} with ${status}.`);
   }
 
-  /** @throws NoAnswer for an answer that is none of ours */
-  async #post<Schema extends TSchema>(
+  /** @throws NoAnswer */
+  #post<Schema extends TSchema>(
     path: string,
     body: { limits?: SandboxLimits | undefined },
     { answer: schema, signal, again = true }: PostOptions<Schema>,
   ): Promise<Static<Schema>> {
     const deadlineS = (body.limits?.wallS ?? defaultLimits.wallS) + this.patienceS;
-    const request = { method: 'POST', path, body, deadlineS, again } as const;
-    const { status, json, text } = await this.http.send(request, signal);
-    if (status !== 200) {
-      throw new NoAnswer(`The server answered ${path} with ${status}: ${text.slice(0, 300)}`);
-    }
-    const checked = check(schema, json);
-    if ('value' in checked) return checked.value;
-    throw new NoAnswer(
-      `The server's answer to ${path} is not understood: ${problemText(checked.problems)}`,
-    );
+    return checkedAnswer(schema, this.http, { path, body, deadlineS, again }, signal);
   }
+}
+
+/** What a server answers to a POST. @throws NoAnswer for another status than 200 and what the schema does not describe */
+export async function checkedAnswer<Schema extends TSchema>(
+  schema: Schema,
+  http: HttpClient,
+  request: Omit<HttpRequest, 'method'>,
+  signal: AbortSignal | undefined,
+): Promise<Static<Schema>> {
+  const { path } = request;
+  const { status, json, text } = await http.send({ ...request, method: 'POST' }, signal);
+  if (status !== 200) {
+    throw new NoAnswer(`The server answered ${path} with ${status}: ${text.slice(0, 300)}`);
+  }
+  const checked = check(schema, json);
+  if ('value' in checked) return checked.value;
+  throw new NoAnswer(
+    `The server's answer to ${path} is not understood: ${problemText(checked.problems)}`,
+  );
 }
 
 /** What a server answers to a request of some kind. */

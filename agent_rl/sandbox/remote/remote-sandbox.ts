@@ -1,12 +1,9 @@
 import { secretOf } from '../../core/secret-of.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import type {
-  RequestKind,
   RunResult,
   Sandbox,
   SandboxCapabilities,
-  SandboxRequest,
-  SandboxResults,
   SandboxSession,
   SessionRequest,
 } from '../../core/services/sandbox.ts';
@@ -14,9 +11,8 @@ import { bareResult, resultWithoutOutput } from '../requests/result-without-outp
 import type { SandboxIncident } from '../incident.ts';
 import { FusionServer } from './fusion-server.ts';
 import { HttpClient, NoAnswer } from './http-client.ts';
-import { OwnServer } from './own-server.ts';
+import { OwnServer, type RemoteServer } from './own-server.ts';
 import { CapabilitiesAnswer, check, protocolVersion } from './protocol.ts';
-import type { RemoteServer } from './remote-server.ts';
 import { serverUrl } from './server-url.ts';
 
 export interface RemoteSandboxOptions {
@@ -74,15 +70,11 @@ export class RemoteSandbox implements Sandbox {
     }
   }
 
-  async execute<Kind extends RequestKind>(
-    request: SandboxRequest<Kind>,
-    signal?: AbortSignal,
-  ): Promise<SandboxResults[Kind]> {
-    return this.#orFailed(
+  readonly execute: Sandbox['execute'] = (request, signal) =>
+    this.#orFailed(
       () => this.server.execute(request, signal),
       (result) => bareResult(request.kind, result),
     );
-  }
 
   openSession(request?: SessionRequest): SandboxSession {
     const session = this.server.openSession(request);

@@ -1,11 +1,19 @@
 import { pythonValueProblem } from '../../core/python/python-value.ts';
-import type { CallResult } from '../../core/services/sandbox.ts';
+import type { CallResult, CallsResult, RunResult } from '../../core/services/sandbox.ts';
 
 /** The bounds that `harness/values.py` puts on the text of a value: its characters and the pieces it is made of. */
 export const valueBounds = { chars: 4 * 1024 * 1024, pieces: 400_000 } as const;
 
 /** Characters of a result beside its value, and pieces likewise; what a problem says is shorter than a value may be. */
 const aroundValue = { chars: 64, pieces: 4 } as const;
+
+/** A run with what its calls returned, at most `most` of them; `text` is the harness's, or what the program made of it. */
+export function withCallResults(run: RunResult, text: string, most: number): CallsResult {
+  const results = readCallResults(text);
+  if (results !== undefined && results.length <= most) return { ...run, results };
+  const message = 'the program tampered with its results';
+  return { ...run, status: 'crashed', message, results: [] };
+}
 
 /**
  * What the calls of a program returned, or `undefined` when it is not what our own harness writes: the harness runs in

@@ -173,10 +173,7 @@ describe('The snapshot', () => {
   test('is tried by probes that are believed when they say that they escaped', async () => {
     const { folder } = findDistribution();
     const settings = { snapshotFolder: join(cache, findDistribution().key), pyodideFolder: folder };
-    const probes = [
-      { name: 'a liar', code: 'escaped()' },
-      { name: 'an honest one', code: 'raise OSError' },
-    ];
+    const probes = { 'a liar': 'escaped()', 'an honest one': 'raise OSError' };
     expect(await escapedProbes(settings, probes)).toEqual(['a liar']);
   });
 

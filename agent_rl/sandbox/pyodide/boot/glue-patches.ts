@@ -11,87 +11,62 @@ import { importGuard } from './import-guard.ts';
 /** The one version the patches are written for. */
 export const pyodideVersion = '314.0.7';
 
-interface Patch {
-  name: string;
-  find: string | RegExp;
-  replace: string;
-  matches: number;
-}
+/** Its name, what it finds, what it puts there, and how often. */
+type Patch = readonly [name: string, find: string | RegExp, replace: string, matches: number];
 
 const gluePatches: readonly Patch[] = [
-  {
-    name: 'module address',
-    find: /\bimport\.meta\.url/g,
-    replace: '"pyodide.asm.mjs"',
-    matches: 3,
-  },
-  { name: 'dynamic imports', find: /\bimport\(/g, replace: '__noImport(', matches: 15 },
-  {
-    name: 'export',
-    find: 'export default _createPyodideModule;',
-    replace: 'globalThis.__createModule=_createPyodideModule;',
-    matches: 1,
-  },
+  ['module address', /\bimport\.meta\.url/g, '"pyodide.asm.mjs"', 3],
+  ['dynamic imports', /\bimport\(/g, '__noImport(', 15],
+  [
+    'export',
+    'export default _createPyodideModule;',
+    'globalThis.__createModule=_createPyodideModule;',
+    1,
+  ],
   // Only dynamic libraries bring code as text; there are none here.
-  { name: 'code of libraries', find: '=eval(func)', replace: '=__noImport(func)', matches: 2 },
-  {
-    name: 'emscripten_run_script',
-    find: 'eval(UTF8ToString(ptr))',
-    replace: 'undefined',
-    matches: 3,
-  },
-  {
-    name: 'memory limit',
-    find: 'var getHeapMax=()=>4294901760',
-    replace: 'var getHeapMax=()=>__doors.heapMaxBytes',
-    matches: 1,
-  },
-  {
-    name: 'entropy',
-    find: /if\(ENVIRONMENT_IS_SHELL\)\{return view=>\{if\(!os\.system\)/g,
-    replace:
-      'if(ENVIRONMENT_IS_SHELL){return view=>crypto.getRandomValues(view)}if(false){return view=>{if(!os.system)',
-    matches: 1,
-  },
-  {
-    name: 'timers of the C library',
-    find: '_setitimer_js=(which,timeout_ms)=>{',
-    replace: '_setitimer_js=(which,timeout_ms)=>{__doors.used=true;',
-    matches: 1,
-  },
-  {
-    name: 'guarded imports',
-    find: 'function getWasmImports(){',
-    replace: 'function getWasmImports(){__guard(wasmImports);',
-    matches: 1,
-  },
+  ['code of libraries', '=eval(func)', '=__noImport(func)', 2],
+  ['emscripten_run_script', 'eval(UTF8ToString(ptr))', 'undefined', 3],
+  ['memory limit', 'var getHeapMax=()=>4294901760', 'var getHeapMax=()=>__doors.heapMaxBytes', 1],
+  [
+    'entropy',
+    /if\(ENVIRONMENT_IS_SHELL\)\{return view=>\{if\(!os\.system\)/g,
+    'if(ENVIRONMENT_IS_SHELL){return view=>crypto.getRandomValues(view)}if(false){return view=>{if(!os.system)',
+    1,
+  ],
+  [
+    'timers of the C library',
+    '_setitimer_js=(which,timeout_ms)=>{',
+    '_setitimer_js=(which,timeout_ms)=>{__doors.used=true;',
+    1,
+  ],
+  [
+    'guarded imports',
+    'function getWasmImports(){',
+    'function getWasmImports(){__guard(wasmImports);',
+    1,
+  ],
   // Else an entry named __proto__ is none that anybody finds.
-  {
-    name: 'folders without a prototype',
-    find: 'node.stream_ops=MEMFS.ops_table.dir.stream;node.contents={}',
-    replace: 'node.stream_ops=MEMFS.ops_table.dir.stream;node.contents={__proto__:null}',
-    matches: 1,
-  },
-  { name: 'pipes', find: 'var PIPEFS={', replace: 'var PIPEFS=__doors.pipes={', matches: 1 },
-  { name: 'terminals', find: 'var TTY={', replace: 'var TTY=__doors.terminals={', matches: 1 },
+  [
+    'folders without a prototype',
+    'node.stream_ops=MEMFS.ops_table.dir.stream;node.contents={}',
+    'node.stream_ops=MEMFS.ops_table.dir.stream;node.contents={__proto__:null}',
+    1,
+  ],
+  ['pipes', 'var PIPEFS={', 'var PIPEFS=__doors.pipes={', 1],
+  ['terminals', 'var TTY={', 'var TTY=__doors.terminals={', 1],
   // What one run leaves of a block of random bytes would be the next one's.
-  {
-    name: 'random devices',
-    find: 'var randomBuffer=new Uint8Array(1024),',
-    replace: 'var randomBuffer=new Uint8Array(1),',
-    matches: 1,
-  },
+  [
+    'random devices',
+    'var randomBuffer=new Uint8Array(1024),',
+    'var randomBuffer=new Uint8Array(1),',
+    1,
+  ],
 ];
 
 const loaderPatches: readonly Patch[] = [
-  { name: 'dynamic imports', find: /\bimport\(/g, replace: '__noImport(', matches: 13 },
-  {
-    name: 'exports',
-    find: /export\s*\{dt as loadPyodide,U as version\};/g,
-    replace: 'globalThis.__loadPyodide=dt;',
-    matches: 1,
-  },
-  { name: 'source map', find: /\/\/# sourceMappingURL.*/g, replace: '', matches: 1 },
+  ['dynamic imports', /\bimport\(/g, '__noImport(', 13],
+  ['exports', /export\s*\{dt as loadPyodide,U as version\};/g, 'globalThis.__loadPyodide=dt;', 1],
+  ['source map', /\/\/# sourceMappingURL.*/g, '', 1],
 ];
 
 /** Functions through which Python reaches JavaScript objects, foreign code or the shell. */
@@ -107,10 +82,10 @@ const mismatch = (name: string, seen: number, expected: number): Error =>
     `The patch "${name}" matched ${seen} times, expected ${expected}: this is not an unmodified pyodide ${pyodideVersion}. Reinstall it.`,
   );
 
-function apply(text: string, patch: Patch): string {
-  const seen = countOf(text, patch.find);
-  if (seen !== patch.matches) throw mismatch(patch.name, seen, patch.matches);
-  return text.replaceAll(patch.find, () => patch.replace);
+function apply(text: string, [name, find, replace, matches]: Patch): string {
+  const seen = countOf(text, find);
+  if (seen !== matches) throw mismatch(name, seen, matches);
+  return text.replaceAll(find, () => replace);
 }
 
 /**
