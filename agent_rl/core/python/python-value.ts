@@ -1,3 +1,4 @@
+import { showValue } from '../show-value.ts';
 import { unreachable } from '../unreachable.ts';
 
 /**
@@ -57,19 +58,8 @@ export class NotAPythonValue extends Error {
 }
 
 const refuse = (value: unknown, want: string): never => {
-  throw new NotAPythonValue(`${shownJson(value).slice(0, 80)} is not a Python value: ${want}.`);
+  throw new NotAPythonValue(`${showValue(value)} is not a Python value: ${want}.`);
 };
-
-function shownJson(value: unknown): string {
-  try {
-    return JSON.stringify(value) ?? String(value);
-  } catch (error) {
-    if (error instanceof RangeError) return 'What is nested too deeply to be shown';
-    // It holds a BigInt or itself.
-    if (error instanceof TypeError) return 'What JSON cannot hold';
-    throw error;
-  }
-}
 
 const isTag = (key: string): key is PythonTag => (pythonTags as readonly string[]).includes(key);
 

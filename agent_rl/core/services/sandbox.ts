@@ -1,16 +1,19 @@
 /** How one run of untrusted code ended. */
-export type SandboxStatus =
-  | 'ok'
-  | 'error'
-  | 'timeout'
-  | 'memory_limit'
-  | 'output_limit'
-  | 'disk_limit'
-  | 'file_limit'
-  | 'signaled'
-  | 'crashed'
-  | 'bad_request'
-  | 'sandbox_error';
+export type SandboxStatus = (typeof sandboxStatuses)[number];
+
+export const sandboxStatuses = [
+  'ok',
+  'error',
+  'timeout',
+  'memory_limit',
+  'output_limit',
+  'disk_limit',
+  'file_limit',
+  'signaled',
+  'crashed',
+  'bad_request',
+  'sandbox_error',
+] as const;
 
 /** What the limits of a program may be. Less time is hardly enough to start Python in. */
 export const limitBounds = {

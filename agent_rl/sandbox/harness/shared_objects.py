@@ -13,12 +13,13 @@ import collections
 import datetime
 import decimal
 import fractions
+import itertools
 
 from .values import encode, name_of_type, quote
 
 _type, _list, _str, _iter, _len = type, list, str, iter, len
 _ValueError, _dict_get = ValueError, dict.get
-_Decimal, _Fraction, _deque, _islice = decimal.Decimal, fractions.Fraction, collections.deque, __import__('itertools').islice
+_Decimal, _Fraction, _deque, _islice = decimal.Decimal, fractions.Fraction, collections.deque, itertools.islice
 _deque_iter = collections.deque.__iter__
 _decimal_text, _date_text, _datetime_text = decimal.Decimal.__str__, datetime.date.isoformat, datetime.datetime.isoformat
 _date, _datetime = datetime.date, datetime.datetime
@@ -26,28 +27,10 @@ _date, _datetime = datetime.date, datetime.datetime
 _iterators = {
     type(made)
     for made in (
-        (item for item in ()),
-        map(str, ()),
-        filter(None, ()),
-        zip(),
-        enumerate(()),
-        reversed([]),
-        iter([]),
-        iter(()),
-        iter({}),
-        iter(set()),
-        iter(''),
-        iter(range(0)),
-        __import__('itertools').chain(),
-        __import__('itertools').combinations((), 0),
-        __import__('itertools').permutations(()),
-        __import__('itertools').product(),
-        __import__('itertools').islice((), 0),
-        __import__('itertools').takewhile(bool, ()),
-        __import__('itertools').dropwhile(bool, ()),
-        __import__('itertools').accumulate(()),
-        __import__('itertools').count(),
-        __import__('itertools').cycle(()),
+        (item for item in ()), map(str, ()), filter(None, ()), zip(), enumerate(()), reversed([]), iter([]), iter(()),
+        iter({}), iter(set()), iter(''), iter(range(0)), itertools.chain(), itertools.combinations((), 0),
+        itertools.permutations(()), itertools.product(), itertools.islice((), 0), itertools.takewhile(bool, ()),
+        itertools.dropwhile(bool, ()), itertools.accumulate(()), itertools.count(), itertools.cycle(()),
     )
 }
 _plain_types = {

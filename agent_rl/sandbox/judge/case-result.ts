@@ -1,5 +1,17 @@
-import type { RunResult, SandboxStatus } from '../../core/services/sandbox.ts';
+import type { RunResult, SandboxLimits, SandboxStatus } from '../../core/services/sandbox.ts';
+import type { CodeTask } from '../../core/tasks/code-task.ts';
 import { lastLine } from '../last-line.ts';
+
+export interface JudgeCodeRequest extends Pick<CodeTask, 'tests' | 'compare'> {
+  code: string;
+  /** Of one run: a case on standard input, all calls of a function together, or all statements together. */
+  limits?: SandboxLimits;
+  seed?: number;
+  /** Whether public cases count too. Default false: only hidden ones decide. */
+  includePublic?: boolean;
+  /** The runs after one that fails are skipped: enough where only a full pass counts. */
+  stopAtFirstFailure?: boolean;
+}
 
 /** What became of one case; `skipped` were not tried since an earlier one ran out of time. */
 export type CaseStatus = 'passed' | 'wrong-answer' | 'skipped' | Exclude<SandboxStatus, 'ok'>;

@@ -1,8 +1,7 @@
 import type { AssertsTests } from '../../core/tasks/code-task.ts';
 import type { AssertTests, JudgeResult, Sandbox } from '../../core/services/sandbox.ts';
 import { labelled, ofUnreached, passed, shorten } from './case-result.ts';
-import type { CaseResult } from './case-result.ts';
-import type { JudgeCodeRequest } from './judge-code-request.ts';
+import type { CaseResult, JudgeCodeRequest } from './case-result.ts';
 
 /**
  * Runs the statements in a second sandbox, all in one run; public ones, if they count, in a run of their own, so that

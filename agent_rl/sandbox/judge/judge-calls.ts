@@ -1,9 +1,8 @@
 import type { CallsCase } from '../../core/tasks/code-task.ts';
 import type { CallsResult, Sandbox } from '../../core/services/sandbox.ts';
 import { labelled, ofUnreached, passed, shorten, shownJson } from './case-result.ts';
-import type { CaseResult } from './case-result.ts';
+import type { CaseResult, JudgeCodeRequest } from './case-result.ts';
 import { compareValues } from './compare-values.ts';
-import type { JudgeCodeRequest } from './judge-code-request.ts';
 
 export interface JudgeCallsRequest extends JudgeCodeRequest {
   entry: string;

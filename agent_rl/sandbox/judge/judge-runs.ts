@@ -1,9 +1,8 @@
 import type { StdinCase } from '../../core/tasks/code-task.ts';
 import { keptOutputBytes, type RunResult, type Sandbox } from '../../core/services/sandbox.ts';
 import { labelled, ofUnreached, passed, shorten, skipped } from './case-result.ts';
-import type { CaseResult, CaseStatus } from './case-result.ts';
+import type { CaseResult, CaseStatus, JudgeCodeRequest } from './case-result.ts';
 import { compareOutputs } from './compare-outputs.ts';
-import type { JudgeCodeRequest } from './judge-code-request.ts';
 
 /** Runs the program once per case and compares what it prints. */
 export async function judgeRuns(

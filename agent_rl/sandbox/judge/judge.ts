@@ -1,9 +1,8 @@
 import type { Sandbox } from '../../core/services/sandbox.ts';
 import { unreachable } from '../../core/unreachable.ts';
-import type { CaseResult, CaseStatus } from './case-result.ts';
+import type { CaseResult, CaseStatus, JudgeCodeRequest } from './case-result.ts';
 import { judgeAsserts } from './judge-asserts.ts';
 import { judgeCalls } from './judge-calls.ts';
-import type { JudgeCodeRequest } from './judge-code-request.ts';
 import { judgeRuns } from './judge-runs.ts';
 
 export interface Judgement {

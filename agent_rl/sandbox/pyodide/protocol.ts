@@ -33,17 +33,8 @@ interface ProgramRequest {
   files?: Readonly<Record<string, string>>;
 }
 
-/** Calls of a function of the program; the arguments are JSON text. */
-interface CallsTask {
-  kind: 'calls';
-  entry: string;
-  args: string;
-}
-
-/** The next program of the interpreter's session, which is not restored afterwards. */
-interface SessionTask {
-  kind: 'session';
-}
+/** Calls of a function of the program, whose arguments are JSON text; or the next program of a session, not restored after. */
+type ProgramTask = { kind: 'calls'; entry: string; args: string } | { kind: 'session' };
 
 /** Tests of the program in a second interpreter; `tests` is JSON text for `harness/asserts.py`. */
 export interface JudgeTask {
@@ -58,12 +49,12 @@ type SideTask = { kind: 'serve' } | { kind: 'tests'; tests: string };
 export interface ChildRequest extends ProgramRequest {
   id: number;
   /** What is done with the program besides running it. */
-  task?: CallsTask | SessionTask | JudgeTask;
+  task?: ProgramTask | JudgeTask;
 }
 
 /** What one worker is asked to do. */
 export interface WorkerRequest extends ProgramRequest {
-  task?: CallsTask | SessionTask | SideTask;
+  task?: ProgramTask | SideTask;
 }
 
 /** How a run ended, as far as the child can tell. */

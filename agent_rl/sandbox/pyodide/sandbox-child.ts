@@ -44,19 +44,16 @@ export class SandboxChild {
   readonly #process: ChildProcess;
   /** Settles with the reason when the process has ended. */
   readonly died: Promise<ChildDied>;
-  #reportDeath: (death: ChildDied) => void;
+  #reportDeath!: (death: ChildDied) => void;
   #inFlight: InFlight | undefined;
-  #ready: Deferred<void>;
+  #ready = unsettled();
   #death: ChildDied | undefined;
   #failure = '';
   #killed = false;
   #stderr = '';
 
   constructor(settings: ChildSettings) {
-    const death = withResolvers<ChildDied>();
-    this.died = death.promise;
-    this.#reportDeath = death.resolve;
-    this.#ready = unready();
+    this.died = new Promise((resolve) => (this.#reportDeath = resolve));
     this.#process = startRestricted({
       path: 'child/child-main',
       settings: { ...settings, captureBytes: keptOutputBytes } satisfies ChildArguments,
@@ -65,10 +62,8 @@ export class SandboxChild {
     });
     this.#listen();
     const startTimer = setTimeout(() => this.kill('did not start in time'), startMs);
-    this.#ready.promise.then(
-      () => clearTimeout(startTimer),
-      () => clearTimeout(startTimer),
-    );
+    const started = (): void => clearTimeout(startTimer);
+    this.#ready.promise.then(started, started);
   }
 
   get pid(): number | undefined {
@@ -83,7 +78,7 @@ export class SandboxChild {
   /** To be called once `ready` has settled, one at a time. @throws ChildDied */
   run(request: ChildRequest): Promise<ChildResult> {
     if (this.#death) return Promise.reject(this.#death);
-    this.#ready = unready();
+    this.#ready = unsettled();
     return new Promise((resolve, reject) => {
       const watchdog = setTimeout(
         () => this.kill('did not answer in time'),
@@ -149,25 +144,11 @@ export class SandboxChild {
   }
 }
 
-interface Deferred<T> {
-  promise: Promise<T>;
-  resolve: (value: T) => void;
-  reject: (error: Error) => void;
-}
-
-function withResolvers<T>(): Deferred<T> {
-  let resolve!: (value: T) => void;
-  let reject!: (error: Error) => void;
-  const promise = new Promise<T>((res, rej) => {
-    resolve = res;
-    reject = rej;
-  });
+/** Settled from outside. Whoever waits for it sees a rejection; nobody need wait. */
+function unsettled() {
+  let resolve!: () => void;
+  let reject!: (error: ChildDied) => void;
+  const promise = new Promise<void>((...settle) => ([resolve, reject] = settle));
+  promise.catch(() => undefined);
   return { promise, resolve, reject };
-}
-
-function unready(): Deferred<void> {
-  const ready = withResolvers<void>();
-  // Whoever waits for readiness sees the rejection; nobody need wait.
-  ready.promise.catch(() => undefined);
-  return ready;
 }

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 
-import { type Static, Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 
 import { limitBounds, type RunRequest, type RunResult } from '../../core/services/sandbox.ts';
 
@@ -9,8 +9,9 @@ import { limitBounds, type RunRequest, type RunResult } from '../../core/service
  * those are a program that failed, and the message names them.
  */
 
-const nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
-  Type.Optional(Type.Union([schema, Type.Null()]));
+const orNull = <Schema extends TSchema>(schema: Schema) =>
+  Type.Unsafe<Static<Schema> | null>({ ...schema, nullable: true });
+const nullable = <Schema extends TSchema>(schema: Schema) => Type.Optional(orNull(schema));
 
 /** As its callers send it. What only other languages use is taken and has no effect: `compile_timeout`. */
 export const FusionBody = Type.Object(
@@ -21,7 +22,7 @@ export const FusionBody = Type.Object(
     compile_timeout: nullable(Type.Number()),
     run_timeout: nullable(Type.Number(limitBounds.wallS)),
     memory_limit_MB: nullable(Type.Integer({ maximum: limitBounds.memoryMiB.maximum })),
-    files: nullable(Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]))),
+    files: nullable(Type.Record(Type.String(), orNull(Type.String()))),
     // Not available here: a caller that wants one must not believe there was none.
     fetch_files: nullable(Type.Array(Type.String(), { maxItems: 0 })),
     args: nullable(Type.Array(Type.String(), { maxItems: 0 })),

@@ -1,6 +1,8 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type Static, type TSchema, Type } from 'typebox';
 
+import { sandboxStatuses } from '../../core/services/sandbox.ts';
+
 /*
  * What client and server of this package exchange: JSON over HTTP.
  *
@@ -22,19 +24,7 @@ export const CapabilitiesAnswer = Type.Object({
 });
 
 export const RunAnswer = Type.Object({
-  status: Type.Enum([
-    'ok',
-    'error',
-    'timeout',
-    'memory_limit',
-    'output_limit',
-    'disk_limit',
-    'file_limit',
-    'signaled',
-    'crashed',
-    'bad_request',
-    'sandbox_error',
-  ]),
+  status: Type.Enum([...sandboxStatuses]),
   exitCode: Type.Optional(Type.Integer()),
   signal: Type.Optional(Type.String()),
   stdout: Type.String(),
@@ -85,19 +75,7 @@ export function check<Schema extends TSchema>(schema: Schema, value: unknown): C
     validators.get(schema) ?? ajv.compile(JSON.parse(JSON.stringify(schema)) as object);
   validators.set(schema, validate);
   if (validate(value)) return { value: value as Static<Schema> };
-  return { problems: withoutUnions(validate.errors ?? []).map(problemOf) };
-}
-
-/** What may be absent or null fails once per form that it may have; that it may be null helps nobody who gave a value. */
-function withoutUnions(errors: readonly ErrorObject[]): readonly ErrorObject[] {
-  const unions = new Set(
-    errors.filter(({ keyword }) => keyword === 'anyOf').map(({ instancePath }) => instancePath),
-  );
-  return errors.filter(
-    ({ keyword, params, instancePath }) =>
-      keyword !== 'anyOf' &&
-      !(unions.has(instancePath) && keyword === 'type' && params['type'] === 'null'),
-  );
+  return { problems: (validate.errors ?? []).map(problemOf) };
 }
 
 function problemOf({ instancePath, message = 'is wrong', keyword, params }: ErrorObject): Problem {

@@ -64,13 +64,11 @@ function nodeArguments({ path, settings, readableFolders, writableFolder }: Prog
  */
 export function startRestricted(program: Program): ChildProcess {
   const args = nodeArguments(program);
-  const options = { env: {}, stdio: ['pipe', 'pipe', 'pipe'] as const, windowsHide: true };
   const cwd = builtProgram(program.path).folder;
-  if (!posixLimits)
-    return spawn(process.execPath, args, { ...options, stdio: [...options.stdio], cwd });
+  const options = { env: {}, stdio: 'pipe', windowsHide: true, cwd } as const;
+  if (!posixLimits) return spawn(process.execPath, args, options);
   const mayWrite = program.writableFolder === undefined ? 'ulimit -f 0; ' : '';
   // Some systems have no limit of data; the permission flags and the realm hold there too.
   const limits = `ulimit -c 0; ${mayWrite}ulimit -d ${program.dataMiB * 1024} 2>/dev/null; exec "$0" "$@"`;
-  const command = ['-c', limits, process.execPath, ...args];
-  return spawn(shell, command, { ...options, stdio: [...options.stdio], cwd });
+  return spawn(shell, ['-c', limits, process.execPath, ...args], options);
 }

@@ -34,14 +34,14 @@ export type DeadlineStep = 'go on' | 'interrupt' | 'kill';
  * wait for a channel, even while it sleeps, so having had little of it means having been starved.
  */
 export class Deadline {
-  #span: Span;
+  #isOver: () => boolean;
   #passed = false;
 
   constructor(
     ms: number,
     private readonly clock = processClock,
   ) {
-    this.#span = new Span({ ms, spare: spareMs }, clock);
+    this.#isOver = span(ms, clock);
   }
 
   /** Whether the program has been interrupted. */
@@ -51,30 +51,20 @@ export class Deadline {
 
   /** To be called often; says each of `interrupt` and `kill` once it is due. */
   step(): DeadlineStep {
-    if (!this.#span.isOver()) return 'go on';
+    if (!this.#isOver()) return 'go on';
     if (this.#passed) return 'kill';
     this.#passed = true;
-    this.#span = new Span({ ms: graceMs, spare: spareMs }, this.clock);
+    this.#isOver = span(graceMs, this.clock);
     return 'interrupt';
   }
 }
 
-class Span {
-  readonly #wallMs: number;
-  readonly #cpuMs: number;
-
-  constructor(
-    private readonly length: { ms: number; spare: number },
-    private readonly clock: Clock,
-  ) {
-    this.#wallMs = clock.wallMs();
-    this.#cpuMs = clock.cpuMs();
-  }
-
-  isOver(): boolean {
-    const { ms, spare } = this.length;
-    const wallMs = this.clock.wallMs() - this.#wallMs;
-    if (wallMs < ms) return false;
-    return this.clock.cpuMs() - this.#cpuMs >= enough * ms || wallMs >= ms + spare;
-  }
+/** Whether so many milliseconds from now have passed, of which this process had its share. */
+function span(ms: number, clock: Clock): () => boolean {
+  const [wallMs, cpuMs] = [clock.wallMs(), clock.cpuMs()];
+  return () => {
+    const passedMs = clock.wallMs() - wallMs;
+    if (passedMs < ms) return false;
+    return clock.cpuMs() - cpuMs >= enough * ms || passedMs >= ms + spareMs;
+  };
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
 import { ChannelEnd } from './channel-end.ts';
@@ -39,7 +40,7 @@ export class InstanceWorker {
   }
 
   /** @throws Error when the instance cannot be made. */
-  static start(settings: WorkerSettings): Promise<InstanceWorker> {
+  static async start(settings: WorkerSettings): Promise<InstanceWorker> {
     const worker = new Worker(new URL('../realm/worker-main.js', import.meta.url), {
       workerData: settings,
       env: {},
@@ -53,23 +54,14 @@ export class InstanceWorker {
         stackSizeMb: 64,
       },
     });
-    return new Promise((resolve, reject) => {
-      const failed = (why: unknown): void =>
-        reject(why instanceof Error ? why : new Error(`the worker ended with code ${String(why)}`));
-      worker.on('error', failed);
-      worker.on('exit', failed);
-      worker.once('message', (message: WorkerMessage) => {
-        worker.off('error', failed);
-        worker.off('exit', failed);
-        if (message.kind === 'ready') {
-          resolve(new InstanceWorker(worker, message.shared, settings.instance.captureBytes));
-        } else {
-          reject(
-            new Error(message.kind === 'failed' ? message.message : `said ${message.kind} first`),
-          );
-        }
-      });
+    const ended = once(worker, 'exit').then(([code]) => {
+      throw new Error(`the worker ended with code ${String(code)}`);
     });
+    const [message] = (await Promise.race([once(worker, 'message'), ended])) as [WorkerMessage];
+    if (message.kind === 'ready') {
+      return new InstanceWorker(worker, message.shared, settings.instance.captureBytes);
+    }
+    throw new Error(message.kind === 'failed' ? message.message : `sent ${message.kind} first`);
   }
 
   /** @param onInterrupt Called when the program's time is over, before it is interrupted. */
@@ -143,14 +135,10 @@ export class InstanceWorker {
   }
 
   #output(): Pick<WorkerResult, 'stdout' | 'stderr' | 'stdoutBytes' | 'stderrBytes' | 'truncated'> {
-    const [stdoutBytes, stderrBytes] = [0, 1].map((i) => this.#words[shared.written + i] ?? 0);
-    return {
-      stdout: this.#text(0),
-      stderr: this.#text(1),
-      stdoutBytes: stdoutBytes ?? 0,
-      stderrBytes: stderrBytes ?? 0,
-      truncated: Math.max(stdoutBytes ?? 0, stderrBytes ?? 0) > this.captureBytes,
-    };
+    const stdoutBytes = this.#words[shared.written] ?? 0;
+    const stderrBytes = this.#words[shared.written + 1] ?? 0;
+    const truncated = Math.max(stdoutBytes, stderrBytes) > this.captureBytes;
+    return { stdout: this.#text(0), stderr: this.#text(1), stdoutBytes, stderrBytes, truncated };
   }
 
   #text(stream: 0 | 1): string {
