@@ -12,7 +12,8 @@ import {
 } from '../learner/train-program.ts';
 import { allSpecs, trainedAdapter, trainedSpecs } from '../../model/adapters/adapter.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
-import { elementCount, type ParameterSpec } from '../../model/config/parameters.ts';
+import type { ParameterSpec } from '../../model/config/parameters.ts';
+import { sizeOf } from '../engine/check-inputs.ts';
 import { mebibytes } from '../telemetry/mebibytes.ts';
 
 /** What an engine is to hold at once. */
@@ -57,7 +58,7 @@ const fragmentation = 0.05;
 
 const bytesOf = (specs: readonly ParameterSpec[]): number =>
   specs.reduce(
-    (sum, { shape, dtype }) => sum + elementCount(shape) * (dtype === 'uint8' ? 1 : bytesPerFloat),
+    (sum, { shape, dtype }) => sum + sizeOf(shape) * (dtype === 'uint8' ? 1 : bytesPerFloat),
     0,
   );
 

@@ -10,33 +10,22 @@ const arrayOf: Readonly<Record<DType, new (length: number) => TensorData>> = {
   uint8: Uint8Array,
 };
 
-const describe = (spec: TensorSpec): string => `${spec.dtype} [${spec.shape.join(', ')}]`;
-
 /**
  * Checks that `data` can hold what `spec` says.
  *
  * @throws AgentRlError `SHAPE_MISMATCH` naming the tensor.
  */
-export function checkTensorData(spec: TensorSpec, data: TensorData | undefined): TensorData {
-  if (data === undefined) {
-    throw new AgentRlError(
-      'SHAPE_MISMATCH',
-      `Tensor "${spec.name}" is missing; give ${describe(spec)} under that name.`,
-    );
-  }
-  if (!(data instanceof arrayOf[spec.dtype])) {
-    throw new AgentRlError(
-      'SHAPE_MISMATCH',
-      `Tensor "${spec.name}" must be ${describe(spec)}, got a ${data.constructor.name}.`,
-    );
-  }
-  if (data.length !== sizeOf(spec.shape)) {
-    throw new AgentRlError(
-      'SHAPE_MISMATCH',
-      `Tensor "${spec.name}" must be ${describe(spec)}, ${sizeOf(spec.shape)} elements, got ${data.length}.`,
-    );
-  }
-  return data;
+export function checkTensorData(
+  { name, shape, dtype }: TensorSpec,
+  data: TensorData | undefined,
+): TensorData {
+  const expected = `${dtype} [${shape.join(', ')}]`;
+  if (data === undefined) throw mismatch(name, `is missing; give ${expected} under that name`);
+  if (!(data instanceof arrayOf[dtype]))
+    throw mismatch(name, `must be ${expected}, got a ${data.constructor.name}`);
+  const size = sizeOf(shape);
+  if (data.length === size) return data;
+  throw mismatch(name, `must be ${expected}, ${size} elements, got ${data.length}`);
 }
 
 /**
@@ -51,10 +40,10 @@ export function checkInputs(
   for (const spec of specs) checkTensorData(spec, inputs[spec.name]);
   const known = new Set(specs.map((spec) => spec.name));
   const unknown = Object.keys(inputs).find((name) => !known.has(name));
-  if (unknown !== undefined) {
-    throw new AgentRlError(
-      'SHAPE_MISMATCH',
-      `Tensor "${unknown}" is not an input of this program; its inputs are ${[...known].join(', ')}.`,
-    );
-  }
+  if (unknown === undefined) return;
+  const all = [...known].join(', ');
+  throw mismatch(unknown, `is not an input of this program; its inputs are ${all}`);
 }
+
+const mismatch = (name: string, problem: string): AgentRlError =>
+  new AgentRlError('SHAPE_MISMATCH', `Tensor "${name}" ${problem}.`);

@@ -1,6 +1,6 @@
 import type { Tensor } from '@tensorflow/tfjs';
 import { AgentRlError } from '../core/errors.ts';
-import { checkInputs, checkTensorData } from './check-inputs.ts';
+import { checkInputs } from './check-inputs.ts';
 import type {
   CompileOptions,
   Engine,
@@ -51,14 +51,10 @@ class EagerProgram implements Program {
     this.outputs = traceProgram(specs, body, constants).outputs;
   }
 
-  run(inputs: Readonly<Record<string, TensorData>>): Promise<Record<string, TensorData>> {
-    return new Promise((resolve) => {
-      checkInputs(
-        this.specs.filter((spec) => this.constants[spec.name] === undefined),
-        inputs,
-      );
-      resolve(withBackend(this.backend, () => this.#evaluate({ ...inputs, ...this.constants })));
-    });
+  async run(inputs: Readonly<Record<string, TensorData>>): Promise<Record<string, TensorData>> {
+    const given = this.specs.filter((spec) => this.constants[spec.name] === undefined);
+    checkInputs(given, inputs);
+    return withBackend(this.backend, () => this.#evaluate({ ...inputs, ...this.constants }));
   }
 
   #evaluate(inputs: Readonly<Record<string, TensorData>>): Record<string, TensorData> {
@@ -77,9 +73,7 @@ class EagerProgram implements Program {
     return fetched;
   }
 
-  dispose(): Promise<void> {
-    return Promise.resolve();
-  }
+  async dispose(): Promise<void> {}
 }
 
 /** Runs program bodies operation by operation on a tfjs backend. */
@@ -92,22 +86,13 @@ export class EagerEngine implements Engine {
     return new EagerEngine(device);
   }
 
-  compile(
+  async compile(
     specs: readonly TensorSpec[],
     body: ProgramBody,
-    options: CompileOptions = {},
+    { constants = {} }: CompileOptions = {},
   ): Promise<Program> {
-    const constants = options.constants ?? {};
-    return new Promise((resolve) => {
-      for (const spec of specs) {
-        const data = constants[spec.name];
-        if (data !== undefined) checkTensorData(spec, data);
-      }
-      resolve(new EagerProgram(this.device, specs, body, constants));
-    });
+    return new EagerProgram(this.device, specs, body, constants);
   }
 
-  close(): Promise<void> {
-    return Promise.resolve();
-  }
+  async close(): Promise<void> {}
 }

@@ -1,7 +1,6 @@
 import { messageOf } from '../core/errors.ts';
 import { assertComputes } from './assert-computes.ts';
 import { EagerEngine, tensorflowPackage } from './eager-engine.ts';
-import type { OnnxEngineOptions } from './onnx-engine.ts';
 import { deviceNeeds, loadOnnxEngine } from './open-engine.ts';
 
 export interface DeviceReport {
@@ -11,55 +10,38 @@ export interface DeviceReport {
   detail: string;
 }
 
-type OnnxModule = Awaited<ReturnType<typeof loadOnnxEngine>>;
+const onnxDevices = ['cpu', 'cuda', 'webgpu'] as const;
 
-async function probe(
-  { OnnxEngine }: OnnxModule,
-  device: OnnxEngineOptions['device'],
-): Promise<DeviceReport> {
+async function tryOnnx(device: (typeof onnxDevices)[number]): Promise<string> {
+  const { builtInDevices, OnnxEngine } = await loadOnnxEngine();
+  if (!builtInDevices().has(device))
+    throw new Error(`this ONNX Runtime was built without ${device}`);
   const engine = new OnnxEngine({ device, threads: 1 });
   try {
     await assertComputes(engine);
-    return { device, available: true, detail: `ONNX Runtime, ${device} execution provider` };
+    return `ONNX Runtime, ${device} execution provider`;
   } catch (thrown) {
-    return { device, available: false, detail: `${deviceNeeds[device]}. ${messageOf(thrown)}` };
+    throw new Error(`${deviceNeeds[device]}. ${messageOf(thrown)}`, { cause: thrown });
   } finally {
     await engine.close();
   }
 }
 
-async function probeTensorflow(): Promise<DeviceReport> {
-  try {
-    await EagerEngine.open('tensorflow');
-    return { device: 'tensorflow', available: true, detail: `tfjs through ${tensorflowPackage}` };
-  } catch (thrown) {
-    return { device: 'tensorflow', available: false, detail: messageOf(thrown) };
-  }
-}
-
-const onnxDevices = ['cpu', 'cuda', 'webgpu'] as const;
-
-async function probeOnnx(): Promise<DeviceReport[]> {
-  let onnx: OnnxModule;
-  try {
-    onnx = await loadOnnxEngine();
-  } catch (thrown) {
-    const detail = messageOf(thrown);
-    return onnxDevices.map((device) => ({ device, available: false, detail }));
-  }
-  const built = onnx.builtInDevices();
-  const reports: DeviceReport[] = [];
-  for (const device of onnxDevices) {
-    const detail = `this ONNX Runtime was built without ${device}`;
-    reports.push(
-      built.has(device) ? await probe(onnx, device) : { device, available: false, detail },
-    );
-  }
-  return reports;
+async function tryTensorflow(): Promise<string> {
+  await EagerEngine.open('tensorflow');
+  return `tfjs through ${tensorflowPackage}`;
 }
 
 /** Every device `openEngine` knows, and whether it works here. */
-export const listDevices = async (): Promise<DeviceReport[]> => [
-  ...(await probeOnnx()),
-  await probeTensorflow(),
-];
+export async function listDevices(): Promise<DeviceReport[]> {
+  const reports: DeviceReport[] = [];
+  for (const device of [...onnxDevices, 'tensorflow'] as const) {
+    try {
+      const detail = await (device === 'tensorflow' ? tryTensorflow() : tryOnnx(device));
+      reports.push({ device, available: true, detail });
+    } catch (thrown) {
+      reports.push({ device, available: false, detail: messageOf(thrown) });
+    }
+  }
+  return reports;
+}

@@ -10,8 +10,6 @@ const unbroadcast = (gradient: Tensor, shape: number[]): Tensor => {
 /** tfjs gives a list to kernels with several outputs only; none of these has. */
 const only = (dy: Tensor | Tensor[]): Tensor => (Array.isArray(dy) ? dy[0]! : dy);
 
-const asFloat = (x: Tensor): Tensor => tfjs.cast(x, 'float32');
-
 /** Comparisons are constant almost everywhere. tfjs asks for their gradient when `where` uses them. */
 const zeroGradient = (kernelName: string, inputsToSave: string[]): GradConfig => ({
   kernelName,
@@ -28,13 +26,12 @@ type Comparison = (a: Tensor, b: Tensor) => Tensor;
 const chosenGradient = (kernelName: string, first: Comparison): GradConfig => ({
   kernelName,
   inputsToSave: ['a', 'b'],
-  gradFunc: (dy, saved) => {
-    const [a, b] = [saved[0]!, saved[1]!];
-    const takesA = first(a, b);
-    const part = (taken: Tensor): Tensor => tfjs.mul(only(dy), asFloat(taken));
+  gradFunc: (dy, [a, b]) => {
+    const takesA = first(a!, b!);
+    const part = (taken: Tensor): Tensor => tfjs.mul(only(dy), tfjs.cast(taken, 'float32'));
     return {
-      a: () => unbroadcast(part(takesA), a.shape),
-      b: () => unbroadcast(part(tfjs.logicalNot(takesA)), b.shape),
+      a: () => unbroadcast(part(takesA), a!.shape),
+      b: () => unbroadcast(part(tfjs.logicalNot(takesA)), b!.shape),
     };
   },
 });
@@ -52,14 +49,10 @@ const cumulativeSumGradient: GradConfig = {
 const gatherNdGradient: GradConfig = {
   kernelName: 'GatherNd',
   inputsToSave: ['params', 'indices'],
-  gradFunc: (dy, saved) => {
-    const [params, indices] = [saved[0]!, saved[1]!];
-    const gradients: Record<string, () => Tensor> = {
-      params: () => tfjs.scatterND(indices, only(dy), params.shape),
-      indices: () => tfjs.zeros(indices.shape),
-    };
-    return gradients;
-  },
+  gradFunc: (dy, [params, indices]): Record<string, () => Tensor> => ({
+    params: () => tfjs.scatterND(indices!, only(dy), params!.shape),
+    indices: () => tfjs.zeros(indices!.shape),
+  }),
 };
 
 const comparisons = ['Equal', 'NotEqual', 'Greater', 'GreaterEqual', 'Less', 'LessEqual'];

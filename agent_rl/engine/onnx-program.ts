@@ -8,10 +8,7 @@ import type { TracedProgram } from './trace/trace-program.ts';
 const checkOutput = (spec: TensorSpec, data: Tensor['data']): TensorData => {
   if (data instanceof Float32Array || data instanceof Int32Array)
     return checkTensorData(spec, data);
-  throw new AgentRlError(
-    'ENGINE_FAILED',
-    `Output "${spec.name}" came back as no array of numbers.`,
-  );
+  throw new AgentRlError('ENGINE_FAILED', `Output "${spec.name}" is not an array of numbers.`);
 };
 
 const outOfMemory = /alloc|memory/i;
@@ -26,16 +23,16 @@ interface ProgramOptions {
 export class OnnxProgram implements Program {
   readonly outputs: readonly TensorSpec[];
   readonly #inputs: readonly TensorSpec[];
-  readonly #session: InferenceSession;
-  readonly #options: ProgramOptions;
   readonly #running = new Set<Promise<unknown>>();
   #disposed = false;
 
-  constructor(session: InferenceSession, traced: TracedProgram, options: ProgramOptions) {
-    this.#options = options;
-    this.#session = session;
-    this.#inputs = traced.inputs;
-    this.outputs = traced.outputs;
+  constructor(
+    private readonly session: InferenceSession,
+    { inputs, outputs }: TracedProgram,
+    private readonly options: ProgramOptions,
+  ) {
+    this.#inputs = inputs;
+    this.outputs = outputs;
   }
 
   async run(inputs: Readonly<Record<string, TensorData>>): Promise<Record<string, TensorData>> {
@@ -48,22 +45,21 @@ export class OnnxProgram implements Program {
       feeds[name] = new ort.Tensor(dtype, inputs[name]!, shape);
     }
     const fetched = await this.#execute(feeds);
-    return Object.fromEntries(
-      this.outputs.map((spec) => [
-        spec.name,
-        checkOutput(spec, fetched[outputLabel(spec.name)]!.data),
-      ]),
-    );
+    const checked = (spec: TensorSpec): [string, TensorData] => [
+      spec.name,
+      checkOutput(spec, fetched[outputLabel(spec.name)]!.data),
+    ];
+    return Object.fromEntries(this.outputs.map(checked));
   }
 
   async #execute(feeds: Record<string, Tensor>): Promise<InferenceSession.ReturnType> {
-    const running = this.#session.run(feeds);
+    const running = this.session.run(feeds);
     this.#running.add(running);
     try {
       return await running;
     } catch (cause) {
       const problem = messageOf(cause);
-      const { memorySettings } = this.#options;
+      const { memorySettings } = this.options;
       const remedy = memorySettings === undefined ? '' : `: lower ${memorySettings}`;
       const hint = outOfMemory.test(problem) ? `. Memory ran out${remedy}.` : '';
       throw new AgentRlError('ENGINE_FAILED', `The device failed: ${problem}${hint}`, { cause });
@@ -75,9 +71,9 @@ export class OnnxProgram implements Program {
   async dispose(): Promise<void> {
     if (this.#disposed) return;
     this.#disposed = true;
-    this.#options.onDispose(this);
+    this.options.onDispose(this);
     // The session may not be released under a run: a cache can evict a program that is still working.
     await Promise.allSettled(this.#running);
-    await this.#session.release();
+    await this.session.release();
   }
 }

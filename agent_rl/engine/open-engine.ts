@@ -13,9 +13,6 @@ export interface EngineOptions {
   memorySettings?: string;
 }
 
-const isOnnxDevice = (device: string): device is OnnxEngineOptions['device'] =>
-  /^(?:cpu|webgpu|cuda(?::\d+)?)$/.test(device);
-
 /**
  * Opens the engine of a device, after running one gradient on it whose value is known.
  *
@@ -37,7 +34,7 @@ export async function openEngine({
     const { EagerEngine } = await import('./eager-engine.ts');
     return EagerEngine.open('tensorflow');
   }
-  if (!isOnnxDevice(device)) {
+  if (!/^(?:cpu|webgpu|cuda(?::\d+)?)$/.test(device)) {
     throw new AgentRlError(
       'CONFIG_INVALID',
       `Unknown device "${device}"; use cpu, cuda, cuda:n, webgpu or tensorflow.`,
@@ -45,7 +42,8 @@ export async function openEngine({
   }
   keepFullFloat32(device);
   const { OnnxEngine } = await loadOnnxEngine();
-  const engine = new OnnxEngine({ device, threads, memorySettings });
+  const onnxDevice = device as OnnxEngineOptions['device'];
+  const engine = new OnnxEngine({ device: onnxDevice, threads, memorySettings });
   await assertRuns(engine);
   return engine;
 }
@@ -82,7 +80,7 @@ async function assertRuns(engine: Engine): Promise<void> {
     await assertComputes(engine);
   } catch (cause) {
     const kind = engine.device.split(':')[0]!;
-    const detail = AgentRlError.is(cause) ? cause.message : String(cause);
+    const detail = messageOf(cause);
     throw new AgentRlError(
       'DEVICE_UNAVAILABLE',
       `Device "${engine.device}" cannot be used: ${deviceNeeds[kind] ?? kind}. ${detail}`,

@@ -6,17 +6,14 @@ import type { Program } from './engine.ts';
  * its peak memory, so the cap bounds what compiled shapes hold.
  */
 export class ProgramCache {
-  readonly #capacity: number;
   readonly #programs = new Map<string, Promise<Program>>();
 
-  constructor(capacity: number) {
-    if (!Number.isInteger(capacity) || capacity < 1) {
-      throw new AgentRlError(
-        'ENGINE_FAILED',
-        `A program cache must hold at least 1 program, got a capacity of ${capacity}.`,
-      );
-    }
-    this.#capacity = capacity;
+  constructor(private readonly capacity: number) {
+    if (Number.isInteger(capacity) && capacity >= 1) return;
+    throw new AgentRlError(
+      'ENGINE_FAILED',
+      `A program cache must hold at least 1 program, got a capacity of ${capacity}.`,
+    );
   }
 
   get size(): number {
@@ -31,7 +28,7 @@ export class ProgramCache {
       this.#programs.set(key, known);
       return known;
     }
-    while (this.#programs.size >= this.#capacity) await this.#evictOldest();
+    while (this.#programs.size >= this.capacity) await this.#evictOldest();
     const made = compile();
     this.#programs.set(key, made);
     try {

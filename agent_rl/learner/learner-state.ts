@@ -54,7 +54,7 @@ export async function writeLearnerState(
     }
   }
   tensors.set(stepsTensor, { shape: [1], values: Float32Array.of(optimizer.steps) });
-  await writeSafetensors(join(folder, optimizerFile), tensors, { dtype: 'F32' });
+  await writeSafetensors(join(folder, optimizerFile), tensors);
 }
 
 /** The tensors a checkpoint holds of what is trained. */

@@ -153,7 +153,7 @@ export async function writeAdapter(
     tensors.set(storedName(name, adapter), { shape, values });
   }
   await mkdir(folder, { recursive: true });
-  await writeSafetensors(path.join(folder, weightsFile), tensors, { dtype: 'F32' });
+  await writeSafetensors(path.join(folder, weightsFile), tensors);
   const json = {
     peft_type: 'LORA',
     task_type: 'CAUSAL_LM',

@@ -11,9 +11,10 @@ import {
   shortName,
   type LinearModule,
 } from '../../agent_rl/core/services/linear-module.ts';
+import { sizeOf } from '../../agent_rl/engine/check-inputs.ts';
 import type { Adapter, ModelConfig } from '../config/architecture.ts';
 import {
-  elementCount,
+  countNumbers,
   layerParameter,
   linearShapes,
   parameterSpecs,
@@ -112,14 +113,11 @@ export interface ParameterCounts {
   trainedParameters: number;
 }
 
-const count = (specs: readonly ParameterSpec[]): number =>
-  specs.reduce((sum, { shape }) => sum + elementCount(shape), 0);
-
 /** How many numbers a model has, and how many of them are trained. */
 export function countParameters(config: ModelConfig): ParameterCounts {
   return {
-    parameters: count(allSpecs(unquantized(config))),
-    trainedParameters: count(trainedSpecs(config)),
+    parameters: countNumbers(allSpecs(unquantized(config))),
+    trainedParameters: countNumbers(trainedSpecs(config)),
   };
 }
 
@@ -144,7 +142,7 @@ export function initialAdapter(
 ): Map<string, Float32Array> {
   return new Map(
     adapterSpecs(config, adapter).map(({ name, shape }) => {
-      const values = new Float32Array(elementCount(shape));
+      const values = new Float32Array(sizeOf(shape));
       if (!name.includes('.lora_A.')) return [name, values];
       const bound = 1 / Math.sqrt(shape[1]!);
       const stream = rng.child('adapter', name);

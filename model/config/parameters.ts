@@ -1,5 +1,8 @@
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import type { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
+import { linearModules, type LinearModule } from '../../agent_rl/core/services/linear-module.ts';
+import { sizeOf } from '../../agent_rl/engine/check-inputs.ts';
+import type { TensorSpec } from '../../agent_rl/engine/engine.ts';
 import type { ModelConfig } from './architecture.ts';
 
 /** One tensor of a model: its Hugging Face name and its shape, matrices as [out, in]. */
@@ -14,13 +17,11 @@ export interface ParameterSpec {
 export type Weights = ReadonlyMap<string, Float32Array | Uint8Array>;
 
 /** A tensor as a program's input. */
-export function inputSpec({
+export const inputSpec = ({ name, shape, dtype }: ParameterSpec): TensorSpec => ({
   name,
   shape,
-  dtype,
-}: ParameterSpec): Omit<ParameterSpec, 'dtype'> & { dtype: 'float32' | 'uint8' } {
-  return { name, shape, dtype: dtype ?? 'float32' };
-}
+  dtype: dtype ?? 'float32',
+});
 
 /** The same tensors, when none of them is quantised. @throws AgentRlError `MODEL_INVALID` */
 export function requireFloats(weights: Weights): Map<string, Float32Array> {
@@ -77,6 +78,9 @@ export function linearShapes({
   } as const;
 }
 
+/** Whether a layer makes queries, keys or values; some models give these a bias. */
+export const isQkv = (module: LinearModule): boolean => /[qkv]_proj$/.test(module);
+
 /** Every tensor of a model, adapters left out, in the order of the forward pass. */
 export function parameterSpecs(config: ModelConfig): readonly ParameterSpec[] {
   const { vocabSize, hiddenSize } = config;
@@ -92,28 +96,25 @@ export function parameterSpecs(config: ModelConfig): readonly ParameterSpec[] {
 }
 
 function layerSpecs(config: ModelConfig): ParameterSpec[] {
-  const { hiddenSize: width, headDim, intermediateSize } = config;
-  const queries = config.heads * headDim;
-  const keys = config.kvHeads * headDim;
-  const projection = (name: string, out: number): ParameterSpec[] => [
-    { name: `self_attn.${name}.weight`, shape: [out, width] },
-    ...(config.qkvBias ? [{ name: `self_attn.${name}.bias`, shape: [out] }] : []),
+  const shapes = linearShapes(config);
+  const linear = (module: LinearModule): ParameterSpec[] => [
+    { name: `${module}.weight`, shape: shapes[module] },
+    ...(config.qkvBias && isQkv(module)
+      ? [{ name: `${module}.bias`, shape: [shapes[module][0]] }]
+      : []),
   ];
-  const headNorms = ['q_norm', 'k_norm'].map((name) => ({
-    name: `self_attn.${name}.weight`,
-    shape: [headDim],
-  }));
+  const norm = (name: string, width = config.hiddenSize): ParameterSpec => ({
+    name: `${name}.weight`,
+    shape: [width],
+  });
+  const headNorms = ['self_attn.q_norm', 'self_attn.k_norm'];
   return [
-    { name: 'input_layernorm.weight', shape: [width] },
-    ...projection('q_proj', queries),
-    ...projection('k_proj', keys),
-    ...projection('v_proj', keys),
-    ...(config.qkNorm ? headNorms : []),
-    { name: 'self_attn.o_proj.weight', shape: [width, queries] },
-    { name: 'post_attention_layernorm.weight', shape: [width] },
-    { name: 'mlp.gate_proj.weight', shape: [intermediateSize, width] },
-    { name: 'mlp.up_proj.weight', shape: [intermediateSize, width] },
-    { name: 'mlp.down_proj.weight', shape: [width, intermediateSize] },
+    norm('input_layernorm'),
+    ...linearModules.filter(isQkv).flatMap(linear),
+    ...(config.qkNorm ? headNorms.map((name) => norm(name, config.headDim)) : []),
+    ...linear('self_attn.o_proj'),
+    norm('post_attention_layernorm'),
+    ...linearModules.filter((module) => module.startsWith('mlp.')).flatMap(linear),
   ];
 }
 
@@ -129,17 +130,13 @@ function heldSpecs(spec: ParameterSpec, { quantization }: ModelConfig): Paramete
   ];
 }
 
-export function elementCount(shape: readonly number[]): number {
-  return shape.reduce((product, size) => product * size, 1);
-}
+/** Numbers in tensors of these shapes. */
+export const countNumbers = (specs: readonly ParameterSpec[]): number =>
+  specs.reduce((sum, { shape }) => sum + sizeOf(shape), 0);
 
 /** How many numbers a model has, in any dtype. */
-export function parameterCount(config: ModelConfig): number {
-  return parameterSpecs(unquantized(config)).reduce(
-    (sum, { shape }) => sum + elementCount(shape),
-    0,
-  );
-}
+export const parameterCount = (config: ModelConfig): number =>
+  countNumbers(parameterSpecs(unquantized(config)));
 
 /** Fresh weights of a model in float32: matrices from N(0, 0.02²), norms 1, biases 0. */
 export function initialParameters(config: ModelConfig, rng: KeyedRng): Map<string, Float32Array> {
@@ -151,7 +148,7 @@ export function initialParameters(config: ModelConfig, rng: KeyedRng): Map<strin
 /** One of the tensors of `initialParameters`. Each has its own stream, so order is free. */
 function initialParameter({ name, shape }: ParameterSpec, all: KeyedRng): Float32Array {
   const rng = all.child('parameter', name);
-  const values = new Float32Array(elementCount(shape));
+  const values = new Float32Array(sizeOf(shape));
   if (shape.length === 1) return name.endsWith('.bias') ? values : values.fill(1);
   return values.map(() => 0.02 * rng.normal());
 }

@@ -17,6 +17,7 @@ import {
   embeddingName,
   finalNormName,
   headName,
+  isQkv,
   layerParameter,
   parameter,
   scaleName,
@@ -122,7 +123,7 @@ function linear(
           parameter(parameters, scaleName(layerParameter(layer, `${name}.weight`))),
           config.quantization,
         );
-  if (config.qkvBias && /[qkv]_proj$/.test(name))
+  if (config.qkvBias && isQkv(name))
     sum = tf.add(sum, parameter(parameters, layerParameter(layer, `${name}.bias`)));
   for (const adapter of config.adapters ?? []) {
     if (adapter.targets.includes(name))

@@ -3,41 +3,24 @@
 const float = new Float32Array(1);
 const bits = new Uint32Array(float.buffer);
 
-function bitsOf(value: number): number {
-  float[0] = value;
-  return bits[0]!;
-}
-
 function floatOf(word: number): number {
   bits[0] = word;
   return float[0]!;
 }
 
-/** bfloat16 is the upper half of a float32. */
-export function fromBFloat16(half: number): number {
-  return floatOf(half << 16);
-}
-
-export function toBFloat16(value: number): number {
-  const word = bitsOf(value);
-  // Rounding could carry a NaN's payload away and leave an infinity.
-  if (Number.isNaN(value)) return (word >>> 16) | 0x40;
-  return ((word + 0x7fff + ((word >>> 16) & 1)) >>> 16) & 0xffff;
-}
-
-/** `fromBFloat16` of every half, into as many places; the words need not pass through numbers. */
+/** bfloat16 is the upper half of a float32: widens every half, into as many places. */
 export function widenBFloat16(halves: Uint16Array, into: Float32Array): void {
   const words = new Uint32Array(into.buffer, into.byteOffset, into.length);
   for (let i = 0; i < halves.length; i++) words[i] = halves[i]! << 16;
 }
 
-/** `toBFloat16` of every value. */
 export function narrowBFloat16(values: Float32Array): Uint16Array {
   const words = new Uint32Array(values.buffer, values.byteOffset, values.length);
   const halves = new Uint16Array(values.length);
   for (let i = 0; i < words.length; i++) {
     const word = words[i]!;
     halves[i] =
+      // Rounding could carry a NaN's payload away and leave an infinity.
       (word & 0x7fffffff) > 0x7f800000
         ? (word >>> 16) | 0x40
         : (word + 0x7fff + ((word >>> 16) & 1)) >>> 16;
@@ -46,7 +29,7 @@ export function narrowBFloat16(values: Float32Array): Uint16Array {
 }
 
 /** IEEE 754 binary16: 1 sign, 5 exponent, 10 fraction bits. */
-export function fromFloat16(half: number): number {
+function fromFloat16(half: number): number {
   const sign = (half & 0x8000) << 16;
   const exponent = (half >>> 10) & 0x1f;
   const fraction = half & 0x3ff;
@@ -58,19 +41,17 @@ export function fromFloat16(half: number): number {
 
 let everyFloat16: Uint32Array | undefined;
 
-/** `fromFloat16` of every half, into as many places. */
+/** Widens every half, into as many places. */
 export function widenFloat16(halves: Uint16Array, into: Float32Array): void {
-  everyFloat16 ??= Uint32Array.from({ length: 0x10000 }, (_, half) => bitsOf(fromFloat16(half)));
+  if (everyFloat16 === undefined) {
+    const all = Float32Array.from({ length: 0x10000 }, (_, half) => fromFloat16(half));
+    everyFloat16 = new Uint32Array(all.buffer);
+  }
   const words = new Uint32Array(into.buffer, into.byteOffset, into.length);
   for (let i = 0; i < halves.length; i++) words[i] = everyFloat16[halves[i]!]!;
 }
 
 /** Values beyond 65,504 become infinite, as in every other converter: compare with `largestFloat16` first. */
-export function toFloat16(value: number): number {
-  return float16Of(bitsOf(value));
-}
-
-/** `toFloat16` of every value. */
 export function narrowFloat16(values: Float32Array): Uint16Array {
   const words = new Uint32Array(values.buffer, values.byteOffset, values.length);
   const halves = new Uint16Array(values.length);

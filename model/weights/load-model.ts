@@ -11,14 +11,12 @@ import {
   parameterSpecs,
   scaleName,
   type ParameterSpec,
-  type Weights,
 } from '../config/parameters.ts';
 import { quantizeWeights, type QuantizeOptions } from './quantize-weights.ts';
-import { closeWeights, openWeights, type StoredTensor } from './open-weights.ts';
+import { closeWeights, openWeights, type Weights } from './open-weights.ts';
 import { readJson } from '../config/read-json.ts';
 import { writeAside, writeSafetensors, type TensorToWrite } from './safetensors.ts';
 import type { StoredDtype, TensorEntry } from './safetensors-header.ts';
-import type { WeightsFile } from './weights-file.ts';
 
 export interface LoadedModel {
   config: ModelConfig;
@@ -43,11 +41,9 @@ export interface ModelFacts {
 }
 
 /** A model folder, opened and checked but for its values. */
-interface OpenModel {
+interface OpenModel extends Weights {
   config: ModelConfig;
-  stored: ReadonlyMap<string, StoredTensor>;
   storedDtype: StoredDtype;
-  files: readonly WeightsFile[];
 }
 
 const torchNames: Readonly<Record<StoredDtype, string>> = {
@@ -56,39 +52,38 @@ const torchNames: Readonly<Record<StoredDtype, string>> = {
   BF16: 'bfloat16',
 };
 
-export interface LoadOptions {
-  /** Quantise a float model while it is read, so that no more than one of its matrices is ever held in float32. */
-  quantize?: Quantization | undefined;
-  /** Looks at every tensor while it is quantised. */
-  each?: QuantizeOptions['each'];
-}
-
 /**
  * Loads a Hugging Face model folder: config.json with model.safetensors, with shards and their index, or with a .pth.
  *
+ * @param options `quantize` quantises a float model while it is read, so that no more than one of its matrices is ever
+ *   held in float32; `each` looks at every tensor while that is done.
  * @throws AgentRlError `MODEL_INVALID`, naming every missing, extra and misshapen tensor at once, or the first weight
  *   that is not a number.
  */
 export async function loadModel(
   folder: string,
-  { quantize, each }: LoadOptions = {},
+  { quantize, each }: { quantize?: Quantization | undefined; each?: QuantizeOptions['each'] } = {},
 ): Promise<LoadedModel> {
-  return withModel(folder, async ({ config, stored, storedDtype }) => {
+  return withModel(folder, async ({ config, tensors, storedDtype }) => {
     const finite = async ({ name }: ParameterSpec): Promise<Float32Array> => {
-      const values = await read(stored, name);
+      const values = await read(tensors, name);
       requireFinite(folder, name, values);
       return values;
     };
-    const parameters =
-      quantize === undefined
-        ? await readAll(parameterSpecs(config), stored, finite)
-        : await quantizeWeights(config, { quantization: quantize, read: finite, each });
-    await checkTiedHead(folder, config, stored, parameters);
-    return {
-      config: quantize === undefined ? config : { ...config, quantization: quantize },
-      parameters,
-      storedDtype,
-    };
+    if (quantize !== undefined) {
+      const options = { quantization: quantize, read: finite, each };
+      const parameters = await quantizeWeights(config, options);
+      await checkTiedHead(folder, config, tensors, parameters);
+      return { config: { ...config, quantization: quantize }, parameters, storedDtype };
+    }
+    const parameters = new Map<string, Float32Array | Uint8Array>();
+    for (const spec of parameterSpecs(config)) {
+      const { file, entry } = tensors.get(spec.name)!;
+      const held = spec.dtype === 'uint8' ? file.read(entry) : finite(spec);
+      parameters.set(spec.name, await held);
+    }
+    await checkTiedHead(folder, config, tensors, parameters);
+    return { config, parameters, storedDtype };
   });
 }
 
@@ -98,8 +93,8 @@ export async function loadModel(
  * @throws AgentRlError `MODEL_INVALID` for all that `loadModel` refuses, but for values.
  */
 export async function inspectModel(folder: string): Promise<ModelFacts> {
-  return withModel(folder, ({ config, stored, storedDtype, files }) => {
-    const entries = parameterSpecs(config).map(({ name }) => stored.get(name)!.entry);
+  return withModel(folder, ({ config, tensors, storedDtype, files }) => {
+    const entries = parameterSpecs(config).map(({ name }) => tensors.get(name)!.entry);
     return {
       config,
       parameterCount: parameterCount(config),
@@ -118,17 +113,13 @@ async function withModel<Result>(
   const configFile = path.join(folder, 'config.json');
   const json = await readJson(configFile, 'MODEL_INVALID');
   const weights = await openWeights(folder);
-  const { files, tensors: stored } = weights;
+  const { tensors } = weights;
   try {
-    const config = readModelConfig(json, configFile, stored.keys());
-    checkTensors(folder, config, stored);
-    return await use({
-      config,
-      stored,
-      // Bytes were refused.
-      storedDtype: stored.get(embeddingName)!.entry.dtype as StoredDtype,
-      files,
-    });
+    const config = readModelConfig(json, configFile, tensors.keys());
+    checkTensors(folder, config, tensors);
+    // Bytes were refused.
+    const storedDtype = tensors.get(embeddingName)!.entry.dtype as StoredDtype;
+    return await use({ ...weights, config, storedDtype });
   } finally {
     await closeWeights(weights);
   }
@@ -158,24 +149,9 @@ export async function saveModel(
   });
 }
 
-async function readAll(
-  specs: readonly ParameterSpec[],
-  stored: ReadonlyMap<string, StoredTensor>,
-  finite: (spec: ParameterSpec) => Promise<Float32Array>,
-): Promise<Map<string, Float32Array | Uint8Array>> {
-  const parameters = new Map<string, Float32Array | Uint8Array>();
-  for (const spec of specs) {
-    const { file, entry } = stored.get(spec.name)!;
-    parameters.set(spec.name, spec.dtype === 'uint8' ? await file.read(entry) : await finite(spec));
-  }
-  return parameters;
-}
+type Tensors = Weights['tensors'];
 
-function checkTensors(
-  folder: string,
-  config: ModelConfig,
-  stored: ReadonlyMap<string, StoredTensor>,
-): void {
+function checkTensors(folder: string, config: ModelConfig, stored: Tensors): void {
   const specs = parameterSpecs(config);
   const expert = [...stored.keys()].find((name) => /\.experts?\./.test(name));
   if (expert !== undefined) {
@@ -192,12 +168,11 @@ function checkTensors(
     }
   }
   if (problems.length === 0) return;
-  const shown = problems.slice(0, 40);
-  const more =
-    problems.length > shown.length ? `\n- … and ${problems.length - shown.length} more.` : '';
+  const shown = problems.slice(0, 40).join('\n- ');
+  const more = problems.length > 40 ? `\n- … and ${problems.length - 40} more.` : '';
   throw new AgentRlError(
     'MODEL_INVALID',
-    `The weights in ${folder} do not fit its config.json:\n- ${shown.join('\n- ')}${more}`,
+    `The weights in ${folder} do not fit its config.json:\n- ${shown}${more}`,
   );
 }
 
@@ -239,8 +214,8 @@ function isDerived(name: string, config: ModelConfig): boolean {
 async function checkTiedHead(
   folder: string,
   config: ModelConfig,
-  stored: ReadonlyMap<string, StoredTensor>,
-  parameters: Weights,
+  stored: Tensors,
+  parameters: ReadonlyMap<string, Float32Array | Uint8Array>,
 ): Promise<void> {
   if (!config.tiedEmbeddings || !stored.has('lm_head.weight')) return;
   const head = await read(stored, 'lm_head.weight');
@@ -254,10 +229,7 @@ async function checkTiedHead(
   );
 }
 
-async function read(
-  stored: ReadonlyMap<string, StoredTensor>,
-  name: string,
-): Promise<Float32Array> {
+function read(stored: Tensors, name: string): Promise<Float32Array> {
   const { file, entry } = stored.get(name)!;
   return file.readFloats(entry);
 }

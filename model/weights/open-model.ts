@@ -15,14 +15,11 @@ export interface NewAdapter extends Omit<Adapter, 'name'> {
   seed: number;
 }
 
-/** The model under an adapter, as its folder names it. */
-export interface BaseModel {
+/** Finds the folder of the model under an adapter, which names it so and not as a folder here. */
+export type FindBase = (base: {
   name: string;
   revision: string | undefined;
-}
-
-/** Finds the folder of a model that an adapter names and that is not a folder here. */
-export type FindBase = (base: BaseModel) => Promise<string | undefined>;
+}) => Promise<string | undefined>;
 
 /** A model and what is over it. */
 export interface LayersRequest {
@@ -134,13 +131,10 @@ function adapterFolder(name: string, note = ''): string {
   );
 }
 
-/** What lies over a model's layers besides, and how its weights are read. */
-type Additions = Pick<ModelRequest, 'newAdapter' | 'quantize'>;
-
 /** The config that a model will have once it is loaded, its adapters included. @throws AgentRlError `MODEL_INVALID` */
 export async function describeLayers(
   layers: ModelStack,
-  { newAdapter, quantize }: Additions = {},
+  { newAdapter, quantize }: Pick<ModelRequest, 'newAdapter' | 'quantize'> = {},
 ): Promise<ModelConfig> {
   const { config } = await inspectModel(layers.base);
   if (quantize !== undefined) requireQuantizable(config, quantize);
@@ -158,14 +152,10 @@ export async function describeLayers(
   };
 }
 
-export interface DescribedModel {
-  /** Its adapters included. */
-  config: ModelConfig;
-  layers: ModelStack;
-}
-
 /** What `openModel` would give, without the weights. @throws AgentRlError `MODEL_INVALID` */
-export async function describeModel(request: ModelRequest): Promise<DescribedModel> {
+export async function describeModel(
+  request: ModelRequest,
+): Promise<Omit<OpenedModel, 'parameters'>> {
   const layers = await modelLayers(request);
   return { config: await describeLayers(layers, request), layers };
 }

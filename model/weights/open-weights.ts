@@ -77,9 +77,10 @@ async function openShards(index: string): Promise<Weights> {
   const shards = [...new Set(shardOf.values())].toSorted();
   const missing = shards.filter((shard) => !existsSync(path.join(folder, shard)));
   if (missing.length > 0) {
+    const them = missing.length === 1 ? 'that shard' : 'those shards';
     throw invalid(
       index,
-      `it names ${missing.join(', ')}, which the folder lacks; fetch ${missing.length === 1 ? 'that shard' : 'those shards'} too`,
+      `it names ${missing.join(', ')}, which the folder lacks; fetch ${them} too`,
     );
   }
   return opened(
@@ -117,12 +118,8 @@ function tensorsOf(files: readonly WeightsFile[]): Map<string, StoredTensor> {
   for (const file of files) {
     for (const entry of file.entries) {
       const before = tensors.get(entry.name);
-      if (before !== undefined) {
-        throw new AgentRlError(
-          'MODEL_INVALID',
-          `Tensor "${entry.name}" is in ${before.file.path} and in ${file.path}.`,
-        );
-      }
+      if (before !== undefined)
+        throw invalid(file.path, `its tensor "${entry.name}" is in ${before.file.path} as well`);
       tensors.set(entry.name, { file, entry });
     }
   }

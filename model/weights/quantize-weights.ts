@@ -1,7 +1,7 @@
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
+import { linearModules } from '../../agent_rl/core/services/linear-module.ts';
 import type { ModelConfig, Quantization } from '../config/architecture.ts';
 import {
-  linearShapes,
   parameterSpecs,
   scaleName,
   unquantized,
@@ -128,7 +128,7 @@ export async function quantizeWeights(
   const weights = new Map<string, Float32Array | Uint8Array>();
   for (const spec of parameterSpecs(unquantized(config))) {
     const values = await read(spec);
-    const held = heldOf(spec.name, values, { config, quantization });
+    const held = heldOf(spec.name, values, quantization);
     for (const [name, of] of held) weights.set(name, of);
     await each?.(spec, values, held);
   }
@@ -136,13 +136,10 @@ export async function quantizeWeights(
 }
 
 /** What is held of a tensor: the matrix of a linear layer in four bits, anything else as it is. */
-function heldOf(
-  name: string,
-  values: Float32Array,
-  { config, quantization }: { config: ModelConfig; quantization: Quantization },
-): Weights {
-  if (!isLinear(config, name)) return new Map([[name, values]]);
-  const { packed, scales } = quantizeMatrix(values, quantization.blockSize);
+function heldOf(name: string, values: Float32Array, { blockSize }: Quantization): Weights {
+  if (!linearModules.some((module) => name.endsWith(`.${module}.weight`)))
+    return new Map([[name, values]]);
+  const { packed, scales } = quantizeMatrix(values, blockSize);
   return new Map<string, Float32Array | Uint8Array>([
     [name, packed],
     [scaleName(name), scales],
@@ -156,6 +153,3 @@ export function dequantizedTensor(weights: Weights, name: string): Float32Array 
   const scales = weights.get(scaleName(name));
   return scales instanceof Float32Array ? dequantizeMatrix({ packed: values, scales }) : undefined;
 }
-
-const isLinear = (config: ModelConfig, name: string): boolean =>
-  Object.keys(linearShapes(config)).some((module) => name.endsWith(`.${module}.weight`));

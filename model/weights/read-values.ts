@@ -30,7 +30,8 @@ export async function readInto(
 export async function readFloatsAt(
   handle: FileHandle,
   position: number,
-  { count, dtype }: { count: number; dtype: StoredDtype },
+  count: number,
+  dtype: StoredDtype,
 ): Promise<Float32Array | undefined> {
   const values = new Float32Array(count);
   if (dtype === 'F32') {

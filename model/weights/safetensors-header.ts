@@ -1,6 +1,6 @@
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import { isRecord } from '../../agent_rl/core/is-record.ts';
-import { elementCount } from '../config/parameters.ts';
+import { sizeOf } from '../../agent_rl/engine/check-inputs.ts';
 
 /** Widths a weight may be stored in. In memory all are float32. */
 export type StoredDtype = 'F32' | 'F16' | 'BF16';
@@ -29,16 +29,13 @@ export const longestHeader = 100_000_000;
  * @throws AgentRlError `MODEL_INVALID`: broken JSON, unknown dtype, sizes that do not fit, overlaps, holes,
  * tensors outside the file.
  */
-export function parseHeader(text: string, dataBytes: number, file: string): readonly TensorEntry[] {
+export function parseHeader(text: string, dataBytes: number, file: string): TensorEntry[] {
   let header: unknown;
   try {
     header = JSON.parse(text);
   } catch (cause) {
-    throw invalid(
-      file,
-      'its header is not JSON; the file is damaged or is not a safetensors file',
-      cause,
-    );
+    const problem = 'its header is not JSON; the file is damaged or is not a safetensors file';
+    throw invalid(file, problem, cause);
   }
   if (!isRecord(header)) throw invalid(file, 'its header is not a JSON object');
   const entries = Object.entries(header)
@@ -50,65 +47,41 @@ export function parseHeader(text: string, dataBytes: number, file: string): read
 }
 
 function entryOf(name: string, value: unknown, file: string): TensorEntry {
-  const of = `tensor "${name}"`;
-  if (!isRecord(value))
-    throw invalid(file, `${of} is described by ${JSON.stringify(value)}, not an object`);
+  const wrong = (problem: string): AgentRlError => invalid(file, `tensor "${name}" ${problem}`);
+  if (!isRecord(value)) throw wrong(`is described by ${JSON.stringify(value)}, not an object`);
   const { dtype, shape, data_offsets: offsets } = value;
-  if (!isTensorDtype(dtype)) {
-    throw invalid(
-      file,
-      `${of} has dtype ${JSON.stringify(dtype)}; F32, F16, BF16 and U8 can be read`,
-    );
-  }
-  if (!isSizes(shape))
-    throw invalid(file, `${of} has shape ${JSON.stringify(shape)}, not a list of sizes`);
-  if (!isSizes(offsets) || offsets.length !== 2 || offsets[0]! > offsets[1]!) {
-    throw invalid(file, `${of} has data_offsets ${JSON.stringify(offsets)}, not [start, end]`);
-  }
+  if (!isTensorDtype(dtype))
+    throw wrong(`has dtype ${JSON.stringify(dtype)}; F32, F16, BF16 and U8 can be read`);
+  if (!isSizes(shape)) throw wrong(`has shape ${JSON.stringify(shape)}, not a list of sizes`);
+  if (!isSizes(offsets) || offsets.length !== 2 || offsets[0]! > offsets[1]!)
+    throw wrong(`has data_offsets ${JSON.stringify(offsets)}, not [start, end]`);
   const [start = 0, end = 0] = offsets;
-  const expected = elementCount(shape) * bytesOf[dtype];
-  if (end - start !== expected) {
-    throw invalid(
-      file,
-      `${of} of ${dtype} [${shape.join(', ')}] needs ${expected} bytes and is given ${end - start}`,
-    );
-  }
-  return { name, dtype, shape, start, end };
+  const expected = sizeOf(shape) * bytesOf[dtype];
+  if (end - start === expected) return { name, dtype, shape, start, end };
+  const described = `${dtype} [${shape.join(', ')}]`;
+  throw wrong(`of ${described} needs ${expected} bytes and is given ${end - start}`);
 }
 
 function checkLayout(entries: readonly TensorEntry[], dataBytes: number, file: string): void {
+  const ofData = (byte: number): string => `byte ${byte} of the data, which has ${dataBytes}`;
   let reached = 0;
   for (const { name, start, end } of entries) {
-    if (end > dataBytes) {
-      throw invalid(
-        file,
-        `tensor "${name}" ends at byte ${end} of the data, which has ${dataBytes}; the file is cut short`,
-      );
-    }
+    const tensor = `tensor "${name}"`;
+    if (end > dataBytes)
+      throw invalid(file, `${tensor} ends at ${ofData(end)}; the file is cut short`);
     if (start !== reached) {
       const fault = start < reached ? 'overlaps the tensor before it' : 'leaves a hole before it';
-      throw invalid(
-        file,
-        `tensor "${name}" starts at byte ${start} of the data and ${fault}, which ends at ${reached}`,
-      );
+      const where = `starts at byte ${start} of the data and ${fault}, which ends at ${reached}`;
+      throw invalid(file, `${tensor} ${where}`);
     }
     reached = end;
   }
-  if (reached !== dataBytes) {
-    throw invalid(
-      file,
-      `its tensors end at byte ${reached} of the data, which has ${dataBytes}; expected nothing after them`,
-    );
-  }
+  if (reached === dataBytes) return;
+  throw invalid(file, `its tensors end at ${ofData(reached)}; expected nothing after them`);
 }
 
-export function invalid(file: string, problem: string, cause?: unknown): AgentRlError {
-  return new AgentRlError(
-    'MODEL_INVALID',
-    `${file}: ${problem}.`,
-    cause === undefined ? undefined : { cause },
-  );
-}
+export const invalid = (file: string, problem: string, cause?: unknown): AgentRlError =>
+  new AgentRlError('MODEL_INVALID', `${file}: ${problem}.`, { cause });
 
 const isTensorDtype = (value: unknown): value is TensorDtype =>
   typeof value === 'string' && Object.hasOwn(bytesOf, value);

@@ -2,7 +2,8 @@ import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 
 import { AgentRlError, messageOf } from '../../agent_rl/core/errors.ts';
 import { largestFloat16, narrowBFloat16, narrowFloat16 } from './half-precision.ts';
-import { elementCount } from '../config/parameters.ts';
+import { sizeOf } from '../../agent_rl/engine/check-inputs.ts';
+import { outputUnwritable } from '../../agent_rl/telemetry/output-unwritable.ts';
 import { pieceBytes, readFloatsAt, readInto } from './read-values.ts';
 import {
   bytesOf,
@@ -20,8 +21,8 @@ export class SafetensorsFile implements WeightsFile {
   private constructor(
     readonly path: string,
     readonly entries: readonly TensorEntry[],
-    readonly handle: FileHandle,
-    readonly dataStart: number,
+    private readonly handle: FileHandle,
+    private readonly dataStart: number,
   ) {}
 
   /** @throws AgentRlError `MODEL_INVALID` when the file is missing, cut short or damaged. */
@@ -37,12 +38,8 @@ export class SafetensorsFile implements WeightsFile {
       const header = Buffer.alloc(length);
       await readInto(handle, 8, header);
       const dataStart = 8 + length;
-      return new SafetensorsFile(
-        path,
-        parseHeader(header.toString('utf8'), size - dataStart, path),
-        handle,
-        dataStart,
-      );
+      const entries = parseHeader(header.toString('utf8'), size - dataStart, path);
+      return new SafetensorsFile(path, entries, handle, dataStart);
     } catch (error) {
       await handle.close();
       throw error;
@@ -58,7 +55,7 @@ export class SafetensorsFile implements WeightsFile {
       if ((await readInto(this.handle, position, bytes)) === bytes.length) return bytes;
     } else {
       const count = (end - start) / bytesOf[dtype];
-      const values = await readFloatsAt(this.handle, position, { count, dtype });
+      const values = await readFloatsAt(this.handle, position, count, dtype);
       if (values !== undefined) return values;
     }
     throw invalid(this.path, `tensor "${entry.name}" ends before its ${end - start} bytes do`);
@@ -68,10 +65,8 @@ export class SafetensorsFile implements WeightsFile {
   async readFloats(entry: TensorEntry): Promise<Float32Array> {
     const values = await this.read(entry);
     if (!isBytes(values)) return values;
-    throw invalid(
-      this.path,
-      `tensor "${entry.name}" has dtype "${entry.dtype}"; F32, F16 or BF16 is needed`,
-    );
+    const { name, dtype } = entry;
+    throw invalid(this.path, `tensor "${name}" has dtype "${dtype}"; F32, F16 or BF16 is needed`);
   }
 
   async close(): Promise<void> {
@@ -87,7 +82,7 @@ export interface TensorToWrite {
   dtype?: StoredDtype;
 }
 
-export interface WriteSafetensorsOptions {
+interface WriteSafetensorsOptions {
   dtype?: StoredDtype;
   /** Free text kept in the header. */
   metadata?: Readonly<Record<string, string>>;
@@ -115,12 +110,8 @@ export async function writeSafetensors(
   let end = 0;
   for (const [name, tensor] of ordered) {
     const { shape, values } = tensor;
-    if (values.length !== elementCount(shape)) {
-      throw invalid(
-        path,
-        `tensor "${name}" has ${values.length} values for shape [${shape.join(', ')}]`,
-      );
-    }
+    const described = `${values.length} values for shape [${shape.join(', ')}]`;
+    if (values.length !== sizeOf(shape)) throw invalid(path, `tensor "${name}" has ${described}`);
     const stored = storedAs(tensor);
     const start = end;
     end += values.length * bytesOf[stored];
@@ -150,33 +141,22 @@ export async function writeAside(path: string, chunks: Iterable<Uint8Array>): Pr
     await rename(aside, path);
   } catch (cause) {
     await rm(aside, { force: true });
-    if (AgentRlError.is(cause)) throw cause;
-    throw new AgentRlError(
-      'OUTPUT_UNWRITABLE',
-      `Cannot write ${path}: ${messageOf(cause)}. Check space and permissions.`,
-      {
-        cause,
-      },
-    );
+    throw AgentRlError.is(cause) ? cause : outputUnwritable(path, cause);
   }
 }
 
 async function headerLength(handle: FileHandle, size: number, path: string): Promise<number> {
-  if (size < 8)
-    throw invalid(
-      path,
-      `it has ${size} bytes; a safetensors file starts with 8 that give its header's length`,
-    );
   const prefix = Buffer.alloc(8);
-  await readInto(handle, 0, prefix);
-  const length = prefix.readBigUInt64LE();
-  if (length > longestHeader || Number(length) > size - 8) {
-    throw invalid(
-      path,
-      `its header should have ${length} bytes, but ${size - 8} follow; the file is cut short or is not a safetensors file`,
-    );
+  if ((await readInto(handle, 0, prefix)) < 8) {
+    const expected = "a safetensors file starts with 8 that give its header's length";
+    throw invalid(path, `it has ${size} bytes; ${expected}`);
   }
-  return Number(length);
+  const length = prefix.readBigUInt64LE();
+  if (length <= longestHeader && Number(length) <= size - 8) return Number(length);
+  throw invalid(
+    path,
+    `its header should have ${length} bytes, but ${size - 8} follow; the file is cut short or is not a safetensors file`,
+  );
 }
 
 function headerBytes(header: Readonly<Record<string, unknown>>): Uint8Array {
@@ -204,19 +184,12 @@ function* narrowed(values: Float32Array, dtype: StoredDtype, where: string): Gen
 function narrow(values: Float32Array, dtype: StoredDtype, where: string): Uint8Array {
   if (dtype === 'F32') return bytesUnder(values);
   if (dtype === 'BF16') return bytesUnder(narrowBFloat16(values));
-  const tooLarge = beyondFloat16(values);
-  if (tooLarge !== undefined) {
+  for (const value of values) {
+    if (Math.abs(value) <= largestFloat16 || !Number.isFinite(value)) continue;
     throw new AgentRlError(
       'MODEL_INVALID',
-      `${where} holds ${tooLarge}; F16 reaches ${largestFloat16}. Store as BF16 or F32.`,
+      `${where} holds ${value}; F16 reaches ${largestFloat16}. Store as BF16 or F32.`,
     );
   }
   return bytesUnder(narrowFloat16(values));
-}
-
-function beyondFloat16(values: Float32Array): number | undefined {
-  for (const value of values) {
-    if (Math.abs(value) > largestFloat16 && Math.abs(value) !== Infinity) return value;
-  }
-  return undefined;
 }

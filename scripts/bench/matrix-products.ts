@@ -6,7 +6,7 @@ import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 import { OnnxEngine } from '../../agent_rl/engine/onnx-engine.ts';
 import { tf } from '../../agent_rl/engine/ops.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
-import { elementCount } from '../../model/config/parameters.ts';
+import { sizeOf } from '../../agent_rl/engine/check-inputs.ts';
 import type { BatchSize } from './bench-model.ts';
 import { median, timed } from './statistics.ts';
 
@@ -56,7 +56,7 @@ export function stepProducts(config: ModelConfig, { sequences, length }: BatchSi
 }
 
 const flopsOf = ({ a, b, transposed }: Product): number =>
-  2 * elementCount(a) * b.at(transposed === 'b' ? -2 : -1)!;
+  2 * sizeOf(a) * b.at(transposed === 'b' ? -2 : -1)!;
 
 /** Seconds a step would take if it were its matrix products and nothing else, each at its own kernel's rate. */
 export const productSeconds = (rates: readonly ProductRate[]): number =>
@@ -104,7 +104,7 @@ async function runProduct(
   );
   const random = new KeyedRng(3, 'product', name);
   const values = (shape: readonly number[]): Float32Array =>
-    new Float32Array(elementCount(shape)).map((_, i) => (i % 17) / 17 - random.at(i % 64));
+    new Float32Array(sizeOf(shape)).map((_, i) => (i % 17) / 17 - random.at(i % 64));
   const feeds = { a: values(a), b: values(b) };
   const seconds = await timed(() => program.run(feeds), { repeats, warmUp: 3 });
   await engine.close();

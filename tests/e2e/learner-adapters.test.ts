@@ -12,7 +12,8 @@ import {
   adapterSpecs,
   adapterTargets,
 } from '#model/adapters/adapter.ts';
-import { elementCount, layerParameter, linearShapes } from '#model/config/parameters.ts';
+import { sizeOf } from '#agent_rl/engine/check-inputs.ts';
+import { layerParameter, linearShapes } from '#model/config/parameters.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { tinyModels, tinyWeights } from '../support/tiny-models.ts';
 
@@ -54,7 +55,7 @@ const adapterWeights = (of: Adapter = adapter): Map<string, Float32Array> =>
   new Map(
     adapterSpecs(base, of).map(({ name, shape }) => {
       const rng = new KeyedRng(5, name);
-      return [name, new Float32Array(elementCount(shape)).map(() => 0.3 * rng.normal())];
+      return [name, new Float32Array(sizeOf(shape)).map(() => 0.3 * rng.normal())];
     }),
   );
 
@@ -195,7 +196,7 @@ describe('a LocalLearner with an adapter', () => {
         weights: new Map(
           adapterSpecs(base, adapter).map(({ name, shape }) => [
             name,
-            new Float32Array(elementCount(shape)),
+            new Float32Array(sizeOf(shape)),
           ]),
         ),
       }),

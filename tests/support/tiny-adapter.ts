@@ -2,7 +2,8 @@ import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import type { Adapter, ModelConfig } from '#model/config/architecture.ts';
 import { adapterParameter, adapterSpecs, adapterTargets } from '#model/adapters/adapter.ts';
 import { writeAdapter } from '#model/adapters/adapter-files.ts';
-import { elementCount, layerParameter } from '#model/config/parameters.ts';
+import { sizeOf } from '#agent_rl/engine/check-inputs.ts';
+import { layerParameter } from '#model/config/parameters.ts';
 
 export const tinyAdapter: Adapter = {
   name: 'tiny',
@@ -23,7 +24,7 @@ export const tinyAdapterWeights = (
   new Map(
     adapterSpecs(config, adapter).map(({ name, shape }) => {
       const rng = new KeyedRng(5, name);
-      return [name, new Float32Array(elementCount(shape)).map(() => 0.2 * rng.normal())];
+      return [name, new Float32Array(sizeOf(shape)).map(() => 0.2 * rng.normal())];
     }),
   );
 

@@ -1,6 +1,7 @@
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import type { ModelConfig } from '#model/config/architecture.ts';
-import { parameterSpecs, elementCount } from '#model/config/parameters.ts';
+import { sizeOf } from '#agent_rl/engine/check-inputs.ts';
+import { parameterSpecs } from '#model/config/parameters.ts';
 
 const base: ModelConfig = {
   family: 'qwen3',
@@ -46,7 +47,7 @@ export function tinyWeights(config: ModelConfig, seed = 1): Map<string, Float32A
     parameterSpecs(config).map(({ name, shape }) => {
       const rng = new KeyedRng(seed, name);
       const centre = shape.length === 1 && !name.endsWith('.bias') ? 1 : 0;
-      return [name, new Float32Array(elementCount(shape)).map(() => centre + 0.3 * rng.normal())];
+      return [name, new Float32Array(sizeOf(shape)).map(() => centre + 0.3 * rng.normal())];
     }),
   );
 }

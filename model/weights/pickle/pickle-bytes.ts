@@ -8,6 +8,11 @@ export function refused(file: string, what: string): AgentRlError {
   );
 }
 
+/** A tuple; a list is an array, a dict a Map. */
+export class Tuple {
+  constructor(readonly items: readonly unknown[]) {}
+}
+
 /** A longer name of a global is not a name. */
 const longestLine = 4096;
 
@@ -47,13 +52,12 @@ export class PickleBytes {
   long(length: number): number {
     if (length > 8) throw refused(this.file, `a whole number of ${length} bytes`);
     const start = this.skip(length);
-    let value = 0n;
+    let bits = 0n;
     for (let i = length - 1; i >= 0; i--)
-      value = (value << 8n) | BigInt(this.#view.getUint8(start + i));
-    const number = Number(BigInt.asIntN(8 * length, value));
-    if (!Number.isSafeInteger(number))
-      throw refused(this.file, `the whole number ${BigInt.asIntN(8 * length, value)}`);
-    return number;
+      bits = (bits << 8n) | BigInt(this.#view.getUint8(start + i));
+    const value = BigInt.asIntN(8 * length, bits);
+    if (Number.isSafeInteger(Number(value))) return Number(value);
+    throw refused(this.file, `the whole number ${value}`);
   }
 
   text(length: number): string {

@@ -3,9 +3,9 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { type Entry, fromRandomAccessReaderPromise, type ZipFile } from 'yauzl';
 
 import { AgentRlError, messageOf } from '../../../agent_rl/core/errors.ts';
-import { elementCount } from '../../config/parameters.ts';
+import { sizeOf } from '../../../agent_rl/engine/check-inputs.ts';
 import { readFloatsAt, readInto } from '../read-values.ts';
-import { bytesOf, invalid, type StoredDtype, type TensorEntry } from '../safetensors-header.ts';
+import { bytesOf, invalid, type TensorEntry } from '../safetensors-header.ts';
 import type { WeightsFile } from '../weights-file.ts';
 import { refused } from './pickle-bytes.ts';
 import { type TorchTensor, TorchRules } from './torch-rules.ts';
@@ -31,12 +31,15 @@ interface PlacedTensor extends TorchTensor {
  * names and shapes, and one entry per storage. Nothing in it is run, and only tensors can be in it.
  */
 export class TorchFile implements WeightsFile {
+  readonly entries: readonly TensorEntry[];
+
   private constructor(
     readonly path: string,
-    readonly entries: readonly TensorEntry[],
     private readonly tensors: ReadonlyMap<string, PlacedTensor>,
     private readonly handle: FileHandle,
-  ) {}
+  ) {
+    this.entries = [...tensors].map(entryOf);
+  }
 
   /** @throws AgentRlError `MODEL_INVALID` when it is no such file, or its pickle names anything but tensors. */
   static async open(path: string): Promise<TorchFile> {
@@ -52,7 +55,7 @@ export class TorchFile implements WeightsFile {
       const tensors = new Map<string, PlacedTensor>();
       for (const [name, tensor] of namedTensors(unpickle(pickle, rules, path), rules, path))
         tensors.set(name, placed(tensor, places.get(`${root}data/${tensor.storage.key}`), path));
-      return new TorchFile(path, [...tensors].map(entryOf), tensors, handle);
+      return new TorchFile(path, tensors, handle);
     } catch (error) {
       await handle.close();
       throw error;
@@ -67,11 +70,11 @@ export class TorchFile implements WeightsFile {
     const tensor = this.tensors.get(name);
     if (tensor === undefined) throw invalid(this.path, `it has no tensor "${name}"`);
     const { shape, strides, offset, storage, position } = tensor;
-    const count = elementCount(shape);
+    const count = sizeOf(shape);
     const span =
       count === 0 ? 0 : shape.reduce((sum, size, i) => sum + (size - 1) * strides[i]!, 1);
     const from = position + offset * bytesOf[storage.dtype];
-    const values = await readFloatsAt(this.handle, from, { count: span, dtype: storage.dtype });
+    const values = await readFloatsAt(this.handle, from, span, storage.dtype);
     if (values === undefined) throw invalid(this.path, `tensor "${name}" ends before its bytes do`);
     return isContiguous(tensor) ? values : gathered(values, tensor, count);
   }
@@ -180,9 +183,9 @@ function placed(tensor: TorchTensor, place: Place | undefined, path: string): Pl
 
 function entryOf([name, tensor]: readonly [string, PlacedTensor]): TensorEntry {
   const { storage, shape, offset, position } = tensor;
-  const dtype: StoredDtype = storage.dtype;
+  const { dtype } = storage;
   const start = position + offset * bytesOf[dtype];
-  return { name, dtype, shape, start, end: start + elementCount(shape) * bytesOf[dtype] };
+  return { name, dtype, shape, start, end: start + sizeOf(shape) * bytesOf[dtype] };
 }
 
 /** Row after row without a gap, whatever the stride of dimensions of one. */

@@ -1,7 +1,6 @@
-import { elementCount } from '../../config/parameters.ts';
+import { sizeOf } from '../../../agent_rl/engine/check-inputs.ts';
 import type { StoredDtype } from '../safetensors-header.ts';
-import { refused } from './pickle-bytes.ts';
-import { type PickleRules, Tuple } from './unpickle.ts';
+import { refused, Tuple } from './pickle-bytes.ts';
 
 /** A run of values that tensors look into, one entry of the zip. */
 interface Storage {
@@ -40,8 +39,8 @@ const allowed: ReadonlyMap<string, Allowed> = new Map([
 /** PyTorch has no tensors of more. */
 const mostDimensions = 64;
 
-/** What `torch.save` of a state dict needs, and nothing else. */
-export class TorchRules implements PickleRules {
+/** What a pickle may name, call and refer to: what `torch.save` of a state dict needs, and nothing else. */
+export class TorchRules {
   /** What was rebuilt, to distinguish it from dicts. */
   readonly #tensors = new WeakSet();
   readonly #ordered = new WeakSet();
@@ -52,6 +51,7 @@ export class TorchRules implements PickleRules {
     return typeof value === 'object' && value !== null && this.#tensors.has(value);
   }
 
+  /** What `module.name` stands for. */
   global(name: string): unknown {
     const found = allowed.get(name);
     if (found !== undefined) return found;
@@ -61,6 +61,7 @@ export class TorchRules implements PickleRules {
     throw refused(this.file, `${shown(name)}${hint}`);
   }
 
+  /** What an id of something kept outside of the pickle stands for. */
   persistent(id: unknown): Storage {
     const parts = id instanceof Tuple ? id.items : [];
     const [kind, type, key, , length] = parts;
@@ -77,6 +78,7 @@ export class TorchRules implements PickleRules {
     return { key, dtype, length };
   }
 
+  /** What calling one of the globals gives. */
   reduce(callable: unknown, args: readonly unknown[]): unknown {
     const kind = callable instanceof Allowed ? callable.kind : undefined;
     if (kind === 'rebuild') return this.#rebuild(args);
@@ -88,7 +90,7 @@ export class TorchRules implements PickleRules {
     throw refused(this.file, 'a call of what is not a function for tensors');
   }
 
-  /** A module's `state_dict` carries `_metadata`, notes on versions of its parts; they are not needed. */
+  /** Takes state for an object already made: a module's `state_dict` carries `_metadata`, notes on versions of its parts; they are not needed. */
   build(object: unknown, state: unknown): void {
     const keys = state instanceof Map ? [...state.keys()] : [];
     const isOrdered = object instanceof Map && this.#ordered.has(object);
@@ -102,7 +104,7 @@ export class TorchRules implements PickleRules {
     const strides = this.#counts(stride);
     if (!isStorage(storage) || !isCount(offset) || strides.length !== shape.length)
       throw refused(this.file, 'a tensor whose description is not one');
-    const count = elementCount(shape);
+    const count = sizeOf(shape);
     const last = shape.reduce((at, length, i) => at + (length - 1) * strides[i]!, offset);
     // A view that repeats values could be made as large as one likes out of a single one.
     if (count > storage.length || (count > 0 && last >= storage.length)) {

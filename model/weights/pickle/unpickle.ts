@@ -1,21 +1,5 @@
-import { PickleBytes, refused } from './pickle-bytes.ts';
-
-/** A tuple; a list is an array, a dict a Map. */
-export class Tuple {
-  constructor(readonly items: readonly unknown[]) {}
-}
-
-/** What a pickle may name, call and refer to. Each throws for what is not allowed. */
-export interface PickleRules {
-  /** What `module.name` stands for. */
-  global(name: string): unknown;
-  /** What an id of something kept outside of the pickle stands for. */
-  persistent(id: unknown): unknown;
-  /** What calling one of the globals gives. */
-  reduce(callable: unknown, args: readonly unknown[]): unknown;
-  /** Given state for an object already made; nothing is returned, nothing needs to be kept. */
-  build(object: unknown, state: unknown): void;
-}
+import { PickleBytes, refused, Tuple } from './pickle-bytes.ts';
+import type { TorchRules } from './torch-rules.ts';
 
 /**
  * Runs a pickle that can build nothing but what the rules make, besides numbers, strings, tuples, lists and dicts.
@@ -28,13 +12,12 @@ export interface PickleRules {
  *
  * @throws AgentRlError `MODEL_INVALID`, naming the opcode or the global that is refused.
  */
-export function unpickle(bytes: Uint8Array, rules: PickleRules, file: string): unknown {
+export function unpickle(bytes: Uint8Array, rules: TorchRules, file: string): unknown {
   return new Machine(new PickleBytes(bytes, file), rules, file).run();
 }
 
 /** Opcodes that are known and refused: each makes objects or runs code by a way that tensors never need. */
 const refusedOpcodes: Readonly<Record<number, string>> = {
-  0x69: 'INST',
   0x6f: 'OBJ',
   0x81: 'NEWOBJ',
   0x82: 'EXT1',
@@ -52,161 +35,104 @@ class Machine {
 
   constructor(
     private readonly bytes: PickleBytes,
-    private readonly rules: PickleRules,
+    private readonly rules: TorchRules,
     private readonly file: string,
   ) {}
+
+  readonly #opcodes: Readonly<Record<number, () => void>> = {
+    // Protocol, frames, marks and the memo.
+    0x80: () => this.#checkProtocol(this.bytes.byte()),
+    0x95: () => this.bytes.skip(8),
+    0x28: () => this.#mark(),
+    0x71: () => this.#memo.set(this.bytes.byte(), this.#top()),
+    0x72: () => this.#memo.set(this.bytes.uint32(), this.#top()),
+    0x94: () => this.#memo.set(this.#memo.size, this.#top()),
+    0x68: () => this.#push(this.#recall(this.bytes.byte())),
+    0x6a: () => this.#push(this.#recall(this.bytes.uint32())),
+    // Numbers and strings.
+    0x4e: () => this.#push(null),
+    0x88: () => this.#push(true),
+    0x89: () => this.#push(false),
+    0x4a: () => this.#push(this.bytes.int32()),
+    0x4b: () => this.#push(this.bytes.byte()),
+    0x4d: () => this.#push(this.bytes.uint16()),
+    0x8a: () => this.#push(this.bytes.long(this.bytes.byte())),
+    0x47: () => this.#push(this.bytes.float64()),
+    0x58: () => this.#push(this.bytes.text(this.bytes.uint32())),
+    0x8c: () => this.#push(this.bytes.text(this.bytes.byte())),
+    // Tuples, lists and dicts.
+    0x29: () => this.#push(new Tuple([])),
+    0x85: () => this.#push(new Tuple(this.#popped(1))),
+    0x86: () => this.#push(new Tuple(this.#popped(2))),
+    0x87: () => this.#push(new Tuple(this.#popped(3))),
+    0x74: () => this.#push(new Tuple(this.#sinceMark())),
+    0x5d: () => this.#push([]),
+    0x61: () => this.#append(this.#popped(1)),
+    0x65: () => this.#append(this.#sinceMark()),
+    0x7d: () => this.#push(new Map()),
+    0x73: () => this.#setItems(this.#popped(2)),
+    0x75: () => this.#setItems(this.#sinceMark()),
+    // Globals, calls and references: what the rules decide on.
+    0x63: () => this.#push(this.rules.global(this.#qualifiedLine())),
+    0x93: () => this.#pushNamedGlobal(),
+    0x51: () => this.#push(this.rules.persistent(this.#pop())),
+    0x52: () => this.#call(),
+    0x62: () => {
+      const state = this.#pop();
+      this.rules.build(this.#top(), state);
+    },
+    0x69: () => {
+      throw refused(this.file, `${this.#qualifiedLine()} (opcode INST)`);
+    },
+  };
 
   run(): unknown {
     for (;;) {
       const opcode = this.bytes.byte();
       if (opcode === 0x2e) return this.#pop();
-      if (!this.#structure(opcode) && !this.#value(opcode) && !this.#container(opcode))
-        this.#act(opcode);
-    }
-  }
-
-  /** Protocol, marks and the memo. */
-  #structure(opcode: number): boolean {
-    switch (opcode) {
-      case 0x80: {
-        const version = this.bytes.byte();
-        if (version > 5) throw refused(this.file, `pickle protocol ${version}`);
-        return true;
-      }
-      case 0x95:
-        this.bytes.skip(8);
-        return true;
-      case 0x28:
-        this.#below.push(this.#stack);
-        this.#stack = [];
-        return true;
-      case 0x71:
-        this.#memo.set(this.bytes.byte(), this.#top());
-        return true;
-      case 0x72:
-        this.#memo.set(this.bytes.uint32(), this.#top());
-        return true;
-      case 0x94:
-        this.#memo.set(this.#memo.size, this.#top());
-        return true;
-      case 0x68:
-        return this.#push(this.#recall(this.bytes.byte()));
-      case 0x6a:
-        return this.#push(this.#recall(this.bytes.uint32()));
-      default:
-        return false;
-    }
-  }
-
-  /** Numbers and strings. */
-  #value(opcode: number): boolean {
-    switch (opcode) {
-      case 0x4e:
-        return this.#push(null);
-      case 0x88:
-        return this.#push(true);
-      case 0x89:
-        return this.#push(false);
-      case 0x4a:
-        return this.#push(this.bytes.int32());
-      case 0x4b:
-        return this.#push(this.bytes.byte());
-      case 0x4d:
-        return this.#push(this.bytes.uint16());
-      case 0x8a:
-        return this.#push(this.bytes.long(this.bytes.byte()));
-      case 0x47:
-        return this.#push(this.bytes.float64());
-      case 0x58:
-        return this.#push(this.bytes.text(this.bytes.uint32()));
-      case 0x8c:
-        return this.#push(this.bytes.text(this.bytes.byte()));
-      default:
-        return false;
-    }
-  }
-
-  /** Tuples, lists and dicts. */
-  #container(opcode: number): boolean {
-    switch (opcode) {
-      case 0x29:
-        return this.#push(new Tuple([]));
-      case 0x85:
-      case 0x86:
-      case 0x87: {
-        const items = Array.from({ length: opcode - 0x84 }, () => this.#pop()).toReversed();
-        return this.#push(new Tuple(items));
-      }
-      case 0x74:
-        return this.#push(new Tuple(this.#sinceMark()));
-      case 0x5d:
-        return this.#push([]);
-      case 0x61:
-        return this.#append([this.#pop()]);
-      case 0x65:
-        return this.#append(this.#sinceMark());
-      case 0x7d:
-        return this.#push(new Map());
-      case 0x73: {
-        const value = this.#pop();
-        return this.#setItems([this.#pop(), value]);
-      }
-      case 0x75:
-        return this.#setItems(this.#sinceMark());
-      default:
-        return false;
-    }
-  }
-
-  /** Globals, calls and references: what the rules decide on. */
-  #act(opcode: number): void {
-    switch (opcode) {
-      case 0x63: {
-        const module = this.bytes.line();
-        this.#push(this.rules.global(`${module}.${this.bytes.line()}`));
-        return;
-      }
-      case 0x93: {
-        const name = this.#pop();
-        const module = this.#pop();
-        if (typeof name !== 'string' || typeof module !== 'string')
-          throw refused(this.file, 'a global whose name is not text');
-        this.#push(this.rules.global(`${module}.${name}`));
-        return;
-      }
-      case 0x51:
-        this.#push(this.rules.persistent(this.#pop()));
-        return;
-      case 0x52: {
-        const args = this.#pop();
-        if (!(args instanceof Tuple)) throw refused(this.file, 'a call with no tuple of arguments');
-        this.#push(this.rules.reduce(this.#pop(), args.items));
-        return;
-      }
-      case 0x62: {
-        const state = this.#pop();
-        this.rules.build(this.#top(), state);
-        return;
-      }
-      case 0x69: {
-        const module = this.bytes.line();
-        throw refused(this.file, `${module}.${this.bytes.line()} (opcode INST)`);
-      }
-      default: {
+      const act = this.#opcodes[opcode];
+      if (act === undefined) {
         const name = refusedOpcodes[opcode] ?? `0x${opcode.toString(16).padStart(2, '0')}`;
         throw refused(this.file, `opcode ${name}`);
       }
+      act();
     }
   }
 
-  #push(value: unknown): true {
+  #checkProtocol(version: number): void {
+    if (version > 5) throw refused(this.file, `pickle protocol ${version}`);
+  }
+
+  #qualifiedLine(): string {
+    const module = this.bytes.line();
+    return `${module}.${this.bytes.line()}`;
+  }
+
+  #pushNamedGlobal(): void {
+    const [module, name] = this.#popped(2);
+    if (typeof name !== 'string' || typeof module !== 'string')
+      throw refused(this.file, 'a global whose name is not text');
+    this.#push(this.rules.global(`${module}.${name}`));
+  }
+
+  #call(): void {
+    const args = this.#pop();
+    if (!(args instanceof Tuple)) throw refused(this.file, 'a call with no tuple of arguments');
+    this.#push(this.rules.reduce(this.#pop(), args.items));
+  }
+
+  #push(value: unknown): void {
     this.#stack.push(value);
-    return true;
   }
 
   #pop(): unknown {
     if (this.#stack.length === 0) throw refused(this.file, 'a value taken that is not there');
     return this.#stack.pop();
+  }
+
+  /** The last values, in the order they were pushed. */
+  #popped(count: number): unknown[] {
+    return Array.from({ length: count }, () => this.#pop()).toReversed();
   }
 
   #top(): unknown {
@@ -219,6 +145,11 @@ class Machine {
     return this.#memo.get(key);
   }
 
+  #mark(): void {
+    this.#below.push(this.#stack);
+    this.#stack = [];
+  }
+
   #sinceMark(): unknown[] {
     const items = this.#stack;
     const below = this.#below.pop();
@@ -227,14 +158,13 @@ class Machine {
     return items;
   }
 
-  #append(items: readonly unknown[]): true {
+  #append(items: readonly unknown[]): void {
     const list = this.#top();
     if (!Array.isArray(list)) throw refused(this.file, 'items for what is not a list');
     for (const item of items) list.push(item);
-    return true;
   }
 
-  #setItems(items: readonly unknown[]): true {
+  #setItems(items: readonly unknown[]): void {
     const dict = this.#top();
     if (!(dict instanceof Map)) throw refused(this.file, 'items for what is not a dict');
     if (items.length % 2 !== 0) throw refused(this.file, 'a key without its value');
@@ -244,6 +174,5 @@ class Machine {
         throw refused(this.file, 'a key that is neither text nor number');
       dict.set(key, items[i + 1]);
     }
-    return true;
   }
 }

@@ -1,6 +1,6 @@
 import { allSpecs } from '../../../model/adapters/adapter.ts';
 import type { ModelConfig } from '../../../model/config/architecture.ts';
-import { elementCount } from '../../../model/config/parameters.ts';
+import { sizeOf } from '../../../agent_rl/engine/check-inputs.ts';
 
 /**
  * Weights to be timed with, not learned with: matrices uniform with a standard deviation of 0.02, vectors 1, and of
@@ -15,7 +15,7 @@ export function randomWeights(config: ModelConfig): Map<string, Float32Array | U
   const scale = bound / 8;
   const weights = new Map<string, Float32Array | Uint8Array>();
   for (const { name, shape, dtype } of allSpecs(config)) {
-    const count = elementCount(shape);
+    const count = sizeOf(shape);
     if (dtype === 'uint8') {
       const bytes = new Uint8Array(count);
       for (let i = 0; i < count; i++) bytes[i] = next() >>> 24;

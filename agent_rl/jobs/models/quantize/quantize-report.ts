@@ -1,7 +1,7 @@
 import type { Adapter, ModelConfig } from '../../../../model/config/architecture.ts';
 import { adapterSpecs } from '../../../../model/adapters/adapter.ts';
 import type { ModelFacts } from '../../../../model/weights/load-model.ts';
-import { elementCount, type Weights } from '../../../../model/config/parameters.ts';
+import { countNumbers, type Weights } from '../../../../model/config/parameters.ts';
 import { mebibytes } from '../../../telemetry/mebibytes.ts';
 import type { QuantizeOptions } from './quantize-options.ts';
 import type { LogitGaps } from './logit-gaps.ts';
@@ -70,10 +70,7 @@ function adapterRow(
   adapter: Adapter,
   parameters: number,
 ): readonly [string, string] {
-  const trained = adapterSpecs(config, adapter).reduce(
-    (sum, { shape }) => sum + elementCount(shape),
-    0,
-  );
+  const trained = countNumbers(adapterSpecs(config, adapter));
   const share = ((100 * trained) / (trained + parameters)).toFixed(2);
   return [
     'Adapter',

@@ -9,7 +9,8 @@ import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import { noRecompute } from '#agent_rl/learner/train-program.ts';
 import type { Adapter, ModelConfig } from '#model/config/architecture.ts';
 import { adapterSpecs, adapterTargets } from '#model/adapters/adapter.ts';
-import { elementCount, type Weights } from '#model/config/parameters.ts';
+import { sizeOf } from '#agent_rl/engine/check-inputs.ts';
+import type { Weights } from '#model/config/parameters.ts';
 import { tinyQuantizedModel } from '#tests/support/quantized-model.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
@@ -30,7 +31,7 @@ const adapter: Adapter = {
 const adapterWeights = new Map(
   adapterSpecs(tinyModelConfig, adapter).map(({ name, shape }) => {
     const rng = new KeyedRng(5, name);
-    return [name, new Float32Array(elementCount(shape)).map(() => 0.3 * rng.normal())] as const;
+    return [name, new Float32Array(sizeOf(shape)).map(() => 0.3 * rng.normal())] as const;
   }),
 );
 const adapted = (config: ModelConfig): ModelConfig => ({ ...config, adapters: [adapter] });

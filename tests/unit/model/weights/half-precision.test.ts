@@ -2,15 +2,23 @@ import { expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 
 import {
-  fromBFloat16,
-  fromFloat16,
   narrowBFloat16,
   narrowFloat16,
-  toBFloat16,
-  toFloat16,
   widenBFloat16,
   widenFloat16,
 } from '#model/weights/half-precision.ts';
+
+const widened = (widen: typeof widenFloat16, halves: Uint16Array): Float32Array => {
+  const values = new Float32Array(halves.length);
+  widen(halves, values);
+  return values;
+};
+const toFloat16 = (value: number) => narrowFloat16(Float32Array.of(value))[0]!;
+const toBFloat16 = (value: number) => narrowBFloat16(Float32Array.of(value))[0]!;
+const fromFloat16 = (half: number) => widened(widenFloat16, Uint16Array.of(half))[0]!;
+const fromBFloat16 = (half: number) => widened(widenBFloat16, Uint16Array.of(half))[0]!;
+
+const every = Uint16Array.from({ length: 0x10000 }, (_, half) => half);
 
 test.each([
   [1, 0x3c00],
@@ -43,10 +51,12 @@ test('bfloat16 rounds to nearest, ties to even', () => {
 });
 
 test('every 16-bit pattern that is a number survives the way there and back', () => {
-  for (let half = 0; half < 0x10000; half++) {
-    const [wide, brain] = [fromFloat16(half), fromBFloat16(half)];
-    if (!Number.isNaN(wide) && toFloat16(wide) !== half) throw new Error(`float16 ${half}`);
-    if (!Number.isNaN(brain) && toBFloat16(brain) !== half) throw new Error(`bfloat16 ${half}`);
+  const [wide, brain] = [widened(widenFloat16, every), widened(widenBFloat16, every)];
+  const [narrow, narrowBrain] = [narrowFloat16(wide), narrowBFloat16(brain)];
+  for (const half of every) {
+    if (!Number.isNaN(wide[half]) && narrow[half] !== half) throw new Error(`float16 ${half}`);
+    if (!Number.isNaN(brain[half]) && narrowBrain[half] !== half)
+      throw new Error(`bfloat16 ${half}`);
   }
 });
 
@@ -66,15 +76,21 @@ test('rounding never moves a value further than half a step', () => {
   );
 });
 
-test('in bulk every 16-bit pattern gives what it gives alone', () => {
-  const halves = Uint16Array.from({ length: 0x10000 }, (_, half) => half);
-  const [wide, brain] = [new Float32Array(0x10000), new Float32Array(0x10000)];
-  widenFloat16(halves, wide);
-  widenBFloat16(halves, brain);
-  for (const half of halves) {
-    if (!Object.is(wide[half], fromFloat16(half))) throw new Error(`float16 ${half}`);
-    if (!Object.is(brain[half], fromBFloat16(half))) throw new Error(`bfloat16 ${half}`);
+test('every float16 is the number that its bits stand for', () => {
+  const wide = widened(widenFloat16, every);
+  for (const half of every) {
+    const [exponent, fraction] = [(half >>> 10) & 0x1f, half & 0x3ff];
+    const size =
+      exponent === 0 ? fraction * 2 ** -24 : (1 + fraction / 1024) * 2 ** (exponent - 15);
+    const special = fraction === 0 ? Infinity : NaN;
+    const expected = (half < 0x8000 ? 1 : -1) * (exponent === 0x1f ? special : size);
+    if (!Object.is(wide[half], expected)) throw new Error(`float16 ${half}`);
   }
+});
+
+test('every bfloat16 is the upper half of a float32', () => {
+  const words = new Uint32Array(widened(widenBFloat16, every).buffer);
+  expect(words).toEqual(Uint32Array.from(every, (half) => half * 0x10000));
 });
 
 test('in bulk values are narrowed as they are alone', () => {

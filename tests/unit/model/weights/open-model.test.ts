@@ -9,7 +9,7 @@ import { adapterSpecs } from '#model/adapters/adapter.ts';
 import { readAdapterConfig, writeAdapter } from '#model/adapters/adapter-files.ts';
 import { saveModel } from '#model/weights/load-model.ts';
 import { adapterFolders, modelLayers, openModel } from '#model/weights/open-model.ts';
-import { elementCount } from '#model/config/parameters.ts';
+import { sizeOf } from '#agent_rl/engine/check-inputs.ts';
 import { readJson } from '#model/config/read-json.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
@@ -77,8 +77,7 @@ describe('an adapter over an adapter', () => {
       ['adapter_1', 1],
     ]);
     const added = adapterSpecs(config, { ...tinyAdapter, name: 'adapter_1', rank: 1 });
-    for (const { name, shape } of added)
-      expect(parameters.get(name)).toHaveLength(elementCount(shape));
+    for (const { name, shape } of added) expect(parameters.get(name)).toHaveLength(sizeOf(shape));
     const again = await openModel({ folder: own, newAdapter: { ...newAdapter, seed: 8 } });
     const name = 'model.layers.0.mlp.up_proj.lora_A.adapter_1.weight';
     expect(parameters.get(name)).not.toEqual(again.parameters.get(name));
