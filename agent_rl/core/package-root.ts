@@ -28,6 +28,10 @@ export function packageVersion(): string {
   return String((JSON.parse(text) as { version?: unknown }).version);
 }
 
+/** Where something of this name may be: as the user has it, and as the package ships it. */
+export const placesOf = (name: string): readonly string[] =>
+  isAbsolute(name) ? [name] : [resolve(name), join(packageRoot(), name)];
+
 /**
  * A file or folder by the name a user gives it: relative to a folder, the working directory unless another is given;
  * where nothing is there, among what the package ships.

@@ -6,16 +6,14 @@ import type {
   GenerationRequest,
   GenerationTotals,
 } from '../core/services/generator.ts';
-import type { Learner, LossSpec } from '../core/services/learner.ts';
+import type { LossSpec } from '../core/services/learner.ts';
 import { DecoderPrograms } from '../generation/decoder-programs.ts';
 import { LocalGenerator } from '../generation/local-generator.ts';
 import { LocalLearner } from '../learner/local-learner.ts';
-import type { ProgramMemory } from '../learner/program-memory.ts';
-import { noRecompute } from '../learner/train-program.ts';
+import { noRecompute, type ProgramMemory } from '../learner/train-program.ts';
 import { countParameters, type ParameterCounts } from '../../model/adapters/adapter.ts';
 import {
   describeModel,
-  type ModelStack,
   type ModelRequest,
   type NewAdapter,
   openModel,
@@ -75,34 +73,12 @@ export interface EngineInfo extends ModelFacts {
  * published: no turn can be drawn from weights that carry no version.
  */
 export class EngineService {
-  readonly learner: Learner;
-  #published = true;
-
   private constructor(
     private readonly engine: Engine,
-    private readonly local: LocalLearner,
+    readonly learner: LocalLearner,
     private readonly generator: LocalGenerator,
     private readonly facts: ModelFacts,
-  ) {
-    this.learner = {
-      forward: (tokens, options) => local.forward(tokens, options),
-      forwardBackward: (data, loss) => local.forwardBackward(data, loss),
-      optimStep: (options) => {
-        this.#published = false;
-        return local.optimStep(options);
-      },
-      saveState: (folder) => local.saveState(folder),
-      loadState: (folder) => {
-        this.#published = false;
-        return local.loadState(folder);
-      },
-      publishWeights: async () => {
-        const version = await local.publishWeights();
-        this.#published = true;
-        return version;
-      },
-    };
-  }
+  ) {}
 
   static async open(options: EngineServiceOptions): Promise<EngineService> {
     const request: ModelRequest = {
@@ -112,26 +88,33 @@ export class EngineService {
       quantize: options.quantize,
     };
     const described = await describeModel(request);
-    const { rows: workers, maxContextTokens } = options;
-    checkCacheFits(described.config, { workers, maxContextTokens });
+    const { device, threads, rows, maxContextTokens, microBatchTokens, reference } = options;
+    checkCacheFits(described.config, { workers: rows, maxContextTokens });
     const memory = { ...noRecompute, recompute: options.recompute ?? 'none' };
-    const needs = memoryRequest(options, memory);
+    const { training } = options;
+    const needs: MemoryRequest = {
+      rows,
+      maxContextTokens,
+      memory,
+      ...(training && { training: { ...training, microBatchTokens, reference } }),
+    };
     const plan = await memoryPlan(described.config, needs);
     // On another device it is that device's memory that counts, which is not known here.
-    if (options.device === 'cpu') checkPlanFits(plan, described.config, needs);
+    if (device === 'cpu') checkPlanFits(plan, described.config, needs);
     const { config, parameters, layers } = await openModel(request);
-    const { device, threads } = options;
     const engine = await openEngine({ device, threads, memorySettings: memorySettings(options) });
-    const programs = new DecoderPrograms(engine, config, options.maxContextTokens, true);
+    const programs = new DecoderPrograms(engine, config, maxContextTokens, true);
     const generator = new LocalGenerator(programs, options);
     await generator.setWeights(parameters, 0);
+    // The last adapter is trained where no new one is.
+    const under = options.newAdapter === undefined ? layers.adapters.slice(0, -1) : layers.adapters;
     const learner = new LocalLearner(engine, config, parameters, {
-      microBatchTokens: options.microBatchTokens,
+      microBatchTokens,
       memory,
-      adapter: { seed: options.seed, baseModel: layers.base, under: under(layers, options) },
+      adapter: { seed: options.seed, baseModel: layers.base, under },
       publish: (weights, version) => generator.setWeights(weights, version),
     });
-    if (options.reference) learner.freezeReference();
+    if (reference) learner.freezeReference();
     return new EngineService(engine, learner, generator, { ...countParameters(config), plan });
   }
 
@@ -140,7 +123,7 @@ export class EngineService {
   }
 
   generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
-    if (this.#published) return this.generator.generate(request, signal);
+    if (this.learner.published) return this.generator.generate(request, signal);
     throw new AgentRlError(
       'GENERATION_FAILED',
       'The weights changed and were not published. Call publishWeights before sampling.',
@@ -157,26 +140,12 @@ export class EngineService {
       ...this.facts,
       cacheBytes: this.generator.cacheBytes,
       totals: this.generator.totals,
-      weightsSha256: this.local.weightsSha256(),
+      weightsSha256: this.learner.weightsSha256(),
     };
   }
 
   async close(): Promise<void> {
-    await this.local.close();
+    await this.learner.close();
     await this.engine.close();
   }
 }
-
-/** Folders of the adapters that stay as they are. The last is trained where no new one is. */
-const under = ({ adapters }: ModelStack, { newAdapter }: EngineServiceOptions) =>
-  newAdapter === undefined ? adapters.slice(0, -1) : adapters;
-
-const memoryRequest = (
-  { rows, maxContextTokens, microBatchTokens, reference, training }: EngineServiceOptions,
-  memory: ProgramMemory,
-): MemoryRequest => ({
-  rows,
-  maxContextTokens,
-  memory,
-  ...(training && { training: { ...training, microBatchTokens, reference } }),
-});

@@ -4,15 +4,15 @@ import { AgentRlError } from '../core/errors.ts';
 import type { LossSpec } from '../core/services/learner.ts';
 import { PlanningEngine } from '../engine/planning-engine.ts';
 import { worstShape } from '../learner/train-batch.ts';
-import type { ProgramMemory } from '../learner/program-memory.ts';
 import {
   compileScoreProgram,
   compileTrainProgram,
   dropoutSpecs,
+  type ProgramMemory,
 } from '../learner/train-program.ts';
 import { allSpecs, trainedAdapter, trainedSpecs } from '../../model/adapters/adapter.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
-import type { ParameterSpec } from '../../model/config/parameters.ts';
+import { countNumbers, type ParameterSpec } from '../../model/config/parameters.ts';
 import { sizeOf } from '../engine/check-inputs.ts';
 import { mebibytes } from '../telemetry/mebibytes.ts';
 
@@ -134,12 +134,8 @@ async function trainingBytes(
   const engine = new PlanningEngine();
   const shape = worstShape(longestTokens, microBatchTokens);
   await compileTrainProgram(engine, config, { shape, loss, memory });
-  const mask = bytesPerFloat * shape.length ** 2;
-  return (
-    engine.peakBytes +
-    mask +
-    bytesOf(dropoutSpecs(config, shape).map(({ name, shape: size }) => ({ name, shape: size })))
-  );
+  const dropout = countNumbers(dropoutSpecs(config, shape));
+  return engine.peakBytes + bytesPerFloat * (shape.length ** 2 + dropout);
 }
 
 /** Memory this process may use: the machine's, or less where a limit is set. */
@@ -149,7 +145,7 @@ export const machineBytes = (): number => {
 };
 
 /**
- * Refuses a generator that the model cannot have or this machine cannot hold, before anything is allocated.
+ * Refuses a cache that the model cannot have or this machine cannot hold, before anything is allocated.
  *
  * @throws AgentRlError `CONFIG_INVALID` when the context is longer than the model's positions, or the cache larger
  * than all memory of the machine.
@@ -188,37 +184,23 @@ export function checkPlanFits(
 ): void {
   if (plan.total <= has) return;
   const adapter = trainedAdapter(config);
+  const trains = training !== undefined;
   const isSupervised = training?.loss.name === 'cross_entropy';
   const shorter = isSupervised
     ? ', or leave out the longest demonstrations'
     : ' or rollout.maxEpisodeTokens';
-  const ways: readonly (readonly [boolean, number, string])[] = [
+  const batch = `lower algorithm.microBatchTokens${shorter} (activations)`;
+  const blocks = 'set train.recompute: blocks (activations)';
+  const lora = 'train an adapter instead of the whole model (model.lora; gradients and optimiser)';
+  const rank = 'lower model.lora.rank (gradients and optimiser)';
+  const fourBits = 'hold the weights in four bits, under an adapter (model.quantize: 4bit)';
+  const ways: [boolean, number, string][] = [
     [!isSupervised, plan.cache, 'lower rollout.workers or policy.maxContextTokens (cache)'],
-    [
-      training !== undefined,
-      plan.activations,
-      `lower algorithm.microBatchTokens${shorter} (activations)`,
-    ],
-    [
-      training !== undefined && memory.recompute === 'none',
-      plan.activations,
-      'set train.recompute: blocks (activations)',
-    ],
-    [
-      training !== undefined && adapter === undefined,
-      plan.optimizer,
-      'train an adapter instead of the whole model (model.lora; gradients and optimiser)',
-    ],
-    [
-      training !== undefined && adapter !== undefined,
-      plan.optimizer,
-      'lower model.lora.rank (gradients and optimiser)',
-    ],
-    [
-      config.quantization === undefined,
-      plan.weights,
-      'hold the weights in four bits, under an adapter (model.quantize: 4bit)',
-    ],
+    [trains, plan.activations, batch],
+    [trains && memory.recompute === 'none', plan.activations, blocks],
+    [trains && adapter === undefined, plan.optimizer, lora],
+    [trains && adapter !== undefined, plan.optimizer, rank],
+    [config.quantization === undefined, plan.weights, fourBits],
   ];
   // What takes most comes first.
   const advice = ways
@@ -233,17 +215,10 @@ export function checkPlanFits(
 }
 
 /** The parts of a plan. */
-export const planInWords = ({
-  weights,
-  optimizer,
-  cache,
-  activations,
-  runtime,
-}: MemoryPlan): string =>
-  [
-    `weights ${mebibytes(weights)}`,
-    ...(optimizer > 0 ? [`gradients and optimiser ${mebibytes(optimizer)}`] : []),
-    `cache ${mebibytes(cache)}`,
-    `activations ${mebibytes(activations)}`,
-    `runtime ${mebibytes(runtime)}`,
-  ].join(', ');
+export const planInWords = (plan: MemoryPlan): string => {
+  const { weights, optimizer, cache, activations, runtime } = plan;
+  const trained = optimizer > 0 ? { 'gradients and optimiser': optimizer } : {};
+  return Object.entries({ weights, ...trained, cache, activations, runtime })
+    .map(([name, bytes]) => `${name} ${mebibytes(bytes)}`)
+    .join(', ');
+};

@@ -13,6 +13,12 @@ export interface TensorSpec {
   dtype: DType;
 }
 
+export const float = (name: string, shape: readonly number[]): TensorSpec => ({
+  name,
+  shape,
+  dtype: 'float32',
+});
+
 /** Row-major elements: `Float32Array` for float32, `Int32Array` for int32, `Uint8Array` for uint8. */
 export type TensorData = Float32Array | Int32Array | Uint8Array;
 

@@ -1,8 +1,15 @@
-import type { Engine, Program, ProgramBody, TensorData, TensorSpec } from '../engine/engine.ts';
+import {
+  float,
+  type Engine,
+  type Program,
+  type ProgramBody,
+  type TensorData,
+  type TensorSpec,
+} from '../engine/engine.ts';
 import type { Tensor } from '../engine/ops.ts';
 import { bucketSize, ProgramCache } from '../engine/program-cache.ts';
 import { decodeStep } from '../../model/decoder/decode-step.ts';
-import { causalMask } from '../../model/decoder/decoder.ts';
+import { causalMask, sequenceInputs } from '../../model/decoder/decoder.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
 import { inputSpec, type Weights } from '../../model/config/parameters.ts';
 import { allSpecs } from '../../model/adapters/adapter.ts';
@@ -21,13 +28,6 @@ export interface StepInputs {
   temperatures: Float32Array;
   /** [rows, capacity + 1], added to the attention scores. */
   mask: Float32Array;
-}
-
-export interface StepOptions {
-  cache: KvCache;
-  rows: number;
-  /** Also fetch every row's log-probabilities, for truncated sampling. */
-  wholeRows: boolean;
 }
 
 export interface StepResult {
@@ -115,8 +115,15 @@ export class DecoderPrograms {
     return { length: tokens.length, keys: perLayer('k'), values: perLayer('v') };
   }
 
-  /** Feeds one token per row and draws the next. */
-  async step(inputs: StepInputs, { cache, rows, wholeRows }: StepOptions): Promise<StepResult> {
+  /**
+   * Feeds one token per row and draws the next.
+   *
+   * @param options with `wholeRows`, every row's log-probabilities are fetched too, for truncated sampling
+   */
+  async step(
+    inputs: StepInputs,
+    { cache, rows, wholeRows }: { cache: KvCache; rows: number; wholeRows: boolean },
+  ): Promise<StepResult> {
     const { layers, headDim } = this.config;
     const { capacity } = cache;
     const program = await this.#programs.get(`step ${rows} ${capacity} ${wholeRows}`, () =>
@@ -129,15 +136,9 @@ export class DecoderPrograms {
       cos.set(this.#rope.cos.subarray(from, from + headDim), row * headDim);
       sin.set(this.#rope.sin.subarray(from, from + headDim), row * headDim);
     }
-    const feeds: Record<string, TensorData> = {
-      ...this.#weights,
-      tokens: inputs.tokens,
-      cos,
-      sin,
-      mask: inputs.mask,
-      uniforms: inputs.uniforms,
-      temperatures: inputs.temperatures,
-    };
+    const { tokens, mask, uniforms, temperatures } = inputs;
+    const own = { tokens, cos, sin, mask, uniforms, temperatures };
+    const feeds: Record<string, TensorData> = { ...this.#weights, ...own };
     for (let layer = 0; layer < layers; layer++) {
       const { keys, values } = cache.view(layer, rows);
       feeds[`pastK${layer}`] = keys;
@@ -173,20 +174,13 @@ export class DecoderPrograms {
     const specs: TensorSpec[] = [
       ...this.#weightSpecs,
       { name: 'tokens', shape: [1, length], dtype: 'int32' },
-      { name: 'cos', shape: [length, headDim], dtype: 'float32' },
-      { name: 'sin', shape: [length, headDim], dtype: 'float32' },
-      { name: 'mask', shape: [length, length], dtype: 'float32' },
+      float('cos', [length, headDim]),
+      float('sin', [length, headDim]),
+      float('mask', [length, length]),
     ];
-    return this.#compile(specs, (inputs) => {
-      const sequence = sequenceOf(inputs);
-      const caches = prefill(this.config, inputs, sequence);
-      return Object.fromEntries(
-        caches.flatMap(({ keys, values }, layer) => [
-          [`k${layer}`, keys],
-          [`v${layer}`, values],
-        ]),
-      );
-    });
+    return this.#compile(specs, (inputs) =>
+      byLayer(prefill(this.config, inputs, sequenceInputs(inputs))),
+    );
   }
 
   #compileStep(rows: number, capacity: number, wholeRows: boolean): Promise<Program> {
@@ -195,43 +189,40 @@ export class DecoderPrograms {
     const specs: TensorSpec[] = [
       ...this.#weightSpecs,
       { name: 'tokens', shape: [rows], dtype: 'int32' },
-      { name: 'cos', shape: [rows, headDim], dtype: 'float32' },
-      { name: 'sin', shape: [rows, headDim], dtype: 'float32' },
-      { name: 'mask', shape: [rows, 1, 1, capacity + 1], dtype: 'float32' },
-      { name: 'uniforms', shape: [rows], dtype: 'float32' },
-      { name: 'temperatures', shape: [rows], dtype: 'float32' },
+      float('cos', [rows, headDim]),
+      float('sin', [rows, headDim]),
+      float('mask', [rows, 1, 1, capacity + 1]),
+      float('uniforms', [rows]),
+      float('temperatures', [rows]),
       ...Array.from({ length: layers }, (_, layer) => [
-        { name: `pastK${layer}`, shape: past, dtype: 'float32' as const },
-        { name: `pastV${layer}`, shape: past, dtype: 'float32' as const },
+        float(`pastK${layer}`, past),
+        float(`pastV${layer}`, past),
       ]).flat(),
     ];
     return this.#compile(specs, (inputs) => {
       const input = (name: string): Tensor => inputs[name] as Tensor;
       const { logits, fresh } = decodeStep(this.config, inputs, {
-        tokens: input('tokens'),
-        cos: input('cos'),
-        sin: input('sin'),
-        mask: input('mask'),
+        ...sequenceInputs(inputs),
         past: Array.from({ length: layers }, (_, layer) => ({
           keys: input(`pastK${layer}`),
           values: input(`pastV${layer}`),
         })),
       });
       const drawn = drawTokens(logits, input('uniforms'), input('temperatures'));
-      const outputs: Record<string, Tensor> = { next: drawn.next, logProbs: drawn.logProbs };
-      if (wholeRows) outputs['whole'] = drawn.distribution;
-      for (const [layer, { keys, values }] of fresh.entries()) {
-        outputs[`k${layer}`] = keys;
-        outputs[`v${layer}`] = values;
-      }
-      return outputs;
+      return {
+        next: drawn.next,
+        logProbs: drawn.logProbs,
+        ...(wholeRows && { whole: drawn.distribution }),
+        ...byLayer(fresh),
+      };
     });
   }
 }
 
-const sequenceOf = (inputs: Record<string, Tensor>) => ({
-  tokens: inputs['tokens'] as Tensor,
-  cos: inputs['cos'] as Tensor,
-  sin: inputs['sin'] as Tensor,
-  mask: inputs['mask'] as Tensor,
-});
+const byLayer = (layers: readonly { keys: Tensor; values: Tensor }[]): Record<string, Tensor> =>
+  Object.fromEntries(
+    layers.flatMap(({ keys, values }, layer) => [
+      [`k${layer}`, keys],
+      [`v${layer}`, values],
+    ]),
+  );

@@ -11,7 +11,7 @@ import type {
   OptimStepOptions,
   TrainDatum,
 } from '../core/services/learner.ts';
-import type { Engine, Program, TensorData } from '../engine/engine.ts';
+import type { Engine, Program, TensorData, TensorSpec } from '../engine/engine.ts';
 import { ProgramCache } from '../engine/program-cache.ts';
 import { causalMask } from '../../model/decoder/decoder.ts';
 import type { Adapter, ModelConfig } from '../../model/config/architecture.ts';
@@ -35,15 +35,15 @@ import {
   type BatchShape,
   type TrainBatch,
 } from './train-batch.ts';
-import type { ProgramMemory } from './program-memory.ts';
 import {
   compileScoreProgram,
   compileTrainProgram,
   dropoutSpecs,
   gradientPrefix,
+  lossInputs,
   noRecompute,
   sumPrefix,
-  usesReference,
+  type ProgramMemory,
 } from './train-program.ts';
 
 export interface LocalLearnerOptions {
@@ -84,6 +84,7 @@ export class LocalLearner implements Learner {
   readonly #adapted: Adapted | undefined;
   #rope: RopeTables = { cos: new Float32Array(), sin: new Float32Array() };
   #reference: Reference | undefined;
+  #published = true;
 
   constructor(
     private readonly engine: Engine,
@@ -145,7 +146,7 @@ export class LocalLearner implements Learner {
         ...this.#feeds,
         ...dropout,
         ...this.#inputs(batch),
-        ...lossInputs(batch, loss),
+        ...pick(batch, lossInputs(loss)),
       });
       // What was dropped is not part of the policy: its own log-probabilities are computed separately.
       const computed =
@@ -168,7 +169,13 @@ export class LocalLearner implements Learner {
     return { loss: total, sums, logProbs };
   }
 
+  /** Whether the current weights are those that were published last, or those it began with. */
+  get published(): boolean {
+    return this.#published;
+  }
+
   async optimStep(options: OptimStepOptions): Promise<OptimStepMetrics> {
+    this.#published = false;
     return this.#optimizer.step(options);
   }
 
@@ -194,6 +201,7 @@ export class LocalLearner implements Learner {
 
   /** @throws AgentRlError `CHECKPOINT_INVALID`, `MODEL_INVALID` when the folder does not fit this model. */
   async loadState(folder: string): Promise<void> {
+    this.#published = false;
     await readLearnerState(folder, this.config, {
       parameters: this.#trained,
       optimizer: this.#optimizer,
@@ -204,6 +212,7 @@ export class LocalLearner implements Learner {
     // Counted by steps and not by calls, so that a run that is resumed goes on with the same versions.
     const version = this.#optimizer.steps;
     await this.options.publish(new Map(Object.entries(this.#feeds)), version);
+    this.#published = true;
     return version;
   }
 
@@ -240,15 +249,12 @@ export class LocalLearner implements Learner {
       );
     }
     const { shape } = batch;
+    const memory = this.#memory;
     // A reference of the same layout runs the same program.
     const layout = model.config === this.config ? 'whole' : 'under';
     const key = `score ${layout} ${shapeKey(shape)} ${temperature}`;
     const program = await this.#programs.get(key, () =>
-      compileScoreProgram(this.engine, model.config, {
-        shape,
-        temperature,
-        memory: this.#memory,
-      }),
+      compileScoreProgram(this.engine, model.config, { shape, temperature, memory }),
     );
     const { logProbs } = await program.run({ ...model.feeds, ...this.#inputs(batch) });
     return logProbs as Float32Array;
@@ -261,15 +267,12 @@ export class LocalLearner implements Learner {
   ): Record<string, Float32Array> {
     if (this.#adapted === undefined) return {};
     const { adapter, seed } = this.#adapted;
-    const rate = adapter.dropout;
     const rng = new KeyedRng(seed, 'dropout', this.#optimizer.steps);
-    const specs = dropoutSpecs(this.config, { sequences, length });
-    return Object.fromEntries(
-      specs.map(({ name, shape }) => [
-        name,
-        dropoutFactors(data, { rate, length, shape, rng: rng.child(name) }),
-      ]),
-    );
+    const factorsOf = ({ name, shape }: TensorSpec): [string, Float32Array] => {
+      const options = { rate: adapter.dropout, length, shape, rng: rng.child(name) };
+      return [name, dropoutFactors(data, options)];
+    };
+    return Object.fromEntries(dropoutSpecs(this.config, { sequences, length }).map(factorsOf));
   }
 
   #ropeUpTo(length: number): RopeTables {
@@ -279,13 +282,7 @@ export class LocalLearner implements Learner {
   }
 
   #inputs({ tokens, rows, targets, shape: { length } }: TrainBatch): Record<string, TensorData> {
-    return {
-      tokens,
-      rows,
-      targets,
-      ...this.#ropeUpTo(length),
-      mask: causalMask(length),
-    };
+    return { tokens, rows, targets, ...this.#ropeUpTo(length), mask: causalMask(length) };
   }
 }
 
@@ -316,17 +313,11 @@ function required(parameters: Weights, name: string): Float32Array {
   throw new AgentRlError('MODEL_INVALID', `The learner was given no tensor named "${name}".`);
 }
 
-const pick = <Value>(all: Readonly<Record<string, Value>>, names: readonly string[]) =>
-  Object.fromEntries(names.map((name) => [name, all[name] as Value]));
+const pick = <All, Name extends keyof All>(all: All, names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, all[name]])) as Pick<All, Name>;
 
 const shapeKey = ({ sequences, length, trained }: BatchShape): string =>
   `${sequences} x ${length}, ${trained}`;
-
-function lossInputs(batch: TrainBatch, loss: LossSpec): Record<string, TensorData> {
-  const { weights, advantages, oldLogProbs, refLogProbs } = batch;
-  if (loss.name === 'cross_entropy') return { weights };
-  return { weights, advantages, oldLogProbs, ...(usesReference(loss) && { refLogProbs }) };
-}
 
 /** Every token but the first, which nothing predicts. */
 function allTrained(tokens: Int32Array): TrainDatum {

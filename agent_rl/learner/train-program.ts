@@ -1,10 +1,9 @@
 import { crossEntropyLoss } from '../algorithms/cross-entropy-loss.ts';
 import { policyLoss } from '../algorithms/policy-loss.ts';
 import type { LossSpec } from '../core/services/learner.ts';
-import type { LinearModule } from '../core/services/linear-module.ts';
-import type { Engine, Program, TensorSpec } from '../engine/engine.ts';
+import { float, type Engine, type Program, type TensorSpec } from '../engine/engine.ts';
 import { tf, tokenLogProbs, type Tensor } from '../engine/ops.ts';
-import { decoderHidden } from '../../model/decoder/decoder.ts';
+import { decoderHidden, sequenceInputs } from '../../model/decoder/decoder.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
 import {
   allSpecs,
@@ -13,7 +12,6 @@ import {
   trainedSpecs,
 } from '../../model/adapters/adapter.ts';
 import { headName, inputSpec, linearShapes, parameter } from '../../model/config/parameters.ts';
-import type { ProgramMemory } from './program-memory.ts';
 import type { BatchShape } from './train-batch.ts';
 
 /** Prefix of the outputs that are gradients, followed by the parameter's name. */
@@ -22,6 +20,14 @@ export const gradientPrefix = 'gradient:';
 export const sumPrefix = 'sum:';
 
 type Tensors = Readonly<Record<string, Tensor>>;
+
+/** How a program trades time for memory. */
+export interface ProgramMemory {
+  /** `blocks` computes each layer a second time going back, instead of keeping what its gradient needs. */
+  recompute: 'none' | 'blocks';
+  /** Most bytes of logits held at once. */
+  logitBytes: number;
+}
 
 /** Layers kept whole, and a quarter of a gibibyte of logits. */
 export const noRecompute: ProgramMemory = { recompute: 'none', logitBytes: 2 ** 28 };
@@ -33,15 +39,9 @@ function trainedLogProbs(
   inputs: Tensors,
   { temperature, memory }: { temperature: number; memory: ProgramMemory },
 ) {
-  const sequences = {
-    tokens: inputs['tokens'] as Tensor,
-    cos: inputs['cos'] as Tensor,
-    sin: inputs['sin'] as Tensor,
-    mask: inputs['mask'] as Tensor,
-  };
   const trained = trainedSpecs(config).map(({ name }) => name);
   const recompute = memory.recompute === 'blocks' ? new Set(trained) : undefined;
-  const hidden = decoderHidden(config, parameters, sequences, recompute);
+  const hidden = decoderHidden(config, parameters, sequenceInputs(inputs), recompute);
   const rows = tf.gather(hidden, inputs['rows'] as Tensor); // [N, D]
   const head = parameter(parameters, headName(config));
   return tokenLogProbs(rows, head, inputs['targets'] as Tensor, {
@@ -50,12 +50,6 @@ function trainedLogProbs(
     frozenHead: trainedAdapter(config) !== undefined,
   });
 }
-
-const float = (name: string, shape: readonly number[]): TensorSpec => ({
-  name,
-  shape,
-  dtype: 'float32',
-});
 
 /** Inputs besides the weights. */
 function batchSpecs(config: ModelConfig, { sequences, length, trained }: BatchShape): TensorSpec[] {
@@ -79,11 +73,11 @@ export function dropoutSpecs(
   const adapter = trainedAdapter(config);
   if (adapter === undefined || adapter.dropout === 0) return [];
   const shapes = linearShapes(config);
-  const ofLayer = (layer: number) =>
-    adapter.targets.map((module: LinearModule) =>
+  return Array.from({ length: config.layers }, (_, layer) =>
+    adapter.targets.map((module) =>
       float(dropoutParameter(adapter, layer, module), [sequences * length, shapes[module][1]]),
-    );
-  return Array.from({ length: config.layers }, (_, layer) => ofLayer(layer)).flat();
+    ),
+  ).flat();
 }
 
 export interface TrainProgramOptions {
@@ -99,28 +93,19 @@ export function compileTrainProgram(
   { shape, loss, memory }: TrainProgramOptions,
 ): Promise<Program> {
   const trained = trainedSpecs(config);
-  const perToken = ['weights', 'advantages', 'oldLogProbs', 'refLogProbs'].map((name) =>
-    float(name, [shape.trained]),
-  );
-  const used =
-    loss.name === 'cross_entropy'
-      ? perToken.slice(0, 1)
-      : perToken.slice(0, usesReference(loss) ? 4 : 3);
   const specs = [
     ...weightSpecs(config),
     ...dropoutSpecs(config, shape),
     ...batchSpecs(config, shape),
-    ...used,
+    ...lossInputs(loss).map((name) => float(name, [shape.trained])),
   ];
   return engine.compile(
     specs,
     (inputs) => {
       const outputs: Record<string, Tensor> = {};
       const lossOf = (...values: Tensor[]): Tensor => {
-        const changed = Object.fromEntries(
-          trained.map(({ name }, i) => [name, values[i] as Tensor]),
-        );
-        const parameters = { ...inputs, ...changed };
+        const changed = trained.map(({ name }, i) => [name, values[i] as Tensor]);
+        const parameters = { ...inputs, ...Object.fromEntries(changed) };
         const { total, logProbs, sums } = tokenLoss(config, parameters, inputs, { loss, memory });
         // What leaves the differentiated function besides its value would be disposed with its scope.
         outputs['logProbs'] = tf.keep(logProbs);
@@ -138,8 +123,13 @@ export function compileTrainProgram(
   );
 }
 
-export const usesReference = (loss: LossSpec): boolean =>
-  loss.name === 'ppo' && loss.kl.kind !== 'none';
+const usesReference = (loss: LossSpec): boolean => loss.name === 'ppo' && loss.kl.kind !== 'none';
+
+/** What a loss reads of a batch besides the tokens, one number per trained token. */
+export const lossInputs = (loss: LossSpec) => {
+  const names = ['weights', 'advantages', 'oldLogProbs', 'refLogProbs'] as const;
+  return names.slice(0, loss.name === 'cross_entropy' ? 1 : usesReference(loss) ? 4 : 3);
+};
 
 function tokenLoss(
   config: ModelConfig,
@@ -148,10 +138,8 @@ function tokenLoss(
   { loss, memory }: Pick<TrainProgramOptions, 'loss' | 'memory'>,
 ) {
   const temperature = loss.name === 'ppo' ? loss.temperature : 1;
-  const { logProbs, entropy } = trainedLogProbs(config, parameters, inputs, {
-    temperature,
-    memory,
-  });
+  const options = { temperature, memory };
+  const { logProbs, entropy } = trainedLogProbs(config, parameters, inputs, options);
   const weights = inputs['weights'] as Tensor;
   const sums: Record<string, Tensor> = { entropy: tf.sum(tf.mul(entropy, weights)) };
   if (loss.name === 'cross_entropy') {
@@ -170,17 +158,11 @@ function tokenLoss(
   return { total: result.loss, logProbs, sums: { ...sums, ...result.sums } };
 }
 
-export interface ScoreProgramOptions {
-  shape: BatchShape;
-  temperature: number;
-  memory: ProgramMemory;
-}
-
 /** Log-probabilities of given tokens, no gradient. */
 export function compileScoreProgram(
   engine: Engine,
   config: ModelConfig,
-  { shape, temperature, memory }: ScoreProgramOptions,
+  { shape, temperature, memory }: { shape: BatchShape; temperature: number; memory: ProgramMemory },
 ): Promise<Program> {
   const specs = [...weightSpecs(config), ...batchSpecs(config, shape)];
   const forward = { temperature, memory: { ...memory, recompute: 'none' as const } };

@@ -1,10 +1,11 @@
+import { inject } from 'inversify';
 import { Type } from 'typebox';
 
-import type { GenerationRequest, Generator } from '../core/services/generator.ts';
+import { GENERATOR, type Generator } from '../core/services/generator.ts';
 import type { AssistantMessage, Message, ToolMessage, UserMessage } from '../core/message.ts';
 import type { ActOptions, Policy, PolicyTurn } from '../core/plugins/policy.ts';
-import type { ToolSpec } from '../core/plugins/tool.ts';
-import type { ToolCallFormat } from '../core/plugins/tool-call-format.ts';
+import { SETTINGS, type ToolSpec } from '../core/plugins/tool.ts';
+import { TOOL_CALL_FORMAT, type ToolCallFormat } from '../core/plugins/tool-call-format.ts';
 import { Transcript } from '../core/transcript.ts';
 import {
   defaultTemplateDate,
@@ -12,7 +13,7 @@ import {
   type RenderOptions,
   type SaidMessage,
 } from '../../model/text/chat-template.ts';
-import type { LanguageModel } from '../../model/text/language-model.ts';
+import { LANGUAGE_MODEL, type LanguageModel } from '../../model/text/language-model.ts';
 import { examineTemplate } from './examine-template.ts';
 
 export interface LanguageModelPolicySettings {
@@ -56,10 +57,11 @@ export class LanguageModelPolicy implements Policy {
 
   /** @throws AgentRlError `TOKENIZER_INVALID` when the model's template cannot be continued token by token. */
   constructor(
-    model: LanguageModel,
-    generator: Generator,
+    @inject(LANGUAGE_MODEL) model: LanguageModel,
+    @inject(GENERATOR) generator: Generator,
+    @inject(SETTINGS)
     { thinking, templateDate = defaultTemplateDate }: LanguageModelPolicySettings,
-    format: ToolCallFormat,
+    @inject(TOOL_CALL_FORMAT) format: ToolCallFormat,
   ) {
     this.#model = model;
     this.#generator = generator;
@@ -93,7 +95,7 @@ export class LanguageModelPolicy implements Policy {
     const { tokenizer } = this.#model;
     const stopTokens = this.#stopTokens;
     const tools = this.#toolsOf(transcript);
-    const request: GenerationRequest = {
+    const request = {
       episode,
       tokens: [...transcript.tokens],
       maxTokens,
@@ -103,10 +105,11 @@ export class LanguageModelPolicy implements Policy {
     };
     const { tokens, logProbs, stop, version } = await this.#generator.generate(request, signal);
     transcript.appendSampled(tokens, logProbs, version);
-    const said = tokenizer.decode(stop === 'stop-token' ? tokens.slice(0, -1) : tokens);
+    const said = stop === 'stop-token' ? tokens.slice(0, -1) : tokens;
+    const text = tokenizer.decode(said);
     const inThought = this.#cueOpensThought;
     return {
-      message: this.#format.read({ text: said, turn: key.turn, inThought, tools }),
+      message: this.#format.read({ text, turn: key.turn, inThought, tools }),
       sampledTokens: tokens.length,
       stop: stop === 'stop-token' ? 'end-of-turn' : stop,
     };
@@ -173,15 +176,12 @@ export class LanguageModelPolicy implements Policy {
 interface Said {
   turn: AssistantMessage;
   /** What others said after it. */
-  said: readonly SaidMessage[];
+  said: SaidMessage[];
 }
 
-function splitAtTurns(conversation: readonly Message[]): {
-  opening: readonly SaidMessage[];
-  turns: readonly Said[];
-} {
+function splitAtTurns(conversation: readonly Message[]) {
   const opening: SaidMessage[] = [];
-  const turns: { turn: AssistantMessage; said: SaidMessage[] }[] = [];
+  const turns: Said[] = [];
   for (const message of conversation) {
     if (message.role === 'assistant') turns.push({ turn: message, said: [] });
     else (turns.at(-1)?.said ?? opening).push(message);

@@ -30,22 +30,21 @@ export function writeFileAtomic(file: string, data: string | Uint8Array): void {
  *
  * @throws AgentRlError `OUTPUT_UNWRITABLE` when the folder cannot be made or renamed; what `fill` throws as it is.
  */
-export async function writeFolderAtomic(
+export async function writeFolderAtomic<Result>(
   folder: string,
-  fill: (partial: string) => Promise<void>,
-): Promise<void> {
+  fill: (partial: string) => Promise<Result>,
+): Promise<Result> {
   const partial = aside(folder);
   writing(folder, () => {
     rmSync(partial, { recursive: true, force: true });
     mkdirSync(partial, { recursive: true });
   });
-  try {
-    await fill(partial);
-  } catch (error) {
+  const result = await fill(partial).catch((error: unknown) => {
     rmSync(partial, { recursive: true, force: true });
     throw error;
-  }
+  });
   writing(folder, () => replace(folder, partial));
+  return result;
 }
 
 function replace(folder: string, partial: string): void {

@@ -131,7 +131,7 @@ function heldSpecs(spec: ParameterSpec, { quantization }: ModelConfig): Paramete
 }
 
 /** Numbers in tensors of these shapes. */
-export const countNumbers = (specs: readonly ParameterSpec[]): number =>
+export const countNumbers = (specs: readonly Pick<ParameterSpec, 'shape'>[]): number =>
   specs.reduce((sum, { shape }) => sum + sizeOf(shape), 0);
 
 /** How many numbers a model has, in any dtype. */

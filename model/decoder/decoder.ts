@@ -28,6 +28,14 @@ export interface SequenceInputs {
   mask: Tensor;
 }
 
+/** Those inputs of a program that are a decoder's. */
+export const sequenceInputs = (inputs: Parameters): SequenceInputs => ({
+  tokens: inputs['tokens']!,
+  cos: inputs['cos']!,
+  sin: inputs['sin']!,
+  mask: inputs['mask']!,
+});
+
 /** Rotated queries [B, H, T, hd] and keys [B, kv, T, hd], and values [B, kv, T, hd]. */
 export interface SequenceHeads {
   queries: Tensor;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import { placesOf } from '../../agent_rl/core/package-root.ts';
 import {
   modelLayers,
   type FindBase,
@@ -23,13 +23,9 @@ export const localLayers = ({
   modelLayers({
     namedBy: '--adapter',
     ...request,
-    findBase: async (base) => shipped(base.name) ?? findBase(base),
+    findBase: async (base) =>
+      placesOf(base.name).find((place) => existsSync(join(place, 'config.json'))) ?? findBase(base),
   });
-
-function shipped(name: string): string | undefined {
-  const folder = join(packageRoot(), name);
-  return existsSync(join(folder, 'config.json')) ? folder : undefined;
-}
 
 /** A job has fetched what it needs before it begins: see `localModel`. */
 const inCache: FindBase = async ({ name, revision }) => {

@@ -5,7 +5,8 @@ import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import { holdsAdapter } from '../adapters/adapter-files.ts';
 import { type HubModel, hubModelOf } from './hub/hub-model.ts';
 import { localLayers } from './local-layers.ts';
-import { modelFolder, placesOf } from './model-folder.ts';
+import { placesOf } from '../../agent_rl/core/package-root.ts';
+import { modelFolder } from './model-folder.ts';
 import type { LoadedConfig } from '../../agent_rl/config/index.ts';
 
 /** What every search is given. */

@@ -1,16 +1,18 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { AgentRlError, messageOf, nodeCodeOf } from '../../agent_rl/core/errors.ts';
+import { AgentRlError, nodeCodeOf } from '../../agent_rl/core/errors.ts';
 import { modelParts } from '../../agent_rl/engine/onnx/model-parts.ts';
 import { decoderGraph } from './decoder-graph.ts';
+import { writeFolderAtomic } from '../../agent_rl/telemetry/atomic-write.ts';
+import { outputUnwritable } from '../../agent_rl/telemetry/output-unwritable.ts';
 import { isRecord } from '../../agent_rl/core/is-record.ts';
 import { copyLanguageModelFiles, openLanguageModelFolder } from '../text/language-model.ts';
 import type { ModelConfig } from '../config/architecture.ts';
 import { writeModelConfig } from '../config/model-config.ts';
 import { openFloatModel, type FloatModel } from '../weights/open-float-model.ts';
-import { modelLayers } from '../weights/open-model.ts';
+import { textFolder } from '../find/model-folder.ts';
 import { readJson } from '../config/read-json.ts';
 import { writeAside } from '../weights/safetensors.ts';
 
@@ -59,37 +61,28 @@ export async function exportOnnx(
   const { stopTokens } = await openLanguageModelFolder(text);
   const model = await openFloatModel({ folder: from, adapters });
   throwIfAborted(signal);
-  const aside = `${to}.${process.pid}.partial`;
-  try {
-    await mkdir(path.join(aside, 'onnx'), { recursive: true });
-    const exported = await writeOnnx(path.join(aside, 'onnx'), model, most);
-    await copyLanguageModelFiles(text, aside);
-    await writeTokenizerConfig(text, aside);
-    await writeJson(path.join(aside, 'config.json'), {
+  const write = async (folder: string): Promise<ExportedModel> => {
+    await mkdir(path.join(folder, 'onnx'));
+    const exported = await writeOnnx(path.join(folder, 'onnx'), model, most);
+    await copyLanguageModelFiles(text, folder);
+    await writeTokenizerConfig(text, folder);
+    await writeJson(path.join(folder, 'config.json'), {
       ...writeModelConfig(model.config, 'float32'),
       'transformers.js_config': {
         dtype: 'fp32',
         ...(exported.weightsApart && { use_external_data_format: { [modelFile]: 1 } }),
       },
     });
-    await writeJson(
-      path.join(aside, 'generation_config.json'),
-      generationConfig(model.config, stopTokens),
-    );
+    const generation = generationConfig(model.config, stopTokens);
+    await writeJson(path.join(folder, 'generation_config.json'), generation);
     throwIfAborted(signal);
-    await rm(to, { recursive: true, force: true });
-    await rename(aside, to);
     return exported;
+  };
+  try {
+    return await writeFolderAtomic(to, write);
   } catch (cause) {
-    await rm(aside, { recursive: true, force: true });
-    if (AgentRlError.is(cause)) throw cause;
-    throw unwritable(to, messageOf(cause), cause);
+    throw AgentRlError.is(cause) ? cause : outputUnwritable(to, cause);
   }
-}
-
-async function textFolder(from: string): Promise<string> {
-  if (existsSync(path.join(from, 'tokenizer.json'))) return from;
-  return (await modelLayers({ folder: from })).base;
 }
 
 function throwIfAborted(signal: AbortSignal | undefined): void {
@@ -100,9 +93,13 @@ function throwIfAborted(signal: AbortSignal | undefined): void {
 async function refuseIfTaken(folder: string): Promise<void> {
   const present = await readdir(folder).catch((cause: unknown) => {
     if (nodeCodeOf(cause) === 'ENOENT') return [];
-    throw unwritable(folder, messageOf(cause), cause);
+    throw outputUnwritable(folder, cause);
   });
-  if (present.length > 0) throw unwritable(folder, 'it exists and is not empty; name another');
+  if (present.length === 0) return;
+  throw new AgentRlError(
+    'OUTPUT_UNWRITABLE',
+    `Cannot write ${folder}: it exists and is not empty; name another.`,
+  );
 }
 
 async function writeOnnx(
@@ -111,20 +108,19 @@ async function writeOnnx(
   most: number,
 ): Promise<ExportedModel> {
   const graph = decoderGraph(config, parameters);
-  const bytesOfWeights = graph.graph.initializers.reduce(
-    (sum, { bytes }) => sum + bytes.byteLength,
-    0,
-  );
-  const weightsApart = bytesOfWeights > most;
+  const weightsApart = bytesOf(graph.graph.initializers.map(({ bytes }) => bytes)) > most;
   const { model, data } = modelParts(graph, weightsApart ? dataFile : undefined);
   await writeAside(path.join(folder, modelFile), model);
   if (weightsApart) await writeAside(path.join(folder, dataFile), data);
   return {
     parameters: [...parameters.values()].reduce((sum, { length }) => sum + length, 0),
-    bytes: [...model, ...data].reduce((sum, { byteLength }) => sum + byteLength, 0),
+    bytes: bytesOf([...model, ...data]),
     weightsApart,
   };
 }
+
+const bytesOf = (pieces: readonly Uint8Array[]): number =>
+  pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
 
 const generationConfig = ({ bosTokenId }: ModelConfig, stopTokens: readonly number[]): object => ({
   ...(bosTokenId !== undefined && { bos_token_id: bosTokenId }),
@@ -146,6 +142,3 @@ async function writeTokenizerConfig(from: string, to: string): Promise<void> {
 
 const writeJson = (file: string, value: object): Promise<void> =>
   writeAside(file, [Buffer.from(`${JSON.stringify(value, null, 2)}\n`)]);
-
-const unwritable = (folder: string, problem: string, cause?: unknown): AgentRlError =>
-  new AgentRlError('OUTPUT_UNWRITABLE', `Cannot write ${folder}: ${problem}.`, { cause });

@@ -8,7 +8,8 @@ import { jobs } from '#agent_rl/jobs/jobs.ts';
 import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
 import type { ModelConfig } from '#model/config/architecture.ts';
-import { elementCount, parameterSpecs } from '#model/config/parameters.ts';
+import { sizeOf } from '#agent_rl/engine/check-inputs.ts';
+import { parameterSpecs } from '#model/config/parameters.ts';
 import { SafetensorsFile } from '#model/weights/safetensors.ts';
 import { type Line, readJson, readLines } from '../support/acme-project.ts';
 import { startProgram } from '../support/built-program.ts';
@@ -161,7 +162,7 @@ describe('a run that trains an adapter', () => {
     });
     // The model is 32 wide, q and o 32, k and v 16 on one side.
     const adapter = 2 * 4 * (2 * (32 + 32) + 2 * (32 + 16));
-    const model = parameterSpecs(small).reduce((sum, { shape }) => sum + elementCount(shape), 0);
+    const model = parameterSpecs(small).reduce((sum, { shape }) => sum + sizeOf(shape), 0);
     expect(whole).toMatchObject({
       trainedParameters: adapter,
       parameters: model + adapter,

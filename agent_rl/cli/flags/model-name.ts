@@ -1,14 +1,12 @@
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 
 import { hubModelOf } from '../../../model/find/hub/hub-model.ts';
 import type { Override } from '../../config/index.ts';
-import { packageRoot } from '../../core/package-root.ts';
+import { placesOf } from '../../core/package-root.ts';
 
 /** Whether a name can only be that of a model on the hub: it looks like one, and no such folder is there. */
 const isOnHub = (name: string): boolean =>
-  hubModelOf(name) !== undefined &&
-  ![resolve(name), join(packageRoot(), name)].some((place) => existsSync(place));
+  hubModelOf(name) !== undefined && !placesOf(name).some((place) => existsSync(place));
 
 /** `--model` as settings: a folder is `model.path`, which counts only where `model.hfModelName` is absent. */
 export const modelOverrides = (source: string, name: string): Override[] =>

@@ -8,7 +8,7 @@ import type { GeneratorHost } from '../../core/plugins/policy.ts';
 import { TransformersJsGenerator } from './transformers-js-generator.ts';
 
 /** Which of a folder's ONNX files is run, as transformers.js names them: `onnx/model<suffix>.onnx`. */
-export const suffixes = {
+const suffixes = {
   fp32: '',
   fp16: '_fp16',
   q8: '_quantized',

@@ -4,10 +4,7 @@ import { PlainFormat } from './plain-format.ts';
 import { PythonBlockFormat } from './python-block-format.ts';
 
 export type { CodeTargetSettings } from './code-target.ts';
-export { HermesFormat } from './hermes-format.ts';
-export { Llama3Format } from './llama3-format.ts';
-export { PlainFormat } from './plain-format.ts';
-export { PythonBlockFormat } from './python-block-format.ts';
+export { HermesFormat, Llama3Format, PlainFormat, PythonBlockFormat };
 
 /** Every tool-call format that ships with the framework. */
 export const builtinToolCallFormats = [HermesFormat, Llama3Format, PythonBlockFormat, PlainFormat];
