@@ -1,10 +1,11 @@
 import { Type, type Static } from 'typebox';
 
+import { integer, number } from '../config/blocks/block.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 
 const Settings = Type.Object({
-  freeTurns: Type.Integer({ minimum: 1, default: 1, description: 'Turns that cost nothing' }),
-  perTurn: Type.Number({ minimum: 0, default: 0.1, description: 'Cost of each further turn' }),
+  freeTurns: integer('Turns that cost nothing', { minimum: 1, default: 1 }),
+  perTurn: number('Cost of each further turn', { minimum: 0, default: 0.1 }),
 });
 
 /** Minus a cost for each turn beyond the free ones, and only where the task was solved: giving up early pays nothing. */

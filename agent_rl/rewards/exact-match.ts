@@ -1,14 +1,16 @@
 import { type Static, Type } from 'typebox';
 
+import { choice } from '../config/blocks/block.ts';
 import { acceptedAnswers, isAnswer, mentionsAnswer } from '../core/tasks/answer-match.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 import { finalAnswer } from './final-answer.ts';
 
 const Settings = Type.Object({
-  match: Type.Enum(['whole', 'mention'], {
-    default: 'whole',
-    description: 'Whether the final message must be the answer, or may be a text it stands in',
-  }),
+  match: choice(
+    'Whether the final message must be the answer, or may be a text it stands in',
+    ['whole', 'mention'],
+    'whole',
+  ),
 });
 
 /**

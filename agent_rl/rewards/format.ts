@@ -1,17 +1,12 @@
 import { type Static, Type } from 'typebox';
 
+import { flag } from '../config/blocks/block.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 import { finalAnswer } from './final-answer.ts';
 
 const Settings = Type.Object({
-  thought: Type.Boolean({
-    default: true,
-    description: 'Whether each turn must open with a thought',
-  }),
-  call: Type.Boolean({
-    default: true,
-    description: 'Whether a tool must have been called; without a call the reward is 0',
-  }),
+  thought: flag('Whether each turn must open with a thought', true),
+  call: flag('Whether a tool must have been called; without a call the reward is 0', true),
   contains: Type.Array(Type.String({ minLength: 1 }), {
     default: [],
     description: 'Texts that must stand in the final message, such as \\boxed{',

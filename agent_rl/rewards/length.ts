@@ -1,24 +1,16 @@
 import { type Static, Type } from 'typebox';
 
+import { integer, number } from '../config/blocks/block.ts';
 import { answerWords } from '../core/tasks/answer-match.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 import { finalAnswer } from './final-answer.ts';
 
 const Settings = Type.Object({
-  freeWords: Type.Integer({
-    minimum: 0,
-    default: 50,
-    description: 'Words of the final message that cost nothing',
-  }),
-  perWord: Type.Number({
-    minimum: 0,
-    default: 0.01,
-    description: 'Cost of each further word',
-  }),
-  maxCost: Type.Number({
+  freeWords: integer('Words of the final message that cost nothing', { minimum: 0, default: 50 }),
+  perWord: number('Cost of each further word', { minimum: 0, default: 0.01 }),
+  maxCost: number('Most that a message costs, however long it is', {
     exclusiveMinimum: 0,
     default: 1,
-    description: 'Most that a message costs, however long it is',
   }),
 });
 

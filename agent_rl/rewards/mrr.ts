@@ -1,14 +1,12 @@
 import { type Static, Type } from 'typebox';
 
+import { choice } from '../config/blocks/block.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 import { hitsOf, type SearchHit } from '../core/services/search.ts';
 import type { Task } from '../core/tasks/task.ts';
 
 const Settings = Type.Object({
-  over: Type.Enum(['best', 'last'], {
-    default: 'best',
-    description: "Which of an episode's searches counts",
-  }),
+  over: choice("Which of an episode's searches counts", ['best', 'last'], 'best'),
 });
 
 /**

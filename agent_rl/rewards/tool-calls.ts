@@ -1,20 +1,19 @@
 import { type Static, Type } from 'typebox';
 
+import { integer, number } from '../config/blocks/block.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 
 const Settings = Type.Object({
-  minCalls: Type.Integer({ minimum: 0, default: 1, description: 'Fewest calls asked for' }),
-  freeCalls: Type.Integer({
+  minCalls: integer('Fewest calls asked for', { minimum: 0, default: 1 }),
+  freeCalls: integer('Most calls that cost nothing; minCalls where that is more', {
     minimum: 0,
     default: 1,
-    description: 'Most calls that cost nothing; minCalls where that is more',
   }),
-  perCall: Type.Number({
+  perCall: number('Cost of each call beyond the free ones, and of each that is missing', {
     minimum: 0,
     default: 0.1,
-    description: 'Cost of each call beyond the free ones, and of each that is missing',
   }),
-  maxCost: Type.Number({ exclusiveMinimum: 0, default: 1, description: 'Most that it costs' }),
+  maxCost: number('Most that it costs', { exclusiveMinimum: 0, default: 1 }),
 });
 
 /**

@@ -10,15 +10,18 @@ import type {
   Turn,
   Verdict,
 } from '../../core/plugins/environment.ts';
-import { system, user } from '../../core/message.ts';
-import type { Message, ToolCall } from '../../core/message.ts';
+import { type Message, system, type ToolCall, user } from '../../core/message.ts';
 import { compareOutputs } from '../../sandbox/judge/compare-outputs.ts';
 import { compareValues } from '../../sandbox/judge/compare-values.ts';
 import { assertTestsOf } from '../../sandbox/judge/judge-asserts.ts';
-import { judgeCode } from '../../sandbox/judge/judge.ts';
-import type { Judgement } from '../../sandbox/judge/judge.ts';
-import { SANDBOX } from '../../core/services/sandbox.ts';
-import type { CallsResult, JudgeResult, RunResult, Sandbox } from '../../core/services/sandbox.ts';
+import { judgeCode, type Judgement } from '../../sandbox/judge/judge.ts';
+import {
+  type CallsResult,
+  type JudgeResult,
+  type RunResult,
+  SANDBOX,
+  type Sandbox,
+} from '../../core/services/sandbox.ts';
 import { TASK } from '../../core/tasks/task.ts';
 import { SETTINGS } from '../../core/plugins/tool.ts';
 import { CodeExecSettings } from './settings.ts';

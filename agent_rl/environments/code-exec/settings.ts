@@ -1,45 +1,36 @@
-import { Type } from 'typebox';
-import type { Static } from 'typebox';
+import { type Static, Type } from 'typebox';
 
+import { choice, flag, number, text } from '../../config/blocks/block.ts';
 import { limitBounds } from '../../core/services/sandbox.ts';
 
 /** The environment's block in YAML. */
 export const CodeExecSettings = Type.Object(
   {
-    systemPrompt: Type.Optional(
-      Type.String({ minLength: 1, description: 'Said before the task; none by default' }),
+    systemPrompt: Type.Optional(text('Said before the task; none by default', { minLength: 1 })),
+    judgedCall: choice(
+      'last-call judges the last code_exec call once the policy replies without a call; every-call judges each and ends at the first that solves the task',
+      ['every-call', 'last-call'],
+      'last-call',
     ),
-    judgedCall: Type.Enum(['every-call', 'last-call'], {
-      default: 'last-call',
-      description:
-        'last-call judges the last code_exec call once the policy replies without a call; every-call judges each and ends at the first that solves the task',
-    }),
-    showStarterCode: Type.Boolean({
-      default: false,
-      description: 'Whether the starter code follows the prompt',
-    }),
-    successReward: Type.Number({ default: 1, description: 'For passing every hidden case' }),
-    partialCredit: Type.Number({
+    showStarterCode: flag('Whether the starter code follows the prompt', false),
+    successReward: number('For passing every hidden case', { default: 1 }),
+    partialCredit: number('Times the share of hidden cases passed, for a task not solved', {
       minimum: 0,
       default: 0,
-      description: 'Times the share of hidden cases passed, for a task not solved',
     }),
-    timeoutPenalty: Type.Number({
+    timeoutPenalty: number('Taken off once when a call ran out of time', {
       minimum: 0,
       default: 0,
-      description: 'Taken off once when a call ran out of time',
     }),
-    turnLimitPenalty: Type.Number({
+    turnLimitPenalty: number('Taken off when the episode ran out of turns', {
       minimum: 0,
       default: 0,
-      description: 'Taken off when the episode ran out of turns',
     }),
     judgeWallS: Type.Optional(
-      Type.Number({
-        ...limitBounds.wallS,
-        description:
-          'Seconds one hidden case may run, or all calls or statements of a task together; by default the limit of the sandbox',
-      }),
+      number(
+        'Seconds one hidden case may run, or all calls or statements of a task together; by default the limit of the sandbox',
+        limitBounds.wallS,
+      ),
     ),
   },
   { additionalProperties: false },

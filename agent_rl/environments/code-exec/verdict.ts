@@ -1,8 +1,7 @@
 import type { EpisodeEnd, Verdict } from '../../core/plugins/environment.ts';
-import type { Outcome } from '../../core/outcome.ts';
 import type { Judgement } from '../../sandbox/judge/judge.ts';
+import { judged } from '../judged.ts';
 import type { CodeExecSettings } from './settings.ts';
-import { unreachable } from '../../core/unreachable.ts';
 
 /** What an episode came to, before it is put into numbers. */
 export interface Episode {
@@ -24,41 +23,20 @@ export function verdictOf(episode: Episode, settings: CodeExecSettings): Verdict
   const { passed = 0, total = 1 } = judgement ?? {};
   const share = total === 0 ? 0 : passed / total;
   const success = share === 1;
-  const components = withoutZeros({
+  const parts = {
     success: success ? settings.successReward : 0,
     partialCredit: success ? 0 : settings.partialCredit * share,
     timeout: timedOutCalls > 0 ? -settings.timeoutPenalty : 0,
     turnLimit: end === 'turn-limit' ? -settings.turnLimitPenalty : 0,
-  });
-  const reward = Object.values(components).reduce((sum, part) => sum + part, 0);
-  const outcome = success ? 'completed' : failedOutcome(episode);
-  return { outcome, reward, components, success, metrics: metricsOf(episode, success, share) };
+  };
+  return { ...judged(end, success, parts), metrics: metricsOf(episode, success, share) };
 }
-
-const withoutZeros = (parts: Readonly<Record<string, number>>): Record<string, number> =>
-  Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== 0));
 
 function withoutReward(outcome: 'aborted' | 'infrastructure-error', episode: Episode): Verdict {
   const metrics = metricsOf(episode, false, 0);
   const why = episode.judgement?.problem;
   const problem = why === undefined ? {} : { problem: `The sandbox failed: ${why}` };
   return { outcome, reward: undefined, ...problem, components: {}, success: false, metrics };
-}
-
-function failedOutcome({ end }: Episode): Outcome {
-  switch (end) {
-    case 'turn-limit':
-      return 'truncated-turns';
-    case 'token-limit':
-      return 'truncated-tokens';
-    case 'invalid-calls':
-      return 'invalid-calls';
-    case 'done':
-    case 'aborted':
-      return 'wrong-answer';
-    default:
-      return unreachable(end);
-  }
 }
 
 function metricsOf(

@@ -11,8 +11,7 @@ import type {
   Verdict,
 } from '../../core/plugins/environment.ts';
 import type { Message, ToolCall } from '../../core/message.ts';
-import { SANDBOX } from '../../core/services/sandbox.ts';
-import type { Sandbox } from '../../core/services/sandbox.ts';
+import { SANDBOX, type Sandbox } from '../../core/services/sandbox.ts';
 import type { SearchTask } from '../../core/tasks/search-task.ts';
 import { TASK } from '../../core/tasks/task.ts';
 import { SETTINGS } from '../../core/plugins/tool.ts';

@@ -17,8 +17,7 @@ import type {
   Turn,
   Verdict,
 } from '../../core/plugins/environment.ts';
-import { system, user } from '../../core/message.ts';
-import type { Message, ToolCall } from '../../core/message.ts';
+import { type Message, system, type ToolCall, user } from '../../core/message.ts';
 import { hitsOf } from '../../core/services/search.ts';
 import type { SearchTask } from '../../core/tasks/search-task.ts';
 import { TASK } from '../../core/tasks/task.ts';

@@ -1,6 +1,5 @@
 import type { EpisodeEnd, Verdict } from '../../core/plugins/environment.ts';
-import type { Outcome } from '../../core/outcome.ts';
-import { unreachable } from '../../core/unreachable.ts';
+import { judged } from '../judged.ts';
 import type { SearchSettings } from './settings.ts';
 
 /** One search of the episode. */
@@ -43,42 +42,15 @@ export function verdictOf(episode: SearchEpisode, settings: SearchSettings): Ver
   const success = episode.right && !episode.wordy && !quoted && !unsearched;
   const repeats = searches.filter(({ repeated }) => repeated).length;
   const paid = Math.max(0, searches.length - settings.freeSearches);
-  const components = withoutZeros({
+  const parts = {
     success: success ? settings.successReward : 0,
     searches: -settings.searchPenalty * paid,
     repeats: -settings.repeatPenalty * repeats,
     noAnswer: answer === undefined ? -settings.noAnswerPenalty : 0,
     timeout: searches.some(({ status }) => status === 'timeout') ? -settings.timeoutPenalty : 0,
     turnLimit: end === 'turn-limit' ? -settings.turnLimitPenalty : 0,
-  });
-  const reward = Object.values(components).reduce((sum, part) => sum + part, 0);
-  return {
-    outcome: success ? 'completed' : failedOutcome(end),
-    reward,
-    components,
-    success,
-    metrics,
-    record,
-    ...(quoted && { forfeited: true }),
   };
-}
-
-const withoutZeros = (parts: Readonly<Record<string, number>>): Record<string, number> =>
-  Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== 0));
-
-function failedOutcome(end: Exclude<EpisodeEnd, 'aborted'>): Outcome {
-  switch (end) {
-    case 'turn-limit':
-      return 'truncated-turns';
-    case 'token-limit':
-      return 'truncated-tokens';
-    case 'invalid-calls':
-      return 'invalid-calls';
-    case 'done':
-      return 'wrong-answer';
-    default:
-      return unreachable(end);
-  }
+  return { ...judged(end, success, parts), metrics, record, ...(quoted && { forfeited: true }) };
 }
 
 const flag = (value: boolean): number => (value ? 1 : 0);

@@ -10,10 +10,11 @@ import {
 } from '../../core/plugins/reward.ts';
 import type { Embedder } from '../../core/services/search.ts';
 import { type PluginReport, SHARED } from '../../core/plugins/tool.ts';
+import { cosine } from '../../search/corpus/embedders/unit-vector.ts';
 import { openEmbedder } from '../../search/corpus/open-embedder.ts';
 import { finalAnswer } from '../final-answer.ts';
 import { AnswerSimilaritySettings } from './settings.ts';
-import { calibrated, cosine, randomPairFloor } from './similarity-scale.ts';
+import { calibrated, randomPairFloor } from './similarity-scale.ts';
 import { wordEmbedder } from './word-embedder.ts';
 
 /** An answer is embedded once for all episodes of its task; the oldest are forgotten. */

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 
+import { integer } from '../../config/blocks/block.ts';
 import { DenseSettings } from '../../search/corpus/settings.ts';
 
 const [, ...models] = DenseSettings.anyOf;
@@ -16,11 +17,10 @@ export const AnswerSimilaritySettings = Type.Object({
     description:
       'Similarity that counts as 0: that of random pairs of answers of the tasks, or a number',
   }),
-  pairs: Type.Integer({
+  pairs: integer('Random pairs of answers that a measured floor is the mean of', {
     minimum: 8,
     maximum: 4096,
     default: 64,
-    description: 'Random pairs of answers that a measured floor is the mean of',
   }),
 });
 export type AnswerSimilaritySettings = Static<typeof AnswerSimilaritySettings>;

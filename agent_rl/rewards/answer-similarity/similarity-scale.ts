@@ -1,9 +1,6 @@
 import { KeyedRng } from '../../core/keyed-rng.ts';
 import type { Embedder } from '../../core/services/search.ts';
-
-/** Inner product: the cosine of vectors of length 1. */
-export const cosine = (a: Float32Array, b: Float32Array): number =>
-  a.reduce((sum, value, place) => sum + value * (b[place] ?? 0), 0);
+import { cosine } from '../../search/corpus/embedders/unit-vector.ts';
 
 /** A cosine on the scale where `floor` is 0 and 1 is 1; what lies below is 0. */
 export const calibrated = (similarity: number, floor: number): number =>

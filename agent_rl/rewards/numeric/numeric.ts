@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 
+import { flag, number } from '../../config/blocks/block.ts';
 import { acceptedAnswers } from '../../core/tasks/answer-match.ts';
 import { type EpisodeView, reward } from '../../core/plugins/reward.ts';
 import type { Task } from '../../core/tasks/task.ts';
@@ -8,15 +9,11 @@ import { answeredNumber, markedNumber } from './find-number.ts';
 import { type Fraction, nearlyEqual } from './fraction.ts';
 
 const Settings = Type.Object({
-  marked: Type.Boolean({
-    default: false,
-    description: 'Whether only a number in \\boxed{}, after #### or after "answer is" counts',
-  }),
-  tolerance: Type.Number({
+  marked: flag('Whether only a number in \\boxed{}, after #### or after "answer is" counts', false),
+  tolerance: number('Largest difference, as a share of the answer', {
     minimum: 0,
     maximum: 1,
     default: 0,
-    description: 'Largest difference, as a share of the answer',
   }),
 });
 

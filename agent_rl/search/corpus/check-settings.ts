@@ -28,27 +28,18 @@ const withoutStopWords: ReadonlySet<string> = new Set([
 /** What settings have wrong that each fit their schema, `key: …`; nothing when they go together. */
 export function settingsProblem(settings: Settings): string | undefined {
   const { dense = 'none', fusion, chunking = {}, text = {} } = settings;
-  return fusionProblem(fusion, dense) ?? overlapProblem(chunking) ?? stopWordsProblem(text);
-}
-
-function fusionProblem(
-  fusion: FusionSettings | undefined,
-  dense: DenseSettings,
-): string | undefined {
-  if (fusion === undefined) return undefined;
-  if (dense === 'none') {
+  if (fusion !== undefined && dense === 'none') {
     return 'fusion: has no effect without vectors. Name what makes them in dense, or leave fusion out.';
   }
-  if (fusion.type === 'weighted' && fusion.denseWeight === 0 && fusion.textWeight === 0) {
+  if (fusion?.type === 'weighted' && fusion.denseWeight === 0 && fusion.textWeight === 0) {
     return 'fusion: denseWeight and textWeight are both 0, so that no list counts. Give at least one above 0.';
   }
-  return undefined;
-}
-
-function stopWordsProblem({ language, removeStopWords = true }: TextSettings): string | undefined {
-  if (language === undefined || !removeStopWords || !withoutStopWords.has(language))
-    return undefined;
-  return `text.removeStopWords: there is no list of stop words for ${language}. Set it to false.`;
+  const overlap = overlapProblem(chunking);
+  if (overlap !== undefined) return overlap;
+  const { language = 'English', removeStopWords = true } = text;
+  return removeStopWords && withoutStopWords.has(language)
+    ? `text.removeStopWords: there is no list of stop words for ${language}. Set it to false.`
+    : undefined;
 }
 
 /**

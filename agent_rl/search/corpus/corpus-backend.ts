@@ -6,8 +6,9 @@ import type {
 } from '../../core/services/search.ts';
 import { inFusedOrder, type TwoLists, weightedFusion } from './fuse.ts';
 import { inLance } from './lance.ts';
+import { embedderFor, type OpenCorpusOptions } from './open-embedder.ts';
 import type { PassageTable, Ranked } from './passage-table.ts';
-import type { FusionSettings } from './settings.ts';
+import type { DenseSettings, FusionSettings } from './settings.ts';
 
 /** How a table is asked. */
 export interface QuerySettings {
@@ -38,20 +39,17 @@ export interface CorpusBackendParts {
 }
 
 /** Searches a table of passages. The same query gives the same hits, whatever else is in flight. */
-export class CorpusBackend implements SearchBackend {
-  readonly #parts: CorpusBackendParts;
+class CorpusBackend implements SearchBackend {
   #closing: Promise<void> | undefined;
   readonly #inFlight = new Set<Promise<unknown>>();
 
-  constructor(parts: CorpusBackendParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly parts: CorpusBackendParts) {}
 
   /** @throws AgentRlError `EMBEDDING_FAILED`; the signal's reason when it is aborted */
   async search({ query, topK, signal }: SearchRequest): Promise<readonly PassageHit[]> {
     if (this.#closing !== undefined) throw new Error('The corpus was closed and then searched.');
     signal?.throwIfAborted();
-    const { embedder } = this.#parts;
+    const { embedder } = this.parts;
     if (query.trim() === '' || topK < 1) return [];
     const [vector] = embedder === undefined ? [] : await embedder.embed([query], 'query', signal);
     return inLance(() => this.#tracked(this.#find(query, vector, topK)), signal);
@@ -59,7 +57,7 @@ export class CorpusBackend implements SearchBackend {
 
   /** Waits for LanceDB to be done with what is in flight. */
   async close(): Promise<void> {
-    this.#closing ??= Promise.allSettled(this.#inFlight).then(() => this.#parts.close());
+    this.#closing ??= Promise.allSettled(this.#inFlight).then(() => this.parts.close());
     return this.#closing;
   }
 
@@ -73,7 +71,7 @@ export class CorpusBackend implements SearchBackend {
     vector: Float32Array | undefined,
     topK: number,
   ): Promise<readonly PassageHit[]> {
-    const { table, settings } = this.#parts;
+    const { table, settings } = this.parts;
     const count = Math.max(settings.candidates ?? defaultCandidates, topK);
     const text = await table.byWords(query, count);
     const ranked =
@@ -88,13 +86,34 @@ export class CorpusBackend implements SearchBackend {
   }
 
   async #fused(lists: TwoLists): Promise<readonly Ranked[]> {
-    const { table, settings } = this.#parts;
+    const { table, settings } = this.parts;
     const { fusion = { type: 'reciprocal_rank' } } = settings;
     const fused =
       fusion.type === 'weighted'
         ? weightedFusion(lists, fusion)
         : await table.reciprocalRanks([lists.dense, lists.text], fusion.k ?? defaultRankConstant);
     return inFusedOrder(lists, fused);
+  }
+}
+
+/** A backend over the table that `open` gives, with the embedder that the settings name. Closes both. */
+export async function openBackend(
+  settings: QuerySettings & { dense?: DenseSettings },
+  options: OpenCorpusOptions,
+  open: (embedder: Embedder | undefined) => Promise<PassageTable>,
+): Promise<SearchBackend> {
+  const held = await embedderFor(settings.dense, options);
+  const { embedder } = held;
+  try {
+    const table = await open(embedder);
+    const close = async (): Promise<void> => {
+      table.close();
+      await held.release();
+    };
+    return new CorpusBackend({ table, settings, close, ...(embedder && { embedder }) });
+  } catch (error) {
+    await held.release();
+    throw error;
   }
 }
 

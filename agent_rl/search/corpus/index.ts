@@ -9,3 +9,4 @@ export { openCorpusBackend } from './open-corpus.ts';
 export { openEmbedder } from './open-embedder.ts';
 export { openTaskDocuments } from './open-task-documents.ts';
 export { BuildSettings, CorpusSettings, TaskDocumentsSettings } from './settings.ts';
+export type { Passage } from './passage.ts';

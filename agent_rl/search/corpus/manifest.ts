@@ -50,8 +50,7 @@ export const manifestName = 'manifest.json';
 export const tableFolder = 'lance';
 
 /** What to do about an index that cannot be used. */
-export const rebuildAdvice =
-  'Build it again: agent-rl index INPUT --output FOLDER --rebuild replaces it.';
+const rebuildAdvice = 'Build it again: agent-rl index INPUT --output FOLDER --rebuild replaces it.';
 
 /** @throws AgentRlError `CORPUS_INVALID` when there is none or it cannot be read */
 export async function readManifest(folder: string): Promise<CorpusManifest> {
@@ -146,10 +145,10 @@ async function filesOf(table: string): Promise<CorpusManifest['files']> {
   }
 }
 
-const damaged = (table: string, what: string, cause?: unknown): AgentRlError =>
+export const damaged = (folder: string, what: string, cause?: unknown): AgentRlError =>
   new AgentRlError(
     'CORPUS_INVALID',
-    `The corpus index in ${table} is damaged: ${what}. ${rebuildAdvice}`,
+    `The corpus index in ${folder} is damaged: ${what}. ${rebuildAdvice}`,
     { cause },
   );
 

@@ -2,17 +2,18 @@ import { join } from 'node:path';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import type { Embedder, SearchBackend } from '../../core/services/search.ts';
-import { CorpusBackend } from './corpus-backend.ts';
+import { openBackend } from './corpus-backend.ts';
+import { cosine } from './embedders/unit-vector.ts';
 import {
   checkFiles,
   checkVersions,
   type CorpusManifest,
+  damaged,
   probeText,
   readManifest,
-  rebuildAdvice,
   tableFolder,
 } from './manifest.ts';
-import { embedderFor, type OpenCorpusOptions } from './open-embedder.ts';
+import type { OpenCorpusOptions } from './open-embedder.ts';
 import { PassageTable } from './passage-table.ts';
 import type { CorpusSettings } from './settings.ts';
 
@@ -30,23 +31,10 @@ export async function openCorpusBackend(
   const manifest = await readManifest(path);
   checkVersions(path, manifest);
   await checkFiles(path, manifest);
-  const held = await embedderFor(settings.dense, options);
-  try {
-    if (held.embedder !== undefined) await checkEmbedder(path, manifest, held.embedder);
-    const table = await tableOf(path, manifest);
-    return new CorpusBackend({
-      table,
-      settings,
-      ...(held.embedder === undefined ? {} : { embedder: held.embedder }),
-      close: async () => {
-        table.close();
-        await held.release();
-      },
-    });
-  } catch (error) {
-    await held.release();
-    throw error;
-  }
+  return openBackend(settings, options, async (embedder) => {
+    if (embedder !== undefined) await checkEmbedder(path, manifest, embedder);
+    return tableOf(path, manifest);
+  });
 }
 
 async function tableOf(path: string, { approximate, counts }: CorpusManifest) {
@@ -61,13 +49,6 @@ async function tableOf(path: string, { approximate, counts }: CorpusManifest) {
   table.close();
   throw damaged(path, `it holds ${passages} passages, and its manifest says ${counts.passages}`);
 }
-
-const damaged = (path: string, what: string, cause?: unknown): AgentRlError =>
-  new AgentRlError(
-    'CORPUS_INVALID',
-    `The corpus index in ${path} is damaged: ${what}. ${rebuildAdvice}`,
-    { cause },
-  );
 
 // Other batch sizes, processors and numbers of threads move a cosine by less than 1e-4, other weights by far more.
 const sameVector = 0.999;
@@ -88,11 +69,11 @@ async function checkEmbedder(
     const widths = `${dense.dimensions} numbers, and ${embedder.name} now gives ${vector.length}`;
     throw mismatch(path, `has vectors of ${widths}`);
   }
-  const cosine = dense.probe.reduce((sum, value, index) => sum + value * (vector[index] ?? 0), 0);
-  if (cosine >= sameVector) return;
+  const likeness = cosine(dense.probe, vector);
+  if (likeness >= sameVector) return;
   throw mismatch(
     path,
-    `was built when ${embedder.name} gave other vectors (the cosine of a text's then and now is ${cosine.toFixed(4)})`,
+    `was built when ${embedder.name} gave other vectors (the cosine of a text's then and now is ${likeness.toFixed(4)})`,
   );
 }
 

@@ -21,7 +21,7 @@ export async function openEmbedder(settings: Exclude<DenseSettings, 'none'>): Pr
 }
 
 /** An embedder and how to close it, which does nothing when another owns it. */
-export interface HeldEmbedder {
+interface HeldEmbedder {
   embedder?: Embedder;
   release(): Promise<void>;
 }

@@ -1,12 +1,11 @@
 import { AgentRlError } from '../../core/errors.ts';
-import type { SearchBackend, SearchDocument } from '../../core/services/search.ts';
+import type { Embedder, SearchBackend, SearchDocument } from '../../core/services/search.ts';
 import { makeChunker } from './chunk-document.ts';
 import { checkSettings } from './check-settings.ts';
-import { CorpusBackend } from './corpus-backend.ts';
+import { openBackend } from './corpus-backend.ts';
 import { inLance } from './lance.ts';
-import { embedderFor, type HeldEmbedder, type OpenCorpusOptions } from './open-embedder.ts';
-import type { Passage } from './passage.ts';
-import { searchedText } from './passage.ts';
+import type { OpenCorpusOptions } from './open-embedder.ts';
+import { type Passage, searchedText } from './passage.ts';
 import type { PassageTable } from './passage-table.ts';
 import { PassageTableWriter } from './passage-table-writer.ts';
 import type { TaskDocumentsSettings } from './settings.ts';
@@ -21,33 +20,18 @@ export async function openTaskDocuments(
   settings: TaskDocumentsSettings = {},
   options: OpenCorpusOptions = {},
 ): Promise<SearchBackend> {
-  refuseTwins(documents);
+  rejectDuplicateIds(documents);
   checkSettings(settings.text === undefined ? {} : { text: settings.text });
   const chunk = await makeChunker(settings.chunking);
   const passages = documents.flatMap((document) => chunk(document));
   if (passages.length === 0) return { search: async () => [], close: async () => {} };
-  const held = await embedderFor(settings.dense, options);
-  try {
-    const table = await tableOf(passages, settings, held);
-    return new CorpusBackend({
-      table,
-      settings,
-      ...(held.embedder === undefined ? {} : { embedder: held.embedder }),
-      close: async () => {
-        table.close();
-        await held.release();
-      },
-    });
-  } catch (error) {
-    await held.release();
-    throw error;
-  }
+  return openBackend(settings, options, (embedder) => tableOf(passages, settings, embedder));
 }
 
 async function tableOf(
   passages: readonly Passage[],
   { text = {} }: TaskDocumentsSettings,
-  { embedder }: HeldEmbedder,
+  embedder: Embedder | undefined,
 ): Promise<PassageTable> {
   const vectors = (await embedder?.embed(passages.map(searchedText), 'passage')) ?? [];
   return inLance(async () => {
@@ -67,15 +51,15 @@ async function tableOf(
   });
 }
 
-function refuseTwins(documents: readonly SearchDocument[]): void {
-  const seen = new Set<string>();
+function rejectDuplicateIds(documents: readonly SearchDocument[]): void {
+  const known = new Set<string>();
   for (const { id } of documents) {
-    if (seen.has(id)) {
+    if (known.has(id)) {
       throw new AgentRlError(
         'DATASET_INVALID',
         `Two documents of one task have the id ${JSON.stringify(id)}. Ids must differ.`,
       );
     }
-    seen.add(id);
+    known.add(id);
   }
 }

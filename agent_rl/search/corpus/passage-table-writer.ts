@@ -14,16 +14,13 @@ export interface TableOptions {
 
 /** Writes passages to a table, then builds its indexes. */
 export class PassageTableWriter {
-  readonly #modules: LanceModules;
-  readonly #opened: OpenedTable;
-  readonly #options: TableOptions;
   #passages = 0;
 
-  private constructor(modules: LanceModules, opened: OpenedTable, options: TableOptions) {
-    this.#modules = modules;
-    this.#opened = opened;
-    this.#options = options;
-  }
+  private constructor(
+    private readonly modules: LanceModules,
+    private readonly opened: OpenedTable,
+    private readonly options: TableOptions,
+  ) {}
 
   /** @param uri a folder, or `memory://` for a table that lives as long as its connection and is shared with no other */
   static async create(uri: string, options: TableOptions): Promise<PassageTableWriter> {
@@ -36,16 +33,16 @@ export class PassageTableWriter {
 
   async add(passages: readonly Passage[], vectors: readonly Float32Array[]): Promise<void> {
     if (passages.length === 0) return;
-    const { dimensions } = this.#options;
-    await this.#opened.table.add(arrowTable(this.#modules, passages, { vectors, dimensions }));
+    const { dimensions } = this.options;
+    await this.opened.table.add(arrowTable(this.modules, passages, { vectors, dimensions }));
     this.#passages += passages.length;
   }
 
   /** Builds the indexes. The writer is used up: what it made is the returned table. */
   async finish(): Promise<{ table: PassageTable; approximate: boolean }> {
-    const { Index } = this.#modules.lance;
-    const { text, dimensions, annFrom } = this.#options;
-    await this.#opened.table.createIndex('searched', {
+    const { Index } = this.modules.lance;
+    const { text, dimensions, annFrom } = this.options;
+    await this.opened.table.createIndex('searched', {
       config: Index.fts({
         withPosition: false,
         baseTokenizer: text.tokenizer ?? 'simple',
@@ -56,23 +53,23 @@ export class PassageTableWriter {
         asciiFolding: true,
       }),
     });
-    const rows = await this.#opened.table.countRows();
+    const rows = await this.opened.table.countRows();
     if (rows !== this.#passages) {
       throw new Error(`LanceDB holds ${rows} of ${this.#passages} passages that it was given.`);
     }
     const approximate = dimensions > 0 && this.#passages >= annFrom;
     if (approximate) {
-      await this.#opened.table.createIndex('vector', {
+      await this.opened.table.createIndex('vector', {
         config: Index.hnswSq({ distanceType: 'cosine' }),
       });
     }
-    return { table: new PassageTable(this.#modules, this.#opened, approximate), approximate };
+    return { table: new PassageTable(this.modules, this.opened, approximate), approximate };
   }
 
   /** Lets go of a table that was not finished. */
   abandon(): void {
-    this.#opened.table.close();
-    this.#opened.connection.close();
+    this.opened.table.close();
+    this.opened.connection.close();
   }
 }
 

@@ -32,17 +32,11 @@ export interface OpenedTable {
 
 /** LanceDB's table of passages: words by BM25, vectors by cosine. */
 export class PassageTable {
-  readonly #modules: LanceModules;
-  readonly #connection: Connection;
-  readonly #table: Table;
-  readonly #approximate: boolean;
-
-  constructor(modules: LanceModules, opened: OpenedTable, approximate: boolean) {
-    this.#modules = modules;
-    this.#connection = opened.connection;
-    this.#table = opened.table;
-    this.#approximate = approximate;
-  }
+  constructor(
+    private readonly modules: LanceModules,
+    private readonly opened: OpenedTable,
+    private readonly approximate: boolean,
+  ) {}
 
   /** Opens a table for searching; `folder` holds what `PassageTableWriter` made. */
   static async open(folder: string, approximate: boolean): Promise<PassageTable> {
@@ -59,9 +53,9 @@ export class PassageTable {
 
   /** The passages that share words with the query, the best of them by BM25. */
   async byWords(query: string, count: number): Promise<Ranked[]> {
-    const { MatchQuery } = this.#modules.lance;
+    const { MatchQuery } = this.modules.lance;
     return untilTiesEnd(count, async (limit) => {
-      const rows = (await this.#table
+      const rows = (await this.opened.table
         .query()
         .fullTextSearch(new MatchQuery(query, 'searched'))
         .select(['documentId', 'start', '_score', '_rowid'])
@@ -74,8 +68,12 @@ export class PassageTable {
   /** The passages whose vectors are nearest, by cosine. */
   async byVector(vector: Float32Array, count: number): Promise<Ranked[]> {
     return untilTiesEnd(count, async (limit) => {
-      const base = this.#table.query().nearestTo(vector).column('vector').distanceType('cosine');
-      const nearest = this.#approximate
+      const base = this.opened.table
+        .query()
+        .nearestTo(vector)
+        .column('vector')
+        .distanceType('cosine');
+      const nearest = this.approximate
         ? base.ef(Math.max(ann.ef, limit)).refineFactor(ann.refineFactor)
         : base.bypassVectorIndex();
       const rows = (await nearest
@@ -91,7 +89,7 @@ export class PassageTable {
     lists: readonly [vector: readonly Ranked[], words: readonly Ranked[]],
     k: number,
   ): Promise<ReadonlyMap<bigint, number>> {
-    const { lance, arrow } = this.#modules;
+    const { lance, arrow } = this.modules;
     const [vector, words] = lists.map((list) => {
       const ids = arrow.vectorFromArray(
         list.map(({ rowId }) => rowId),
@@ -109,7 +107,7 @@ export class PassageTable {
   /** Passages by their rows, in the order asked for. */
   async take(rowIds: readonly bigint[]): Promise<Passage[]> {
     if (rowIds.length === 0) return [];
-    const rows = (await this.#table
+    const rows = (await this.opened.table
       .takeRowIds(rowIds)
       .select(['documentId', 'alsoIn', 'title', 'searched', 'url', 'start', 'end', '_rowid'])
       .toArray()) as PassageRow[];
@@ -122,12 +120,12 @@ export class PassageTable {
   }
 
   async countPassages(): Promise<number> {
-    return this.#table.countRows();
+    return this.opened.table.countRows();
   }
 
   close(): void {
-    this.#table.close();
-    this.#connection.close();
+    this.opened.table.close();
+    this.opened.connection.close();
   }
 }
 

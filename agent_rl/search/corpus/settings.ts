@@ -1,5 +1,7 @@
 import { type Static, Type } from 'typebox';
 
+import { integer, number, text } from '../../config/blocks/block.ts';
+
 const prefix = (example: string) =>
   Type.Optional(
     Type.String({ description: `Put before each text; "${example}" by default, as E5 wants it` }),
@@ -7,9 +9,8 @@ const prefix = (example: string) =>
 
 const TransformersDense = Type.Object({
   type: Type.Literal('transformers'),
-  model: Type.String({
+  model: text('Folder with config.json, tokenizer.json and onnx/, or a name on the hub', {
     minLength: 1,
-    description: 'Folder with config.json, tokenizer.json and onnx/, or a name on the hub',
   }),
   source: Type.Optional(
     Type.Enum(['folder', 'hub'], {
@@ -27,23 +28,18 @@ const TransformersDense = Type.Object({
   ),
   queryPrefix: prefix('query: '),
   passagePrefix: prefix('passage: '),
-  batchSize: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 1024, description: 'Texts at once; 16 by default' }),
-  ),
+  batchSize: Type.Optional(integer('Texts at once; 16 by default', { minimum: 1, maximum: 1024 })),
 });
 
 const OpenAiDense = Type.Object({
   type: Type.Literal('openai'),
-  baseUrl: Type.String({
+  baseUrl: text('Server with POST /embeddings below it, http://localhost:8000/v1 for one', {
     pattern: '^https?://',
-    description: 'Server with POST /embeddings below it, http://localhost:8000/v1 for one',
   }),
-  model: Type.String({ minLength: 1, description: 'Name of the model on the server' }),
-  apiKeyEnv: Type.Optional(
-    Type.String({ minLength: 1, description: 'Environment variable that holds the key' }),
-  ),
+  model: text('Name of the model on the server', { minLength: 1 }),
+  apiKeyEnv: Type.Optional(text('Environment variable that holds the key', { minLength: 1 })),
   dimensions: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'Width asked for, where the server offers several' }),
+    integer('Width asked for, where the server offers several', { minimum: 1 }),
   ),
   queryPrefix: Type.Optional(
     Type.String({ description: 'Put before each query; nothing by default' }),
@@ -52,20 +48,15 @@ const OpenAiDense = Type.Object({
     Type.String({ description: 'Put before each passage; nothing by default' }),
   ),
   batchSize: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 2048, description: 'Texts a request; 64 by default' }),
+    integer('Texts a request; 64 by default', { minimum: 1, maximum: 2048 }),
   ),
   timeoutS: Type.Optional(
-    Type.Number({
-      exclusiveMinimum: 0,
-      maximum: 3600,
-      description: 'Seconds a request may take; 60 by default',
-    }),
+    number('Seconds a request may take; 60 by default', { exclusiveMinimum: 0, maximum: 3600 }),
   ),
   maxRetries: Type.Optional(
-    Type.Integer({
+    integer('More tries after 429, 5xx and network errors; 3 by default', {
       minimum: 0,
       maximum: 10,
-      description: 'More tries after 429, 5xx and network errors; 3 by default',
     }),
   ),
 });
@@ -83,9 +74,7 @@ export const FusionSettings = Type.Union(
   [
     Type.Object({
       type: Type.Literal('reciprocal_rank'),
-      k: Type.Optional(
-        Type.Number({ minimum: 1, description: 'Constant beside the rank; 60 by default' }),
-      ),
+      k: Type.Optional(number('Constant beside the rank; 60 by default', { minimum: 1 })),
     }),
     Type.Object({
       type: Type.Literal('weighted'),
@@ -95,8 +84,8 @@ export const FusionSettings = Type.Union(
             'What is weighed: 1 / rank, or scores brought to [0, 1] in each list; ranks by default',
         }),
       ),
-      denseWeight: Type.Number({ minimum: 0, description: 'Weight of the list by vectors' }),
-      textWeight: Type.Number({ minimum: 0, description: 'Weight of the list by words' }),
+      denseWeight: number('Weight of the list by vectors', { minimum: 0 }),
+      textWeight: number('Weight of the list by words', { minimum: 0 }),
     }),
   ],
   { description: 'How the lists by words and by vectors become one; reciprocal_rank by default' },
@@ -107,34 +96,26 @@ const queryProperties = {
   dense: Type.Optional(DenseSettings),
   fusion: Type.Optional(FusionSettings),
   candidates: Type.Optional(
-    Type.Integer({
+    integer('Passages taken from each list before fusion; 50 by default, never below topK', {
       minimum: 1,
       maximum: 1000,
-      description: 'Passages taken from each list before fusion; 50 by default, never below topK',
     }),
   ),
   passagesPerDocument: Type.Optional(
-    Type.Integer({
+    integer('Most hits of one document, its best ones; as many as match by default', {
       minimum: 1,
-      description: 'Most hits of one document, its best ones; as many as match by default',
     }),
   ),
 };
 
 /** Where a built index is and how it is asked. */
 export const CorpusSettings = Type.Object({
-  path: Type.String({
-    minLength: 1,
-    path: 'file',
-    description: 'Folder that `agent-rl index` made',
-  }),
+  path: text('Folder that `agent-rl index` made', { minLength: 1, path: 'file' }),
   documents: Type.Optional(
-    Type.String({
-      path: 'file',
-      minLength: 1,
-      description:
-        'What the index is built from while the folder is not there, as `agent-rl index` takes it; a folder that is there is never changed',
-    }),
+    text(
+      'What the index is built from while the folder is not there, as `agent-rl index` takes it; a folder that is there is never changed',
+      { path: 'file', minLength: 1 },
+    ),
   ),
   ...queryProperties,
 });
@@ -142,16 +123,11 @@ export type CorpusSettings = Static<typeof CorpusSettings>;
 
 /** `chunking:` how long documents are cut into passages. */
 export const ChunkingSettings = Type.Object({
-  tokens: Type.Optional(
-    Type.Integer({ minimum: 8, description: 'Most tokens of a passage; 256 by default' }),
-  ),
-  overlap: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'Tokens two neighbours share; 0 by default' }),
-  ),
+  tokens: Type.Optional(integer('Most tokens of a passage; 256 by default', { minimum: 8 })),
+  overlap: Type.Optional(integer('Tokens two neighbours share; 0 by default', { minimum: 0 })),
   tokenizer: Type.Optional(
-    Type.String({
+    text('Folder with tokenizer.json that counts tokens; words are counted by default', {
       minLength: 1,
-      description: 'Folder with tokenizer.json that counts tokens; words are counted by default',
     }),
   ),
 });
@@ -210,11 +186,10 @@ export const BuildSettings = Type.Object({
   chunking: Type.Optional(ChunkingSettings),
   text: Type.Optional(TextSettings),
   annFrom: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      description:
-        'From so many passages on vectors get an approximate index (HNSW); below, all are compared; 100000 by default',
-    }),
+    integer(
+      'From so many passages on vectors get an approximate index (HNSW); below, all are compared; 100000 by default',
+      { minimum: 1 },
+    ),
   ),
 });
 export type BuildSettings = Static<typeof BuildSettings>;

@@ -1,74 +1,49 @@
 import { type Static, Type } from 'typebox';
 
+import { choice, integer, number, text } from '../../config/blocks/block.ts';
+
 /** Settings of every tool that uses the web. */
 export const webProperties = {
-  timeoutS: Type.Number({
+  timeoutS: number('Seconds one attempt may take, to its last byte', {
     exclusiveMinimum: 0,
     maximum: 600,
     default: 20,
-    description: 'Seconds one attempt may take, to its last byte',
   }),
-  deadlineS: Type.Number({
-    exclusiveMinimum: 0,
-    maximum: 3600,
-    default: 60,
-    description: 'Seconds for everything: the wait for the rate limit, all attempts, their pauses',
-  }),
-  maxRetries: Type.Integer({
+  deadlineS: number(
+    'Seconds for everything: the wait for the rate limit, all attempts, their pauses',
+    { exclusiveMinimum: 0, maximum: 3600, default: 60 },
+  ),
+  maxRetries: integer('More tries after 429, 5xx and network errors; Retry-After is honoured', {
     minimum: 0,
     maximum: 10,
     default: 2,
-    description: 'More tries after 429, 5xx and network errors; Retry-After is honoured',
   }),
-  backoffFactor: Type.Number({
+  backoffFactor: number('Seconds before the first further try; doubled before each next one', {
     minimum: 0,
     maximum: 60,
     default: 0.8,
-    description: 'Seconds before the first further try; doubled before each next one',
   }),
   rateLimitPerMin: Type.Optional(
-    Type.Integer({
+    integer('Most starts in any minute, of all workers together; without limit by default', {
       minimum: 1,
-      description: 'Most starts in any minute, of all workers together; without limit by default',
     }),
   ),
-  maxKiB: Type.Integer({
-    minimum: 1,
-    maximum: 65_536,
-    default: 2048,
-    description: 'Longest answer taken',
-  }),
-  connections: Type.Integer({
-    minimum: 1,
-    maximum: 256,
-    default: 16,
-    description: 'Most connections to one server',
-  }),
+  maxKiB: integer('Longest answer taken', { minimum: 1, maximum: 65_536, default: 2048 }),
+  connections: integer('Most connections to one server', { minimum: 1, maximum: 256, default: 16 }),
   caFile: Type.Optional(
-    Type.String({
-      path: 'file',
-      minLength: 1,
-      description: 'PEM file of authorities trusted besides the usual ones',
-    }),
+    text('PEM file of authorities trusted besides the usual ones', { path: 'file', minLength: 1 }),
   ),
   cassette: Type.Optional(
     Type.Object(
       {
-        mode: Type.Enum(['off', 'record', 'replay'], {
-          default: 'record',
-          description:
-            'record answers from the file what is there and writes down the rest; replay never touches the network',
-        }),
-        path: Type.String({
-          minLength: 1,
-          path: 'file',
-          description: 'JSON Lines file of requests and answers',
-        }),
+        mode: choice(
+          'record answers from the file what is there and writes down the rest; replay never touches the network',
+          ['off', 'record', 'replay'],
+          'record',
+        ),
+        path: text('JSON Lines file of requests and answers', { minLength: 1, path: 'file' }),
         ttlHours: Type.Optional(
-          Type.Number({
-            exclusiveMinimum: 0,
-            description: 'Age at which record asks anew; never by default',
-          }),
+          number('Age at which record asks anew; never by default', { exclusiveMinimum: 0 }),
         ),
       },
       { description: 'Records and replays what the web answers' },
@@ -78,27 +53,13 @@ export const webProperties = {
     Type.Object(
       {
         maxCalls: Type.Optional(
-          Type.Integer({
-            minimum: 0,
-            description: 'Most calls one session of a run makes, repeated ones counted',
-          }),
+          integer('Most calls one session of a run makes, repeated ones counted', { minimum: 0 }),
         ),
         maxCost: Type.Optional(
-          Type.Number({
-            minimum: 0,
-            description: 'Most one session of a run spends; needs costPerCall',
-          }),
+          number('Most one session of a run spends; needs costPerCall', { minimum: 0 }),
         ),
-        costPerCall: Type.Number({
-          minimum: 0,
-          default: 0,
-          description: 'What the provider bills for a call',
-        }),
-        currency: Type.String({
-          minLength: 1,
-          default: 'USD',
-          description: 'Of maxCost and costPerCall',
-        }),
+        costPerCall: number('What the provider bills for a call', { minimum: 0, default: 0 }),
+        currency: text('Of maxCost and costPerCall', { minLength: 1, default: 'USD' }),
       },
       {
         description:
@@ -114,26 +75,18 @@ export type CommonWebSettings = Static<typeof CommonWebSettings>;
 /** `web:` who is asked, and how. */
 export const WebSearchSettings = Type.Object(
   {
-    provider: Type.String({
-      minLength: 1,
-      description: 'tavily, serper, brave, exa, searxng, web_iq or custom',
-    }),
+    provider: text('tavily, serper, brave, exa, searxng, web_iq or custom', { minLength: 1 }),
     endpoint: Type.Optional(
-      Type.String({
+      text("URL asked instead of the provider's own; searxng and custom need one", {
         pattern: '^https?://',
-        description: "URL asked instead of the provider's own; searxng and custom need one",
       }),
     ),
     apiKeyEnv: Type.Optional(
-      Type.String({
-        pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
-        description: 'Environment variable that holds the key',
-      }),
+      text('Environment variable that holds the key', { pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }),
     ),
     apiKeyHeader: Type.Optional(
-      Type.String({
+      text("Header that carries the key, bare, instead of the provider's own way", {
         pattern: '^[A-Za-z0-9-]+$',
-        description: "Header that carries the key, bare, instead of the provider's own way",
       }),
     ),
     defaultParams: Type.Record(Type.String(), Type.Unknown(), {

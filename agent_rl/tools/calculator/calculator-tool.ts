@@ -1,9 +1,7 @@
-import { Type } from 'typebox';
-import type { Static } from 'typebox';
+import { type Static, Type } from 'typebox';
 
 import { messageOf } from '../../core/errors.ts';
-import { tool } from '../../core/plugins/tool.ts';
-import type { Tool, ToolResult } from '../../core/plugins/tool.ts';
+import { tool, type Tool, type ToolResult } from '../../core/plugins/tool.ts';
 
 const CalculatorParameters = Type.Object(
   {

@@ -1,5 +1,4 @@
-import { all, create } from 'mathjs';
-import type { FactoryFunctionMap, MathNode } from 'mathjs';
+import { all, create, type FactoryFunctionMap, type MathNode } from 'mathjs';
 
 /** Digits a result is shown with; the arithmetic has more. */
 const shownDigits = 14;

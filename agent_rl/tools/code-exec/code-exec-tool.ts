@@ -1,7 +1,7 @@
 import { inject } from 'inversify';
-import { Type } from 'typebox';
-import type { Static } from 'typebox';
+import { type Static, Type } from 'typebox';
 
+import { choice, flag, integer, number } from '../../config/blocks/block.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { KeyedRng } from '../../core/keyed-rng.ts';
 import { partsOf, pythonRepr, type PythonValue } from '../../core/python/python-value.ts';
@@ -34,35 +34,26 @@ const sessionFace = {
 };
 
 const CodeExecSettings = Type.Object({
-  timeoutS: Type.Optional(
-    Type.Number({
-      ...limitBounds.wallS,
-      description: 'Seconds one program may run',
-    }),
-  ),
-  memoryMiB: Type.Optional(
-    Type.Integer({ ...limitBounds.memoryMiB, description: 'Memory one program may use' }),
-  ),
+  timeoutS: Type.Optional(number('Seconds one program may run', limitBounds.wallS)),
+  memoryMiB: Type.Optional(integer('Memory one program may use', limitBounds.memoryMiB)),
   session: Type.Optional(
-    Type.Boolean({
-      default: false,
-      description:
-        'Whether the programs of an episode share their variables and files, like what is typed into one interpreter',
-    }),
+    flag(
+      'Whether the programs of an episode share their variables and files, like what is typed into one interpreter',
+      false,
+    ),
   ),
   sessionS: Type.Optional(
-    Type.Number({
-      ...limitBounds.wallS,
-      description:
-        'Seconds that all programs of a session may run together; ten times the limit of one by default',
-    }),
+    number(
+      'Seconds that all programs of a session may run together; ten times the limit of one by default',
+      limitBounds.wallS,
+    ),
   ),
   output: Type.Optional(
-    Type.Enum(['shown', 'blank', 'unavailable'], {
-      default: 'shown',
-      description:
-        'What the agent reads. blank: nothing, though its program ran; unavailable: that the tool is not there, and nothing runs. For measuring what the tool is worth',
-    }),
+    choice(
+      'What the agent reads. blank: nothing, though its program ran; unavailable: that the tool is not there, and nothing runs. For measuring what the tool is worth',
+      ['shown', 'blank', 'unavailable'],
+      'shown',
+    ),
   ),
 });
 

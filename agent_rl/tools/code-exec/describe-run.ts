@@ -1,5 +1,4 @@
-import { pythonRepr } from '../../core/python/python-value.ts';
-import type { PythonValue } from '../../core/python/python-value.ts';
+import { pythonRepr, type PythonValue } from '../../core/python/python-value.ts';
 import type {
   AssertTests,
   CallsResult,

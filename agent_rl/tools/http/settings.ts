@@ -1,23 +1,18 @@
 import { type Static, Type } from 'typebox';
 
+import { choice, integer, text } from '../../config/blocks/block.ts';
 import { webProperties } from '../../search/web/index.ts';
 
 /** The tool's block in YAML: all there is to it. */
 export const HttpSettings = Type.Object({
-  name: Type.String({
-    pattern: '^[a-z][a-z0-9_]*$',
-    maxLength: 64,
-    description: 'Name the model calls',
-  }),
-  description: Type.String({
+  name: text('Name the model calls', { pattern: '^[a-z][a-z0-9_]*$', maxLength: 64 }),
+  description: text('One sentence for the model: what the tool does and when to use it', {
     minLength: 10,
-    description: 'One sentence for the model: what the tool does and when to use it',
   }),
-  url: Type.String({
+  url: text('URL with {parameter} where a value belongs; values are escaped', {
     pattern: '^https?://',
-    description: 'URL with {parameter} where a value belongs; values are escaped',
   }),
-  method: Type.Enum(['GET', 'POST'], { default: 'GET', description: 'HTTP method' }),
+  method: choice('HTTP method', ['GET', 'POST'], 'GET'),
   parameters: Type.Record(Type.String({ pattern: '^[a-z][a-z0-9_]*$' }), Type.Unknown(), {
     default: {},
     description: 'JSON Schema of each parameter by its name',
@@ -45,17 +40,15 @@ export const HttpSettings = Type.Object({
     description:
       "Hosts, with or without a port, that may be asked besides the URL's own, as by a redirect",
   }),
-  maxRedirects: Type.Integer({
+  maxRedirects: integer('Redirects followed, to allowed hosts only', {
     minimum: 0,
     maximum: 10,
     default: 3,
-    description: 'Redirects followed, to allowed hosts only',
   }),
-  maxContentChars: Type.Integer({
+  maxContentChars: integer('Longest answer shown; the rest is cut visibly', {
     minimum: 40,
     maximum: 100_000,
     default: 4000,
-    description: 'Longest answer shown; the rest is cut visibly',
   }),
   ...webProperties,
 });

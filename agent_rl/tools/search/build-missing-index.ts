@@ -1,7 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-
-import { ownOrShipped, packageRoot } from '../../core/package-root.ts';
+import { namedOrShipped, packageVersion } from '../../core/package-root.ts';
 import { buildCorpus, type CorpusSettings } from '../../search/corpus/index.ts';
 import { readCorpus } from './read-corpus.ts';
 
@@ -14,25 +11,14 @@ import { readCorpus } from './read-corpus.ts';
  */
 export async function buildMissingIndex({ path, documents, dense }: CorpusSettings): Promise<void> {
   if (documents === undefined) return;
-  const input = inputOf(documents);
+  const input = namedOrShipped(documents);
   const vectors =
     dense === undefined || dense === 'none' ? '' : ` --set 'dense=${JSON.stringify(dense)}'`;
   await buildCorpus({
     source: await readCorpus(input),
     output: path,
     settings: dense === undefined ? {} : { dense },
-    version: ownVersion(),
+    version: packageVersion(),
     advice: `To search it as it is, leave corpus.documents out. To have one of these documents, delete it and run again, or replace it: agent-rl index ${input} --output ${path} --rebuild${vectors}`,
   });
-}
-
-/** Relative to the working directory; what the package ships is found from anywhere. */
-function inputOf(named: string): string {
-  const { path, shipped } = ownOrShipped(named);
-  return shipped ? path : named;
-}
-
-function ownVersion(): string {
-  const text = readFileSync(join(packageRoot(), 'package.json'), 'utf8');
-  return String((JSON.parse(text) as { version?: unknown }).version);
 }

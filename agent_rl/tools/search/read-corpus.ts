@@ -7,45 +7,30 @@ import { Value } from 'typebox/value';
 
 import { checkBlock } from '../../config/index.ts';
 import { AgentRlError } from '../../core/errors.ts';
-import type { CorpusItem, CorpusSource } from '../../search/corpus/index.ts';
+import type { CorpusItem, CorpusSource, Passage } from '../../search/corpus/index.ts';
 import { readJsonLines } from '../../../dataset/tasks/json-lines.ts';
 
 // What a column of the table holds.
 const place = Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 });
+const identifier = Type.String({ minLength: 1 });
+const content = {
+  title: Type.Optional(Type.String()),
+  text: Type.String(),
+  url: Type.Optional(Type.String()),
+};
+const open = { additionalProperties: true };
 
-const DocumentLine = Type.Object(
-  {
-    id: Type.String({ minLength: 1 }),
-    title: Type.Optional(Type.String()),
-    text: Type.String(),
-    url: Type.Optional(Type.String()),
-  },
-  { additionalProperties: true },
-);
+const DocumentLine = Type.Object({ id: identifier, ...content }, open);
 
 const PassageLine = Type.Object(
-  {
-    document_id: Type.String({ minLength: 1 }),
-    title: Type.Optional(Type.String()),
-    text: Type.String(),
-    url: Type.Optional(Type.String()),
-    start: place,
-    end: Type.Optional(place),
-  },
-  { additionalProperties: true },
+  { document_id: identifier, ...content, start: place, end: Type.Optional(place) },
+  open,
 );
 
 /** As `agent-rl prepare-data` writes them: a passage that several documents have is kept once. */
 const ChunkLine = Type.Object(
-  {
-    documentIds: Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }),
-    title: Type.Optional(Type.String()),
-    text: Type.String(),
-    url: Type.Optional(Type.String()),
-    start: place,
-    end: place,
-  },
-  { additionalProperties: true },
+  { documentIds: Type.Array(identifier, { minItems: 1 }), ...content, start: place, end: place },
+  open,
 );
 
 /** Files that a folder may hold, the first of them that is there being read. */
@@ -111,9 +96,16 @@ function itemOf(value: unknown, file: string, line: number): CorpusItem {
   const has = (key: string): boolean => typeof value === 'object' && value !== null && key in value;
   const check = <Schema extends TSchema>(schema: Schema): Static<Schema> =>
     checked(schema, value, { file, line });
-  if (has('documentIds')) return { passage: passageOfChunk(check(ChunkLine)) };
-  if (has('document_id')) return { passage: passageOf(check(PassageLine)) };
-  return { document: documentOf(check(DocumentLine)) };
+  if (has('documentIds')) {
+    const chunk = check(ChunkLine);
+    return { passage: passageOf(chunk.documentIds, chunk) };
+  }
+  if (has('document_id')) {
+    const passage = check(PassageLine);
+    return { passage: passageOf([passage.document_id], passage) };
+  }
+  const { id, title = '', text, url } = check(DocumentLine);
+  return { document: { id, title, text, ...(url !== undefined && { url }) } };
 }
 
 function checked<Schema extends TSchema>(
@@ -128,31 +120,18 @@ function checked<Schema extends TSchema>(
   throw invalid(file, line, text);
 }
 
-function passageOfChunk(line: Static<typeof ChunkLine>) {
-  const { documentIds, title = '', text, url, start, end } = line;
-  const [documentId = '', ...alsoIn] = documentIds;
-  return {
-    documentId,
-    title,
+function passageOf(
+  [documentId = '', ...alsoIn]: readonly string[],
+  {
+    title = '',
     text,
+    url,
     start,
-    end,
-    ...(alsoIn.length === 0 ? {} : { alsoIn }),
-    ...(url === undefined ? {} : { url }),
-  };
-}
-
-const documentOf = ({ id, title = '', text, url }: Static<typeof DocumentLine>) => ({
-  id,
-  title,
-  text,
-  ...(url === undefined ? {} : { url }),
-});
-
-function passageOf(line: Static<typeof PassageLine>) {
-  const { document_id: documentId, title = '', text, url, start } = line;
-  const end = line.end ?? start + text.length;
-  return { documentId, title, text, start, end, ...(url === undefined ? {} : { url }) };
+    end = start + text.length,
+  }: Omit<Static<typeof PassageLine>, 'document_id'>,
+): Passage {
+  const more = { ...(alsoIn.length > 0 && { alsoIn }), ...(url !== undefined && { url }) };
+  return { documentId, title, text, start, end, ...more };
 }
 
 const invalid = (file: string, line: number, text: string): AgentRlError =>

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 
+import { choice, integer } from '../../config/blocks/block.ts';
 import { CorpusSettings, TaskDocumentsSettings } from '../../search/corpus/index.ts';
 import { WebSearchSettings } from '../../search/web/index.ts';
 
@@ -9,18 +10,16 @@ export const SearchSettings = Type.Object({
     description:
       'What is searched: an index on disk, the web, or the documents that the task brings along',
   }),
-  topK: Type.Integer({ minimum: 1, maximum: 50, default: 5, description: 'Most results' }),
-  maxSnippetChars: Type.Integer({
+  topK: integer('Most results', { minimum: 1, maximum: 50, default: 5 }),
+  maxSnippetChars: integer('Longest text of one result; the rest is cut visibly', {
     minimum: 40,
     maximum: 20_000,
     default: 520,
-    description: 'Longest text of one result; the rest is cut visibly',
   }),
-  maxQueryChars: Type.Integer({
+  maxQueryChars: integer('Longest query; a longer one is answered with an error', {
     minimum: 1,
     maximum: 8000,
     default: 400,
-    description: 'Longest query; a longer one is answered with an error',
   }),
   showSource: Type.Optional(
     Type.Boolean({
@@ -29,11 +28,11 @@ export const SearchSettings = Type.Object({
     }),
   ),
   output: Type.Optional(
-    Type.Enum(['shown', 'blank', 'unavailable'], {
-      default: 'shown',
-      description:
-        'What the agent reads. blank: nothing, though it searched; unavailable: that the tool is not there, and nothing is searched. For measuring what the tool is worth',
-    }),
+    choice(
+      'What the agent reads. blank: nothing, though it searched; unavailable: that the tool is not there, and nothing is searched. For measuring what the tool is worth',
+      ['shown', 'blank', 'unavailable'],
+      'shown',
+    ),
   ),
   web: Type.Optional(WebSearchSettings),
   corpus: Type.Optional(CorpusSettings),

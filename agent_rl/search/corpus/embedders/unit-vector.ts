@@ -16,3 +16,10 @@ export function unitVector(values: ArrayLike<number>, source: string): Float32Ar
   }
   return vector.map((value) => value / length);
 }
+
+/** Inner product: the cosine of vectors of length 1. */
+export function cosine(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  let sum = 0;
+  for (let place = 0; place < a.length; place += 1) sum += (a[place] ?? 0) * (b[place] ?? 0);
+  return sum;
+}

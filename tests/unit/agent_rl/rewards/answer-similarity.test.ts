@@ -9,9 +9,9 @@ import {
 } from '#agent_rl/rewards/answer-similarity/answer-similarity.ts';
 import {
   calibrated,
-  cosine,
   randomPairFloor,
 } from '#agent_rl/rewards/answer-similarity/similarity-scale.ts';
+import { cosine } from '#agent_rl/search/corpus/embedders/unit-vector.ts';
 import { wordEmbedder } from '#agent_rl/rewards/answer-similarity/word-embedder.ts';
 import { episodeOf } from '#tests/support/episodes.ts';
 
