@@ -12,7 +12,7 @@ const folder = temporaryFolder();
 
 const settings = [
   'rollout.tasksPerStep=2',
-  'rollout.groupSize=4',
+  'rollout.groupSize=3',
   'policy.maxContextTokens=512',
   'rollout.maxEpisodeTokens=512',
   'train.warmupSteps=0',
@@ -52,7 +52,7 @@ function trained(workers: number) {
 
 test('trajectories and weights are the same with 1, 4 or 16 episodes in flight', () => {
   const [one, four, sixteen] = [trained(1), trained(4), trained(16)];
-  expect(one.episodes).toHaveLength(8);
+  expect(one.episodes).toHaveLength(6);
   expect(one.episodes.some(({ toolCalls }) => (toolCalls as Line[]).length > 0)).toBe(true);
   expect(four.episodes).toEqual(one.episodes);
   expect(sixteen.episodes).toEqual(one.episodes);

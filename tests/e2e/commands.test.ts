@@ -2,9 +2,11 @@ import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
+import { jobs } from '#agent_rl/jobs/jobs.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { makeAcmeProject, readJson, type Line } from '../support/acme-project.ts';
 import { builtProgram } from '../support/built-program.ts';
+import { commandLine } from '../support/command-line.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 const project = temporaryFolder();
@@ -59,6 +61,7 @@ test('agent-rl doctor tells what is missing and lets no driver write beside it',
 });
 
 describe('agent-rl verify-dataset', () => {
+  const verified = (...args: string[]) => commandLine(['verify-dataset', ...args], { jobs });
   const row = (id: string, solution: string): string =>
     `${JSON.stringify({
       task_id: id,
@@ -74,25 +77,19 @@ describe('agent-rl verify-dataset', () => {
       reference_solution: solution,
     })}\n`;
 
-  test('runs every reference solution and names each that fails', () => {
-    writeBelow(
+  test('runs every reference solution and names each that fails', async () => {
+    const file = writeBelow(
       project,
       'own.jsonl',
       row('good', 'print(int(input()) * 2)') + row('bad', 'print(2)'),
     );
-    const { code, stdout } = ran(
-      'verify-dataset',
-      '--dataset',
-      'own.jsonl',
-      '--sandbox-workers',
-      '1',
-    );
+    const { code, stdout } = await verified('--dataset', file, '--sandbox-workers', '1');
     expect(code).toBe(1);
     expect(stdout).toMatch(/^FAIL bad: 1 of 2 cases; /);
     expect(stdout).toContain('1 of 2 reference solutions pass (50.0 %), sandbox ');
   });
 
-  test('judges assert statements', () => {
+  test('judges assert statements', async () => {
     const line = (task_id: string, reference_solution: string): string =>
       `${JSON.stringify({
         task_id,
@@ -106,19 +103,19 @@ describe('agent-rl verify-dataset', () => {
         },
         reference_solution,
       })}\n`;
-    writeBelow(
+    const file = writeBelow(
       project,
       'asserts.jsonl',
       line('good', 'def f(x): return x * x') + line('bad', 'def f(x): return x'),
     );
-    const args = ['--dataset', 'asserts.jsonl', '--sandbox-workers', '1'];
-    const { code, stdout } = ran('verify-dataset', ...args);
+    const args = ['--dataset', file, '--sandbox-workers', '1'];
+    const { code, stdout } = await verified(...args);
     expect(code).toBe(1);
     expect(stdout).toContain('FAIL bad: 1 of 2 cases; "assert f(two) == 4": "AssertionError"');
     expect(stdout).toContain('1 of 2 reference solutions pass (50.0 %), sandbox ');
   });
 
-  test("reads MBPP's own format", () => {
+  test("reads MBPP's own format", async () => {
     const rows = [
       {
         task_id: 1,
@@ -137,10 +134,14 @@ describe('agent-rl verify-dataset', () => {
         challenge_test_list: [],
       },
     ];
-    writeBelow(project, 'mbpp.jsonl', rows.map((one) => `${JSON.stringify(one)}\n`).join(''));
+    const file = writeBelow(
+      project,
+      'mbpp.jsonl',
+      rows.map((one) => `${JSON.stringify(one)}\n`).join(''),
+    );
     const args = [
       '--dataset',
-      'mbpp.jsonl',
+      file,
       '--format',
       'mbpp',
       '--sandbox-type',
@@ -149,7 +150,7 @@ describe('agent-rl verify-dataset', () => {
       '1',
       '--json',
     ];
-    const { code, stdout, stderr } = ran('verify-dataset', ...args);
+    const { code, stdout, stderr } = await verified(...args);
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
     expect(JSON.parse(stdout)).toMatchObject({ tasks: 2, judged: 2, passed: 2, failed: [] });
     expect(JSON.parse(stdout)).toMatchObject({
@@ -158,9 +159,9 @@ describe('agent-rl verify-dataset', () => {
     });
   });
 
-  test("reads HumanEval's own format", () => {
+  test("reads HumanEval's own format", async () => {
     const file = join(packageRoot(), 'tests', 'fixtures', 'human-eval', 'tasks.jsonl');
-    const { code, stdout } = ran('verify-dataset', '--dataset', file, '--format', 'humaneval');
+    const { code, stdout } = await verified('--dataset', file, '--format', 'humaneval');
     expect({ code, stdout }).toMatchObject({ code: 0 });
     expect(stdout).toContain('5 of 5 reference solutions pass (100.0 %), sandbox ');
   });

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
@@ -6,16 +6,10 @@ import { parse, stringify } from 'yaml';
 
 import { builtinPlugins } from '#agent_rl/compose/plugins/builtin-plugins.ts';
 import { choosePlugins } from '#agent_rl/compose/plugins/choose-plugins.ts';
-import { evaluationSummary, summaryOf } from '#agent_rl/runs/summary.ts';
 import { loadConfig } from '#agent_rl/config/index.ts';
 import { settingsOfRuns } from '#agent_rl/config/settings-of.ts';
-import { outcomes } from '#agent_rl/core/outcome.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { keepLedger } from '#agent_rl/rollout/ledger.ts';
-import { ChunkingSettings } from '#agent_rl/search/corpus/settings.ts';
-import { WebSearchSettings } from '#agent_rl/search/web/index.ts';
 import { metricDefinition } from '#agent_rl/telemetry/metric-names.ts';
-import { noTotals } from '#agent_rl/trainer/trainer-contracts.ts';
 import { commandLine } from '../support/command-line.ts';
 import {
   codeBlocks,
@@ -24,7 +18,6 @@ import {
   markdownFiles,
   readDocument,
   shellCommands,
-  tableBelow,
   userPages,
   withoutCodeBlocks,
 } from '../support/markdown.ts';
@@ -34,6 +27,7 @@ const propertiesOf = (schema: unknown): object => (schema as { properties: objec
 
 const root = packageRoot();
 const folder = temporaryFolder();
+const plugins = builtinPlugins();
 
 /** A heading's anchor, as GitHub makes it. */
 const anchorOf = (heading: string): string =>
@@ -159,7 +153,7 @@ const settingBlocks = new Set(settings.map((name) => name.split('.')[0]?.replace
 
 /** Settings that environments and policies bring, as they stand in a run file. */
 const pluginSettings = ((): string[] => {
-  const { environments, policies } = builtinPlugins();
+  const { environments, policies } = plugins;
   const kinds = [
     ['environment', environments],
     ['policy', policies],
@@ -256,7 +250,7 @@ describe.each(userPages())('%s', (page) => {
       const whole = runFileOf(value);
       const name = `${page.replaceAll('/', '-')}-${index}.yaml`;
       const loaded = loadConfig({ file: writeBelow(folder, name, stringify(whole)) });
-      if (!('plugins' in value)) choosePlugins(loaded, builtinPlugins());
+      if (!('plugins' in value)) choosePlugins(loaded, plugins);
     }
   });
 });
@@ -304,99 +298,5 @@ test('getting started shows a run file with a weighted reward', () => {
   const block = blocks.find((candidate) => fileNameOf(candidate) === 'my_run.yaml');
   const text = block?.text.replace('configs/', `${root}/configs/`) ?? '';
   const loaded = loadConfig({ file: writeBelow(folder, 'my_run.yaml', text) });
-  expect(choosePlugins(loaded, builtinPlugins()).rewards[0]?.weight).toBe(0.5);
-});
-
-test("the reference lists every key of a run's summary", () => {
-  const result = { state: { iteration: 0, totals: noTotals }, interrupted: false };
-  const facts = { usage: { memory: {}, generation: {} } };
-  const keys = Object.keys(summaryOf(result as never, facts as never)).filter(
-    (key) => key !== 'eval',
-  );
-  const inside = Object.keys(evaluationSummary({} as never));
-  const listed = codeSpans(readDocument('docs/reference/metrics-and-files.md'));
-  expect([...keys, ...inside].filter((key) => !listed.includes(key))).toEqual([]);
-});
-
-describe('design', () => {
-  const design = readDocument('design.md');
-
-  test('says of every outcome and every bucket of the ledger what it means', () => {
-    const rows = tableBelow(design, '### Outcomes').flatMap(([name = '']) => codeSpans(name));
-    expect(rows.toSorted()).toEqual(outcomes.toSorted());
-    const fates = Object.keys(keepLedger([], 0).tokens);
-    expect(fates.filter((fate) => !codeSpans(design).includes(fate))).toEqual([]);
-  });
-
-  test('sends the settings of earlier systems to ones that exist', () => {
-    const known = settingsOfRuns().map(({ path }) => path);
-    const plugins = builtinPlugins();
-    const ofPlugins = [
-      ...Object.keys(propertiesOf(plugins.environments.get('code_exec').spec.settings)).map(
-        (name) => `environment.${name}`,
-      ),
-      ...Object.keys(propertiesOf(plugins.policies.get('minimind').spec.settings)).map(
-        (name) => `policy.${name}`,
-      ),
-      ...Object.keys(WebSearchSettings.properties).map((name) => `web.${name}`),
-      ...Object.keys(ChunkingSettings.properties).map((name) => `chunking.${name}`),
-    ];
-    const earlier = readDocument('docs/design/earlier-systems.md');
-    const headings = [...earlier.matchAll(/^## System \d+ .*$/gm)].map(([line]) => line);
-    const rows = headings.flatMap((heading) => tableBelow(earlier, heading));
-    const ours = rows.flatMap(([, cell = '']) => codeSpans(cell));
-    const named = ours.filter((span) => /^[a-z]+(?:\[\])?\.[\w.]+$/.test(span));
-    expect(headings).toHaveLength(4);
-    expect(
-      named.filter(
-        (name) => ![...known, ...ofPlugins].includes(name) && !existsSync(join(root, name)),
-      ),
-    ).toEqual(['metrics.jsonl']);
-    const vague = rows.filter(
-      ([, cell = '']) => codeSpans(cell).length === 0 && !/because|the same flags/.test(cell),
-    );
-    expect(vague).toEqual([]);
-  });
-
-  test('names files of papers that exist', () => {
-    const files = tableBelow(readDocument('docs/design/papers.md'), '# Papers').flatMap(
-      ([, where = '']) => codeSpans(where),
-    );
-    const missing = files.filter((file) =>
-      ['agent_rl', '.'].every((top) => !existsSync(join(root, top, file))),
-    );
-    expect(missing).toEqual([]);
-  });
-
-  test.each([
-    'design.md',
-    'AGENTS.md',
-    ...markdownFiles().filter((path) => path.startsWith('docs/design/')),
-  ])('%s names files that exist', (page) => {
-    const named = codeSpans(readDocument(page)).filter((span) =>
-      /^(?:[\w-]+\/)+[\w.-]+\.(?:tsx?|mjs|py|md|yaml|json)$|^tests\/[\w/-]+$/.test(span),
-    );
-    const missing = named.filter((file) =>
-      ['agent_rl', '.'].every((top) => !existsSync(join(root, top, file))),
-    );
-    expect(missing).toEqual([]);
-  });
-
-  test('has a row for every dependency', () => {
-    const ours = JSON.parse(readDocument('package.json')) as Record<string, object>;
-    const kinds = ['dependencies', 'optionalDependencies', 'peerDependencies'];
-    const rows = tableBelow(readDocument('docs/design/dependencies.md'), '# Dependencies').flatMap(
-      ([name = '']) => codeSpans(name),
-    );
-    expect(rows.toSorted()).toEqual(
-      kinds.flatMap((kind) => Object.keys(ours[kind] ?? {})).toSorted(),
-    );
-  });
-});
-
-const configs = readdirSync(join(root, 'configs')).filter((name) => name.endsWith('.yaml'));
-
-test.each(configs)('configs/%s can be run', (name) => {
-  const loaded = loadConfig({ file: join(root, 'configs', name) });
-  expect(() => choosePlugins(loaded, builtinPlugins())).not.toThrow();
+  expect(choosePlugins(loaded, plugins).rewards[0]?.weight).toBe(0.5);
 });

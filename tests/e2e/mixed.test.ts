@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const project = temporaryFolder();
 const iterations = 2;
-const sizes = { tasksPerStep: 4, groupSize: 4, evalTasks: 12 };
+const sizes = { tasksPerStep: 4, groupSize: 2, evalTasks: 8 };
 
 /** A short run of the shipped config from the shipped starter, with some of its tools. */
 function train(name: string, ...more: string[]): void {

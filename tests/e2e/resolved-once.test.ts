@@ -21,7 +21,15 @@ test('a training run finds its weights, text folder and model description once e
   });
   const prepared = await prepareRun({
     file: join(packageRoot(), 'configs', 'code_exec_smoke.yaml'),
-    overrides: ['eval.before=false', 'eval.after=false', 'train.iterations=1'],
+    overrides: [
+      'eval.before=false',
+      'eval.after=false',
+      'train.iterations=1',
+      'rollout.tasksPerStep=1',
+      'rollout.groupSize=2',
+      'policy.maxTurnTokens=16',
+      'algorithm.microBatchTokens=512',
+    ],
     flags: [
       { source: 'test', path: 'run.outputDir', value: folder },
       { source: 'test', path: 'run.logLevel', value: 'error' },

@@ -1,11 +1,13 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 
+import { jobs } from '#agent_rl/jobs/jobs.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { builtProgram } from '../support/built-program.ts';
+import { commandLine } from '../support/command-line.ts';
 import { miniMind3Folder } from '../support/minimind3.ts';
 import { writeSmallModel } from '../support/small-model.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -32,7 +34,14 @@ beforeEach(async () => {
   }
 });
 
-const program = (...args: string[]) => builtProgram('agent-rl', args, project);
+const started = process.cwd();
+afterEach(() => process.chdir(started));
+
+/** Runs a command in this process, in the project. */
+function command(...args: string[]) {
+  process.chdir(project);
+  return commandLine(args, { jobs });
+}
 const linesOf = (file: string): Record<string, unknown>[] =>
   readFileSync(join(run, file), 'utf8')
     .trim()
@@ -42,7 +51,8 @@ const linesOf = (file: string): Record<string, unknown>[] =>
 describe('a run of version 0.1', () => {
   test('is resumed, with a warning for each old spelling and what could not be checked', () => {
     const before = linesOf('metrics.jsonl');
-    const resumed = program('train', '--resume', run, '--max-iterations', '2', '--json');
+    const args = ['train', '--resume', run, '--max-iterations', '2', '--json'];
+    const resumed = builtProgram('agent-rl', args, project);
     expect(resumed).toMatchObject({ code: 0 });
     expect(JSON.parse(resumed.stdout)).toMatchObject({ iterations: 2, sessions: 2 });
     const metrics = linesOf('metrics.jsonl');
@@ -60,19 +70,19 @@ describe('a run of version 0.1', () => {
     );
   });
 
-  test('is not resumed on other tasks', () => {
+  test('is not resumed on other tasks', async () => {
     const file = join(project, 'tasks', 'train.jsonl');
     writeFileSync(file, `${readFileSync(file, 'utf8')}\n`);
-    const { code, stderr } = program('train', '--resume', run, '--max-iterations', '2');
+    const { code, stderr } = await command('train', '--resume', run, '--max-iterations', '2');
     expect(code).toBe(2);
     expect(stderr).toMatch(
       /CHECKPOINT_INVALID: .*the tasks to train on, now .*tasks\/train\.jsonl/,
     );
   });
 
-  test.each(['the run', 'its checkpoint'])('is evaluated by %s', (which) => {
+  test.each(['the run', 'its checkpoint'])('is evaluated by %s', async (which) => {
     const place = which === 'the run' ? run : checkpoint;
-    const evaluated = program('eval', place, '--json');
+    const evaluated = await command('eval', place, '--json');
     expect(evaluated).toMatchObject({ code: 0 });
     expect(JSON.parse(evaluated.stdout)).toMatchObject({ model: checkpoint, tasks: 2 });
   });

@@ -6,11 +6,13 @@ import { describe, expect, test } from '@jest/globals';
 import { openAgent } from '#agent_rl/compose/open-agent.ts';
 import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
 import { resolveRun } from '#agent_rl/compose/resolve-run.ts';
+import { jobs } from '#agent_rl/jobs/jobs.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { Trajectory } from '#agent_rl/core/trajectory.ts';
 import { evaluate } from '#agent_rl/trainer/evaluate.ts';
 import { CodeTaskDataset } from '#dataset/index.ts';
 import { builtProgram } from '../support/built-program.ts';
+import { commandLine } from '../support/command-line.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const root = packageRoot();
@@ -96,10 +98,10 @@ describe('policy transformers-js', () => {
 
   test.each(['train', 'sft'])(
     'is refused by agent-rl %s, before anything is written',
-    (command) => {
+    async (command) => {
       const output = join(folder, `runs-${command}`);
       const args = [command, ...policy, '--output', output];
-      const { code, stdout, stderr } = builtProgram('agent-rl', args, folder);
+      const { code, stdout, stderr } = await commandLine(args, { jobs });
       expect(code).toBe(2);
       expect(stderr).toContain('CONFIG_INVALID');
       expect(stderr).toContain('policy.type: policy transformers-js brings its own generator');
@@ -108,9 +110,9 @@ describe('policy transformers-js', () => {
     },
   );
 
-  test('says how to make the folder it needs', () => {
+  test('says how to make the folder it needs', async () => {
     const args = ['eval', '--policy-type', 'transformers-js'];
-    const { code, stderr } = builtProgram('agent-rl', args, folder);
+    const { code, stderr } = await commandLine(args, { jobs });
     expect(code).toBe(2);
     expect(stderr).toMatch(/MODEL_INVALID: .*starter has no onnx\/model\.onnx.*agent-rl export/);
   });

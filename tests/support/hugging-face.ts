@@ -1,12 +1,15 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
+import { afterAll, beforeAll } from '@jest/globals';
+
 import { greedy } from '#agent_rl/core/services/sampling.ts';
 import type { LossSpec, TrainDatum } from '#agent_rl/core/services/learner.ts';
 import type { Engine } from '#agent_rl/engine/engine.ts';
+import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { DecoderPrograms } from '#agent_rl/generation/decoder-programs.ts';
 import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
-import type { LocalLearner } from '#agent_rl/learner/local-learner.ts';
+import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import type { LoadedModel } from '#model/weights/load-model.ts';
 import { SafetensorsFile } from '#model/weights/safetensors.ts';
 
@@ -26,6 +29,23 @@ export async function storedTensors(...place: string[]): Promise<Map<string, Flo
   } finally {
     await file.close();
   }
+}
+
+/** An engine that the tests of a file share, and the learners that it computes for. */
+export function sharedEngine() {
+  let engine: OnnxEngine;
+  beforeAll(() => {
+    engine = new OnnxEngine({ device: 'cpu', threads: 1 });
+  });
+  afterAll(() => engine.close());
+  type Args = ConstructorParameters<typeof LocalLearner>;
+  const learnerOf = (config: Args[1], parameters: Args[2], adapter?: Args[3]['adapter']) =>
+    new LocalLearner(engine, config, parameters, {
+      microBatchTokens: 2048,
+      publish: async () => undefined,
+      ...(adapter && { adapter }),
+    });
+  return { engine: () => engine, learnerOf };
 }
 
 /** The sequences that every stored model has scored. */

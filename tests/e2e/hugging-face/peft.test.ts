@@ -1,10 +1,8 @@
 import path from 'node:path';
 import { readdirSync } from 'node:fs';
 
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
-import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
-import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import { readAdapterConfig, readAdapterWeights } from '#model/adapters/adapter-files.ts';
 import type { Adapter } from '#model/config/architecture.ts';
 import { adapterParameter, adapterScale, adapterSpecs } from '#model/adapters/adapter.ts';
@@ -16,6 +14,7 @@ import {
   logProbsOf,
   relativeDifference,
   report,
+  sharedEngine,
   storedBatch,
   storedJson,
   storedLoss,
@@ -38,11 +37,7 @@ const adam = {
   maxGradNorm: Infinity,
 };
 
-let engine: OnnxEngine;
-beforeAll(() => {
-  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
-});
-afterAll(() => engine.close());
+const { learnerOf } = sharedEngine();
 
 const names = readdirSync(path.join(huggingFaceFolder, 'adapters')).toSorted();
 
@@ -53,10 +48,9 @@ async function open(name: string) {
   const { adapter } = await readAdapterConfig(folder, 'own');
   const weights = await readAdapterWeights(folder, base.config, adapter);
   const parameters = new Map([...base.parameters, ...weights]);
-  const learner = new LocalLearner(engine, { ...base.config, adapters: [adapter] }, parameters, {
-    microBatchTokens: 2048,
-    adapter: { baseModel: reference.base, seed: 0 },
-    publish: async () => undefined,
+  const learner = learnerOf({ ...base.config, adapters: [adapter] }, parameters, {
+    baseModel: reference.base,
+    seed: 0,
   });
   const stored = await storedTensors('adapters', name, 'reference.safetensors');
   return { reference, base, adapter, weights, learner, stored };
@@ -134,10 +128,7 @@ describe.each(names)('the adapter %s gives what PEFT gives:', (name) => {
   test('log-probabilities of the merged model, which are those of the model with the adapter', async () => {
     const { base, adapter, weights, learner, stored } = await open(name);
     const whole = merged(base, adapter, weights);
-    const mergedLearner = new LocalLearner(engine, base.config, whole, {
-      microBatchTokens: 2048,
-      publish: async () => undefined,
-    });
+    const mergedLearner = learnerOf(base.config, whole);
     const apart = await logProbsOf(learner);
     const together = await logProbsOf(mergedLearner);
     await Promise.all([learner.close(), mergedLearner.close()]);

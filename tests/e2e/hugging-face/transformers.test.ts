@@ -1,10 +1,8 @@
 import path from 'node:path';
 import { readdirSync } from 'node:fs';
 
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
-import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
-import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import { loadModel } from '#model/weights/load-model.ts';
 import { parameterSpecs } from '#model/config/parameters.ts';
 import {
@@ -14,6 +12,7 @@ import {
   logProbsOf,
   relativeDifference,
   report,
+  sharedEngine,
   storedBatch,
   storedJson,
   storedLoss,
@@ -29,20 +28,13 @@ interface Reference {
   }[];
 }
 
-let engine: OnnxEngine;
-beforeAll(() => {
-  engine = new OnnxEngine({ device: 'cpu', threads: 1 });
-});
-afterAll(() => engine.close());
+const { engine, learnerOf } = sharedEngine();
 
 const names = readdirSync(path.join(huggingFaceFolder, 'models')).toSorted();
 
 async function open(name: string) {
   const model = await loadModel(path.join(huggingFaceFolder, 'models', name));
-  const learner = new LocalLearner(engine, model.config, model.parameters, {
-    microBatchTokens: 2048,
-    publish: async () => undefined,
-  });
+  const learner = learnerOf(model.config, model.parameters);
   return { model, learner, stored: await storedTensors('models', name, 'reference.safetensors') };
 }
 
@@ -56,10 +48,7 @@ test.each(names.filter((name) => /-(linear|llama3|yarn)$/.test(name)))(
     const { model, stored } = await open(name);
     const { ropeScaling, ...config } = model.config;
     expect(ropeScaling).toBeDefined();
-    const learner = new LocalLearner(engine, config, model.parameters, {
-      microBatchTokens: 2048,
-      publish: async () => undefined,
-    });
+    const learner = learnerOf(config, model.parameters);
     const difference = largestDifference(await logProbsOf(learner), stored.get('logProbs')!);
     await learner.close();
     expect(difference).toBeGreaterThan(0.01);
@@ -81,7 +70,7 @@ describe.each(names)('the model %s gives what transformers gives:', (name) => {
     const { model } = await open(name);
     const prompts = reference.greedy.map(({ prompt }) => prompt);
     expect(prompts).toHaveLength(3);
-    const generated = await greedyTokens(engine, model, prompts);
+    const generated = await greedyTokens(engine(), model, prompts);
     expect(generated).toEqual(reference.greedy.map(({ tokens }) => tokens));
   });
 

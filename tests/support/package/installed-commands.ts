@@ -9,7 +9,7 @@ export interface InstalledCommand {
 }
 
 const smoke =
-  '--config configs/code_exec_smoke.yaml --set rollout.tasksPerStep=1 --set eval.before=false --set eval.after=false';
+  '--config configs/code_exec_smoke.yaml --set rollout.tasksPerStep=1 --set eval.before=false --set eval.after=false --set algorithm.microBatchTokens=512';
 
 /** The folder of the project that `agent-rl new` writes. */
 export const own = 'my-agent';

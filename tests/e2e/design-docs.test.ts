@@ -1,0 +1,106 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+
+import { builtinPlugins } from '#agent_rl/compose/plugins/builtin-plugins.ts';
+import { evaluationSummary, summaryOf } from '#agent_rl/runs/summary.ts';
+import { settingsOfRuns } from '#agent_rl/config/settings-of.ts';
+import { outcomes } from '#agent_rl/core/outcome.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { keepLedger } from '#agent_rl/rollout/ledger.ts';
+import { ChunkingSettings } from '#agent_rl/search/corpus/settings.ts';
+import { WebSearchSettings } from '#agent_rl/search/web/index.ts';
+import { noTotals } from '#agent_rl/trainer/trainer-contracts.ts';
+import { codeSpans, markdownFiles, readDocument, tableBelow } from '../support/markdown.ts';
+
+const propertiesOf = (schema: unknown): object => (schema as { properties: object }).properties;
+
+const root = packageRoot();
+
+test("the reference lists every key of a run's summary", () => {
+  const result = { state: { iteration: 0, totals: noTotals }, interrupted: false };
+  const facts = { usage: { memory: {}, generation: {} } };
+  const keys = Object.keys(summaryOf(result as never, facts as never)).filter(
+    (key) => key !== 'eval',
+  );
+  const inside = Object.keys(evaluationSummary({} as never));
+  const listed = codeSpans(readDocument('docs/reference/metrics-and-files.md'));
+  expect([...keys, ...inside].filter((key) => !listed.includes(key))).toEqual([]);
+});
+
+describe('design', () => {
+  const design = readDocument('design.md');
+
+  test('says of every outcome and every bucket of the ledger what it means', () => {
+    const rows = tableBelow(design, '### Outcomes').flatMap(([name = '']) => codeSpans(name));
+    expect(rows.toSorted()).toEqual(outcomes.toSorted());
+    const fates = Object.keys(keepLedger([], 0).tokens);
+    expect(fates.filter((fate) => !codeSpans(design).includes(fate))).toEqual([]);
+  });
+
+  test('sends the settings of earlier systems to ones that exist', () => {
+    const known = settingsOfRuns().map(({ path }) => path);
+    const plugins = builtinPlugins();
+    const ofPlugins = [
+      ...Object.keys(propertiesOf(plugins.environments.get('code_exec').spec.settings)).map(
+        (name) => `environment.${name}`,
+      ),
+      ...Object.keys(propertiesOf(plugins.policies.get('minimind').spec.settings)).map(
+        (name) => `policy.${name}`,
+      ),
+      ...Object.keys(WebSearchSettings.properties).map((name) => `web.${name}`),
+      ...Object.keys(ChunkingSettings.properties).map((name) => `chunking.${name}`),
+    ];
+    const earlier = readDocument('docs/design/earlier-systems.md');
+    const headings = [...earlier.matchAll(/^## System \d+ .*$/gm)].map(([line]) => line);
+    const rows = headings.flatMap((heading) => tableBelow(earlier, heading));
+    const ours = rows.flatMap(([, cell = '']) => codeSpans(cell));
+    const named = ours.filter((span) => /^[a-z]+(?:\[\])?\.[\w.]+$/.test(span));
+    expect(headings).toHaveLength(4);
+    expect(
+      named.filter(
+        (name) => ![...known, ...ofPlugins].includes(name) && !existsSync(join(root, name)),
+      ),
+    ).toEqual(['metrics.jsonl']);
+    const vague = rows.filter(
+      ([, cell = '']) => codeSpans(cell).length === 0 && !/because|the same flags/.test(cell),
+    );
+    expect(vague).toEqual([]);
+  });
+
+  test('names files of papers that exist', () => {
+    const files = tableBelow(readDocument('docs/design/papers.md'), '# Papers').flatMap(
+      ([, where = '']) => codeSpans(where),
+    );
+    const missing = files.filter((file) =>
+      ['agent_rl', '.'].every((top) => !existsSync(join(root, top, file))),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  test.each([
+    'design.md',
+    'AGENTS.md',
+    ...markdownFiles().filter((path) => path.startsWith('docs/design/')),
+  ])('%s names files that exist', (page) => {
+    const named = codeSpans(readDocument(page)).filter((span) =>
+      /^(?:[\w-]+\/)+[\w.-]+\.(?:tsx?|mjs|py|md|yaml|json)$|^tests\/[\w/-]+$/.test(span),
+    );
+    const missing = named.filter((file) =>
+      ['agent_rl', '.'].every((top) => !existsSync(join(root, top, file))),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  test('has a row for every dependency', () => {
+    const ours = JSON.parse(readDocument('package.json')) as Record<string, object>;
+    const kinds = ['dependencies', 'optionalDependencies', 'peerDependencies'];
+    const rows = tableBelow(readDocument('docs/design/dependencies.md'), '# Dependencies').flatMap(
+      ([name = '']) => codeSpans(name),
+    );
+    expect(rows.toSorted()).toEqual(
+      kinds.flatMap((kind) => Object.keys(ours[kind] ?? {})).toSorted(),
+    );
+  });
+});
