@@ -33,6 +33,8 @@ export interface LoadedConfig {
   /** Files of the package it was read from because the working directory has none of that name. Absolute. */
   shipped: string[];
   places: Places;
+  /** Lists of plugins that another file's list takes the place of, a sentence each. */
+  replacedPlugins: readonly string[];
   /** Settings by names they no longer have, to be shown before the job begins. */
   warnings: readonly string[];
 }
@@ -77,8 +79,9 @@ export function checkConfig({ file, overrides = [], flags = [] }: LoadConfigOpti
   const problems = [...tree.problems, ...checked.problems];
   const config = withPluginPaths(frozenCopy(checked.value) as Config, places);
   const warnings = [...reading.warnings, ...tree.warnings];
-  const { shipped } = reading;
-  const loaded = { config, file: ownOrShipped(file).path, shipped, places, warnings };
+  const { shipped, replacedPlugins } = reading;
+  const { path } = ownOrShipped(file);
+  const loaded = { config, file: path, shipped, places, replacedPlugins, warnings };
   return { loaded, problems: problems.length > 0 ? problems : checkCombinations(config, places) };
 }
 

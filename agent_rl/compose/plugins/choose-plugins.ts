@@ -166,7 +166,8 @@ class Choice {
     if (!namesPlugin(value)) return { entry: undefined, settings: {} };
     if (!registry.has(value.type)) {
       this.#unknown = true;
-      this.#report(namedAt, unknownType(registry, value.type));
+      const { replacedPlugins } = this.loaded;
+      this.#report(namedAt, [unknownType(registry, value.type), ...replacedPlugins].join(' '));
       return { entry: undefined, settings: {} };
     }
     const entry = registry.get(value.type);

@@ -17,6 +17,8 @@ export interface ConfigReading extends SourcedTree {
   warnings: readonly string[];
   /** Files of the package that were read because there was none of that name where it was looked for first. */
   shipped: string[];
+  /** Lists of plugins that the list of a file above takes the place of, a sentence each. */
+  replacedPlugins: readonly string[];
 }
 
 const nothing: Omit<ConfigReading, 'problems'> = {
@@ -24,6 +26,7 @@ const nothing: Omit<ConfigReading, 'problems'> = {
   places: new Map(),
   warnings: [],
   shipped: [],
+  replacedPlugins: [],
 };
 
 /**
@@ -89,6 +92,7 @@ function over(
   const problems = [...reading.problems];
   const warnings: string[] = [];
   const shipped: string[] = [];
+  const replacedPlugins: string[] = [];
   let tree: SourcedTree = nothing;
   for (const base of bases) {
     if (typeof base !== 'string') {
@@ -100,6 +104,7 @@ function over(
     problems.push(...lower.problems);
     warnings.push(...lower.warnings);
     shipped.push(...lower.shipped);
+    replacedPlugins.push(...lower.replacedPlugins, ...replaced(tree, lower));
     tree = mergeTrees(tree, lower);
   }
   const own: Block = {};
@@ -107,7 +112,23 @@ function over(
   const folders = withTaskFolders({ value: own, places: reading.places }, tree.value);
   problems.push(...folders.problems);
   warnings.push(...folders.warnings);
-  return { ...mergeTrees(tree, folders), problems, warnings, shipped };
+  replacedPlugins.push(...replaced(tree, { value: own, places: reading.places }));
+  return { ...mergeTrees(tree, folders), problems, warnings, shipped, replacedPlugins };
+}
+
+const pluginsOf = ({ value }: SourcedTree): readonly unknown[] =>
+  isRecord(value) && Array.isArray(value['plugins']) ? value['plugins'] : [];
+
+/** Lists are replaced whole, which is easily overlooked: says so when plugins of the lower file are lost. */
+function replaced(lower: SourcedTree, upper: SourcedTree): string[] {
+  if (!isRecord(upper.value) || !Object.hasOwn(upper.value, 'plugins')) return [];
+  const kept = pluginsOf(upper);
+  const lost = pluginsOf(lower).filter((plugin) => !kept.includes(plugin));
+  if (lost.length === 0) return [];
+  const [by, from] = [upper, lower].map(({ places }) => placeOf(places, '/plugins').value.source);
+  return [
+    `plugins: in ${by} replaces the list of ${from} and leaves out ${lost.join(', ')}: add to it what this run needs.`,
+  ];
 }
 
 const failure = (location: Location, path: string, text: string): ConfigReading => ({

@@ -102,6 +102,17 @@ describe('choosing plugins', () => {
     );
   });
 
+  test('says when the list of plugins of an extended file was replaced, and by which file', () => {
+    writeBelow(folder, 'base.yaml', 'plugins: [./own.ts, ./kept.ts]');
+    const text = good.replace('type: calculator', 'type: own');
+    const { message } = thrownBy(() => chosen(`extends: base.yaml\nplugins: [./kept.ts]\n${text}`));
+    expect(message).toMatch(
+      /plugins: in \S*run-\d+\.yaml replaces the list of \S*base\.yaml and leaves out \.\/own\.ts: add to it/,
+    );
+    const { message: whole } = thrownBy(() => chosen(`extends: base.yaml\n${text}`));
+    expect(whole).not.toContain('replaces');
+  });
+
   test('reports wrong settings of every plugin at once, with their places', () => {
     const text = `environment: {type: arithmetic, penaltee: 1}
 policy: {type: parrot, maxTurnTokns: 3}
