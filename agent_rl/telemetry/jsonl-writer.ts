@@ -1,75 +1,49 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 import { isRecord } from '../core/is-record.ts';
 import { writing } from './output-unwritable.ts';
 import { type Redact, redactor } from './redact.ts';
 
-/** Where lines of bytes go; a file, or a stand-in that fails on purpose in tests. */
-export interface ByteSink {
-  write(bytes: Uint8Array): number;
-  sync(): void;
-  close(): void;
-}
-
-/** Opens a file for appending, making its folder if need be. */
-function appendingFile(file: string): ByteSink {
-  mkdirSync(dirname(file), { recursive: true });
-  const descriptor = openSync(file, 'a');
-  return {
-    write: (bytes) => writeSync(descriptor, bytes),
-    sync: () => fsyncSync(descriptor),
-    close: () => closeSync(descriptor),
-  };
-}
-
-export interface JsonlWriterOptions {
-  redact?: Redact;
-  open?: (file: string) => ByteSink;
-}
-
 /**
  * Appends records to a file, one line of JSON each, whole lines only, in the order written.
  * NaN and infinities become the strings `"NaN"`, `"Infinity"`, `"-Infinity"`.
  */
 export class JsonlWriter {
-  readonly #sink: ByteSink;
-  readonly #redact: Redact;
+  readonly #descriptor: number;
 
-  /** @throws AgentRlError `OUTPUT_UNWRITABLE` */
+  /** Makes the file's folder if need be. @throws AgentRlError `OUTPUT_UNWRITABLE` */
   constructor(
     readonly file: string,
-    { redact = redactor(), open = appendingFile }: JsonlWriterOptions = {},
+    private readonly redact: Redact = redactor(),
   ) {
-    this.#redact = redact;
-    this.#sink = writing(file, () => open(file));
+    this.#descriptor = writing(file, () => {
+      mkdirSync(dirname(file), { recursive: true });
+      return openSync(file, 'a');
+    });
   }
 
   /** @throws AgentRlError `OUTPUT_UNWRITABLE`, on a full disk among others. */
   write(record: object): void {
     // Texts are redacted and not the line: a secret that looks like a number must not eat into numbers.
     const redacted = (_key: string, value: unknown): unknown => {
-      if (typeof value === 'string') return this.#redact(value);
+      if (typeof value === 'string') return this.redact(value);
       // JSON has no such numbers; turning them into null would hide a diverged run.
       if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
       if (!isRecord(value)) return value;
-      return Object.fromEntries(
-        Object.entries(value).map(([name, of]) => [this.#redact(name), of]),
-      );
+      return Object.fromEntries(Object.entries(value).map(([name, of]) => [this.redact(name), of]));
     };
+    // Not `writeSync`, which may write part of a line.
     const line = `${JSON.stringify(record, redacted)}\n`;
-    const bytes = new TextEncoder().encode(line);
-    writing(this.file, () => {
-      for (let done = 0; done < bytes.length;) done += this.#sink.write(bytes.subarray(done));
-    });
+    writing(this.file, () => writeFileSync(this.#descriptor, line));
   }
 
   /** Makes what was written survive a power cut. */
   flush(): void {
-    writing(this.file, () => this.#sink.sync());
+    writing(this.file, () => fsyncSync(this.#descriptor));
   }
 
   close(): void {
-    writing(this.file, () => this.#sink.close());
+    writing(this.file, () => closeSync(this.#descriptor));
   }
 }

@@ -1,4 +1,4 @@
-import { JsonlWriter, type JsonlWriterOptions } from './jsonl-writer.ts';
+import { JsonlWriter } from './jsonl-writer.ts';
 import { metricDefinition, type Metrics } from './metric-names.ts';
 
 /** Writes `metrics.jsonl`: one line per iteration, `{"iteration": 3, "rollout/rewardMean": 0.4, …}`. */
@@ -6,8 +6,8 @@ export class MetricsWriter {
   readonly #lines: JsonlWriter;
 
   /** @throws AgentRlError `OUTPUT_UNWRITABLE` */
-  constructor(file: string, options: JsonlWriterOptions = {}) {
-    this.#lines = new JsonlWriter(file, options);
+  constructor(file: string) {
+    this.#lines = new JsonlWriter(file);
   }
 
   /**

@@ -15,12 +15,6 @@ export interface Progress {
   stop(): void;
 }
 
-/** What a progress is drawn on: stderr, or a stand-in. */
-export interface ProgressStream {
-  isTTY?: boolean;
-  write(text: string): unknown;
-}
-
 export interface ProgressOptions {
   /** Shown before the bar, `train` or `eval`. */
   label: string;
@@ -29,7 +23,8 @@ export interface ProgressOptions {
   from?: number;
   /** When the work began, in the clock's milliseconds; by default now. */
   since?: number;
-  stream?: ProgressStream & NodeJS.WritableStream;
+  /** What it is drawn on; stderr by default. */
+  stream?: NodeJS.WritableStream & { isTTY?: boolean };
   /** Milliseconds. */
   clock?: () => number;
 }

@@ -131,19 +131,16 @@ export class GRPOTrainer {
   /** One iteration; false when it was interrupted and left no trace. */
   async #iterate(signal: AbortSignal): Promise<boolean> {
     const { learner, rollouts, tasks } = this.#parts;
-    const { algorithm, combination, rollout, seed, train, eval: evaluation } = this.#options;
+    const { algorithm, rollout, train, eval: evaluation } = this.#options;
     const { iteration, optimizerSteps } = this.#state;
     const watch = new Stopwatch(['collect', 'update', 'publish']);
 
     const collection = await watch.time('collect', () =>
       collectGroups({
+        ...this.#options,
+        control: train.control ?? 'none',
         rollouts,
         draw: (count) => tasks.draw(count),
-        rollout,
-        algorithm,
-        combination,
-        control: train.control ?? 'none',
-        seed,
         iteration,
         step: optimizerSteps,
         signal,

@@ -16,15 +16,8 @@ export function optimOptionsAt(
   totalSteps: number,
   train: Optimizer,
 ): OptimStepOptions {
-  const { schedule, warmupSteps, finalRatio, learningRate: peak, maxGradNorm } = train;
-  const { beta1, beta2, eps, weightDecay } = train;
-  const learningRate = learningRateAt(step, {
-    schedule,
-    warmupSteps,
-    totalSteps,
-    peak,
-    finalRatio,
-  });
+  const { beta1, beta2, eps, weightDecay, maxGradNorm } = train;
+  const learningRate = learningRateAt(step, { ...train, totalSteps, peak: train.learningRate });
   const norm = maxGradNorm === 0 ? Infinity : maxGradNorm;
   return { learningRate, beta1, beta2, eps, weightDecay, maxGradNorm: norm };
 }

@@ -27,7 +27,7 @@ export async function writingFresh<Result>(
   const partial = `${resolve(file)}.${process.pid}.partial`;
   const writer = guarded(file, () => {
     rmSync(partial, { force: true });
-    return new JsonlWriter(partial, { redact: (text) => text });
+    return new JsonlWriter(partial, (text) => text);
   });
   let open = true;
   const close = (): void => {

@@ -4,10 +4,10 @@ import type { Task } from '../../core/tasks/task.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
 import { planGroups } from '../../rollout/rollout-plan.ts';
 import type { Rollouts } from '../../rollout/rollout-worker.ts';
-import { groupRewards, type GroupRewards, type RewardCombination } from './group-rewards.ts';
+import { groupRewards, type GroupRewards } from './group-rewards.ts';
 import { requireRewards } from './require-rewards.ts';
 import { shuffleRewards } from './shuffle-rewards.ts';
-import type { AlgorithmOptions, RolloutOptions, TrainOptions } from '../training-options.ts';
+import type { AlgorithmOptions, GrpoOptions, TrainOptions } from '../training-options.ts';
 
 /** The episodes of one task and how they compare. */
 export interface Group extends GroupAdvantages {
@@ -28,15 +28,14 @@ export interface Collection {
 export const trajectoriesOf = ({ groups, discarded }: Collection): Trajectory[] =>
   [...groups, ...discarded].flatMap(({ trajectories }) => trajectories);
 
-export interface CollectGroupsOptions {
+export interface CollectGroupsOptions extends Pick<
+  GrpoOptions,
+  'seed' | 'rollout' | 'combination'
+> {
+  algorithm: Pick<AlgorithmOptions, 'advantageStd' | 'advantageEps'>;
+  control?: TrainOptions['control'];
   rollouts: Rollouts;
   draw: (count: number) => readonly Task[];
-  rollout: RolloutOptions;
-  algorithm: Pick<AlgorithmOptions, 'advantageStd' | 'advantageEps'>;
-  /** Absent where an episode's reward does not depend on its group. */
-  combination?: RewardCombination | undefined;
-  control?: TrainOptions['control'];
-  seed: number;
   /** Counts from 0. It keys all randomness: after an iteration that taught nothing, other episodes are played. */
   iteration: number;
   /** Optimiser steps taken: the version of the weights. */

@@ -40,7 +40,7 @@ describe('JsonlWriter', () => {
 
   test('hides secrets', () => {
     const file = join(folder, 'secret.jsonl');
-    const writer = new JsonlWriter(file, { redact: redactor({ MY_KEY: 'planted' }) });
+    const writer = new JsonlWriter(file, redactor({ MY_KEY: 'planted' }));
     writer.write({ problem: 'sent planted' });
     writer.close();
     expect(text(file)).toBe('{"problem":"sent [redacted]"}\n');
@@ -48,35 +48,23 @@ describe('JsonlWriter', () => {
 
   test('a secret that looks like a number hides in texts and names, and leaves numbers alone', () => {
     const file = join(folder, 'number.jsonl');
-    const writer = new JsonlWriter(file, { redact: redactor({ MAX_TOKENS: '100000' }) });
+    const writer = new JsonlWriter(file, redactor({ MAX_TOKENS: '100000' }));
     writer.write({ rate: 0.1000001, x100000: 'is 100000' });
     writer.close();
     expect(text(file)).toBe('{"rate":0.1000001,"x[redacted]":"is [redacted]"}\n');
   });
+});
 
-  test('writes on when the system takes only part of a line', () => {
-    const bytes: number[] = [];
-    const open = () => ({
-      write: (part: Uint8Array) => bytes.push(...part.subarray(0, 3)) && Math.min(3, part.length),
-      sync: () => {},
-      close: () => {},
-    });
-    new JsonlWriter('x', { open }).write({ a: 12 });
-    expect(String.fromCharCode(...bytes)).toBe('{"a":12}\n');
-  });
+// Every write to it fails as on a full disk.
+const full = '/dev/full';
 
-  test('a full disk is an error that says what to do', () => {
-    const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
-    const open = () => ({
-      write: () => {
-        throw full;
-      },
-      sync: () => {},
-      close: () => {},
-    });
-    const { code, message } = thrownBy(() => new JsonlWriter('m.jsonl', { open }).write({ a: 1 }));
+(existsSync(full) ? describe : describe.skip)('a full disk', () => {
+  test('is an error that says what to do', () => {
+    const writer = new JsonlWriter(full);
+    const { code, message } = thrownBy(() => writer.write({ a: 1 }));
+    writer.close();
     expect(code).toBe('OUTPUT_UNWRITABLE');
-    expect(message).toMatch(/Cannot write m\.jsonl: no space left.*free space.*--resume/);
+    expect(message).toMatch(/Cannot write \/dev\/full: .*no space left.*free space.*--resume/);
   });
 });
 
