@@ -1,34 +1,33 @@
 import type { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
-import type { AssistantMessage, Message, ToolMessage } from '../../agent_rl/core/message.ts';
+import type { Message } from '../../agent_rl/core/message.ts';
 
-import { PythonRaises } from '../code_tasks/generator/atom.ts';
+import { pythonRepr } from '../../agent_rl/core/python/python-value.ts';
+import { PythonRaises, type Value } from '../code_tasks/generator/atom.ts';
 import {
   type Choice,
+  type Mode,
   type TaskShape,
   evaluate,
   fill,
   writeProgram,
 } from '../code_tasks/generator/program.ts';
 import { quoted } from '../code_tasks/generator/prompt.ts';
+import { printed } from '../code_tasks/generator/python-text.ts';
 import type { GeneratedTask } from '../code_tasks/generator/task.ts';
-import { observation } from './observation.ts';
 import { drawSlips } from './slips.ts';
 
-/** How the teacher behaves besides its slips. */
-export interface TeacherHabits {
-  /** Chance of another attempt when the output is not the example's. */
-  retryShare: number;
-  /** Most calls of the tool. */
-  maxCalls: number;
-}
+/**
+ * What the `code_exec` tool shows after a run on the public example: what a program printed, or the `repr` of
+ * what `f` returned. Must equal the tool's own text, or the warm-up teaches a format that never comes.
+ */
+const observation = (mode: Mode, value: Value): string =>
+  mode === 'stdin' ? printed(value) : pythonRepr(value);
 
-export const defaultHabits: TeacherHabits = { retryShare: 0.25, maxCalls: 3 };
+/** Chance of another attempt when the output is not the example's. */
+const retryShare = 0.25;
 
-export interface Attempts {
-  messages: readonly Message[];
-  /** Whether each program written is right, in order. */
-  right: readonly boolean[];
-}
+/** Most calls of the tool. */
+const maxCalls = 3;
 
 /** The steps of a task in a few words, always the right ones: the teacher slips in writing, not in planning. */
 function planOf({ family, parameters }: TaskShape): string {
@@ -36,19 +35,25 @@ function planOf({ family, parameters }: TaskShape): string {
   return [family.source.plan, ...steps].filter((step) => step !== '').join(', ');
 }
 
-/** The assistant's and the tool's turns of one demonstration. */
-export function demonstrate(task: GeneratedTask, rng: KeyedRng, habits = defaultHabits): Attempts {
-  const { mode } = task.shape;
-  const wanted = observation(mode, task.cases.example.expected);
+/** The assistant's and the tool's turns of one demonstration, and whether each program in them is right. */
+export function demonstrate(
+  task: GeneratedTask,
+  rng: KeyedRng,
+): { messages: Message[]; right: boolean[] } {
+  const wanted = observation(task.shape.mode, task.cases.example.expected);
   const messages: Message[] = [];
   const right: boolean[] = [];
-  for (let turn = 0; turn < habits.maxCalls; turn++) {
+  for (let turn = 0; turn < maxCalls; turn++) {
     const choice = drawSlips(task.shape.family, rng.child('slips', turn));
-    const seen = observe(task, choice);
+    const content = observe(task, choice);
     const reasoning = turn === 0 ? planOf(task.shape) : 'the output is wrong, try again';
-    messages.push(callOf(writeProgram(task.shape, choice), reasoning, turn), resultOf(seen, turn));
-    right.push(choice.every((variant) => variant === 0));
-    if (seen === wanted || rng.child('retry').at(turn) >= habits.retryShare) break;
+    const [callId, name] = [`call_${turn}_0`, 'code_exec'];
+    const code = writeProgram(task.shape, choice);
+    const toolCalls = [{ id: callId, name, arguments: { code } }];
+    messages.push({ role: 'assistant', content: '', reasoning, toolCalls });
+    messages.push({ role: 'tool', name, callId, content });
+    right.push(choice.every((way) => way === 0));
+    if (content === wanted || rng.child('retry').at(turn) >= retryShare) break;
   }
   messages.push({ role: 'assistant', content: 'Done.' });
   return { messages, right };
@@ -64,19 +69,3 @@ function observe({ shape, cases }: GeneratedTask, choice: Choice): string {
     });
   }
 }
-
-const callId = (turn: number): string => `call_${turn}_0`;
-
-const callOf = (code: string, reasoning: string, turn: number): AssistantMessage => ({
-  role: 'assistant',
-  content: '',
-  reasoning,
-  toolCalls: [{ id: callId(turn), name: 'code_exec', arguments: { code } }],
-});
-
-const resultOf = (content: string, turn: number): ToolMessage => ({
-  role: 'tool',
-  name: 'code_exec',
-  callId: callId(turn),
-  content,
-});

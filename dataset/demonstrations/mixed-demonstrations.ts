@@ -48,19 +48,15 @@ export function* mixedDemonstrations(
   for (let index = 0; index < count; index++) {
     const rng = new KeyedRng(seed, 'choice of tool', index);
     const slips = options.reliable !== true && rng.uniform() < mistakenShare;
-    if (index % 2 === 0) {
-      const { value } = questions.next();
-      const { taskId, kind, messages, correct } = value;
-      yield slips && isMistaken(kind)
-        ? { taskId, kind, messages: asProgram(messages), correct: false, wrongTool: true }
-        : { taskId, kind, messages, correct, wrongTool: false };
+    const { value } = (index % 2 === 0 ? questions : programs).next();
+    const { taskId, messages, correct } = value;
+    const kind: string = 'kind' in value ? value.kind : value.family;
+    if (slips && isMistaken(kind)) {
+      const mistaken =
+        'kind' in value ? asProgram(messages) : asQuestion(messages, options.render([]));
+      yield { taskId, kind, messages: mistaken, correct: false, wrongTool: true };
     } else {
-      const { value } = programs.next();
-      const { taskId, family: kind, messages, correct } = value;
-      const nothing = options.render([]);
-      yield slips && isMistaken(kind)
-        ? { taskId, kind, messages: asQuestion(messages, nothing), correct: false, wrongTool: true }
-        : { taskId, kind, messages, correct, wrongTool: false };
+      yield { taskId, kind, messages, correct, wrongTool: false };
     }
   }
 }

@@ -33,15 +33,16 @@ export class Collection {
   add({ where, documents, question }: SourceRecord): Dropped | undefined {
     const ids = documents.map((document) => {
       const id = documentId(document);
+      const { title, url } = document;
       const known = this.#documents.get(id);
       const growing = known ?? {
         id,
         where,
-        title: document.title,
+        title,
         parts: new Set(),
-        ...(document.url === undefined ? {} : { url: document.url }),
+        ...(url !== undefined && { url }),
       };
-      if (growing.title === '') growing.title = document.title;
+      growing.title ||= title;
       if (document.text !== '') growing.parts.add(document.text);
       this.#documents.set(id, growing);
       return id;
@@ -53,15 +54,10 @@ export class Collection {
     if (first !== undefined) {
       return { reason: 'duplicate-question', where, detail: `as ${first.where}: ${question.text}` };
     }
-    this.#questions.set(key, {
-      id: this.#freeId(question.id || questionId(question.text, question.answer, relevant)),
-      where,
-      question: question.text,
-      answer: question.answer,
-      aliases: question.aliases,
-      documents: relevant,
-      metadata: question.metadata,
-    });
+    const { text, answer, aliases, metadata } = question;
+    const id = this.#freeId(question.id || questionId(text, answer, relevant));
+    const prepared = { id, where, question: text, answer, aliases, documents: relevant, metadata };
+    this.#questions.set(key, prepared);
     return undefined;
   }
 

@@ -1,5 +1,11 @@
+import { isRecord } from '../../agent_rl/core/is-record.ts';
 import { showValue } from '../../agent_rl/core/show-value.ts';
-import type { CodeTask, CodeTests } from '../../agent_rl/core/tasks/code-task.ts';
+import type {
+  CallsCase,
+  CodeTask,
+  CodeTests,
+  StdinCase,
+} from '../../agent_rl/core/tasks/code-task.ts';
 import { argumentProblem } from '../../agent_rl/core/python/python-arguments.ts';
 import { pythonValueProblem } from '../../agent_rl/core/python/python-value.ts';
 import { keptOutputBytes } from '../../agent_rl/core/services/sandbox.ts';
@@ -7,6 +13,8 @@ import { keptOutputBytes } from '../../agent_rl/core/services/sandbox.ts';
 import { type DatasetProblem } from './dataset-problem.ts';
 import type { RowReader, RowReading } from './read-rows.ts';
 import { rowCheck, taskRowSchemas } from './row-schema.ts';
+
+type AssertsTests = Extract<CodeTests, { kind: 'asserts' }>;
 
 interface TaskRow {
   task_id: string;
@@ -23,87 +31,73 @@ export function taskRowReader(): RowReader<CodeTask> {
   const checks = new Map(
     Object.entries(taskRowSchemas).map(([kind, schema]) => [
       kind,
-      rowCheck(schema, (row, line) => taskReading(row as TaskRow, line)),
+      rowCheck(schema, (value, line): RowReading<CodeTask> => {
+        const row = taskOf(value as TaskRow);
+        const problems = problemsOf(row.tests).map((found) => ({ line, ...found }));
+        return problems.length > 0 ? { problems } : { row };
+      }),
     ]),
   );
   return (row, line) => {
-    const kind = kindOf(row);
-    if (kind === undefined) return noTests(line);
-    return checks.get(kind)?.(row, line) ?? unknownKind(kind, line);
+    // What is not an object fails every schema alike.
+    const tests: unknown = isRecord(row) ? row['tests'] : { kind: 'stdin' };
+    const kind = isRecord(tests) ? tests['kind'] : undefined;
+    const check = checks.get(String(kind));
+    if (check !== undefined) return check(row, line);
+    const problem = isRecord(tests)
+      ? { path: 'tests.kind', text: `must be one of stdin, calls, asserts, got ${showKind(kind)}.` }
+      : {
+          path: 'tests',
+          text: 'the task has no tests; give {"kind": "stdin" | "calls" | "asserts", ...}.',
+        };
+    return { problems: [{ line, ...problem }] };
   };
 }
 
-function taskReading(row: TaskRow, line: number): RowReading<CodeTask> {
-  const task = taskOf(row);
-  const problems = [outputProblems, valueProblems, nameProblems].flatMap((problemsOf) =>
-    problemsOf(task.tests, line),
-  );
-  if (problems.length > 0) return { problems };
-  return hasHidden(task.tests) ? { row: task } : onlyPublic(line);
+const showKind = (kind: unknown): string => (typeof kind === 'string' ? kind : showValue(kind));
+
+type Found = Pick<DatasetProblem, 'path' | 'text'>;
+
+/** What tests that fit their schema can still have wrong. */
+function problemsOf(tests: CodeTests): Found[] {
+  if (tests.kind === 'asserts') return classProblems(tests);
+  const found =
+    tests.kind === 'stdin'
+      ? tests.cases.flatMap(outputProblem)
+      : tests.cases.flatMap(valueProblems);
+  if (found.length > 0 || tests.cases.some((given) => given.public !== true)) return found;
+  const text = 'every case is public; at least one must be hidden to decide the reward.';
+  return [{ path: 'tests.cases', text }];
 }
 
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
-
-/** The tests' kind, nothing where there are no tests. A row that is not an object fails every schema alike. */
-function kindOf(row: unknown): string | undefined {
-  if (!isObject(row) || Array.isArray(row)) return 'stdin';
-  if (!('tests' in row) || !isObject(row.tests)) return undefined;
-  const kind = 'kind' in row.tests ? row.tests.kind : undefined;
-  return typeof kind === 'string' ? kind : showValue(kind);
-}
-
-const one = (line: number, path: string, text: string): RowReading<CodeTask> => ({
-  problems: [{ line, path, text }],
-});
-
-const noTests = (line: number): RowReading<CodeTask> =>
-  one(line, 'tests', 'the task has no tests; give {"kind": "stdin" | "calls" | "asserts", ...}.');
-
-const unknownKind = (kind: string, line: number): RowReading<CodeTask> =>
-  one(line, 'tests.kind', `must be one of stdin, calls, asserts, got ${kind}.`);
-
-const onlyPublic = (line: number): RowReading<CodeTask> =>
-  one(
-    line,
-    'tests.cases',
-    'every case is public; at least one must be hidden to decide the reward.',
-  );
-
-const hasHidden = (tests: CodeTests): boolean =>
-  tests.kind === 'asserts' || tests.cases.some((given) => given.public !== true);
-
-/** Outputs that no program can pass with, since a sandbox does not keep as much of what it prints. */
-function outputProblems(tests: CodeTests, line: number): DatasetProblem[] {
-  if (tests.kind !== 'stdin') return [];
-  return tests.cases.flatMap(({ output }, i) => {
-    const bytes = Buffer.byteLength(output);
-    if (bytes <= keptOutputBytes) return [];
-    const text = `has ${bytes} bytes; a sandbox keeps at most ${keptOutputBytes} of what a program prints. Leave the case out, or take a smaller input.`;
-    return [{ line, path: `tests.cases[${i}].output`, text }];
-  });
+/** An output that no program can pass with, since a sandbox does not keep as much of what it prints. */
+function outputProblem({ output }: StdinCase, i: number): Found[] {
+  const bytes = Buffer.byteLength(output);
+  if (bytes <= keptOutputBytes) return [];
+  const text = `has ${bytes} bytes; a sandbox keeps at most ${keptOutputBytes} of what a program prints. Leave the case out, or take a smaller input.`;
+  return [{ path: `tests.cases[${i}].output`, text }];
 }
 
 /** Arguments and results that are not type-tagged Python values, and arguments that no sandbox takes. */
-function valueProblems(tests: CodeTests, line: number): DatasetProblem[] {
-  if (tests.kind !== 'calls') return [];
-  return tests.cases.flatMap(({ args, expected }, i) =>
-    [...args.map((value, a) => ({ value, at: `args[${a}]` })), { value: expected, at: 'expected' }]
-      .map(({ value, at }) => ({
-        line,
-        path: `tests.cases[${i}].${at}`,
-        text: pythonValueProblem(value) ?? (at === 'expected' ? undefined : argumentProblem(value)),
-      }))
-      .filter((problem): problem is DatasetProblem => problem.text !== undefined),
+function valueProblems({ args, expected }: CallsCase, i: number): Found[] {
+  const texts: [at: string, text: string | undefined][] = [
+    ...args.map((value, a): [string, string | undefined] => [
+      `args[${a}]`,
+      pythonValueProblem(value) ?? argumentProblem(value),
+    ]),
+    ['expected', pythonValueProblem(expected)],
+  ];
+  return texts.flatMap(([at, text]) =>
+    text === undefined ? [] : [{ path: `tests.cases[${i}].${at}`, text }],
   );
 }
 
 /** Classes that the tests could not use, as they are not among the names. */
-function nameProblems(tests: CodeTests, line: number): DatasetProblem[] {
-  if (tests.kind !== 'asserts' || tests.names === undefined) return [];
-  const names = new Set([...tests.names, tests.entry]);
-  return (tests.classes ?? []).flatMap((name, i) => {
+function classProblems({ names, entry, classes = [] }: AssertsTests): Found[] {
+  return classes.flatMap((name, i) => {
+    if (names === undefined || names.includes(name) || name === entry) return [];
     const text = `${showValue(name)} is not among tests.names; add it there.`;
-    return names.has(name) ? [] : [{ line, path: `tests.classes[${i}]`, text }];
+    return [{ path: `tests.classes[${i}]`, text }];
   });
 }
 

@@ -49,14 +49,9 @@ export function chunkDocuments(
   options: ChunkOptions,
 ): Chunked {
   const passages = documents.flatMap((document) =>
-    splitPassages(document.text, options).map(({ text, start, end, tokens }, number) => ({
-      id: `${document.id}-${number}`,
-      document,
-      text,
-      start,
-      end,
-      tokens,
-    })),
+    splitPassages(document.text, options).map((passage, number) =>
+      Object.assign(passage, { id: `${document.id}-${number}`, document }),
+    ),
   );
   const texts = passages.map(({ text }) => text);
   const same = firstAlike(texts, 1);
@@ -64,15 +59,14 @@ export function chunkDocuments(
   const chunkOf = new Map<number, number>();
   const parents: Set<string>[] = [];
   const kept: (typeof passages)[number][] = [];
-  const placed = new Map<string, PlacedPassage[]>();
+  const placed = new Map<string, PlacedPassage[]>(documents.map(({ id }) => [id, []]));
   for (const [index, passage] of passages.entries()) {
+    const { document, start, end } = passage;
     const first = alike[index] ?? index;
     const chunk = chunkOf.get(first) ?? kept.push(passage) - 1;
     chunkOf.set(first, chunk);
-    (parents[chunk] ??= new Set()).add(passage.document.id);
-    const places = placed.get(passage.document.id) ?? [];
-    places.push({ start: passage.start, end: passage.end, chunk });
-    placed.set(passage.document.id, places);
+    (parents[chunk] ??= new Set()).add(document.id);
+    placed.get(document.id)?.push({ start, end, chunk });
   }
   const tokens = passages.map((passage) => passage.tokens);
   const exactDuplicates = same.filter((first, index) => first !== index).length;

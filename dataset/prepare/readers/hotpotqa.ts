@@ -1,3 +1,4 @@
+import { isRecord } from '../../../agent_rl/core/is-record.ts';
 import { showValue } from '../../../agent_rl/core/show-value.ts';
 import type { SourceDocument, SourceItem } from '../source-record.ts';
 import type { Row } from './read-rows.ts';
@@ -56,38 +57,26 @@ export function recordOfHotpotRow(row: Row, where: string): SourceItem {
 const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'string');
 
-const paragraph = (title: string, sentences: readonly string[]): SourceDocument => ({
-  title,
-  text: sentences.join('').trim(),
-});
+/** A column of either layout, as a list of its titles and one of what belongs to each. */
+function byTitle(column: unknown, belonging: string): [titles: unknown, unknown] | undefined {
+  if (Array.isArray(column)) {
+    const pairs = column.map((pair: unknown): unknown[] => (Array.isArray(pair) ? pair : []));
+    return [pairs.map(([title]) => title), pairs.map(([, other]) => other)];
+  }
+  return isRecord(column) ? [column['title'], column[belonging]] : undefined;
+}
 
 function paragraphsOf(context: unknown): readonly SourceDocument[] | undefined {
-  if (Array.isArray(context)) {
-    const pairs: readonly unknown[] = context;
-    const read = pairs.flatMap((pair) =>
-      Array.isArray(pair) && typeof pair[0] === 'string' && isTexts(pair[1])
-        ? [paragraph(pair[0], pair[1])]
-        : [],
-    );
-    return read.length === pairs.length ? read : undefined;
-  }
-  if (typeof context !== 'object' || context === null) return undefined;
-  const { title, sentences } = context as Row;
-  if (!isTexts(title) || !Array.isArray(sentences) || title.length !== sentences.length) {
+  const [titles, sentences] = byTitle(context, 'sentences') ?? [];
+  if (!isTexts(titles) || !Array.isArray(sentences) || titles.length !== sentences.length) {
     return undefined;
   }
   const lists: readonly unknown[] = sentences;
-  return lists.every(isTexts) ? title.map((name, i) => paragraph(name, lists[i] ?? [])) : undefined;
+  if (!lists.every(isTexts)) return undefined;
+  return titles.map((title, i) => ({ title, text: lists[i]!.join('').trim() }));
 }
 
 function supportingTitles(facts: unknown): ReadonlySet<string> | undefined {
-  if (Array.isArray(facts)) {
-    const titles: readonly unknown[] = facts.map((fact: unknown) =>
-      Array.isArray(fact) ? (fact as readonly unknown[])[0] : undefined,
-    );
-    return isTexts(titles) ? new Set(titles) : undefined;
-  }
-  if (typeof facts !== 'object' || facts === null) return undefined;
-  const { title } = facts as Row;
-  return isTexts(title) ? new Set(title) : undefined;
+  const [titles] = byTitle(facts, 'sent_id') ?? [];
+  return isTexts(titles) ? new Set(titles) : undefined;
 }

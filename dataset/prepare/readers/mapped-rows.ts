@@ -2,22 +2,7 @@ import { showValue } from '../../../agent_rl/core/show-value.ts';
 import type { DropReason, SourceDocument, SourceItem } from '../source-record.ts';
 import type { Row } from './read-rows.ts';
 
-/** Which column of a table holds what; a dot goes into an object, as in `answers.text`. */
-export interface ColumnMap {
-  question?: string;
-  answer?: string;
-  aliases?: string;
-  text?: string;
-  title?: string;
-  url?: string;
-  /** The source's own id of the document. */
-  documentId?: string;
-  questionId?: string;
-  /** Columns that go into the question's metadata. */
-  keep?: readonly string[];
-}
-
-/** Names a column map can give; `keep` is a list of its own. */
+/** What a column map can name a column for; the documents' and questions' ids are the source's own. */
 export const mappable = [
   'question',
   'answer',
@@ -27,7 +12,14 @@ export const mappable = [
   'url',
   'documentId',
   'questionId',
-] as const satisfies readonly (keyof ColumnMap)[];
+] as const;
+type Mappable = (typeof mappable)[number];
+
+/** Which column of a table holds what; a dot goes into an object, as in `answers.text`. */
+export interface ColumnMap extends Partial<Record<Mappable, string>> {
+  /** Columns that go into the question's metadata. */
+  keep?: readonly string[];
+}
 
 /** The columns of lavita/MedQuAD. */
 export const medquadColumns: ColumnMap = {
@@ -44,8 +36,7 @@ function valueAt(row: Row, path: string): unknown {
   if (path in row) return row[path];
   let value: unknown = row;
   for (const key of path.split('.')) {
-    if (typeof value !== 'object' || value === null) return undefined;
-    value = (value as Row)[key];
+    value = typeof value === 'object' && value !== null ? (value as Row)[key] : undefined;
   }
   return value;
 }
@@ -72,20 +63,19 @@ export function recordOfRow(
   where: string,
   { columns, fetched }: { columns: ColumnMap; fetched: boolean },
 ): SourceItem {
-  const cells: Partial<Record<(typeof mappable)[number], readonly string[]>> = {};
+  const cells: Partial<Record<Mappable, readonly string[]>> = {};
   for (const name of mappable) {
     const path = columns[name];
     if (path === undefined) continue;
-    const texts = textsOf(valueAt(row, path));
+    const value = valueAt(row, path);
+    const texts = textsOf(value);
     if (texts === undefined) {
-      const seen = showValue(valueAt(row, path));
-      return {
-        problem: { where, text: `${path} is ${seen}; expected text, a number or a list of them.` },
-      };
+      const text = `${path} is ${showValue(value)}; expected text, a number or a list of them.`;
+      return { problem: { where, text } };
     }
     cells[name] = texts.map((text) => text.trim()).filter((text) => text !== '');
   }
-  const one = (name: (typeof mappable)[number]): string => cells[name]?.[0] ?? '';
+  const one = (name: Mappable): string => cells[name]?.[0] ?? '';
   const drop = (reason: DropReason, detail = ''): SourceItem => ({
     dropped: { reason, where, detail },
   });

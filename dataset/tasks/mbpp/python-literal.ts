@@ -17,36 +17,46 @@ const escapes: Readonly<Record<string, string>> = {
 
 const closers = { '[': ']', '(': ')', '{': '}' } as const;
 
+const opening = /((?:[bB][rR]?|[rR][bB]?|[uU])?)('''|"""|'|")/y;
+const constant = /(?:None|True|False|set\(\s*\))(?!\w)/y;
+const numeral =
+  /[+-]?\s*(?:0[xX][\da-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d+)?)(?![\w.])/y;
+const escapedCode = /x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})/y;
+
 /** Reads Python literals from a text, and nothing else: no names, calls or operators but a sign. */
 export class PythonLiteralReader {
-  readonly #text: string;
   #at = 0;
 
-  constructor(text: string) {
-    this.#text = text;
-  }
+  constructor(private readonly text: string) {}
 
   /** Whether all of the text was read. */
   get ended(): boolean {
-    this.#skipSpace();
-    return this.#at === this.#text.length;
+    this.#match(/\s*/y);
+    return this.#at === this.text.length;
   }
 
   /** Takes this text if it comes next. */
   take(expected: string): boolean {
-    this.#skipSpace();
-    if (!this.#text.startsWith(expected, this.#at)) return false;
+    this.#match(/\s*/y);
+    if (!this.text.startsWith(expected, this.#at)) return false;
     this.#at += expected.length;
     return true;
   }
 
   /** @throws NotALiteral when no literal comes next. */
   value(): PythonValue {
-    this.#skipSpace();
-    const next = this.#text.charAt(this.#at);
+    this.#match(/\s*/y);
+    const next = this.text.charAt(this.#at);
     if (next === '[' || next === '(' || next === '{') return this.#container(next);
-    const quote = /^(?:[bB][rR]?|[rR][bB]?|[uU])?['"]/.exec(this.#rest());
-    return quote === null ? this.#atom() : this.#strings();
+    const open = this.#match(opening);
+    if (open !== null) return this.#strings(open);
+    const word = this.#match(constant)?.[0];
+    if (word !== undefined) {
+      return word === 'None' ? null : word.startsWith('set') ? { $set: [] } : word === 'True';
+    }
+    const number = this.#match(numeral)?.[0];
+    if (number !== undefined) return numberOf(number.replaceAll(/[\s_]/g, ''));
+    throw new NotALiteral(`No literal at "${this.#ahead()}".`);
   }
 
   /** Values up to a closing bracket, which is taken. */
@@ -62,11 +72,11 @@ export class PythonLiteralReader {
 
   #container(opener: keyof typeof closers): PythonValue {
     this.#at += 1;
-    if (opener === '[') return this.items(']');
     if (opener === '{') return this.#braces();
     const from = this.#at;
-    const items = this.items(')');
-    const inner = this.#text.slice(from, this.#at - 1).trimEnd();
+    const items = this.items(closers[opener]);
+    if (opener === '[') return items;
+    const inner = this.text.slice(from, this.#at - 1).trimEnd();
     const [only] = items;
     // Parentheses around one value without a comma are only parentheses.
     if (items.length === 1 && only !== undefined && !inner.endsWith(',')) return only;
@@ -92,56 +102,31 @@ export class PythonLiteralReader {
     return { $dict: entriesOf(pairs) };
   }
 
-  #atom(): PythonValue {
-    const word = /^(?:None|True|False|set\(\s*\))(?!\w)/.exec(this.#rest())?.[0];
-    if (word !== undefined) {
-      this.#at += word.length;
-      return word === 'None' ? null : word.startsWith('set') ? { $set: [] } : word === 'True';
-    }
-    const number =
-      /^[+-]?\s*(?:0[xX][\da-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d+)?)(?![\w.])/.exec(
-        this.#rest(),
-      )?.[0];
-    if (number === undefined)
-      throw new NotALiteral(`No literal at "${this.#rest().slice(0, 20)}".`);
-    this.#at += number.length;
-    return numberOf(number.replaceAll(/[\s_]/g, ''));
-  }
-
-  #strings(): PythonValue {
-    const parts: { text: string; bytes: boolean }[] = [];
-    while (/^(?:[bB][rR]?|[rR][bB]?|[uU])?['"]/.test(this.#rest())) {
-      parts.push(this.#string());
-      this.#skipSpace();
-    }
-    const text = parts.map((part) => part.text).join('');
-    if (parts.every((part) => !part.bytes)) return text;
-    return { $bytes: Buffer.from(text, 'latin1').toString('base64') };
-  }
-
-  #string(): { text: string; bytes: boolean } {
-    const prefix = /^[a-zA-Z]*/.exec(this.#rest())?.[0].toLowerCase() ?? '';
-    this.#at += prefix.length;
-    const quote = /^('''|"""|'|")/.exec(this.#rest())?.[0] ?? "'";
-    this.#at += quote.length;
+  /** Strings that follow each other are one. */
+  #strings(first: RegExpExecArray): PythonValue {
     let text = '';
-    while (!this.#text.startsWith(quote, this.#at)) {
-      if (this.#at >= this.#text.length) throw new NotALiteral('A string is not closed.');
-      text += prefix.includes('r') ? this.#text.charAt(this.#at++) : this.#character();
+    let bytes = false;
+    for (let open: RegExpExecArray | null = first; open !== null; open = this.#match(opening)) {
+      const [, prefix = '', quote = ''] = open;
+      bytes ||= /b/i.test(prefix);
+      while (!this.text.startsWith(quote, this.#at)) {
+        if (this.#at >= this.text.length) throw new NotALiteral('A string is not closed.');
+        text += /r/i.test(prefix) ? this.text.charAt(this.#at++) : this.#character();
+      }
+      this.#at += quote.length;
+      this.#match(/\s*/y);
     }
-    this.#at += quote.length;
-    return { text, bytes: prefix.includes('b') };
+    return bytes ? { $bytes: Buffer.from(text, 'latin1').toString('base64') } : text;
   }
 
   #character(): string {
-    const character = this.#text.charAt(this.#at++);
+    const character = this.text.charAt(this.#at++);
     if (character !== '\\') return character;
-    const code = /^(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8}))/.exec(this.#rest());
+    const code = this.#match(escapedCode);
     if (code !== null) {
-      this.#at += code[0].length;
       return String.fromCodePoint(Number.parseInt(code[1] ?? code[2] ?? code[3] ?? '', 16));
     }
-    const letter = this.#text.charAt(this.#at++);
+    const letter = this.text.charAt(this.#at++);
     const meant = escapes[letter];
     // Python keeps the backslash of an escape it does not know; octal and named ones are not read here.
     if (meant === undefined && /[0-7Nabfv\n]/.test(letter)) {
@@ -150,16 +135,20 @@ export class PythonLiteralReader {
     return meant ?? `\\${letter}`;
   }
 
+  /** Takes what a sticky pattern matches next. */
+  #match(pattern: RegExp): RegExpExecArray | null {
+    pattern.lastIndex = this.#at;
+    const found = pattern.exec(this.text);
+    if (found !== null) this.#at = pattern.lastIndex;
+    return found;
+  }
+
   #expect(text: string): void {
-    if (!this.take(text)) throw new NotALiteral(`No "${text}" at "${this.#rest().slice(0, 20)}".`);
+    if (!this.take(text)) throw new NotALiteral(`No "${text}" at "${this.#ahead()}".`);
   }
 
-  #rest(): string {
-    return this.#text.slice(this.#at);
-  }
-
-  #skipSpace(): void {
-    while (/\s/.test(this.#text.charAt(this.#at))) this.#at += 1;
+  #ahead(): string {
+    return this.text.slice(this.#at, this.#at + 20);
   }
 }
 

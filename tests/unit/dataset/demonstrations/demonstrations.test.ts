@@ -6,20 +6,23 @@ import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { CodeTaskDataset } from '#dataset/tasks/code-task-dataset.ts';
 import { heldOutFamilies } from '#dataset/code_tasks/generator/families.ts';
 import { normalisePrompt } from '#dataset/code_tasks/generator/prompt.ts';
-import { codeDemonstrations, demonstrationStats } from '#dataset/demonstrations/demonstrations.ts';
+import { codeDemonstrations } from '#dataset/demonstrations/demonstrations.ts';
 
 const all = [...codeDemonstrations(7, 1500)];
-const stats = demonstrationStats(all);
+const share = (flags: readonly boolean[]): number => flags.filter(Boolean).length / flags.length;
+/** Of all programs, those that are right: what a faithful imitator writes at first. */
+const rightShare = share(all.flatMap((one) => one.programsRight));
 
 test('about one program in four of the teacher is right', () => {
-  expect(stats.programsRight).toBeGreaterThan(0.22);
-  expect(stats.programsRight).toBeLessThan(0.29);
+  expect(rightShare).toBeGreaterThan(0.22);
+  expect(rightShare).toBeLessThan(0.29);
 });
 
 test('a conversation ends well more often, because the teacher may try again', () => {
-  expect(stats.correct).toBeGreaterThan(stats.programsRight);
+  const correct = share(all.map((one) => one.correct));
+  expect(correct).toBeGreaterThan(rightShare);
   // 29 to 34 % over seeds: an imitator that retries as the teacher does starts below 35 %.
-  expect(stats.correct).toBeLessThan(0.35);
+  expect(correct).toBeLessThan(0.35);
 });
 
 test('each item depends on the seed and its index alone', () => {
@@ -53,10 +56,4 @@ test('plans are at most eight words long', () => {
     messages.flatMap((message) => (message.role === 'assistant' ? [message.reasoning ?? ''] : [])),
   );
   expect(Math.max(...thoughts.map((thought) => thought.split(' ').length))).toBeLessThanOrEqual(8);
-});
-
-test('a system message and other habits can be asked for', () => {
-  const [first] = codeDemonstrations(7, 1, { system: 'Use the tool.', retryShare: 0 });
-  expect(first?.messages[0]).toEqual({ role: 'system', content: 'Use the tool.' });
-  expect(first?.programsRight).toHaveLength(1);
 });
