@@ -33,7 +33,7 @@ export function taskRowReader(): RowReader<CodeTask> {
       kind,
       rowCheck(schema, (value, line): RowReading<CodeTask> => {
         const row = taskOf(value as TaskRow);
-        const problems = problemsOf(row.tests).map((found) => ({ line, ...found }));
+        const problems = problemsOf(row.tests).map(({ path, text }) => ({ line, path, text }));
         return problems.length > 0 ? { problems } : { row };
       }),
     ]),
