@@ -123,33 +123,28 @@ export class KvCache {
 
   /** Copies the first `length` positions of one row over another row. */
   move(from: number, to: number, length: number): void {
-    const { kvHeads, headDim } = this.shape;
-    for (const layers of [this.keys, this.values]) {
-      for (const data of layers) {
-        for (let head = 0; head < kvHeads; head++) {
-          const start = from * this.#row + head * this.#head;
-          data.copyWithin(to * this.#row + head * this.#head, start, start + length * headDim);
-        }
-      }
+    for (const { data, offset } of this.#heads()) {
+      const start = from * this.#row + offset;
+      data.copyWithin(to * this.#row + offset, start, start + length * this.shape.headDim);
     }
   }
 
   /** Exchanges the first `length` positions of two rows. */
   swap(a: number, b: number, length: number): void {
-    const { kvHeads, headDim } = this.shape;
-    const size = length * headDim;
-    for (const layers of [this.keys, this.values]) {
-      for (const data of layers) {
-        for (let head = 0; head < kvHeads; head++) {
-          const [atA, atB] = [a, b].map((row) => row * this.#row + head * this.#head) as [
-            number,
-            number,
-          ];
-          const kept = data.slice(atA, atA + size);
-          data.copyWithin(atA, atB, atB + size);
-          data.set(kept, atB);
-        }
-      }
+    const size = length * this.shape.headDim;
+    for (const { data, offset } of this.#heads()) {
+      const [atA, atB] = [a * this.#row + offset, b * this.#row + offset];
+      const kept = data.slice(atA, atA + size);
+      data.copyWithin(atA, atB, atB + size);
+      data.set(kept, atB);
+    }
+  }
+
+  /** Every head of every layer, and where it begins in each row. */
+  *#heads(): Generator<{ data: Float32Array; offset: number }> {
+    for (const data of [...this.keys, ...this.values]) {
+      for (let head = 0; head < this.shape.kvHeads; head++)
+        yield { data, offset: head * this.#head };
     }
   }
 }

@@ -8,10 +8,12 @@ import type {
 import { bucketSize } from '../engine/program-cache.ts';
 import type { Weights } from '../../model/config/parameters.ts';
 import { drawTruncated, truncates } from './draw-token.ts';
-import type { DecoderPrograms, StepInputs } from './decoder-programs.ts';
+import type { DecoderPrograms, StepInputs, StepResult } from './decoder-programs.ts';
 import { KvCache } from './kv-cache.ts';
 import { PrefixCache } from './prefix-cache.ts';
 import { ActiveRequest, Slot } from './slot.ts';
+
+const failed = (problem: string): AgentRlError => new AgentRlError('GENERATION_FAILED', problem);
 
 export interface LocalGeneratorOptions {
   /** Most episodes held at once; more wait for a row. */
@@ -116,8 +118,7 @@ export class LocalGenerator implements Generator {
    */
   async setWeights(parameters: Weights, version: number): Promise<void> {
     if (this.#unsettled > 0) {
-      throw new AgentRlError(
-        'GENERATION_FAILED',
+      throw failed(
         'New weights were published while tokens were being sampled. Wait for the rollouts to end first.',
       );
     }
@@ -136,10 +137,8 @@ export class LocalGenerator implements Generator {
   #makeRoom(length: number): void {
     if (length <= this.#cache.capacity) return;
     const slots = [...this.#slots.values()];
-    this.#cache.resize(
-      this.#capacityFor(length),
-      Math.max(0, ...slots.map(({ cached }) => cached.length)),
-    );
+    const longest = Math.max(0, ...slots.map(({ cached }) => cached.length));
+    this.#cache.resize(this.#capacityFor(length), longest);
     for (const slot of slots) this.#writeMask(slot);
   }
 
@@ -210,28 +209,20 @@ export class LocalGenerator implements Generator {
   async #place(active: ActiveRequest): Promise<boolean> {
     const { episode, tokens, maxTokens } = active.request;
     if (tokens.length === 0) {
-      throw new AgentRlError(
-        'GENERATION_FAILED',
-        `Episode ${episode} asked to continue an empty context.`,
-      );
+      throw failed(`Episode ${episode} asked to continue an empty context.`);
     }
-    if (tokens.length >= this.maxContextTokens || maxTokens <= 0) {
-      active.finish(maxTokens <= 0 ? 'max-tokens' : 'context-full', this.#version);
+    const finished = (stop: Generation['stop']): true => {
+      active.finish(stop, this.#version);
       return true;
-    }
-    if (active.signal?.aborted === true) {
-      active.finish('aborted', this.#version);
-      return true;
-    }
+    };
+    if (maxTokens <= 0) return finished('max-tokens');
+    if (tokens.length >= this.maxContextTokens) return finished('context-full');
+    if (active.signal?.aborted === true) return finished('aborted');
     const slot = this.#slots.get(episode) ?? (await this.#openSlot(episode, tokens));
     if (slot === undefined) return false;
-    if (active.abandoned) {
-      active.finish('aborted', this.#version);
-      return true;
-    }
+    if (active.abandoned) return finished('aborted');
     if (slot.active !== undefined || !slot.isPrefixOf(tokens)) {
-      throw new AgentRlError(
-        'GENERATION_FAILED',
+      throw failed(
         `Episode ${episode} asked for a context that does not continue its own, or twice at once.`,
       );
     }
@@ -288,15 +279,13 @@ export class LocalGenerator implements Generator {
     const rows = this.programs.rowBucket(1 + Math.max(...active.map(({ row }) => row)));
     const inputs = this.#inputs(active, rows);
     const drawing = active.filter((slot) => slot.pending.length === 1);
-    const whole = drawing.some((slot) =>
-      truncates((slot.active as ActiveRequest).request.sampling),
-    );
+    const wholeRows = drawing.some(({ active: request }) => truncates(request!.request.sampling));
 
-    const step = await this.programs.step(inputs, { cache: this.#cache, rows, wholeRows: whole });
+    const step = await this.programs.step(inputs, { cache: this.#cache, rows, wholeRows });
     this.#totals.runS += step.runS;
     this.#totals.steps += 1;
 
-    this.#cacheFed(active, inputs.positions, step.fresh);
+    this.#cacheFed(active, inputs.positions, step);
     for (const slot of drawing) this.#draw(slot, step);
   }
 
@@ -315,11 +304,7 @@ export class LocalGenerator implements Generator {
     return { tokens, positions, uniforms, temperatures, mask };
   }
 
-  #cacheFed(
-    active: readonly Slot[],
-    positions: Int32Array,
-    fresh: readonly { keys: Float32Array; values: Float32Array }[],
-  ): void {
+  #cacheFed(active: readonly Slot[], positions: Int32Array, { fresh }: StepResult): void {
     for (const [layer, entries] of fresh.entries()) this.#cache.write(layer, entries, positions);
     for (const slot of active) {
       const fed = slot.pending.shift();
@@ -331,14 +316,7 @@ export class LocalGenerator implements Generator {
     this.#totals.fedTokens += active.length;
   }
 
-  #draw(
-    slot: Slot,
-    step: {
-      next: Int32Array;
-      logProbs: Float32Array;
-      whole?: Float32Array;
-    },
-  ): void {
+  #draw(slot: Slot, step: StepResult): void {
     const { active } = slot;
     // Released while the step was under way.
     if (active === undefined) return;

@@ -13,7 +13,7 @@ import {
   type LinearModule,
 } from '../../agent_rl/core/services/linear-module.ts';
 import type { Adapter, ModelConfig } from '../config/architecture.ts';
-import { adapterSpecs } from './adapter.ts';
+import { adapterSpecs, modulesNamed } from './adapter.ts';
 import { isRecord } from '../../agent_rl/core/is-record.ts';
 import { readJson } from '../config/read-json.ts';
 import { SafetensorsFile, writeSafetensors, type TensorToWrite } from '../weights/safetensors.ts';
@@ -37,9 +37,7 @@ export interface StoredAdapter {
 }
 
 /** Whether a folder holds an adapter. */
-export function holdsAdapter(folder: string): boolean {
-  return existsSync(path.join(folder, configFile));
-}
+export const holdsAdapter = (folder: string): boolean => existsSync(path.join(folder, configFile));
 
 /**
  * Reads `adapter_config.json`.
@@ -169,11 +167,10 @@ export async function writeAdapter(
     init_lora_weights: true,
     modules_to_save: null,
   };
-  await writeFile(path.join(folder, configFile), `${JSON.stringify(json, null, 2)}\n`);
-  if (under.length > 0) {
-    const text = `${JSON.stringify({ adapters: under }, null, 2)}\n`;
-    await writeFile(path.join(folder, underFile), text);
-  }
+  const write = (name: string, value: object): Promise<void> =>
+    writeFile(path.join(folder, name), `${JSON.stringify(value, null, 2)}\n`);
+  await write(configFile, json);
+  if (under.length > 0) await write(underFile, { adapters: under });
 }
 
 /** Folders of the adapters under one, in order. */
@@ -205,6 +202,13 @@ const textOf = (value: unknown): string | undefined =>
 /** First values that PEFT names and that leave the model under the adapter as it is. */
 const initsOfAdapterAlone: ReadonlySet<string> = new Set(['gaussian', 'eva', 'orthogonal']);
 
+const unsupportedFeatures = [
+  'use_dora fan_in_fan_out lora_bias modules_to_save rank_pattern alpha_pattern',
+  'layers_to_transform layers_pattern layer_replication exclude_modules target_parameters',
+  'trainable_token_indices megatron_config alora_invocation_tokens use_qalora use_bdlora',
+  'arrow_config kasa_config monteclora_config loftq_config corda_config lora_ga_config',
+].flatMap((names) => names.split(' '));
+
 /** What an adapter may be that this decoder does not do. */
 function unsupported(json: Readonly<Record<string, unknown>>): string[] {
   const problems: string[] = [];
@@ -212,34 +216,8 @@ function unsupported(json: Readonly<Record<string, unknown>>): string[] {
     problems.push(`peft_type is ${JSON.stringify(json['peft_type'])}; only "LORA" is supported.`);
   if ((json['bias'] ?? 'none') !== 'none')
     problems.push(`bias is ${JSON.stringify(json['bias'])}; only "none" is supported.`);
-  const features = [
-    'use_dora',
-    'fan_in_fan_out',
-    'lora_bias',
-    'modules_to_save',
-    'rank_pattern',
-    'alpha_pattern',
-    'layers_to_transform',
-    'layers_pattern',
-    'layer_replication',
-    'exclude_modules',
-    'target_parameters',
-    'trainable_token_indices',
-    'megatron_config',
-    'alora_invocation_tokens',
-    'use_qalora',
-    'use_bdlora',
-    'arrow_config',
-    'kasa_config',
-    'monteclora_config',
-    'loftq_config',
-    'corda_config',
-    'lora_ga_config',
-  ];
-  for (const name of features) {
-    if (isSet(json[name]))
-      problems.push(`${name} is ${JSON.stringify(json[name])}; it is not supported.`);
-  }
+  for (const name of unsupportedFeatures.filter((feature) => isSet(json[feature])))
+    problems.push(`${name} is ${JSON.stringify(json[name])}; it is not supported.`);
   const first = json['init_lora_weights'];
   if (typeof first === 'string' && !initsOfAdapterAlone.has(first))
     problems.push(
@@ -251,23 +229,19 @@ function unsupported(json: Readonly<Record<string, unknown>>): string[] {
 function targetsOf(value: unknown, problems: string[]): readonly LinearModule[] {
   if (value === 'all-linear') return linearModules;
   const names: readonly unknown[] = Array.isArray(value) ? value : [];
-  const unknown = names.filter(
-    (name) => !linearModules.some((module) => module === name || shortName(module) === name),
-  );
+  const unknown = names.filter((name) => modulesNamed(name).length === 0);
   if (names.length === 0 || unknown.length > 0) {
     const seen = names.length === 0 ? JSON.stringify(value) : unknown.map(String).join(', ');
     problems.push(
       `target_modules has ${seen}; supported are "all-linear" and a list of ${linearModules.map(shortName).join(', ')}.`,
     );
   }
-  return linearModules.filter(
-    (module) => names.includes(module) || names.includes(shortName(module)),
-  );
+  const targets = new Set(names.flatMap(modulesNamed));
+  return linearModules.filter((module) => targets.has(module));
 }
 
-function invalid(file: string, problems: readonly string[]): AgentRlError {
-  return new AgentRlError(
+const invalid = (file: string, problems: readonly string[]): AgentRlError =>
+  new AgentRlError(
     'MODEL_INVALID',
     `${file} is not an adapter for this model:\n- ${problems.slice(0, 40).join('\n- ')}`,
   );
-}

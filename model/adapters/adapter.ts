@@ -22,6 +22,10 @@ import {
   type ParameterSpec,
 } from '../config/parameters.ts';
 
+/** The layers of a name, with or without the part of the block they are in. */
+export const modulesNamed = (name: unknown): readonly LinearModule[] =>
+  linearModules.filter((module) => module === name || shortName(module) === name);
+
 /**
  * The linear layers that names stand for: a preset (`attention`, `mlp`, `all-linear`), or a layer's own name, with or
  * without the part of the block it is in (`q_proj`, `self_attn.q_proj`).
@@ -31,25 +35,20 @@ import {
 export function adapterTargets(names: readonly string[]): readonly LinearModule[] {
   const chosen = new Set<LinearModule>();
   for (const name of names) {
-    const found =
-      (Object.hasOwn(linearPresets, name) ? linearPresets[name] : undefined) ??
-      linearModules.filter((module) => module === name || shortName(module) === name);
-    if (found.length === 0) {
-      throw new AgentRlError(
-        'CONFIG_INVALID',
-        `No linear layer of this model is named "${name}". An adapter's targets are among ${adapterTargetNames.join(', ')}.`,
-      );
-    }
+    const preset = Object.hasOwn(linearPresets, name) ? linearPresets[name] : undefined;
+    const found = preset ?? modulesNamed(name);
+    if (found.length === 0) throw noTargets(`No linear layer of this model is named "${name}".`);
     for (const module of found) chosen.add(module);
   }
-  if (chosen.size === 0) {
-    throw new AgentRlError(
-      'CONFIG_INVALID',
-      `An adapter needs targets. They are among ${adapterTargetNames.join(', ')}.`,
-    );
-  }
+  if (chosen.size === 0) throw noTargets('An adapter needs targets.');
   return linearModules.filter((module) => chosen.has(module));
 }
+
+const noTargets = (problem: string): AgentRlError =>
+  new AgentRlError(
+    'CONFIG_INVALID',
+    `${problem} An adapter's targets are among ${adapterTargetNames.join(', ')}.`,
+  );
 
 /** Factor of an adapter's product. */
 export function adapterScale({ alpha, rank, rankStabilised }: Adapter): number {

@@ -10,7 +10,7 @@
 import type { Template } from '@huggingface/jinja';
 
 import { AgentRlError, messageOf } from '../../agent_rl/core/errors.ts';
-import type { AssistantMessage, Message } from '../../agent_rl/core/message.ts';
+import type { AssistantMessage, Message, ToolCall } from '../../agent_rl/core/message.ts';
 import type { ToolSpec } from '../../agent_rl/core/plugins/tool.ts';
 import type { TokenSource } from '../../agent_rl/core/transcript.ts';
 import { pythonFunctions, pythonTemplate } from './python-jinja.ts';
@@ -57,6 +57,7 @@ export class ChatTemplate {
   readonly #toolTemplate: Template;
   readonly #names: Readonly<Record<string, string>>;
   readonly #sources: TemplateSources;
+  readonly #opening: readonly SaidMessage[] = [{ role: 'user', content: openingText }];
 
   /**
    * @param names Values the template may use: `bos_token`, `eos_token` …
@@ -83,9 +84,6 @@ export class ChatTemplate {
   ): string {
     const { addGenerationPrompt = false, thinking, date = defaultTemplateDate } = options;
     const template = tools === undefined ? this.#template : this.#toolTemplate;
-    // Qwen3 asks for `enable_thinking`, MiniMind for `open_thinking`.
-    const thought =
-      thinking === undefined ? {} : { enable_thinking: thinking, open_thinking: thinking };
     try {
       return template.render({
         ...this.#names,
@@ -94,13 +92,12 @@ export class ChatTemplate {
         documents: null,
         ...pythonFunctions(date),
         add_generation_prompt: addGenerationPrompt,
-        ...thought,
+        // Qwen3 asks for `enable_thinking`, MiniMind for `open_thinking`.
+        ...(thinking !== undefined && { enable_thinking: thinking, open_thinking: thinking }),
       });
     } catch (cause) {
-      throw invalid(
-        `The chat template cannot render this conversation (${messageOf(cause)}).`,
-        cause,
-      );
+      const why = messageOf(cause);
+      throw invalid(`The chat template cannot render this conversation (${why}).`, cause);
     }
   }
 
@@ -120,8 +117,7 @@ export class ChatTemplate {
     tools: readonly ToolDefinition[],
     options: RenderOptions,
   ): readonly PromptPiece[] {
-    const asked = { ...options, addGenerationPrompt: true };
-    return piecesOf(this.renderChat(messages.map(holdPlace), tools, asked), messages);
+    return piecesOf(this.#prompt(messages.map(holdPlace), { ...options, tools }), messages);
   }
 
   /**
@@ -147,16 +143,13 @@ export class ChatTemplate {
       { role: 'assistant', content: turnMark } as const,
       ...messages.map(holdPlace),
     ];
-    const asked = { ...options, addGenerationPrompt: true };
-    const text = this.renderChat(conversation, options.tools ?? [], asked);
-    return this.#afterTurn(text, endOfTurn);
+    return this.#afterTurn(this.#prompt(conversation, options), endOfTurn);
   }
 
   /** What a given turn would have been, had the model said it: the text after the cue, end-of-turn included. */
   turnText(message: AssistantMessage, endOfTurn: string, options: RenderOptions): string {
-    const { tools = [] } = options;
-    const prompt = this.renderChat(this.#opening, tools, { ...options, addGenerationPrompt: true });
-    const whole = this.renderChat([...this.#opening, message], tools, options);
+    const prompt = this.#prompt(this.#opening, options);
+    const whole = this.renderChat([...this.#opening, message], options.tools ?? [], options);
     const end = whole.lastIndexOf(endOfTurn);
     if (!whole.startsWith(prompt) || end < prompt.length) {
       throw invalid(
@@ -169,8 +162,7 @@ export class ChatTemplate {
 
   /** The cue after which the assistant speaks, with what comes before it. */
   cue(options: RenderOptions): string {
-    const asked = { ...options, addGenerationPrompt: true };
-    const prompt = this.renderChat(this.#opening, options.tools ?? [], asked);
+    const prompt = this.#prompt(this.#opening, options);
     return prompt.slice(prompt.lastIndexOf(openingText) + openingText.length);
   }
 
@@ -186,16 +178,16 @@ export class ChatTemplate {
     return text.slice(text.lastIndexOf(turnMark) + turnMark.length);
   }
 
-  get #opening(): readonly SaidMessage[] {
-    return [{ role: 'user', content: openingText }];
+  #prompt(messages: readonly Message[], options: RenderOptions): string {
+    const asked = { ...options, addGenerationPrompt: true };
+    return this.renderChat(messages, options.tools ?? [], asked);
   }
 
   #afterTurn(text: string, endOfTurn: string): string {
     const said = text.lastIndexOf(turnMark) + turnMark.length;
     if (said < turnMark.length || !text.startsWith(endOfTurn, said)) {
-      throw invalid(
-        `The chat template does not end an assistant's turn with ${JSON.stringify(endOfTurn)}.`,
-      );
+      const expected = JSON.stringify(endOfTurn);
+      throw invalid(`The chat template does not end an assistant's turn with ${expected}.`);
     }
     return text.slice(said + endOfTurn.length);
   }
@@ -233,11 +225,8 @@ function holdPlace(message: SaidMessage, index: number): SaidMessage {
   const content =
     message.content === '' ? '' : `${edgeBefore}${openMark}${index}${closeMark}${edgeAfter}`;
   if (message.role !== 'tool') return { ...message, content };
-  return {
-    ...message,
-    content,
-    name: /^[\w.-]{1,64}$/.test(message.name) ? message.name : 'unknown',
-  };
+  const name = /^[\w.-]{1,64}$/.test(message.name) ? message.name : 'unknown';
+  return { ...message, content, name };
 }
 
 function piecesOf(text: string, messages: readonly SaidMessage[]): readonly PromptPiece[] {
@@ -297,55 +286,38 @@ function keptAfter(text: string): [string, Trim] {
 }
 
 /** The text as it stands between the quotes of a JSON string, which some templates show tool results as. */
-function insideJson(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
-}
+const insideJson = (text: string): string => JSON.stringify(text).slice(1, -1);
 
 function templateMessage(message: Message, { resultsAs = 'tool' }: RenderOptions): Json {
   if (message.role === 'tool') {
-    if (resultsAs === 'user') return { role: 'user', content: message.content };
-    return {
-      role: 'tool',
-      content: message.content,
-      name: message.name,
-      tool_call_id: message.callId,
-    };
+    const { content, name, callId } = message;
+    if (resultsAs === 'user') return { role: 'user', content };
+    return { role: 'tool', content, name, tool_call_id: callId };
   }
   if (message.role !== 'assistant') return { role: message.role, content: message.content };
   const broken = (message.malformedCalls ?? []).map((call) => call.text);
   return {
     role: 'assistant',
     content: [message.content, ...broken].filter(Boolean).join('\n'),
-    ...(message.reasoning === undefined ? {} : { reasoning_content: message.reasoning }),
-    ...(message.toolCalls === undefined ? {} : { tool_calls: message.toolCalls.map(templateCall) }),
+    ...(message.reasoning !== undefined && { reasoning_content: message.reasoning }),
+    ...(message.toolCalls !== undefined && { tool_calls: message.toolCalls.map(templateCall) }),
   };
 }
 
-function templateCall({
+const templateCall = ({ id, ...call }: ToolCall): Json => ({
   id,
-  name,
-  arguments: args,
-}: NonNullable<AssistantMessage['toolCalls']>[number]): Json {
-  return { id, type: 'function', function: { name, arguments: args } };
-}
+  type: 'function',
+  function: { name: call.name, arguments: call.arguments },
+});
 
 function templateTools(tools: readonly ToolDefinition[]): readonly Json[] | undefined {
   if (tools.length === 0) return undefined;
   return tools.map(({ name, description, parameters }) => ({
     type: 'function',
     // Schemas may carry symbols and methods of the library that built them; a template sees only JSON.
-    function: { name, description, parameters: structuredJson(parameters) },
+    function: { name, description, parameters: JSON.parse(JSON.stringify(parameters)) as unknown },
   }));
 }
 
-function structuredJson(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value));
-}
-
-function invalid(message: string, cause?: unknown): AgentRlError {
-  return new AgentRlError(
-    'TOKENIZER_INVALID',
-    message,
-    cause === undefined ? undefined : { cause },
-  );
-}
+const invalid = (message: string, cause?: unknown): AgentRlError =>
+  new AgentRlError('TOKENIZER_INVALID', message, { cause });

@@ -76,15 +76,13 @@ export class LanguageModel {
     const size = this.tokenizer.vocabularySize;
     const beyond = this.stopTokens.find((id) => id >= config.vocabSize);
     if (size <= config.vocabSize && beyond === undefined) return;
-    if (size <= config.vocabSize) {
-      throw new AgentRlError(
-        'TOKENIZER_INVALID',
-        `Token ${beyond} ends texts by generation_config.json or config.json, and the model has embeddings for ${config.vocabSize} tokens: they do not belong together.`,
-      );
-    }
+    const found =
+      size > config.vocabSize
+        ? `The tokenizer has ids up to ${size - 1}`
+        : `Token ${beyond} ends texts by generation_config.json or config.json`;
     throw new AgentRlError(
       'TOKENIZER_INVALID',
-      `The tokenizer has ids up to ${size - 1}, the model embeddings for ${config.vocabSize} tokens: they do not belong together.`,
+      `${found}, and the model has embeddings for ${config.vocabSize} tokens: they do not belong together.`,
     );
   }
 }
@@ -145,12 +143,7 @@ export async function endsOfText(
     if (!existsSync(file)) continue;
     const json = await readJson(file, 'MODEL_INVALID');
     const eos = isRecord(json) ? json['eos_token_id'] : undefined;
-    const listed: readonly unknown[] = Array.isArray(eos)
-      ? eos
-      : eos === undefined || eos === null
-        ? []
-        : [eos];
-    for (const id of listed) {
+    for (const id of [eos ?? []].flat() as readonly unknown[]) {
       if (typeof id !== 'number' || !Number.isInteger(id) || id < 0) {
         throw new AgentRlError(
           'MODEL_INVALID',

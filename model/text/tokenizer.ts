@@ -24,6 +24,8 @@ export class Tokenizer {
   readonly #template: HuggingFaceTokenizer;
   readonly #plain: HuggingFaceTokenizer;
   readonly #added: ReadonlyMap<number, AddedToken>;
+  /** Of added tokens, by their text. */
+  readonly #ids: ReadonlyMap<string, number>;
   readonly #known: ReadonlySet<number>;
   /** One more than the highest id, added tokens included. */
   readonly vocabularySize: number;
@@ -36,6 +38,8 @@ export class Tokenizer {
     const config = isRecord(tokenizerConfig) ? tokenizerConfig : {};
     const added = addedTokensOf(json, source);
     this.#added = new Map(added.map((token) => [token.id, token]));
+    // Of two tokens of one text the first counts.
+    this.#ids = new Map(added.toReversed().map(({ content, id }) => [content, id]));
     this.namedTokens = namedTokensOf(config);
     try {
       this.#template = new HuggingFaceTokenizer(json, config);
@@ -71,32 +75,25 @@ export class Tokenizer {
   /** The text of ids, control tokens included. Ids the tokenizer does not know read as U+FFFD. */
   decode(ids: readonly number[]): string {
     const options = { skip_special_tokens: false, clean_up_tokenization_spaces: false };
-    let text = '';
-    let run: number[] = [];
-    const flush = (): void => {
-      if (run.length > 0) text += this.#template.decode(run, options);
-      run = [];
-    };
+    const runs: number[][] = [[]];
     for (const id of ids) {
-      if (this.#known.has(id)) {
-        run.push(id);
-        continue;
-      }
-      flush();
-      text += replacement;
+      if (this.#known.has(id)) runs.at(-1)!.push(id);
+      else runs.push([]);
     }
-    flush();
-    return text;
+    const decoded = (run: number[]): string =>
+      run.length === 0 ? '' : this.#template.decode(run, options);
+    return runs.map(decoded).join(replacement);
   }
 
   /** Whether there is a control token of this text. */
   hasControl(content: string): boolean {
-    return [...this.#added.values()].some((token) => token.content === content);
+    return this.#ids.has(content);
   }
 
   /** Id of a control token. @throws AgentRlError `TOKENIZER_INVALID` when there is no such token. */
   idOf(content: string): number {
-    for (const token of this.#added.values()) if (token.content === content) return token.id;
+    const id = this.#ids.get(content);
+    if (id !== undefined) return id;
     const known = [...this.#added.values()].map((token) => token.content).join(' ');
     throw new AgentRlError(
       'TOKENIZER_INVALID',
@@ -123,18 +120,14 @@ function checked(json: unknown, source: string): TokenizerJson {
   if (!isRecord(json) || !isRecord(json['model'])) throw invalid(source, 'it has no "model"');
   const { type, vocab, merges } = json['model'];
   if (type !== 'BPE' || !isRecord(vocab) || !Array.isArray(merges)) {
-    throw invalid(
-      source,
-      `its model is ${JSON.stringify(type)}; only BPE with a vocab and merges is supported`,
-    );
+    const found = JSON.stringify(type);
+    throw invalid(source, `its model is ${found}; only BPE with a vocab and merges is supported`);
   }
   // Contents are encoded piece by piece: a tokenizer that puts a space before each piece would change the text.
   const before = JSON.stringify([json['normalizer'], json['pre_tokenizer']]);
   if (/"type":"(Prepend|Metaspace)"|"add_prefix_space":true/.test(before)) {
-    throw invalid(
-      source,
-      'it puts a space before every text, which is not supported (SentencePiece style)',
-    );
+    const problem = 'it puts a space before every text, which is not supported';
+    throw invalid(source, `${problem} (SentencePiece style)`);
   }
   return { ...json, model: json['model'] };
 }
@@ -146,9 +139,7 @@ function withoutAddedTokens(json: TokenizerJson, added: readonly AddedToken[]): 
   // What is merged is in the vocabulary. Copying a large one costs more than building the tokenizer.
   if (added.every(({ content }) => !Object.hasOwn(vocab, content)))
     return { ...json, added_tokens: [] };
-  const merges: readonly unknown[] = Array.isArray(json.model['merges'])
-    ? json.model['merges']
-    : [];
+  const merges = json.model['merges'] as readonly unknown[];
   return {
     ...json,
     added_tokens: [],
@@ -161,21 +152,16 @@ function withoutAddedTokens(json: TokenizerJson, added: readonly AddedToken[]): 
 }
 
 /** Merges are written as "a b" or ["a", "b"]. */
-function mergedToken(merge: unknown): string {
-  return Array.isArray(merge) ? merge.join('') : String(merge).replace(' ', '');
-}
+const mergedToken = (merge: unknown): string =>
+  Array.isArray(merge) ? merge.join('') : String(merge).replace(' ', '');
 
 function addedTokensOf(json: TokenizerJson, source: string): AddedToken[] {
   const tokens: unknown = json['added_tokens'] ?? [];
   if (!Array.isArray(tokens)) throw invalid(source, '"added_tokens" is not a list');
   return tokens.map((token: unknown) => {
-    if (
-      isRecord(token) &&
-      typeof token['id'] === 'number' &&
-      typeof token['content'] === 'string'
-    ) {
-      return { id: token['id'], content: token['content'], special: token['special'] === true };
-    }
+    const { id, content, special } = isRecord(token) ? token : {};
+    if (typeof id === 'number' && typeof content === 'string')
+      return { id, content, special: special === true };
     throw invalid(source, `added token ${JSON.stringify(token)} has no id or no content`);
   });
 }
@@ -190,10 +176,5 @@ function namedTokensOf(config: Readonly<Record<string, unknown>>): Record<string
   return named;
 }
 
-function invalid(source: string, problem: string, cause?: unknown): AgentRlError {
-  return new AgentRlError(
-    'TOKENIZER_INVALID',
-    `${source}: ${problem}.`,
-    cause === undefined ? undefined : { cause },
-  );
-}
+const invalid = (source: string, problem: string, cause?: unknown): AgentRlError =>
+  new AgentRlError('TOKENIZER_INVALID', `${source}: ${problem}.`, { cause });

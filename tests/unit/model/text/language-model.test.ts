@@ -188,7 +188,7 @@ describe('a folder that cannot be spoken with', () => {
   test('has a tokenizer larger than the model', async () => {
     const model = await openLanguageModelFolder(folder);
     expect(() => model.checkFits(tiny)).toThrow(
-      /ids up to 6399, the model embeddings for 11 tokens/,
+      /ids up to 6399, and the model has embeddings for 11 tokens/,
     );
     expect(() => model.checkFits({ ...tiny, vocabSize: 6400 })).not.toThrow();
   });
