@@ -140,7 +140,7 @@ export class KvCache {
     }
   }
 
-  /** Every head of every layer, and where it begins in each row. */
+  /** @yields every head of every layer, and where it begins in each row. */
   *#heads(): Generator<{ data: Float32Array; offset: number }> {
     for (const data of [...this.keys, ...this.values]) {
       for (let head = 0; head < this.shape.kvHeads; head++)

@@ -24,17 +24,12 @@ export interface TemplateUse {
   notes: readonly string[];
 }
 
-const code = 'print(1)';
 const sampleTool: ToolSpec = {
   name: 'sample_tool',
   description: 'Runs a program.',
-  parameters: {
-    type: 'object',
-    properties: { code: { type: 'string' } },
-    required: ['code'],
-  },
+  parameters: { type: 'object', properties: { code: { type: 'string' } }, required: ['code'] },
 };
-const sampleCall: BareCall = { name: sampleTool.name, arguments: { code } };
+const sampleCall: BareCall = { name: sampleTool.name, arguments: { code: 'print(1)' } };
 const callTurn: AssistantMessage = {
   role: 'assistant',
   content: '',
@@ -103,10 +98,8 @@ class Examination {
     const writesCalls = this.#writesCalls();
     for (const sample of this.#conversations(writesCalls)) {
       const note = this.#rewritten(sample);
-      if (note === undefined) continue;
-      this.#notes.push(note);
       // The first difference explains the others.
-      break;
+      if (note !== undefined) return { resultsAs, writesCalls, notes: [...this.#notes, note] };
     }
     return { resultsAs, writesCalls, notes: this.#notes };
   }
@@ -172,28 +165,24 @@ class Examination {
   #refuseDependentDeltas(): void {
     const answer: AssistantMessage = { role: 'assistant', content: 'It is 4.' };
     const again = user('And 3 + 3?');
-    const contexts: readonly { what: string; earlier: readonly Message[] }[] = [
-      { what: 'in the first turn', earlier: this.#opening },
-      { what: 'in the second turn', earlier: [...this.#opening, answer, again] },
-      { what: 'after a result', earlier: [...this.#opening, answer, result('4')] },
-      { what: 'in the third turn', earlier: [...this.#opening, answer, again, answer, again] },
-    ];
-    for (const said of [[again], [result('4')]]) {
-      const expected = this.#delta(said);
-      for (const { what, earlier } of contexts) {
-        const found = this.#delta(said, earlier);
+    const contexts: Readonly<Record<string, readonly Message[]>> = {
+      'in the first turn': [],
+      'in the second turn': [answer, again],
+      'after a result': [answer, result('4')],
+      'in the third turn': [answer, again, answer, again],
+    };
+    for (const said of [again, result('4')]) {
+      const expected = this.#delta([said]);
+      for (const [what, earlier] of Object.entries(contexts)) {
+        const found = this.#delta([said], [...this.#opening, ...earlier]);
         if (found !== expected) throw dependent(said, { what, found, expected });
       }
     }
-    for (const said of [
-      [result('4'), result('5', 1)],
-      [result('4'), again],
-    ]) {
-      const failure = this.#failure(() => this.#delta(said));
+    for (const second of [result('5', 1), again]) {
+      const failure = this.#failure(() => this.#delta([result('4'), second]));
       if (failure === undefined) continue;
-      const roles = said.map(({ role }) => role).join(' and ');
       this.#notes.push(
-        `This chat template cannot show messages of ${roles} after one turn (${failure}): an episode in which that happens fails.`,
+        `This chat template cannot show messages of tool and ${second.role} after one turn (${failure}): an episode in which that happens fails.`,
       );
     }
   }
@@ -203,11 +192,7 @@ class Examination {
     const { endOfTurn, template } = this.model;
     const options = this.#render;
     template.deltaPieces(said, endOfTurn, options);
-    return template.textAfterTurn(said, {
-      endOfTurn,
-      options,
-      ...(earlier !== undefined && { earlier }),
-    });
+    return template.textAfterTurn(said, { endOfTurn, options, ...(earlier && { earlier }) });
   }
 
   #writesCalls(): boolean {
@@ -222,26 +207,14 @@ class Examination {
     const reasoning = this.#render.thinking === true ? { reasoning: 'That is easy.' } : {};
     const answer: AssistantMessage = { role: 'assistant', content: 'It is 4.', ...reasoning };
     const said: AssistantMessage = { role: 'assistant', content: 'I will see.', ...reasoning };
-    const call = writesCalls ? { ...callTurn, ...reasoning } : said;
-    const again = [user('And 3 + 3?')];
-    const found = [result('4')];
+    const turn = writesCalls ? { ...callTurn, ...reasoning } : said;
+    const called = { turn, said: [result('4')] };
+    const asked = { turn: answer, said: [user('And 3 + 3?')] };
     return [
-      { after: "a tool's result", turns: [{ turn: call, said: found }] },
-      {
-        after: "a second tool's result",
-        turns: [
-          { turn: call, said: found },
-          { turn: call, said: found },
-        ],
-      },
-      { after: 'another message of the user', turns: [{ turn: answer, said: again }] },
-      {
-        after: 'another message of the user',
-        turns: [
-          { turn: call, said: found },
-          { turn: answer, said: again },
-        ],
-      },
+      { after: "a tool's result", turns: [called] },
+      { after: "a second tool's result", turns: [called, called] },
+      { after: 'another message of the user', turns: [asked] },
+      { after: 'another message of the user', turns: [called, asked] },
     ];
   }
 
@@ -307,15 +280,10 @@ function difference(left: string, right: string) {
   while (at < shorter && left[at] === right[at]) at++;
   let end = 0;
   while (end < shorter - at && left.at(-1 - end) === right.at(-1 - end)) end++;
-  const moved =
-    at + end === shorter ? stepsToMark(left.length > right.length ? left : right, at, end) : 0;
-  at -= moved;
-  end += moved;
-  return {
-    at,
-    left: left.slice(at, left.length - end),
-    right: right.slice(at, right.length - end),
-  };
+  const longer = left.length > right.length ? left : right;
+  const moved = at + end === shorter ? stepsToMark(longer, at, end) : 0;
+  const differing = (text: string): string => text.slice(at - moved, text.length - end - moved);
+  return { at: at - moved, left: differing(left), right: differing(right) };
 }
 
 /**
@@ -331,14 +299,14 @@ function stepsToMark(text: string, at: number, end: number): number {
 }
 
 function dependent(
-  said: Said,
+  { role }: SaidMessage,
   { what, found, expected }: Readonly<Record<'what' | 'found' | 'expected', string>>,
 ): AgentRlError {
   const { left, right } = difference(expected, found);
-  const roles = said.map(({ role }) => (role === 'tool' ? "a tool's result" : 'the user'));
+  const whose = role === 'tool' ? "a tool's result" : 'the user';
   return new AgentRlError(
     'TOKENIZER_INVALID',
-    `What this chat template writes after a turn of the model, for a message of ${roles.join(' and ')}, depends on what came before it: ` +
+    `What this chat template writes after a turn of the model, for a message of ${whose}, depends on what came before it: ` +
       `${excerpt(left)} after one bare question is ${excerpt(right)} ${what}. Episodes grow by appending, so no text would be right. ` +
       'Use a template whose messages do not depend on earlier ones (no numbering of messages, no tools in the last message).',
   );

@@ -84,16 +84,10 @@ function attendOne(config: ModelConfig, heads: Heads, past: KeysAndValues, mask:
   const capacity = past.keys.shape[2]!;
   const shared = queryHeads / kvHeads;
   const groups = rows * kvHeads;
-  const queries = tf.mul(
-    tf.reshape(heads.queries, [groups, shared, headDim]),
-    1 / Math.sqrt(headDim),
-  );
-  const onPast = tf.matMul(
-    queries,
-    tf.reshape(past.keys, [groups, capacity, headDim]),
-    false,
-    true,
-  );
+  const grouped = tf.reshape(heads.queries, [groups, shared, headDim]);
+  const queries = tf.mul(grouped, 1 / Math.sqrt(headDim));
+  const pastKeys = tf.reshape(past.keys, [groups, capacity, headDim]);
+  const onPast = tf.matMul(queries, pastKeys, false, true);
   const onSelf = tf.matMul(queries, tf.reshape(heads.keys, [groups, 1, headDim]), false, true);
   const scores = tf.reshape(tf.concat([onPast, onSelf], -1), [rows, kvHeads, shared, capacity + 1]);
   const shares = tf.reshape(tf.softmax(tf.add(scores, mask)), [groups, shared, capacity + 1]);

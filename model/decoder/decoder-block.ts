@@ -11,7 +11,7 @@ import {
   tf,
   type Tensor,
 } from '../../agent_rl/engine/ops.ts';
-import type { Adapter, ModelConfig } from '../config/architecture.ts';
+import type { ModelConfig } from '../config/architecture.ts';
 import { adapterParameter, adapterScale, dropoutParameter } from '../adapters/adapter.ts';
 import {
   embeddingName,
@@ -57,20 +57,15 @@ export function lmHead({ config, parameters }: Decoder): Tensor {
 export function projectHeads(decoder: Decoder, layer: number, hidden: Tensor): Heads {
   const { config } = decoder;
   const normed = layerNorm(decoder, layer, 'input_layernorm', hidden);
-  const heads = (name: 'q' | 'k' | 'v', count: number): Tensor =>
-    tf.reshape(linear(decoder, layer, `self_attn.${name}_proj`, normed), [
-      -1,
-      count,
-      config.headDim,
-    ]);
+  const heads = (name: 'q' | 'k' | 'v', count: number): Tensor => {
+    const projected = linear(decoder, layer, `self_attn.${name}_proj`, normed);
+    return tf.reshape(projected, [-1, count, config.headDim]);
+  };
   const normedHeads = (name: 'q' | 'k', count: number): Tensor => {
     const projected = heads(name, count);
-    if (!config.qkNorm) return projected;
-    const weight = parameter(
-      decoder.parameters,
-      layerParameter(layer, `self_attn.${name}_norm.weight`),
-    );
-    return rmsNorm(projected, weight, config.rmsNormEps);
+    return config.qkNorm
+      ? layerNorm(decoder, layer, `self_attn.${name}_norm`, projected)
+      : projected;
   };
   return {
     queries: normedHeads('q', config.heads),
@@ -99,11 +94,8 @@ function layerNorm(
   name: string,
   hidden: Tensor,
 ): Tensor {
-  return rmsNorm(
-    hidden,
-    parameter(parameters, layerParameter(layer, `${name}.weight`)),
-    config.rmsNormEps,
-  );
+  const weight = parameter(parameters, layerParameter(layer, `${name}.weight`));
+  return rmsNorm(hidden, weight, config.rmsNormEps);
 }
 
 /** x [N, in] times a stored matrix [out, in], its bias where it has one, and what adapters add. */
@@ -113,38 +105,22 @@ function linear(
   name: LinearModule,
   x: Tensor,
 ): Tensor {
-  const weight = parameter(parameters, layerParameter(layer, `${name}.weight`));
+  const weightName = layerParameter(layer, `${name}.weight`);
+  const weight = parameter(parameters, weightName);
+  const scales = (): Tensor => parameter(parameters, scaleName(weightName));
   let sum =
     config.quantization === undefined
       ? tf.matMul(x, weight, false, true)
-      : quantizedMatMul(
-          x,
-          weight,
-          parameter(parameters, scaleName(layerParameter(layer, `${name}.weight`))),
-          config.quantization,
-        );
+      : quantizedMatMul(x, weight, scales(), config.quantization);
   if (config.qkvBias && isQkv(name))
     sum = tf.add(sum, parameter(parameters, layerParameter(layer, `${name}.bias`)));
   for (const adapter of config.adapters ?? []) {
-    if (adapter.targets.includes(name))
-      sum = tf.add(sum, adapted({ adapter, parameters, layer, name }, x));
+    if (!adapter.targets.includes(name)) continue;
+    const matrix = (which: 'A' | 'B'): Tensor =>
+      parameter(parameters, adapterParameter(adapter, layer, name, which));
+    const factors = parameters[dropoutParameter(adapter, layer, name)];
+    const options = { scale: adapterScale(adapter), factors };
+    sum = tf.add(sum, lowRankProduct(x, matrix('A'), matrix('B'), options));
   }
   return sum;
-}
-
-interface AdaptedLayer {
-  adapter: Adapter;
-  parameters: Parameters;
-  layer: number;
-  name: LinearModule;
-}
-
-/** x [N, in] -> [N, out], what one adapter adds. */
-function adapted({ adapter, parameters, layer, name }: AdaptedLayer, x: Tensor): Tensor {
-  const matrix = (which: 'A' | 'B'): Tensor =>
-    parameter(parameters, adapterParameter(adapter, layer, name, which));
-  return lowRankProduct(x, matrix('A'), matrix('B'), {
-    scale: adapterScale(adapter),
-    factors: parameters[dropoutParameter(adapter, layer, name)],
-  });
 }

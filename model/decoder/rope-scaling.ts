@@ -1,11 +1,13 @@
-import type { Llama3Scaling, RopeScaling, YarnScaling } from '../config/architecture.ts';
+import type {
+  Llama3Scaling,
+  ModelConfig,
+  RopeScaling,
+  YarnScaling,
+} from '../config/architecture.ts';
 import { isRecord } from '../../agent_rl/core/is-record.ts';
 import { JsonFields } from '../config/json-fields.ts';
 
-interface Rope {
-  ropeTheta: number;
-  ropeScaling?: RopeScaling;
-}
+type Rope = Pick<ModelConfig, 'ropeTheta' | 'ropeScaling'>;
 
 interface RopeDefaults {
   theta: number;
@@ -127,17 +129,11 @@ const advisedFactor = (factor: number, weight: number): number =>
 export function writtenRopeScaling(scaling: RopeScaling): Record<string, unknown> {
   const { type, factor } = scaling;
   if (type === 'linear') return { rope_type: type, factor };
-  const common = {
-    rope_type: type,
-    factor,
-    original_max_position_embeddings: scaling.originalPositions,
-  };
+  const { originalPositions } = scaling;
+  const common = { rope_type: type, factor, original_max_position_embeddings: originalPositions };
   if (type === 'llama3') {
-    return {
-      ...common,
-      low_freq_factor: scaling.lowFrequencyTurns,
-      high_freq_factor: scaling.highFrequencyTurns,
-    };
+    const { lowFrequencyTurns, highFrequencyTurns } = scaling;
+    return { ...common, low_freq_factor: lowFrequencyTurns, high_freq_factor: highFrequencyTurns };
   }
   const { attentionFactor, betaFast, betaSlow, truncate } = scaling;
   return {

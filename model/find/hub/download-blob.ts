@@ -93,18 +93,12 @@ async function openPart(partial: string, blob: Blob, { onBytes }: BlobOptions): 
 }
 
 /** Git's own id is the hash of the content behind a line that says how long it is. */
-function hashOf({ checksum, size }: Blob): Hash {
-  return checksum.length === 64
-    ? createHash('sha256')
-    : createHash('sha1').update(`blob ${size}\0`);
-}
+const hashOf = ({ checksum, size }: Blob): Hash =>
+  checksum.length === 64 ? createHash('sha256') : createHash('sha1').update(`blob ${size}\0`);
 
-async function fetchRest(
-  part: Part,
-  blob: Blob,
-  { accessToken, signal, onBytes }: BlobOptions,
-): Promise<void> {
+async function fetchRest(part: Part, blob: Blob, options: BlobOptions): Promise<void> {
   const { url, size, name } = blob;
+  const { accessToken, signal, onBytes } = options;
   const response = await fetch(url, {
     signal,
     headers: {
@@ -118,9 +112,13 @@ async function fetchRest(
     await response.body?.cancel();
     throw new HubStatusError(response.status);
   }
-  const isRest =
-    response.headers.get('content-range')?.startsWith(`bytes ${part.length}-`) === true;
-  if (part.length > 0 && !isRest) await restart(part, blob);
+  const range = response.headers.get('content-range') ?? '';
+  if (part.length > 0 && !range.startsWith(`bytes ${part.length}-`)) {
+    // The server sends a file only whole.
+    await part.handle.truncate(0);
+    part.hash = hashOf(blob);
+    part.length = 0;
+  }
   for await (const chunk of response.body) {
     if (part.length + chunk.length > size) {
       throw new AgentRlError(
@@ -134,11 +132,4 @@ async function fetchRest(
     onBytes(part.length);
   }
   if (part.length < size) throw new Error(`${name} ended after ${part.length} of ${size} bytes`);
-}
-
-/** For servers that send a file only whole. */
-async function restart(part: Part, blob: Blob): Promise<void> {
-  await part.handle.truncate(0);
-  part.hash = hashOf(blob);
-  part.length = 0;
 }

@@ -111,21 +111,16 @@ const credentials = ({ hubUrl, accessToken, signal }: HubRequest) => ({
 
 async function commitOf(request: HubRequest): Promise<string> {
   const { name, revision } = request.model;
-  const { sha } = await modelInfo({
-    ...credentials(request),
-    name,
-    revision,
-    additionalFields: ['sha'],
-  });
+  const asked = { name, revision, additionalFields: ['sha' as const] };
+  const { sha } = await modelInfo({ ...credentials(request), ...asked });
   if (commitPattern.test(sha)) return sha;
   throw new Error(`the hub names no commit of ${revision}`);
 }
 
+type Listing = ReadonlyMap<string, ListFileEntry>;
+
 /** The files at the top of the repository, by name. */
-async function listing(
-  request: HubRequest,
-  revision: string,
-): Promise<ReadonlyMap<string, ListFileEntry>> {
+async function listing(request: HubRequest, revision: string): Promise<Listing> {
   const repo = { type: 'model', name: request.model.name } as const;
   const files = new Map<string, ListFileEntry>();
   for await (const entry of listFiles({ ...credentials(request), repo, revision })) {
@@ -175,10 +170,7 @@ async function fetchFile(request: HubRequest, commit: string, entry: ListFileEnt
 }
 
 /** One process at a time writes a model's part of the cache. */
-async function locked<Result>(
-  { cache, model }: HubRequest,
-  action: () => Promise<Result>,
-): Promise<Result> {
+async function locked<Result>({ cache, model }: HubRequest, action: () => Promise<Result>) {
   mkdirSync(cache.folder, { recursive: true });
   let lock;
   try {
@@ -210,11 +202,7 @@ function tokenOf(environment: NodeJS.ProcessEnv): string | undefined {
 
 const isOn = (value: string | undefined): boolean => /^(1|true|yes|on)$/i.test(value ?? '');
 
-function lacking(
-  { model }: HubRequest,
-  name: string,
-  listed: ReadonlyMap<string, unknown>,
-): AgentRlError {
+function lacking({ model }: HubRequest, name: string, listed: Listing): AgentRlError {
   const shown = [...listed.keys()].slice(0, 20).join(', ');
   return new AgentRlError(
     'MODEL_INVALID',
@@ -234,18 +222,19 @@ function unavailable(request: HubRequest, cause: unknown): AgentRlError {
 }
 
 function reasonOf({ accessToken, model, hubUrl }: HubRequest, cause: unknown): string {
-  const status =
-    cause instanceof HubApiError || cause instanceof HubStatusError ? cause.statusCode : undefined;
-  if (status === 401 && accessToken === undefined)
-    return 'status 401. It does not exist, or is private: check the name, or set HF_TOKEN to a token that may read it.';
-  if (status === 401)
-    return 'status 401. The token in HF_TOKEN is not accepted, or may not read it.';
-  if (status === 403) {
-    return `status 403. Its owner asks to be asked: accept the conditions on ${hubUrl}/${model.name} and set HF_TOKEN.`;
-  }
-  if (status === 404) return 'status 404. Check its name and model.revision.';
-  const found = status === undefined ? connectionFailure(cause) : `status ${status}`;
-  return `${found}. What was downloaded is kept: start again to go on, or give the path of a model folder.`;
+  const isStatus = cause instanceof HubApiError || cause instanceof HubStatusError;
+  const found = isStatus ? `status ${cause.statusCode}` : connectionFailure(cause);
+  const remedies: Readonly<Record<string, string>> = {
+    'status 401':
+      accessToken === undefined
+        ? 'It does not exist, or is private: check the name, or set HF_TOKEN to a token that may read it.'
+        : 'The token in HF_TOKEN is not accepted, or may not read it.',
+    'status 403': `Its owner grants access on request: accept the conditions on ${hubUrl}/${model.name} and set HF_TOKEN.`,
+    'status 404': 'Check its name and model.revision.',
+  };
+  const resume =
+    'What was downloaded is kept: start again to resume, or give the path of a model folder.';
+  return `${found}. ${remedies[found] ?? resume}`;
 }
 
 /** `fetch` says what happened only in the cause of its error. */
