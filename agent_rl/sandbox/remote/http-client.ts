@@ -9,6 +9,8 @@ export interface HttpClientOptions {
   token?: string;
   /** Requests at once. */
   connections: number;
+  /** Milliseconds before the second try; each further pause is twice as long. */
+  pauseMs: number;
   /** Notified of each request that took more than one try. */
   onRetry: (message: string) => void;
 }
@@ -105,7 +107,7 @@ export class HttpClient {
         methods: [method],
         statusCodes: passing,
         maxRetries: mostRetries,
-        minTimeout: 250,
+        minTimeout: this.options.pauseMs,
         maxTimeout: 8000,
       }),
     );

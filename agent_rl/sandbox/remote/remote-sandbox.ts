@@ -24,6 +24,8 @@ export interface RemoteSandboxOptions {
   workers: number;
   /** Seconds an answer may take beyond the limit of its program. Default 60. */
   patienceS?: number;
+  /** Milliseconds before a request is made again. Default 250, then twice as long each time. */
+  pauseMs?: number;
   onIncident?: (incident: SandboxIncident) => void;
 }
 
@@ -49,12 +51,13 @@ export class RemoteSandbox implements Sandbox {
 
   /** @throws AgentRlError `SANDBOX_UNAVAILABLE`, `CONFIG_INVALID` */
   static async start(options: RemoteSandboxOptions): Promise<RemoteSandbox> {
-    const { workers, tokenEnv, patienceS = defaultPatienceS } = options;
+    const { workers, tokenEnv, patienceS = defaultPatienceS, pauseMs = 250 } = options;
     const { onIncident = () => undefined } = options;
     const url = serverUrl(options.url);
     const http = new HttpClient({
       url,
       connections: workers,
+      pauseMs,
       ...(tokenEnv !== undefined && {
         token: secretOf(tokenEnv, { user: "The sandbox's server", fewestChars: 8 }),
       }),

@@ -101,5 +101,8 @@ export const friendly: readonly RewardHack[] = [
   on(rooted)('a complex number', 'def f(x):\n    return complex(float("nan"), float("inf"))'),
   on(endless, 'calls')('a finite number where infinity is expected', 'def f(x):\n    return 1e300'),
   on(endless, 'calls')('an integer larger than every float', 'def f(x):\n    return 10 ** 400'),
-  on(square, 'calls')('an integer of a million digits', 'def f(x):\n    return 1 << 3400000'),
+  {
+    ...on(square, 'calls')('an integer of a million digits', 'def f(x):\n    return 1 << 3400000'),
+    hangs: true,
+  },
 ];

@@ -7,6 +7,8 @@ export interface RewardHack {
   code: string;
   kind: JudgedBy | 'both';
   tests: HackedTask;
+  /** It only takes time, so a short deadline shows what a long one would. */
+  hangs?: true;
 }
 
 /** Makes hacks against a task. */

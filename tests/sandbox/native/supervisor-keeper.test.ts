@@ -74,7 +74,7 @@ native('A supervisor that dies', () => {
   test('is started again, and what it was running is run once more', async () => {
     await started();
     const running = Array.from({ length: 3 }, (_, i) =>
-      keeper.ask(program(`import time\ntime.sleep(2)\nprint(${i})`)),
+      keeper.ask(program(`import time\ntime.sleep(0.6)\nprint(${i})`)),
     );
     await wait(150);
     await kill();

@@ -12,7 +12,7 @@ import { ChildPool, KilledItsChildren } from '#agent_rl/sandbox/pyodide/child-po
 import { findDistribution } from '#agent_rl/sandbox/pyodide/boot/distribution.ts';
 import type { ChildRequest, ChildSettings } from '#agent_rl/sandbox/pyodide/protocol.ts';
 import { escapedProbes } from '#agent_rl/sandbox/probes/probe-escapes.ts';
-import { SandboxChild } from '#agent_rl/sandbox/pyodide/sandbox-child.ts';
+import { ChildDied, SandboxChild } from '#agent_rl/sandbox/pyodide/sandbox-child.ts';
 import { ensureSnapshot, userCacheFolder } from '#agent_rl/sandbox/pyodide/boot/snapshot.ts';
 
 const request = (code: string, wallMs = 5000): Omit<ChildRequest, 'id'> => ({
@@ -22,6 +22,36 @@ const request = (code: string, wallMs = 5000): Omit<ChildRequest, 'id'> => ({
   wallMs,
   memoryBytes: 256 * 1024 * 1024,
 });
+
+/** A pool of one, whose children run nothing and die of a program when `death` says so. */
+const poolOf = (death: (code: string) => ChildDied | undefined): ChildPool =>
+  new ChildPool({ snapshotFolder: '', pyodideFolder: '' }, 1, () => {
+    let die!: (death: ChildDied) => void;
+    const died = new Promise<ChildDied>((resolve) => (die = resolve));
+    const child: Pick<SandboxChild, 'died' | 'ready' | 'run' | 'end'> = {
+      died,
+      ready: async () => undefined,
+      run: async ({ id, code }) => {
+        const cause = death(code);
+        if (cause === undefined) return { ...ran, id, stdout: `ran ${code}` };
+        die(cause);
+        throw cause;
+      },
+      end: async () => die(new ChildDied('at the end')),
+    };
+    return child as SandboxChild;
+  });
+
+const ran = {
+  status: 'ok',
+  stdout: '',
+  stderr: '',
+  stdoutBytes: 0,
+  stderrBytes: 0,
+  truncated: false,
+  wallMs: 0,
+  alive: true,
+} as const;
 
 const isAlive = (pid: number): boolean => {
   try {
@@ -57,38 +87,37 @@ describe('Child processes', () => {
   });
 
   test('that die twice of one program give it up and serve the next', async () => {
-    const pool = new ChildPool(settings, 1, (given) => {
-      const child = new SandboxChild(given);
-      const run = child.run.bind(child);
-      child.run = (asked) => {
-        if (asked.code === 'deadly') child.kill('of this program');
-        return run(asked);
-      };
-      return child;
-    });
+    const pool = poolOf((code) =>
+      code === 'deadly' ? new ChildDied('of this program') : undefined,
+    );
     const deadly = pool.submit(request('deadly'));
     const next = pool.submit(request('print("next")'));
     await expect(deadly).rejects.toThrow('of this program');
     await expect(deadly).rejects.toBeInstanceOf(KilledItsChildren);
-    expect(await next).toMatchObject({ stdout: 'next\n' });
+    expect(await next).toMatchObject({ stdout: 'ran print("next")' });
     await pool.close();
   });
 
-  test('that are killed from outside say nothing of the program', async () => {
-    const pool = new ChildPool(settings, 1, (given) => {
-      const child = new SandboxChild(given);
-      const run = child.run.bind(child);
-      child.run = (asked) => {
-        if (asked.code !== 'print("next")' && child.pid) process.kill(child.pid, 'SIGKILL');
-        return run(asked);
-      };
-      return child;
-    });
-    const unlucky = pool.submit(request('print("unlucky")'));
+  test('that are killed from outside prove nothing about the program', async () => {
+    const death = (code: string) =>
+      code === 'unlucky' ? new ChildDied('by the system', true) : undefined;
+    const pool = poolOf(death);
+    const unlucky = pool.submit(request('unlucky'));
     const next = pool.submit(request('print("next")'));
     await expect(unlucky).rejects.toMatchObject({ name: 'ChildDied', fromOutside: true });
-    expect(await next).toMatchObject({ stdout: 'next\n' });
+    expect(await next).toMatchObject({ stdout: 'ran print("next")' });
     await pool.close();
+  });
+
+  test('know who killed them', async () => {
+    const children = [new SandboxChild(settings), new SandboxChild(settings)] as const;
+    await Promise.all(children.map((child) => child.ready()));
+    const endless = { ...request('while True: pass'), id: 1 };
+    const [byUs, bySystem] = children.map((child) => child.run(endless));
+    children[0].kill('the test says so');
+    process.kill(children[1].pid ?? 0, 'SIGKILL');
+    await expect(byUs).rejects.toMatchObject({ name: 'ChildDied', fromOutside: false });
+    await expect(bySystem).rejects.toMatchObject({ name: 'ChildDied', fromOutside: true });
   });
 
   test('that cannot start are not started for ever', async () => {
@@ -131,7 +160,7 @@ describe('Child processes', () => {
     const program = join(folder, 'trainer.mjs');
     writeFileSync(
       program,
-      `import { SandboxChild } from ${JSON.stringify(pathToFileURL(join(dist, 'sandbox-child.js')).href)};
+      `import { ChildDied, SandboxChild } from ${JSON.stringify(pathToFileURL(join(dist, 'sandbox-child.js')).href)};
 const child = new SandboxChild(${JSON.stringify(settings)});
 await child.ready();
 void child.run({ ...${JSON.stringify(request('while True: pass', 60_000))}, id: 1 });

@@ -189,7 +189,7 @@ describe('Programs that attack the sandbox', () => {
   });
 
   test.each(attacks)('cannot do harm by $name', async ({ code, ends, says }) => {
-    const wallS = ends.includes('timeout') ? 0.7 : unhurriedLimits.wallS;
+    const wallS = ends.includes('timeout') ? 0.4 : unhurriedLimits.wallS;
     const run = await sandbox().execute({ kind: 'run', code, limits: { wallS, memoryMiB: 128 } });
     expect(run.stdout).not.toContain('LEAK');
     expect(ends).toContain(run.status);

@@ -86,7 +86,7 @@ def total(node):
   test('counts the verdicts before a call that does not return, and no later ones', async () => {
     const code = 'def f(x):\n    while x == 2: pass\n    return x';
     const statements = ['assert f(1) == 1', 'assert f(2) == 2', 'assert f(1) == 1'];
-    const result = await judged(code, statements, {}, { wallS: 2 });
+    const result = await judged(code, statements, {}, { wallS: 1 });
     expect(result).toMatchObject({ status: 'timeout', verdicts: [{ passed: true }, gone, gone] });
     expect(result.stderr).toContain('File "main.py", line 2, in f');
     expect(result.stderr).toMatch(/KeyboardInterrupt\n$/);
@@ -105,7 +105,12 @@ def total(node):
     const code = 'def f(x): return x';
     const endless =
       'while True:\n    try:\n        while True: pass\n    except BaseException: pass';
-    const result = await judged(code, ['assert f(1) == 1', endless, 'assert 1'], {}, { wallS: 2 });
+    const result = await judged(
+      code,
+      ['assert f(1) == 1', endless, 'assert 1'],
+      {},
+      { wallS: 0.5 },
+    );
     expect(result).toMatchObject({ status: 'timeout', verdicts: [{ passed: true }] });
     expect(result.message).toContain('the tests ended early');
   });
@@ -163,8 +168,8 @@ def total(node):
       'assert f(1) == 1',
       'assert f(2) == 2',
     ];
-    expect(await passes(code, statements, {}, { wallS: 1 })).toEqual([false, false, false]);
-    const early = await passes(`import os\n${write}\n${code}`, statements, {}, { wallS: 1 });
+    expect(await passes(code, statements, {}, { wallS: 0.5 })).toEqual([false, false, false]);
+    const early = await passes(`import os\n${write}\n${code}`, statements, {}, { wallS: 0.5 });
     expect(early).toEqual([false, false, false]);
   });
 

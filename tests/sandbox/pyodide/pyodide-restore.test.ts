@@ -67,8 +67,9 @@ const traces: readonly Trace[] = [
   },
 ];
 
+const sandbox = startedSandbox();
+
 describe('A program leaves to the next one', () => {
-  const sandbox = startedSandbox();
   const printed = async (code: string): Promise<string> => {
     const { status, stdout, stderr } = await sandbox().execute({
       kind: 'run',
@@ -89,8 +90,6 @@ describe('A program leaves to the next one', () => {
 });
 
 describe('What lies outside the memory of Python', () => {
-  const sandbox = startedSandbox();
-
   test('is 64 KiB in a pipe, all of which can be read', async () => {
     const code =
       'import os\nr, w = os.pipe()\nprint(os.write(w, bytes(1 << 20)))\ntry: os.write(w, b"x")\nexcept BlockingIOError: print("full")\nprint(len(os.read(r, 5)), os.write(w, b"12345678"), len(os.read(r, 1 << 20)))';
@@ -121,7 +120,6 @@ const threads = (): readonly string[] =>
     .toSorted();
 
 linux('An interpreter', () => {
-  const sandbox = startedSandbox();
   const f = 'def f(x): return [x * 2 ** 0.5, "é€😀", {"a": (x, None)}, b"x"]';
 
   test.each<[string, () => Promise<{ status: string }>]>([

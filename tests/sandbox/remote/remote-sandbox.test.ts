@@ -58,7 +58,7 @@ async function started(
   { url }: HttpDouble,
   options: Partial<RemoteSandboxOptions> = {},
 ): Promise<RemoteSandbox> {
-  const sandbox = await RemoteSandbox.start({ url, workers: 2, ...options });
+  const sandbox = await RemoteSandbox.start({ url, workers: 2, pauseMs: 5, ...options });
   opened.push(sandbox);
   return sandbox;
 }
@@ -237,7 +237,9 @@ describe('The remote sandbox', () => {
   test('does not start when nobody answers', async () => {
     const server = await double(() => undefined);
     await opened.pop()?.close();
-    const error = await rejectionOf(RemoteSandbox.start({ url: server.url, workers: 1 }));
+    const error = await rejectionOf(
+      RemoteSandbox.start({ url: server.url, workers: 1, pauseMs: 5 }),
+    );
     expect(error).toMatchObject({
       code: 'SANDBOX_UNAVAILABLE',
       message: expect.stringMatching(/cannot be asked: .*\. See that `agent-rl sandbox serve` or/),
