@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { harnessFolder } from '#agent_rl/sandbox/harness/read-harness.ts';
 
 const python = (args: readonly string[], input = '') =>
-  spawnSync('python3', ['-I', '-S', '-B', ...args], { encoding: 'utf8', input, timeout: 60_000 });
+  spawnSync('python3', ['-I', '-B', ...args], { encoding: 'utf8', input, timeout: 60_000 });
 
 /** Whether `python3` is on this machine. */
 export const hasPython: boolean = python(['--version']).status === 0;

@@ -97,7 +97,7 @@ async function judge({ code, tests, limits }: JudgeRequest) {
   // Tests that leave what was sent to them unread end their channel by an error, which no pipe passes on.
   const over = judging.ended.finally(() => solution.channel.destroy());
   const [{ result }, { lines }] = await Promise.all([solution.ended, over]);
-  const verdicts = readVerdicts(lines.map((line) => `${line}\n`).join(''), tests.statements.length);
+  const verdicts = readVerdicts(lines, tests.statements.length);
   if (verdicts === undefined) throw new Error(`The tests said ${lines.join(' ').slice(0, 400)}`);
   return { ...result, verdicts };
 }

@@ -9,9 +9,9 @@ import { bagKey, valueKey } from './value-key.ts';
  * whatever their type, a list is not a tuple, sets and dictionaries have no order. One departure: nan is nan.
  *
  * `float` allows a number to be near where a float is expected; `unordered` disregards the order of the outermost list or tuple; `whitespace` is
- * `exact`, as it speaks of text. A returned value that is none of Python's is not the expected one.
+ * `exact`, as it speaks of text. A returned value that is not a Python value is never the expected one.
  *
- * @throws NotAPythonValue when the expected value is none: the task is broken, not the program.
+ * @throws NotAPythonValue when the expected value is not a Python value: the task is broken, not the program.
  */
 export function compareValues(actual: unknown, expected: unknown, mode: Compare): boolean {
   const problem = pythonValueProblem(expected);

@@ -24,7 +24,7 @@ export interface Judgement {
  * Judges a program by its hidden cases, outside the process that runs it: what is expected never enters the
  * sandbox, so nothing the program prints, returns or does to its interpreter can make a wrong answer right.
  *
- * @throws NotAPythonValue for an expected value that is none.
+ * @throws NotAPythonValue for an expected value that is not a Python value.
  */
 export async function judgeCode(
   sandbox: Sandbox,

@@ -1,4 +1,4 @@
-import type { Sandbox } from '../../core/services/sandbox.ts';
+import type { Sandbox, SandboxLimits } from '../../core/services/sandbox.ts';
 
 export type Execute = Sandbox['execute'];
 export type OpenSession = Sandbox['openSession'];
@@ -6,7 +6,7 @@ export type OpenSession = Sandbox['openSession'];
 /** What stands between whoever asks and a backend, and sees each request. */
 export interface Layer {
   execute: (next: Execute) => Execute;
-  /** Left out where a session is no affair of the layer. */
+  /** Left out where the layer does nothing to sessions. */
   openSession?: (next: OpenSession) => OpenSession;
 }
 
@@ -27,3 +27,22 @@ export function layered(sandbox: Sandbox, layers: readonly Layer[]): Sandbox {
     close: () => sandbox.close(),
   };
 }
+
+/** Gives requests that name no limits, or not all, these. */
+export const addLimits = (limits: SandboxLimits): Layer => ({
+  execute: (next) => (request, signal) =>
+    next({ ...request, limits: { ...limits, ...request.limits } }, signal),
+  openSession:
+    (next) =>
+    (request = {}) =>
+      next({ ...request, limits: { ...limits, ...request.limits } }),
+});
+
+/** Says who asks, so that requests of one rollout take turns with those of others. */
+export const addOwner = (owner: string): Layer => ({
+  execute: (next) => (request, signal) => next({ ...request, owner }, signal),
+  openSession:
+    (next) =>
+    (request = {}) =>
+      next({ ...request, owner }),
+});

@@ -67,7 +67,7 @@ export class RememberedResults implements Layer {
  * nothing that JSON would drop or change.
  */
 export function requestKey<Kind extends RequestKind>(request: SandboxRequest<Kind>): string {
-  // Equal programs are equal whoever asks; anything called owner further inside is the program's affair.
+  // Equal programs are equal whoever asks; anything called owner further inside belongs to the program.
   const { kind, ...rest } = request;
   const fields = Object.entries(rest).filter(([name]) => name !== 'owner');
   return createHash('sha256')

@@ -153,8 +153,7 @@ function judgement(reply: SupervisorReply, statements: number, level: string): J
     const message = tests?.end?.failed ?? 'the process of the tests did not get ready';
     return { ...failed(message, level), verdicts: [] };
   }
-  const verdicts =
-    readVerdicts(notes.results.map((line) => `${line}\n`).join(''), statements) ?? [];
+  const verdicts = readVerdicts(notes.results, statements) ?? [];
   const result = resultOf(reply, level);
   // Once the tests are over their solution is ended, which is no fault of its own.
   const over = verdicts.length === statements && result.status === 'signaled';

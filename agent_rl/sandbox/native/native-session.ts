@@ -1,10 +1,5 @@
 import { messageOf } from '../../core/errors.ts';
-import type {
-  RunRequest,
-  SandboxLimits,
-  SandboxSession,
-  SessionRun,
-} from '../../core/services/sandbox.ts';
+import type { SandboxLimits, SandboxSession, SessionRun } from '../../core/services/sandbox.ts';
 import { resultWithoutOutput } from '../requests/result-without-output.ts';
 import { nativeLimits } from './native-limits.ts';
 import { endingOf, sessionEnding, outputOf, readNotes } from './outcome.ts';
@@ -20,6 +15,10 @@ export interface NativeSessionOptions {
 }
 
 const closed = 'the session has been closed';
+const gone =
+  'the session had ended by itself after its last program, which left something running; the variables are gone and this program was not run';
+type SessionProgram = Parameters<SandboxSession['run']>[0];
+
 let opened = 0;
 
 /**
@@ -41,10 +40,7 @@ export class NativeSession implements SandboxSession {
   ) {}
 
   /** Programs of a session run in the order they were given. */
-  run(
-    request: Pick<RunRequest, 'code' | 'stdin' | 'limits'>,
-    signal?: AbortSignal,
-  ): Promise<SessionRun> {
+  run(request: SessionProgram, signal?: AbortSignal): Promise<SessionRun> {
     const turn = this.#last.then(() => this.#run(request, signal));
     this.#last = turn.catch(() => undefined);
     return turn;
@@ -55,21 +51,22 @@ export class NativeSession implements SandboxSession {
     this.#supervisor?.closeSession(this.#name);
   }
 
-  async #run(
-    request: Pick<RunRequest, 'code' | 'stdin' | 'limits'>,
-    signal: AbortSignal | undefined,
-  ): Promise<SessionRun> {
+  async #run(request: SessionProgram, signal: AbortSignal | undefined): Promise<SessionRun> {
     signal?.throwIfAborted();
     if (this.#closed) return this.#failed('sandbox_error', closed);
     const { limits, totalWallS } = this.options;
     const { wallS } = { ...limits, ...request.limits };
     const leftS = totalWallS - this.#usedMs / 1000;
-    if (leftS <= 0) return this.#overTotal();
+    if (leftS <= 0) {
+      this.#supervisor?.closeSession(this.#name);
+      const usedUp = `the programs of the session used up their ${totalWallS} s together`;
+      return this.#ended('timeout', usedUp);
+    }
     return this.#ask(request, { wallS: Math.min(wallS, leftS), signal });
   }
 
   async #ask(
-    { code, stdin = '' }: Pick<RunRequest, 'code' | 'stdin'>,
+    { code, stdin = '' }: SessionProgram,
     { wallS, signal }: { wallS: number; signal: AbortSignal | undefined },
   ): Promise<SessionRun> {
     const { limits, totalWallS, seed } = this.options;
@@ -92,7 +89,7 @@ export class NativeSession implements SandboxSession {
         job: JSON.stringify({ code, seed, stdin: base64(stdin), wall_s: wallS }),
       });
       signal?.throwIfAborted();
-      if ('gone' in reply) return this.#gone();
+      if ('gone' in reply) return this.#ended('crashed', gone);
       this.#started = true;
       return this.#result(reply);
     } catch (error) {
@@ -114,11 +111,8 @@ export class NativeSession implements SandboxSession {
 
   /** Its variables are gone, so the program cannot be run again. */
   #lost(error: unknown): SessionRun {
-    const why = this.#started
-      ? `the session was lost with its supervisor, and its variables are gone: ${messageOf(error)}`
-      : messageOf(error);
-    this.#renew();
-    return this.#failed('sandbox_error', why);
+    const lost = 'the session was lost with its supervisor, and its variables are gone: ';
+    return this.#ended('sandbox_error', `${this.#started ? lost : ''}${messageOf(error)}`);
   }
 
   #result(reply: SupervisorReply): SessionRun {
@@ -131,24 +125,14 @@ export class NativeSession implements SandboxSession {
     return { ...outputOf(reply, level), ...ending, alive };
   }
 
-  #gone(): SessionRun {
-    this.#renew();
-    return this.#failed(
-      'crashed',
-      'the session had ended by itself after its last program, which left something running; the variables are gone and this program was not run',
-    );
-  }
-
   #renew(): void {
     this.#started = false;
     this.#name = `session-${++opened}`;
   }
 
-  #overTotal(): SessionRun {
-    this.#supervisor?.closeSession(this.#name);
+  #ended(status: SessionRun['status'], message: string): SessionRun {
     this.#renew();
-    const message = `the programs of the session used up their ${this.options.totalWallS} s together`;
-    return this.#failed('timeout', message);
+    return this.#failed(status, message);
   }
 
   #failed(status: SessionRun['status'], message: string): SessionRun {

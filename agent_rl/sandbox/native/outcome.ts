@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import type { RunResult, SandboxStatus } from '../../core/services/sandbox.ts';
 import type { ProcessEnd, ProcessReply } from './protocol.ts';
 
-/** What the harness wrote beside the program's own output, taken apart. */
+/** What the harness wrote beside the program's own output, parsed. */
 export interface Notes {
   /** Whether the walls stood before the program came. */
   ready: boolean;
@@ -54,13 +54,13 @@ interface Ending {
 export function endingOf({ why, end, stderr }: ProcessReply, notes: Notes): Ending {
   if (end?.failed) return { status: 'sandbox_error', message: end.failed };
   if (!notes.ready && why !== 'cancelled') {
-    // No program has been there yet, so these are our own words.
-    const said = Buffer.from(stderr, 'base64').toString('utf8').trim().slice(-300);
-    const message = `the sandboxed process did not get ready${said === '' ? '' : `: ${said}`}`;
+    // No program has been there yet, so this is our own output.
+    const output = Buffer.from(stderr, 'base64').toString('utf8').trim().slice(-300);
+    const message = `the sandboxed process did not get ready${output && `: ${output}`}`;
     return { status: 'sandbox_error', message };
   }
   if (why === 'timeout' || why === 'output_limit') return { status: why };
-  if (end?.status == null) return { status: 'sandbox_error', message: 'it ended without a word' };
+  if (end?.status == null) return { status: 'sandbox_error', message: 'it ended without a report' };
   const { exitCode, signal } = decodeWait(end.status);
   if (notes.interrupted) return withCode('timeout', exitCode);
   if (notes.outOfMemory) return withCode('memory_limit', exitCode);
@@ -69,14 +69,14 @@ export function endingOf({ why, end, stderr }: ProcessReply, notes: Notes): Endi
   return withCode(end.disk_full ? 'disk_limit' : 'error', exitCode);
 }
 
-/** How a program of a session went whose process goes on. */
+/** How a program of a session ended whose process lives on. */
 export function sessionEnding({ interrupted, done = 1 }: Notes): Ending {
   if (interrupted) return { status: 'timeout', exitCode: 1 };
   if (done > 255) return { status: 'memory_limit', exitCode: 1 };
   return { status: done === 0 ? 'ok' : 'error', exitCode: done };
 }
 
-/** Only a watched folder can hold too much; on a disk of its own a program that goes on when it is full has ended well. */
+/** Only a watched folder can hold too much; on a disk of its own a program that continues when it is full has ended well. */
 const overDisk = (end: ProcessEnd): boolean => end.disk_full && end.over_quota;
 
 const withCode = (status: SandboxStatus, exitCode: number | undefined): Ending =>

@@ -12,7 +12,7 @@ export interface Hello {
     seccomp: boolean;
     /** Whether programs run as another user than the trainer. */
     user: 'own' | 'same';
-    /** Whether the kernel counts the threads of each program apart from those of others. */
+    /** Whether the kernel counts the threads of each program separately. */
     tasks: 'own' | 'shared';
   };
   /** Folders that earlier supervisors left behind. */
@@ -72,14 +72,14 @@ export interface ProcessReply {
   /** Lines of JSON that the harness wrote, and with it whatever the program did. */
   notes: string;
   wallMs: number;
-  /** Null for a session that goes on. */
+  /** Null while a session's process lives on. */
   end: ProcessEnd | null;
 }
 
 export interface SupervisorReply extends ProcessReply {
   /** Of a judgement: the process that ran the tests. */
   tests?: ProcessReply;
-  /** Of a session: whether its process goes on. */
+  /** Of a session: whether its process lives on. */
   alive?: boolean;
 }
 

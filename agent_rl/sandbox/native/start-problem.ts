@@ -29,10 +29,10 @@ const known: readonly [RegExp, (match: RegExpExecArray, context: Context) => str
 
 /** Why a supervisor does not start, in a sentence without its end. `failed` may be a whole traceback. */
 export function startProblem(failed: string, context: Context): string {
-  const said = lastLine(failed).trim();
+  const last = lastLine(failed).trim();
   for (const [pattern, sentence] of known) {
-    const match = pattern.exec(said);
+    const match = pattern.exec(last);
     if (match !== null) return sentence(match, context);
   }
-  return said === '' ? 'its supervisor ended without a word' : said.replace(/\.$/, '');
+  return last === '' ? 'its supervisor ended without a message' : last.replace(/\.$/, '');
 }

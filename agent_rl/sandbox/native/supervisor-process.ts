@@ -187,8 +187,8 @@ export class SupervisorProcess {
   }
 }
 
-/** How it ended, and the end of what it said, if anything. */
+/** How it ended, and the end of what it printed, if anything. */
 const endingText = (how: string, stderr: string): string => {
-  const said = stderr.trim().slice(-500);
-  return `it ended with ${how}${said === '' ? '' : `: ${said}`}`;
+  const output = stderr.trim().slice(-500);
+  return `it ended with ${how}${output && `: ${output}`}`;
 };

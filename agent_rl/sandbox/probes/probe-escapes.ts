@@ -1,4 +1,5 @@
 import { mkdtempSync, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -34,7 +35,7 @@ async function listen(onConnection: () => void): Promise<Server> {
     socket.on('error', () => undefined);
     socket.end('HTTP/1.0 200 OK\r\n\r\nx');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
   return server;
 }
 

@@ -61,13 +61,13 @@ export interface WorkerRequest extends ProgramRequest {
 export interface WorkerResult extends Omit<RunResult, 'level'> {
   /** JSON text of the results of calls. */
   results?: string;
-  /** Whether the interpreter still answers, so that a session can go on in it. */
+  /** Whether the interpreter still answers, so that a session can continue in it. */
   alive: boolean;
 }
 
 export interface ChildResult extends WorkerResult {
   id: number;
-  /** What the tests of a judge said, one JSON text a line; the last may be cut off. */
+  /** What the tests of a judge reported, one JSON text a line; the last may be cut off. */
   verdicts?: string;
 }
 

@@ -21,13 +21,6 @@ import { childLimits, failed, level, runResultOf } from './run-results.ts';
 import { SandboxChild } from './sandbox-child.ts';
 import { ensureSnapshot, userCacheFolder } from './boot/snapshot.ts';
 
-export interface PyodideSandboxOptions {
-  /** Child processes, each of which runs one program at a time. Default 2. */
-  workers?: number;
-  /** Where the snapshot is kept. Default: this user's cache folder. */
-  cacheFolder?: string;
-}
-
 const closed = 'the sandbox has been closed';
 /** More than the JSON text of a verdict takes. */
 const mostVerdictBytes = 8192;
@@ -55,12 +48,10 @@ export class PyodideSandbox implements Sandbox {
   /**
    * Starts the child processes. The first use on a machine makes and attacks the snapshot, some seconds.
    *
+   * @param options.workers child processes, each of which runs one program at a time
    * @throws AgentRlError `SANDBOX_UNAVAILABLE`, `CONFIG_INVALID`
    */
-  static async start({
-    workers = 2,
-    cacheFolder,
-  }: PyodideSandboxOptions = {}): Promise<PyodideSandbox> {
+  static async start({ workers = 2 }: { workers?: number } = {}): Promise<PyodideSandbox> {
     if (!Number.isInteger(workers) || workers < 1 || workers > 256) {
       throw new AgentRlError(
         'CONFIG_INVALID',
@@ -68,7 +59,7 @@ export class PyodideSandbox implements Sandbox {
       );
     }
     const distribution = findDistribution();
-    const snapshotFolder = await ensureSnapshot(distribution, cacheFolder ?? userCacheFolder());
+    const snapshotFolder = await ensureSnapshot(distribution, userCacheFolder());
     const settings = { snapshotFolder, pyodideFolder: distribution.folder };
     const pool = new ChildPool(settings, workers);
     try {
@@ -171,7 +162,9 @@ const exchanges: { [Kind in RequestKind]: Exchange<Kind> } = {
       },
     }),
     answer: (result, { tests }) => {
-      const verdicts = readVerdicts(result.verdicts ?? '', tests.statements.length);
+      // What comes after the last line break was cut off.
+      const lines = (result.verdicts ?? '').split('\n').slice(0, -1);
+      const verdicts = readVerdicts(lines, tests.statements.length);
       if (verdicts !== undefined) return { ...runResultOf(result), verdicts };
       const message = 'the tests reported what is not a verdict';
       return { ...runResultOf(result), status: 'crashed', message, verdicts: [] };

@@ -52,7 +52,7 @@ type CommandResult = Static<typeof CommandResult>;
 
 const defaultRunS = 10;
 
-/** A request of theirs as one of ours. A limit of memory that is not positive is none, as there. */
+/** A request to SandboxFusion as one of ours. A memory limit that is not positive means none, as there. */
 export function requestOf(body: Static<typeof FusionBody>): RunRequest {
   const memoryMiB = body.memory_limit_MB ?? 0;
   const files = Object.entries(body.files ?? {}).filter(
@@ -66,7 +66,7 @@ export function requestOf(body: Static<typeof FusionBody>): RunRequest {
   };
 }
 
-/** A request of ours as one of theirs. */
+/** One of our requests as a request to SandboxFusion. */
 export const bodyOf = ({ code, stdin = '', files = {}, limits = {} }: RunRequest) => ({
   code,
   language: 'python',
@@ -81,7 +81,7 @@ export const bodyOf = ({ code, stdin = '', files = {}, limits = {} }: RunRequest
 /** Of a program that was ended from outside and has no code of its own. */
 const killedCode = -constants.signals.SIGKILL;
 
-/** A result of ours as an answer of theirs. */
+/** One of our results as an answer of SandboxFusion. */
 export function answerOf(result: RunResult): FusionAnswer {
   const { status, exitCode, signal, stdout, stderr, wallMs } = result;
   const failed = status === 'sandbox_error';
@@ -117,20 +117,20 @@ function messageFor({ status, message, truncated, ...counts }: RunResult): strin
 
 type Ending = Pick<RunResult, 'status' | 'exitCode' | 'signal' | 'message'>;
 
-/** How a run ended by an answer of theirs, and what it printed. */
+/** How a run ended and what it printed, from an answer of SandboxFusion. */
 export function endingOf(answer: FusionAnswer): Ending & { command: CommandResult } {
   const { status, message, run_result: run, compile_result: compile } = answer;
   const command = run ?? compile ?? { status: 'Error' };
-  const said = message === '' ? {} : { message: message.slice(0, 500) };
+  const note = message === '' ? {} : { message: message.slice(0, 500) };
   if (status === 'SandboxError' || command.status === 'Error') {
-    return { status: 'sandbox_error', message: said.message ?? 'no result', command };
+    return { status: 'sandbox_error', message: note.message ?? 'no result', command };
   }
-  if (command.status === 'TimeLimitExceeded') return { status: 'timeout', ...said, command };
+  if (command.status === 'TimeLimitExceeded') return { status: 'timeout', ...note, command };
   const code = command.return_code ?? (status === 'Success' ? 0 : 1);
-  if (status === 'Success' && code === 0) return { status: 'ok', exitCode: 0, ...said, command };
-  if (code >= 0) return { status: 'error', exitCode: code, ...said, command };
+  if (status === 'Success' && code === 0) return { status: 'ok', exitCode: 0, ...note, command };
+  if (code >= 0) return { status: 'error', exitCode: code, ...note, command };
   const signal = nameOfSignal(-code) ?? `signal ${-code}`;
-  return { status: 'signaled', signal, ...said, command };
+  return { status: 'signaled', signal, ...note, command };
 }
 
 const nameOfSignal = (number: number): string | undefined =>

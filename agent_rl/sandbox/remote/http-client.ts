@@ -21,13 +21,13 @@ export interface HttpRequest {
   body?: unknown;
   /** For everything, further tries and the pauses between them too. */
   deadlineS: number;
-  /** Whether it may be made again when nobody knows what became of it. */
+  /** Whether it may be made again when it is unknown whether the server has run it. */
   again: boolean;
 }
 
 export interface HttpAnswer {
   status: number;
-  /** Of JSON; undefined where the answer is none. */
+  /** The parsed answer; undefined where it is not JSON. */
   json: unknown;
   text: string;
 }
@@ -50,7 +50,7 @@ export class HttpClient {
     this.#agent = new EnvHttpProxyAgent({
       connections: options.connections,
       maxResponseSize: mostAnswerBytes,
-      // A program's deadline is the server's affair; ours is that of the whole request.
+      // The server keeps a program's deadline; ours is that of the whole request.
       headersTimeout: 0,
       bodyTimeout: 0,
     });

@@ -73,7 +73,7 @@ export class OwnServer implements RemoteServer {
     };
   }
 
-  /** @throws NoAnswer when nobody says that it is closed */
+  /** @throws NoAnswer when the server does not confirm that it is closed */
   async #closeSession(id: string): Promise<void> {
     const path = `/sessions/${encodeURIComponent(id)}`;
     const request = { method: 'DELETE', path, deadlineS: this.patienceS, again: true } as const;

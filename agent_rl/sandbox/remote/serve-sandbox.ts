@@ -18,7 +18,7 @@ export interface ServeOptions {
   token?: string;
   /** Requests under way and waiting; those beyond are asked to come back later. Default 256. */
   mostRequests?: number;
-  /** Notified of each request of ours that failed. */
+  /** Notified of each request that failed by our fault. */
   onFailure?: (message: string) => void;
 }
 

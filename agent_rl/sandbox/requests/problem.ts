@@ -19,7 +19,7 @@ export function textProblem(name: string, value: unknown, most: number): Problem
 
 export function textsProblem(name: string, value: unknown): Problem {
   if (!Array.isArray(value)) return `${name} must be a list of strings, got ${seen(value)}`;
-  // A hole in the list is none either, and only iteration meets it.
+  // A hole in the list is not a string either, and only iteration meets it.
   for (const [i, item] of value.entries()) {
     if (typeof item !== 'string') {
       return `${name} must be a list of strings, got ${seen(item)} at ${i}`;

@@ -1,3 +1,4 @@
+import { isRecord } from '../../core/is-record.ts';
 import { pythonValueProblem } from '../../core/python/python-value.ts';
 import type { CallResult, CallsResult, RunResult } from '../../core/services/sandbox.ts';
 
@@ -62,8 +63,8 @@ function endOfString(text: string, start: number): number {
 }
 
 function isCallResult(value: unknown): value is CallResult {
-  if (typeof value !== 'object' || value === null) return false;
-  const { ok, value: returned, problem } = value as Readonly<Record<string, unknown>>;
+  if (!isRecord(value)) return false;
+  const { ok, value: returned, problem } = value;
   if (ok === false) return typeof problem === 'string';
   return ok === true && pythonValueProblem(returned) === undefined;
 }

@@ -1,3 +1,4 @@
+import { isRecord } from '../../core/is-record.ts';
 import type { AssertVerdict } from '../../core/services/sandbox.ts';
 
 /**
@@ -6,16 +7,14 @@ import type { AssertVerdict } from '../../core/services/sandbox.ts';
  *
  * The tests' interpreter is not the program's, yet it works on what the program sends, so nothing is taken for granted.
  */
-export function readVerdicts(text: string, count: number): AssertVerdict[] | undefined {
-  // What comes after the last line break was cut off.
-  const lines = text.split('\n').slice(0, -1);
+export function readVerdicts(lines: readonly string[], count: number): AssertVerdict[] | undefined {
   try {
-    const said: unknown[] = lines.map((line) => JSON.parse(line));
-    if (said.length === 1 && isProblem(said[0])) {
-      const { problem } = said[0];
+    const written: unknown[] = lines.map((line) => JSON.parse(line));
+    if (written.length === 1 && isProblem(written[0])) {
+      const { problem } = written[0];
       return Array.from({ length: count }, () => ({ passed: false, problem }));
     }
-    const verdicts = said.map(verdictAt);
+    const verdicts = written.map(verdictAt);
     const all = verdicts.every((verdict) => verdict !== undefined);
     return all && verdicts.length <= count ? verdicts : undefined;
   } catch {
@@ -24,15 +23,15 @@ export function readVerdicts(text: string, count: number): AssertVerdict[] | und
   }
 }
 
-function isProblem(said: unknown): said is { problem: string } {
-  if (typeof said !== 'object' || said === null) return false;
-  const { problem, ...others } = said as Readonly<Record<string, unknown>>;
+function isProblem(written: unknown): written is { problem: string } {
+  if (!isRecord(written)) return false;
+  const { problem, ...others } = written;
   return typeof problem === 'string' && Object.keys(others).length === 0;
 }
 
-function verdictAt(said: unknown, place: number): AssertVerdict | undefined {
-  if (typeof said !== 'object' || said === null) return undefined;
-  const { index, passed, problem } = said as Readonly<Record<string, unknown>>;
+function verdictAt(written: unknown, place: number): AssertVerdict | undefined {
+  if (!isRecord(written)) return undefined;
+  const { index, passed, problem } = written;
   if (index !== place) return undefined;
   if (passed === true && problem === undefined) return { passed };
   return passed === false && typeof problem === 'string' ? { passed, problem } : undefined;

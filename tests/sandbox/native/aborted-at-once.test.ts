@@ -3,8 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import type { Sandbox, SandboxSession } from '#agent_rl/core/services/sandbox.ts';
-import { addLimits } from '#agent_rl/sandbox/layers/add-to-requests.ts';
-import { layered } from '#agent_rl/sandbox/layers/layer.ts';
+import { addLimits, layered } from '#agent_rl/sandbox/layers/layer.ts';
 import { NativeSandbox } from '#agent_rl/sandbox/native/native-sandbox.ts';
 import { descendants } from '#tests/support/descendants.ts';
 import { offersLevel } from '#tests/support/python.ts';

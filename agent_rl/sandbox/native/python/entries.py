@@ -40,21 +40,17 @@ def enter(entry, limits):
 
 
 def _run(limits):
-    job = _job()
-    _be_interrupted_after(limits['wall_s'])
+    job = _timed_job(limits)
     return program.run(job['code'], job['seed'])
 
 
 def _calls(limits):
-    job = _job()
-    _be_interrupted_after(limits['wall_s'])
+    job = _timed_job(limits)
     return program.calls(job['code'], job['entry'], job['args'], job['seed'], _note)
 
 
 def _solution(limits):
-    job = _job()
-    _be_interrupted_after(limits['wall_s'])
-    return solution.serve(job['code'], Channel(_CHANNEL))
+    return solution.serve(_timed_job(limits)['code'], Channel(_CHANNEL))
 
 
 def _asserts(_limits):
@@ -85,6 +81,12 @@ def _session(_limits):
 
 
 _ENTRIES = {'run': _run, 'calls': _calls, 'solution': _solution, 'asserts': _asserts, 'session': _session}
+
+
+def _timed_job(limits):
+    job = _job()
+    _be_interrupted_after(limits['wall_s'])
+    return job
 
 
 def _job():

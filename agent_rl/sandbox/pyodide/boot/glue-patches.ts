@@ -45,7 +45,7 @@ const gluePatches: readonly Patch[] = [
     'function getWasmImports(){__guard(wasmImports);',
     1,
   ],
-  // Else an entry named __proto__ is none that anybody finds.
+  // Else an entry named __proto__ could never be found.
   [
     'folders without a prototype',
     'node.stream_ops=MEMFS.ops_table.dir.stream;node.contents={}',

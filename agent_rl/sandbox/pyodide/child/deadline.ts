@@ -26,7 +26,7 @@ const processClock: Clock = {
 };
 
 /** What is to be done about a program at this moment. */
-export type DeadlineStep = 'go on' | 'interrupt' | 'kill';
+export type DeadlineStep = 'continue' | 'interrupt' | 'kill';
 
 /**
  * A program's time, from now on: `ms` until it is interrupted, then a grace until it is killed. Both are wall time, but on
@@ -51,7 +51,7 @@ export class Deadline {
 
   /** To be called often; says each of `interrupt` and `kill` once it is due. */
   step(): DeadlineStep {
-    if (!this.#isOver()) return 'go on';
+    if (!this.#isOver()) return 'continue';
     if (this.#passed) return 'kill';
     this.#passed = true;
     this.#isOver = span(graceMs, this.clock);

@@ -56,10 +56,10 @@ export class Pipe {
     carry(this.#program, this.#tests);
     carry(this.#tests, this.#program);
     while (this.#verdictBytes <= this.mostVerdictBytes) {
-      const said = this.#tests.end.take(box.verdicts);
-      if (said === undefined) break;
-      this.#verdicts.push(said);
-      this.#verdictBytes += said.length;
+      const report = this.#tests.end.take(box.verdicts);
+      if (report === undefined) break;
+      this.#verdicts.push(report);
+      this.#verdictBytes += report.length;
     }
   }
 }

@@ -92,7 +92,7 @@ describe('A process that ended', () => {
       { status: exited(125), notes: '', stderr: 'no walls' },
       /no walls/,
     ],
-    ['left no word of its end', { status: null }, /without a word/],
+    ['left no report of its end', { status: null }, /without a report/],
   ])('%s is our own failure', (_, ended, message) => {
     expect(ending(ended)).toMatchObject({ status: 'sandbox_error' });
     expect(ending(ended).message).toMatch(message);

@@ -34,7 +34,7 @@ describe('Why a supervisor does not start is one sentence with what to do', () =
       "The sandbox's supervisor is gone: spawn /p ENOENT.",
       "The sandbox's supervisor is gone: spawn /p ENOENT",
     ],
-    ['  \n', 'its supervisor ended without a word'],
+    ['  \n', 'its supervisor ended without a message'],
   ])('%s', (failed, sentence) => {
     expect(startProblem(failed, context)).toBe(sentence);
   });

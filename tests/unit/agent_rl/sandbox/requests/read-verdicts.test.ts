@@ -2,24 +2,26 @@ import { expect, test } from '@jest/globals';
 
 import { readVerdicts } from '#agent_rl/sandbox/requests/read-verdicts.ts';
 
+const read = (text: string, count: number) => readVerdicts(text.split('\n').slice(0, -1), count);
+
 const passed = '{"index":0,"passed":true}\n';
 const failed = '{"index":1,"passed":false,"problem":"AssertionError"}\n';
 
 test('One verdict is read for each line, in order', () => {
-  expect(readVerdicts(passed + failed, 2)).toEqual([
+  expect(read(passed + failed, 2)).toEqual([
     { passed: true },
     { passed: false, problem: 'AssertionError' },
   ]);
 });
 
 test('There are fewer verdicts than statements when the tests ended early, and a cut one does not count', () => {
-  expect(readVerdicts(`${passed}{"index":1,"passed":tr`, 3)).toEqual([{ passed: true }]);
-  expect(readVerdicts('', 3)).toEqual([]);
+  expect(read(`${passed}{"index":1,"passed":tr`, 3)).toEqual([{ passed: true }]);
+  expect(read('', 3)).toEqual([]);
 });
 
 test('A problem before the first statement is the problem of every statement', () => {
   const problem = 'the solution did not load';
-  expect(readVerdicts(`{"problem":"${problem}"}\n`, 2)).toEqual([
+  expect(read(`{"problem":"${problem}"}\n`, 2)).toEqual([
     { passed: false, problem },
     { passed: false, problem },
   ]);
@@ -39,5 +41,5 @@ test.each([
   `${passed}${passed}`,
   `${passed}${failed}{"index":2,"passed":true}\n`,
 ])('%j is not what the harness writes on two statements', (text) => {
-  expect(readVerdicts(text, 2)).toBeUndefined();
+  expect(read(text, 2)).toBeUndefined();
 });

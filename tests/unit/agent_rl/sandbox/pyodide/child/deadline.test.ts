@@ -16,11 +16,11 @@ function deadlineOfOneSecond(): { deadline: Deadline; pass: (wall: number, cpu: 
 test('A program that has the processor is interrupted at its time and killed a second later', () => {
   const { deadline, pass } = deadlineOfOneSecond();
   pass(999, 999);
-  expect([deadline.step(), deadline.passed]).toEqual(['go on', false]);
+  expect([deadline.step(), deadline.passed]).toEqual(['continue', false]);
   pass(1, 1);
   expect([deadline.step(), deadline.passed]).toEqual(['interrupt', true]);
   pass(999, 1500);
-  expect(deadline.step()).toBe('go on');
+  expect(deadline.step()).toBe('continue');
   pass(1, 1);
   expect(deadline.step()).toBe('kill');
 });
@@ -28,17 +28,17 @@ test('A program that has the processor is interrupted at its time and killed a s
 test('Much processor time does not end a program early', () => {
   const { deadline, pass } = deadlineOfOneSecond();
   pass(600, 2000);
-  expect(deadline.step()).toBe('go on');
+  expect(deadline.step()).toBe('continue');
 });
 
 test('A program that is starved has longer, until it had nine tenths of its time', () => {
   const { deadline, pass } = deadlineOfOneSecond();
   pass(1200, 899);
-  expect(deadline.step()).toBe('go on');
+  expect(deadline.step()).toBe('continue');
   pass(1, 1);
   expect(deadline.step()).toBe('interrupt');
   pass(1100, 200);
-  expect(deadline.step()).toBe('go on');
+  expect(deadline.step()).toBe('continue');
   pass(100, 700);
   expect(deadline.step()).toBe('kill');
 });
@@ -46,11 +46,11 @@ test('A program that is starved has longer, until it had nine tenths of its time
 test('A program that is idle is interrupted 1.6 s late and killed 2.6 s after that', () => {
   const { deadline, pass } = deadlineOfOneSecond();
   pass(2599, 0);
-  expect(deadline.step()).toBe('go on');
+  expect(deadline.step()).toBe('continue');
   pass(1, 0);
   expect(deadline.step()).toBe('interrupt');
   pass(2599, 0);
-  expect(deadline.step()).toBe('go on');
+  expect(deadline.step()).toBe('continue');
   pass(1, 0);
   expect(deadline.step()).toBe('kill');
 });
