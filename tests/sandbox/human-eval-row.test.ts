@@ -23,7 +23,7 @@ const row = (changes: object = {}): object => ({
 describe('humanEvalRowReader', () => {
   test('gives the tests what stands before the function, and of the program the function alone', () => {
     expect(humanEvalRowReader()(row(), 1)).toEqual({
-      task: {
+      row: {
         taskId: 'HumanEval/0',
         prompt: `Complete this Python program. Answer with all of it.\n\n${prompt.trim()}`,
         starterCode: prompt,
