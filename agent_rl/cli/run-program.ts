@@ -1,9 +1,9 @@
 import { jobs } from '../jobs/jobs.ts';
+import { StrayFailure, type StrayKind } from '../core/stopping/stray-failure.ts';
 import { redactor } from '../telemetry/redact.ts';
 import type { Command } from './command.ts';
 import { interrupted, runFailed } from './exit-code.ts';
 import { main } from './main.ts';
-import { onStrayFailure } from './stray-failures.ts';
 
 /** A job stopped by a stray failure has this long to reach a safe place: an update and a checkpoint. */
 const longestStopS = 300;
@@ -66,6 +66,21 @@ export async function runProgram(programName: string, only?: Command): Promise<v
   // After a stop, what the job had begun to open is not waited for.
   if (code === interrupted) process.exit();
   setTimeout(leave, 1000 * longestEndS).unref();
+}
+
+/** Reports every failure of this process that nothing caught, in place of Node, which would end the process at once. */
+function onStrayFailure(report: (failure: StrayFailure) => void): void {
+  let last = '';
+  const take =
+    (kind: StrayKind) =>
+    (thrown: unknown): void => {
+      const failure = new StrayFailure(kind, thrown);
+      // Reported once: where reporting is what fails, such as writing to a closed pipe, it would never end.
+      if (failure.message === last) return;
+      last = failure.message;
+      report(failure);
+    };
+  process.on('unhandledRejection', take('rejection')).on('uncaughtException', take('exception'));
 }
 
 /** Ends as the signal itself would: an orderly exit takes threads down in the middle of native work, which aborts. */

@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs';
+
 import type { Options } from 'yargs';
 
+import { hubModelOf } from '../../../model/find/hub/hub-model.ts';
 import type { Override } from '../../config/index.ts';
 import { AgentRlError } from '../../core/errors.ts';
+import { placesOf } from '../../core/package-root.ts';
 import { listFlag, numberOption, type Parsed, textFlag, textsOf } from './flag.ts';
-import { modelOverrides } from './model-name.ts';
 
 const text = (describe: string): Options => textFlag(describe).option;
 
@@ -74,6 +77,19 @@ function settingOf(value: unknown, { type }: Options): unknown {
   const number = Number(value);
   return type === 'number' && value !== '' && !Number.isNaN(number) ? number : value;
 }
+
+/** Whether a name can only be that of a model on the hub: it looks like one, and no such folder is there. */
+const isOnHub = (name: string): boolean =>
+  hubModelOf(name) !== undefined && !placesOf(name).some((place) => existsSync(place));
+
+/** `--model` as settings: a folder is `model.path`, which counts only where `model.hfModelName` is absent. */
+const modelOverrides = (source: string, name: string): Override[] =>
+  isOnHub(name)
+    ? [{ source, path: 'model.hfModelName', value: name }]
+    : [
+        { source, path: 'model.path', value: name },
+        { source, path: 'model.hfModelName', value: undefined },
+      ];
 
 /** The flags that were given, as settings. */
 export function overridesOf(parsed: Parsed): Override[] {

@@ -15,6 +15,7 @@ import {
 } from '../../config/index.ts';
 import type { EnvironmentSpec } from '../../core/plugins/environment.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { isRecord } from '../../core/is-record.ts';
 import type { Registry, RegistryEntry } from '../../core/plugins/plugin.ts';
 import type { PolicySpec } from '../../core/plugins/policy.ts';
 import type { RewardSpec } from '../../core/plugins/reward.ts';
@@ -72,7 +73,7 @@ export function choosePlugins(
   plugins: Plugins,
   found: readonly Problem[] = [],
 ): ChosenPlugins {
-  const config = namingBlocks(loaded.config);
+  const { config } = loaded;
   const choice = new Choice(loaded, found);
   const environment = choice.of({
     path: 'environment',
@@ -86,26 +87,27 @@ export function choosePlugins(
     registry: plugins.policies,
     own: PolicyBlock.properties,
   });
-  const tools = config.tools.map((value, index) => {
+  const toolBlocks = listOf(config.tools);
+  const tools = toolBlocks.map((value, index) => {
     const path = `tools.${index}`;
     const own = ToolsBlock.items.properties;
     return choice.configured(path, choice.of({ path, value, registry: plugins.tools, own }));
   });
   const toolCallFormat = choice.toolCallFormat(config.policy, plugins.toolCallFormats);
-  const rewards = config.rewards.map((value, index) => {
+  const rewards = listOf(config.rewards).map((value, index) => {
+    const path = `rewards.${index}`;
     const own = RewardsBlock.items.properties;
-    const block = { path: `rewards.${index}`, value, registry: plugins.rewards, own };
-    if (!namesPlugin(value)) return { ...choice.of(block), name: block.path, weight: 0 };
-    const { weight, tool } = value;
-    return {
-      ...choice.of(block),
-      name: rewardName(value),
-      weight,
-      ...(tool !== undefined && { tool }),
-    };
+    const named = namesPlugin(value)
+      ? {
+          name: rewardName(value),
+          weight: value.weight,
+          ...(value.tool !== undefined && { tool: value.tool }),
+        }
+      : { name: path, weight: 0 };
+    return { ...choice.of({ path, value, registry: plugins.rewards, own }), ...named };
   });
   choice.refuseRepeats('tools', tools);
-  choice.requireTools(environment.entry?.spec, config.tools);
+  choice.requireTools(environment.entry?.spec, toolBlocks);
   choice.checkRewards(rewards, tools);
   choice.throwProblems();
   // Every entry is there: a missing one is a problem, and problems were just thrown.
@@ -121,24 +123,13 @@ const ToolCallFormatBlock = Type.Object({ type: Type.String({ minLength: 1 }) })
 
 const reservedRewardNames: ReadonlySet<string> = new Set([environmentScore, invalidCallsComponent]);
 
-const listOf = (value: unknown): readonly unknown[] =>
-  Array.isArray(value) ? (value as readonly unknown[]) : [];
-
-/** The blocks that name plugins. In a config with problems they may be of any form. */
-const namingBlocks = ({ environment, policy, tools, rewards }: LoadedConfig['config']) => ({
-  environment,
-  policy,
-  tools: listOf(tools) as typeof tools,
-  rewards: listOf(rewards) as typeof rewards,
-});
+/** A list of blocks; in a config with problems something else may stand there. */
+const listOf = <Item>(value: readonly Item[]): readonly Item[] =>
+  Array.isArray(value) ? value : [];
 
 /** Whether a block names a plugin; one that does not is a problem that was found before. */
 const namesPlugin = (block: unknown): boolean =>
-  typeof block === 'object' &&
-  block !== null &&
-  'type' in block &&
-  typeof block.type === 'string' &&
-  block.type !== '';
+  isRecord(block) && typeof block['type'] === 'string' && block['type'] !== '';
 
 interface Attempt<Spec> {
   entry: RegistryEntry<Spec> | undefined;
@@ -189,8 +180,8 @@ class Choice {
     policy: unknown,
     registry: Registry<ToolCallFormatSpec>,
   ): Attempt<ToolCallFormatSpec> | undefined {
-    const named = typeof policy === 'object' && policy !== null && 'toolCallFormat' in policy;
-    const value = named ? policy.toolCallFormat : automatic;
+    const named = isRecord(policy) && 'toolCallFormat' in policy;
+    const value = named ? policy['toolCallFormat'] : automatic;
     const block = typeof value === 'string' ? { type: value } : (value as { type: string });
     const path = 'policy.toolCallFormat';
     if (!namesPlugin(block)) {

@@ -12,21 +12,18 @@ import { injectionsOf } from './injections.ts';
 export type Binding = readonly [token: symbol, service: unknown];
 
 /** The container of a run: what its episodes share, such as the sandbox. */
-export function runContainer(bindings: Iterable<Binding>): Container {
-  const container = new Container();
-  for (const [token, service] of bindings) container.bind(token).toConstantValue(service);
-  return container;
-}
+export const runContainer = (bindings: Iterable<Binding>): Container =>
+  bound(new Container(), bindings);
 
 /** The container of one episode: sees the run's services and adds the episode's task. */
-export function episodeContainer(
+export const episodeContainer = (
   run: Container,
   task: Task,
   more: Iterable<Binding> = [],
-): Container {
-  const container = new Container({ parent: run });
-  container.bind(TASK).toConstantValue(task);
-  for (const [token, service] of more) container.bind(token).toConstantValue(service);
+): Container => bound(new Container({ parent: run }), [[TASK, task], ...more]);
+
+function bound(container: Container, bindings: Iterable<Binding>): Container {
+  for (const [token, service] of bindings) container.bind(token).toConstantValue(service);
   return container;
 }
 

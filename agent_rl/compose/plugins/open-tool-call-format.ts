@@ -4,7 +4,7 @@ import type { RegistryEntry } from '../../core/plugins/plugin.ts';
 import type { ToolCallFormat, ToolCallFormatSpec } from '../../core/plugins/tool-call-format.ts';
 import { templateSample } from '../../policies/examine-template.ts';
 import type { LanguageModel } from '../../../model/text/language-model.ts';
-import type { ChosenPlugins } from './choose-plugins.ts';
+import type { Chosen, ChosenPlugins } from './choose-plugins.ts';
 import { construct, runContainer } from './container.ts';
 import type { Plugins } from './registries.ts';
 
@@ -25,7 +25,7 @@ export function openToolCallFormat({ chosen, plugins, model }: FormatParts): Too
   const { name, format } =
     chosen.toolCallFormat === undefined
       ? formatOfTemplate(plugins, model, tools.length > 0)
-      : { ...made(chosen.toolCallFormat), name: chosen.toolCallFormat.entry.spec.name };
+      : made(chosen.toolCallFormat);
   const problem = format.problemWith?.(tools);
   if (problem === undefined) return format;
   throw invalid(`"${name}" cannot be used with the tools of this run: ${problem}`);
@@ -56,22 +56,20 @@ interface Named {
 
 /** The format with its settings' defaults; none for one that cannot do without settings. */
 function withDefaults(entry: RegistryEntry<ToolCallFormatSpec>): readonly Named[] {
-  const { name, settings: schema } = entry.spec;
-  if (schema === undefined) return [{ name, ...made({ entry, settings: {} }) }];
+  const { settings: schema } = entry.spec;
+  if (schema === undefined) return [made({ entry, settings: {} })];
   const { value, problems } = checkBlock(schema, {}, { path: '', places: new Map() });
   if (problems.length > 0) return [];
-  return [{ name, ...made({ entry, settings: value }) }];
+  return [made({ entry, settings: value })];
 }
 
 const made = ({
   entry: { plugin, spec },
   settings,
-}: {
-  entry: RegistryEntry<ToolCallFormatSpec>;
-  settings: unknown;
-}): { format: ToolCallFormat } => ({
-  format: construct<ToolCallFormat>(runContainer([]), { name: spec.name, plugin, settings }),
-});
+}: Pick<Chosen<ToolCallFormatSpec>, 'entry'> & { settings: unknown }): Named => {
+  const { name } = spec;
+  return { name, format: construct<ToolCallFormat>(runContainer([]), { name, plugin, settings }) };
+};
 
 const invalid = (what: string): AgentRlError =>
   new AgentRlError('CONFIG_INVALID', `policy.toolCallFormat: ${what}.`);

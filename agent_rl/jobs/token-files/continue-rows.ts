@@ -3,7 +3,6 @@ import type { AssistantMessage } from '../../core/message.ts';
 import type { Policy } from '../../core/plugins/policy.ts';
 import type { Sampling } from '../../core/services/sampling.ts';
 import type { GenerationRow } from './generation-rows.ts';
-import { InOrder } from './in-order.ts';
 import type { InputRow } from './input-rows.ts';
 import { throwIfInterrupted } from './job-usage.ts';
 
@@ -33,6 +32,25 @@ export interface ContinueOptions {
   signal: AbortSignal;
   /** Called in the order of the rows, and of the samples of each. */
   onContinuation: (continuation: Continuation) => void;
+}
+
+/** Hands on what arrives in any order by its place, from 0 without gaps. */
+export class InOrder<Item> {
+  readonly #early = new Map<number, Item>();
+  #next = 0;
+
+  constructor(private readonly handOn: (item: Item) => void) {}
+
+  put(place: number, item: Item): void {
+    this.#early.set(place, item);
+    for (;;) {
+      const next = this.#early.get(this.#next);
+      if (next === undefined) return;
+      this.#early.delete(this.#next);
+      this.#next += 1;
+      this.handOn(next);
+    }
+  }
 }
 
 interface Draw extends InputRow<GenerationRow> {

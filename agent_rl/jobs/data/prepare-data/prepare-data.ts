@@ -92,17 +92,11 @@ function checkFormat(format: SourceFormat, { crawl, columns }: PrepareDataOption
   if (problem !== undefined) throw new AgentRlError('CONFIG_INVALID', problem);
 }
 
-interface Collected {
-  collection: Collection;
-  dropped: Dropped[];
-  records: number;
-}
-
 async function collect(
   files: readonly string[],
   format: SourceFormat,
   options: PrepareDataOptions,
-): Promise<Collected> {
+) {
   const { columns, crawl, maxRecords = Infinity, skipInvalid, signal } = options;
   const collection = new Collection();
   const dropped: Dropped[] = [];

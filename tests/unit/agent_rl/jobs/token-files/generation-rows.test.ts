@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 
-import { InOrder } from '#agent_rl/jobs/token-files/in-order.ts';
+import { InOrder } from '#agent_rl/jobs/token-files/continue-rows.ts';
 import {
   readGenerationRow,
   type Conversation,
