@@ -94,18 +94,9 @@ export function choosePlugins(
     return choice.configured(path, choice.of({ path, value, registry: plugins.tools, own }));
   });
   const toolCallFormat = choice.toolCallFormat(config.policy, plugins.toolCallFormats);
-  const rewards = listOf(config.rewards).map((value, index) => {
-    const path = `rewards.${index}`;
-    const own = RewardsBlock.items.properties;
-    const named = namesPlugin(value)
-      ? {
-          name: rewardName(value),
-          weight: value.weight,
-          ...(value.tool !== undefined && { tool: value.tool }),
-        }
-      : { name: path, weight: 0 };
-    return { ...choice.of({ path, value, registry: plugins.rewards, own }), ...named };
-  });
+  const rewards = listOf(config.rewards).map((value, index) =>
+    choice.reward(`rewards.${index}`, value, plugins.rewards),
+  );
   choice.refuseRepeats('tools', tools);
   choice.requireTools(environment.entry?.spec, toolBlocks);
   choice.checkRewards(rewards, tools);
@@ -173,6 +164,18 @@ class Choice {
       ([key]) => Object.hasOwn(declared, key) || !Object.hasOwn(own, key),
     );
     return { entry, settings: Object.freeze(Object.fromEntries(settings)) };
+  }
+
+  /** A reward, and what the run calls it and does with it. */
+  reward(
+    path: string,
+    value: LoadedConfig['config']['rewards'][number],
+    registry: Registry<RewardSpec>,
+  ) {
+    const chosen = this.of({ path, value, registry, own: RewardsBlock.items.properties });
+    if (!namesPlugin(value)) return { ...chosen, name: path, weight: 0 };
+    const { weight, tool } = value;
+    return { ...chosen, name: rewardName(value), weight, ...(tool !== undefined && { tool }) };
   }
 
   /** The format that a policy's block names, `auto` aside. */
