@@ -6,7 +6,7 @@ import { chooseTasks } from '../trainer/evaluate.ts';
 import { splitFile } from '../../dataset/tasks/task-files.ts';
 import {
   readTaskSets,
-  refuseLeaks,
+  rejectLeaks,
   warnIfFewer,
   type TaskSet,
 } from '../../dataset/tasks/task-sets.ts';
@@ -53,7 +53,7 @@ export async function resolveTasks(
   const sets = request.train === undefined ? [] : await read(request.train);
   const heldOut = (await read(request.evaluation)).flatMap(({ tasks }) => tasks);
   const train = sets.flatMap(({ tasks }) => tasks);
-  refuseLeaks(train, heldOut);
+  rejectLeaks(train, heldOut);
   warnIfFewer('eval.maxTasks', evaluation.maxTasks, heldOut.length, request.print);
   const chosen = chooseTasks(heldOut, evaluation.maxTasks, run.seed);
   return { sets, train, evaluation: chosen, rewarded: sets.length === 0 ? chosen : train };

@@ -72,7 +72,7 @@ export function conversationLine(messages: readonly Message[]): string {
   return JSON.stringify({ messages: messages.map(messageRow) });
 }
 
-/** A message as it stands in the line of a conversation. */
+/** A message as the line of a conversation has it. */
 export function messageRow(message: Message): MessageRow {
   const { role, content } = message;
   if (message.role === 'tool') return { role, content, name: message.name };

@@ -2,7 +2,7 @@ import type { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 import type { Message } from '../../agent_rl/core/message.ts';
 
 import { pythonRepr } from '../../agent_rl/core/python/python-value.ts';
-import { PythonRaises, type Value } from '../code_tasks/generator/atom.ts';
+import { PythonRaises, type Value, printed } from '../code_tasks/generator/atom.ts';
 import {
   type Choice,
   type Mode,
@@ -12,7 +12,6 @@ import {
   writeProgram,
 } from '../code_tasks/generator/program.ts';
 import { quoted } from '../code_tasks/generator/prompt.ts';
-import { printed } from '../code_tasks/generator/python-text.ts';
 import type { GeneratedTask } from '../code_tasks/generator/task.ts';
 import { drawSlips } from './slips.ts';
 

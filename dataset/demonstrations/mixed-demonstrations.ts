@@ -62,42 +62,37 @@ export function* mixedDemonstrations(
 }
 
 /** A question taken for a programming task. */
-function asProgram([question, first]: readonly Message[]): readonly Message[] {
-  const [name = ''] = /\b[A-Z][aeio][lnr][a-z]{4}\b/u.exec(question?.content ?? '') ?? [];
-  const code = `print('${name}')`;
-  return misled([question, first], {
-    call: { name: 'code_exec', arguments: { code } },
-    seen: name,
-    said: `It is ${name}.`,
-  });
+function asProgram(messages: readonly Message[]): Message[] {
+  const [name = ''] = /\b[A-Z][aeio][lnr][a-z]{4}\b/u.exec(messages[0]?.content ?? '') ?? [];
+  const [task, first] = opening(messages);
+  const { reasoning = '' } = first;
+  const call = { name: 'code_exec', arguments: { code: `print('${name}')` } };
+  const last: Message = { role: 'assistant', content: `It is ${name}.`, reasoning };
+  return [task, ...calling(call, { reasoning, result: name }), last];
 }
 
 /** A programming task taken for a question. */
-function asQuestion([task, first]: readonly Message[], nothing: string): readonly Message[] {
-  const query = (first as AssistantMessage).reasoning ?? '';
-  const call = { name: 'search', arguments: { query } };
-  return misled([task, first], { call, seen: nothing, said: 'Done.' });
-}
-
-interface WrongTurn {
-  call: Pick<ToolCall, 'name' | 'arguments'>;
-  seen: string;
-  said: string;
-}
-
-function misled(
-  [task, first]: readonly (Message | undefined)[],
-  { call, seen, said }: WrongTurn,
-): readonly Message[] {
-  if (task === undefined || first?.role !== 'assistant') {
-    throw new RangeError('A demonstration opens with a task and a turn.');
-  }
-  const id = 'call_0_0';
+function asQuestion(messages: readonly Message[], result: string): Message[] {
+  const [task, first] = opening(messages);
   const { reasoning = '' } = first;
+  const call = { name: 'search', arguments: { query: reasoning } };
+  const last: Message = { role: 'assistant', content: 'Done.' };
+  return [task, ...calling(call, { reasoning, result }), last];
+}
+
+function opening([task, first]: readonly Message[]): [Message, AssistantMessage] {
+  if (task !== undefined && first?.role === 'assistant') return [task, first];
+  throw new RangeError('A demonstration opens with a task and a turn.');
+}
+
+/** A call of the wrong tool and its result. */
+function calling(
+  call: Pick<ToolCall, 'name' | 'arguments'>,
+  { reasoning, result }: { reasoning: string; result: string },
+): Message[] {
+  const id = 'call_0_0';
   return [
-    task,
     { role: 'assistant', content: '', reasoning, toolCalls: [{ id, ...call }] },
-    { role: 'tool', name: call.name, callId: id, content: seen },
-    { role: 'assistant', content: said, ...(call.name === 'code_exec' && { reasoning }) },
+    { role: 'tool', name: call.name, callId: id, content: result },
   ];
 }

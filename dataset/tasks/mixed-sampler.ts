@@ -10,14 +10,14 @@ export interface WeightedTasks<Row extends Task> {
   weight: number;
 }
 
-/** Where a mixed sampler stands: its sets in their order, and how many tasks each has given. */
+/** Position of a mixed sampler: its sets in their order, and how many tasks each has given. */
 export interface MixedSamplerState {
   sets: readonly SamplerState[];
   drawn: readonly number[];
 }
 
 /**
- * Hands out tasks of several sets in the ratio of their weights: after any number of draws, each set has given its share
+ * Draws tasks from several sets in the ratio of their weights: after any number of draws, each set has given its share
  * to within one task. Which set comes next depends on nothing but the draws so far.
  */
 export class MixedSampler<Row extends Task> {

@@ -7,7 +7,7 @@ import type { Task } from '../../agent_rl/core/tasks/task.ts';
 export interface TaskSource {
   /** The next `count` tasks. */
   draw(count: number): readonly Task[];
-  /** Where it stands, as plain JSON. */
+  /** Its position, as plain JSON. */
   state(): unknown;
   restore(state: unknown): void;
 }
@@ -16,11 +16,11 @@ export interface SamplerOptions {
   seed: number;
   /** Another order in every epoch; off for evaluation sweeps. Default true. */
   shuffle?: boolean;
-  /** Most tasks ever handed out: a choice by the seed, not the first of the file. Default all. */
+  /** Most tasks ever drawn: a choice by the seed, not the first of the file. Default all. */
   maxSamples?: number;
 }
 
-/** Where a sampler stands; plain data for a checkpoint. */
+/** Position of a sampler; plain data for a checkpoint. */
 export interface SamplerState {
   epoch: number;
   /** Tasks already taken of this epoch. */
@@ -29,7 +29,7 @@ export interface SamplerState {
   size: number;
 }
 
-/** Hands out tasks epoch after epoch. The order depends on the seed and the epoch alone. */
+/** Draws tasks epoch after epoch. The order depends on the seed and the epoch alone. */
 export class TaskSampler<Row extends Task> {
   /** What an epoch holds, in the file's order. */
   readonly tasks: readonly Row[];
@@ -91,7 +91,7 @@ export class TaskSampler<Row extends Task> {
   }
 }
 
-/** Deals code tasks epoch after epoch; see `TaskSampler`. */
+/** Draws code tasks epoch after epoch; see `TaskSampler`. */
 export class CodeTaskSampler extends TaskSampler<CodeTask> {}
 
 function choose<Row extends Task>(

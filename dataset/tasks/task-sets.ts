@@ -54,11 +54,11 @@ function rejectDuplicateIds(sets: readonly TaskSet[], split: string): void {
 }
 
 /**
- * Refuses held-out tasks that are also trained on: their score would say nothing.
+ * Rejects held-out tasks that are also trained on: their score would mean nothing.
  *
  * @throws AgentRlError `DATASET_INVALID` when a task of both has the same id or the same prompt.
  */
-export function refuseLeaks(trained: readonly Task[], held: readonly Task[]): void {
+export function rejectLeaks(trained: readonly Task[], held: readonly Task[]): void {
   const ids = new Set(trained.map(({ taskId }) => taskId));
   const byPrompt = new Map(trained.map(({ prompt, taskId }) => [prompt.trim(), taskId]));
   const leaks = held.flatMap(({ taskId, prompt }) => {
@@ -78,7 +78,7 @@ export function refuseLeaks(trained: readonly Task[], held: readonly Task[]): vo
 
 const mostLeaksShown = 5;
 
-/** Says that a setting asks for more tasks than there are. */
+/** Warns that a setting wants more tasks than there are. */
 export function warnIfFewer(
   setting: string,
   wanted: number | undefined,
@@ -89,7 +89,7 @@ export function warnIfFewer(
   warn(`${setting} is ${wanted} and there are ${there} tasks: all are taken.`);
 }
 
-/** Deals the tasks of one set, or of several in the ratio of their weights. */
+/** Draws the tasks of one set, or of several in the ratio of their weights. */
 export function samplerOf(
   sets: readonly TaskSet[],
   options: { seed: number; shuffle: boolean; maxSamples?: number },

@@ -8,7 +8,7 @@ import { programOutput } from '../bench/program-output.ts';
 
 const require = createRequire(import.meta.url);
 const bindingPackage = '@tensorflow/tfjs-node@4.22.0';
-/** The only dependency of its that its kernels load. */
+/** The only one of its dependencies that the kernels load. */
 const protobufPackage = 'google-protobuf@3.21.4';
 
 export interface BindingOptions {
@@ -22,7 +22,7 @@ export interface BindingOptions {
 
 /**
  * Registers tfjs's `tensorflow` backend: the binding of tfjs-node, compiled against the library inside the wheel of
- * tensorflow-cpu, since the library it would download is of 2022 and lies on a host that is not always reachable.
+ * tensorflow-cpu, since the library it would download dates from 2022 and is on a host that is not always reachable.
  */
 export async function registerTensorflow(options: BindingOptions): Promise<void> {
   const { folder, note } = options;

@@ -9,7 +9,7 @@ export interface Export {
   name: string;
   /** `class`, `function`, `type` ... */
   kind: string;
-  /** Its comment, paragraphs apart; empty where it has none. */
+  /** Its comment, with empty lines between paragraphs; empty where it has none. */
   doc: string;
   /** How it is declared, as far as a reader of the types needs it. */
   signature: string;

@@ -5,7 +5,6 @@ import {
   finalNormName,
   initialParameters,
   layerParameter,
-  parameterSpecs,
 } from '../../model/config/parameters.ts';
 import { inverseFrequencies } from '../../model/decoder/rope.ts';
 
@@ -19,7 +18,7 @@ const constant = 0.5;
 const notedShare = 0.12;
 const copiedShare = 0.27;
 
-/** Weight of the final norm: how surely a copied token is said. */
+/** Weight of the final norm: how surely a copied token is predicted. */
 const loudness = 2;
 
 /** Weights of the norms of queries and keys: how sharply heads look. */
@@ -87,10 +86,8 @@ class Wiring {
   notePrevious(): void {
     const { hiddenSize: width, headDim, heads, ropeTheta } = this.config;
     const half = headDim / 2;
-    const [queries, keys] = [
-      this.#layer(0, 'self_attn.q_proj'),
-      this.#layer(0, 'self_attn.k_proj'),
-    ];
+    const queries = this.#layer(0, 'self_attn.q_proj');
+    const keys = this.#layer(0, 'self_attn.k_proj');
     queries.fill(0, 0, 2 * headDim * width);
     keys.fill(0, 0, headDim * width);
     for (const [pair, radians] of inverseFrequencies(headDim, ropeTheta).entries()) {
@@ -125,22 +122,19 @@ class Wiring {
     const slow = [...inverseFrequencies(headDim, ropeTheta).entries()]
       .filter(([, radians]) => radians < slowRadians)
       .flatMap(([pair]) => [pair, pair + half]);
-    const [queries, keys] = [
-      this.#layer(1, 'self_attn.q_proj'),
-      this.#layer(1, 'self_attn.k_proj'),
-    ];
+    const queries = this.#layer(1, 'self_attn.q_proj');
+    const keys = this.#layer(1, 'self_attn.k_proj');
     queries.fill(0, 0, headDim * width);
     keys.fill(0, 0, headDim * width);
     for (const back of [1, 2]) {
       const compared = this.#random(slow.length, this.#noteWidth, `compare ${back}`);
       for (const [i, row] of slow.entries()) {
-        for (const [channel, weight] of (compared[i] ?? new Float32Array()).entries()) {
+        for (const [channel, weight] of compared[i]!.entries()) {
           add(keys, row * width + this.#noteChannel(back) + channel, weight);
           if (back === 2) add(queries, row * width + this.#noteChannel(1) + channel, weight);
           else {
-            for (const [from, share] of (this.#noteMap[channel] ?? new Float32Array()).entries()) {
+            for (const [from, share] of this.#noteMap[channel]!.entries())
               add(queries, row * width + from, weight * share);
-            }
           }
         }
       }
@@ -154,9 +148,8 @@ class Wiring {
     for (let layer = 1; layer < layers; layer++) {
       for (let head = 0; head < kvHeads; head++) this.#readEmbedding(layer, head);
       const output = this.#layer(layer, 'self_attn.o_proj').fill(0);
-      const matching = (head: number): boolean => layer === 1 && head === 0;
       for (let head = 0; head < heads; head++) {
-        const share = matching(head) ? copiedShare : copiedShare / heads;
+        const share = layer === 1 && head === 0 ? copiedShare : copiedShare / heads;
         for (let i = 0; i < headDim; i++) {
           output[i * heads * headDim + head * headDim + i] = share;
         }
@@ -191,10 +184,7 @@ class Wiring {
   }
 
   #tensor(name: string): Float32Array {
-    const values = this.parameters.get(name);
-    if (values !== undefined) return values;
-    const known = parameterSpecs(this.config).map((spec) => spec.name);
-    throw new RangeError(`There is no ${name} among ${known.join(', ')}.`);
+    return this.parameters.get(name)!;
   }
 
   /** Rows that keep lengths on average. */

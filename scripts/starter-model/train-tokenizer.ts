@@ -113,7 +113,7 @@ function withVocabulary(json: BpeJson, vocabSize: number): unknown {
     if (!vocab.has(token)) vocab.set(token, vocab.size);
   }
   if (vocab.size !== vocabSize) {
-    throw new Error(`The corpus yields only ${vocab.size} tokens; ${vocabSize} were asked for.`);
+    throw new Error(`The corpus yields only ${vocab.size} tokens; ${vocabSize} are needed.`);
   }
   const added = specialTokens.map(({ content, special }, id) => ({
     id,

@@ -50,3 +50,7 @@ export class PythonRaises extends Error {
 
 /** Python's `%` on whole numbers: the result has the divisor's sign. */
 export const modulo = (a: number, b: number): number => a - b * Math.floor(a / b);
+
+/** What the programs print: the elements of a list with spaces between them. */
+export const printed = (value: Value): string =>
+  Array.isArray(value) ? value.join(' ') : String(value);

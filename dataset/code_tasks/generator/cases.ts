@@ -1,8 +1,7 @@
 import type { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 
-import { PythonRaises, type Scalar, type Value } from './atom.ts';
+import { PythonRaises, type Scalar, type Value, printed } from './atom.ts';
 import { type TaskShape, evaluate, rightChoice, wrongChoices } from './program.ts';
-import { printed } from './python-text.ts';
 
 export interface Case {
   args: readonly Value[];

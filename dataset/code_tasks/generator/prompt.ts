@@ -1,11 +1,10 @@
 import type { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 import { pythonRepr } from '../../../agent_rl/core/python/python-value.ts';
 
-import type { Scalar } from './atom.ts';
+import { type Scalar, printed } from './atom.ts';
 import { inputLine } from './atoms/sources.ts';
 import type { Case } from './cases.ts';
 import { type TaskShape, fill } from './program.ts';
-import { printed } from './python-text.ts';
 
 /** Ways to put a list of things to do in a sentence or more. */
 const joins: readonly ((clauses: readonly string[], last: string) => string)[] = [

@@ -1,14 +1,13 @@
 import type { CallsCase, CodeTests, StdinCase } from '../../../agent_rl/core/tasks/code-task.ts';
 import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 
-import { isTricky } from './atom.ts';
+import { isTricky, printed } from './atom.ts';
 import { inputLine } from './atoms/sources.ts';
 import type { Case } from './cases.ts';
 import { type Family, heldOutFamilies, trainFamilies } from './families.ts';
 import { type ParameterPart, parametersOf, signatureOf } from './parameters.ts';
 import { definitionLine } from './program.ts';
 import { normalisePrompt } from './prompt.ts';
-import { printed } from './python-text.ts';
 import { type GeneratedTask, generateTask } from './task.ts';
 
 export type Split = 'train' | 'eval';

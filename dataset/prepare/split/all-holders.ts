@@ -4,7 +4,7 @@ import type { Chunked } from '../passages/chunks.ts';
 
 /**
  * The questions with every document that holds the answer: the source names one, and others may have the very
- * passages in which it stands. A search that finds those has found it too.
+ * passages that contain it. A search that finds those has found it too.
  */
 export function withAllHolders(
   questions: readonly PreparedQuestion[],

@@ -44,7 +44,7 @@ function factOf({ name, facts }: Entity, relation: string): string {
   return value;
 }
 
-/** Whether nothing on the way is met twice: else an answer could be had without the last step. */
+/** Whether nothing occurs twice on the way: otherwise the answer could be found without the last step. */
 export const isFair = ({ steps }: Question): boolean => {
   const met = [steps[0]?.entity.name, ...steps.map(({ value }) => value)];
   return new Set(met).size === met.length;

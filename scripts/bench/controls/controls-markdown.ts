@@ -50,7 +50,7 @@ export function controlsMarkdown(results: readonly SeedControls[]): string {
       [...rows, ...grouped, cost].map(({ name, cell }) => [name].concat(results.map(cell))),
     ),
     '',
-    `Greedy unless said otherwise; n = ${[...new Set(results.map(({ trained }) => trained.after.n))].join(', ')} tasks; brackets are Wilson 95 % intervals.`,
+    `Greedy unless stated otherwise; n = ${[...new Set(results.map(({ trained }) => trained.after.n))].join(', ')} tasks; brackets are Wilson 95 % intervals.`,
     'Blank: programs run, the agent reads nothing. Unavailable: nothing runs, each call is answered with an error.',
     'In both the last program it wrote is judged by the hidden tests. Without any tool in its prompt it has no way to answer.',
     '',

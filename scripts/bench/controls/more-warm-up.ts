@@ -17,7 +17,7 @@ export interface MoreWarmUp {
 const trialSteps = [12, 48] as const;
 
 /**
- * Supervised training that goes on from the run's starting weights, on unseen conversations of the teacher,
+ * Supervised training that continues from the run's starting weights, on unseen conversations of the teacher,
  * for as many processor seconds as given.
  */
 export async function moreWarmUp(options: SeedOptions, cpuSeconds: number): Promise<MoreWarmUp> {

@@ -81,8 +81,8 @@ def lora_step(order):
         log_probs = picked - torch.logsumexp(logits, -1)
         ratio = torch.exp(log_probs - old)
         gain = torch.minimum(ratio * advantages, torch.clamp(ratio, 0.8, 1.2) * advantages)
-        apart = reference - log_probs
-        loss = (-gain + 0.01 * (torch.exp(apart) - apart - 1)).mean()
+        gap = reference - log_probs
+        loss = (-gain + 0.01 * (torch.exp(gap) - gap - 1)).mean()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(trained, 1.0)
         optimizer.step()

@@ -93,7 +93,7 @@ async function prefills(engine: Engine, order: OrderOf<'prefill'>): Promise<Time
   return { seconds };
 }
 
-/** Rows that go on from where the last call left them, each step with its cache writes. */
+/** Rows that continue from where the last call left them, each step with its cache writes. */
 async function decodeSteps(engine: Engine, order: OrderOf<'decode'>): Promise<Timed> {
   const { config, task, warmUp, repeats } = order;
   const { rows, cached, steps } = task;

@@ -16,7 +16,7 @@ const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N
 
 /**
  * Latent semantic analysis (Deerwester et al. 1990) of the very texts that are searched: a stand-in for an embedding
- * model where none can be had. Vectors are TF-IDF weights projected on the first right singular vectors, which are
+ * model where none is available. Vectors are TF-IDF weights projected on the first right singular vectors, which are
  * found by randomised subspace iteration (Halko et al. 2011, https://arxiv.org/abs/0909.4061).
  */
 export function fitLsaEmbedder(texts: readonly string[], dimensions: number): Embedder {

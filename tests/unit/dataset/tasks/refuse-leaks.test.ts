@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { refuseLeaks, warnIfFewer } from '#dataset/tasks/task-sets.ts';
+import { rejectLeaks, warnIfFewer } from '#dataset/tasks/task-sets.ts';
 import { previewText } from '#agent_rl/jobs/train/preview.ts';
 
 const task = (taskId: string, prompt: string) => ({ taskId, prompt, metadata: {} });
@@ -9,17 +9,17 @@ describe('held-out tasks', () => {
   const trained = [task('a', 'Add.'), task('b', 'Subtract.')];
 
   test('may not be trained on under the same id', () => {
-    expect(() => refuseLeaks(trained, [task('b', 'Divide.'), task('c', 'Double.')])).toThrow(
+    expect(() => rejectLeaks(trained, [task('b', 'Divide.'), task('c', 'Double.')])).toThrow(
       '1 of 2 held-out tasks are also trained on: "b" by its id. Take them out of one split.',
     );
   });
 
   test('may not be trained on under another id', () => {
-    expect(() => refuseLeaks(trained, [task('c', ' Add.\n')])).toThrow('"c" by the prompt of "a"');
+    expect(() => rejectLeaks(trained, [task('c', ' Add.\n')])).toThrow('"c" by the prompt of "a"');
   });
 
   test('pass when none is trained on', () => {
-    expect(() => refuseLeaks(trained, [task('c', 'Double.')])).not.toThrow();
+    expect(() => rejectLeaks(trained, [task('c', 'Double.')])).not.toThrow();
   });
 });
 

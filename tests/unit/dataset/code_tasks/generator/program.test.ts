@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { PythonRaises } from '#dataset/code_tasks/generator/atom.ts';
+import { PythonRaises, printed } from '#dataset/code_tasks/generator/atom.ts';
 import { families } from '#dataset/code_tasks/generator/families.ts';
 import {
   evaluate,
@@ -10,7 +10,6 @@ import {
   wrongChoices,
   writeProgram,
 } from '#dataset/code_tasks/generator/program.ts';
-import { printed } from '#dataset/code_tasks/generator/python-text.ts';
 
 function shape(name: string, parameters: TaskShape['parameters'], mode: Mode): TaskShape {
   const family = families.find((candidate) => candidate.name === name);

@@ -6,7 +6,7 @@ import { describe, expect, test } from '@jest/globals';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { CodeTaskDataset } from '#dataset/tasks/code-task-dataset.ts';
 import { jsonLines } from '#dataset/tasks/json-lines.ts';
-import { isTricky } from '#dataset/code_tasks/generator/atom.ts';
+import { isTricky, printed } from '#dataset/code_tasks/generator/atom.ts';
 import {
   atoms,
   families,
@@ -17,7 +17,6 @@ import {
 import { parametersOf } from '#dataset/code_tasks/generator/parameters.ts';
 import { evaluate, wrongChoices } from '#dataset/code_tasks/generator/program.ts';
 import { normalisePrompt } from '#dataset/code_tasks/generator/prompt.ts';
-import { printed } from '#dataset/code_tasks/generator/python-text.ts';
 import { generateRows, shippedSeed } from '#dataset/code_tasks/generator/rows.ts';
 import { sources } from '#dataset/code_tasks/generator/atoms/sources.ts';
 import { generateTask } from '#dataset/code_tasks/generator/task.ts';
