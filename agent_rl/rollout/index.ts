@@ -1,11 +1,6 @@
 export type { WeightedReward } from './combine-rewards.ts';
-export type { EpisodeLimits, EpisodeMaker, EpisodeParts, EpisodeRequest } from './episode-parts.ts';
+export * from './episode-parts.ts';
 export type { ModuleHooks } from './tools/isolated-tool.ts';
 export type { TokenUse } from './ledger.ts';
-export {
-  AsyncRolloutWorker,
-  type CollectOptions,
-  type Rollouts,
-  RolloutWorker,
-} from './rollout-worker.ts';
+export * from './rollout-worker.ts';
 export { type CallOptions, ToolRunner } from './tools/tool-runner.ts';

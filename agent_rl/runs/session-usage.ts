@@ -3,18 +3,19 @@ import type { RunUsage } from './run-usage.ts';
 
 /** Watches what this process and those it started use during one session of a run. */
 export class SessionUsage {
-  readonly memory = new ProcessTreeMemory();
   #started = performance.now();
 
-  private constructor(private readonly cpuSecondsBefore: number) {}
+  private constructor(
+    readonly memory: ProcessTreeMemory,
+    private readonly cpuSecondsBefore: number,
+  ) {}
 
   /** Begins to watch. */
   static async start(): Promise<SessionUsage> {
     const memory = new ProcessTreeMemory();
     const { cpuSeconds } = await memory.sample();
-    const usage = new SessionUsage(cpuSeconds);
-    usage.memory.start();
-    return usage;
+    memory.start();
+    return new SessionUsage(memory, cpuSeconds);
   }
 
   /** Wall time counts from here on, and not from `start`. */

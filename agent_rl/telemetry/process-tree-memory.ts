@@ -8,24 +8,18 @@ export interface PeakMemory {
 
 /** Watches the resident memory of the process tree and remembers its peak. */
 export class ProcessTreeMemory {
-  #peak = 0;
-  #scope: ProcessUsage['scope'] = 'own-process';
+  #peak: PeakMemory = { peakRssBytes: 0, scope: 'own-process' };
   #timer: NodeJS.Timeout | undefined;
-  #sampling: Promise<unknown> = Promise.resolve();
-  #failure: unknown;
-  readonly #usage: () => Promise<ProcessUsage>;
+  /** All samples so far; rejected for good once one has failed. */
+  #samples: Promise<void> = Promise.resolve();
 
-  constructor(usage: () => Promise<ProcessUsage> = processTreeUsage) {
-    this.#usage = usage;
-  }
+  constructor(private readonly usage: () => Promise<ProcessUsage> = processTreeUsage) {}
 
   /** Samples now and then every `intervalMs`, without keeping the process alive. */
   start(intervalMs = 500): void {
     const sample = (): void => {
-      this.#sampling = this.sample().catch((error: unknown) => {
-        this.#failure = error;
-        clearInterval(this.#timer);
-      });
+      this.#samples = Promise.all([this.#samples, this.sample()]).then(() => undefined);
+      this.#samples.catch(() => clearInterval(this.#timer));
     };
     sample();
     this.#timer = setInterval(sample, intervalMs);
@@ -34,14 +28,14 @@ export class ProcessTreeMemory {
 
   /** One sample; returns what is used now. */
   async sample(): Promise<ProcessUsage> {
-    const usage = await this.#usage();
-    this.#peak = Math.max(this.#peak, usage.rssBytes);
-    this.#scope = usage.scope;
+    const usage = await this.usage();
+    const peakRssBytes = Math.max(this.#peak.peakRssBytes, usage.rssBytes);
+    this.#peak = { peakRssBytes, scope: usage.scope };
     return usage;
   }
 
   get peak(): PeakMemory {
-    return { peakRssBytes: this.#peak, scope: this.#scope };
+    return this.#peak;
   }
 
   /** Stops without a last sample, whatever the state: for when a run ends early. */
@@ -52,8 +46,7 @@ export class ProcessTreeMemory {
   /** Takes a last sample and stops. @throws what a sample threw meanwhile. */
   async stop(): Promise<PeakMemory> {
     clearInterval(this.#timer);
-    await this.#sampling;
-    if (this.#failure !== undefined) throw this.#failure;
+    await this.#samples;
     await this.sample();
     return this.peak;
   }

@@ -8,15 +8,15 @@ import { Stopwatch } from '../telemetry/stopwatch.ts';
 import { buildData, type TracedDatum } from './build-data.ts';
 import { collectGroups, trajectoriesOf } from './collect/collect-groups.ts';
 import { type Evaluation, evaluate, evaluationMetrics } from './evaluate.ts';
-import { addToTotals, iterationMetrics, type IterationReport } from './iteration-report.ts';
+import {
+  addToTotals,
+  iterationMetrics,
+  type IterationReport,
+  noTotals,
+} from './iteration-report.ts';
 import { optimOptionsAt, plannedIterations } from './optim-options.ts';
 import { addGaps, noGap, type ParityGap, requireParity } from './parity.ts';
-import {
-  noTotals,
-  type TrainerObserver,
-  type TrainerState,
-  type TrainingResult,
-} from './trainer-contracts.ts';
+import type { TrainerObserver, TrainerState, TrainingResult } from './trainer-contracts.ts';
 import type { GrpoOptions } from './training-options.ts';
 import { type EpochResult, runEpoch, withReference } from './update.ts';
 

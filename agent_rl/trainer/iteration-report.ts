@@ -87,6 +87,18 @@ function secondsMetrics(report: IterationReport): Metrics {
 const updatedTokens = ({ data }: TrainingData): number =>
   sum(data.map(({ datum }) => datum.tokens.length));
 
+export const noTotals: TrainerTotals = {
+  outcomes: {},
+  ledger: {},
+  sampledTokens: 0,
+  updatedTokens: 0,
+  collectSeconds: 0,
+  updateSeconds: 0,
+  parityTokens: 0,
+  sumAbsLogProbGap: 0,
+  maxAbsLogProbGap: 0,
+};
+
 /** The run's counts with one more iteration in them. */
 export function addToTotals(totals: TrainerTotals, report: IterationReport): TrainerTotals {
   const { collection, training, ledger, epochs, gap = noGap, seconds } = report;

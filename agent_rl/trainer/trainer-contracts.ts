@@ -56,15 +56,3 @@ export interface TrainingResult {
   after?: Evaluation;
   state: TrainerState;
 }
-
-export const noTotals: TrainerTotals = {
-  outcomes: {},
-  ledger: {},
-  sampledTokens: 0,
-  updatedTokens: 0,
-  collectSeconds: 0,
-  updateSeconds: 0,
-  parityTokens: 0,
-  sumAbsLogProbGap: 0,
-  maxAbsLogProbGap: 0,
-};

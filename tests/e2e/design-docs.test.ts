@@ -11,7 +11,7 @@ import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { keepLedger } from '#agent_rl/rollout/ledger.ts';
 import { ChunkingSettings } from '#agent_rl/search/corpus/settings.ts';
 import { WebSearchSettings } from '#agent_rl/search/web/index.ts';
-import { noTotals } from '#agent_rl/trainer/trainer-contracts.ts';
+import { noTotals } from '#agent_rl/trainer/iteration-report.ts';
 import { codeSpans, markdownFiles, readDocument, tableBelow } from '../support/markdown.ts';
 
 const propertiesOf = (schema: unknown): object => (schema as { properties: object }).properties;

@@ -19,9 +19,9 @@ interface Marked {
 const mark = Symbol.for('agent_rl.plugin');
 
 const marks = (value: unknown): readonly Marked[] =>
-  (typeof value === 'function' && Object.hasOwn(value, mark)
-    ? (value as unknown as Record<symbol, readonly Marked[]>)[mark]
-    : undefined) ?? [];
+  typeof value === 'function' && Object.hasOwn(value, mark)
+    ? ((value as unknown as Record<symbol, readonly Marked[]>)[mark] ?? [])
+    : [];
 
 /**
  * One kind of plugin: its marker, and how its registries are made.
@@ -119,7 +119,12 @@ export class Registry<Spec extends PluginSpec> {
   #add(sourced: Sourced | RegistryEntry<Spec>): void {
     const { plugin, source } = sourced;
     const spec = this.pluginKind.specOf(plugin);
-    if (spec === undefined) throw unmarked(this.kind, plugin, source);
+    if (spec === undefined) {
+      throw new AgentRlError(
+        'PLUGIN_UNMARKED',
+        `${nameOf(plugin)} from ${source} is listed as a ${this.kind} but carries no @${this.kind}. Add the decorator.`,
+      );
+    }
     // An entry of another registry was checked when that one was made.
     if (!('spec' in sourced)) this.#check(plugin, source);
     const taken = this.#byName.get(spec.name);
@@ -154,10 +159,3 @@ export const registryOf = <Spec extends PluginSpec>(
 
 const nameOf = (plugin: unknown): string =>
   typeof plugin === 'function' && plugin.name !== '' ? plugin.name : typeof plugin;
-
-function unmarked(kind: string, plugin: unknown, source: string): AgentRlError {
-  return new AgentRlError(
-    'PLUGIN_UNMARKED',
-    `${nameOf(plugin)} from ${source} is listed as a ${kind} but carries no @${kind}. Add the decorator.`,
-  );
-}

@@ -11,7 +11,7 @@ import { keepLedger } from '#agent_rl/rollout/ledger.ts';
 import { trajectoryLine } from '#agent_rl/rollout/trajectory-line.ts';
 import { evaluationSummary, summaryOf } from '#agent_rl/runs/summary.ts';
 import { metricNames } from '#agent_rl/telemetry/metric-names.ts';
-import { noTotals } from '#agent_rl/trainer/trainer-contracts.ts';
+import { noTotals } from '#agent_rl/trainer/iteration-report.ts';
 import { publicExports } from '#scripts/docs/public-exports.ts';
 import { referencePages } from '#scripts/docs/reference-pages.ts';
 import { signatureAt } from '#scripts/docs/signature.ts';
