@@ -52,8 +52,8 @@ const rounding = 1e-12;
  * - `normalised`: R_i = sum_k w_k z_ki, each reward brought to one scale before they are added (as the first step of
  *   GDPO, Liu et al. 2026, https://arxiv.org/abs/2601.05242)
  *
- * A member without scores (the system failed) takes no part, nor does a reward that applies to no member. Where one
- * applies to some, it says nothing for or against the others: they count as the mean of those it applies to.
+ * A member without scores (the system failed) is left out, and so is a reward that applies to no member. Where a reward
+ * applies to some members, the others get the mean of those, which counts neither for nor against them.
  */
 export function combineGroupRewards(
   members: readonly (Scores | undefined)[],

@@ -13,7 +13,7 @@ const noDirection = 1e-6;
  * every other time. It is turned so that the sum of its numbers is positive, that is, so that episodes with more
  * reward in all come out ahead. Where several directions explain the same variance, the one nearest to equal numbers
  * is taken; where its sum is 0 (two opposed rewards), the one that agrees with the sum of the rewards on their own
- * scales, whose standard deviations are `stds`; and where that says nothing either, all numbers are 0: none of the
+ * scales, whose standard deviations are `stds`; and where that decides nothing either, all numbers are 0: none of the
  * episodes is better.
  */
 export function principalDirection(
@@ -33,16 +33,16 @@ export function principalDirection(
   return nearestIn(space, equal) ?? nearestIn(space, stds) ?? stds.map(() => 0);
 }
 
-/** The direction of a space, given by orthonormal vectors, that is nearest to a wish; nothing when it is across. */
+/** The direction in a space, given by orthonormal vectors, nearest to a target; `undefined` when they are orthogonal. */
 function nearestIn(
   space: readonly (readonly number[])[],
-  wish: readonly number[],
+  target: readonly number[],
 ): readonly number[] | undefined {
-  const nearest = wish.map((_, k) =>
-    space.reduce((sum, vector) => sum + dot(vector, wish) * (vector[k] ?? 0), 0),
+  const nearest = target.map((_, k) =>
+    space.reduce((sum, vector) => sum + dot(vector, target) * (vector[k] ?? 0), 0),
   );
   const length = Math.hypot(...nearest);
-  if (length <= noDirection * Math.hypot(...wish)) return undefined;
+  if (length <= noDirection * Math.hypot(...target)) return undefined;
   return nearest.map((value) => value / length);
 }
 

@@ -63,7 +63,7 @@ export const errorCatalogue = {
     'The message names the file and the cause',
   ),
   SANDBOX_UNAVAILABLE: user(
-    'This machine has no sandbox of the kind that was asked for, or it does not hold',
+    'This machine does not have the chosen kind of sandbox, or its isolation does not hold',
     '`agent-rl sandbox doctor` says what is missing; for a remote server the message does',
   ),
   CORPUS_INVALID: user(
@@ -84,7 +84,7 @@ export const errorCatalogue = {
   ),
   WEB_REQUEST_FAILED: system(
     'A page or a search provider did not answer as it should, in time, or at all',
-    'The model is told and the episode goes on; `kind` in the message names the cause',
+    'The model is shown the error and the episode continues; `kind` in the message names the cause',
   ),
   WEB_REQUEST_DENIED: user(
     'A search provider refuses the key, the plan, or the request itself',

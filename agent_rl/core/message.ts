@@ -26,7 +26,7 @@ export interface UserMessage {
 
 export interface AssistantMessage {
   readonly role: 'assistant';
-  /** What was said outside thoughts and calls. */
+  /** The text outside of thoughts and calls. */
   readonly content: string;
   readonly reasoning?: string;
   /** In the order written. */

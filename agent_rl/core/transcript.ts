@@ -3,7 +3,7 @@ import { AgentRlError } from './errors.ts';
 /**
  * Where tokens came from. Masks are a function of this and of nothing else.
  *
- * `template`: fixed text of the chat template. `system`, `user`, `tool`: what those roles said.
+ * `template`: fixed text of the chat template. `system`, `user`, `tool`: the contents of those roles.
  * `sampled`: drawn by the policy. `demonstration`: an assistant's turn given, not drawn (supervised training).
  */
 export type TokenSource = 'template' | 'system' | 'user' | 'tool' | 'sampled' | 'demonstration';

@@ -80,7 +80,7 @@ const viewOfTool = (episode: EpisodeView, tool: string): EpisodeView => ({
   })),
 });
 
-/** A score without what would raise the reward; one that is only logged has no say and stays. */
+/** A score without what would raise the reward; one that is only logged stays as it is. */
 const withoutGain = (score: number, weight: number): number => (score * weight > 0 ? 0 : score);
 
 /** Parts of a reward that is weighed; none of one that is only logged. */

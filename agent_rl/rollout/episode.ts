@@ -135,8 +135,8 @@ class Episode {
     log.calls.push(...answered.calls);
     const stepping = this.#environment('step', () => environment.step(turn, signal));
     const step = await abortable(stepping, signal);
-    const said = step.done ? [] : (step.messages ?? []);
-    const observed = redactedMessages([...answered.messages, ...said]);
+    const replies = step.done ? [] : (step.messages ?? []);
+    const observed = redactedMessages([...answered.messages, ...replies]);
     log.messages.push(...observed);
     if (step.done) return 'done';
     if (log.invalidCalls >= limits.invalidCallLimit) return 'invalid-calls';

@@ -25,13 +25,13 @@ const usesOfFailures: Readonly<Partial<Record<Outcome, TokenUse>>> = {
   aborted: 'aborted',
 };
 
-/** The bucket of an episode that failed for no fault of the policy, `undefined` for the others. */
+/** The bucket of an episode that the system failed, `undefined` for the others. */
 export const failureUse = (outcome: Outcome): TokenUse | undefined => usesOfFailures[outcome];
 
 export interface Ledger {
   /** Sampled tokens by what became of them. */
   tokens: Readonly<Record<TokenUse, number>>;
-  /** All sampled tokens, counted on their own. */
+  /** All sampled tokens, counted independently of the buckets. */
   sampled: number;
 }
 

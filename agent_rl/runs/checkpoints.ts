@@ -10,7 +10,7 @@ import { copyLanguageModelFiles } from '../../model/text/language-model.ts';
 
 /*
  * A checkpoint `step-N/` is a Hugging Face model folder with the optimiser's and the trainer's state beside it.
- * It is filled aside and renamed, and its manifest, written last, holds a hash of every file: a folder without
+ * It is written to a temporary folder and renamed, and its manifest, written last, holds a hash of every file: a folder without
  * a manifest, or whose files do not match it, is corrupt and is skipped with a warning.
  */
 

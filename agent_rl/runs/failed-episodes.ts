@@ -29,7 +29,7 @@ export function failedText(trajectories: readonly Trajectory[]): string | undefi
   ].join('\n');
 }
 
-/** Reports the first episode that fails for each reason, as soon as it has failed. One that was stopped is no failure yet. */
+/** Reports the first episode that fails for each reason, as soon as it has failed. One that was stopped is not a failure. */
 export function failureReporter(report: (text: string) => void): (trajectory: Trajectory) => void {
   const reported = new Set<string>();
   return (trajectory) => {

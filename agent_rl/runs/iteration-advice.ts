@@ -18,7 +18,7 @@ export interface AdvisedRun {
 }
 
 /**
- * What stands out in an iteration, with the settings that change it, by topic: the user is told of each once a run.
+ * What stands out in an iteration, with the settings that change it, by topic: each topic is shown once a run.
  * Every remedy is in README's troubleshooting table.
  */
 export function iterationAdvice(

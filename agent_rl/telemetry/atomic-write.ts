@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { writing } from './output-unwritable.ts';
 
 /** Where something is written before it is whole. Beside the target, since a rename cannot cross disks. */
-const aside = (path: string): string => `${path}.${process.pid}.partial`;
+const partialOf = (path: string): string => `${path}.${process.pid}.partial`;
 
 /**
  * Writes a file so that it is either the old one or the whole new one, whatever happens meanwhile.
@@ -12,7 +12,7 @@ const aside = (path: string): string => `${path}.${process.pid}.partial`;
  * @throws AgentRlError `OUTPUT_UNWRITABLE`
  */
 export function writeFileAtomic(file: string, data: string | Uint8Array): void {
-  const partial = aside(file);
+  const partial = partialOf(file);
   writing(file, () => {
     try {
       mkdirSync(dirname(file), { recursive: true });
@@ -26,7 +26,7 @@ export function writeFileAtomic(file: string, data: string | Uint8Array): void {
 }
 
 /**
- * Fills a folder aside and renames it into place when it is whole. An old folder of that name is replaced.
+ * Fills a temporary folder and renames it into place when it is whole. An old folder of that name is replaced.
  *
  * @throws AgentRlError `OUTPUT_UNWRITABLE` when the folder cannot be made or renamed; what `fill` throws as it is.
  */
@@ -34,7 +34,7 @@ export async function writeFolderAtomic<Result>(
   folder: string,
   fill: (partial: string) => Promise<Result>,
 ): Promise<Result> {
-  const partial = aside(folder);
+  const partial = partialOf(folder);
   writing(folder, () => {
     rmSync(partial, { recursive: true, force: true });
     mkdirSync(partial, { recursive: true });

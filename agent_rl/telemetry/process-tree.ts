@@ -45,7 +45,7 @@ const readText = (file: string): string => readFileSync(file, 'utf8');
 
 /**
  * One process by `/proc/<pid>`, or nothing when it ended meanwhile or is another user's on a system that hides those
- * (`hidepid`): what may not be looked at was not started by us.
+ * (`hidepid`): a process that we may not inspect was not started by us.
  */
 export function linuxRow(pid: string, read = readText): readonly ProcessRow[] {
   try {

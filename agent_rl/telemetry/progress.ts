@@ -9,7 +9,7 @@ export interface LiveNumbers {
   tokensPerSecond?: number | undefined;
 }
 
-/** How far something is. */
+/** How much of a job is done. */
 export interface Progress {
   update(done: number, live?: LiveNumbers): void;
   stop(): void;
@@ -68,7 +68,7 @@ export function createProgress(options: ProgressOptions): Progress {
   };
 }
 
-/** Draws a progress while an action goes on, and takes it down however the action ends. */
+/** Shows progress while an action runs, and removes it however the action ends. */
 export async function withProgress<Result>(
   options: ProgressOptions,
   action: (progress: Progress) => Promise<Result>,

@@ -8,7 +8,7 @@ export interface TrainerTotals {
   outcomes: Readonly<Record<string, number>>;
   ledger: Readonly<Partial<Record<TokenUse, number>>>;
   sampledTokens: number;
-  /** Tokens through the update, masked ones and padding aside. */
+  /** Tokens through the update: those of whole transcripts, padding excluded. */
   updatedTokens: number;
   collectSeconds: number;
   updateSeconds: number;
@@ -17,7 +17,7 @@ export interface TrainerTotals {
   maxAbsLogProbGap: number;
 }
 
-/** What a run needs to go on where it stopped, besides the learner's own state. Plain JSON. */
+/** What a run needs to resume where it stopped, besides the learner's own state. Plain JSON. */
 export interface TrainerState {
   /** Iterations done. */
   iteration: number;
@@ -31,7 +31,7 @@ export interface TrainerState {
 
 export type CheckpointReason = 'periodic' | 'best' | 'interrupted' | 'last';
 
-/** What a run tells the world; all parts are optional. */
+/** Called as a run proceeds; all parts are optional. */
 export interface TrainerObserver {
   /** After every training episode. */
   onEpisode?(trajectory: Trajectory): void;

@@ -28,7 +28,7 @@ export interface Turn {
 /** What an environment answers to a turn. Tool results are shown to the policy by the rollout, not here. */
 export interface EnvironmentStep {
   readonly done: boolean;
-  /** Said to the policy after the tool results, if the episode goes on. */
+  /** Shown to the policy after the tool results, if the episode continues. */
   readonly messages?: readonly UserMessage[];
 }
 

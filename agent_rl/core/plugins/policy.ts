@@ -33,11 +33,11 @@ export interface Policy {
   begin(conversation: readonly Message[], tools: readonly ToolSpec[]): Transcript;
   /** Samples one turn onto the transcript. */
   act(transcript: Transcript, options: ActOptions): Promise<PolicyTurn>;
-  /** Appends what the environment and the tools said, and the next generation cue. */
+  /** Appends the messages of the environment and the tools, and the next generation cue. */
   observe(transcript: Transcript, messages: readonly (ToolMessage | UserMessage)[]): void;
   /** Forgets what was kept for an episode. */
   release(episode: string): void;
-  /** What a user should know of how conversations become tokens here, in sentences; said once at start. */
+  /** What a user should know of how conversations become tokens here, in sentences; shown once at start. */
   readonly notes?: readonly string[];
 }
 

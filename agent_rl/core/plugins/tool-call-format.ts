@@ -36,7 +36,7 @@ export interface TemplateSample {
  * It only reads and writes text: how turns, tools and results are framed is the chat template's business.
  */
 export interface ToolCallFormat {
-  /** What was said, thought and called. Never throws, whatever the text: what cannot be read is a malformed call. */
+  /** Splits a turn into content, thought and calls. Never throws: what cannot be read is a malformed call. */
   read(turn: SampledTurn): AssistantMessage;
   /** A call as the model would write it, for demonstrations whose template writes no calls itself. */
   print(call: BareCall, tools: readonly ToolSpec[]): string;

@@ -1,4 +1,4 @@
-/** One sequence to learn from. Arrays have one entry per token; entry t speaks of token t as predicted from those before it. */
+/** One sequence to learn from. Arrays have one entry per token; entry t is about token t as predicted from those before it. */
 export interface TrainDatum {
   readonly tokens: Int32Array;
   /** Weight of token t in the loss; 0 where it is not trained. Aggregation is folded in here. */

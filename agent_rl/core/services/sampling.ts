@@ -1,4 +1,4 @@
-/** How tokens are drawn. Truncation is off unless asked for. */
+/** How tokens are drawn. Truncation is off by default. */
 export interface Sampling {
   /** 0 takes the likeliest token. */
   readonly temperature: number;

@@ -62,7 +62,7 @@ export interface RunResult {
   readonly stderrBytes: number;
   /** Whether either was cut. */
   readonly truncated: boolean;
-  /** From the program's start, not from when it was asked for. */
+  /** From the program's start, waiting not included. */
   readonly wallMs: number;
   /** Where the backend knows. */
   readonly cpuMs?: number;

@@ -52,7 +52,7 @@ export interface SearchBackend {
 /** Which side of a comparison a text is on: E5 and its like were trained with it marked. */
 export type EmbeddedAs = 'query' | 'passage';
 
-/** Turns texts into vectors whose inner product says how near their meanings are. */
+/** Turns texts into vectors whose inner product measures how similar they are in meaning. */
 export interface Embedder {
   /** Model and pooling; two embedders of one name give the same vectors. */
   readonly name: string;

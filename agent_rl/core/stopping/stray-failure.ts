@@ -12,7 +12,7 @@ const found: Readonly<Record<StrayKind, string>> = {
 
 /**
  * A failure that no part of a job could catch, most often of a plugin: a promise that is not awaited, a throw in a timer.
- * The job goes on to its next safe place and then fails with it.
+ * The job runs on to its next safe place and then fails with it.
  */
 export class StrayFailure extends Error {
   override readonly name = 'StrayFailure';

@@ -58,14 +58,14 @@ export function isAnswerAfter(
   accepted: readonly string[],
 ): boolean {
   if (isAnswer(text, accepted)) return true;
-  const said = answerWords(text).join(' ');
+  const words = answerWords(text).join(' ');
   return openings.some((opening) => {
     const lead = `${answerWords(opening).join(' ')} `;
-    return lead !== ' ' && said.startsWith(lead) && isAnswer(said.slice(lead.length), accepted);
+    return lead !== ' ' && words.startsWith(lead) && isAnswer(words.slice(lead.length), accepted);
   });
 }
 
-/** Whether one of the accepted answers stands in a text as a run of whole words. */
+/** Whether a text contains one of the accepted answers as a run of whole words. */
 export function mentionsAnswer(text: string, accepted: readonly string[]): boolean {
   const words = ` ${answerWords(text).join(' ')} `;
   return accepted.some((answer) => {
@@ -132,7 +132,7 @@ function plainNumber(written: string): string {
   return minus !== '' && value !== '0' ? `-${value}` : value;
 }
 
-/** A task that says what its answer is: `answer` and, optionally, `aliases`, on the task itself or in its metadata. */
+/** A task that has its answer: `answer` and, optionally, `aliases`, on the task itself or in its metadata. */
 interface Answered {
   readonly answer?: unknown;
   readonly aliases?: unknown;
