@@ -42,7 +42,8 @@ tools: [{ type: code_exec }]
 model: { path: ${model} }
 run: { outputDir: ${project}/runs, name: bad, engineThreads: 1 }
 policy: { maxTurnTokens: 8, maxContextTokens: 512 }
-rollout: { maxEpisodeTokens: 512 }
+rollout: { maxEpisodeTokens: 512, tasksPerStep: 1, groupSize: 2 }
+algorithm: { microBatchTokens: 512 }
 sandbox: { workers: 1 }
 ${changes}`,
   );
