@@ -3,7 +3,7 @@ import { AgentRlError, messageOf } from '../core/errors.ts';
 import type { CompileOptions, Engine, Program, ProgramBody, TensorSpec } from './engine.ts';
 import { encodeModel } from './onnx/encode-model.ts';
 import { removeUnused } from './onnx/remove-unused.ts';
-import { computeScalesApart } from './onnx/scales-apart.ts';
+import { separateScales } from './onnx/separate-scales.ts';
 import { OnnxProgram } from './onnx-program.ts';
 import { traceProgram } from './trace/trace-program.ts';
 
@@ -79,7 +79,7 @@ export class OnnxEngine implements Engine {
   ): Promise<Program> {
     const traced = traceProgram(specs, body, options.constants);
     removeUnused(traced);
-    if (this.device === 'webgpu') computeScalesApart(traced.graph);
+    if (this.device === 'webgpu') separateScales(traced.graph);
     const settings = sessionOptions(this.#options, options);
     const session = await ort.InferenceSession.create(encodeModel(traced), settings).catch(
       (thrown: unknown) => {

@@ -30,7 +30,7 @@ const prefixesKept = 64;
  *
  * Each episode has a row of the key-value cache for its whole life. Every step feeds one token of every active
  * row: a token of the context that is not cached yet, or the one just drawn. A row whose request ends is idle
- * until the episode's next turn, which goes on where it stopped, or until `release` frees it for a waiting
+ * until the episode's next turn, which continues where it stopped, or until `release` frees it for a waiting
  * episode. Active rows are kept at the front, so that a step runs on the smallest row bucket that holds them.
  *
  * An episode's first context is computed by one prefill, shared by equal prompts, and everything after it by

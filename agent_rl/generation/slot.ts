@@ -43,7 +43,7 @@ export class Slot {
     public row: number,
   ) {}
 
-  /** Whether `tokens` begin with what this row holds and go on from there. */
+  /** Whether `tokens` begin with what this row holds and continue from there. */
   isPrefixOf(tokens: readonly number[]): boolean {
     return (
       this.cached.length < tokens.length && this.cached.every((token, i) => token === tokens[i])

@@ -209,7 +209,7 @@ export class LocalLearner implements Learner {
   }
 
   async publishWeights(): Promise<number> {
-    // Counted by steps and not by calls, so that a run that is resumed goes on with the same versions.
+    // Counted by steps and not by calls, so that a resumed run continues with the same versions.
     const version = this.#optimizer.steps;
     await this.options.publish(new Map(Object.entries(this.#feeds)), version);
     this.#published = true;

@@ -2,9 +2,9 @@
  * What a chat template does with an episode, found out on sample conversations before the first real one.
  *
  * A transcript only grows: what follows a turn is appended, and nothing before it is rendered again. That is right
- * only if what the template writes after a turn does not depend on what came before. A template may all the same
- * write earlier turns otherwise once more is said, which changes nothing here, but does for whoever renders whole
- * conversations to the trained model.
+ * only if what the template writes after a turn does not depend on what came before. A template may still render
+ * earlier turns differently as the conversation grows. That changes nothing here, but it does for a server that
+ * renders whole conversations for the trained model.
  */
 import { AgentRlError, messageOf } from '../core/errors.ts';
 import { type AssistantMessage, type Message, system, user } from '../core/message.ts';
@@ -111,7 +111,7 @@ class Examination {
     const refusal = this.#failure(() => ask([sampleTool]));
     if (refusal === undefined) return true;
     this.#notes.push(
-      `This chat template takes no tools (${refusal}): a run that has some cannot be played.`,
+      `This chat template does not accept tools (${refusal}): a run with tools cannot use it.`,
     );
     return false;
   }
@@ -123,7 +123,7 @@ class Examination {
     const { endOfTurn, template } = this.model;
     template.deltaPieces([result('4')], endOfTurn, asUser);
     this.#notes.push(
-      `This chat template knows no results of tools (${shown}): they are shown as messages of the user.`,
+      `This chat template does not accept tool results (${shown}): they are shown as user messages.`,
     );
     return 'user';
   }
@@ -136,7 +136,7 @@ class Examination {
     if (refusal === undefined) return true;
     template.promptPieces([asking], [], this.#render);
     this.#notes.push(
-      `This chat template takes no message of the system (${refusal}): an environment that gives one cannot be played.`,
+      `This chat template does not accept a system message (${refusal}): an environment that sends one cannot use it.`,
     );
     return false;
   }
@@ -146,7 +146,7 @@ class Examination {
     const text = this.model.template.renderChat(this.#opening, this.#tools, this.#render);
     if (text.includes(sampleTool.name)) return;
     this.#notes.push(
-      'This chat template does not show the model its tools: say in environment.systemPrompt which there are and how they are called.',
+      'This chat template does not show the model its tools: list them, and how to call them, in environment.systemPrompt.',
     );
   }
 
@@ -226,7 +226,7 @@ class Examination {
       for (const { turn } of turns) template.turnText(turn, endOfTurn, options);
     });
     if (given !== undefined) {
-      return `This chat template writes given turns otherwise than the model writes them after its cue (${given}) Sampled turns are kept as they are; conversations with given turns, as agent-rl sft takes them, cannot be rendered.`;
+      return `This chat template renders given turns differently from how the model writes them after its cue (${given}) Sampled turns are kept as they are; conversations with given turns, as agent-rl sft takes them, cannot be rendered.`;
     }
     const prompt = textOf(template.promptPieces(this.#opening, this.#tools, options));
     const ours = turns.reduce((text, { turn, said }) => {
@@ -241,7 +241,7 @@ class Examination {
     const turnsFrom = prompt.length - template.cue(options).length;
     const where = at < turnsFrom ? 'the prompt' : 'an earlier turn of the model';
     return (
-      `After ${after} this chat template writes ${where} otherwise than it was sampled: ${excerpt(left)} becomes ${excerpt(right)}. ` +
+      `After ${after}, this chat template renders ${where} differently from how it was sampled: ${excerpt(left)} becomes ${excerpt(right)}. ` +
       'Episodes keep the tokens as they were sampled, and the model is trained on those. A server that renders the whole conversation ' +
       'again before each turn shows the trained model something else; let it append to the tokens, or expect it to do a little worse there.'
     );

@@ -21,7 +21,7 @@ import { SafetensorsFile, writeSafetensors, type TensorToWrite } from '../weight
 const configFile = 'adapter_config.json';
 const weightsFile = 'adapter_model.safetensors';
 const pickledFile = 'adapter_model.bin';
-/** PEFT knows no adapters under an adapter and warns of keys it does not know, so what is under one has a file of its own. */
+/** PEFT does not support adapters under an adapter and warns about unknown keys, so these are listed in a file of our own. */
 const underFile = 'trained-over.json';
 const prefix = 'base_model.model.';
 
@@ -42,7 +42,7 @@ export const holdsAdapter = (folder: string): boolean => existsSync(path.join(fo
 /**
  * Reads `adapter_config.json`.
  *
- * @throws AgentRlError `MODEL_INVALID`, naming every feature this decoder has not.
+ * @throws AgentRlError `MODEL_INVALID`, naming every feature this decoder does not support.
  */
 export async function readAdapterConfig(folder: string, name: string): Promise<StoredAdapter> {
   const file = path.join(folder, configFile);

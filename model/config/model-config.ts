@@ -181,7 +181,7 @@ function unsupportedFeatures(raw: Json, { family, layers }: ModelConfig): string
   }
   if ((raw['hidden_act'] ?? 'silu') !== 'silu')
     problems.push(`${seen('hidden_act')}; only "silu" is supported.`);
-  // Qwen2 has its biases in any case; Qwen3 knows no mlp_bias.
+  // Qwen2 always has its biases; Qwen3 has no mlp_bias.
   const biases = { qwen2: [], qwen3: ['attention_bias'], llama: ['attention_bias', 'mlp_bias'] };
   for (const name of biases[family]) {
     if (raw[name] === true)

@@ -28,7 +28,7 @@ export interface NamedModel extends Search {
  * The folder of a model that a command names: a folder as it is, one the package ships, or a model of the hub from its
  * cache or downloaded into it. Where the folder is an adapter's whose model is on the hub, that is fetched too.
  *
- * @throws AgentRlError `MODEL_INVALID`; `CONFIG_INVALID` for a revision of what is no model of the hub; what
+ * @throws AgentRlError `MODEL_INVALID`; `CONFIG_INVALID` for a revision of what is not a model of the hub; what
  * `fetchHubModel` throws.
  */
 export async function localModel(model: NamedModel): Promise<string> {
@@ -38,7 +38,7 @@ export async function localModel(model: NamedModel): Promise<string> {
   if (revision !== undefined) {
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `--revision is ${JSON.stringify(revision)}, and ${JSON.stringify(name)} is no model of the hub, which alone has revisions. Leave it out, or name the model as org/name.`,
+      `--revision is ${JSON.stringify(revision)}, and ${JSON.stringify(name)} is not a model of the hub; only those have revisions. Leave it out, or name the model as org/name.`,
     );
   }
   const folder = modelFolder({ model: { path: name } }, 'command');
@@ -49,9 +49,9 @@ export async function localModel(model: NamedModel): Promise<string> {
 /**
  * The same job on a model that is on this machine: a model named by hub id is looked up in the hub's cache, or
  * downloaded into it, and its folder takes the place of the id. A folder of that name comes first. The model under an
- * adapter is only fetched: the adapter's folder goes on naming it.
+ * adapter is only fetched: the adapter's folder still names it.
  *
- * @throws AgentRlError `CONFIG_INVALID` for a revision of what is no model of the hub, and what `fetchHubModel` throws.
+ * @throws AgentRlError `CONFIG_INVALID` for a revision of what is not a model of the hub, and what `fetchHubModel` throws.
  */
 export async function withLocalModel<Options extends Search & { loaded: LoadedConfig }>(
   options: Options,
@@ -68,7 +68,7 @@ export async function withLocalModel<Options extends Search & { loaded: LoadedCo
     }
     throw new AgentRlError(
       'CONFIG_INVALID',
-      `model.revision is ${JSON.stringify(revision)}, and ${JSON.stringify(named)} is no model of the hub, which alone has revisions. Leave it out, or give org/name as model.hfModelName.`,
+      `model.revision is ${JSON.stringify(revision)}, and ${JSON.stringify(named)} is not a model of the hub; only those have revisions. Leave it out, or give org/name as model.hfModelName.`,
     );
   }
   const config = {

@@ -2,7 +2,7 @@
  * The decoder as an ONNX graph of its own, with the inputs and outputs that transformers.js, Optimum and ONNX
  * Runtime GenAI agree on. Sizes are open: B sequences, S new tokens, P tokens before, T = P + S.
  *
- * Attention is spelt out in standard operators. GroupQueryAttention is told a length per sequence and so takes
+ * Attention is spelt out in standard operators. GroupQueryAttention is given a length per sequence and so takes
  * sequences padded at the right only, and transformers.js pads at the left.
  */
 import type { Port } from '../../agent_rl/engine/onnx/encode-model.ts';

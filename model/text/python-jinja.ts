@@ -1,5 +1,5 @@
 /**
- * The Jinja library, mended where its templates would come out otherwise than Python's: `strip` and its like forget
+ * The Jinja library, fixed where its output would differ from Python's: `strip` and its like forget
  * which characters they are given there, and `strftime_now` reads the clock.
  */
 import { Template } from '@huggingface/jinja';

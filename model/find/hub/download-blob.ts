@@ -37,8 +37,8 @@ interface Part {
 
 /**
  * Downloads a file to `to` by way of `<to>.incomplete`, which is kept when the connection is lost, and resumed:
- * at once as long as each attempt brings more, and later by whoever asks again. (The library's own download begins
- * anew each time and compares nothing.)
+ * at once as long as each attempt brings more, and later by whoever asks again. (The library's own download starts
+ * over each time and compares nothing.)
  *
  * @throws AgentRlError `MODEL_INVALID` when what came is not what the hub lists; it is deleted then.
  * @throws HubStatusError, or what the connection failed with.

@@ -41,7 +41,7 @@ export class TorchFile implements WeightsFile {
     this.entries = [...tensors].map(entryOf);
   }
 
-  /** @throws AgentRlError `MODEL_INVALID` when it is no such file, or its pickle names anything but tensors. */
+  /** @throws AgentRlError `MODEL_INVALID` when it is not such a file, or its pickle names anything but tensors. */
   static async open(path: string): Promise<TorchFile> {
     const handle = await open(path, 'r').catch((cause: unknown) => {
       throw invalid(path, `it cannot be read (${messageOf(cause)})`, cause);

@@ -36,7 +36,7 @@ describe('a draw from logits', () => {
     expect(drawn.logProb).toBeCloseTo(Math.log(3 / 8), 6);
   });
 
-  test('cuts the distribution where it is told to', () => {
+  test('truncates the distribution as configured', () => {
     // The two likeliest are left, 2/3 and 1/3.
     const drawn = drawFromLogits(logits, { ...unbiased, topK: 2 }, 0.7);
     expect(drawn.token).toBe(2);

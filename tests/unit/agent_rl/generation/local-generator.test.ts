@@ -88,7 +88,7 @@ describe('LocalGenerator', () => {
     await learner.close();
   });
 
-  test('goes on in a later turn exactly as if the context had been fed step by step', async () => {
+  test('continues in a later turn exactly as if the context had been fed step by step', async () => {
     const generator = await open(4);
     const first = await generator.generate(request('a', [1, 2, 3], { maxTokens: 4 }));
     const context = [1, 2, 3, ...first.tokens, 9, 8];

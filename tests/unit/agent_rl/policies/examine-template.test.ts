@@ -54,7 +54,7 @@ describe('a template that writes earlier turns otherwise', () => {
   test('is used, and says once what becomes of them: the empty thought of the cue', () => {
     const { notes } = examined(qwen, new HermesFormat());
     expect(notes).toHaveLength(1);
-    expect(notes[0]).toMatch(/an earlier turn of the model otherwise than it was sampled/);
+    expect(notes[0]).toMatch(/an earlier turn of the model differently from how it was sampled/);
     expect(notes[0]).toContain(String.raw`"<think>\n\n</think>\n\n" becomes nothing`);
   });
 
@@ -116,23 +116,23 @@ describe('a template without a role for results, for tools or for the system', (
     const { resultsAs, writesCalls, notes } = examined(plain, new PythonBlockFormat({}));
     expect({ resultsAs, writesCalls }).toEqual({ resultsAs: 'user', writesCalls: false });
     expect(notes).toEqual([
-      expect.stringMatching(
-        /knows no results of tools .*no role tool.*shown as messages of the user/,
-      ),
+      expect.stringMatching(/does not accept tool results .*no role tool.*shown as user messages/),
       expect.stringMatching(/does not show the model its tools/),
     ]);
   });
 
-  test('says that it takes no tools, which leaves runs without any', () => {
+  test('reports that it does not accept tools, which leaves runs without any', () => {
     const refusing = `{%- if tools %}{{- raise_exception('no tools here') }}{%- endif %}${plainTemplate}`;
     const { notes } = examined(modelWithTemplate(refusing), new PlainFormat());
-    expect(notes[0]).toMatch(/takes no tools \(.*no tools here.*\): a run that has some cannot/);
+    expect(notes[0]).toMatch(
+      /does not accept tools \(.*no tools here.*\): a run with tools cannot/,
+    );
   });
 
-  test('says that it takes no message of the system', () => {
+  test('reports that it does not accept a system message', () => {
     const model = modelWithTemplate(plainTemplate.replace("['system', ", '['));
     const { notes } = examined(model, new PlainFormat());
-    expect(notes.join('\n')).toMatch(/takes no message of the system \(.*no role system/);
+    expect(notes.join('\n')).toMatch(/does not accept a system message \(.*no role system/);
   });
 });
 

@@ -205,7 +205,7 @@ describe('text that poses as something else', () => {
 });
 
 describe('a policy that thinks', () => {
-  test('goes on from a cue that opened the thought', async () => {
+  test('continues from a cue that opened the thought', async () => {
     const { policy } = policyThatSays('easy\n</think>\n\n4<|im_end|>', true);
     const transcript = policy.begin([user('2+2?')], []);
     expect(tokenizer.decode(transcript.tokens)).toMatch(/<\|im_start\|>assistant\n<think>\n$/);

@@ -69,7 +69,7 @@ describe('a Llama 3 model', () => {
     expect(llama.tokenizer.decode(transcript.tokens.slice(length, length + 1))).toBe('<|eot_id|>');
   });
 
-  test('is told the day of its settings, and says so', () => {
+  test('is given the day of its settings, and reports it', () => {
     const settings = { thinking: false, templateDate: '2031-01-02' };
     const policy = new LanguageModelPolicy(
       llama,

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { localLayers } from '#model/find/local-layers.ts';
 import { localModel, withLocalModel } from '#model/find/local-model.ts';
 import { modelFolder } from '#model/find/model-folder.ts';
-import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
+import { loadConfig } from '#agent_rl/config/index.ts';
 import { saveTinyAdapter } from '#tests/support/tiny-adapter.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
@@ -47,9 +47,9 @@ async function resolved(model: Readonly<Record<string, string>>) {
       value,
     })),
   ];
-  const prepared = await prepareRun({ file: 'configs/code_exec_grpo.yaml', flags });
+  const loaded = loadConfig({ file: 'configs/code_exec_grpo.yaml', flags });
   const { signal } = new AbortController();
-  return (await withLocalModel({ ...prepared, signal, print: () => undefined })).loaded.config;
+  return (await withLocalModel({ loaded, signal, print: () => undefined })).loaded.config;
 }
 
 test('a model of the hub becomes its folder in the cache', async () => {
@@ -59,7 +59,7 @@ test('a model of the hub becomes its folder in the cache', async () => {
   expect(modelFolder(config)).toBe(snapshot);
 });
 
-test('another branch is another folder, and is no part of the settings afterwards', async () => {
+test('another branch is another folder, and is left out of the settings afterwards', async () => {
   const snapshot = cache('org/name', 'v2');
   const config = await resolved({ hfModelName: 'org/name', revision: 'v2' });
   expect(modelFolder(config)).toBe(snapshot);
@@ -81,12 +81,12 @@ test('a revision of a folder is refused', async () => {
   await expect(resolved({ hfModelName: 'model/starter', revision: 'v2' })).rejects.toMatchObject({
     code: 'CONFIG_INVALID',
     message: expect.stringMatching(
-      /model\.revision is "v2", and "model\/starter" is no model of the hub/,
+      /model\.revision is "v2", and "model\/starter" is not a model of the hub/,
     ),
   });
 });
 
-test.each(['../main', 'a/../../b', '/main', ''])('%j is no revision', async (revision) => {
+test.each(['../main', 'a/../../b', '/main', ''])('%j is not a revision', async (revision) => {
   await expect(resolved({ hfModelName: 'org/name', revision })).rejects.toMatchObject({
     code: 'CONFIG_INVALID',
     message: expect.stringContaining('model.revision'),
@@ -120,7 +120,7 @@ describe('a command', () => {
   test.each([
     ['org/none', undefined, 'SOURCE_UNAVAILABLE', /There is no folder .*org\/none either/],
     ['org/none', '../v1', 'CONFIG_INVALID', /"..\/v1" is not a revision of org\/none/],
-    ['model/starter', 'v1', 'CONFIG_INVALID', /--revision is "v1", and "model\/starter" is no/],
+    ['model/starter', 'v1', 'CONFIG_INVALID', /--revision is "v1", and "model\/starter" is not/],
     ['nowhere', undefined, 'MODEL_INVALID', /or a model of the hub as org\/name/],
   ])('refuses %s at revision %s', async (name, revision, code, message) => {
     await expect(named(name, revision)).rejects.toMatchObject({

@@ -26,7 +26,7 @@ test('a plain answer is only content', () => {
 describe('thoughts', () => {
   const inner = call('{"name": "a", "arguments": {}}');
 
-  test('are kept apart, and calls in them are not calls', () => {
+  test('are kept separate, and calls in them are not calls', () => {
     expect(parse(`<think>\nLet me try ${inner}\n</think>\n\nDone.`)).toEqual({
       role: 'assistant',
       content: 'Done.',

@@ -229,7 +229,7 @@ describe('a connection that is cut', () => {
     expect(existsSync(part)).toBe(false);
   });
 
-  test('is begun anew where the server knows no ranges', async () => {
+  test('starts over where the server does not support ranges', async () => {
     mkdirSync(join(model(), 'blobs'), { recursive: true });
     writeFileSync(
       join(model(), 'blobs', `${sha256(weights)}.incomplete`),

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import ort from 'onnxruntime-node';
 import type { TensorSpec } from '#agent_rl/engine/engine.ts';
 import { encodeModel } from '#agent_rl/engine/onnx/encode-model.ts';
-import { computeScalesApart } from '#agent_rl/engine/onnx/scales-apart.ts';
+import { separateScales } from '#agent_rl/engine/onnx/separate-scales.ts';
 import { rmsNorm, tf } from '#agent_rl/engine/ops.ts';
 import { traceProgram } from '#agent_rl/engine/trace/trace-program.ts';
 
@@ -14,9 +14,9 @@ const tracedGradient = () =>
     gradient: tf.grad((v) => tf.sum(tf.mul(rmsNorm(v, tf.ones([2]), 0), tf.tensor1d([1, 0]))))(x!),
   }));
 
-test('A graph whose scales are computed apart has the same gradient, and no second output', async () => {
+test('A graph whose scales are computed separately has the same gradient and no second output', async () => {
   const traced = tracedGradient();
-  computeScalesApart(traced.graph);
+  separateScales(traced.graph);
   const norms = traced.graph.nodes.filter(
     ({ operator }) => operator === 'SimplifiedLayerNormalization',
   );

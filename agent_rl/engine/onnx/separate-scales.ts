@@ -5,7 +5,7 @@ import type { Graph } from '../trace/graph.ts';
  * fills that output of SimplifiedLayerNormalization with the mean of LayerNormalization, which is 0 here, and
  * every gradient through it is then wrong.
  */
-export function computeScalesApart(graph: Graph): void {
+export function separateScales(graph: Graph): void {
   for (const node of graph.nodes.splice(0)) {
     const { operator, inputs, outputs, attributes } = node;
     const [normed, scale] = outputs;
