@@ -6,10 +6,10 @@ import { NativeSandbox } from './native/native-sandbox.ts';
 import { RemoteSandbox } from './remote/remote-sandbox.ts';
 import { PyodideSandbox } from './pyodide/pyodide-sandbox.ts';
 
-export type SandboxType = 'auto' | 'native' | 'native:ns' | 'native:lite' | 'pyodide' | 'remote';
-
 /** One backend at one level. */
 export type SandboxTier = 'native:ns' | 'native:lite' | 'pyodide' | 'remote';
+
+export type SandboxType = 'auto' | 'native' | SandboxTier;
 
 export interface BackendOptions {
   type: SandboxType;
@@ -33,15 +33,11 @@ export interface ChosenBackend {
   skipped: readonly string[];
 }
 
-/** What each type stands for, strongest first. A type that names one level never becomes another. */
-const tiersOf: Readonly<Record<SandboxType, readonly SandboxTier[]>> = {
-  auto: ['native:ns', 'native:lite', 'pyodide'],
-  native: ['native:ns', 'native:lite'],
-  'native:ns': ['native:ns'],
-  'native:lite': ['native:lite'],
-  pyodide: ['pyodide'],
-  remote: ['remote'],
-};
+/** What a type stands for, strongest first. A type that names one level never becomes another. */
+function tiersOf(type: SandboxType): readonly SandboxTier[] {
+  if (type === 'auto') return ['native:ns', 'native:lite', 'pyodide'];
+  return type === 'native' ? ['native:ns', 'native:lite'] : [type];
+}
 
 /**
  * Starts the strongest backend that the type allows and this machine has. It checks no request:
@@ -52,7 +48,7 @@ const tiersOf: Readonly<Record<SandboxType, readonly SandboxTier[]>> = {
 export async function chooseBackend(options: BackendOptions): Promise<ChosenBackend> {
   refuseWrong(options);
   const skipped: string[] = [];
-  for (const tier of tiersOf[options.type]) {
+  for (const tier of tiersOf(options.type)) {
     try {
       return { tier, sandbox: await startBackend(tier, options), skipped };
     } catch (error) {

@@ -27,10 +27,6 @@ export interface CaseResult {
 export const passed: CaseResult = { status: 'passed' };
 export const skipped: CaseResult = { status: 'skipped' };
 
-/** The status of a case that its run did not reach, even if the run ended without a complaint. */
-const unreached = (run: SandboxStatus): Exclude<CaseStatus, 'passed'> =>
-  run === 'ok' ? 'error' : run;
-
 /** The result with what it is about in front of its failure. */
 export const labelled = (about: string, result: CaseResult): CaseResult =>
   result.failure === undefined ? result : { ...result, failure: `${about}: ${result.failure}` };
@@ -42,7 +38,7 @@ export function ofUnreached({ status, message, stderr }: RunResult): CaseResult 
   const how =
     status === 'ok' && message === undefined ? 'the program ended before the case' : status;
   return {
-    status: unreached(status),
+    status: status === 'ok' ? 'error' : status,
     failure: `${how}${why && ` ${shorten(why)}`}`,
     ...problem,
   };

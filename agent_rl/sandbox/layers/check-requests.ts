@@ -8,8 +8,13 @@ import type {
 import { isPlainObject, seen } from '../../core/python/seen-value.ts';
 import { filesProblem } from '../requests/file-problems.ts';
 import { limitsProblem, refuse, secondsProblem, seedProblem } from '../requests/limit-problems.ts';
-import { fieldsProblem, type Problem } from '../requests/problem.ts';
-import { callsProblem, programProblem, testsProblem } from '../requests/request-problems.ts';
+import {
+  callsProblem,
+  fieldsProblem,
+  type Problem,
+  programProblem,
+  testsProblem,
+} from '../requests/request-problems.ts';
 import { bareResult, resultWithoutOutput } from '../requests/result-without-output.ts';
 import type { Layer } from './layer.ts';
 

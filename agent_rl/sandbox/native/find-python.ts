@@ -22,6 +22,7 @@ export const pythonEnvironment = {
   MKL_NUM_THREADS: '1',
 } as const;
 
+const systemPython = '/usr/bin/python3';
 const oldest = [3, 9] as const;
 const machines: Readonly<Partial<Record<NodeJS.Architecture, string>>> = {
   x64: 'x86_64',
@@ -30,16 +31,6 @@ const machines: Readonly<Partial<Record<NodeJS.Architecture, string>>> = {
 
 const unavailable = (message: string): AgentRlError =>
   new AgentRlError('SANDBOX_UNAVAILABLE', message);
-
-/** Where PATH may have a program. */
-const onPath = (name: string): string[] =>
-  (process.env['PATH'] ?? '')
-    .split(delimiter)
-    .filter(isAbsolute)
-    .map((folder) => join(folder, name));
-
-/** Where a Python may be. The system's own first: every user of the machine can read its library. */
-const candidates = (): string[] => [...new Set(['/usr/bin/python3', ...onPath('python3')])];
 
 const isExecutable = (file: string): boolean => {
   try {
@@ -51,6 +42,14 @@ const isExecutable = (file: string): boolean => {
   }
 };
 
+/** Programs of that name on PATH. */
+const onPath = (name: string): string[] =>
+  (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .filter(isAbsolute)
+    .map((folder) => join(folder, name))
+    .filter(isExecutable);
+
 /**
  * A name is looked for on PATH; anything else is a path from the working directory. Absolute: a supervisor has another
  * working directory, and a Python that was started by its name does not always know where it lies.
@@ -59,7 +58,7 @@ const isExecutable = (file: string): boolean => {
  */
 function located(named: string): string {
   if (named.includes('/')) return resolve(named);
-  const found = onPath(named).find(isExecutable);
+  const [found] = onPath(named);
   if (found !== undefined) return found;
   throw unavailable(
     `No program on PATH is named ${JSON.stringify(named)}. Give the path of a Python in sandbox.python, or use sandbox.type pyodide.`,
@@ -103,13 +102,16 @@ export function findPython(named?: string): string {
     );
   }
   const problems: string[] = [];
-  for (const python of named === undefined ? candidates().filter(isExecutable) : [located(named)]) {
+  // The system's own first: every user of the machine can read its library.
+  const system = [systemPython].filter(isExecutable);
+  const candidates = named === undefined ? [...system, ...onPath('python3')] : [located(named)];
+  for (const python of new Set(candidates)) {
     const problem = problemOf(python);
     if (problem === undefined) return python;
     problems.push(problem);
   }
-  const seen = problems.length === 0 ? 'none was found' : problems.join('; ');
+  const found = problems.length === 0 ? 'none was found' : problems.join('; ');
   throw unavailable(
-    `The native sandbox needs Python ${oldest.join('.')} or later: ${seen}. Install one, name it in sandbox.python, or use sandbox.type pyodide.`,
+    `The native sandbox needs Python ${oldest.join('.')} or later: ${found}. Install one, name it in sandbox.python, or use sandbox.type pyodide.`,
   );
 }

@@ -8,15 +8,13 @@ import type { ServedSessions } from './served-sessions.ts';
 /** What a server of a sandbox answers; the sandbox checks its requests. */
 export function sandboxPages(sandbox: Sandbox, sessions: ServedSessions): readonly Page[] {
   const { level, python, concurrency } = sandbox.capabilities();
-  const capabilities = {
-    server: 'agent_rl',
-    protocol: protocolVersion,
-    level,
-    python,
-    concurrency,
-  };
+  const capabilities = { level, python, concurrency, protocol: protocolVersion };
   return [
-    { method: 'GET', path: /^\/capabilities$/, answer: async () => capabilities },
+    {
+      method: 'GET',
+      path: /^\/capabilities$/,
+      answer: async () => ({ server: 'agent_rl', ...capabilities }),
+    },
     ...(['run', 'calls', 'judge'] as const).map((kind) =>
       post(new RegExp(`^/${kind}$`), ({ body, signal }) =>
         sandbox.execute({ ...(body as object), kind } as never, signal),

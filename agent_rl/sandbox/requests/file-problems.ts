@@ -1,7 +1,7 @@
 import { toUSVString } from 'node:util';
 
 import { type Fields, isPlainObject, seen } from '../../core/python/seen-value.ts';
-import type { Problem } from './problem.ts';
+import type { Problem } from './request-problems.ts';
 
 const mostFileChars = 64 * 1024 * 1024;
 const mostNameBytes = 255;

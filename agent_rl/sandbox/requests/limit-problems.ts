@@ -1,7 +1,7 @@
 import { AgentRlError } from '../../core/errors.ts';
 import { limitBounds, type SandboxLimits } from '../../core/services/sandbox.ts';
 import { seen } from '../../core/python/seen-value.ts';
-import { fieldsProblem, type Problem } from './problem.ts';
+import { fieldsProblem, type Problem } from './request-problems.ts';
 
 /** Limits of a program whose request names none. */
 export const defaultLimits = { wallS: 10, memoryMiB: 512 } as const;
