@@ -30,8 +30,8 @@ function join(
   session: PluginReport,
 ): PluginReport {
   if (plugin.joinReports !== undefined) return plugin.joinReports(earlier, session);
-  const names = new Set([...Object.keys(earlier), ...Object.keys(session)]);
+  const names = Object.keys({ ...earlier, ...session });
   return Object.fromEntries(
-    [...names].map((name) => [name, (earlier[name] ?? 0) + (session[name] ?? 0)]),
+    names.map((name) => [name, (earlier[name] ?? 0) + (session[name] ?? 0)]),
   );
 }

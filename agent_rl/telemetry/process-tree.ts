@@ -52,21 +52,14 @@ export function linuxRow(pid: string, read = readText): readonly ProcessRow[] {
     const stat = read(`/proc/${pid}/stat`);
     const status = read(`/proc/${pid}/status`);
     // The name in parentheses may hold spaces and parentheses: fields are counted from the last one.
-    const fields = stat
+    const [, ...fields] = stat
       .slice(stat.lastIndexOf(')') + 2)
       .split(' ')
       .map(Number);
-    const [, parent = 0] = fields;
-    const ticks = fields.slice(11, 15).reduce((sum, value) => sum + value, 0);
-    const kibibytes = Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0);
-    return [
-      {
-        pid: Number(pid),
-        parent,
-        rssBytes: kibibytes * 1024,
-        cpuSeconds: ticks / ticksPerSecond,
-      },
-    ];
+    const [parent = 0] = fields;
+    const cpuSeconds = fields.slice(10, 14).reduce((sum, ticks) => sum + ticks, 0) / ticksPerSecond;
+    const rssBytes = Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0) * 1024;
+    return [{ pid: Number(pid), parent, rssBytes, cpuSeconds }];
   } catch (error) {
     if (/^(ENOENT|ESRCH|EACCES|EPERM)$/.test(nodeCodeOf(error))) return [];
     throw error;

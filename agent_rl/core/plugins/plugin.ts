@@ -126,7 +126,13 @@ export class Registry<Spec extends PluginSpec> {
       );
     }
     // An entry of another registry was checked when that one was made.
-    if (!('spec' in sourced)) this.#check(plugin, source);
+    const problems = 'spec' in sourced ? [] : this.pluginKind.problemsOf(plugin);
+    if (problems.length > 0) {
+      throw new AgentRlError(
+        'PLUGIN_LOAD_FAILED',
+        `The ${this.kind} ${nameOf(plugin)} from ${source} cannot be used:\n  ${problems.join('\n  ')}`,
+      );
+    }
     const taken = this.#byName.get(spec.name);
     if (taken !== undefined && taken.plugin !== plugin) {
       throw new AgentRlError(
@@ -135,15 +141,6 @@ export class Registry<Spec extends PluginSpec> {
       );
     }
     if (taken === undefined) this.#byName.set(spec.name, { plugin, source, spec });
-  }
-
-  #check(plugin: unknown, source: string): void {
-    const problems = this.pluginKind.problemsOf(plugin);
-    if (problems.length === 0) return;
-    throw new AgentRlError(
-      'PLUGIN_LOAD_FAILED',
-      `The ${this.kind} ${nameOf(plugin)} from ${source} cannot be used:\n  ${problems.join('\n  ')}`,
-    );
   }
 }
 
