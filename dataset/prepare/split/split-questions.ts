@@ -2,7 +2,6 @@ import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 import type { PreparedQuestion } from '../collection.ts';
 import type { Chunked } from '../passages/chunks.ts';
 import { plainText } from '../plain-text.ts';
-import { Families } from './families.ts';
 
 export const splitBys = ['passage', 'document'] as const;
 export type SplitBy = (typeof splitBys)[number];
@@ -25,6 +24,28 @@ export interface SplitQuestions {
   families: number;
   /** Questions of the largest family. */
   largestFamily: number;
+}
+
+/** Sets that are joined one pair at a time (union-find, with halved paths). */
+class Families {
+  readonly #parents = new Map<string, string>();
+
+  /** The name of an item's family: one of its members. */
+  of(item: string): string {
+    let current = item;
+    for (;;) {
+      const parent = this.#parents.get(current) ?? current;
+      if (parent === current) return current;
+      const above = this.#parents.get(parent) ?? parent;
+      this.#parents.set(current, above);
+      current = above;
+    }
+  }
+
+  join(a: string, b: string): void {
+    const [first, second] = [this.of(a), this.of(b)];
+    if (first !== second) this.#parents.set(second, first);
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
-import type { AssistantMessage, Message, ToolMessage } from '../../../agent_rl/core/message.ts';
+import type { Message } from '../../../agent_rl/core/message.ts';
 import type { SearchDocument } from '../../../agent_rl/core/services/search.ts';
 import type { Question, Step } from '../generator/question.ts';
 import { asked } from '../generator/world.ts';
@@ -95,24 +95,18 @@ class Work {
     const turn = this.messages.length / 2;
     const id = `call_${turn}_0`;
     const found = this.surroundings.search(query, this.rng.child('search', turn));
-    const call: AssistantMessage = {
-      role: 'assistant',
-      content: '',
-      reasoning: this.#thought,
-      toolCalls: [{ id, name: 'search', arguments: { query } }],
-    };
+    const toolCalls = [{ id, name: 'search', arguments: { query } }];
     const content = this.surroundings.render(found);
-    const result: ToolMessage = { role: 'tool', name: 'search', callId: id, content };
-    this.messages.push(call, result);
+    this.messages.push(
+      { role: 'assistant', content: '', reasoning: this.#thought, toolCalls },
+      { role: 'tool', name: 'search', callId: id, content },
+    );
     return found;
   }
 
   #say(answer: string): string {
-    this.messages.push({
-      role: 'assistant',
-      content: `It is ${answer}.`,
-      reasoning: this.#thought,
-    });
+    const content = `It is ${answer}.`;
+    this.messages.push({ role: 'assistant', content, reasoning: this.#thought });
     return answer;
   }
 }
