@@ -1,6 +1,7 @@
 import { inject } from 'inversify';
 import { type Static, Type } from 'typebox';
 
+import { block } from '../../config/blocks/block.ts';
 import type { CodeTask } from '../../core/tasks/code-task.ts';
 import { environment } from '../../core/plugins/environment.ts';
 import type {
@@ -22,16 +23,14 @@ import { SearchSettings } from '../search/settings.ts';
 
 const MixedSettings = Type.Object(
   {
-    codeExec: Type.Object(CodeExecSettings.properties, {
-      additionalProperties: false,
-      default: {},
-      description: 'Settings of environment code_exec, for tasks with tests',
-    }),
-    search: Type.Object(SearchSettings.properties, {
-      additionalProperties: false,
-      default: {},
-      description: 'Settings of environment search, for tasks with an answer',
-    }),
+    codeExec: block(
+      CodeExecSettings.properties,
+      'Settings of environment code_exec, for tasks with tests',
+    ),
+    search: block(
+      SearchSettings.properties,
+      'Settings of environment search, for tasks with an answer',
+    ),
   },
   { additionalProperties: false },
 );

@@ -1,5 +1,7 @@
 import { inject } from 'inversify';
+import { type Static, Type } from 'typebox';
 
+import { integer } from '../../config/blocks/block.ts';
 import { acceptedAnswers } from '../../core/tasks/answer-match.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import {
@@ -11,11 +13,33 @@ import {
 import type { Embedder } from '../../core/services/search.ts';
 import { type PluginReport, SHARED } from '../../core/plugins/tool.ts';
 import { cosine } from '../../search/corpus/embedders/unit-vector.ts';
+import { DenseSettings } from '../../search/corpus/settings.ts';
 import { openEmbedder } from '../../search/corpus/open-embedder.ts';
 import { finalAnswer } from '../final-answer.ts';
-import { AnswerSimilaritySettings } from './settings.ts';
 import { calibrated, randomPairFloor } from './similarity-scale.ts';
 import { wordEmbedder } from './word-embedder.ts';
+
+const [, ...models] = DenseSettings.anyOf;
+
+/** `rewards[]` of type `answer_similarity`. */
+const AnswerSimilaritySettings = Type.Object({
+  embedder: Type.Union([Type.Object({ type: Type.Literal('words') }), ...models], {
+    default: { type: 'words' },
+    description:
+      'What makes vectors of answers: a model as under `dense` of a corpus, or the words alone, which needs none',
+  }),
+  floor: Type.Union([Type.Literal('measured'), Type.Number({ minimum: -1, maximum: 0.999 })], {
+    default: 'measured',
+    description:
+      'Similarity that counts as 0: that of random pairs of answers of the tasks, or a number',
+  }),
+  pairs: integer('Random pairs of answers that a measured floor is the mean of', {
+    minimum: 8,
+    maximum: 4096,
+    default: 64,
+  }),
+});
+type AnswerSimilaritySettings = Static<typeof AnswerSimilaritySettings>;
 
 /** An answer is embedded once for all episodes of its task; the oldest are forgotten. */
 const rememberedAnswers = 4096;

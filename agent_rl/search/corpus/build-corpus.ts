@@ -99,13 +99,7 @@ interface Identity {
   settings: string;
 }
 
-const howServerIsAsked: ReadonlySet<string> = new Set([
-  'batchSize',
-  'baseUrl',
-  'apiKeyEnv',
-  'timeoutS',
-  'maxRetries',
-]);
+const howServerIsAsked = new Set(['batchSize', 'baseUrl', 'apiKeyEnv', 'timeoutS', 'maxRetries']);
 
 /** What decides the contents of an index. Where a server is and how it is asked does not. */
 function identityOf({ source, settings = {}, embedder }: BuildCorpusOptions): Identity {
@@ -167,41 +161,30 @@ interface FillOptions extends Omit<BuildCorpusOptions, 'embedder'> {
 async function fill(folder: string, options: FillOptions): Promise<CorpusManifest> {
   const { source, settings = {}, embedder, identity, version, signal } = options;
   const [probe] = (await embedder?.embed([probeText], 'passage', signal)) ?? [];
-  const table = join(folder, tableFolder);
-  const writer = await PassageTableWriter.create(table, {
+  const path = join(folder, tableFolder);
+  const shape = {
     text: settings.text ?? {},
     dimensions: probe?.length ?? 0,
     annFrom: settings.annFrom ?? defaultAnnFrom,
-  });
-  const { counts, approximate } = await written(writer, options);
+  };
+  const written = await PassageTableWriter.write(path, shape, (writer) => addAll(writer, options));
+  written.table.close();
   const manifest: CorpusManifest = {
     kind: 'agent_rl.corpus',
     schema: corpusSchema,
     versions: { agent_rl: version, lancedb: lanceVersion },
     input: { sha256: identity.sha256, files: [...source.files] },
-    counts,
+    counts: written.filled,
     settings: identity.settings,
     dense:
       embedder === undefined || probe === undefined
         ? null
         : { embedder: embedder.name, dimensions: probe.length, probe: [...probe] },
-    approximate,
-    files: await filesBelow(table),
+    approximate: written.approximate,
+    files: await filesBelow(path),
   };
   writeFileAtomic(join(folder, manifestName), `${JSON.stringify(manifest, undefined, 2)}\n`);
   return manifest;
-}
-
-async function written(writer: PassageTableWriter, options: FillOptions) {
-  try {
-    const counts = await addAll(writer, options);
-    const { table, approximate } = await writer.finish();
-    table.close();
-    return { counts, approximate };
-  } catch (error) {
-    writer.abandon();
-    throw error;
-  }
 }
 
 async function addAll(writer: PassageTableWriter, options: FillOptions) {

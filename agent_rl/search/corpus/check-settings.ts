@@ -1,29 +1,13 @@
 import { validateBlock } from '../../config/index.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { overlapProblem } from './chunk-document.ts';
-import {
-  type ChunkingSettings,
-  type DenseSettings,
-  type FusionSettings,
-  TextSettings,
-} from './settings.ts';
+import { type TaskDocumentsSettings, TextSettings } from './settings.ts';
 
 /** What is checked together, of an index, a search in one, or the documents of a task. */
-interface Settings {
-  dense?: DenseSettings;
-  fusion?: FusionSettings;
-  chunking?: ChunkingSettings;
-  text?: TextSettings;
-}
+type Settings = Pick<TaskDocumentsSettings, 'dense' | 'fusion' | 'chunking' | 'text'>;
 
 // LanceDB 0.27 has stems of these and no list of their stop words.
-const withoutStopWords: ReadonlySet<string> = new Set([
-  'Arabic',
-  'Greek',
-  'Romanian',
-  'Tamil',
-  'Turkish',
-]);
+const withoutStopWords = new Set(['Arabic', 'Greek', 'Romanian', 'Tamil', 'Turkish']);
 
 /** What settings have wrong that each fit their schema, `key: …`; nothing when they go together. */
 export function settingsProblem(settings: Settings): string | undefined {

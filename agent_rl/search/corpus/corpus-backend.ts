@@ -8,14 +8,13 @@ import { inFusedOrder, type TwoLists, weightedFusion } from './fuse.ts';
 import { inLance } from './lance.ts';
 import { embedderFor, type OpenCorpusOptions } from './open-embedder.ts';
 import type { PassageTable, Ranked } from './passage-table.ts';
-import type { DenseSettings, FusionSettings } from './settings.ts';
+import type { DenseSettings, TaskDocumentsSettings } from './settings.ts';
 
 /** How a table is asked. */
-export interface QuerySettings {
-  fusion?: FusionSettings;
-  candidates?: number;
-  passagesPerDocument?: number;
-}
+export type QuerySettings = Pick<
+  TaskDocumentsSettings,
+  'fusion' | 'candidates' | 'passagesPerDocument'
+>;
 
 /** A hit with its place in its document. */
 export interface PassageHit extends SearchHit {

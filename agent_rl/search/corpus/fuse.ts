@@ -1,14 +1,12 @@
 import { byScore, type Ranked } from './passage-table.ts';
+import type { FusionSettings } from './settings.ts';
+
+type WeightedFusion = Extract<FusionSettings, { type: 'weighted' }>;
 
 /** Two lists of the same passages, each best first. */
 export interface TwoLists {
   dense: readonly Ranked[];
   text: readonly Ranked[];
-}
-
-export interface Weights {
-  denseWeight: number;
-  textWeight: number;
 }
 
 /** A list's scores brought to [0, 1], the worst of it 0 and the best 1; 1 for all when they are equal. */
@@ -28,7 +26,7 @@ const reciprocalRanks = (list: readonly Ranked[]): number[] =>
  */
 export function weightedFusion(
   { dense, text }: TwoLists,
-  { denseWeight, textWeight, of = 'ranks' }: Weights & { of?: 'ranks' | 'scores' },
+  { denseWeight, textWeight, of = 'ranks' }: Omit<WeightedFusion, 'type'>,
 ): ReadonlyMap<bigint, number> {
   const parts = of === 'ranks' ? reciprocalRanks : scaledScores;
   const sums = new Map<bigint, number>();

@@ -55,7 +55,7 @@ const rebuildAdvice = 'Build it again: agent-rl index INPUT --output FOLDER --re
 /** @throws AgentRlError `CORPUS_INVALID` when there is none or it cannot be read */
 export async function readManifest(folder: string): Promise<CorpusManifest> {
   const file = join(folder, manifestName);
-  const manifest = parsed(await textOf(file), file);
+  const manifest = await readJson(file);
   const { problems } = checkBlock(ManifestFile, manifest, { path: '', places: new Map() });
   const [problem] = problems;
   if (problem === undefined) return manifest as CorpusManifest;
@@ -65,31 +65,16 @@ export async function readManifest(folder: string): Promise<CorpusManifest> {
   );
 }
 
-async function textOf(file: string): Promise<string> {
+async function readJson(file: string): Promise<unknown> {
   try {
-    return await readFile(file, 'utf8');
+    return JSON.parse(await readFile(file, 'utf8'));
   } catch (cause) {
-    const why =
-      nodeCodeOf(cause) === 'ENOENT'
-        ? 'is not there: the folder holds no corpus index, or one whose building was broken off'
-        : `cannot be read: ${messageOf(cause)}`;
-    throw new AgentRlError(
-      'CORPUS_INVALID',
-      `${file} ${why}. Build one with agent-rl index INPUT --output FOLDER.`,
-      { cause },
-    );
-  }
-}
-
-function parsed(text: string, file: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new AgentRlError(
-      'CORPUS_INVALID',
-      `${file} is not JSON (${messageOf(cause)}). ${rebuildAdvice}`,
-      { cause },
-    );
+    const missing = nodeCodeOf(cause) === 'ENOENT';
+    const why = missing
+      ? 'is not there: the folder holds no corpus index, or one whose building was broken off'
+      : `cannot be read as JSON: ${messageOf(cause)}`;
+    const advice = missing ? 'Build one with agent-rl index INPUT --output FOLDER.' : rebuildAdvice;
+    throw new AgentRlError('CORPUS_INVALID', `${file} ${why}. ${advice}`, { cause });
   }
 }
 

@@ -36,18 +36,11 @@ async function tableOf(
   const vectors = (await embedder?.embed(passages.map(searchedText), 'passage')) ?? [];
   return inLance(async () => {
     const dimensions = vectors[0]?.length ?? 0;
-    const writer = await PassageTableWriter.create('memory://', {
-      text,
-      dimensions,
-      annFrom: Infinity,
-    });
-    try {
-      await writer.add(passages, vectors);
-      return (await writer.finish()).table;
-    } catch (error) {
-      writer.abandon();
-      throw error;
-    }
+    const options = { text, dimensions, annFrom: Infinity };
+    const { table } = await PassageTableWriter.write('memory://', options, (writer) =>
+      writer.add(passages, vectors),
+    );
+    return table;
   });
 }
 

@@ -22,13 +22,29 @@ export class PassageTableWriter {
     private readonly options: TableOptions,
   ) {}
 
-  /** @param uri a folder, or `memory://` for a table that lives as long as its connection and is shared with no other */
-  static async create(uri: string, options: TableOptions): Promise<PassageTableWriter> {
+  /**
+   * A table with its indexes, of the passages that `fill` adds. One that fails is let go of.
+   *
+   * @param uri a folder, or `memory://` for a table that lives as long as its connection and is shared with no other
+   */
+  static async write<Filled>(
+    uri: string,
+    options: TableOptions,
+    fill: (writer: PassageTableWriter) => Promise<Filled>,
+  ): Promise<{ table: PassageTable; approximate: boolean; filled: Filled }> {
     const modules = await loadLance();
     const connection = await modules.lance.connect(uri);
     const empty = arrowTable(modules, [], { vectors: [], dimensions: options.dimensions });
     const table = await connection.createEmptyTable(tableName, empty.schema);
-    return new PassageTableWriter(modules, { connection, table }, options);
+    const writer = new PassageTableWriter(modules, { connection, table }, options);
+    try {
+      const filled = await fill(writer);
+      return { ...(await writer.#finish()), filled };
+    } catch (error) {
+      table.close();
+      connection.close();
+      throw error;
+    }
   }
 
   async add(passages: readonly Passage[], vectors: readonly Float32Array[]): Promise<void> {
@@ -38,8 +54,7 @@ export class PassageTableWriter {
     this.#passages += passages.length;
   }
 
-  /** Builds the indexes. The writer is used up: what it made is the returned table. */
-  async finish(): Promise<{ table: PassageTable; approximate: boolean }> {
+  async #finish(): Promise<{ table: PassageTable; approximate: boolean }> {
     const { Index } = this.modules.lance;
     const { text, dimensions, annFrom } = this.options;
     await this.opened.table.createIndex('searched', {
@@ -64,12 +79,6 @@ export class PassageTableWriter {
       });
     }
     return { table: new PassageTable(this.modules, this.opened, approximate), approximate };
-  }
-
-  /** Lets go of a table that was not finished. */
-  abandon(): void {
-    this.opened.table.close();
-    this.opened.connection.close();
   }
 }
 

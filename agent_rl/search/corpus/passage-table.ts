@@ -61,7 +61,7 @@ export class PassageTable {
         .select(['documentId', 'start', '_score', '_rowid'])
         .limit(limit)
         .toArray()) as Row[];
-      return rows.map(({ _score: score = 0, ...row }) => rankedOf(row, steady(score)));
+      return rows.map(({ _score: score = 0, ...row }) => rankedOf(row, score));
     });
   }
 
@@ -80,7 +80,7 @@ export class PassageTable {
         .select(['documentId', 'start', '_distance', '_rowid'])
         .limit(limit)
         .toArray()) as Row[];
-      return rows.map(({ _distance: distance = 0, ...row }) => rankedOf(row, steady(1 - distance)));
+      return rows.map(({ _distance: distance = 0, ...row }) => rankedOf(row, 1 - distance));
     });
   }
 
@@ -146,30 +146,15 @@ interface PassageRow extends Row {
   end: number;
 }
 
-const rankedOf = ({ _rowid: rowId, documentId, start }: Row, score: number): Ranked => ({
-  rowId,
-  documentId,
-  start,
-  score,
-});
+const rankedOf = ({ _rowid: rowId, documentId, start }: Row, score: number): Ranked =>
+  Object.assign({ rowId, documentId, start }, { score: steady(score) });
 
-const passageOf = ({
-  documentId,
-  alsoIn,
-  title,
-  searched,
-  url,
-  start,
-  end,
-}: Omit<PassageRow, '_rowid'>): Passage => ({
-  documentId,
-  title,
-  text: title === '' ? searched : searched.slice(title.length + 1),
-  start,
-  end,
-  ...(url === null ? {} : { url }),
-  ...(alsoIn === null ? {} : { alsoIn: JSON.parse(alsoIn) as string[] }),
-});
+function passageOf(row: Omit<PassageRow, '_rowid'>): Passage {
+  const { documentId, alsoIn, title, searched, url, start, end } = row;
+  const text = title === '' ? searched : searched.slice(title.length + 1);
+  const others = alsoIn === null ? {} : { alsoIn: JSON.parse(alsoIn) as string[] };
+  return { documentId, title, text, start, end, ...(url !== null && { url }), ...others };
+}
 
 /** Best score first, then by document: one order, whatever order rows came in. */
 export const byScore = (a: Ranked, b: Ranked): number => b.score - a.score || byDocument(a, b);

@@ -2,10 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { integer, number, text } from '../../config/blocks/block.ts';
 
-const prefix = (example: string) =>
-  Type.Optional(
-    Type.String({ description: `Put before each text; "${example}" by default, as E5 wants it` }),
-  );
+const prefix = (description: string) => Type.Optional(Type.String({ description }));
 
 const TransformersDense = Type.Object({
   type: Type.Literal('transformers'),
@@ -26,8 +23,8 @@ const TransformersDense = Type.Object({
       description: 'How token vectors become one; mean by default',
     }),
   ),
-  queryPrefix: prefix('query: '),
-  passagePrefix: prefix('passage: '),
+  queryPrefix: prefix('Put before each text; "query: " by default, as E5 wants it'),
+  passagePrefix: prefix('Put before each text; "passage: " by default, as E5 wants it'),
   batchSize: Type.Optional(integer('Texts at once; 16 by default', { minimum: 1, maximum: 1024 })),
 });
 
@@ -41,12 +38,8 @@ const OpenAiDense = Type.Object({
   dimensions: Type.Optional(
     integer('Width asked for, where the server offers several', { minimum: 1 }),
   ),
-  queryPrefix: Type.Optional(
-    Type.String({ description: 'Put before each query; nothing by default' }),
-  ),
-  passagePrefix: Type.Optional(
-    Type.String({ description: 'Put before each passage; nothing by default' }),
-  ),
+  queryPrefix: prefix('Put before each query; nothing by default'),
+  passagePrefix: prefix('Put before each passage; nothing by default'),
   batchSize: Type.Optional(
     integer('Texts a request; 64 by default', { minimum: 1, maximum: 2048 }),
   ),

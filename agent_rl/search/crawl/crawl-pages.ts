@@ -1,10 +1,9 @@
 import PQueue from 'p-queue';
 
 import { closePageThread } from '../web/pages/read-in-thread.ts';
-import { isLasting } from './crawl-failure.ts';
 import type { CrawlSettings } from './crawl-settings.ts';
 import { PageFetcher, type PageFetcherOptions } from './page-fetcher.ts';
-import { type PageContent, PageStore, type RawPage } from './page-store.ts';
+import { isLasting, type PageContent, PageStore, type RawPage } from './page-store.ts';
 import { readPage } from './read-page.ts';
 
 /** A page to fetch, and the name it is stored under. */
@@ -45,13 +44,14 @@ export async function crawlPages(
   options: CrawlOptions,
 ): Promise<Crawled> {
   const { settings, signal } = options;
-  const store = new PageStore(settings.contentDir, settings.cacheDir);
   const fetcher = new PageFetcher(options);
+  const store = new PageStore(settings.contentDir, settings.cacheDir);
+  const source = new PageSource(store, fetcher, signal);
   const pages = new Map<string, PageContent>();
   const counts = { fetched: 0, known: 0, failed: 0 };
   const take = async (target: CrawlTarget): Promise<void> => {
-    const stored = settings.skipExisting ? await storedPage(target, { store, signal }) : undefined;
-    const content = stored ?? (await fetchPage(target, { store, fetcher, signal }));
+    const stored = settings.skipExisting ? await source.stored(target) : undefined;
+    const content = stored ?? (await source.fetch(target));
     counts[stored === undefined ? 'fetched' : 'known'] += 1;
     if ('failure' in content) counts.failed += 1;
     pages.set(target.id, content);
@@ -81,47 +81,38 @@ export async function crawlPages(
   }
 }
 
-/** What is on disk of a page: its text, or the page itself, which is then read. */
-async function storedPage(
-  { id }: CrawlTarget,
-  { store, signal }: Omit<Fetching, 'fetcher'>,
-): Promise<PageContent | undefined> {
-  const content = store.content(id);
-  if (content !== undefined) return content;
-  const raw = store.raw(id);
-  if (raw === undefined) return undefined;
-  return readAndSave(id, raw, { store, signal });
-}
+/** Texts of pages, from the disk or the network. */
+class PageSource {
+  constructor(
+    private readonly store: PageStore,
+    private readonly fetcher: PageFetcher,
+    private readonly signal: AbortSignal,
+  ) {}
 
-interface Fetching {
-  store: PageStore;
-  fetcher: PageFetcher;
-  signal: AbortSignal;
-}
+  /** What is on disk of a page: its text, or the page itself, which is then read. */
+  async stored({ id }: CrawlTarget): Promise<PageContent | undefined> {
+    const content = this.store.content(id);
+    if (content !== undefined) return content;
+    const raw = this.store.raw(id);
+    return raw === undefined ? undefined : this.#readAndSave(id, raw);
+  }
 
-async function fetchPage(
-  { id, url }: CrawlTarget,
-  { store, fetcher, signal }: Fetching,
-): Promise<PageContent> {
-  const fetched = await fetcher.fetch(new URL(url), signal);
-  if ('kind' in fetched) {
-    const content = { url, failure: fetched };
-    if (isLasting(fetched)) store.saveContent(id, content);
+  async fetch({ id, url }: CrawlTarget): Promise<PageContent> {
+    const fetched = await this.fetcher.fetch(new URL(url), this.signal);
+    if ('kind' in fetched) return this.#save(id, { url, failure: fetched });
+    this.store.saveRaw(id, fetched);
+    return this.#readAndSave(id, fetched);
+  }
+
+  async #readAndSave(id: string, raw: RawPage): Promise<PageContent> {
+    return this.#save(id, await readPage(raw, this.signal));
+  }
+
+  /** What another attempt might change is not kept. */
+  #save(id: string, content: PageContent): PageContent {
+    if (!('failure' in content) || isLasting(content.failure)) this.store.saveContent(id, content);
     return content;
   }
-  store.saveRaw(id, fetched);
-  return readAndSave(id, fetched, { store, signal });
-}
-
-/** What another attempt might read is kept as it came only. */
-async function readAndSave(
-  id: string,
-  raw: RawPage,
-  { store, signal }: Omit<Fetching, 'fetcher'>,
-): Promise<PageContent> {
-  const content = await readPage(raw, signal);
-  if (!('failure' in content) || isLasting(content.failure)) store.saveContent(id, content);
-  return content;
 }
 
 /** Pages of each host, in order. */

@@ -1,3 +1,5 @@
+import PQueue from 'p-queue';
+
 import {
   guardedConnector,
   publicAddresses,
@@ -6,13 +8,12 @@ import {
 } from '../web/connection/address-guard.ts';
 import { openDispatcher } from '../web/connection/open-dispatcher.ts';
 import { followRedirects } from '../web/redirects.ts';
+import type { StartGate } from '../web/rate-limit.ts';
 import { WebClient } from '../web/web-client.ts';
 import { WebFailure } from '../web/web-failure.ts';
 import type { CrawlSettings } from './crawl-settings.ts';
-import { HostGates } from './host-gates.ts';
-import type { RawPage } from './page-store.ts';
+import type { CrawlFailure, RawPage } from './page-store.ts';
 import { Robots } from './robots.ts';
-import type { CrawlFailure } from './crawl-failure.ts';
 
 const mostRedirects = 5;
 const backoffS = 1;
@@ -114,4 +115,32 @@ function redirected(target: string, from: URL): URL {
   const url = URL.canParse(target, from.href) ? new URL(target, from) : undefined;
   if (url !== undefined && /^https?:$/.test(url.protocol)) return url;
   throw new WebFailure('redirect', `${from.href} redirects to ${target.slice(0, 200)}`);
+}
+
+/** Lets requests to one host start one after another, with the pause that it asks for. Retries wait here too. */
+class HostGates {
+  readonly #gates = new Map<string, StartGate>();
+  readonly #pauseS: number;
+
+  constructor(requestsPerSecond: number) {
+    this.#pauseS = 1 / requestsPerSecond;
+  }
+
+  /** A host's own wish, from its robots.txt; only ever makes requests rarer. */
+  slowDown(host: string, pauseS: number): void {
+    if (pauseS > this.#pauseS) this.#gates.set(host, oneEvery(pauseS));
+  }
+
+  of(host: string): StartGate {
+    const gate = this.#gates.get(host) ?? oneEvery(this.#pauseS);
+    this.#gates.set(host, gate);
+    return gate;
+  }
+}
+
+function oneEvery(seconds: number): StartGate {
+  const interval = 1000 * seconds;
+  // A sliding window: a fixed one would let two requests start around its edge.
+  const queue = new PQueue({ concurrency: 1, intervalCap: 1, interval, strict: true });
+  return (signal) => queue.add(() => {}, { signal });
 }

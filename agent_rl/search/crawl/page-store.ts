@@ -3,7 +3,29 @@ import { join } from 'node:path';
 
 import { AgentRlError, messageOf, nodeCodeOf } from '../../core/errors.ts';
 import { writeFileAtomic } from '../../telemetry/atomic-write.ts';
-import type { CrawlFailure } from './crawl-failure.ts';
+import type { WebFailureKind } from '../web/web-failure.ts';
+
+/** Why there is no text of a page. */
+export type CrawlFailureKind =
+  WebFailureKind | 'robots-disallowed' | 'robots-unreachable' | 'no-readable-text';
+
+export interface CrawlFailure {
+  kind: CrawlFailureKind;
+  detail: string;
+}
+
+/** Failures that another attempt would meet again; the others may pass. */
+const lasting: ReadonlySet<CrawlFailureKind> = new Set([
+  'client-error',
+  'redirect',
+  'too-large',
+  'bad-response',
+  'not-text',
+  'wrong-encoding',
+  'no-readable-text',
+] satisfies CrawlFailureKind[]);
+
+export const isLasting = ({ kind }: CrawlFailure): boolean => lasting.has(kind);
 
 /** What is known of a page: its text, or why it has none. */
 export type PageContent =
@@ -58,23 +80,14 @@ export class PageStore {
 }
 
 function readJsonFile(file: string): unknown {
-  let text: string;
   try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    if (nodeCodeOf(error) === 'ENOENT') return undefined;
-    throw damaged(file, error);
-  }
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw damaged(file, error);
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (cause) {
+    if (nodeCodeOf(cause) === 'ENOENT') return undefined;
+    throw new AgentRlError(
+      'DATASET_INVALID',
+      `${file}: the stored page cannot be read (${messageOf(cause)}). Delete the file, and it is fetched again.`,
+      { cause },
+    );
   }
 }
-
-const damaged = (file: string, cause: unknown): AgentRlError =>
-  new AgentRlError(
-    'DATASET_INVALID',
-    `${file}: the stored page cannot be read (${messageOf(cause)}). Delete the file, and it is fetched again.`,
-    { cause },
-  );

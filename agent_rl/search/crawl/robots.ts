@@ -2,13 +2,10 @@ import commonJsRobots from 'robots-parser';
 
 import type { WebResponse } from '../web/web-client.ts';
 import { WebFailure } from '../web/web-failure.ts';
-import type { CrawlFailure } from './crawl-failure.ts';
+import type { CrawlFailure } from './page-store.ts';
 
 // Its types describe an ES module, and it is not one.
 const robotsParser = commonJsRobots as unknown as typeof commonJsRobots.default;
-
-/** Fetches an address, following redirects without asking any robots.txt. */
-export type FetchAddress = (url: URL, signal: AbortSignal) => Promise<WebResponse>;
 
 /** Why a page may not be fetched; nothing when it may. */
 type Rules = (page: URL) => CrawlFailure | undefined;
@@ -22,7 +19,8 @@ export class Robots {
 
   constructor(
     private readonly userAgent: string,
-    private readonly fetchAddress: FetchAddress,
+    /** Follows redirects, and asks no robots.txt. */
+    private readonly fetchAddress: (url: URL, signal: AbortSignal) => Promise<WebResponse>,
     private readonly onDelay: (host: string, delayS: number) => void,
   ) {}
 

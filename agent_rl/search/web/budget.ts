@@ -1,14 +1,6 @@
 import { AgentRlError } from '../../core/errors.ts';
 import type { StartGate } from './rate-limit.ts';
-
-/** What may be spent on calls that go to the network. */
-export interface BudgetLimits {
-  maxCalls?: number | undefined;
-  /** In `currency`, with `costPerCall`. */
-  maxCost?: number | undefined;
-  costPerCall: number;
-  currency: string;
-}
+import type { CommonWebSettings } from './settings.ts';
 
 /** Counts every attempt, a repeated one too, since providers may bill it, and lets none begin that is too many. */
 export class Budget {
@@ -16,7 +8,7 @@ export class Budget {
 
   constructor(
     private readonly gate: StartGate,
-    private readonly limits: BudgetLimits,
+    private readonly limits: NonNullable<CommonWebSettings['budget']>,
   ) {}
 
   get calls(): number {

@@ -6,17 +6,14 @@ import type { Dispatcher } from 'undici';
 import { AgentRlError, messageOf, nodeCodeOf } from '../../core/errors.ts';
 import { inTime, withDeadline } from '../../core/stopping/abort.ts';
 import type { StartGate } from './rate-limit.ts';
+import type { CommonWebSettings } from './settings.ts';
 import { WebFailure } from './web-failure.ts';
 
 /** How long and how often a request is tried. */
-export interface Patience {
-  /** Seconds one attempt may take, connecting included, to its last byte. */
-  timeoutS: number;
-  /** Seconds for everything: waiting for the rate limit, all attempts, the pauses between them. */
-  deadlineS: number;
-  maxRetries: number;
-  /** Seconds before the first further try; doubled before each next one. */
-  backoffFactor: number;
+interface Patience extends Pick<
+  CommonWebSettings,
+  'timeoutS' | 'deadlineS' | 'maxRetries' | 'backoffFactor'
+> {
   /** Longest answer taken, in bytes, packed and unpacked. */
   maxBytes: number;
 }
@@ -37,21 +34,8 @@ export interface WebResponse {
 const userAgent = 'agent_rl/0.1';
 
 /** Failures of the network that another try may not meet. */
-const passingCodes: ReadonlySet<string> = new Set([
-  'ECONNRESET',
-  'ECONNREFUSED',
-  'ECONNABORTED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ENETDOWN',
-  'ENETUNREACH',
-  'EHOSTDOWN',
-  'EHOSTUNREACH',
-  'EPIPE',
-  'ETIMEDOUT',
-  'UND_ERR_SOCKET',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
+const passingCodes =
+  /^(?:ECONN(?:RESET|REFUSED|ABORTED)|E(?:NET|HOST)(?:DOWN|UNREACH)|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT|UND_ERR_(?:SOCKET|CONNECT_TIMEOUT))$/;
 
 /**
  * Makes requests that end: by their deadline, by their size, or with an answer. 429, 5xx and failures of the network
@@ -112,7 +96,7 @@ export class WebClient {
       return new WebFailure('timeout', `${heard} within ${seconds} s`);
     } catch (error) {
       const explained = explain(error, request.url);
-      if (explained instanceof WebFailure && passingCodes.has(nodeCodeOf(error))) return explained;
+      if (explained instanceof WebFailure && passingCodes.test(nodeCodeOf(error))) return explained;
       throw explained;
     }
   }

@@ -166,8 +166,8 @@ export class CodeExecTool implements Tool<typeof CodeExecParameters> {
   #limits(): { wallS?: number; memoryMiB?: number } {
     const { timeoutS, memoryMiB } = this.settings;
     return {
-      ...(timeoutS === undefined ? {} : { wallS: timeoutS }),
-      ...(memoryMiB === undefined ? {} : { memoryMiB }),
+      ...(timeoutS !== undefined && { wallS: timeoutS }),
+      ...(memoryMiB !== undefined && { memoryMiB }),
     };
   }
 }

@@ -4,11 +4,9 @@ import { Type, type TSchema } from 'typebox';
 import { messageOf } from '../../core/errors.ts';
 import type { ToolFace } from '../../core/plugins/tool.ts';
 import { checkBudget } from '../../search/web/index.ts';
+import { graceS } from '../web-call.ts';
 import { placeholdersOf } from './fill-template.ts';
 import type { HttpSettings } from './settings.ts';
-
-/** Beyond the request's own deadline: time to say that it passed. */
-const graceS = 5;
 
 /**
  * Checks that template and parameters fit, and gives the tool the name and the schema that its settings describe.

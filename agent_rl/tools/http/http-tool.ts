@@ -1,11 +1,11 @@
 import { inject } from 'inversify';
 import { Type } from 'typebox';
 
-import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { messageOf } from '../../core/errors.ts';
 import { SETTINGS, SHARED, tool } from '../../core/plugins/tool.ts';
 import type { Tool, ToolContext, ToolResult } from '../../core/plugins/tool.ts';
 import { WebFailure, type WebRequest } from '../../search/web/index.ts';
-import { callName } from '../call-name.ts';
+import { callName, failed } from '../web-call.ts';
 import { configureHttp } from './configure-http.ts';
 import { type Arguments, fillJson, fillUrl, withQuery } from './fill-template.ts';
 import { openHttp, type SharedHttp } from './open-http.ts';
@@ -40,9 +40,8 @@ export class HttpTool implements Tool {
       const content = `Error: the server answers ${status}${said === '' ? '.' : `: ${said}`}`;
       return { content, isError: true, data: { status } };
     } catch (error) {
-      if (!AgentRlError.is(error) || !(error instanceof WebFailure)) throw error;
-      const content = `Error: the request failed: ${error.message}.`;
-      return { content, isError: true, data: { failure: error.kind } };
+      if (!(error instanceof WebFailure)) throw error;
+      return failed(`the request failed: ${error.message}`, { failure: error.kind });
     }
   }
 

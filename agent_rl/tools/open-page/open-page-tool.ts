@@ -11,7 +11,7 @@ import type {
   ToolShared,
 } from '../../core/plugins/tool.ts';
 import { checkBudget, PageReader, WebFailure, webProperties } from '../../search/web/index.ts';
-import { callName } from '../call-name.ts';
+import { callName, failed, graceS } from '../web-call.ts';
 
 const OpenPageParameters = Type.Object(
   { url: Type.String({ description: 'Address of the page, with http:// or https://' }) },
@@ -43,9 +43,6 @@ type OpenPageSettings = Static<typeof OpenPageSettings>;
 
 /** The reader that all open_page tools of a run share. */
 type SharedReader = ToolShared & Pick<PageReader, 'read'>;
-
-/** Beyond the request's own deadline: time to say that it passed. */
-const graceS = 5;
 
 function configureOpenPage({ budget, deadlineS, maxContentChars }: OpenPageSettings) {
   checkBudget(budget);
@@ -81,8 +78,7 @@ export class OpenPageTool implements Tool<typeof OpenPageParameters> {
       return { content, data: { url: page.url, title: page.title, text } };
     } catch (error) {
       if (!(error instanceof WebFailure)) throw error;
-      const content = `Error: the page cannot be opened: ${error.message}.`;
-      return { content, isError: true, data: { failure: error.kind } };
+      return failed(`the page cannot be opened: ${error.message}`, { failure: error.kind });
     }
   }
 }

@@ -1,10 +1,9 @@
 import type { ToolFace } from '../../core/plugins/tool.ts';
 import { settingsProblem } from '../../search/corpus/index.ts';
 import { checkWebSearch } from '../../search/web/index.ts';
+import { graceS } from '../web-call.ts';
 import type { SearchSettings } from './settings.ts';
 
-/** Beyond the backend's own deadline: time to say that it passed. */
-const graceS = 5;
 const localDeadlineS = 60;
 
 /** Which block each mode reads. */

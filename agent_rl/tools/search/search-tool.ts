@@ -6,7 +6,7 @@ import { SETTINGS, SHARED, tool } from '../../core/plugins/tool.ts';
 import type { Tool, ToolContext, ToolResult } from '../../core/plugins/tool.ts';
 import { openTaskDocuments } from '../../search/corpus/index.ts';
 import { WebFailure, type WebFailureKind } from '../../search/web/index.ts';
-import { callName } from '../call-name.ts';
+import { callName, failed } from '../web-call.ts';
 import { configureSearch } from './configure-search.ts';
 import { cutText, formatHits } from './format-hits.ts';
 import { openSearch, type SharedSearch } from './open-search.ts';
@@ -95,8 +95,5 @@ const cutHit = (hit: SearchHit, maxChars: number): SearchHit => ({
   text: cutText(hit.text, maxChars),
 });
 
-const problem = (failure: SearchProblem['failure'], text: string): ToolResult => ({
-  content: `Error: ${text}.`,
-  isError: true,
-  data: { failure } satisfies SearchProblem,
-});
+const problem = (failure: SearchProblem['failure'], text: string): ToolResult =>
+  failed(text, { failure } satisfies SearchProblem);

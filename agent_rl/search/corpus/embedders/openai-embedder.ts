@@ -19,31 +19,29 @@ const shownOfAnswer = 300;
  * @throws AgentRlError `EMBEDDER_UNAVAILABLE` when the variable that holds the key is not set
  */
 export function openOpenAiEmbedder(settings: OpenAiSettings): Embedder {
-  return new OpenAiEmbedder(settings, keyOf(settings.apiKeyEnv));
+  const { apiKeyEnv } = settings;
+  if (apiKeyEnv === undefined) return new OpenAiEmbedder(settings, undefined);
+  const key = secretOf(apiKeyEnv, {
+    user: 'dense.apiKeyEnv',
+    code: 'EMBEDDER_UNAVAILABLE',
+    remedy: 'Set it, or leave apiKeyEnv out for a server without keys.',
+  });
+  return new OpenAiEmbedder(settings, key);
 }
-
-const keyOf = (variable: string | undefined): string | undefined =>
-  variable === undefined
-    ? undefined
-    : secretOf(variable, {
-        user: 'dense.apiKeyEnv',
-        code: 'EMBEDDER_UNAVAILABLE',
-        remedy: 'Set it, or leave apiKeyEnv out for a server without keys.',
-      });
 
 class OpenAiEmbedder implements Embedder {
   readonly name: string;
-  readonly #settings: OpenAiSettings;
   readonly #url: string;
-  readonly #key: string | undefined;
   readonly #hide: (text: string) => string;
   readonly #pool: EnvHttpProxyAgent;
   readonly #dispatcher: Dispatcher;
 
-  constructor(settings: OpenAiSettings, key: string | undefined) {
-    this.#settings = settings;
-    this.#key = key;
-    this.#hide = hideSecrets(key === undefined ? [] : [key]);
+  constructor(
+    private readonly settings: OpenAiSettings,
+    private readonly key: string | undefined,
+  ) {
+    const hideKey = hideSecrets(key === undefined ? [] : [key]);
+    this.#hide = (text) => hideKey(redactor()(text));
     this.#url = `${settings.baseUrl.replace(/\/+$/, '')}/embeddings`;
     const { model, dimensions = 'own', queryPrefix = '', passagePrefix = '' } = settings;
     // Without the address: the same model elsewhere gives the same vectors.
@@ -65,7 +63,7 @@ class OpenAiEmbedder implements Embedder {
     as: EmbeddedAs,
     signal?: AbortSignal,
   ): Promise<readonly Float32Array[]> {
-    const { queryPrefix = '', passagePrefix = '', batchSize: size = 64 } = this.#settings;
+    const { queryPrefix = '', passagePrefix = '', batchSize: size = 64 } = this.settings;
     const prefix = as === 'query' ? queryPrefix : passagePrefix;
     const vectors: Float32Array[] = [];
     for (let first = 0; first < texts.length; first += size) {
@@ -86,16 +84,17 @@ class OpenAiEmbedder implements Embedder {
   }
 
   async #post(input: readonly string[], signal: AbortSignal | undefined) {
-    const { model, dimensions, timeoutS = 60 } = this.#settings;
+    const { model, dimensions, timeoutS = 60 } = this.settings;
     const deadline = AbortSignal.timeout(1000 * timeoutS);
     try {
+      const url = new URL(this.#url);
       const { statusCode: status, body } = await this.#dispatcher.request({
-        origin: new URL(this.#url).origin,
-        path: new URL(this.#url).pathname + new URL(this.#url).search,
+        origin: url.origin,
+        path: url.pathname + url.search,
         method: 'POST',
         headers: {
           'content-type': 'application/json',
-          ...(this.#key === undefined ? {} : { authorization: `Bearer ${this.#key}` }),
+          ...(this.key === undefined ? {} : { authorization: `Bearer ${this.key}` }),
         },
         body: JSON.stringify({
           model,
@@ -127,11 +126,11 @@ class OpenAiEmbedder implements Embedder {
 
   /** Hidden before it is cut: half a key is a leak too. */
   #shown(answer: string): string {
-    return this.#hide(redactor()(answer)).slice(0, shownOfAnswer);
+    return this.#hide(answer).slice(0, shownOfAnswer);
   }
 
   #failed(what: string, cause?: unknown): AgentRlError {
-    const message = `The embeddings server ${this.#url} ${this.#hide(redactor()(what))}`;
+    const message = `The embeddings server ${this.#url} ${this.#hide(what)}`;
     return new AgentRlError('EMBEDDING_FAILED', message, { cause });
   }
 }

@@ -76,14 +76,13 @@ async function packageOf(loadPackage: LoadTransformers) {
 
 class TransformersEmbedder implements Embedder {
   readonly name: string;
-  readonly #extract: Transformers.FeatureExtractionPipeline;
-  readonly #settings: TransformersSettings;
   // The session uses every core already.
   readonly #queue = new PQueue({ concurrency: 1 });
 
-  constructor(extract: Transformers.FeatureExtractionPipeline, settings: TransformersSettings) {
-    this.#extract = extract;
-    this.#settings = settings;
+  constructor(
+    private readonly extract: Transformers.FeatureExtractionPipeline,
+    private readonly settings: TransformersSettings,
+  ) {
     const { model, source = 'folder', dtype = 'fp32', revision } = settings;
     const at =
       source === 'hub'
@@ -100,7 +99,7 @@ class TransformersEmbedder implements Embedder {
   ): Promise<readonly Float32Array[]> {
     const prefixed = texts.map((text) => this.#prefix(as) + text);
     // Padding would put its own vector last.
-    const size = this.#pooling === 'last_token' ? 1 : (this.#settings.batchSize ?? 16);
+    const size = this.#pooling === 'last_token' ? 1 : (this.settings.batchSize ?? 16);
     const vectors: Float32Array[] = [];
     for (let first = 0; first < prefixed.length; first += size) {
       signal?.throwIfAborted();
@@ -112,12 +111,12 @@ class TransformersEmbedder implements Embedder {
 
   async close(): Promise<void> {
     await this.#queue.onIdle();
-    await this.#extract.dispose();
+    await this.extract.dispose();
   }
 
   async #batch(texts: string[]): Promise<Float32Array[]> {
     try {
-      const output = await this.#extract(texts, { pooling: this.#pooling });
+      const output = await this.extract(texts, { pooling: this.#pooling });
       return (output.tolist() as number[][]).map((row) => unitVector(row, this.name));
     } catch (cause) {
       if (AgentRlError.is(cause)) throw cause;
@@ -130,11 +129,11 @@ class TransformersEmbedder implements Embedder {
   }
 
   get #pooling() {
-    return this.#settings.pooling ?? 'mean';
+    return this.settings.pooling ?? 'mean';
   }
 
   #prefix(as: EmbeddedAs): string {
-    const { queryPrefix = 'query: ', passagePrefix = 'passage: ' } = this.#settings;
+    const { queryPrefix = 'query: ', passagePrefix = 'passage: ' } = this.settings;
     return as === 'query' ? queryPrefix : passagePrefix;
   }
 }

@@ -51,13 +51,13 @@ describe.each(providers)('%s', (provider) => {
   test.each<Case>([
     ['a 429 for an hour', {}, status(429, { 'retry-after': '3600' }), 'rate-limited', 1],
     ['500 again and again', {}, status(500), 'server-error', 3],
-    ['a hang', { timeoutS: 0.1, maxRetries: 1 }, hang, 'timeout', 2],
-    ['a slow drip', { timeoutS: 0.1, maxRetries: 0 }, drip, 'timeout', 1],
+    ['a hang', { timeoutS: 0.02, maxRetries: 1 }, hang, 'timeout', 2],
+    ['a slow drip', { timeoutS: 0.05, maxRetries: 0 }, drip, 'timeout', 1],
     ['broken JSON', {}, (_, response) => response.end('{"results": ['), 'bad-response', 1],
     ['JSON that is no answer', {}, json('no'), 'bad-response', 1],
     ['a body of 100 MB', {}, flood(100 << 20), 'too-large', 1],
     ['a redirect to 127.0.0.1', {}, redirect, 'redirect', 1],
-  ])('%s is told to the model, in time', async (_name, ...[more, answer, failure, requests]) => {
+  ])('%s is text for the model, in time', async (_name, ...[more, answer, failure, requests]) => {
     const { result, seconds } = await searched(settingsOf(provider, more), answer);
     expect(result).toMatchObject({ isError: true, data: { failure } });
     expect(result.content).toMatch(/^Error: the search failed: \S.*\.$/);
