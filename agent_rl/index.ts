@@ -49,7 +49,7 @@ export type { VerifyDatasetOptions } from './jobs/data/verify-dataset-options.ts
 export type { NewProjectOptions } from './jobs/new/new-project.ts';
 export type { SandboxDoctorOptions } from './jobs/machine/sandbox-doctor.ts';
 export type { ServeSandboxOptions } from './jobs/machine/serve-sandbox.ts';
-export type { SandboxType } from './sandbox/choose-backend.ts';
+export type { SandboxTier, SandboxType } from './sandbox/choose-backend.ts';
 export type { ModelChoice } from './jobs/models/model-choice.ts';
 export type {
   HubSettings,

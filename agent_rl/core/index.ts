@@ -2,7 +2,7 @@ export * from './tasks/answer-match.ts';
 export * from './plugins/class.ts';
 export * from './tasks/code-task.ts';
 export * from './plugins/environment.ts';
-export { errorCatalogue } from './error-catalogue.ts';
+export * from './error-catalogue.ts';
 export * from './errors.ts';
 export * from './services/generator.ts';
 export * from './keyed-rng.ts';

@@ -43,7 +43,7 @@ export class CodeTaskDataset extends TaskDataset<CodeTask> {
    */
   static async fromPath(
     file: string,
-    { format: named = 'code' }: { format?: CodeTaskFormat | typeof oldCodeFormat } = {},
+    { format: named = 'code' }: { format?: CodeTaskFormat | 'agent_rl' } = {},
   ): Promise<CodeTaskDataset> {
     const format = named === oldCodeFormat ? 'code' : named;
     if (!isCodeTaskFormat(format)) {

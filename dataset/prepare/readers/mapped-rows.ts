@@ -2,7 +2,22 @@ import { showValue } from '../../../agent_rl/core/show-value.ts';
 import type { DropReason, SourceDocument, SourceItem } from '../source-record.ts';
 import type { Row } from './read-rows.ts';
 
-/** What a column map can name a column for; the documents' and questions' ids are the source's own. */
+/** Which column of a table holds what; a dot goes into an object, as in `answers.text`. */
+export interface ColumnMap {
+  question?: string;
+  answer?: string;
+  aliases?: string;
+  text?: string;
+  title?: string;
+  url?: string;
+  /** The source's own id of the document. */
+  documentId?: string;
+  questionId?: string;
+  /** Columns that go into the question's metadata. */
+  keep?: readonly string[];
+}
+
+/** What a column map can name one column for. */
 export const mappable = [
   'question',
   'answer',
@@ -12,14 +27,7 @@ export const mappable = [
   'url',
   'documentId',
   'questionId',
-] as const;
-type Mappable = (typeof mappable)[number];
-
-/** Which column of a table holds what; a dot goes into an object, as in `answers.text`. */
-export interface ColumnMap extends Partial<Record<Mappable, string>> {
-  /** Columns that go into the question's metadata. */
-  keep?: readonly string[];
-}
+] as const satisfies readonly (keyof ColumnMap)[];
 
 /** The columns of lavita/MedQuAD. */
 export const medquadColumns: ColumnMap = {
@@ -63,7 +71,7 @@ export function recordOfRow(
   where: string,
   { columns, fetched }: { columns: ColumnMap; fetched: boolean },
 ): SourceItem {
-  const cells: Partial<Record<Mappable, readonly string[]>> = {};
+  const cells: Partial<Record<(typeof mappable)[number], readonly string[]>> = {};
   for (const name of mappable) {
     const path = columns[name];
     if (path === undefined) continue;
@@ -75,7 +83,7 @@ export function recordOfRow(
     }
     cells[name] = texts.map((text) => text.trim()).filter((text) => text !== '');
   }
-  const one = (name: Mappable): string => cells[name]?.[0] ?? '';
+  const one = (name: (typeof mappable)[number]): string => cells[name]?.[0] ?? '';
   const drop = (reason: DropReason, detail = ''): SourceItem => ({
     dropped: { reason, where, detail },
   });
