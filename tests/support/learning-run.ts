@@ -35,8 +35,8 @@ export interface LearningRun {
 }
 
 /**
- * By how much held-out success must rise at least. Over five seeds it rises by 0.44 to 0.64; with rewards shuffled or
- * turned round it does not rise.
+ * By how much held-out success must rise at least. Measured with the code starter at seeds 42, 2 and 3: 0.44, 0.64 and
+ * 0.60. With shuffled rewards or flipped advantages it rises by less than this (seed 42 alone was tried).
  */
 export const leastRise = 0.3;
 
