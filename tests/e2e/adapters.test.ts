@@ -135,7 +135,7 @@ async function largestDifference(a: string, b: string): Promise<number> {
   );
 }
 
-const textFiles = ['tokenizer.json', 'tokenizer_config.json'];
+const textFiles = ['chat_template.jinja', 'tokenizer.json', 'tokenizer_config.json'];
 const checkpointFiles = [
   'adapter_config.json',
   'adapter_model.safetensors',
@@ -145,10 +145,21 @@ const checkpointFiles = [
   ...textFiles,
 ].toSorted();
 
+/** A small model whose chat template has a file of its own. */
+async function writeModel(
+  path: string,
+  ...weights: [] | [ReturnType<typeof tinyWeights>]
+): Promise<void> {
+  await writeSmallModel(path, small, ...weights);
+  const { chat_template: template, ...tokenizer } = readJson(path, 'tokenizer_config.json');
+  writeBelow(path, 'tokenizer_config.json', JSON.stringify(tokenizer));
+  writeBelow(path, 'chat_template.jinja', String(template));
+}
+
 const kl = { 'algorithm.kl': { kind: 'k3', weight: 0.05 } };
 let whole: Line;
 beforeAll(async () => {
-  await writeSmallModel(base, small);
+  await writeModel(base);
   writeBelow(folder, 'run.yaml', stringify(settings));
   writeBelow(folder, 'tasks/train.jsonl', ['a', 'b', 'c'].map(task).join(''));
   writeBelow(folder, 'tasks/eval.jsonl', ['d', 'e', 'f', 'g'].map(task).join(''));
@@ -316,7 +327,7 @@ test('supervised training of an adapter lowers the loss and leaves the model alo
   writeBelow(folder, 'conversations/train.jsonl', `${JSON.stringify({ messages })}\n`);
   // Weights so large that what it says can be told apart.
   const loud = join(folder, 'large-weights');
-  await writeSmallModel(loud, small, tinyWeights(small));
+  await writeModel(loud, tinyWeights(small));
   const ended = await train('sft', {
     'model.path': loud,
     'train.mode': 'sft',
