@@ -19,7 +19,7 @@ export type {
   EngineInfo,
   EngineServiceOptions,
   ModelFacts,
-} from './engine-thread/engine-service.ts';
+} from './engine-thread/engine-options.ts';
 export type { MemoryPlan } from './engine-thread/memory-plan.ts';
 export { jobs } from './jobs/jobs.ts';
 export { loadPlugins, type LoadPluginsOptions } from './compose/plugins/plugin-loader.ts';
@@ -107,7 +107,7 @@ export {
 export type { GroupScheme, RewardTerm } from './algorithms/combine-group-rewards.ts';
 export type { RewardCombination } from './trainer/collect/group-rewards.ts';
 
-export type { ProgramMemory } from './learner/train-program.ts';
+export type { ProgramMemory } from './learner/program-memory.ts';
 export * from './rollout/index.ts';
 export * from './trainer/index.ts';
 export * from '../dataset/index.ts';

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import type { Config } from '../config/index.ts';
 import type { LossSpec } from '../core/services/learner.ts';
 import { EngineClient } from '../engine-thread/engine-client.ts';
-import type { EngineServiceOptions } from '../engine-thread/engine-service.ts';
+import type { EngineServiceOptions } from '../engine-thread/engine-options.ts';
 import type { ResolvedModel } from './resolve-model.ts';
 import { abortableStart } from '../core/stopping/abort.ts';
 

@@ -4,7 +4,7 @@ import type { Learner } from '../core/services/learner.ts';
 import { keepFullFloat32 } from '../engine/full-float32.ts';
 import { RpcClient } from '../threads/rpc.ts';
 import { moduleBeside } from '../threads/thread.ts';
-import type { EngineInfo, EngineServiceOptions } from './engine-service.ts';
+import type { EngineInfo, EngineServiceOptions } from './engine-options.ts';
 import type { EngineMethods } from './engine-worker.ts';
 import { memorySettings } from './memory-settings.ts';
 

@@ -1,70 +1,16 @@
 import type { Engine } from '../engine/engine.ts';
 import { openEngine } from '../engine/open-engine.ts';
 import { AgentRlError } from '../core/errors.ts';
-import type {
-  Generation,
-  GenerationRequest,
-  GenerationTotals,
-} from '../core/services/generator.ts';
-import type { LossSpec } from '../core/services/learner.ts';
+import type { Generation, GenerationRequest } from '../core/services/generator.ts';
 import { DecoderPrograms } from '../generation/decoder-programs.ts';
 import { LocalGenerator } from '../generation/local-generator.ts';
 import { LocalLearner } from '../learner/local-learner.ts';
-import { noRecompute, type ProgramMemory } from '../learner/train-program.ts';
-import { countParameters, type ParameterCounts } from '../../model/adapters/adapter.ts';
-import {
-  describeModel,
-  type ModelRequest,
-  type NewAdapter,
-  openModel,
-} from '../../model/weights/open-model.ts';
-import type { Quantization } from '../../model/config/architecture.ts';
-import {
-  checkCacheFits,
-  checkPlanFits,
-  memoryPlan,
-  type MemoryPlan,
-  type MemoryRequest,
-} from './memory-plan.ts';
+import { noRecompute } from '../learner/train-program.ts';
+import { countParameters } from '../../model/adapters/adapter.ts';
+import { describeModel, type ModelRequest, openModel } from '../../model/weights/open-model.ts';
+import { checkCacheFits, checkPlanFits, memoryPlan, type MemoryRequest } from './memory-plan.ts';
+import type { EngineInfo, EngineServiceOptions, ModelFacts } from './engine-options.ts';
 import { memorySettings } from './memory-settings.ts';
-
-export interface EngineServiceOptions {
-  /** Folder of a model or an adapter. */
-  modelFolder: string;
-  /** Folders of adapters over it. */
-  adapters?: readonly string[];
-  /** One more adapter, to be trained. */
-  newAdapter?: NewAdapter | undefined;
-  /** Quantise float weights while they are read. */
-  quantize?: Quantization | undefined;
-  recompute?: ProgramMemory['recompute'];
-  /** Keys what is random in learning. */
-  seed: number;
-  device: string;
-  threads: number;
-  /** Most episodes generated at once. */
-  rows: number;
-  maxContextTokens: number;
-  microBatchTokens: number;
-  /** Keep a frozen copy of the weights as reference of KL terms. */
-  reference: boolean;
-  /** What will be trained on; absent where nothing will be. */
-  training?: { longestTokens: number; loss: LossSpec } | undefined;
-}
-
-/** What is known of a model once it is open. */
-export interface ModelFacts extends ParameterCounts {
-  /** Bytes it was expected to hold at most. */
-  plan: MemoryPlan;
-}
-
-export interface EngineInfo extends ModelFacts {
-  device: string;
-  cacheBytes: number;
-  totals: GenerationTotals;
-  /** Of what is trained. */
-  weightsSha256: string;
-}
 
 /**
  * What lives in the engine thread: one engine, one copy of the weights, the learner and the generator on them.

@@ -1,7 +1,8 @@
 import type { GenerationRequest } from '../core/services/generator.ts';
 import type { Learner } from '../core/services/learner.ts';
 import { serveRpc } from '../threads/rpc.ts';
-import { EngineService, type EngineServiceOptions } from './engine-service.ts';
+import type { EngineServiceOptions } from './engine-options.ts';
+import { EngineService } from './engine-service.ts';
 
 /*
  * Entry of the engine thread.

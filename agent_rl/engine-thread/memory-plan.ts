@@ -4,11 +4,11 @@ import { AgentRlError } from '../core/errors.ts';
 import type { LossSpec } from '../core/services/learner.ts';
 import { PlanningEngine } from '../engine/planning-engine.ts';
 import { worstShape } from '../learner/train-batch.ts';
+import type { ProgramMemory } from '../learner/program-memory.ts';
 import {
   compileScoreProgram,
   compileTrainProgram,
   dropoutSpecs,
-  type ProgramMemory,
 } from '../learner/train-program.ts';
 import { allSpecs, trainedAdapter, trainedSpecs } from '../../model/adapters/adapter.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';

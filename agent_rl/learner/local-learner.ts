@@ -43,8 +43,8 @@ import {
   lossInputs,
   noRecompute,
   sumPrefix,
-  type ProgramMemory,
 } from './train-program.ts';
+import type { ProgramMemory } from './program-memory.ts';
 
 export interface LocalLearnerOptions {
   /** Tokens of one micro-batch, padding counted; bounds the memory of activations. */

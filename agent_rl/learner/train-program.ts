@@ -12,6 +12,7 @@ import {
   trainedSpecs,
 } from '../../model/adapters/adapter.ts';
 import { headName, inputSpec, linearShapes, parameter } from '../../model/config/parameters.ts';
+import type { ProgramMemory } from './program-memory.ts';
 import type { BatchShape } from './train-batch.ts';
 
 /** Prefix of the outputs that are gradients, followed by the parameter's name. */
@@ -20,14 +21,6 @@ export const gradientPrefix = 'gradient:';
 export const sumPrefix = 'sum:';
 
 type Tensors = Readonly<Record<string, Tensor>>;
-
-/** How a program trades time for memory. */
-export interface ProgramMemory {
-  /** `blocks` computes each layer a second time going back, instead of keeping what its gradient needs. */
-  recompute: 'none' | 'blocks';
-  /** Most bytes of logits held at once. */
-  logitBytes: number;
-}
 
 /** Layers kept whole, and a quarter of a gibibyte of logits. */
 export const noRecompute: ProgramMemory = { recompute: 'none', logitBytes: 2 ** 28 };

@@ -2,7 +2,6 @@ import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import type { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 import { linearModules, type LinearModule } from '../../agent_rl/core/services/linear-module.ts';
 import { sizeOf } from '../../agent_rl/engine/check-inputs.ts';
-import type { TensorSpec } from '../../agent_rl/engine/engine.ts';
 import type { ModelConfig } from './architecture.ts';
 
 /** One tensor of a model: its Hugging Face name and its shape, matrices as [out, in]. */
@@ -17,10 +16,10 @@ export interface ParameterSpec {
 export type Weights = ReadonlyMap<string, Float32Array | Uint8Array>;
 
 /** A tensor as a program's input. */
-export const inputSpec = ({ name, shape, dtype }: ParameterSpec): TensorSpec => ({
+export const inputSpec = ({ name, shape, dtype }: ParameterSpec) => ({
   name,
   shape,
-  dtype: dtype ?? 'float32',
+  dtype: dtype ?? ('float32' as const),
 });
 
 /** The same tensors, when none of them is quantised. @throws AgentRlError `MODEL_INVALID` */

@@ -21,7 +21,7 @@ const built = join(packageRoot(), 'dist', 'agent_rl', 'cli', 'run-program.js');
 function programThat(does: string): Ended {
   const text = `
 import { runProgram } from '${pathToFileURL(built).href}';
-await runProgram('probe', { name: 'probe', describe: 'A command.', examples: [], options: {}, async run() { ${does} } });
+await runProgram('probe', { name: 'probe', describe: 'A command.', examples: [], options: {}, positionals: {}, async run() { ${does} } });
 `;
   return nodeProgram([writeBelow(folder, 'probe.mjs', text)], folder);
 }

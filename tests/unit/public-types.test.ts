@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
@@ -47,11 +48,29 @@ function hidden(file: string, root = file): string[] {
   );
 }
 
+/** Packages whose types the declarations of a file name, however deep, each with the file that names it. */
+function packagesNamedBy(file: string, seen = new Set<string>()): string[] {
+  if (seen.has(file)) return [];
+  seen.add(file);
+  const names = readFileSync(file, 'utf8').matchAll(/(?:from|import\()\s*['"]([^'"]+)['"]/g);
+  return [...names].flatMap(([, name = '']) =>
+    name.startsWith('.')
+      ? packagesNamedBy(join(dirname(file), name.replace(/\.[jt]s$/, '.d.ts')), seen)
+      : [`${name} of ${file.slice(dist.length + 1)}`],
+  );
+}
+
 const nameOf = (declaration: Declaration): string => declaration.slice(dist.length + 1);
 
 describe('The package exports every type that its exported signatures name', () => {
   test.each(['agent_rl/index.d.ts', 'tests/contracts/index.d.ts'])('%s', (name) => {
     expect(hidden(join(dist, name), join(dist, 'agent_rl/index.d.ts'))).toEqual([]);
+  });
+
+  test('and none of them needs the types of TensorFlow.js or ONNX Runtime', () => {
+    const named = packagesNamedBy(join(dist, 'agent_rl/index.d.ts'));
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((name) => /tensorflow|onnx/.test(name))).toEqual([]);
   });
 
   test('and what is missing is found: through imports, lists, renaming and stars', () => {

@@ -1,0 +1,45 @@
+import type { GenerationTotals } from '../core/services/generator.ts';
+import type { LossSpec } from '../core/services/learner.ts';
+import type { ProgramMemory } from '../learner/program-memory.ts';
+import type { ParameterCounts } from '../../model/adapters/adapter.ts';
+import type { Quantization } from '../../model/config/architecture.ts';
+import type { NewAdapter } from '../../model/weights/open-model.ts';
+import type { MemoryPlan } from './memory-plan.ts';
+
+export interface EngineServiceOptions {
+  /** Folder of a model or an adapter. */
+  modelFolder: string;
+  /** Folders of adapters over it. */
+  adapters?: readonly string[];
+  /** One more adapter, to be trained. */
+  newAdapter?: NewAdapter | undefined;
+  /** Quantise float weights while they are read. */
+  quantize?: Quantization | undefined;
+  recompute?: ProgramMemory['recompute'];
+  /** Keys what is random in learning. */
+  seed: number;
+  device: string;
+  threads: number;
+  /** Most episodes generated at once. */
+  rows: number;
+  maxContextTokens: number;
+  microBatchTokens: number;
+  /** Keep a frozen copy of the weights as reference of KL terms. */
+  reference: boolean;
+  /** What will be trained on; absent where nothing will be. */
+  training?: { longestTokens: number; loss: LossSpec } | undefined;
+}
+
+/** What is known of a model once it is open. */
+export interface ModelFacts extends ParameterCounts {
+  /** Bytes it was expected to hold at most. */
+  plan: MemoryPlan;
+}
+
+export interface EngineInfo extends ModelFacts {
+  device: string;
+  cacheBytes: number;
+  totals: GenerationTotals;
+  /** Of what is trained. */
+  weightsSha256: string;
+}
