@@ -5,8 +5,7 @@ import { adapterTargets, requireTrainable } from '../../model/adapters/adapter.t
 import type { ModelConfig, Quantization } from '../../model/config/architecture.ts';
 import { readModelConfig } from '../../model/config/model-config.ts';
 import { readJson } from '../../model/config/read-json.ts';
-import { localLayers } from '../../model/find/local-layers.ts';
-import { textFolder } from '../../model/find/model-folder.ts';
+import { localLayers, textFolder } from '../../model/find/model-folder.ts';
 import { openLanguageModelFolder, type LanguageModel } from '../../model/text/language-model.ts';
 import {
   describeLayers,

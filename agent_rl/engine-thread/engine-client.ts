@@ -37,8 +37,7 @@ export class EngineClient implements Learner, Generator {
   }
 
   release(episode: string): void {
-    // A release needs no answer, and an engine that ended has nothing to release.
-    this.thread.call('release', [episode]).catch(() => undefined);
+    this.thread.release(episode);
   }
 
   forward(...args: Parameters<Learner['forward']>) {
@@ -69,10 +68,8 @@ export class EngineClient implements Learner, Generator {
     return this.thread.call('info', []);
   }
 
-  async close(): Promise<void> {
-    if (this.thread.ended) return;
-    await this.thread.call('close', []);
-    await this.thread.terminate();
+  close(): Promise<void> {
+    return this.thread.close();
   }
 }
 

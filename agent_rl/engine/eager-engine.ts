@@ -1,4 +1,3 @@
-import type { Tensor } from '@tensorflow/tfjs';
 import { AgentRlError } from '../core/errors.ts';
 import { checkInputs } from './check-inputs.ts';
 import type {
@@ -9,9 +8,8 @@ import type {
   TensorData,
   TensorSpec,
 } from './engine.ts';
-import { tfjs } from './tfjs.ts';
+import { tfjs, withBackend, type Tensor } from './tfjs.ts';
 import { traceProgram } from './trace/trace-program.ts';
-import { withBackend } from './with-backend.ts';
 
 /** A real tfjs backend: `cpu` is the slow, obvious oracle; `tensorflow` needs an optional package. */
 export type EagerBackend = 'cpu' | 'tensorflow';

@@ -1,7 +1,6 @@
 import { messageOf } from '../core/errors.ts';
-import { assertComputes } from './assert-computes.ts';
 import { EagerEngine, tensorflowPackage } from './eager-engine.ts';
-import { deviceNeeds, loadOnnxEngine } from './open-engine.ts';
+import { assertComputes, deviceNeeds, loadOnnxEngine } from './open-engine.ts';
 
 export interface DeviceReport {
   device: string;

@@ -8,12 +8,11 @@ import {
 } from '../engine/engine.ts';
 import type { Tensor } from '../engine/ops.ts';
 import { bucketSize, ProgramCache } from '../engine/program-cache.ts';
-import { decodeStep } from '../../model/decoder/decode-step.ts';
+import { decodeStep, prefill } from '../../model/decoder/decode-step.ts';
 import { causalMask, sequenceInputs } from '../../model/decoder/decoder.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
 import { inputSpec, type Weights } from '../../model/config/parameters.ts';
 import { allSpecs } from '../../model/adapters/adapter.ts';
-import { prefill } from '../../model/decoder/prefill.ts';
 import { ropeTablesUpTo, type RopeTables } from '../../model/decoder/rope.ts';
 import { drawTokens } from './draw-tokens.ts';
 import type { KvCache, KvPrefix, KvShape } from './kv-cache.ts';

@@ -11,7 +11,7 @@ import type {
   OptimStepOptions,
   TrainDatum,
 } from '../core/services/learner.ts';
-import type { Engine, Program, TensorData, TensorSpec } from '../engine/engine.ts';
+import type { Engine, TensorData, TensorSpec } from '../engine/engine.ts';
 import { ProgramCache } from '../engine/program-cache.ts';
 import { causalMask } from '../../model/decoder/decoder.ts';
 import type { Adapter, ModelConfig } from '../../model/config/architecture.ts';
@@ -27,9 +27,9 @@ import type { Weights } from '../../model/config/parameters.ts';
 import { weightsSha256 } from '../../model/weights/weights-sha256.ts';
 import { AdamwState, type Parameters } from './adamw-state.ts';
 import { readLearnerState, writeLearnerState } from './learner-state.ts';
-import { dropoutFactors } from './dropout-factors.ts';
 import {
   byDatum,
+  dropoutFactors,
   paddedLength,
   trainBatch,
   type BatchShape,
@@ -141,7 +141,11 @@ export class LocalLearner implements Learner {
       const batch = trainBatch(part, this.options.microBatchTokens);
       if (batch.origins.length === 0) continue;
       const dropout = this.#dropout(batch, part);
-      const program = await this.#trainProgram(batch, loss);
+      const { shape } = batch;
+      const program = await this.#programs.get(
+        `train ${shapeKey(shape)} ${JSON.stringify(loss)}`,
+        () => compileTrainProgram(this.engine, this.config, { shape, loss, memory: this.#memory }),
+      );
       const outputs = await program.run({
         ...this.#feeds,
         ...dropout,
@@ -230,13 +234,6 @@ export class LocalLearner implements Learner {
       );
     }
     return packMicroBatches(lengths, this.options.microBatchTokens, paddedLength);
-  }
-
-  #trainProgram({ shape }: TrainBatch, loss: LossSpec): Promise<Program> {
-    const memory = this.#memory;
-    return this.#programs.get(`train ${shapeKey(shape)} ${JSON.stringify(loss)}`, () =>
-      compileTrainProgram(this.engine, this.config, { shape, loss, memory }),
-    );
   }
 
   async #score(batch: TrainBatch, temperature: number, which: Which): Promise<Float32Array> {

@@ -1,6 +1,9 @@
 import { injectFromBase } from 'inversify';
+import { Type } from 'typebox';
 
 import { policy } from '../core/plugins/policy.ts';
+import type { TransformersJsOptions } from '../generation/transformers-js/open-transformers-js.ts';
+import { openInThread } from '../generation/transformers-js/threaded-generator.ts';
 import { LanguageModelPolicy, languageModelPolicySettings } from './language-model-policy.ts';
 
 /** Any dense model this package's decoder runs, with the tokenizer and chat template of its own folder. */
@@ -21,3 +24,24 @@ export class HuggingFacePolicy extends LanguageModelPolicy {}
 })
 @injectFromBase()
 export class MiniMindPolicy extends HuggingFacePolicy {}
+
+/** An ONNX model that transformers.js runs: a baseline to compare with, which cannot be trained. */
+@policy({
+  name: 'transformers-js',
+  description:
+    'An ONNX model folder, run by @huggingface/transformers: for evaluation and chat, not for training.',
+  settings: Type.Object({
+    ...languageModelPolicySettings.properties,
+    dtype: Type.Union(
+      (['fp32', 'fp16', 'q8', 'q4', 'q4f16'] as const).map((name) => Type.Literal(name)),
+      {
+        description: 'Which of the ONNX files runs; fp32 is onnx/model.onnx.',
+        default: 'fp32',
+      },
+    ),
+  }),
+  openGenerator: (settings, host) =>
+    openInThread({ ...host, dtype: settings['dtype'] as TransformersJsOptions['dtype'] }),
+})
+@injectFromBase()
+export class TransformersJsPolicy extends LanguageModelPolicy {}

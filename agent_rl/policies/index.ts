@@ -1,5 +1,8 @@
-import { HuggingFacePolicy, MiniMindPolicy } from './hugging-face-policies.ts';
-import { TransformersJsPolicy } from './transformers-js-policy.ts';
+import {
+  HuggingFacePolicy,
+  MiniMindPolicy,
+  TransformersJsPolicy,
+} from './hugging-face-policies.ts';
 
 export { HuggingFacePolicy, MiniMindPolicy, TransformersJsPolicy };
 export { LanguageModelPolicy, type LanguageModelPolicySettings } from './language-model-policy.ts';

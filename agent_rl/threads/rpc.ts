@@ -96,6 +96,18 @@ export class RpcClient<Served extends Methods> {
     this.#worker.unref();
   }
 
+  /** Has the thread close what it opened, and ends it. */
+  async close(): Promise<void> {
+    if (this.ended) return;
+    await this.call('close', [] as never);
+    await this.terminate();
+  }
+
+  /** Has the thread release what an episode holds: nobody waits for it, and a thread that ended holds nothing. */
+  release(episode: string): void {
+    this.call('release', [episode] as never).catch(() => undefined);
+  }
+
   /** Ends the thread, whatever it is doing. */
   async terminate(): Promise<void> {
     this.#end(this.#endedBy(new Error('it was closed')));

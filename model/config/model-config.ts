@@ -159,10 +159,7 @@ function shapeProblems(config: ModelConfig): string[] {
   }
   if (headDim % 2 !== 0)
     problems.push(`head_dim ${headDim} is odd; the rotary embedding needs an even one.`);
-  for (const id of [
-    ...config.eosTokenIds,
-    ...(config.bosTokenId === undefined ? [] : [config.bosTokenId]),
-  ]) {
+  for (const id of [config.eosTokenIds, config.bosTokenId ?? []].flat()) {
     if (id >= config.vocabSize)
       problems.push(`token id ${id} is outside the vocabulary of ${config.vocabSize}.`);
   }

@@ -9,6 +9,7 @@ import {
   type Heads,
   type Parameters,
 } from './decoder-block.ts';
+import { attend, embedSequences, sequenceHeads, type SequenceInputs } from './decoder.ts';
 import type { ModelConfig } from '../config/architecture.ts';
 
 /** Keys and values of one layer: the past as [R, kv, C, hd], a step's own as [R, kv, 1, hd]. */
@@ -46,6 +47,30 @@ export function decodeMask(lengths: ArrayLike<number>, capacity: number): Float3
     mask.fill(-1e9, row * width + lengths[row]!, row * width + capacity);
   }
   return mask;
+}
+
+/**
+ * Rotated keys and values of every layer, [kv, T, hd] each, for one prompt, tokens [1, T]. Right padding is harmless: its entries are
+ * simply not copied into the cache. No logits: the decode step is fed the prompt's last token and draws from there.
+ */
+export function prefill(
+  config: ModelConfig,
+  parameters: Parameters,
+  inputs: SequenceInputs,
+): readonly KeysAndValues[] {
+  const decoder: Decoder = { config, parameters };
+  const length = inputs.tokens.shape[1]!;
+  const shape = [config.kvHeads, length, config.headDim];
+  const caches: KeysAndValues[] = [];
+  let hidden = embedSequences(decoder, inputs);
+  for (let layer = 0; layer < config.layers; layer++) {
+    const heads = sequenceHeads(decoder, layer, hidden, inputs);
+    caches.push({ keys: tf.reshape(heads.keys, shape), values: tf.reshape(heads.values, shape) });
+    // What the last layer adds to the hidden state is not read.
+    if (layer < config.layers - 1)
+      hidden = finishLayer(decoder, layer, hidden, attend(config, heads, inputs));
+  }
+  return caches;
 }
 
 /** The forward pass of one new token per sequence. */

@@ -11,6 +11,7 @@ import {
   finishLayer,
   projectHeads,
   type Decoder,
+  type Heads,
   type Parameters,
 } from './decoder-block.ts';
 import type { ModelConfig } from '../config/architecture.ts';
@@ -35,13 +36,6 @@ export const sequenceInputs = (inputs: Parameters): SequenceInputs => ({
   sin: inputs['sin']!,
   mask: inputs['mask']!,
 });
-
-/** Rotated queries [B, H, T, hd] and keys [B, kv, T, hd], and values [B, kv, T, hd]. */
-export interface SequenceHeads {
-  queries: Tensor;
-  keys: Tensor;
-  values: Tensor;
-}
 
 /** 0 where a token (row) may look, -1e9 where it may not; [length, length]. */
 export function causalMask(length: number): Float32Array {
@@ -90,13 +84,13 @@ export function embedSequences(decoder: Decoder, { tokens }: SequenceInputs): Te
   return embed(decoder, tf.reshape(tokens, [-1]));
 }
 
-/** hidden [B * T, D] -> the heads of one layer, ready for attention. */
+/** hidden [B * T, D] -> rotated queries [B, H, T, hd] and keys [B, kv, T, hd], and values [B, kv, T, hd] of one layer. */
 export function sequenceHeads(
   decoder: Decoder,
   layer: number,
   hidden: Tensor,
   { tokens, cos, sin }: SequenceInputs,
-): SequenceHeads {
+): Heads {
   const { headDim } = decoder.config;
   const [batch, length] = [tokens.shape[0], tokens.shape[1]!];
   const { queries, keys, values } = projectHeads(decoder, layer, hidden);
@@ -112,7 +106,7 @@ export function sequenceHeads(
 /** Causal attention, keys and values never repeated for the query heads that share them; [B * T, H * hd] */
 export function attend(
   config: ModelConfig,
-  heads: SequenceHeads,
+  heads: Heads,
   { tokens, mask }: SequenceInputs,
 ): Tensor {
   const mixed = causalAttention({

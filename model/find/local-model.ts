@@ -3,10 +3,9 @@ import { resolve } from 'node:path';
 
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import { holdsAdapter } from '../adapters/adapter-files.ts';
-import { type HubModel, hubModelOf } from './hub/hub-model.ts';
-import { localLayers } from './local-layers.ts';
+import { type HubModel, hubModelOf } from './hub/hub-cache.ts';
 import { placesOf } from '../../agent_rl/core/package-root.ts';
-import { modelFolder } from './model-folder.ts';
+import { localLayers, modelFolder } from './model-folder.ts';
 import type { LoadedConfig } from '../../agent_rl/config/index.ts';
 
 /** What every search is given. */

@@ -60,7 +60,7 @@ class DecoderGraph {
     const shared = this.#shared();
     let rows = this.#op('Reshape', [
       this.#op('Gather', [embeddingName, 'input_ids']),
-      this.#sizes([-1, this.config.hiddenSize]),
+      this.#graph.int64s([-1, this.config.hiddenSize]),
     ]);
     for (let layer = 0; layer < this.config.layers; layer++) {
       rows = this.#finishLayer(layer, rows, this.#attention(layer, rows, shared));
@@ -94,10 +94,13 @@ class DecoderGraph {
     const past = this.#sizeOf('past_key_values.0.key', 2);
     const keys = this.#range(this.#sizeOf('attention_mask', 1)); // [T]
     const queries = this.#op('Add', [this.#range(length), past]); // [S]
-    const columns = this.#op('Unsqueeze', [queries, this.#sizes([1])]);
+    const columns = this.#op('Unsqueeze', [queries, this.#graph.int64s([1])]);
     const before = this.#op('LessOrEqual', [keys, columns]); // [S, T]
     const given = this.#graph.cast('attention_mask', 'bool');
-    const seen = this.#op('And', [this.#op('Unsqueeze', [given, this.#sizes([1, 2])]), before]); // [B, 1, S, T]
+    const seen = this.#op('And', [
+      this.#op('Unsqueeze', [given, this.#graph.int64s([1, 2])]),
+      before,
+    ]); // [B, 1, S, T]
     const mask = this.#op('Where', [seen, this.#graph.scalar(0), this.#graph.scalar(hidden)]);
     const group = this.config.heads / this.config.kvHeads;
     // The query heads that share a key head are rows of one product with it.
@@ -132,7 +135,7 @@ class DecoderGraph {
     ]);
     return this.#op('Reshape', [
       this.#op('Transpose', [mixed], { perm: [0, 2, 1, 3] }),
-      this.#sizes([-1, heads * headDim]),
+      this.#graph.int64s([-1, heads * headDim]),
     ]);
   }
 
@@ -140,7 +143,7 @@ class DecoderGraph {
   #heads(layer: number, kind: 'q' | 'k' | 'v', rows: string, { batch, length }: Shared): string {
     const { heads, kvHeads, headDim, qkNorm } = this.config;
     const count = kind === 'q' ? heads : kvHeads;
-    const sizes = [batch, length, this.#sizes([count, headDim])];
+    const sizes = [batch, length, this.#graph.int64s([count, headDim])];
     const shape = this.#op('Concat', sizes, { axis: 0 });
     const split = this.#op('Reshape', [this.#linear(layer, `self_attn.${kind}_proj`, rows), shape]);
     const normed =
@@ -163,12 +166,17 @@ class DecoderGraph {
   #head(rows: string, { batch }: Shared): void {
     const { hiddenSize, vocabSize } = this.config;
     const sequences = this.#op('Reshape', [rows, this.#shape(batch, [-1, hiddenSize])]);
-    const keep = this.#op('Reshape', ['num_logits_to_keep', this.#sizes([1])]);
-    const end = this.#sizes([2 ** 31 - 1]);
+    const keep = this.#op('Reshape', ['num_logits_to_keep', this.#graph.int64s([1])]);
+    const end = this.#graph.int64s([2 ** 31 - 1]);
     // From -0 on is from the first one on.
-    const kept = this.#op('Slice', [sequences, this.#op('Neg', [keep]), end, this.#sizes([1])]);
+    const kept = this.#op('Slice', [
+      sequences,
+      this.#op('Neg', [keep]),
+      end,
+      this.#graph.int64s([1]),
+    ]);
     const normed = this.#norm(kept, finalNormName);
-    const flat = this.#op('Reshape', [normed, this.#sizes([-1, hiddenSize])]);
+    const flat = this.#op('Reshape', [normed, this.#graph.int64s([-1, hiddenSize])]);
     const logits = this.#op('Gemm', [flat, headName(this.config)], transposedB);
     this.#op('Reshape', [logits, this.#shape(batch, [-1, vocabSize])], {}, 'logits');
   }
@@ -196,7 +204,7 @@ class DecoderGraph {
   /** 0 to n - 1, for n an int64 [1]. */
   #range(count: string): string {
     const scalar = (name: string): string => this.#op('Squeeze', [name]);
-    const [zero, one] = [this.#sizes([0]), this.#sizes([1])];
+    const [zero, one] = [this.#graph.int64s([0]), this.#graph.int64s([1])];
     return this.#op('Range', [scalar(zero), scalar(count), scalar(one)]);
   }
 
@@ -207,11 +215,7 @@ class DecoderGraph {
 
   /** [B, ...rest] as a shape. */
   #shape(batch: string, rest: readonly number[]): string {
-    return this.#op('Concat', [batch, this.#sizes(rest)], { axis: 0 });
-  }
-
-  #sizes(values: readonly number[]): string {
-    return this.#graph.int64s(values);
+    return this.#op('Concat', [batch, this.#graph.int64s(rest)], { axis: 0 });
   }
 
   #op(operator: string, inputs: readonly string[], attributes?: Attributes, as?: string): string {

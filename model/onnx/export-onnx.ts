@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { AgentRlError, nodeCodeOf } from '../../agent_rl/core/errors.ts';
-import { modelParts } from '../../agent_rl/engine/onnx/model-parts.ts';
+import { byteCount, modelParts } from '../../agent_rl/engine/onnx/model-parts.ts';
 import { decoderGraph } from './decoder-graph.ts';
 import { writeFolderAtomic } from '../../agent_rl/telemetry/atomic-write.ts';
 import { outputUnwritable } from '../../agent_rl/telemetry/output-unwritable.ts';
@@ -11,7 +11,7 @@ import { isRecord } from '../../agent_rl/core/is-record.ts';
 import { copyLanguageModelFiles, openLanguageModelFolder } from '../text/language-model.ts';
 import type { ModelConfig } from '../config/architecture.ts';
 import { writeModelConfig } from '../config/model-config.ts';
-import { openFloatModel, type FloatModel } from '../weights/open-float-model.ts';
+import { openFloatModel, type FloatModel } from '../weights/open-model.ts';
 import { textFolder } from '../find/model-folder.ts';
 import { readJson } from '../config/read-json.ts';
 import { writeAside } from '../weights/safetensors.ts';
@@ -108,19 +108,16 @@ async function writeOnnx(
   most: number,
 ): Promise<ExportedModel> {
   const graph = decoderGraph(config, parameters);
-  const weightsApart = bytesOf(graph.graph.initializers.map(({ bytes }) => bytes)) > most;
+  const weightsApart = byteCount(graph.graph.initializers.map(({ bytes }) => bytes)) > most;
   const { model, data } = modelParts(graph, weightsApart ? dataFile : undefined);
   await writeAside(path.join(folder, modelFile), model);
   if (weightsApart) await writeAside(path.join(folder, dataFile), data);
   return {
     parameters: [...parameters.values()].reduce((sum, { length }) => sum + length, 0),
-    bytes: bytesOf([...model, ...data]),
+    bytes: byteCount([...model, ...data]),
     weightsApart,
   };
 }
-
-const bytesOf = (pieces: readonly Uint8Array[]): number =>
-  pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
 
 const generationConfig = ({ bosTokenId }: ModelConfig, stopTokens: readonly number[]): object => ({
   ...(bosTokenId !== undefined && { bos_token_id: bosTokenId }),

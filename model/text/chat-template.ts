@@ -143,7 +143,13 @@ export class ChatTemplate {
       { role: 'assistant', content: turnMark } as const,
       ...messages.map(holdPlace),
     ];
-    return this.#afterTurn(this.#prompt(conversation, options), endOfTurn);
+    const text = this.#prompt(conversation, options);
+    const said = text.lastIndexOf(turnMark) + turnMark.length;
+    if (said < turnMark.length || !text.startsWith(endOfTurn, said)) {
+      const expected = JSON.stringify(endOfTurn);
+      throw invalid(`The chat template does not end an assistant's turn with ${expected}.`);
+    }
+    return text.slice(said + endOfTurn.length);
   }
 
   /** What a given turn would have been, had the model said it: the text after the cue, end-of-turn included. */
@@ -181,15 +187,6 @@ export class ChatTemplate {
   #prompt(messages: readonly Message[], options: RenderOptions): string {
     const asked = { ...options, addGenerationPrompt: true };
     return this.renderChat(messages, options.tools ?? [], asked);
-  }
-
-  #afterTurn(text: string, endOfTurn: string): string {
-    const said = text.lastIndexOf(turnMark) + turnMark.length;
-    if (said < turnMark.length || !text.startsWith(endOfTurn, said)) {
-      const expected = JSON.stringify(endOfTurn);
-      throw invalid(`The chat template does not end an assistant's turn with ${expected}.`);
-    }
-    return text.slice(said + endOfTurn.length);
   }
 }
 
@@ -251,16 +248,11 @@ function piecesOf(text: string, messages: readonly SaidMessage[]): readonly Prom
   return pieces.filter((piece) => piece.text !== '');
 }
 
-interface Placed {
-  /** The template's text on either side of a content. */
-  left: string;
-  right: string;
-  /** The content as the template shows it. */
-  shown: (content: string) => string;
-}
-
-/** What the white space around a placeholder tells about how the template shows that content. */
-function placed(before: string, after: string): Placed {
+/**
+ * What the white space around a placeholder tells: the template's text on either side of a content, and the content
+ * as the template shows it.
+ */
+function placed(before: string, after: string) {
   const [escapedBefore, escapedAfter] = [insideJson(edgeBefore), insideJson(edgeAfter)];
   if (before.endsWith(escapedBefore) && after.startsWith(escapedAfter)) {
     const left = before.slice(0, -escapedBefore.length);
@@ -268,7 +260,7 @@ function placed(before: string, after: string): Placed {
   }
   const [left, trimStart] = keptBefore(before);
   const [right, trimEnd] = keptAfter(after);
-  return { left, right, shown: (content) => trimEnd(trimStart(content)) };
+  return { left, right, shown: (content: string) => trimEnd(trimStart(content)) };
 }
 
 type Trim = (content: string) => string;

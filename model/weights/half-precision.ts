@@ -65,18 +65,11 @@ function float16Of(word: number): number {
   if (size > 0x7f800000) return sign | 0x7e00;
   // From 65,520 on, half a step beyond the largest.
   if (size >= 0x477ff000) return sign | 0x7c00;
-  // Below 2^-14 the spacing is fixed.
-  if (size < 0x38800000) return sign | roundHalfToEven(floatOf(size) * 2 ** 24);
+  // Below 2^-14 the spacing is fixed. A sum with 2^52 has no place for a fraction: it is rounded to nearest, ties to even.
+  if (size < 0x38800000) return sign | (floatOf(size) * 2 ** 24 + 2 ** 52 - 2 ** 52);
   const biased = size - (112 << 23);
   // A fraction that overflows carries into the exponent by plain addition.
   return sign | ((biased + 0xfff + ((biased >>> 13) & 1)) >>> 13);
 }
 
 export const largestFloat16 = 65504;
-
-function roundHalfToEven(value: number): number {
-  const down = Math.floor(value);
-  const rest = value - down;
-  if (rest !== 0.5) return rest < 0.5 ? down : down + 1;
-  return down % 2 === 0 ? down : down + 1;
-}

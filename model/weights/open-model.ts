@@ -4,10 +4,11 @@ import path from 'node:path';
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 import type { Adapter, ModelConfig, Quantization } from '../config/architecture.ts';
+import { requireFloats, scaleName, unquantized } from '../config/parameters.ts';
 import { initialAdapter } from '../adapters/adapter.ts';
 import { holdsAdapter, readAdapterConfig, readAdapterWeights } from '../adapters/adapter-files.ts';
 import { inspectModel, loadModel } from './load-model.ts';
-import { requireQuantizable } from './quantize-weights.ts';
+import { dequantizedTensor, requireQuantizable } from './quantize-weights.ts';
 
 /** An adapter to begin with. */
 export interface NewAdapter extends Omit<Adapter, 'name'> {
@@ -177,4 +178,28 @@ export async function openModel(request: ModelRequest): Promise<OpenedModel> {
       parameters.set(name, values);
   }
   return { config, parameters, layers };
+}
+
+export interface FloatModel extends OpenedModel {
+  parameters: Map<string, Float32Array>;
+  /** The weights were stored in four bits: these are the floats those stand for. */
+  dequantized: boolean;
+}
+
+/** Loads a model and its adapters as floats, four-bit weights one after the other. @throws AgentRlError `MODEL_INVALID` */
+export async function openFloatModel(request: ModelRequest): Promise<FloatModel> {
+  const { config, parameters, layers } = await openModel(request);
+  const dequantized = config.quantization !== undefined;
+  for (const [name, values] of parameters) {
+    if (!(values instanceof Uint8Array)) continue;
+    const floats = dequantizedTensor(parameters, name);
+    parameters.delete(scaleName(name));
+    if (floats !== undefined) parameters.set(name, floats);
+  }
+  return {
+    config: dequantized ? unquantized(config) : config,
+    parameters: requireFloats(parameters),
+    layers,
+    dequantized,
+  };
 }

@@ -5,9 +5,8 @@ import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import { isRecord } from '../../agent_rl/core/is-record.ts';
 import { TorchFile } from './pickle/torch-file.ts';
 import { readJson } from '../config/read-json.ts';
-import { invalid, type TensorEntry } from './safetensors-header.ts';
+import { invalid, type TensorEntry, type WeightsFile } from './safetensors-header.ts';
 import { SafetensorsFile } from './safetensors.ts';
-import type { WeightsFile } from './weights-file.ts';
 
 /** A tensor and the file it is in. */
 export interface StoredTensor {

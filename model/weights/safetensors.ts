@@ -13,8 +13,8 @@ import {
   type StoredDtype,
   type TensorDtype,
   type TensorEntry,
+  type WeightsFile,
 } from './safetensors-header.ts';
-import type { WeightsFile } from './weights-file.ts';
 
 /** An open file whose header has been checked. Close it, or hold it with `await using`. */
 export class SafetensorsFile implements WeightsFile {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 
 import type { Options } from 'yargs';
 
-import { hubModelOf } from '../../../model/find/hub/hub-model.ts';
+import { hubModelOf } from '../../../model/find/hub/hub-cache.ts';
 import type { Override } from '../../config/index.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { placesOf } from '../../core/package-root.ts';

@@ -1,7 +1,5 @@
-import type { Tensor } from '@tensorflow/tfjs';
-import { tfjs as tf } from '../tfjs.ts';
-import { withCustomGradient } from './custom-gradient.ts';
-import { evenSizes } from './even-sizes.ts';
+import { tfjs as tf, type Tensor } from '../tfjs.ts';
+import { evenSizes, withCustomGradient } from './custom-operation.ts';
 
 /** What attention reads. */
 export interface AttentionInputs {

@@ -1,7 +1,5 @@
-import type { Tensor } from '@tensorflow/tfjs';
-import { tfjs as tf } from '../tfjs.ts';
-import { computedAfter } from './computed-after.ts';
-import { withCustomGradient } from './custom-gradient.ts';
+import { tfjs as tf, type Tensor } from '../tfjs.ts';
+import { computedAfter, withCustomGradient } from './custom-operation.ts';
 
 export interface LowRankOptions {
   scale: number;

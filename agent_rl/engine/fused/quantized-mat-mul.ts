@@ -1,12 +1,9 @@
-import type { Tensor } from '@tensorflow/tfjs';
 import { AgentRlError } from '../../core/errors.ts';
-import { tfjs as tf } from '../tfjs.ts';
-import { fused } from '../trace/emit-fused.ts';
+import { tfjs as tf, type Tensor } from '../tfjs.ts';
 import type { Graph } from '../trace/graph.ts';
 import { reshaped } from '../trace/kernels/shape.ts';
 import { computed, type Value } from '../trace/value.ts';
-import { computedAfter } from './computed-after.ts';
-import { withCustomGradient } from './custom-gradient.ts';
+import { computedAfter, fused, withCustomGradient } from './custom-operation.ts';
 
 /** A matrix [N, K] in four bits a value. */
 interface QuantizedMatrix {

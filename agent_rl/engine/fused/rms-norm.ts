@@ -1,9 +1,7 @@
-import type { Tensor } from '@tensorflow/tfjs';
 import { sizeOf } from '../check-inputs.ts';
-import { tfjs as tf } from '../tfjs.ts';
-import { fused } from '../trace/emit-fused.ts';
+import { tfjs as tf, type Tensor } from '../tfjs.ts';
 import { computed } from '../trace/value.ts';
-import { withCustomGradient } from './custom-gradient.ts';
+import { fused, withCustomGradient } from './custom-operation.ts';
 
 /** The normalised rows, and 1 / sqrt(mean(x^2) + eps) of each row [rows, 1]. */
 const normalise = (x: Tensor, weight: Tensor, eps: number): Tensor[] =>

@@ -1,11 +1,9 @@
-import type { Tensor } from '@tensorflow/tfjs';
 import { sizeOf } from '../check-inputs.ts';
-import { tfjs as tf } from '../tfjs.ts';
-import { fused } from '../trace/emit-fused.ts';
+import { tfjs as tf, type Tensor } from '../tfjs.ts';
 import type { Graph } from '../trace/graph.ts';
 import { reshaped } from '../trace/kernels/shape.ts';
 import { computed, type Value } from '../trace/value.ts';
-import { withCustomGradient } from './custom-gradient.ts';
+import { fused, withCustomGradient } from './custom-operation.ts';
 
 const composed = (x: Tensor, cos: Tensor, sin: Tensor): Tensor => {
   const [low, high] = tf.split(x, 2, -1);

@@ -1,6 +1,5 @@
-import type { Tensor } from '@tensorflow/tfjs';
-import { tfjs as tf } from '../tfjs.ts';
-import { withCustomGradient } from './custom-gradient.ts';
+import { tfjs as tf, type Tensor } from '../tfjs.ts';
+import { withCustomGradient } from './custom-operation.ts';
 
 /**
  * `gate * sigmoid(gate) * up`, for two tensors of one shape

@@ -1,11 +1,7 @@
-import type { Tensor } from '@tensorflow/tfjs';
-import { tfjs as tf } from '../tfjs.ts';
-import { fused } from '../trace/emit-fused.ts';
+import { tfjs as tf, type Tensor } from '../tfjs.ts';
 import { reshaped } from '../trace/kernels/shape.ts';
 import { computed, uniform } from '../trace/value.ts';
-import { computedAfter } from './computed-after.ts';
-import { withCustomGradient } from './custom-gradient.ts';
-import { evenSizes } from './even-sizes.ts';
+import { computedAfter, evenSizes, fused, withCustomGradient } from './custom-operation.ts';
 
 export interface TokenLogProbs {
   /** Log-probability of each target, natural log. [rows] */

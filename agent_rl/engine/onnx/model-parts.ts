@@ -51,7 +51,7 @@ export function modelParts({ graph, inputs, outputs }: OpenGraph, dataFile?: str
   );
   const head = onnx.ModelProto.encode(onnx.ModelProto.create(modelHead)).finish();
   const model = [head, ...message(fields.graphOfModel, [rest, ...initializers])];
-  const bytes = sizeOf(model);
+  const bytes = byteCount(model);
   if (bytes <= mostBytes) return { model, data: external.pieces };
   throw new AgentRlError(
     'ENGINE_FAILED',
@@ -95,7 +95,7 @@ class DataFile {
 
 /** A field that holds bytes: its number and kind, their count, the bytes. */
 function message(field: number, pieces: readonly Uint8Array[]): Uint8Array[] {
-  return [Uint8Array.from([...varint(field * 8 + 2), ...varint(sizeOf(pieces))]), ...pieces];
+  return [Uint8Array.from([...varint(field * 8 + 2), ...varint(byteCount(pieces))]), ...pieces];
 }
 
 /** A number as protobuf writes it: seven bits a byte, lowest first, the top bit on all but the last. */
@@ -106,5 +106,5 @@ function varint(value: number): number[] {
   return [...bytes, left];
 }
 
-const sizeOf = (pieces: readonly Uint8Array[]): number =>
+export const byteCount = (pieces: readonly Uint8Array[]): number =>
   pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);

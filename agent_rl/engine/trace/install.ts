@@ -3,7 +3,6 @@ import { tfjs } from '../tfjs.ts';
 import type { KernelAttributes, KernelInputs, KernelTable, TraceKernel } from './kernel.ts';
 import { elementwiseKernels } from './kernels/elementwise.ts';
 import { indexKernels } from './kernels/index-by-value.ts';
-import { matmulKernels } from './kernels/matmul.ts';
 import { reduceKernels } from './kernels/reduce.ts';
 import { shapeKernels } from './kernels/shape.ts';
 import { TraceBackend, traceBackendName } from './trace-backend.ts';
@@ -13,7 +12,6 @@ import type { Value } from './value.ts';
 export const traceKernels: KernelTable = {
   ...elementwiseKernels,
   ...indexKernels,
-  ...matmulKernels,
   ...reduceKernels,
   ...shapeKernels,
 };

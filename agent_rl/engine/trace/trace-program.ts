@@ -1,8 +1,7 @@
-import type { Tensor } from '@tensorflow/tfjs';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { checkTensorData } from '../check-inputs.ts';
 import type { ProgramBody, TensorData, TensorSpec } from '../engine.ts';
-import { withBackend } from '../with-backend.ts';
+import { withBackend, type Tensor } from '../tfjs.ts';
 import { Graph } from './graph.ts';
 import { traceBackend } from './install.ts';
 import { traceBackendName } from './trace-backend.ts';

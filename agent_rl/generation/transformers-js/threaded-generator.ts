@@ -34,14 +34,11 @@ class ThreadedGenerator implements OwnGenerator {
   }
 
   release(episode: string): void {
-    // A release needs no answer, and a thread that ended has nothing to release.
-    this.thread.call('release', [episode]).catch(() => undefined);
+    this.thread.release(episode);
   }
 
-  async close(): Promise<void> {
-    if (this.thread.ended) return;
-    await this.thread.call('close', []);
-    await this.thread.terminate();
+  close(): Promise<void> {
+    return this.thread.close();
   }
 }
 

@@ -4,7 +4,7 @@ import PQueue from 'p-queue';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import type { Generation, GenerationRequest } from '../../core/services/generator.ts';
 import type { OwnGenerator } from '../../core/plugins/policy.ts';
-import { drawFromLogits } from '../draw-from-logits.ts';
+import { drawFromLogits } from '../draw-token.ts';
 import { ActiveRequest } from '../slot.ts';
 
 type TensorClass = typeof Tensor;

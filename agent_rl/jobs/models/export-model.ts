@@ -5,9 +5,8 @@ import { AgentRlError } from '../../core/errors.ts';
 import { exportOnnx } from '../../../model/onnx/export-onnx.ts';
 import { checkpointAt } from '../../runs/checkpoints.ts';
 import { mebibytes } from '../../telemetry/mebibytes.ts';
-import { localLayers } from '../../../model/find/local-layers.ts';
 import { localModel } from '../../../model/find/local-model.ts';
-import { textFolder } from '../../../model/find/model-folder.ts';
+import { localLayers, textFolder } from '../../../model/find/model-folder.ts';
 import type { JobContext, JobResult } from '../job.ts';
 
 export interface ExportOptions extends JobContext {

@@ -7,7 +7,7 @@ import { inspectModel } from '../../../model/weights/load-model.ts';
 import type { ModelConfig, Quantization } from '../../../model/config/architecture.ts';
 import { openModel, type ModelStack, type OpenedModel } from '../../../model/weights/open-model.ts';
 import { requireQuantizable } from '../../../model/weights/quantize-weights.ts';
-import { localLayers } from '../../../model/find/local-layers.ts';
+import { localLayers } from '../../../model/find/model-folder.ts';
 import { localModel } from '../../../model/find/local-model.ts';
 import type { ModelChoice, ModelJobOptions } from './model-choice.ts';
 

@@ -7,11 +7,11 @@ import {
   type ToolCallFormat,
 } from '../../core/plugins/tool-call-format.ts';
 import { isRecord } from '../../core/is-record.ts';
-import { pythonJson } from '../../../model/text/python-json.ts';
 import {
-  argumentsOf,
+  callOf,
   isOnly,
   parsedJson,
+  pythonJson,
   splitThoughts,
   type Stretch,
   TurnReading,
@@ -102,11 +102,5 @@ function readCall(body: string): BareCall | string {
   const shape = 'write {"name": "…", "arguments": {…}}';
   if (call === undefined) return `The call is not valid JSON: ${shape}.`;
   if (!isRecord(call)) return `The call is not a JSON object: ${shape}.`;
-  const { name } = call;
-  if (typeof name !== 'string' || name === '') return `The call has no "name": ${shape}.`;
-  if (call['arguments'] === undefined)
-    return `The call has no "arguments": write {} when there are none.`;
-  const args = argumentsOf(call['arguments']);
-  if (args === undefined) return `The "arguments" of ${name} are not a JSON object: ${shape}.`;
-  return { name, arguments: args };
+  return callOf(call['name'], call['arguments'], 'arguments', shape);
 }

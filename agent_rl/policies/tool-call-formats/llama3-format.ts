@@ -10,14 +10,13 @@ import {
 } from '../../core/plugins/tool-call-format.ts';
 import { SETTINGS, type ToolSpec } from '../../core/plugins/tool.ts';
 import { isRecord } from '../../core/is-record.ts';
-import { pythonJson } from '../../../model/text/python-json.ts';
 import {
   codeCall,
   codeTarget,
   type CodeTargetSettings,
   codeTargetSettings,
 } from './code-target.ts';
-import { argumentsOf, isOnly, parsedJson, splitThoughts, TurnReading } from './read-turn.ts';
+import { callOf, isOnly, parsedJson, pythonJson, splitThoughts, TurnReading } from './read-turn.ts';
 
 const pythonTag = '<|python_tag|>';
 const shape = 'write {"name": "…", "parameters": {…}} and nothing else';
@@ -52,8 +51,8 @@ export class Llama3Format implements ToolCallFormat {
   }
 
   fits({ turn, call }: TemplateSample): boolean {
-    if (turn === undefined) return false;
-    return isOnly(this.read({ text: turn, turn: 0, inThought: false, tools: [] }), call);
+    const asTurn = { turn: 0, inThought: false, tools: [] };
+    return turn !== undefined && isOnly(this.read({ text: turn, ...asTurn }), call);
   }
 
   /** A tool that is named must be there; without code every call can still be JSON. */
@@ -128,10 +127,5 @@ function readCall(text: string): BareCall | string {
   // Some write the object that the template describes tools with: {"type": "function", "function": {…}}.
   const call = isRecord(json['function']) ? json['function'] : json;
   const name = call['name'] ?? call['function'];
-  if (typeof name !== 'string' || name === '') return `The call has no "name": ${shape}.`;
-  const given = call['parameters'] ?? call['arguments'];
-  if (given === undefined) return `The call has no "parameters": write {} when there are none.`;
-  const args = argumentsOf(given);
-  if (args === undefined) return `The "parameters" of ${name} are not a JSON object: ${shape}.`;
-  return { name, arguments: args };
+  return callOf(name, call['parameters'] ?? call['arguments'], 'parameters', shape);
 }

@@ -95,10 +95,37 @@ export function parsedJson(text: string): unknown {
   }
 }
 
-/** Arguments of a call. Some models write them as a string of JSON, as the OpenAI API does. */
-export function argumentsOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  const args = typeof value === 'string' ? parsedJson(value) : value;
-  return isRecord(args) ? args : undefined;
+/**
+ * A call whose name and arguments are given as JSON has them, or what is wrong with it. Some models write the
+ * arguments as a string of JSON, as the OpenAI API does.
+ *
+ * @param key what the format calls arguments
+ * @param shape how to write a call
+ */
+export function callOf(
+  name: unknown,
+  given: unknown,
+  key: string,
+  shape: string,
+): BareCall | string {
+  if (typeof name !== 'string' || name === '') return `The call has no "name": ${shape}.`;
+  if (given === undefined) return `The call has no "${key}": write {} when there are none.`;
+  const args = typeof given === 'string' ? parsedJson(given) : given;
+  if (isRecord(args)) return { name, arguments: args };
+  return `The "${key}" of ${name} are not a JSON object: ${shape}.`;
+}
+
+/**
+ * JSON as Python's `json.dumps(value, ensure_ascii=False)` writes it, which chat templates were trained on:
+ * a space after `,` and `:`, everything else as in JavaScript.
+ */
+export function pythonJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(pythonJson).join(', ')}]`;
+  if (typeof value === 'object' && value !== null) {
+    const entries = Object.entries(value).filter(([, entry]) => entry !== undefined);
+    return `{${entries.map(([key, entry]) => `${JSON.stringify(key)}: ${pythonJson(entry)}`).join(', ')}}`;
+  }
+  return JSON.stringify(value) ?? 'null';
 }
 
 /** Whether what a format read is one call, this one, and nothing else. */

@@ -14,8 +14,7 @@ import { AgentRlError, messageOf } from '../../../agent_rl/core/errors.ts';
 import { withProgress } from '../../../agent_rl/telemetry/index.ts';
 import { lockRun } from '../../../agent_rl/telemetry/run-lock.ts';
 import { type Blob, downloadBlob, HubStatusError } from './download-blob.ts';
-import { commitPattern, HubCache, shardsOf } from './hub-cache.ts';
-import type { HubModel } from './hub-model.ts';
+import { commitPattern, HubCache, type HubModel, shardsOf } from './hub-cache.ts';
 
 export interface HubOptions {
   /** Of the process: `HF_TOKEN`, `HF_ENDPOINT`, `HF_HUB_OFFLINE`. */

@@ -1,4 +1,5 @@
 import { sizeOf } from '../../check-inputs.ts';
+import { tfjs } from '../../tfjs.ts';
 import type { Graph } from '../graph.ts';
 import { axesOf, type KernelAttributes, type KernelTable, type TraceKernel } from '../kernel.ts';
 import { computed, uniform, uniformNumber, type TraceDType, type Value } from '../value.ts';
@@ -91,8 +92,26 @@ const topK: TraceKernel = (graph, { x }, { k }) => {
   ];
 };
 
+/** `op(a) @ op(b)` over the last two axes, batch axes broadcast; `op` transposes where asked. ONNX Runtime folds scales into it. */
+const matrixProduct: TraceKernel = (graph, { a, b }, { transposeA, transposeB }) => {
+  const rows = a.shape.at(transposeA ? -1 : -2)!;
+  const columns = b.shape.at(transposeB ? -2 : -1)!;
+  const batch = tfjs.broadcast_util.assertAndGetBroadcastShape(
+    a.shape.slice(0, -2),
+    b.shape.slice(0, -2),
+  );
+  const names = [graph.nameOf(a), graph.nameOf(b)];
+  const transposed = { transA: Number(transposeA), transB: Number(transposeB) };
+  const name =
+    transposeA || transposeB
+      ? graph.emit('FusedMatMul', names, transposed)
+      : graph.emit('MatMul', names);
+  return computed(name, [...batch, rows, columns]);
+};
+
 /** Kernels that combine elements along axes. */
 export const reduceKernels: KernelTable = {
+  BatchMatMul: matrixProduct,
   Sum: reduce('ReduceSum'),
   Mean: reduce('ReduceMean', 'float32'),
   Max: (graph, inputs, attributes) =>

@@ -4,9 +4,8 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
-import { localLayers } from '#model/find/local-layers.ts';
 import { localModel, withLocalModel } from '#model/find/local-model.ts';
-import { modelFolder } from '#model/find/model-folder.ts';
+import { localLayers, modelFolder } from '#model/find/model-folder.ts';
 import { loadConfig } from '#agent_rl/config/index.ts';
 import { saveTinyAdapter } from '#tests/support/tiny-adapter.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';

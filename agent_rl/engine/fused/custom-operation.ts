@@ -1,0 +1,79 @@
+/** What operations with a traced form or a gradient of their own are made of. */
+import { tfjs as tf, type Tensor } from '../tfjs.ts';
+import type { Graph } from '../trace/graph.ts';
+import { traceBackend } from '../trace/install.ts';
+import { traceBackendName } from '../trace/trace-backend.ts';
+import { computed, type Value } from '../trace/value.ts';
+
+/** One operation in two forms that compute the same: tfjs operations, and nodes of a graph. */
+export interface FusedForms {
+  composed: () => Tensor[];
+  traced: (graph: Graph, inputs: readonly Value[]) => Value[];
+}
+
+/**
+ * The outputs of an operation on `inputs`, by its traced form while a program is being recorded and by its
+ * composed form on every other backend. No gradient is derived through it: use it inside `customGrad`.
+ */
+export function fused(inputs: readonly Tensor[], { composed, traced }: FusedForms): Tensor[] {
+  if (tf.getBackend() !== traceBackendName) return composed();
+  const backend = traceBackend();
+  const values = inputs.map((input) => backend.lookUp(input));
+  return traced(backend.graph, values).map((value) => backend.tensorOf(value));
+}
+
+/** A function with the gradient worked out by hand. */
+export interface CustomGradient {
+  /** Value of the function, and what its gradient will need. */
+  forward: () => { value: Tensor; saved: readonly Tensor[] };
+  /** Gradient of every input, in order, from that of the value and what was saved. */
+  backward: (dy: Tensor, saved: readonly Tensor[]) => Tensor[];
+}
+
+/** Applies such a function: tfjs's `customGrad`, with its untyped arguments kept in one place. */
+export function withCustomGradient(
+  inputs: readonly Tensor[],
+  { forward, backward }: CustomGradient,
+): Tensor {
+  const operation = tf.customGrad((...args) => {
+    const save: unknown = args.at(-1);
+    const { value, saved } = forward();
+    if (typeof save === 'function') Reflect.apply(save, undefined, [[...saved]]);
+    return { value, gradFunc: (dy: Tensor, kept: Tensor[]) => backward(dy, kept) };
+  });
+  return operation(...inputs);
+}
+
+/**
+ * `x`, available only once `earlier` has been computed. A recorded program is executed in an order that follows its
+ * arrows alone: without one, what is meant to be computed late may be computed early and held.
+ *
+ * @param x - float32, any shape
+ * @param earlier - float32, of rank 1 or more
+ */
+export function computedAfter(x: Tensor, ...earlier: readonly Tensor[]): Tensor {
+  return fused([x, ...earlier], {
+    composed: () => [tf.clone(x)],
+    traced: (graph, [value, ...first]) => {
+      const corners = first.map((tensor) => {
+        const bounds = [0, 1].map((bound) => graph.int64s(tensor.shape.map(() => bound)));
+        const corner = computed(graph.emit('Slice', [graph.nameOf(tensor), ...bounds]), [1]);
+        graph.noteSize(corner);
+        // As a scalar, it fits whatever the rank of x is.
+        return graph.emit('Squeeze', [graph.nameOf(corner)]);
+      });
+      const sum = corners.reduce((before, corner) => graph.emit('Add', [before, corner]));
+      const nothing = graph.emit('Mul', [sum, graph.scalar(0)]);
+      return [computed(graph.emit('Add', [graph.nameOf(value!), nothing]), value!.shape)];
+    },
+  })[0]!;
+}
+
+/** `count` as sizes of at most `most` that differ by one at most: a piece of one row would be computed differently. */
+export function evenSizes(count: number, most: number): readonly number[] {
+  const pieces = Math.max(1, Math.ceil(count / Math.max(2, most)));
+  return Array.from(
+    { length: pieces },
+    (_, i) => Math.floor((count * (i + 1)) / pieces) - Math.floor((count * i) / pieces),
+  );
+}
