@@ -9,7 +9,7 @@ export interface Lines {
   close(): void;
 }
 
-/** The lines of the standard input. At a terminal each is asked for, and Ctrl-C stops the program as ever. */
+/** The lines of the standard input. At a terminal a prompt is shown for each, and Ctrl-C stops the program as usual. */
 export function askLines({ stdin, stdout, stderr, signal }: Io, json: boolean): Lines {
   const input = stdin?.();
   if (input === undefined)

@@ -37,7 +37,7 @@ function calledBy(
   return { program: [programName, ...words].join(' '), words, command: member };
 }
 
-/** The command line as yargs shall read it: today's spellings, and help where nothing was asked for. */
+/** The command line as yargs reads it: current spellings, and `--help` where no command is given. */
 function readable(
   args: string[],
   options: MainOptions,

@@ -14,7 +14,7 @@ const gap = 2;
 /** A column that is not the last is not wider than this; what is longer is wrapped. */
 const widest = 26;
 
-/** Rows in columns, indented by two; the text of a cell goes on below it. */
+/** Rows in columns, indented by two; long text continues on the next line of its cell. */
 export function textTable(rows: string[][], width = 100): string {
   const count = Math.max(0, ...rows.map((row) => row.length));
   const widths = Array.from({ length: count }, (_, column) => {

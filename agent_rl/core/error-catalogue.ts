@@ -39,7 +39,7 @@ export const errorCatalogue = {
     'Use the tokenizer that the weights were made with',
   ),
   CHECKPOINT_INVALID: user(
-    'There is no whole checkpoint to resume from, its hashes disagree, or the seed, tasks or starting weights are not those of `inputs.json`',
+    'There is no intact checkpoint to resume from, its hashes disagree, or the seed, tasks or starting weights are not those of `inputs.json`',
     'Resume from another checkpoint, or start a new run',
   ),
   OUTPUT_UNWRITABLE: user(

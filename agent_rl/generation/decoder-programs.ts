@@ -32,7 +32,7 @@ export interface StepInputs {
 export interface StepResult {
   next: Int32Array;
   logProbs: Float32Array;
-  /** [rows, V], when asked for. */
+  /** [rows, V], when requested. */
   whole?: Float32Array;
   /** Per layer, keys and values of the tokens fed, [rows, kvHeads, 1, headDim]. */
   fresh: readonly { keys: Float32Array; values: Float32Array }[];

@@ -223,7 +223,7 @@ export class LocalGenerator implements Generator {
     if (active.abandoned) return finished('aborted');
     if (slot.active !== undefined || !slot.isPrefixOf(tokens)) {
       throw failed(
-        `Episode ${episode} asked for a context that does not continue its own, or twice at once.`,
+        `Episode ${episode} requested a context that does not continue its own, or made two requests at once.`,
       );
     }
     slot.pending = tokens.slice(slot.cached.length);

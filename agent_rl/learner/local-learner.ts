@@ -242,7 +242,7 @@ export class LocalLearner implements Learner {
     if (model === undefined) {
       throw new AgentRlError(
         'MODEL_INVALID',
-        'Log-probabilities of the reference were asked for, but no reference was frozen. Freeze one before training.',
+        'Log-probabilities of the reference were requested, but no reference was frozen. Freeze one before training.',
       );
     }
     const { shape } = batch;

@@ -187,7 +187,7 @@ class Examination {
     }
   }
 
-  /** What follows a turn, as text; also checks that every content stands in it once and in order. */
+  /** What follows a turn, as text; also checks that every content occurs in it once and in order. */
   #delta(said: Said, earlier?: readonly Message[]): string {
     const { endOfTurn, template } = this.model;
     const options = this.#render;

@@ -24,7 +24,7 @@ const share = (marks: readonly boolean[]): number =>
  */
 export const format = reward({
   name: 'format',
-  description: 'How well turns, calls and the final message keep to the format asked for',
+  description: 'How well turns, calls and the final message keep to the requested format',
   settings: Settings,
 })(({ messages, turns }: EpisodeView, { thought, call, contains }: FormatSettings): number => {
   const called = turns.some((turn) => turn.calls.some(({ status }) => status !== 'rejected'));

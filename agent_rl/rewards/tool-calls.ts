@@ -4,7 +4,7 @@ import { integer, number } from '../config/blocks/block.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 
 const Settings = Type.Object({
-  minCalls: integer('Fewest calls asked for', { minimum: 0, default: 1 }),
+  minCalls: integer('Fewest calls expected', { minimum: 0, default: 1 }),
   freeCalls: integer('Most calls that cost nothing; minCalls where that is more', {
     minimum: 0,
     default: 1,

@@ -36,7 +36,7 @@ export interface ResumePoint {
 /**
  * The run that `--resume` names, locked and cleared of what a killed process left half written.
  *
- * @throws AgentRlError `CHECKPOINT_INVALID` when there is no run or no whole checkpoint there, or when tasks or start model
+ * @throws AgentRlError `CHECKPOINT_INVALID` when there is no run or no intact checkpoint there, or when tasks or start model
  * are not those it began with; `OUTPUT_UNWRITABLE` while another process continues it.
  */
 export async function resumePoint(request: ResumeRequest): Promise<ResumePoint> {

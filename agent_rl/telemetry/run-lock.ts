@@ -56,14 +56,14 @@ export function lockRun(folder: string): RunLock {
 
 /** Removes a lock that was left behind, and no lock that somebody took meanwhile. */
 function takeAway(folder: string, file: string, text: string): void {
-  const aside = `${file}.${process.pid}.stale`;
-  renameSync(file, aside);
-  const moved = readFileSync(aside, 'utf8');
+  const renamed = `${file}.${process.pid}.stale`;
+  renameSync(file, renamed);
+  const moved = readFileSync(renamed, 'utf8');
   if (moved !== text) {
-    renameSync(aside, file);
+    renameSync(renamed, file);
     throw inUse(folder, file, moved);
   }
-  rmSync(aside);
+  rmSync(renamed);
 }
 
 function isInUse(file: string, text: string): boolean {

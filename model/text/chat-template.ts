@@ -26,7 +26,7 @@ export interface RenderOptions {
   addGenerationPrompt?: boolean;
   /** Whether the cue leaves room for thoughts; nothing is said about it when absent. */
   thinking?: boolean;
-  /** What the conversation's tools are, where only what follows its beginning is asked for. */
+  /** What the conversation's tools are, where only what follows its beginning is needed. */
   tools?: readonly ToolDefinition[];
   /** Whose messages results of tools are shown as, for templates that know no role `tool`. Default `tool`. */
   resultsAs?: 'tool' | 'user';
@@ -190,7 +190,7 @@ export class ChatTemplate {
   }
 }
 
-/** Where a turn stands whose continuation is asked for. */
+/** Where the turn is whose continuation is needed. */
 export interface AfterTurn {
   endOfTurn: string;
   options: RenderOptions;

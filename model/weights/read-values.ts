@@ -6,7 +6,7 @@ import type { StoredDtype } from './safetensors-header.ts';
 /** What is read, widened or narrowed at once. */
 export const pieceBytes = 2 ** 26;
 
-/** @returns how many bytes came: fewer than asked for when the file ends. One read call moves at most 2 GiB. */
+/** @returns how many bytes came: fewer than requested when the file ends. One read call moves at most 2 GiB. */
 export async function readInto(
   handle: FileHandle,
   position: number,

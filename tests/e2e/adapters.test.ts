@@ -194,7 +194,7 @@ describe('a run that trains an adapter', () => {
     expect(whole['maxAbsLogProbGap']).toBeLessThan(1e-4);
   });
 
-  test('ends with the same weights when it is killed and goes on with one episode at a time', async () => {
+  test('ends with the same weights when it is killed and resumed with one episode at a time', async () => {
     const flags = Object.entries({ ...kl, 'model.lora': lora, 'run.name': 'killed' }).flatMap(
       ([path, value]) => ['--set', `${path}=${JSON.stringify(value)}`],
     );
@@ -248,7 +248,7 @@ describe('the checkpoint of an adapter', () => {
     expect(await said(base)).not.toEqual(words);
   });
 
-  test('goes on learning in a run of its own, where no new adapter is asked for', async () => {
+  test('continues learning in a run of its own, where no new adapter is requested', async () => {
     await train('on', {
       'model.path': stepOf('whole'),
       'model.lora': undefined,
@@ -302,7 +302,7 @@ describe('the checkpoint of an adapter', () => {
   });
 });
 
-test('an adapter over four-bit weights trains, goes on and is evaluated over four-bit weights', async () => {
+test('an adapter over four-bit weights trains, resumes and is evaluated over four-bit weights', async () => {
   const four = { 'model.quantize': '4bit', 'model.quantizeBlockSize': 16, ...kl };
   await train('four', { ...four, 'train.maxIterations': 1 });
   expect(readdirSync(stepOf('four', 1)).toSorted()).toEqual(checkpointFiles);

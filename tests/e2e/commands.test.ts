@@ -34,7 +34,7 @@ describe('agent-rl eval', () => {
     expect(result['rewardMean']).toBe(after['rewardMean']);
   });
 
-  test('of a folder that is no run says so', () => {
+  test('of a folder that is not a run says so', () => {
     const { code, stderr } = ran('eval', join(project, 'tasks'));
     expect(code).toBe(2);
     expect(stderr).toContain('CHECKPOINT_INVALID');

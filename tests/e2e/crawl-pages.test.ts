@@ -90,7 +90,7 @@ describe('a page', () => {
     expect(counts).toEqual({ fetched: 1, known: 0, failed: 0 });
   });
 
-  test('is asked for with who asks, after robots.txt', async () => {
+  test('is requested with the contact address, after robots.txt', async () => {
     site({ '/a': html(article('A')) });
     await crawl(['/a']);
     expect(askedFor()).toEqual(['/robots.txt', '/a']);
@@ -143,7 +143,7 @@ describe('robots.txt', () => {
     expect(askedFor()).not.toContain('/a');
   });
 
-  test('with a Crawl-delay keeps requests that far apart', async () => {
+  test('with a Crawl-delay spaces requests by that delay', async () => {
     const times: number[] = [];
     const timed: Answer = (request, response) => {
       times.push(performance.now());
@@ -202,7 +202,7 @@ describe('failures', () => {
     expect(await failureOf('/a')).toBe('rate-limited');
   });
 
-  test('500 is asked again, and told apart in the end', async () => {
+  test('500 is retried, and distinguished in the report', async () => {
     site({ '/a': status(500) });
     expect(await failureOf('/a', { ...freshSettings(), maxRetries: 1 })).toBe('server-error');
     expect(askedFor()).toEqual(['/robots.txt', '/a', '/a']);
@@ -263,7 +263,7 @@ describe('failures', () => {
 describe('what is on disk', () => {
   const pages = { '/a': html(article('A')), '/b': html(article('B')), '/c': html(article('C')) };
 
-  test('is not fetched again, unless it is asked for', async () => {
+  test('is not fetched again, unless that is requested', async () => {
     site(pages);
     const settings = freshSettings();
     await crawl(['/a', '/b'], settings);

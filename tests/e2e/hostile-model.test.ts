@@ -165,7 +165,7 @@ describe('a model that never stops', () => {
     expect(episode).toMatchObject({ outcome: 'invalid-calls', reward: 0, turns: 3 });
   });
 
-  test('whose program never stops is told so, and goes unrewarded', async () => {
+  test('whose program never stops sees that, and is not rewarded', async () => {
     const episode = await playedWith({ wallS: 1 }, callOf('while True: pass'), 'Done.<|im_end|>');
     expect(episode).toMatchObject({ outcome: 'wrong-answer', reward: 0 });
     expect(textOf(episode, 'tool').join('')).toMatch(/time|stopped/i);

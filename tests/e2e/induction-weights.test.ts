@@ -47,7 +47,7 @@ test('has every tensor of an ordinary model, in its shape', () => {
   );
 });
 
-test('goes on as the text went on before', () => {
+test('continues as the text continued before', () => {
   const before = [11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25];
   expect(likeliestAfter([...before, 13, 14])).toBe(15);
   expect(likeliestAfter([...before, 19, 20, 21])).toBe(22);

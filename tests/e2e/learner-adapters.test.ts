@@ -189,7 +189,7 @@ describe('a LocalLearner with an adapter', () => {
     expect(learner.gradientOf(adapterParameter(second, 0, 'self_attn.q_proj', 'A'))).toBeDefined();
   });
 
-  test('goes on from its checkpoint with the same bits', async () => {
+  test('resumes from its checkpoint with the same bits', async () => {
     const [first, second] = [
       learnerOn(),
       learnerOn({

@@ -174,7 +174,7 @@ describe('episodes that search', () => {
     expect(reward).toBeCloseTo(3, 5);
   });
 
-  test('earn nothing for an answer out of the blue that is no answer', async () => {
+  test('earn nothing for a message that is not an answer', async () => {
     const { reward, scores } = await scoresOf(await firstTask(), () => ({
       message: says('Zwölf Boxkämpfer jagen Viktor.'),
     }));

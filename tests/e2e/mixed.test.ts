@@ -75,7 +75,7 @@ describe('with both tools', () => {
     ]);
   });
 
-  test('the choice of the tool is told for all tasks and for each set', () => {
+  test('the choice of the tool is reported for all tasks and for each set', () => {
     const { before } = readJson(join(project, 'runs', 'both'), 'summary.json')['eval'] as {
       before: {
         environment: Readonly<Record<string, number>>;

@@ -89,7 +89,7 @@ withOpenssl('https with an authority of one’s own', () => {
   });
 });
 
-describe('what cannot be used is said at the start', () => {
+describe('what cannot be used is reported at the start', () => {
   test.each<[string, () => object]>([
     ['a file that is not there', () => ({ caFile: join(folder, 'none.pem') })],
     ['a file that is no certificate', () => ({ caFile: writeBelow(folder, 'x.pem', 'x') })],

@@ -136,7 +136,7 @@ describe('the table', () => {
   });
 });
 
-test('the bench prints the rows it is asked for alone, and refuses parts it does not have', () => {
+test('the bench prints the requested rows alone, and refuses parts it does not have', () => {
   const { code, stdout, stderr } = builtProgram(
     'bench/bench',
     ['--only', 'qwen3-prefill', '--tiny', '--repeats', '1', '--threads', '1'],

@@ -21,7 +21,7 @@ beforeAll(async () => {
   if (code !== 0) throw new Error(stderr);
 });
 
-test('a run goes on from another folder, keeps what is overridden, and is cleared of what a killed process left', () => {
+test('a run resumes from another folder, keeps what is overridden, and is cleared of what a killed process left', () => {
   const partial = `checkpoints/step-9.${process.pid}0000.partial/model.safetensors`;
   writeBelow(run, partial, 'torn');
   const { code, stderr } = resume('--set', 'train.iterations=2');

@@ -57,7 +57,7 @@ describe('the lock of a run', () => {
 });
 
 describe('what a killed process left half written', () => {
-  test('is removed, each told, and nothing else', () => {
+  test('is removed, with a note for each, and nothing else', () => {
     const folder = newFolder();
     writeBelow(folder, `step-4.${deadPid}.partial/model.safetensors`, 'torn');
     writeBelow(folder, `step-6.${process.ppid}.partial/model.safetensors`, 'being written');

@@ -78,7 +78,7 @@ test('a run is never overwritten', () => {
 describe('a run that is interrupted', () => {
   const checkpoint = (): string => String(readJson(folderOf('cut'), 'summary.json')['checkpoint']);
 
-  test('by Ctrl-C leaves a whole checkpoint and says how to go on', async () => {
+  test('by Ctrl-C leaves an intact checkpoint and says how to resume', async () => {
     const run = startProgram('agent-rl', args('cut', '--async-rollout-workers', '1'), project);
     await run.wrote(/Checkpoint \(periodic\): .*step-2/);
     run.interrupt();
@@ -93,7 +93,7 @@ describe('a run that is interrupted', () => {
     expect(readJson(folderOf('cut'), 'summary.json')['iterations']).toBeLessThan(iterations);
   });
 
-  test('passes over a torn checkpoint aloud, and ends as if it had never stopped', () => {
+  test('skips a corrupt checkpoint with a warning, and ends as if it had never stopped', () => {
     const torn = join(checkpoint(), 'model.safetensors');
     const bytes = readFileSync(torn);
     bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
@@ -144,7 +144,7 @@ describe('a run that --max-iterations ends', () => {
     ]);
   });
 
-  test('is the beginning of the longer one, and goes on to be it', () => {
+  test('is the beginning of the longer one, and can be continued to it', () => {
     expect(resumed(folderOf('begun'), '--max-iterations', String(iterations)).code).toBe(0);
     expect(weights('begun')).toBe(weights('whole'));
     expect(differing(episodes('begun'), episodes('whole'))).toEqual([]);

@@ -58,7 +58,7 @@ describe('a project of its own', () => {
     expect(list('--plugin', './local-reward.ts').stdout).toContain(`with ${running}.`);
   });
 
-  test('is told of a package that is not installed', () => {
+  test('sees an error for a package that is not installed', () => {
     const { code, stderr } = list('--plugin', '@acme/nothing');
     expect(code).toBe(2);
     expect(stderr).toMatch(
@@ -67,7 +67,7 @@ describe('a project of its own', () => {
     expect(stderr).not.toContain('    at ');
   });
 
-  test('is told where a file of its own has a mistake', () => {
+  test('sees where a file of its own has a mistake', () => {
     writeBelow(project, 'broken.ts', 'export const a = ;\n');
     const { code, stderr } = list('--plugin', './broken.ts');
     expect(code).toBe(2);

@@ -105,7 +105,7 @@ describe('a generator on transformers.js', () => {
     }
   });
 
-  test('goes on with an episode where its last turn ended', async () => {
+  test('continues an episode where its last turn ended', async () => {
     const first = await both(request('turns', prompt, { maxTokens: 10 }));
     const more = tokenizer.encodeTemplate('<|im_end|>\n<|im_start|>user\nAgain.<|im_end|>\n');
     const context = [...prompt, ...first.here.tokens, ...more];
@@ -128,7 +128,7 @@ describe('a generator on transformers.js', () => {
     expect(full.there.stop).toBe('context-full');
   });
 
-  test('keeps the tokens of requests that are in flight together apart', async () => {
+  test('keeps the tokens of concurrent requests separate', async () => {
     const names = ['a', 'b', 'c', 'd'];
     const ask = (name: string) => generator.generate(request(name, prompt, { sampling: unbiased }));
     const together = await Promise.all(names.map(ask));

@@ -93,7 +93,7 @@ describe('The first messages', () => {
     expect(await made().start()).toEqual([{ role: 'user', content: 'Double the number.' }]);
   });
 
-  test('hold a system prompt and the starter code when asked for', async () => {
+  test('hold a system prompt and the starter code when requested', async () => {
     const messages = await made({ systemPrompt: 'Write Python.', showStarterCode: true }).start();
     expect(messages.map(({ content }) => content)).toEqual([
       'Write Python.',
@@ -237,7 +237,7 @@ describe('Judging the last call', () => {
     });
   });
 
-  test('goes on after a malformed call', async () => {
+  test('continues after a malformed call', async () => {
     const malformed: Turn = {
       index: 0,
       message: {

@@ -257,7 +257,7 @@ describe('A session of code_exec', () => {
     );
   });
 
-  test('is told to the model', () => {
+  test('is shown to the model', () => {
     const configure = tools.specOf(CodeExecTool)?.configure as NonNullable<ToolSpec['configure']>;
     expect(configure({})).toEqual({});
     expect(configure({ session: true }).description).toMatch(/stay for your next programs/);

@@ -45,7 +45,7 @@ export const quantize = command({
   },
 });
 
-/** The adapter that is asked for. @throws AgentRlError `CONFIG_INVALID` when flags speak of one and the rank is 0. */
+/** The requested adapter. @throws AgentRlError `CONFIG_INVALID` when flags describe one and the rank is 0. */
 function adapterOf(
   rank: number,
   alpha: number | undefined,

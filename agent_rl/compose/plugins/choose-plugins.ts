@@ -178,7 +178,7 @@ class Choice {
     return { ...chosen, name: rewardName(value), weight, ...(tool !== undefined && { tool }) };
   }
 
-  /** The format that a policy's block names, `auto` aside. */
+  /** The format that a policy's block names, unless it is `auto`. */
   toolCallFormat(
     policy: unknown,
     registry: Registry<ToolCallFormatSpec>,

@@ -8,7 +8,7 @@ import { sandboxProblems } from './sandbox-problems.ts';
 /** The setting whose place is shown, whether something is wrong with it, and what. */
 type Check = [path: string, isWrong: boolean, text: string];
 
-/** The config.yaml of a run spells out every default, so only another value was asked for. */
+/** The config.yaml of a run spells out every default, so only another value counts as set by the user. */
 const isDefault = (schema: object, value: unknown): boolean =>
   'default' in schema && value === schema.default;
 

@@ -11,7 +11,7 @@ export interface Override {
   source: string;
   /** Dotted, `train.iterations`; a number is a place in a list, `tools.0.type`. */
   path: string;
-  /** `undefined` takes the setting out, so that it is as if nobody had written it. */
+  /** `undefined` removes the setting, as if it had never been written. */
   value: unknown;
   /** Adds to the list instead of replacing it. */
   append?: boolean;

@@ -11,7 +11,7 @@ export const SearchSettings = Type.Object(
       text('Said before the question; none by default', { minLength: 1 }),
     ),
     match: choice(
-      'contains: the answer stands in the final message. whole: the message is the answer, so that listing candidates earns nothing',
+      'contains: the final message contains the answer. whole: the message is the answer, so that listing candidates earns nothing',
       ['contains', 'whole'],
       'contains',
     ),

@@ -139,7 +139,7 @@ function freshTokens({ tokens: before }: Kept, { episode, tokens }: GenerationRe
   if (continues) return tokens.slice(before.length);
   throw new AgentRlError(
     'GENERATION_FAILED',
-    `Episode ${episode} asked for a context that does not continue its own, or for an empty one.`,
+    `Episode ${episode} requested a context that does not continue its own, or an empty one.`,
   );
 }
 

@@ -16,7 +16,7 @@ const reach = 10;
 const queryChars = 200;
 
 /**
- * Checks questions for search: each answer stands in the task's documents, queries that do not quote the answer find
+ * Checks questions for search: each answer occurs in the task's documents, queries that do not quote the answer find
  * each of these documents, and no question or document of this split is in another `*.jsonl` of its folder. Of these
  * the file of documents and what `prepare-data` writes beside the splits are not splits.
  *
@@ -54,7 +54,7 @@ export async function verifySearchTasks(
   for (const { taskId, problem } of failed) print(`FAIL ${taskId}: ${problem}`);
   const passed = tasks.length - failed.length;
   print(
-    `${passed} of ${tasks.length} tasks are sound: the answer stands in their documents, queries reach these, nothing is in another split. The question itself as a query finds the answer's document in ${byQuestion}.`,
+    `${passed} of ${tasks.length} tasks are sound: their documents contain the answer, queries reach these, nothing is in another split. The question itself as a query finds the answer's document in ${byQuestion}.`,
   );
   return {
     ok: failed.length === 0 && !signal.aborted,
@@ -87,7 +87,7 @@ async function checkTask(task: SearchTask, { byId, shared }: Library): Promise<C
   const documents = task.documentIds.flatMap((id) => own.get(id) ?? byId.get(id) ?? []);
   const accepted = acceptedAnswers(task);
   const holding = documents.filter((document) => mentionsAnswer(wordsOf(document), accepted));
-  if (holding.length === 0) return broken('the answer stands in none of its documents');
+  if (holding.length === 0) return broken('none of its documents contains the answer');
   const backend =
     own.size > 0 || shared === undefined ? await openTaskDocuments([...own.values()]) : shared;
   try {

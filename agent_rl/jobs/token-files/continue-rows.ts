@@ -60,7 +60,7 @@ interface Draw extends InputRow<GenerationRow> {
 }
 
 /**
- * Continues every row as often as samples are asked for, many at once.
+ * Continues every row `samples` times, many at once.
  *
  * A draw is keyed by seed, line and sample, so it is the same whatever is in flight beside it.
  *

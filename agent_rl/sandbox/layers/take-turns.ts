@@ -77,7 +77,7 @@ export class FairQueue {
 }
 
 /** Of requests that name no rollout. */
-const nobody = '';
+const noOwner = '';
 
 /**
  * Runs as many programs at once as the queue has slots; the others wait, rollouts in turn. A program's deadline starts
@@ -85,14 +85,14 @@ const nobody = '';
  */
 export const takeTurns = (queue: FairQueue): Layer => ({
   execute: (next) => (request, signal) =>
-    queue.run(request.owner ?? nobody, signal, () => next(request, signal)),
+    queue.run(request.owner ?? noOwner, signal, () => next(request, signal)),
   openSession:
     (next) =>
     (request = {}) => {
       const session = next(request);
       return {
         run: (program, signal) =>
-          queue.run(request.owner ?? nobody, signal, () => session.run(program, signal)),
+          queue.run(request.owner ?? noOwner, signal, () => session.run(program, signal)),
         close: () => session.close(),
       };
     },

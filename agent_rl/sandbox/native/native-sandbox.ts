@@ -100,7 +100,7 @@ export class NativeSandbox implements Sandbox {
   }
 }
 
-/** What the supervisor is asked for a request of some kind, and what its reply means. */
+/** How a request of each kind is put to the supervisor, and what its reply means. */
 interface Exchange<Kind extends RequestKind> {
   ask: (request: SandboxRequest<Kind>) => SupervisorRequest;
   answer: (

@@ -127,7 +127,7 @@ export class PyodideSandbox implements Sandbox {
   }
 }
 
-/** What a child is asked for a request of some kind, and what its result means. */
+/** How a request of each kind is put to a child, and what its result means. */
 interface Exchange<Kind extends RequestKind> {
   ask: (request: SandboxRequest<Kind>) => Omit<ChildRequest, 'id'>;
   answer: (result: ChildResult, request: SandboxRequest<Kind>) => SandboxResults[Kind];

@@ -144,7 +144,7 @@ export class SandboxChild {
   }
 }
 
-/** Settled from outside. Whoever waits for it sees a rejection; nobody need wait. */
+/** Settled from outside. Whoever waits for it sees a rejection; no one has to wait. */
 function unsettled() {
   let resolve!: () => void;
   let reject!: (error: ChildDied) => void;

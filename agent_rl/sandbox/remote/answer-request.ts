@@ -9,7 +9,7 @@ export interface Page {
   method: 'GET' | 'POST' | 'DELETE';
   /** Its groups are handed on. */
   path: RegExp;
-  /** The answer as JSON. The signal is aborted when nobody waits for it any more. @throws Refusal */
+  /** The answer as JSON. The signal is aborted when no one waits for it any more. @throws Refusal */
   answer(request: PageRequest): Promise<object>;
 }
 
@@ -107,7 +107,7 @@ function holdsToken({ headers }: IncomingMessage, token: string): boolean {
 
 /** @throws Refusal */
 async function readBody(request: IncomingMessage): Promise<unknown> {
-  // A page of the web cannot send this type to another server without having asked, and nobody answers that question.
+  // A web page cannot send this type to another server without a preflight request, which is not answered.
   if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) {
     throw new Refusal(415, 'content-type must be application/json');
   }

@@ -53,7 +53,7 @@ export class OwnServer implements RemoteServer {
   };
 
   openSession(request: SessionRequest = {}): SandboxSession {
-    // Made with the first program, so that a session nobody uses costs nothing.
+    // Made with the first program, so that an unused session costs nothing.
     let opened: Promise<string> | undefined;
     const open = async (): Promise<string> => {
       const options = { answer: SessionAnswer, signal: undefined };
@@ -114,7 +114,7 @@ export async function checkedAnswer<Schema extends TSchema>(
 /** What a server answers to a request of some kind. */
 interface Answer<Kind extends RequestKind> {
   answer: TSchema;
-  /** @throws NoAnswer for what is more, or something else, than was asked for */
+  /** @throws NoAnswer when the answer holds more, or something else, than was requested */
   checked: (answer: unknown, request: SandboxRequest<Kind>) => SandboxResults[Kind];
 }
 

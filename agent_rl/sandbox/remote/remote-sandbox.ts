@@ -20,7 +20,7 @@ export interface RemoteSandboxOptions {
   url: string;
   /** Environment variable that holds the server's token. */
   tokenEnv?: string;
-  /** Programs asked for at once. */
+  /** Most programs requested at once. */
   workers: number;
   /** Seconds an answer may take beyond the limit of its program. Default 60. */
   patienceS?: number;

@@ -14,11 +14,11 @@ interface Served {
   running: number;
 }
 
-/** A session nobody has used for so long is ended: whoever opened it may be gone. */
+/** A session unused for this long is ended: whoever opened it may be gone. */
 const idleMs = 15 * 60_000;
 const mostSessions = 1024;
 
-/** The sessions of a server's callers, by names that nobody can guess. */
+/** The sessions of a server's callers, by names that cannot be guessed. */
 export class ServedSessions {
   readonly #sessions = new Map<string, Served>();
 

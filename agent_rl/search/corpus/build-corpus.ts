@@ -112,7 +112,7 @@ function identityOf({ source, settings = {}, embedder }: BuildCorpusOptions): Id
   return { sha256: source.sha256, settings: canonicalJson(all) };
 }
 
-/** What stands in the folder; nothing where there is none. */
+/** What is in the folder; nothing where there is none. */
 async function namesIn(output: string): Promise<string[]> {
   if (!existsSync(output)) return [];
   if (!statSync(output).isDirectory()) {
@@ -134,7 +134,7 @@ function refuseForeign(output: string, there: readonly string[]): void {
   );
 }
 
-/** The manifest of an index that is there, when it is the one that was asked for. */
+/** The manifest of an existing index, when it is the requested one. */
 async function existing(
   output: string,
   identity: Identity,

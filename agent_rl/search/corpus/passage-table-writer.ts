@@ -23,7 +23,7 @@ export class PassageTableWriter {
   ) {}
 
   /**
-   * A table with its indexes, of the passages that `fill` adds. One that fails is let go of.
+   * A table with its indexes, of the passages that `fill` adds. One that fails is discarded.
    *
    * @param uri a folder, or `memory://` for a table that lives as long as its connection and is shared with no other
    */

@@ -104,7 +104,7 @@ export class PassageTable {
     return new Map(rows.map(({ _rowid: id, _relevance_score: score }) => [id, steady(score)]));
   }
 
-  /** Passages by their rows, in the order asked for. */
+  /** Passages by their rows, in the requested order. */
   async take(rowIds: readonly bigint[]): Promise<Passage[]> {
     if (rowIds.length === 0) return [];
     const rows = (await this.opened.table

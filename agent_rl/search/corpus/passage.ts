@@ -8,7 +8,7 @@ export interface Passage {
   title: string;
   text: string;
   url?: string;
-  /** Where the piece stands in the document's text, in UTF-16 code units, the end excluded. */
+  /** Where the piece is in the document's text, in UTF-16 code units, the end excluded. */
   start: number;
   end: number;
 }

@@ -36,7 +36,7 @@ const OpenAiDense = Type.Object({
   model: text('Name of the model on the server', { minLength: 1 }),
   apiKeyEnv: Type.Optional(text('Environment variable that holds the key', { minLength: 1 })),
   dimensions: Type.Optional(
-    integer('Width asked for, where the server offers several', { minimum: 1 }),
+    integer('Width to request, where the server offers several', { minimum: 1 }),
   ),
   queryPrefix: prefix('Put before each query; nothing by default'),
   passagePrefix: prefix('Put before each passage; nothing by default'),

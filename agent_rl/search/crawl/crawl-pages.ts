@@ -19,7 +19,7 @@ export interface CrawlOptions extends Omit<PageFetcherOptions, 'settings'> {
 }
 
 export interface CrawlCounts {
-  /** Pages that were asked for over the network. */
+  /** Pages that were fetched over the network. */
   fetched: number;
   /** Pages that were on disk, with a text or with a lasting failure. */
   known: number;

@@ -8,7 +8,7 @@ export interface CrawlSettings {
   userAgent: string;
   /** Most requests a second to one host; a longer Crawl-delay of its robots.txt is kept. */
   requestsPerSecond: number;
-  /** Hosts asked at once; each is asked for one page after the other. */
+  /** Hosts visited at once; each is asked for one page at a time. */
   concurrency: number;
   /** Pages between two lines of progress. */
   batchSize: number;

@@ -39,7 +39,7 @@ export interface RawPage {
   body: Buffer;
 }
 
-/** Pages on disk, a file each, written whole or not at all: an interrupted crawl goes on where it was. */
+/** Pages on disk, a file each, written whole or not at all: an interrupted crawl continues where it was. */
 export class PageStore {
   constructor(
     private readonly contentDir: string,

@@ -97,7 +97,7 @@ const providers: Readonly<Record<string, Provider>> = {
         textIn('url', 'id'),
       ),
   },
-  // https://docs.searxng.org/dev/search_api.html. Gives a page of results, however many were asked for.
+  // https://docs.searxng.org/dev/search_api.html. Gives a page of results, however many were requested.
   searxng: {
     key: 'optional',
     method: 'GET',

@@ -36,7 +36,7 @@ function importsOf(line: string): (readonly [string, string])[] {
   });
 }
 
-/** The names a piece of Python uses, strings and attributes aside. */
+/** The names a piece of Python uses, apart from strings and attributes. */
 export function usedNames(source: string): ReadonlySet<string> {
   const code = source.replaceAll(
     /"""[^]*?"""|'''[^]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/g,

@@ -4,7 +4,7 @@ import { callbackify } from 'node:util';
 import { RandomAccessReader } from 'yauzl';
 
 /**
- * Reads an open zip for yauzl, whose own reader throws out of a callback, where nobody catches it, when a damaged file
+ * Reads an open zip for yauzl, whose own reader throws out of a callback, where nothing catches it, when a damaged file
  * points beyond what a number can say.
  */
 export class ZipReader extends RandomAccessReader {

@@ -88,7 +88,7 @@ describe('scoring', () => {
     }
   });
 
-  test('counts in adapters over the model, given apart or found by the folder of one', async () => {
+  test('counts in adapters over the model, given separately or found by the folder of one', async () => {
     const [one, two] = [join(folder, 'one'), join(folder, 'two')];
     const second = { ...tinyAdapter, name: 'second', rank: 2, alpha: 1 };
     await saveTinyAdapter(one, tinyModelConfig, { baseModel: model });

@@ -13,7 +13,7 @@ try: print(json.dumps(${made}))
 except Exception as error: print(json.dumps([type(error).__name__, str(error)]))`);
 
 (hasPython ? describe : describe.skip)('A channel (skipped without python3)', () => {
-  test('keeps messages apart and in order', () => {
+  test('keeps messages separate and in order', () => {
     expect(between('[one.send("a"), one.send("é" * 9), other.receive(), other.receive()]')).toEqual(
       [null, null, 'a', 'é'.repeat(9)],
     );

@@ -63,7 +63,7 @@ describe('Statements are judged', () => {
     expect(judgement).not.toHaveProperty('problem');
   });
 
-  test('the public ones too, in a run of their own, when asked for', async () => {
+  test('the public ones too, in a run of their own, when requested', async () => {
     const { judgement, asked } = await judged(
       { verdicts: [pass, pass, pass] },
       { includePublic: true },

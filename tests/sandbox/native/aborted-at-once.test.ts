@@ -78,7 +78,7 @@ for (const level of ['ns', 'lite'] as const) {
       expect(thrown).toEqual(reasons);
     });
 
-    test('a later program of a session, which then begins anew or goes on', async () => {
+    test('a later program of a session, which then begins anew or continues', async () => {
       const sessions: SandboxSession[] = ticks.map(() => sandbox.openSession());
       await Promise.all(sessions.map((session) => session.run({ code: 'x = 1' })));
       const thrown = await Promise.all(

@@ -77,7 +77,7 @@ except OSError as error:
     expect(users.slice(998)).toEqual([64001, 64003]);
   });
 
-  test('are said to be used up when all of them run', () => {
+  test('are reported as used up when all of them run', () => {
     expect(usersOf(true, 'range(64000, 65000)')).toMatch(/all 1000 users for runs are in use/);
   });
 

@@ -90,7 +90,7 @@ for (const level of ['ns', 'lite'] as const) {
         expect(await session.run({ code: 'print(2)' })).toMatchObject({ stdout: '2\n' });
       }));
 
-    test('that writes while it says it is done harms nobody else', () =>
+    test('that writes while it says it is done harms no other session', () =>
       inSession(async (session) => {
         const other = sandbox.execute({
           kind: 'run',

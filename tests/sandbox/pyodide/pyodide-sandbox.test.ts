@@ -153,7 +153,7 @@ def f(x):
     expect(await problems('import sys\ndef f(x): sys.exit(0)')).toEqual(['SystemExit: 0']);
   });
 
-  test('serves first come, first served, and waiting costs nobody its deadline', async () => {
+  test('serves first come, first served, and waiting does not count against a deadline', async () => {
     const done: number[] = [];
     const busy = (i: number): Promise<unknown> =>
       sandbox()

@@ -147,7 +147,7 @@ describe('The remote sandbox', () => {
     });
   });
 
-  test('gives no verdict of more results or verdicts than were asked for', async () => {
+  test('gives no verdict of more results or verdicts than were requested', async () => {
     const more = { ...ran, results: [{ ok: true, value: 1 }], verdicts: [{ passed: true }] };
     const sandbox = await started(await own(() => ({ status: 200, json: more })));
     const called = await sandbox.execute({ kind: 'calls', code: '', entry: 'f', args: [] });
@@ -206,7 +206,7 @@ describe('The remote sandbox', () => {
     expect(reported.at(-1)).toMatch(/^left: A session could not be closed; its server ends it/);
   });
 
-  test('closes a session that was never opened, since nobody answered', async () => {
+  test('closes a session that was never opened, since no server answered', async () => {
     const sandbox = await started(await own(() => 'cut'), { patienceS: 1 });
     const session = sandbox.openSession();
     expect(await session.run({ code: '' })).toMatchObject({ status: 'sandbox_error' });
@@ -234,7 +234,7 @@ describe('The remote sandbox', () => {
     expect(messageOf(error).split(server.url)).toHaveLength(2);
   });
 
-  test('does not start when nobody answers', async () => {
+  test('does not start when no server answers', async () => {
     const server = await double(() => undefined);
     await opened.pop()?.close();
     const error = await rejectionOf(

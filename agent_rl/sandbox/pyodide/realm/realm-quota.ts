@@ -53,7 +53,7 @@ export const realmQuota = String.raw`
   pipes.stream_ops.write = (stream, source, offset, length) => {
     const held = stream.node.pipe.buckets.reduce((sum, bucket) => sum + bucket.offset - bucket.roffset, 0);
     const part = Math.min(length, ${pipeBytes} - held);
-    // EAGAIN: there is nobody who could read while this one waits.
+    // EAGAIN: nothing could read while this one waits.
     if (part === 0 && length > 0) throw new FS.ErrnoError(6);
     return write(stream, source, offset, part);
   };

@@ -112,7 +112,7 @@ describe('what is absent', () => {
     }
   });
 
-  test('a reward that applies to nobody takes no part', () => {
+  test('a reward that applies to no episode takes no part', () => {
     const { rewards, weights } = combineGroupRewards(group([1, 0], [0, 1]), terms, 'uniform');
     expect(weights).toEqual({ mrr: 0.5, similarity: 0.5 });
     expect(rewards).toEqual([0.5, 0.5]);

@@ -89,7 +89,7 @@ describe('agent-rl score', () => {
     expect(options[0]).not.toHaveProperty('engineThreads');
   });
 
-  test('quantises in blocks of 64, or of what it is told', async () => {
+  test('quantises in blocks of 64, or of the size that is given', async () => {
     const { options } = await given('score', ...files, '--quantize', '--revision', 'v2');
     expect(options[0]).toMatchObject({ quantize: { bits: 4, blockSize: 64 }, revision: 'v2' });
     const block = ['--quantize-block-size', '32'];

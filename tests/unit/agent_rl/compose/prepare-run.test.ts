@@ -10,7 +10,7 @@ let count = 0;
 const refused = (text: string, ...overrides: string[]) =>
   rejectionOf(prepareRun({ file: writeBelow(folder, `run-${count++}.yaml`, text), overrides }));
 
-describe('everything that is wrong is told at once', () => {
+describe('everything that is wrong is reported at once', () => {
   test('settings of plugins together with settings of the run', async () => {
     const { code, message } = await refused(
       `${base}rewards: [{type: brevity}]\n`,

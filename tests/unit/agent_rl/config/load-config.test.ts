@@ -105,7 +105,7 @@ describe('precedence', () => {
     expect(loadConfig({ file }).config.train).toMatchObject({ iterations: 2, beta1: 0.5 });
   });
 
-  test('of several files to extend, later ones win, and lists are replaced whole', () => {
+  test('of several files to extend, later ones win, and lists are replaced as a whole', () => {
     writeBelow(folder, 'one.yaml', `${least}run: {seed: 1}\ntools: [{type: a}, {type: b}]\n`);
     writeBelow(folder, 'two.yaml', 'run: {seed: 2}\ntools: [{type: c}]\n');
     const file = writeBelow(folder, 'list.yaml', 'extends: [one.yaml, two.yaml]\n');
@@ -294,7 +294,7 @@ describe('settings that contradict each other', () => {
     expect(problems[0]).toMatch(/^run\.yaml:3:\d+ /);
   });
 
-  test('settings of another sandbox are all told, each with its place and without its value', () => {
+  test('settings of another sandbox are all reported, each with its place and without its value', () => {
     const ofServers = `${least}sandbox:\n  url: http://u:secret@h\n  tokenEnv: T\n`;
     const problem = 'has no effect with sandbox.type auto. Set sandbox.type to remote';
     expect(problemsOf(ofServers, ['sandbox.python=/p'])).toEqual([

@@ -36,7 +36,7 @@ describe('drawTruncated', () => {
   });
 });
 
-test('nothing is truncated unless asked for', () => {
+test('nothing is truncated unless requested', () => {
   expect(truncates(unbiased)).toBe(false);
   expect(truncates({ ...unbiased, topK: 5 })).toBe(true);
   expect(truncates({ ...unbiased, topP: 0.9 })).toBe(true);

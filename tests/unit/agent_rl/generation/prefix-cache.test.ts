@@ -21,7 +21,7 @@ async function computedOf(
 }
 
 describe('PrefixCache', () => {
-  test('computes a prefix once, until others that were asked for later fill its place', async () => {
+  test('computes a prefix once, until prefixes requested later take its place', async () => {
     const asked = [1, 2, 1, 3, 1, 2, 3].map((name) => [name, 5] as const);
     expect(await computedOf({ prefixes: 2, tokens: 100 }, asked)).toEqual([1, 2, 3, 2, 3]);
   });

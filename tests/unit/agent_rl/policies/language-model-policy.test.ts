@@ -244,7 +244,7 @@ describe('turns given beforehand', () => {
     );
   });
 
-  test('are the tokens the policy would have left had it said the same', async () => {
+  test('are the tokens the policy would have left for the same text', async () => {
     const turns = [`${callText}<|im_end|>`, 'It is 4.<|im_end|>'];
     const { policy } = policyThatSays((_, index) =>
       tokenizer.encodeTemplate(turns[index] as string),

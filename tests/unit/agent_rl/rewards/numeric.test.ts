@@ -58,7 +58,7 @@ describe('the number of a final message', () => {
     expect(score(answer, said)).toBe(0);
   });
 
-  test('counts only where it is marked, if that is asked for', () => {
+  test('counts only where it is marked, if that is required', () => {
     const marked = { ...loose, marked: true };
     expect(score('18', 'It is 18', marked)).toBe(0);
     expect(score('18', 'The answer is 18', marked)).toBe(1);
@@ -74,7 +74,7 @@ describe('the number of a final message', () => {
   });
 });
 
-test('a task whose answer is no number is a mistake in the task, said aloud', () => {
+test('a task whose answer is not a number is a mistake in the task, and reported', () => {
   expect(() => score('Oslo', '18')).toThrow('Task t: its answer "Oslo" holds no number');
   expect(numeric(episodeOf({}, [{ said: '18' }]), loose)).toBeUndefined();
 });

@@ -64,7 +64,7 @@ describe('format', () => {
     expect(format(view, settings)).toBe(1 / 2);
   });
 
-  test('is 0 without a call that ran, where one is asked for', () => {
+  test('is 0 without a call that ran, where one is required', () => {
     const rejected = episodeOf({}, [{ thought: 'x', calls: [{ ...called, status: 'rejected' }] }]);
     expect(format(rejected, settings)).toBe(0);
     expect(format(episodeOf({}, [{ thought: 'x', said: 'Oslo' }]), settings)).toBe(0);
@@ -107,7 +107,7 @@ describe('tool_calls', () => {
     expect(toolCalls(view, settings)).toBe(-0.25);
   });
 
-  test('lets as many calls be free as are asked for', () => {
+  test('lets as many calls be free as the settings say', () => {
     expect(toolCalls(calls(3), { ...settings, minCalls: 3 })).toBe(0);
   });
 });

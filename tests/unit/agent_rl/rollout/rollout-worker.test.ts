@@ -51,7 +51,7 @@ const comparable = (trajectories: readonly Trajectory[]) =>
   );
 
 describe('rollout workers', () => {
-  test('play the same trajectories, in the order asked for, 1, 4 or 16 at a time', async () => {
+  test('play the same trajectories, in the requested order, 1, 4 or 16 at a time', async () => {
     const requests = groups.flat();
     const one = comparable(await new RolloutWorker(make).collect(requests, { signal }));
     expect(one.map(({ taskId, sample }) => taskId + sample)).toEqual(
@@ -87,7 +87,7 @@ describe('rollout workers', () => {
     expect(ended).toHaveLength(12);
   });
 
-  test('end every lane when nobody can take an episode, and leave none behind', async () => {
+  test('end every lane when no worker can take an episode, and leave none behind', async () => {
     let [made, open] = [0, 0];
     const counted: EpisodeMaker = async (request) => {
       made += 1;

@@ -55,7 +55,7 @@ beforeEach(() => {
 });
 
 describe('a checkpoint', () => {
-  test('is a model folder with state and manifest, and is whole', async () => {
+  test('is a model folder with state and manifest, and is intact', async () => {
     const { path, weightsSha256 } = await save(3);
     expect(weightsSha256).toBe('abc');
     expect(readdirSync(path).toSorted()).toEqual([
@@ -70,7 +70,7 @@ describe('a checkpoint', () => {
     expect(readTrainerState(path)).toEqual({ iteration: 3, note: 'ü' });
   });
 
-  test('holds named chat templates too, and is torn when one of them is not what was written', async () => {
+  test('holds named chat templates too, and is corrupt when one of them is not what was written', async () => {
     const textFolder = join(root, 'text');
     cpSync(miniMind3Folder, textFolder, { recursive: true });
     writeBelow(textFolder, 'additional_chat_templates/tool_use.jinja', 'hi');
@@ -80,7 +80,7 @@ describe('a checkpoint', () => {
     expect(corruption(path)).toMatch(/tool_use.jinja is missing or is not what was written/);
   });
 
-  test('that cannot be written whole does not appear, and the one before stays', async () => {
+  test('that cannot be written completely does not appear, and the one before stays', async () => {
     await save(3);
     await expect(save(4, { fails: true })).rejects.toThrow('ENOSPC');
     expect(readdirSync(folder)).toEqual(['step-3']);
@@ -124,7 +124,7 @@ describe('the newest checkpoint', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('passes over torn ones, each aloud', async () => {
+  test('skips corrupt ones, each with a warning', async () => {
     for (const step of [1, 2, 3]) await save(step);
     rmSync(join(folder, 'step-3', 'manifest.json'));
     writeBelow(folder, 'step-2/model.safetensors', 'other weights');
@@ -135,7 +135,7 @@ describe('the newest checkpoint', () => {
     ]);
   });
 
-  test('is an error where all are torn', async () => {
+  test('is an error where all are corrupt', async () => {
     await save(1);
     rmSync(join(folder, 'step-1', 'manifest.json'));
     const { code, message } = thrownBy(() => newestCheckpoint(folder, warn));
@@ -144,7 +144,7 @@ describe('the newest checkpoint', () => {
   });
 });
 
-test('only the newest few are kept, and the best is no periodic one', async () => {
+test('only the newest few are kept, and the best is kept besides', async () => {
   for (const step of [1, 2, 3]) await save(step);
   await save(2, { name: 'best' });
   pruneCheckpoints(folder, 2);

@@ -153,7 +153,7 @@ describe('rewards', () => {
   const withRewards = (text: string) =>
     chosen(good.replace('[{type: brevity, weight: 0.5}]', `[${text}]`));
 
-  test('are named by their type and the tool they look at, or as they are told', () => {
+  test('are named by their type and the tool they look at, or as the run file says', () => {
     const { rewards: some } = withRewards(
       '{type: brevity}, {type: brevity, tool: calculator, weight: 0}, {type: brevity, name: short}',
     );

@@ -34,7 +34,7 @@ class Particular {
   }
 }
 
-test('what a plugin itself says the user can mend is told as it says it', () => {
+test('an error that a plugin leaves to the user to mend keeps its own words', () => {
   const plugin = { name: 'particular', plugin: Particular, settings: 'tests' };
   const { code, message } = thrownBy(() => construct(runContainer([]), plugin));
   expect([code, message]).toEqual(['TOKENIZER_INVALID', 'No template for tests.']);

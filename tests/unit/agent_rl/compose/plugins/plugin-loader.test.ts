@@ -57,7 +57,7 @@ describe('loading plugins', () => {
     expect(none.tools.names()).toEqual([]);
   });
 
-  test('one that throws on import is named with the cause and where it was asked for', async () => {
+  test('one that throws on import is named with the cause and where it was requested', async () => {
     const error = await rejectionOf(loadPlugins([request(`${folder}/throws.mjs`)], none));
     expect(error.code).toBe('PLUGIN_LOAD_FAILED');
     expect(error.message).toMatch(

@@ -106,7 +106,7 @@ describe('a query that holds a form of the answer', () => {
   });
 });
 
-test('a result that repeats the call is no find: the answer may not be searched after it', async () => {
+test('a result that repeats the call does not count as a find: the answer may not be searched after it', async () => {
   const echo: Search = { query: '5895', found: '5895', name: 'calculator' };
   const verdict = await play(make(), [[echo], [{ ...found, query: '5895' }]], '5895');
   expect(verdict).toMatchObject({ success: false, forfeited: true, metrics: { quotedAnswer: 1 } });
@@ -143,7 +143,7 @@ describe('what counts as an answer', () => {
     expect((await play(make(), [[found]], answer)).success).toBe(success);
   });
 
-  test('a message with a call is no answer, whatever it says', async () => {
+  test('a message with a call is not an answer, whatever it says', async () => {
     const environment = make();
     await environment.start();
     await environment.step(turnOf(0, [found], 'It is 5895.'));
@@ -171,7 +171,7 @@ describe('quoting the answer in a query', () => {
     expect(verdict.metrics?.['quotedAnswer']).toBe(1);
   });
 
-  test('is no fault once a search showed it', async () => {
+  test('is allowed once a search showed it', async () => {
     const check: Search = { query: 'mountains of 5895 metres' };
     expect((await play(make(), [[found], [check]], '5895')).success).toBe(true);
   });
@@ -181,13 +181,13 @@ describe('quoting the answer in a query', () => {
     expect((await play(make(), [[found, check]], '5895')).success).toBe(false);
   });
 
-  test('is no fault when another tool showed it', async () => {
+  test('is allowed when another tool showed it', async () => {
     const page: Search = { ...found, name: 'open_page' };
     const check: Search = { query: 'mountains of 5895 metres' };
     expect((await play(make(), [[page], [check]], '5895')).success).toBe(true);
   });
 
-  test('is no fault when the question holds it', async () => {
+  test('is allowed when the question holds it', async () => {
     const asked = { ...task, prompt: 'Is it 12 or 5895?' };
     expect((await play(make({}, asked), [[{ query: '12 or 5895' }]], '5895')).success).toBe(true);
   });
@@ -221,7 +221,7 @@ describe('what reaches the trainer', () => {
     expect(verdict.outcome).toBe('truncated-turns');
   });
 
-  test('calls that never ran are no searches', async () => {
+  test('calls that never ran do not count as searches', async () => {
     const verdict = await play(make(), [[{ query: '5895', status: 'rejected' }], [found]], '5895');
     expect([verdict.success, verdict.metrics?.['searches']]).toEqual([true, 1]);
   });

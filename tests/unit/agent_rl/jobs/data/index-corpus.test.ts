@@ -33,7 +33,7 @@ const firstHit = async (path: string, query: string) => {
 };
 
 describe('agent-rl index', () => {
-  test('indexes documents, finds its work done, and rebuilds only when told', async () => {
+  test('indexes documents, finds its work done, and rebuilds only with --rebuild', async () => {
     const output = join(folder, 'index');
     const first = await index(documents, '--output', output, '--json');
     expect(first).toMatchObject({ code: 0 });

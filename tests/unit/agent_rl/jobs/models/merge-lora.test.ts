@@ -174,7 +174,7 @@ describe('merge-lora', () => {
     expect(largestDifference(model.parameters, expected)).toBeLessThan(1e-6);
   });
 
-  test('stores what it is asked for', async () => {
+  test('stores the requested number format', async () => {
     const [whole, half] = [await merged(), await merged({ dtype: 'BF16' })].map((path) =>
       floatModel(path),
     );

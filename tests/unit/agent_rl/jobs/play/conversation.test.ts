@@ -108,12 +108,12 @@ describe('a conversation', () => {
     expect(held).toHaveLength(2);
   });
 
-  test('of /help is told what there is', async () => {
+  test('of /help sees what there is', async () => {
     const { shown } = await talk(['/help', '/exit'], repeats);
     expect(shown).toEqual([expect.stringMatching(/\/reset .*\/exit /)]);
   });
 
-  test('in which nothing is said says what is missing', async () => {
+  test('without a message says what is missing', async () => {
     const { code, message } = await rejectionOf(talk([], repeats));
     expect(code).toBe('CONFIG_INVALID');
     expect(message).toMatch(/Nothing was said.*--prompt/);

@@ -84,7 +84,7 @@ describe('prepare-data', () => {
     },
   );
 
-  test('fetches the pages that a table names, and drops questions whose page is not to be had', async () => {
+  test('fetches the pages that a table names, and drops questions whose page is not available', async () => {
     server.answer = ({ path }, response) => {
       const there = path === '/beans';
       response.writeHead(there ? 200 : 404, { 'content-type': 'text/html' });
@@ -124,7 +124,7 @@ describe('prepare-data', () => {
     ]);
   });
 
-  test('leaves out what cannot be read only when told to', async () => {
+  test('leaves out what cannot be read only when asked to', async () => {
     const file = writeBelow(folder, 'mixed.jsonl', '{"text":"A text."}\nnot json\n');
     const strict = await run(file, '--column', 'text=text');
     expect(strict.code).toBe(2);
@@ -149,7 +149,7 @@ describe('prepare-data', () => {
     expect(stderr).toContain(message);
   });
 
-  test('refuses a table whose columns nobody named, and a source that is not there', async () => {
+  test('refuses a table whose columns are not named, and a source that is not there', async () => {
     const file = writeBelow(folder, 'plain.jsonl', '{"body":"A text."}\n');
     expect((await run(file)).stderr).toContain('--column question=query');
     expect((await run('/no/where.jsonl')).stderr).toContain('There is no /no/where.jsonl');

@@ -134,7 +134,7 @@ describe('quantizeModel', () => {
     ).toBe((report['bytes'] as { quantized: number }).quantized + 4 * 640);
   });
 
-  test('writes no adapter when none is asked for', async () => {
+  test('writes no adapter when none is requested', async () => {
     const { lora: _dropped, ...options } = {
       model,
       output: join(folder, 'bare'),
