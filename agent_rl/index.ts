@@ -44,7 +44,7 @@ export type { MergeLoraOptions } from './jobs/models/merge-lora.ts';
 export type { ModelJobOptions } from './jobs/models/model-choice.ts';
 export type { QuantizeOptions } from './jobs/models/quantize/quantize-options.ts';
 export type { ScoreOptions } from './jobs/token-files/score.ts';
-export type { TrainingOptions } from './jobs/train/training-options.ts';
+export type { TrainingOptions } from './jobs/job.ts';
 export type { VerifyDatasetOptions } from './jobs/data/verify-dataset-options.ts';
 export type { NewProjectOptions } from './jobs/new/new-project.ts';
 export type { SandboxDoctorOptions } from './jobs/machine/sandbox-doctor.ts';

@@ -2,15 +2,8 @@ import { createInterface } from 'node:readline';
 
 import type { Io } from './io.ts';
 
-/** What a person types, line by line. */
-export interface Lines {
-  /** The next line; `undefined` when there are no more, or the program is asked to stop. */
-  next(): Promise<string | undefined>;
-  close(): void;
-}
-
 /** The lines of the standard input. At a terminal a prompt is shown for each, and Ctrl-C stops the program as usual. */
-export function askLines({ stdin, stdout, stderr, signal }: Io, json: boolean): Lines {
+export function askLines({ stdin, stdout, stderr, signal }: Io, json: boolean) {
   const input = stdin?.();
   if (input === undefined)
     return { next: () => Promise.resolve(undefined), close: () => undefined };
@@ -28,6 +21,7 @@ export function askLines({ stdin, stdout, stderr, signal }: Io, json: boolean): 
   signal.addEventListener('abort', close, { once: true });
   const lines = asking[Symbol.asyncIterator]();
   return {
+    /** The next line; `undefined` when there are no more, or the program is asked to stop. */
     next: async () => {
       if (signal.aborted) return undefined;
       if (terminal) asking.prompt();

@@ -19,8 +19,7 @@ import { openEngine, playing } from './open-engine.ts';
 import { openRunSandbox } from './open-run-sandbox.ts';
 import { runContainer } from './plugins/container.ts';
 import { pluginHooks } from './plugins/plugin-loader.ts';
-import { needsSandbox } from './plugins/plugin-needs.ts';
-import { requireAbilities } from './plugins/require-abilities.ts';
+import { needsSandbox, requireAbilities } from './plugins/plugin-needs.ts';
 import type { ResolvedRun } from './resolve-run.ts';
 import { abortableStart } from '../core/stopping/abort.ts';
 

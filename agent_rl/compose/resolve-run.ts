@@ -74,9 +74,9 @@ export async function resolveRun(prepared: PreparedRun, request: RunRequest): Pr
   const { loaded, plugins } = prepared;
   const { checkpoint } = request;
   if (request.trains) requireTrainablePolicy(loaded, prepared.chosen);
-  const found =
+  const found: { config: Config; folder?: string } =
     checkpoint === undefined
-      ? await withHubModel(loaded, request)
+      ? { config: (await withLocalModel({ loaded, ...request })).loaded.config }
       : fromCheckpoint(loaded.config, checkpointAt(checkpoint, request.print));
   const chosen = withAbsoluteSettings(prepared.chosen, request.tasks !== undefined);
   refuseAdaptersOfOwnGenerator(found.config, chosen);
@@ -97,17 +97,8 @@ export async function resolveRun(prepared: PreparedRun, request: RunRequest): Pr
   return { config, file: loaded.file, notes, chosen, model, tasks, format, isolated };
 }
 
-/** The config with the folder of its model in place of a model's name on the hub. */
-async function withHubModel(
-  loaded: LoadedConfig,
-  { signal, print }: RunRequest,
-): Promise<{ config: Config; folder?: string }> {
-  const local = await withLocalModel({ loaded, signal, print });
-  return { config: local.loaded.config };
-}
-
 /** A checkpoint contains the adapters that it was trained with, so those of the config are left out. */
-function fromCheckpoint(config: Config, folder: string): { config: Config; folder: string } {
+function fromCheckpoint(config: Config, folder: string) {
   const { lora: _lora, ...model } = config.model;
   return { folder, config: { ...config, model: { ...model, adapters: [] } } };
 }

@@ -18,3 +18,10 @@ export type JobResult = Readonly<Record<string, unknown>>;
 export interface CheckResult extends JobResult {
   ok: boolean;
 }
+
+export interface TrainingOptions extends JobOptions {
+  /** Folder of the run to resume; `newest` takes the newest run of this config's output folder. */
+  resume?: string;
+  /** Only prints the resolved plan. */
+  dryRun: boolean;
+}

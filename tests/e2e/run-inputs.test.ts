@@ -4,7 +4,7 @@ import { isAbsolute, join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 
 import type { ResolvedRun } from '#agent_rl/compose/resolve-run.ts';
-import { sourcesOf } from '#agent_rl/jobs/train/sources-of.ts';
+import { sourcesOf } from '#agent_rl/jobs/train/trainer-options.ts';
 import { rewriteRunConfig, writeRunConfig } from '#agent_rl/runs/run-config.ts';
 import { checkInputs, readInputs, writeInputs } from '#agent_rl/runs/run-inputs.ts';
 import { loadConfig } from '#agent_rl/config/index.ts';

@@ -8,19 +8,21 @@ import type { Chosen, ChosenPlugins } from './choose-plugins.ts';
 import { construct, runContainer } from './container.ts';
 import type { Plugins } from './registries.ts';
 
-interface FormatParts {
-  chosen: Pick<ChosenPlugins, 'tools' | 'toolCallFormat'>;
-  plugins: Plugins;
-  model: LanguageModel;
-}
-
 /**
  * The format that the config names, or else the one that the model's chat template is written for.
  *
  * @throws AgentRlError `CONFIG_INVALID` when the template is written for none of the known formats or for several,
  * or when the run's tools cannot be called in the format.
  */
-export function openToolCallFormat({ chosen, plugins, model }: FormatParts): ToolCallFormat {
+export function openToolCallFormat({
+  chosen,
+  plugins,
+  model,
+}: {
+  chosen: Pick<ChosenPlugins, 'tools' | 'toolCallFormat'>;
+  plugins: Plugins;
+  model: LanguageModel;
+}): ToolCallFormat {
   const tools = chosen.tools.map(({ entry }) => entry.spec);
   const { name, format } =
     chosen.toolCallFormat === undefined

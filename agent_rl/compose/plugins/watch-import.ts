@@ -3,13 +3,6 @@ import { Worker } from 'node:worker_threads';
 
 import { AgentRlError } from '../../core/errors.ts';
 
-export interface ImportWatch {
-  /** Begins the message: which plugin it is. */
-  what: string;
-  /** Of the import's own deadline, which a thread that is never given back cannot keep. */
-  seconds: number;
-}
-
 const standardError = 2;
 const usersMistake = 2;
 const interrupted = 130;
@@ -30,10 +23,12 @@ const line = (what: string, problem: string): string => `PLUGIN_LOAD_FAILED: ${w
 /**
  * Imports under guard. Code that ends the process while it is imported, or never gives the thread back, cannot be
  * caught: it is named on stderr, and the process fails.
+ *
+ * @param watch begins the message, and the import's own deadline, which a thread that is never given back cannot keep
  */
 export async function watchImport<Module>(
   load: () => Promise<Module>,
-  { what, seconds }: ImportWatch,
+  { what, seconds }: { what: string; seconds: number },
 ): Promise<Module> {
   const onExit = (code: number): void => {
     if (code === interrupted) return;

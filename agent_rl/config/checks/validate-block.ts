@@ -42,13 +42,8 @@ function declaredPaths(schema: unknown, prefix: string): string[] {
   });
 }
 
-interface Compiled {
-  validate: ValidateFunction;
-  knownPaths: readonly string[];
-}
-
 // By the schema's text: compiling takes longer than a hundred checks, and runs check the same few schemas.
-const compiled = new Map<string, Compiled>();
+const compiled = new Map<string, { validate: ValidateFunction; knownPaths: readonly string[] }>();
 
 function newAjv(options: Options = {}): Ajv2020 {
   const ajv = new Ajv2020({
@@ -69,7 +64,7 @@ function newAjv(options: Options = {}): Ajv2020 {
 // One for all schemas: each new one would compile JSON Schema's own schema again.
 let shapes: Ajv2020 | undefined;
 
-function compile(schema: TSchema): Compiled {
+function compile(schema: TSchema) {
   // Through JSON: ajv must not meet the markers that TypeBox hides in a schema.
   const text = JSON.stringify(schema);
   const known = compiled.get(text);

@@ -41,23 +41,16 @@ function nodeFinding(): Finding {
   return { name: 'node', available, required: true, detail };
 }
 
+const found = { available: true, required: true };
+
 const gibibytes = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
 
 function machineFindings(): readonly Finding[] {
   const model = cpus()[0]?.model.trim() ?? 'unknown model';
+  const memory = `${gibibytes(freemem())} free of ${gibibytes(totalmem())}`;
   return [
-    {
-      name: 'processors',
-      available: true,
-      required: true,
-      detail: `${availableParallelism()} x ${model}`,
-    },
-    {
-      name: 'memory',
-      available: true,
-      required: true,
-      detail: `${gibibytes(freemem())} free of ${gibibytes(totalmem())}`,
-    },
+    { ...found, name: 'processors', detail: `${availableParallelism()} x ${model}` },
+    { ...found, name: 'memory', detail: memory },
   ];
 }
 
@@ -65,7 +58,7 @@ function outputFinding(): Finding {
   const folder = resolve('.');
   try {
     accessSync(folder, constants.W_OK);
-    return { name: 'output', available: true, required: true, detail: `${folder} can be written` };
+    return { ...found, name: 'output', detail: `${folder} can be written` };
   } catch (error) {
     return { name: 'output', available: false, required: true, detail: messageOf(error) };
   }

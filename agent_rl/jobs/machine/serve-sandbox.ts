@@ -4,10 +4,10 @@ import { secretOf } from '../../core/secret-of.ts';
 import { chooseBackend } from '../../sandbox/choose-backend.ts';
 import { behindLayers } from '../../sandbox/open-sandbox.ts';
 import { serveSandbox as serve } from '../../sandbox/remote/serve-sandbox.ts';
-import type { JobResult } from '../job.ts';
+import type { JobContext, JobResult } from '../job.ts';
 import type { LocalSandboxType } from './local-sandbox-type.ts';
 
-export interface ServeSandboxOptions {
+export interface ServeSandboxOptions extends JobContext {
   type: LocalSandboxType;
   python?: string;
   preload: readonly string[];
@@ -16,9 +16,6 @@ export interface ServeSandboxOptions {
   port: number;
   /** Environment variable that holds what callers have to show. */
   tokenEnv?: string;
-  /** Ends the server. */
-  signal: AbortSignal;
-  print: (text: string) => void;
   /** Notified of what went wrong and was repaired, or was not. */
   warn: (text: string) => void;
 }

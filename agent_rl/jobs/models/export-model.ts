@@ -8,14 +8,11 @@ import { mebibytes } from '../../telemetry/mebibytes.ts';
 import { localModel } from '../../../model/find/local-model.ts';
 import { localLayers, textFolder } from '../../../model/find/model-folder.ts';
 import type { JobContext, JobResult } from '../job.ts';
+import type { ModelChoice } from './model-choice.ts';
 
-export interface ExportOptions extends JobContext {
+export interface ExportOptions extends JobContext, Pick<ModelChoice, 'revision' | 'adapters'> {
   /** Model folder, run folder or checkpoint, or a model of the hub as `org/name`. */
   model: string;
-  /** Branch, tag or commit of a model of the hub. */
-  revision?: string;
-  /** Folders of adapters over it. */
-  adapters?: readonly string[];
   /** Folder to write, which is not there or empty. */
   onnx: string;
 }
@@ -34,7 +31,12 @@ export async function exportModel({
   print,
 }: ExportOptions): Promise<JobResult> {
   const isRun = existsSync(join(resolve(model), 'checkpoints'));
-  if (isRun) refuseRevision(model, revision);
+  if (isRun && revision !== undefined) {
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `--revision is "${revision}", and ${model} is a run, which has none. Leave it out.`,
+    );
+  }
   const from = isRun
     ? checkpointAt(model, print)
     : await localModel({ name: model, revision, signal, print });
@@ -48,12 +50,4 @@ export async function exportModel({
   const where = exported.weightsApart ? ', the weights in onnx/model.onnx_data' : '';
   print(`Exported ${from} to ${to}: ${mebibytes(exported.bytes)}${where}`);
   return { model: from, onnx: to, ...exported };
-}
-
-function refuseRevision(run: string, revision: string | undefined): void {
-  if (revision === undefined) return;
-  throw new AgentRlError(
-    'CONFIG_INVALID',
-    `--revision is "${revision}", and ${run} is a run, which has none. Leave it out.`,
-  );
 }

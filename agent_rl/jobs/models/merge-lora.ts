@@ -11,14 +11,13 @@ import type { StoredDtype } from '../../../model/weights/safetensors-header.ts';
 import { localModel } from '../../../model/find/local-model.ts';
 import { localLayers, textFolder } from '../../../model/find/model-folder.ts';
 import type { JobContext, JobResult } from '../job.ts';
+import type { ModelChoice } from './model-choice.ts';
 import { refuseExisting } from '../token-files/fresh-lines.ts';
 import { throwIfInterrupted } from '../token-files/job-usage.ts';
 
-export interface MergeLoraOptions extends JobContext {
+export interface MergeLoraOptions extends JobContext, Pick<ModelChoice, 'revision'> {
   /** Folder of a model, or a model of the hub as `org/name`. */
   baseModel: string;
-  /** Branch, tag or commit of a model of the hub. */
-  revision?: string;
   /** Folders of adapters, in order; those that one of them was trained over are found. */
   loraModels: readonly string[];
   /** Folder to write, which must not be there. */

@@ -35,7 +35,7 @@ export async function findModel({
   quantize,
   signal,
   print,
-}: ModelChoice & Pick<ModelJobOptions, 'signal' | 'print'>): Promise<FoundModel> {
+}: ModelJobOptions): Promise<FoundModel> {
   const folder = await localModel({ name, revision, signal, print });
   const layers = await localLayers({ folder, adapters });
   const { config } = await inspectModel(layers.base);

@@ -1,8 +1,5 @@
 import { AgentRlError } from '../../core/errors.ts';
 
-/** Any float32 is the only one nearest to its 9 digits. */
-const digits = 9;
-
 /**
  * Float32 values as numbers that JSON writes shortly, and that are the same float32 values when read back.
  *
@@ -11,7 +8,8 @@ const digits = 9;
  */
 export function float32Numbers(values: Iterable<number>, where: string): number[] {
   return Array.from(values, (value, index) => {
-    if (Number.isFinite(value)) return Number(value.toPrecision(digits));
+    // Any float32 is the only one nearest to its 9 digits.
+    if (Number.isFinite(value)) return Number(value.toPrecision(9));
     throw new AgentRlError(
       'ENGINE_FAILED',
       `${where}: log-probability ${index} is ${value}. The model's numbers overflow: check its weights, and where they were quantised score it without.`,

@@ -16,19 +16,12 @@ import { cacheBytes, type CacheRequest } from '../../engine-thread/memory-plan.t
 import { mebibytes } from '../../telemetry/mebibytes.ts';
 import { textFolder } from '../../../model/find/model-folder.ts';
 import { openToolCallFormat } from '../../compose/plugins/open-tool-call-format.ts';
-import {
-  findModel,
-  namesOf,
-  usingModel,
-  type FoundModel,
-  type RunningModel,
-} from '../models/using-model.ts';
+import { findModel, namesOf, usingModel, type RunningModel } from '../models/using-model.ts';
 import type { JobResult } from '../job.ts';
 import { noGenerator } from '../no-generator.ts';
-import { continuationLine } from './continuation-line.ts';
-import { continueRows, type Continuation } from './continue-rows.ts';
+import { continuationLine, continueRows, type Continuation } from './continue-rows.ts';
 import { refuseExisting, writingFresh } from './fresh-lines.ts';
-import { readGenerationRow, type GenerationRow } from './generation-rows.ts';
+import { readGenerationRow } from './generation-rows.ts';
 import { InputRows } from './input-rows.ts';
 import { usageSince, usageText } from './job-usage.ts';
 import { openModelTexts, type ModelTexts } from './model-texts.ts';
@@ -51,16 +44,6 @@ export interface GenerateOptions extends ModelJobOptions {
   samples: number;
   /** Most samples in flight. */
   batch: number;
-}
-
-/** What is known before the weights are loaded. */
-interface Planned {
-  found: FoundModel;
-  texts: ModelTexts;
-  rows: InputRows<GenerationRow>;
-  lines: number;
-  /** Samples in flight, and positions that each can have. */
-  cache: CacheRequest;
 }
 
 /**
@@ -88,7 +71,8 @@ export async function generate(options: GenerateOptions): Promise<JobResult> {
   return { output, ...result };
 }
 
-async function plan(options: GenerateOptions): Promise<Planned> {
+/** What is known before the weights are loaded. */
+async function plan(options: GenerateOptions) {
   refuseUseless(options);
   const { input, prompt, output, maxTokens, samples, batch } = options;
   const found = await findModel(options);
@@ -113,21 +97,20 @@ async function plan(options: GenerateOptions): Promise<Planned> {
     lines += 1;
     longest = Math.max(longest, ids.length);
   });
+  // Samples in flight, and positions that each can have.
   const workers = Math.min(batch, lines * samples);
   const cache = { workers, maxContextTokens: contextFor(longest + maxTokens, found.config) };
   refuseLargeCache(found.config, cache);
   return { found, texts, rows, lines, cache };
 }
 
-interface Running {
-  model: RunningModel;
-  options: GenerateOptions;
-  write: (line: object) => void;
-}
-
 async function continueAll(
-  { found, texts, rows, lines, cache }: Planned,
-  { model: { config, engine, parameters }, options, write }: Running,
+  { found, texts, rows, lines, cache }: Awaited<ReturnType<typeof plan>>,
+  {
+    model: { config, engine, parameters },
+    options,
+    write,
+  }: { model: RunningModel; options: GenerateOptions; write: (line: object) => void },
 ) {
   const { maxContextTokens, workers } = cache;
   const programs = new DecoderPrograms(engine, config, maxContextTokens);

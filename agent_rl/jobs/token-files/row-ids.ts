@@ -43,7 +43,7 @@ export function tokenIdsOf(
     report('ids', `is ${showValue(ids)}; expected a list of at least one token id.`);
     return undefined;
   }
-  const wrong = ids.findIndex((id) => !isTokenId(id, vocabSize));
+  const wrong = ids.findIndex((id) => !(Number.isInteger(id) && id >= 0 && id < vocabSize));
   if (wrong < 0) return Int32Array.from(ids as number[]);
   const seen = showValue(ids[wrong]);
   report(
@@ -52,6 +52,3 @@ export function tokenIdsOf(
   );
   return undefined;
 }
-
-const isTokenId = (id: unknown, vocabSize: number): boolean =>
-  typeof id === 'number' && Number.isInteger(id) && id >= 0 && id < vocabSize;

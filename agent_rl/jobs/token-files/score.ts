@@ -5,9 +5,9 @@ import { findModel, namesOf, usingModel, type RunningModel } from '../models/usi
 import type { JobResult } from '../job.ts';
 import { float32Numbers } from './float32-numbers.ts';
 import { refuseExisting, writingFresh } from './fresh-lines.ts';
-import { InputRows, type InputRow } from './input-rows.ts';
+import { InputRows, type InputRow, type ReadRow } from './input-rows.ts';
 import { throwIfInterrupted, usageSince, usageText } from './job-usage.ts';
-import { readScoreRow, windowsOf, type ScoreRow } from './score-rows.ts';
+import { fieldsOf, rowIdOf, tokenIdsOf, type IdLimits, type RowId } from './row-ids.ts';
 
 export interface ScoreOptions extends ModelJobOptions {
   /** JSONL file of `{"ids": [...], "id"?: ...}`. */
@@ -53,16 +53,19 @@ export async function score(options: ScoreOptions): Promise<JobResult> {
   );
 }
 
-interface Scoring {
-  model: RunningModel;
-  write: (line: object) => void;
-  options: Pick<ScoreOptions, 'input' | 'batchTokens' | 'signal'>;
-  onLines: (done: number) => void;
-}
-
 async function scoreRows(
   rows: AsyncIterable<InputRow<ScoreRow>>,
-  { model: { engine, config, parameters }, write, options, onLines }: Scoring,
+  {
+    model: { engine, config, parameters },
+    write,
+    options,
+    onLines,
+  }: {
+    model: RunningModel;
+    write: (line: object) => void;
+    options: ScoreOptions;
+    onLines: (done: number) => void;
+  },
 ): Promise<void> {
   const { input, batchTokens, signal } = options;
   // Of the learner only the forward pass: it is the one that training compares with what was sampled.
@@ -91,4 +94,47 @@ async function scoreRows(
   } finally {
     await learner.close();
   }
+}
+
+/** One sequence to score. */
+export interface ScoreRow {
+  id?: RowId;
+  ids: Int32Array;
+}
+
+/** Reads `{"ids": [...], "id"?: ...}`: token ids of the model, no more of them than it has positions. */
+export const readScoreRow =
+  (model: IdLimits): ReadRow<ScoreRow> =>
+  (value, report) => {
+    const fields = fieldsOf(value, ['ids', 'id'], report);
+    if (fields === undefined) return undefined;
+    const id = rowIdOf(fields, report);
+    const ids = tokenIdsOf(fields, model, report);
+    if (ids === undefined) return undefined;
+    if (ids.length > model.maxPositions) {
+      report('ids', `has ${ids.length} tokens, and the model has ${model.maxPositions} positions.`);
+    }
+    return { ...id, ids };
+  };
+
+/**
+ * Cuts rows into stretches that can be held at once.
+ *
+ * @yields Consecutive rows that together have at least so many tokens; at the end fewer.
+ */
+export async function* windowsOf(
+  rows: AsyncIterable<InputRow<ScoreRow>>,
+  tokens: number,
+): AsyncGenerator<readonly InputRow<ScoreRow>[]> {
+  let window: InputRow<ScoreRow>[] = [];
+  let held = 0;
+  for await (const row of rows) {
+    window.push(row);
+    held += row.row.ids.length;
+    if (held < tokens) continue;
+    yield window;
+    window = [];
+    held = 0;
+  }
+  if (window.length > 0) yield window;
 }

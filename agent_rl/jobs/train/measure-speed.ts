@@ -2,26 +2,15 @@ import type { Config } from '../../config/index.ts';
 import { unbiased } from '../../core/services/sampling.ts';
 import type { EngineClient } from '../../engine-thread/engine-client.ts';
 
-/** Speeds measured on this machine just before a run. */
-interface MeasuredSpeed {
-  decodeTokensPerSecond: number;
-  trainTokensPerSecond: number;
-}
-
-/** How long a run will take, and what that follows from. */
-export interface ExpectedTime extends MeasuredSpeed {
-  expectedS: number;
-}
+/** How long a run will take, and the speeds of this machine that it follows from. */
+export type ExpectedTime = Awaited<ReturnType<typeof expectedTime>>;
 
 const sampledTokens = 16;
 /** A backward pass costs about two forward ones. */
 const passesOfUpdate = 3;
 
 /** Samples a few tokens with every row and scores one micro-batch, each once to warm up and once timed. */
-async function measureSpeed(
-  engine: EngineClient,
-  { rollout, algorithm }: Config,
-): Promise<MeasuredSpeed> {
+async function measureSpeed(engine: EngineClient, { rollout, algorithm }: Config) {
   const rows = Math.min(rollout.workers, rollout.tasksPerStep * rollout.groupSize);
   const decode = async (round: number): Promise<void> => {
     const names = Array.from({ length: rows }, (_, row) => `speed-${round}-${row}`);
@@ -64,16 +53,12 @@ async function secondsOf(action: (round: number) => Promise<unknown>): Promise<n
 export async function expectedTime(
   engine: EngineClient,
   config: Config,
-  {
-    evaluations,
-    evalEpisodes,
-    rollouts,
-  }: { evaluations: number; evalEpisodes: number; rollouts: number },
-): Promise<ExpectedTime> {
+  plan: Record<'evaluations' | 'evalEpisodes' | 'rollouts', number>,
+) {
   const { rollout, algorithm, policy } = config;
   const speed = await measureSpeed(engine, config);
   const sampled = Math.min(policy.maxTurnTokens, rollout.maxEpisodeTokens);
-  const updates = (rollouts * algorithm.epochs * 2 * sampled) / speed.trainTokensPerSecond;
-  const episodes = rollouts + evaluations * evalEpisodes;
+  const updates = (plan.rollouts * algorithm.epochs * 2 * sampled) / speed.trainTokensPerSecond;
+  const episodes = plan.rollouts + plan.evaluations * plan.evalEpisodes;
   return { ...speed, expectedS: (episodes * sampled) / speed.decodeTokensPerSecond + updates };
 }

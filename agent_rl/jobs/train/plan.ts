@@ -10,39 +10,21 @@ import { countParameters } from '../../../model/adapters/adapter.ts';
 import { mebibytes } from '../../telemetry/mebibytes.ts';
 import type { ExpectedTime } from './measure-speed.ts';
 
-export interface PlanFacts {
-  trainTasks: number;
-  evalTasks: number;
-  parameters: number;
-  /** How many of them learn: all, or an adapter's. */
-  trainedParameters: number;
-  /** At once; 0 where nothing asks for one. */
-  sandboxes: number;
-}
-
 /** What the plan of a run follows from besides its config. */
-export function planFacts({ config, chosen, model, tasks }: ResolvedRun): PlanFacts {
+export function planFacts({ config, chosen, model, tasks }: ResolvedRun) {
   return {
     trainTasks: Math.min(tasks.train.length, config.dataset.maxSamples ?? Infinity),
     evalTasks: tasks.evaluation.length,
     ...countParameters(model.description),
+    /** At once; 0 where nothing asks for one. */
     sandboxes: needsSandbox(chosen) ? sandboxWorkers(config) : 0,
   };
 }
 
-/** A run before it starts, as numbers. */
-export interface TrainingPlan {
-  rolloutsPerIteration: number;
-  rollouts: number;
-  optimizerSteps: number;
-  /** If every episode were as long as allowed. */
-  mostMicroBatchesPerStep: number;
-  evaluations: number;
-  evalEpisodes: number;
-}
+type PlanFacts = ReturnType<typeof planFacts>;
 
-/** What a config asks for, counted. */
-export function trainingPlan(config: Config, facts: PlanFacts): TrainingPlan {
+/** A run before it starts, as numbers. */
+export function trainingPlan(config: Config, facts: PlanFacts) {
   const { rollout, algorithm } = config;
   const { last, planned } = runLength(config);
   const rolloutsPerIteration = rollout.tasksPerStep * rollout.groupSize;
@@ -54,6 +36,7 @@ export function trainingPlan(config: Config, facts: PlanFacts): TrainingPlan {
     rolloutsPerIteration,
     rollouts: rolloutsPerIteration * last,
     optimizerSteps: last * algorithm.epochs,
+    /** If every episode were as long as allowed. */
     mostMicroBatchesPerStep: Math.ceil(mostTokens / tokens),
     evaluations: during + Number(config.eval.before) + Number(config.eval.after),
     evalEpisodes: facts.evalTasks * config.eval.samples,
@@ -104,7 +87,7 @@ function timeText({
 export function planText(
   config: Config,
   facts: PlanFacts,
-  plan: TrainingPlan,
+  plan: ReturnType<typeof trainingPlan>,
   { memory, sandboxTier, sandboxesSkipped = [], ...expected }: OpenedFacts,
 ): string {
   const { rollout, algorithm } = config;

@@ -10,11 +10,13 @@ import { OpenRun } from '../../runs/open-run.ts';
 import { SessionUsage } from '../../runs/session-usage.ts';
 import { type Metrics, MetricsWriter, withProgress } from '../../telemetry/index.ts';
 import { SFTTrainer } from '../../trainer/sft-trainer.ts';
-import type { JobResult } from '../job.ts';
-import { readExamples, type SftExamples } from './sft-examples.ts';
-import { sourcesOf } from './sources-of.ts';
-import { trainOptions } from './trainer-options.ts';
-import type { TrainingOptions } from './training-options.ts';
+import type { JobResult, TrainingOptions } from '../job.ts';
+import { sourcesOf, trainOptions } from './trainer-options.ts';
+import type { ToolCallFormat } from '../../core/plugins/tool-call-format.ts';
+import { LanguageModelPolicy } from '../../policies/language-model-policy.ts';
+import { readConversations } from '../../../dataset/demonstrations/conversations.ts';
+import { splitFiles } from '../../../dataset/tasks/task-files.ts';
+import { noGenerator } from '../no-generator.ts';
 
 /**
  * Supervised training on conversations, `<dataset.trainSplit>.jsonl` of each folder, with the loss on what
@@ -32,7 +34,9 @@ export async function sft(options: TrainingOptions): Promise<JobResult> {
   try {
     const usage = opened.add(await SessionUsage.start());
     const engine = opened.add(await openLearner(run, examples, options.signal));
-    const record = opened.add(await OpenRun.open({ ...run, sources: sftSources(run) }));
+    // Nothing is held out.
+    const sources = { ...sourcesOf(run), evalFiles: [] };
+    const record = opened.add(await OpenRun.open({ ...run, sources }));
     const session = { run, examples, engine, record, usage, options };
     return await record.logging(() => supervise(session));
   } finally {
@@ -131,9 +135,6 @@ const openLearner = (
     signal,
   });
 
-/** Nothing is held out. */
-const sftSources = (run: ResolvedRun) => ({ ...sourcesOf(run), evalFiles: [] });
-
 function refuseResume({ resume }: TrainingOptions): void {
   if (resume === undefined) return;
   throw new AgentRlError(
@@ -141,3 +142,37 @@ function refuseResume({ resume }: TrainingOptions): void {
     '--resume continues reinforcement learning; a supervised run cannot be continued. Start it anew, or give its checkpoint with --model.',
   );
 }
+
+type SftExamples = Awaited<ReturnType<typeof readExamples>>;
+
+/** Reads the conversations of a run, in the policy's own format, and shows the plan. */
+async function readExamples(
+  { config, chosen, model, format }: ResolvedRun,
+  print: (text: string) => void,
+) {
+  const policy = new LanguageModelPolicy(
+    model.text,
+    noGenerator('Supervised training does not sample.'),
+    policySettings(chosen.policy.settings),
+    // The run was resolved to show demonstrations.
+    format as ToolCallFormat,
+  );
+  for (const note of policy.notes) print(`Note: ${note}`);
+  const files = splitFiles(config.datasets, config.dataset.trainSplit);
+  const conversations = (await Promise.all(files.map((file) => readConversations(file)))).flat();
+  const tools = chosen.tools.map(({ entry }) => entry.spec);
+  const examples = conversations.map((messages) => policy.demonstrate(messages, tools).record());
+  const tokens = examples.reduce((sum, example) => sum + example.tokens.length, 0);
+  const { batchSize } = config.train;
+  const { last: iterations } = runLength(config);
+  const passes = (iterations * batchSize) / examples.length;
+  print(
+    `Plan\n  conversations ${examples.length}, ${tokens} tokens\n  updates       ${iterations} steps of ${batchSize} conversations = ${passes.toFixed(2)} passes`,
+  );
+  return { examples, tokens };
+}
+
+const policySettings = ({ thinking, templateDate }: Readonly<Record<string, unknown>>) => ({
+  thinking: thinking === true,
+  ...(typeof templateDate === 'string' && { templateDate }),
+});

@@ -1,10 +1,18 @@
-import { resolveRun } from '../../compose/resolve-run.ts';
-import type { JobResult } from '../job.ts';
-import { conclude } from './conclude.ts';
-import { dryRun } from './dry-run.ts';
-import { showPreview } from './preview.ts';
-import { openTraining } from './training.ts';
-import type { TrainingOptions } from './training-options.ts';
+import { resolveRun, type ResolvedRun } from '../../compose/resolve-run.ts';
+import type { JobResult, TrainingOptions, JobContext } from '../job.ts';
+import { openTraining, type Training } from './training.ts';
+import { runLength } from '../../config/index.ts';
+import { beforeAfterTable, summaryOf } from '../../runs/summary.ts';
+import type { TrainingResult } from '../../trainer/trainer-contracts.ts';
+import { countParameters } from '../../../model/adapters/adapter.ts';
+import { openEngine, playing } from '../../compose/open-engine.ts';
+import { tryRunSandbox } from '../../compose/open-run-sandbox.ts';
+import { abortableStart } from '../../core/stopping/abort.ts';
+import { expectedTime } from './measure-speed.ts';
+import { openedFacts, planFacts, planText, trainingPlan } from './plan.ts';
+import type { Task } from '../../core/tasks/task.ts';
+import { visibleControls } from '../../telemetry/index.ts';
+import { warnIfFewer } from '../../../dataset/tasks/task-sets.ts';
 
 /**
  * Trains an agent by reinforcement learning: preview, plan, baseline, training, evaluation, table.
@@ -26,4 +34,71 @@ export async function train(options: TrainingOptions): Promise<JobResult> {
   } finally {
     await training.close();
   }
+}
+
+/** Writes the summary of a run that has ended and shows the table. @returns what `summary.json` holds */
+async function conclude(training: Training, result: TrainingResult): Promise<JobResult> {
+  const { run, context, agent, record, usage } = training.parts;
+  const { folder, saved } = record;
+  await usage.memory.stop();
+  const summary = summaryOf(result, {
+    seed: run.config.run.seed,
+    usage: await training.totals(),
+    weightsSha256: saved.weightsSha256,
+    checkpoint: saved.path,
+    ...countParameters(run.model.description),
+    sandboxLevel: agent.sandbox?.capabilities().level,
+    ...training.reports(),
+  });
+  record.writeSummary(summary);
+  if (result.before ?? result.after) context.print(beforeAfterTable(result));
+  context.print(`Outputs: ${folder.path}\nCheckpoint: ${saved.path}`);
+  const { last, planned } = runLength(run.config);
+  if (result.interrupted) context.print(`Interrupted. Continue with --resume ${folder.path}`);
+  else if (last < planned)
+    context.print(
+      `Ended after ${last} of ${planned} iterations. Continue with --resume ${folder.path} --max-iterations ${planned}`,
+    );
+  return { run: folder.path, summaryFile: folder.summary, ...summary };
+}
+
+/** The plan and no run; the engine is opened to measure what the expected time follows from. */
+async function dryRun(run: ResolvedRun, { print, signal }: JobContext): Promise<JobResult> {
+  const { config, model } = run;
+  const facts = planFacts(run);
+  const plan = trainingPlan(config, facts);
+  const rows = config.rollout.workers;
+  const engine = await openEngine(config, model, {
+    ...playing(config, { trains: true, rows }),
+    signal,
+  });
+  try {
+    const expected = await abortableStart(expectedTime(engine, config, plan), signal);
+    const sandbox = facts.sandboxes === 0 ? undefined : await tryRunSandbox(config, signal);
+    const opened = {
+      ...(await openedFacts(engine, expected, sandbox?.tier)),
+      ...(sandbox !== undefined && { sandboxesSkipped: sandbox.skipped }),
+    };
+    print(planText(config, facts, plan, opened));
+    return { dryRun: true, plan, ...opened };
+  } finally {
+    await engine.close();
+  }
+}
+
+/** Shows the first tasks that are trained on, and whether there are fewer than the config asks for. */
+function showPreview({ config, tasks }: ResolvedRun, print: (text: string) => void): void {
+  print(previewText(tasks.train, config.run.previewTasks));
+  warnIfFewer('dataset.maxSamples', config.dataset.maxSamples, tasks.train.length, print);
+}
+
+/** The first tasks of a split, indented. */
+export function previewText(tasks: readonly Task[], count: number): string {
+  const shown = tasks.slice(0, count).map(({ taskId, prompt }) => {
+    const lines = visibleControls(prompt)
+      .split('\n')
+      .map((line) => `    ${line}`);
+    return [`  ${visibleControls(taskId)}`, ...lines].join('\n');
+  });
+  return [`Tasks (${Math.min(count, tasks.length)} of ${tasks.length})`, ...shown].join('\n');
 }

@@ -2,6 +2,9 @@ import { type Config, rewardName, runLength } from '../../config/index.ts';
 import { environmentScore } from '../../rollout/combine-rewards.ts';
 import type { RewardCombination } from '../../trainer/collect/group-rewards.ts';
 import type { GrpoOptions, TrainOptions } from '../../trainer/training-options.ts';
+import type { ResolvedRun } from '../../compose/resolve-run.ts';
+import type { RunSources } from '../../runs/run-inputs.ts';
+import { splitFiles } from '../../../dataset/tasks/task-files.ts';
 
 /** The part of a config that the trainer follows. */
 export function trainerOptions(config: Config): GrpoOptions {
@@ -32,4 +35,15 @@ function combinationOf({ algorithm, rewards }: Config): RewardCombination | unde
 export function trainOptions(config: Config): TrainOptions {
   const { last, planned } = runLength(config);
   return { ...config.train, iterations: last, plannedIterations: planned };
+}
+
+/** What a run starts from. */
+export function sourcesOf({ config, model }: Pick<ResolvedRun, 'config' | 'model'>): RunSources {
+  const { dataset, datasets, run } = config;
+  return {
+    seed: run.seed,
+    trainFiles: splitFiles(datasets, dataset.trainSplit),
+    evalFiles: splitFiles(datasets, dataset.evalSplit),
+    model: model.layers,
+  };
 }

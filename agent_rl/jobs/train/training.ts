@@ -21,12 +21,10 @@ import type {
   TrainingResult,
 } from '../../trainer/trainer-contracts.ts';
 import { reportGroups, samplerOf } from '../../../dataset/tasks/task-sets.ts';
-import type { JobContext } from '../job.ts';
+import type { JobContext, TrainingOptions } from '../job.ts';
 import { expectedTime } from './measure-speed.ts';
 import { openedFacts, planFacts, planText, trainingPlan } from './plan.ts';
-import { sourcesOf } from './sources-of.ts';
-import type { TrainingOptions } from './training-options.ts';
-import { trainerOptions } from './trainer-options.ts';
+import { sourcesOf, trainerOptions } from './trainer-options.ts';
 
 /** What a checkpoint holds besides the learner's own state. */
 interface SavedState extends TrainerState {
@@ -109,11 +107,6 @@ export class Training {
   /** What tools and rewards report of the whole run. */
   reports(): RunReports {
     return this.parts.agent.reports(this.#earlier?.reports);
-  }
-
-  /** Takes the last sample of memory. @throws what a sample threw meanwhile */
-  async endMeasuring(): Promise<void> {
-    await this.parts.usage.memory.stop();
   }
 
   async close(): Promise<void> {

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { resolveRun } from '../../../agent_rl/compose/resolve-run.ts';
 import { evaluate } from '../../../agent_rl/jobs/play/evaluate.ts';
-import { sourcesOf } from '../../../agent_rl/jobs/train/sources-of.ts';
+import { sourcesOf } from '../../../agent_rl/jobs/train/trainer-options.ts';
 import { train } from '../../../agent_rl/jobs/train/train.ts';
 import { processTreeUsage } from '../../../agent_rl/telemetry/index.ts';
 import { findRun } from './find-run.ts';

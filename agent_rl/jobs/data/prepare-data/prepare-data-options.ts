@@ -1,6 +1,7 @@
 import type { CrawlSettings } from '../../../search/crawl/index.ts';
 import type { ColumnMap } from '../../../../dataset/prepare/readers/mapped-rows.ts';
 import type { SourceFormat } from '../../../../dataset/prepare/readers/read-source.ts';
+import type { JobContext } from '../../job.ts';
 import type { SplitBy } from '../../../../dataset/prepare/split/split-questions.ts';
 
 /** Where and how a dataset of the hub is read. */
@@ -12,7 +13,7 @@ export interface HubSettings {
 }
 
 /** What `agent-rl prepare-data` was asked to do. */
-export interface PrepareDataOptions {
+export interface PrepareDataOptions extends JobContext {
   /** A file, a folder, or a dataset of the hub as `owner/name`. */
   source: string;
   outputDir: string;
@@ -36,6 +37,4 @@ export interface PrepareDataOptions {
   hub: HubSettings;
   /** Absent: documents have the texts that the source gives. */
   crawl?: CrawlSettings;
-  signal: AbortSignal;
-  print: (text: string) => void;
 }

@@ -1,6 +1,6 @@
 import { AgentRlError } from '../../../core/errors.ts';
 import type { SearchDocument } from '../../../core/services/search.ts';
-import { type CrawlCounts, crawlPages } from '../../../search/crawl/index.ts';
+import { crawlPages } from '../../../search/crawl/index.ts';
 import { Collection, type PreparedQuestion } from '../../../../dataset/prepare/collection.ts';
 import { canonicalUrl } from '../../../../dataset/prepare/document-id.ts';
 import { fetchHubDataset } from '../../../../dataset/prepare/hub-dataset.ts';
@@ -141,17 +141,11 @@ const withoutPlace = ({ id, title, text, url }: Located): SearchDocument =>
 
 type Located = ReturnType<Collection['documents']>[number];
 
-interface Pages {
-  documents: readonly Located[];
-  dropped: readonly Dropped[];
-  counts?: CrawlCounts;
-}
-
 /** The documents with the texts of their pages, where pages are to be fetched. */
-async function pagesOf(collection: Collection, options: PrepareDataOptions): Promise<Pages> {
+async function pagesOf(collection: Collection, options: PrepareDataOptions) {
   const { crawl, signal, print } = options;
   const documents = collection.documents();
-  if (crawl === undefined) return { documents, dropped: [] };
+  if (crawl === undefined) return { documents, dropped: [], counts: undefined };
   const targets = documents.flatMap(({ id, url }) =>
     url === undefined || canonicalUrl(url) === undefined ? [] : [{ id, url }],
   );

@@ -1,10 +1,8 @@
 import type { JobContext } from '../../job.ts';
+import type { ModelChoice } from '../model-choice.ts';
 
-export interface QuantizeOptions extends JobContext {
-  /** Folder of a float model, or a model of the hub as `org/name`. */
-  model: string;
-  /** Branch, tag or commit of a model of the hub. */
-  revision?: string;
+export interface QuantizeOptions
+  extends JobContext, Pick<ModelChoice, 'model' | 'revision' | 'device' | 'engineThreads'> {
   /** Folder that is not there yet. */
   output: string;
   blockSize: number;
@@ -19,6 +17,4 @@ export interface QuantizeOptions extends JobContext {
     targets: readonly string[];
   };
   seed: number;
-  device: string;
-  engineThreads?: number;
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import type { TrainingOptions } from '#agent_rl/jobs/train/training-options.ts';
+import type { TrainingOptions } from '#agent_rl/jobs/job.ts';
 import { AgentRlError, type ErrorCode } from '#agent_rl/core/errors.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { StrayFailure } from '#agent_rl/core/stopping/stray-failure.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { train } from '#agent_rl/cli/commands/train.ts';
-import type { TrainingOptions } from '#agent_rl/jobs/train/training-options.ts';
+import type { TrainingOptions } from '#agent_rl/jobs/job.ts';
 import { commandLine } from '#tests/support/command-line.ts';
 import { mazeRun } from '#tests/support/maze-run.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';

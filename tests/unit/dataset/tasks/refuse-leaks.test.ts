@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { rejectLeaks, warnIfFewer } from '#dataset/tasks/task-sets.ts';
-import { previewText } from '#agent_rl/jobs/train/preview.ts';
+import { previewText } from '#agent_rl/jobs/train/train.ts';
 
 const task = (taskId: string, prompt: string) => ({ taskId, prompt, metadata: {} });
 

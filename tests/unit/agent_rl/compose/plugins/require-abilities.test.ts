@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { builtinPlugins } from '#agent_rl/compose/plugins/builtin-plugins.ts';
 import { choosePlugins } from '#agent_rl/compose/plugins/choose-plugins.ts';
-import { requireAbilities } from '#agent_rl/compose/plugins/require-abilities.ts';
+import { requireAbilities } from '#agent_rl/compose/plugins/plugin-needs.ts';
 import { loadConfig } from '#agent_rl/config/index.ts';
 import type { CodeTask } from '#agent_rl/core/tasks/code-task.ts';
 import { scriptedSandbox } from '#tests/support/scripted-sandbox.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 import { InputRows } from '#agent_rl/jobs/token-files/input-rows.ts';
-import { readScoreRow, windowsOf, type ScoreRow } from '#agent_rl/jobs/token-files/score-rows.ts';
+import { readScoreRow, windowsOf, type ScoreRow } from '#agent_rl/jobs/token-files/score.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 
