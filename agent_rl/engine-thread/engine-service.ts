@@ -22,17 +22,12 @@ export class EngineService {
   private constructor(
     private readonly engine: Engine,
     readonly learner: LocalLearner,
-    private readonly generator: LocalGenerator,
+    readonly generator: LocalGenerator,
     private readonly facts: ModelFacts,
   ) {}
 
   static async open(options: EngineServiceOptions): Promise<EngineService> {
-    const request: ModelRequest = {
-      folder: options.modelFolder,
-      adapters: options.adapters ?? [],
-      newAdapter: options.newAdapter,
-      quantize: options.quantize,
-    };
+    const request: ModelRequest = { ...options, folder: options.modelFolder };
     const described = await describeModel(request);
     const { device, threads, rows, maxContextTokens, microBatchTokens, reference } = options;
     checkCacheFits(described.config, { workers: rows, maxContextTokens });
@@ -64,20 +59,12 @@ export class EngineService {
     return new EngineService(engine, learner, generator, { ...countParameters(config), plan });
   }
 
-  get maxContextTokens(): number {
-    return this.generator.maxContextTokens;
-  }
-
   generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
     if (this.learner.published) return this.generator.generate(request, signal);
     throw new AgentRlError(
       'GENERATION_FAILED',
       'The weights changed and were not published. Call publishWeights before sampling.',
     );
-  }
-
-  release(episode: string): void {
-    this.generator.release(episode);
   }
 
   info(): EngineInfo {

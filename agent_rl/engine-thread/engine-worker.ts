@@ -13,12 +13,12 @@ export type EngineMethods = ReturnType<typeof methodsOf>;
 type Args<Name extends keyof Learner> = Parameters<Learner[Name]>;
 
 const methodsOf = (service: EngineService) => {
-  const { learner } = service;
+  const { generator, learner } = service;
   return {
-    maxContextTokens: () => service.maxContextTokens,
+    maxContextTokens: () => generator.maxContextTokens,
     generate: ([request]: [GenerationRequest], signal: AbortSignal) =>
       service.generate(request, signal),
-    release: ([episode]: [string]) => service.release(episode),
+    release: ([episode]: [string]) => generator.release(episode),
     forward: (args: Args<'forward'>) => learner.forward(...args),
     forwardBackward: (args: Args<'forwardBackward'>) => learner.forwardBackward(...args),
     optimStep: (args: Args<'optimStep'>) => learner.optimStep(...args),

@@ -2,7 +2,7 @@ import { totalmem } from 'node:os';
 
 import { AgentRlError } from '../core/errors.ts';
 import type { LossSpec } from '../core/services/learner.ts';
-import { PlanningEngine } from '../engine/planning-engine.ts';
+import { PlanningEngine } from '../engine/onnx/peak-bytes.ts';
 import { worstShape } from '../learner/train-batch.ts';
 import type { ProgramMemory } from '../learner/program-memory.ts';
 import {

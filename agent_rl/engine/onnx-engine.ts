@@ -2,8 +2,7 @@ import ort, { type InferenceSession } from 'onnxruntime-node';
 import { AgentRlError, messageOf } from '../core/errors.ts';
 import type { CompileOptions, Engine, Program, ProgramBody, TensorSpec } from './engine.ts';
 import { encodeModel } from './onnx/encode-model.ts';
-import { removeUnused } from './onnx/remove-unused.ts';
-import { separateScales } from './onnx/separate-scales.ts';
+import { removeUnused, separateScales } from './onnx/rewrite-graph.ts';
 import { OnnxProgram } from './onnx-program.ts';
 import { traceProgram } from './trace/trace-program.ts';
 

@@ -1,4 +1,5 @@
 import { AgentRlError, messageOf, nodeCodeOf } from '../core/errors.ts';
+import { EagerEngine, tensorflowPackage } from './eager-engine.ts';
 import type { Engine } from './engine.ts';
 import { keepFullFloat32 } from './full-float32.ts';
 import type { OnnxEngineOptions } from './onnx-engine.ts';
@@ -31,7 +32,6 @@ export async function openEngine({
     );
   }
   if (device === 'tensorflow') {
-    const { EagerEngine } = await import('./eager-engine.ts');
     return EagerEngine.open('tensorflow');
   }
   if (!/^(?:cpu|webgpu|cuda(?::\d+)?)$/.test(device)) {
@@ -54,7 +54,7 @@ export async function openEngine({
  *
  * @throws AgentRlError `DEVICE_UNAVAILABLE` where it is not installed
  */
-export async function loadOnnxEngine() {
+async function loadOnnxEngine() {
   try {
     return await import('./onnx-engine.ts');
   } catch (cause) {
@@ -69,7 +69,7 @@ export async function loadOnnxEngine() {
 }
 
 /** What each device needs of a machine. */
-export const deviceNeeds: Readonly<Record<string, string>> = {
+const deviceNeeds: Readonly<Record<string, string>> = {
   cuda: 'CUDA needs an NVIDIA driver, the CUDA provider of ONNX Runtime and the CUDA libraries it was built for',
   webgpu: 'WebGPU needs a graphics adapter with a Vulkan, Metal or D3D12 driver',
   cpu: 'the CPU provider is part of onnxruntime-node',
@@ -100,7 +100,7 @@ const tolerance = 1e-3;
  *
  * @throws AgentRlError `ENGINE_FAILED` when it does not run or the numbers are wrong.
  */
-export async function assertComputes(engine: Engine): Promise<void> {
+async function assertComputes(engine: Engine): Promise<void> {
   const spec = { name: 'x', shape: [1, 2], dtype: 'float32' } as const;
   const program = await engine.compile([spec], ({ x }) => {
     const first = tf.tensor1d([1, 0]);
@@ -115,4 +115,47 @@ export async function assertComputes(engine: Engine): Promise<void> {
     'ENGINE_FAILED',
     `It computes wrongly: the gradient of a root-mean-square norm is [${expected.join(', ')}], got [${gradient!.join(', ')}].`,
   );
+}
+
+export interface DeviceReport {
+  device: string;
+  available: boolean;
+  /** What runs it, or what is missing. */
+  detail: string;
+}
+
+const onnxDevices = ['cpu', 'cuda', 'webgpu'] as const;
+
+async function tryOnnx(device: (typeof onnxDevices)[number]): Promise<string> {
+  const { builtInDevices, OnnxEngine } = await loadOnnxEngine();
+  if (!builtInDevices().has(device))
+    throw new Error(`this ONNX Runtime was built without ${device}`);
+  const engine = new OnnxEngine({ device, threads: 1 });
+  try {
+    await assertComputes(engine);
+    return `ONNX Runtime, ${device} execution provider`;
+  } catch (thrown) {
+    throw new Error(`${deviceNeeds[device]}. ${messageOf(thrown)}`, { cause: thrown });
+  } finally {
+    await engine.close();
+  }
+}
+
+async function tryTensorflow(): Promise<string> {
+  await EagerEngine.open('tensorflow');
+  return `tfjs through ${tensorflowPackage}`;
+}
+
+/** Every device `openEngine` knows, and whether it works here. */
+export async function listDevices(): Promise<DeviceReport[]> {
+  const reports: DeviceReport[] = [];
+  for (const device of [...onnxDevices, 'tensorflow'] as const) {
+    try {
+      const detail = await (device === 'tensorflow' ? tryTensorflow() : tryOnnx(device));
+      reports.push({ device, available: true, detail });
+    } catch (thrown) {
+      reports.push({ device, available: false, detail: messageOf(thrown) });
+    }
+  }
+  return reports;
 }

@@ -108,36 +108,33 @@ class Examination {
     const ask = (tools: readonly ToolSpec[]): unknown =>
       this.model.template.promptPieces([asking], tools, this.#render);
     ask([]);
-    const refusal = this.#failure(() => ask([sampleTool]));
-    if (refusal === undefined) return true;
-    this.#notes.push(
-      `This chat template does not accept tools (${refusal}): a run with tools cannot use it.`,
-    );
-    return false;
+    return this.#accepts('tools', 'a run with tools cannot use it', () => ask([sampleTool]));
   }
 
   #resultsAs(): 'tool' | 'user' {
-    const shown = this.#failure(() => this.#delta([result('4')]));
-    if (shown === undefined) return 'tool';
+    const shown = 'they are shown as user messages';
+    if (this.#accepts('tool results', shown, () => this.#delta([result('4')]))) return 'tool';
     const asUser = { ...this.#render, resultsAs: 'user' as const };
     const { endOfTurn, template } = this.model;
     template.deltaPieces([result('4')], endOfTurn, asUser);
-    this.#notes.push(
-      `This chat template does not accept tool results (${shown}): they are shown as user messages.`,
-    );
     return 'user';
   }
 
   #takesSystem(): boolean {
     const { template } = this.model;
-    const refusal = this.#failure(() =>
-      template.promptPieces([system('Be brief.'), asking], [], this.#render),
-    );
+    const ask = (opening: Said): unknown => template.promptPieces(opening, [], this.#render);
+    const without = 'an environment that sends one cannot use it';
+    if (this.#accepts('a system message', without, () => ask([system('Be brief.'), asking])))
+      return true;
+    ask([asking]);
+    return false;
+  }
+
+  /** Whether something can be rendered. If not, a note says what follows from it. */
+  #accepts(what: string, consequence: string, attempt: () => unknown): boolean {
+    const refusal = this.#failure(attempt);
     if (refusal === undefined) return true;
-    template.promptPieces([asking], [], this.#render);
-    this.#notes.push(
-      `This chat template does not accept a system message (${refusal}): an environment that sends one cannot use it.`,
-    );
+    this.#notes.push(`This chat template does not accept ${what} (${refusal}): ${consequence}.`);
     return false;
   }
 

@@ -2,7 +2,7 @@ import { inject } from 'inversify';
 import { Type } from 'typebox';
 
 import { GENERATOR, type Generator } from '../core/services/generator.ts';
-import type { AssistantMessage, Message, ToolMessage, UserMessage } from '../core/message.ts';
+import type { AssistantMessage, Message } from '../core/message.ts';
 import type { ActOptions, Policy, PolicyTurn } from '../core/plugins/policy.ts';
 import { SETTINGS, type ToolSpec } from '../core/plugins/tool.ts';
 import { TOOL_CALL_FORMAT, type ToolCallFormat } from '../core/plugins/tool-call-format.ts';
@@ -115,8 +115,15 @@ export class LanguageModelPolicy implements Policy {
     };
   }
 
-  observe(transcript: Transcript, messages: readonly (ToolMessage | UserMessage)[]): void {
-    this.#say(transcript, messages);
+  /** What follows a turn. A turn that was cut short is ended first, by the template and not by the policy. */
+  observe(transcript: Transcript, messages: readonly SaidMessage[]): void {
+    const { endOfTurn, endOfTurnId, template } = this.#model;
+    const last = transcript.tokens.at(-1);
+    if (last === undefined || !this.#endsOfTurn.has(last)) {
+      transcript.append('template', [endOfTurnId]);
+    }
+    const render = { ...this.#render, tools: this.#toolsOf(transcript) };
+    this.#append(transcript, template.deltaPieces(messages, endOfTurn, render));
   }
 
   release(episode: string): void {
@@ -127,14 +134,14 @@ export class LanguageModelPolicy implements Policy {
     const transcript = new Transcript();
     this.#tools.set(transcript, tools);
     const { opening, turns } = splitAtTurns(conversation);
-    const render = this.#renderWith(tools);
+    const render = { ...this.#render, tools };
     this.#append(transcript, this.#model.template.promptPieces(opening, tools, render));
     for (const [index, { turn, said }] of turns.entries()) {
-      if (index > 0) this.#say(transcript, turns[index - 1]?.said ?? []);
+      if (index > 0) this.observe(transcript, turns[index - 1]?.said ?? []);
       const written = this.#asWritten(turn, tools);
       transcript.append('demonstration', this.#model.encodeTurn(written, render));
       const last = index === turns.length - 1;
-      if (last && said.length > 0) this.#say(transcript, said);
+      if (last && said.length > 0) this.observe(transcript, said);
     }
     return transcript;
   }
@@ -145,21 +152,6 @@ export class LanguageModelPolicy implements Policy {
     if (toolCalls === undefined || this.#templateWritesCalls) return turn;
     const calls = toolCalls.map((call) => this.#format.print(call, tools));
     return { ...spoken, content: [turn.content, ...calls].filter(Boolean).join('\n') };
-  }
-
-  /** What follows a turn. A turn that was cut short is ended first, by the template and not by the policy. */
-  #say(transcript: Transcript, messages: readonly SaidMessage[]): void {
-    const { endOfTurn, endOfTurnId, template } = this.#model;
-    const last = transcript.tokens.at(-1);
-    if (last === undefined || !this.#endsOfTurn.has(last)) {
-      transcript.append('template', [endOfTurnId]);
-    }
-    const render = this.#renderWith(this.#toolsOf(transcript));
-    this.#append(transcript, template.deltaPieces(messages, endOfTurn, render));
-  }
-
-  #renderWith(tools: readonly ToolSpec[]): RenderOptions {
-    return { ...this.#render, tools };
   }
 
   #toolsOf(transcript: Transcript): readonly ToolSpec[] {

@@ -1,5 +1,4 @@
-import type { LinearModule } from '../../agent_rl/core/services/linear-module.ts';
-import type { Adapter, ModelConfig } from '../config/architecture.ts';
+import type { ModelConfig } from '../config/architecture.ts';
 import { adapterParameter, adapterScale } from './adapter.ts';
 import { layerParameter, parameter } from '../config/parameters.ts';
 
@@ -28,22 +27,16 @@ export function mergeAdapters(
     for (let layer = 0; layer < config.layers; layer++) {
       for (const module of adapter.targets) {
         const name = layerParameter(layer, `${module}.weight`);
-        addLowRank(parameter(tensors, name), lowRank(tensors, adapter, { layer, module }));
+        const matrix = (which: 'A' | 'B'): Float32Array =>
+          parameter(tensors, adapterParameter(adapter, layer, module, which));
+        const { rank } = adapter;
+        const product = { a: matrix('A'), b: matrix('B'), rank, scale: adapterScale(adapter) };
+        addLowRank(parameter(tensors, name), product);
         changed.add(name);
       }
     }
   }
   return { config: bare, merged: changed.size };
-}
-
-function lowRank(
-  tensors: Readonly<Record<string, Float32Array>>,
-  adapter: Adapter,
-  { layer, module }: { layer: number; module: LinearModule },
-): LowRank {
-  const matrix = (which: 'A' | 'B'): Float32Array =>
-    parameter(tensors, adapterParameter(adapter, layer, module, which));
-  return { a: matrix('A'), b: matrix('B'), rank: adapter.rank, scale: adapterScale(adapter) };
 }
 
 /** weight [out, in] += scale B A; each sum is rounded to float32 once. */

@@ -121,7 +121,9 @@ export async function writeSafetensors(
     yield headerBytes(header);
     for (const [name, { values, dtype: own = dtype }] of ordered) {
       if (isBytes(values)) yield values;
-      else yield* narrowed(values, own, `${path}: tensor "${name}"`);
+      else
+        for (let at = 0; at < values.length; at += pieceBytes / 4)
+          yield narrow(values.subarray(at, at + pieceBytes / 4), own, `${path}: tensor "${name}"`);
     }
   };
   await writeAside(path, chunks());
@@ -173,13 +175,6 @@ const isBytes = (values: TensorToWrite['values']): values is Uint8Array =>
 
 const bytesUnder = ({ buffer, byteOffset, byteLength }: Uint16Array | Float32Array): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength);
-
-function* narrowed(values: Float32Array, dtype: StoredDtype, where: string): Generator<Uint8Array> {
-  const step = pieceBytes / 4;
-  for (let at = 0; at < values.length; at += step) {
-    yield narrow(values.subarray(at, at + step), dtype, where);
-  }
-}
 
 function narrow(values: Float32Array, dtype: StoredDtype, where: string): Uint8Array {
   if (dtype === 'F32') return bytesUnder(values);

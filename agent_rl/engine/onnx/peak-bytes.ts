@@ -1,5 +1,8 @@
+import { AgentRlError } from '../../core/errors.ts';
+import type { CompileOptions, Engine, Program, ProgramBody, TensorSpec } from '../engine.ts';
 import type { GraphNode } from '../trace/graph.ts';
-import type { TracedProgram } from '../trace/trace-program.ts';
+import { traceProgram, type TracedProgram } from '../trace/trace-program.ts';
+import { removeUnused } from './rewrite-graph.ts';
 
 /** Operators whose output is their first input under another shape. */
 const views = new Set(['Reshape', 'Squeeze', 'Unsqueeze', 'Identity', 'Flatten']);
@@ -86,4 +89,29 @@ function executionOrder(nodes: readonly GraphNode[]): readonly GraphNode[] {
       if (!seen.has(earlier)) stack.push({ index: earlier, leaving: false });
   }
   return order;
+}
+
+/** Records programs to say what they would hold, and runs none. */
+export class PlanningEngine implements Engine {
+  readonly device = 'plan';
+  /** Most bytes of intermediate results of any program so far. */
+  peakBytes = 0;
+
+  async compile(
+    specs: readonly TensorSpec[],
+    body: ProgramBody,
+    options: CompileOptions = {},
+  ): Promise<Program> {
+    const traced = traceProgram(specs, body, options.constants);
+    removeUnused(traced);
+    this.peakBytes = Math.max(this.peakBytes, peakBytes(traced));
+    return {
+      outputs: traced.outputs,
+      run: () =>
+        Promise.reject(new AgentRlError('ENGINE_FAILED', 'A planned program cannot be run.')),
+      dispose: () => Promise.resolve(),
+    };
+  }
+
+  async close(): Promise<void> {}
 }

@@ -28,15 +28,15 @@ const mostFed = 256;
  */
 export class TransformersJsGenerator implements OwnGenerator {
   readonly maxContextTokens: number;
-  readonly #model: PreTrainedModel;
-  readonly #tensor: TensorClass;
   readonly #kept = new Map<string, Kept>();
   readonly #unanswered = new Set<ActiveRequest>();
   readonly #queue = new PQueue({ concurrency: 1 });
 
-  constructor(model: PreTrainedModel, tensor: TensorClass, maxContextTokens: number) {
-    this.#model = model;
-    this.#tensor = tensor;
+  constructor(
+    private readonly model: PreTrainedModel,
+    private readonly tensor: TensorClass,
+    maxContextTokens: number,
+  ) {
     // As many as the engine's generator holds for the same setting.
     this.maxContextTokens = Math.ceil(maxContextTokens / 16) * 16;
   }
@@ -63,7 +63,7 @@ export class TransformersJsGenerator implements OwnGenerator {
   async close(): Promise<void> {
     for (const active of this.#unanswered) active.abandoned = true;
     await this.#queue.onIdle();
-    await this.#model.dispose();
+    await this.model.dispose();
   }
 
   /** Draws tokens until something ends the turn. */
@@ -106,7 +106,7 @@ export class TransformersJsGenerator implements OwnGenerator {
     const outputs = await this.#forward({
       input_ids: this.#int64(tokens),
       attention_mask: this.#int64([...kept.tokens, ...tokens].map(() => 1)),
-      num_logits_to_keep: new this.#tensor('int64', [1n], []),
+      num_logits_to_keep: new this.tensor('int64', [1n], []),
       ...(kept.past !== undefined && { past_key_values: kept.past }),
     });
     const { logits } = outputs;
@@ -119,14 +119,14 @@ export class TransformersJsGenerator implements OwnGenerator {
 
   async #forward(inputs: Readonly<Record<string, unknown>>): Promise<Record<string, Tensor>> {
     try {
-      return (await this.#model.forward(inputs)) as Record<string, Tensor>;
+      return (await this.model.forward(inputs)) as Record<string, Tensor>;
     } catch (cause) {
       throw failed(messageOf(cause), cause);
     }
   }
 
   #int64(values: readonly number[]): Tensor {
-    return new this.#tensor('int64', BigInt64Array.from(values, BigInt), [1, values.length]);
+    return new this.tensor('int64', BigInt64Array.from(values, BigInt), [1, values.length]);
   }
 }
 

@@ -1,4 +1,4 @@
-import { listDevices } from '../../engine/list-devices.ts';
+import { listDevices } from '../../engine/open-engine.ts';
 
 /*
  * Entry of the process that tries every device: graphics drivers write to its standard error as they please, and may

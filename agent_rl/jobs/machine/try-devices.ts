@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { join } from 'node:path';
 
 import { packageRoot } from '../../core/package-root.ts';
-import type { DeviceReport } from '../../engine/list-devices.ts';
+import type { DeviceReport } from '../../engine/open-engine.ts';
 import { withoutSecrets } from '../../telemetry/redact.ts';
 
 /**

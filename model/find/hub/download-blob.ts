@@ -79,10 +79,7 @@ function checkSum({ hash }: Part, { name, url, checksum }: Blob): void {
 
 /** What an earlier attempt left, hashed. */
 async function openPart(partial: string, blob: Blob, { onBytes }: BlobOptions): Promise<Part> {
-  const present = await stat(partial).then(
-    ({ size }) => size,
-    () => 0,
-  );
+  const present = (await stat(partial).catch(() => undefined))?.size ?? 0;
   const hash = hashOf(blob);
   if (present === 0 || present > blob.size) {
     return { handle: await open(partial, 'w'), hash, length: 0 };

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { listDevices } from '#agent_rl/engine/list-devices.ts';
-import { openEngine } from '#agent_rl/engine/open-engine.ts';
+import { listDevices, openEngine } from '#agent_rl/engine/open-engine.ts';
 
 describe('openEngine', () => {
   test('opens the CPU', async () => {

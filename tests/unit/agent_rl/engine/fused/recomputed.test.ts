@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { recomputed, swiglu, tf, type Tensor } from '#agent_rl/engine/ops.ts';
-import { PlanningEngine } from '#agent_rl/engine/planning-engine.ts';
+import { PlanningEngine } from '#agent_rl/engine/onnx/peak-bytes.ts';
 import { expectSameAsOracle, specsOf, type RandomInputs } from '#tests/support/engine-oracle.ts';
 import {
   expectSameGradients,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ProgramBody } from '#agent_rl/engine/engine.ts';
 import { peakBytes } from '#agent_rl/engine/onnx/peak-bytes.ts';
-import { removeUnused } from '#agent_rl/engine/onnx/remove-unused.ts';
+import { removeUnused } from '#agent_rl/engine/onnx/rewrite-graph.ts';
 import { tf } from '#agent_rl/engine/ops.ts';
 import { traceProgram } from '#agent_rl/engine/trace/trace-program.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import ort from 'onnxruntime-node';
 import type { TensorSpec } from '#agent_rl/engine/engine.ts';
 import { encodeModel } from '#agent_rl/engine/onnx/encode-model.ts';
-import { separateScales } from '#agent_rl/engine/onnx/separate-scales.ts';
+import { separateScales } from '#agent_rl/engine/onnx/rewrite-graph.ts';
 import { rmsNorm, tf } from '#agent_rl/engine/ops.ts';
 import { traceProgram } from '#agent_rl/engine/trace/trace-program.ts';
 
