@@ -30,12 +30,11 @@ const copied = [
   'jest.config.js',
   'package.json',
 ];
-const linked = ['node_modules'];
 
 function copyOf(root: string): string {
   const copy = mkdtempSync(join(tmpdir(), 'agent_rl-mutants-'));
   for (const name of copied) cpSync(join(root, name), join(copy, name), { recursive: true });
-  for (const name of linked) symlinkSync(join(root, name), join(copy, name), 'junction');
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'junction');
   return copy;
 }
 

@@ -5,7 +5,18 @@ import path from 'node:path';
 
 import { packageRoot } from '../../agent_rl/core/package-root.ts';
 import { note } from './bench-run.ts';
-import { programOutput } from './program-output.ts';
+
+/** Standard output of a program; its standard error is passed on. */
+export function programOutput(command: string, args: readonly string[]): string {
+  const { error, status, signal, stdout } = spawnSync(command, args, {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    encoding: 'utf8',
+    maxBuffer: Infinity,
+  });
+  if (error !== undefined) throw error;
+  if (status === 0) return stdout;
+  throw new Error(`${command} ${args.slice(0, 3).join(' ')} ended with ${status ?? signal}.`);
+}
 
 export interface PeerNeeds {
   /** What the peer imports. */

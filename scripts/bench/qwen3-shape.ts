@@ -4,8 +4,7 @@ import { messageOf } from '../../agent_rl/core/errors.ts';
 import { packageRoot } from '../../agent_rl/core/package-root.ts';
 import { parameterCount } from '../../model/config/parameters.ts';
 import { note } from './bench-run.ts';
-import type { PeerNeeds } from './peers.ts';
-import { programOutput } from './program-output.ts';
+import { type PeerNeeds, programOutput } from './peers.ts';
 import type { MeasuredGroup, MeasuredRow, Qwen3ShapeReport } from './qwen3-shape/report.ts';
 import type { Shape } from './qwen3-shape/shape.ts';
 import {

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 
 import { tf } from '../../agent_rl/engine/ops.ts';
-import { programOutput } from '../bench/program-output.ts';
+import { programOutput } from '../bench/peers.ts';
 
 const require = createRequire(import.meta.url);
 const bindingPackage = '@tensorflow/tfjs-node@4.22.0';

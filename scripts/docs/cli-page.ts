@@ -6,13 +6,9 @@ import { code, page, plain, table } from './markdown.ts';
 
 const typeOf = ({ type, array, choices }: Options): string => {
   if (choices !== undefined) return choices.map((choice) => code(String(choice))).join(', ');
-  return array === true
-    ? 'text, may be repeated'
-    : type === 'boolean'
-      ? 'switch'
-      : type === 'number'
-        ? 'number'
-        : 'text';
+  if (array === true) return 'text, may be repeated';
+  if (type === 'boolean') return 'switch';
+  return type === 'number' ? type : 'text';
 };
 
 /** `processors` where a default differs between machines. */

@@ -1,8 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { errorCatalogue, type ErrorDefinition } from '../../agent_rl/core/error-catalogue.ts';
+import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import { metricNames } from '../../agent_rl/telemetry/metric-names.ts';
 import { apiPage } from './api-page.ts';
 import { cliPage } from './cli-page.ts';
-import { errorsPage } from './errors-page.ts';
-import { filesPage } from './files-page.ts';
+import { code, page, plain, table } from './markdown.ts';
 import { settingsPage } from './settings-page.ts';
+
+/** `docs/reference/errors.md` */
+const errorsPage = (): string =>
+  page(
+    'Errors',
+    'Every error that the package throws on purpose is an `AgentRlError` with one of these codes. Codes are stable; messages may improve.',
+    'The command line leaves with 0 when all went well, 2 after a mistake of the user, 130 when interrupted, and 1 otherwise. With `--json` the error is on stdout as `{"error": {"code", "message"}}`; what is not an `AgentRlError` has the code `UNEXPECTED`.',
+    table(
+      ['Code', 'Caused by', 'When', 'What to do'],
+      Object.entries(errorCatalogue).map(
+        ([name, { cause, meaning, remedy }]: [string, ErrorDefinition]) => [
+          code(name),
+          cause,
+          plain(meaning),
+          plain(remedy),
+        ],
+      ),
+    ),
+  );
+
+/** `docs/reference/metrics-and-files.md`: the page as it is, with its table of metrics made anew. */
+function filesPage(): string {
+  const file = join(packageRoot(), 'docs', 'reference', 'metrics-and-files.md');
+  const metrics = table(
+    ['Metric', 'Unit', 'Meaning'],
+    Object.entries(metricNames).map(([name, { unit, description }]) => [
+      code(name),
+      unit,
+      plain(description),
+    ]),
+  );
+  return readFileSync(file, 'utf8').replace(/\| Metric \|[^]*?(?=\n\n)/, () => metrics);
+}
 
 /** The pages of `docs/reference`, by their file names. */
 export const referencePages = (): Record<string, string> => ({

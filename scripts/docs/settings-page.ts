@@ -48,19 +48,15 @@ function pluginsText(): string[] {
   );
 }
 
-interface Block {
-  description?: string;
-}
-
 /** The settings of a run file by its blocks. */
 function blocksText(): string[] {
   const all = settingsOf(ConfigSchema);
-  return Object.entries(ConfigSchema.properties as Record<string, Block>).flatMap(
-    ([name, { description = '' }]) => {
-      const own = all.filter(({ path }) => new RegExp(`^${name}(?:[.[]|$)`).test(path));
-      return [`## ${code(`${name}:`)}`, `${plain(description)}.`, settingsTable(own)];
-    },
-  );
+  return Object.entries(
+    ConfigSchema.properties as Record<string, { description?: string }>,
+  ).flatMap(([name, { description = '' }]) => {
+    const own = all.filter(({ path }) => new RegExp(`^${name}(?:[.[]|$)`).test(path));
+    return [`## ${code(`${name}:`)}`, `${plain(description)}.`, settingsTable(own)];
+  });
 }
 
 /** `docs/reference/settings.md` */

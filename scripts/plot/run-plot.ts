@@ -13,12 +13,7 @@ export interface RunPoints {
 
 interface RunSummary {
   iterations: number;
-  eval: { before: EvalSummary | null; after: EvalSummary | null };
-}
-
-interface EvalSummary {
-  successRate: number;
-  wilson95: [number, number];
+  eval: Record<'before' | 'after', { successRate: number; wilson95: [number, number] } | null>;
 }
 
 /** Reads the points of a finished run from its folder's `metrics.jsonl` and `summary.json`. */

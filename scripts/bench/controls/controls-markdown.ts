@@ -8,22 +8,19 @@ const rateText = (rate: Rate | undefined): string =>
     ? '-'
     : `${percent(rate.successRate)} [${percent(rate.wilson95[0])}, ${percent(rate.wilson95[1])}]`;
 
-interface Row {
-  name: string;
-  cell: (controls: SeedControls) => string;
-}
+type Row = [name: string, cell: (controls: SeedControls) => string];
 
 const rows: readonly Row[] = [
-  { name: 'Before', cell: ({ trained }) => rateText(trained.before) },
-  { name: '**After**', cell: ({ trained }) => rateText(trained.after) },
-  { name: 'pass@16 before, temperature 1', cell: ({ passBefore }) => passText(passBefore.passAtK) },
-  {
-    name: 'More supervised warm-up, the same processor seconds',
-    cell: ({ moreWarmUp }) => rateText(moreWarmUp.after),
-  },
-  { name: 'Shuffled rewards', cell: ({ shuffledRewards }) => rateText(shuffledRewards.after) },
-  { name: 'After, output of the tool blank', cell: ({ blankOutput }) => rateText(blankOutput) },
-  { name: 'After, tool unavailable', cell: ({ toolUnavailable }) => rateText(toolUnavailable) },
+  ['Before', ({ trained }) => rateText(trained.before)],
+  ['**After**', ({ trained }) => rateText(trained.after)],
+  ['pass@16 before, temperature 1', ({ passBefore }) => passText(passBefore.passAtK)],
+  [
+    'More supervised warm-up, the same processor seconds',
+    ({ moreWarmUp }) => rateText(moreWarmUp.after),
+  ],
+  ['Shuffled rewards', ({ shuffledRewards }) => rateText(shuffledRewards.after)],
+  ['After, output of the tool blank', ({ blankOutput }) => rateText(blankOutput)],
+  ['After, tool unavailable', ({ toolUnavailable }) => rateText(toolUnavailable)],
 ];
 
 const passText = (passAtK: Readonly<Record<string, number>>): string =>
@@ -33,21 +30,18 @@ const passText = (passAtK: Readonly<Record<string, number>>): string =>
 export function controlsMarkdown(results: readonly SeedControls[]): string {
   const groups = [...new Set(results.flatMap(({ trained }) => Object.keys(trained.after.groups)))];
   const grouped = groups.toSorted().flatMap((group): Row[] => [
-    { name: `Before, ${group}`, cell: ({ trained }) => rateText(trained.before.groups[group]) },
-    { name: `After, ${group}`, cell: ({ trained }) => rateText(trained.after.groups[group]) },
-    {
-      name: `More warm-up, ${group}`,
-      cell: ({ moreWarmUp }) => rateText(moreWarmUp.after.groups[group]),
-    },
+    [`Before, ${group}`, ({ trained }) => rateText(trained.before.groups[group])],
+    [`After, ${group}`, ({ trained }) => rateText(trained.after.groups[group])],
+    [`More warm-up, ${group}`, ({ moreWarmUp }) => rateText(moreWarmUp.after.groups[group])],
   ]);
-  const cost: Row = {
-    name: 'Run: wall s / processor s',
-    cell: ({ trained }) => `${trained.wallSeconds.toFixed(0)} / ${trained.cpuSeconds.toFixed(0)}`,
-  };
+  const cost: Row = [
+    'Run: wall s / processor s',
+    ({ trained }) => `${trained.wallSeconds.toFixed(0)} / ${trained.cpuSeconds.toFixed(0)}`,
+  ];
   return [
     table(
       ['Held-out success, %', ...results.map(({ seed }) => `seed ${seed}`)],
-      [...rows, ...grouped, cost].map(({ name, cell }) => [name].concat(results.map(cell))),
+      [...rows, ...grouped, cost].map(([name, cell]) => [name].concat(results.map(cell))),
     ),
     '',
     `Greedy unless stated otherwise; n = ${[...new Set(results.map(({ trained }) => trained.after.n))].join(', ')} tasks; brackets are Wilson 95 % intervals.`,

@@ -1,6 +1,7 @@
 import type { LossSpec } from '../../../agent_rl/core/services/learner.ts';
 import type { Adapter, ModelConfig, Quantization } from '../../../model/config/architecture.ts';
 import { adapterTargets } from '../../../model/adapters/adapter.ts';
+import { benchModel } from '../bench-model.ts';
 
 /** A model and how much it is given to do. */
 export interface Shape {
@@ -20,7 +21,7 @@ export interface Shape {
 /** Qwen3-0.6B's own sizes: 596 M parameters. */
 export const qwen3Shape: Shape = {
   config: {
-    family: 'qwen3',
+    ...benchModel,
     vocabSize: 151_936,
     hiddenSize: 1024,
     layers: 28,
@@ -28,13 +29,7 @@ export const qwen3Shape: Shape = {
     kvHeads: 8,
     headDim: 128,
     intermediateSize: 3072,
-    rmsNormEps: 1e-6,
-    ropeTheta: 1e6,
     maxPositions: 40_960,
-    tiedEmbeddings: true,
-    qkNorm: true,
-    qkvBias: false,
-    eosTokenIds: [],
   },
   quantization: { bits: 4, blockSize: 64 },
   trainTokens: 1024,

@@ -44,20 +44,18 @@ const qualityText = ({ standIn, sets, results }: QualityReport): string =>
     ),
   ].join('\n');
 
-const speedColumns = [
-  'Passages',
-  'Vectors',
-  'Index s (of it vectors)',
-  'Way',
-  'p50 ms',
-  'p95 ms',
-  'a second at 8, 64, 200 at once',
-  'Recall@10',
-];
-
 const speedTable = (speed: readonly SpeedReport[]): string =>
   table(
-    speedColumns,
+    [
+      'Passages',
+      'Vectors',
+      'Index s (of it vectors)',
+      'Way',
+      'p50 ms',
+      'p95 ms',
+      'a second at 8, 64, 200 at once',
+      'Recall@10',
+    ],
     speed.flatMap(({ passages, vectorIndex, indexS, embedS, latencies }) =>
       latencies.map(({ way, p50Ms, p95Ms, atOnce, recallAt10 }) => [
         String(passages),
