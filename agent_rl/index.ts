@@ -42,7 +42,7 @@ export type { Jobs } from './jobs/jobs.ts';
 export type { LocalSandboxType } from './jobs/machine/local-sandbox-type.ts';
 export type { MergeLoraOptions } from './jobs/models/merge-lora.ts';
 export type { ModelJobOptions } from './jobs/models/model-choice.ts';
-export type { QuantizeOptions } from './jobs/models/quantize/quantize-options.ts';
+export type { QuantizeOptions } from './jobs/models/model-choice.ts';
 export type { ScoreOptions } from './jobs/token-files/score.ts';
 export type { TrainingOptions } from './jobs/job.ts';
 export type { VerifyDatasetOptions } from './jobs/data/verify-dataset-options.ts';

@@ -1,10 +1,8 @@
 import type { PluginDescription } from '../compose/plugins/describe-plugins.ts';
 import { type Setting, settingsOf } from '../config/settings-of.ts';
 
-type Kind = PluginDescription['kind'];
-
 /** Each kind, what its plugins are together, and where a run file names them. */
-const kinds: { kind: Kind; title: string; place: string }[] = [
+const kinds: { kind: PluginDescription['kind']; title: string; place: string }[] = [
   { kind: 'tool', title: 'Tools', place: 'tools: [{type: NAME}]' },
   { kind: 'environment', title: 'Environments', place: 'environment: {type: NAME}' },
   { kind: 'policy', title: 'Policies', place: 'policy: {type: NAME}' },

@@ -1,6 +1,6 @@
 import { adapterTargetNames } from '../../core/services/linear-module.ts';
 import { AgentRlError } from '../../core/errors.ts';
-import type { QuantizeOptions } from '../../jobs/models/quantize/quantize-options.ts';
+import type { QuantizeOptions } from '../../jobs/models/model-choice.ts';
 import { command } from '../command.ts';
 import { countOrZero, listFlag, numberFlag, requiredFlag, textFlag } from '../flags/flag.ts';
 import { engineFlags, modelFlag, revisionFlag } from '../flags/model-flags.ts';

@@ -12,7 +12,6 @@ const KlBlock = block(
   'Penalty for moving away from the starting weights',
 );
 
-/** `algorithm:` how rewards become a loss. */
 export const AlgorithmBlock = block(
   {
     name: choice('Group relative policy optimisation (Shao et al. 2024)', ['grpo'], 'grpo'),

@@ -1,6 +1,5 @@
 import { block, flag, integer } from './block.ts';
 
-/** `checkpoint:` which checkpoints are written and kept. */
 export const CheckpointBlock = block(
   {
     every: integer('Iterations between checkpoints; 0 writes only the last', {

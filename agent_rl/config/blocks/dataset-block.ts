@@ -24,7 +24,6 @@ export const DatasetsBlock = Type.Array(
   },
 );
 
-/** `dataset:` which tasks of the folders, and how they are read. */
 export const DatasetBlock = block(
   {
     // Read as `datasets`, so it is never in a config that was loaded.

@@ -2,7 +2,6 @@ import { Type } from 'typebox';
 
 import { block, flag, integer, number } from './block.ts';
 
-/** `eval:` when and how held-out tasks are attempted. */
 export const EvalBlock = block(
   {
     before: flag('Evaluate before the first update', true),

@@ -30,7 +30,6 @@ const LoraBlock = Type.Object(
   },
 );
 
-/** `model:` the weights a run starts from. */
 export const ModelBlock = block(
   {
     path: text('Hugging Face model folder: config, tokenizer and weights', {

@@ -14,7 +14,6 @@ const ResampleBlock = block(
   'What to do about groups that teach nothing',
 );
 
-/** `rollout:` how episodes are collected. */
 export const RolloutBlock = block(
   {
     tasksPerStep: integer('Tasks in each iteration', { minimum: 1, default: 8, unit: 'tasks' }),

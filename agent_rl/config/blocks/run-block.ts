@@ -2,7 +2,6 @@ import { Type } from 'typebox';
 
 import { block, choice, flag, integer, text } from './block.ts';
 
-/** `run:` the name of the run, where it writes and what it runs on. */
 export const RunBlock = block(
   {
     name: Type.Optional(

@@ -3,7 +3,6 @@ import { Type } from 'typebox';
 import { limitBounds } from '../../core/services/sandbox.ts';
 import { block, choice, integer, number, text } from './block.ts';
 
-/** `sandbox:` where untrusted code runs. */
 export const SandboxBlock = block(
   {
     type: choice(

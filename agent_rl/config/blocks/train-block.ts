@@ -21,7 +21,6 @@ const ParityBlock = block(
 const moment = (value: number, description: string) =>
   number(description, { minimum: 0, exclusiveMaximum: 1, default: value });
 
-/** `train:` the optimiser and the length of the run. */
 export const TrainBlock = block(
   {
     mode: choice(

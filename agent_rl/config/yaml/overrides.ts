@@ -97,31 +97,18 @@ function apply(root: Block, places: Map<string, Place>, override: Override): str
   const before = childOf(holder, last);
   if (before === missing) return notHeld(holder, last);
   pointer += pointerStep(last);
-  if (override.append === true) return append(holder, { last, before, override, pointer, places });
+  if (override.append === true) {
+    const list = before === undefined ? [] : before;
+    if (!Array.isArray(list))
+      return `cannot be added to: it is ${showValue(list, 60)}, not a list.`;
+    setChild(holder, last, [...(list as unknown[]), override.value]);
+    if (!places.has(pointer)) places.set(pointer, place);
+    places.set(pointer + pointerStep(list.length), place);
+    return undefined;
+  }
   setChild(holder, last, override.value);
   for (const old of places.keys()) if (old.startsWith(`${pointer}/`)) places.delete(old);
   places.set(pointer, place);
-  return undefined;
-}
-
-interface Append {
-  last: string;
-  before: unknown;
-  override: Override;
-  pointer: string;
-  places: Map<string, Place>;
-}
-
-function append(
-  holder: unknown,
-  { last, before = [], override, pointer, places }: Append,
-): string | undefined {
-  if (!Array.isArray(before))
-    return `cannot be added to: it is ${showValue(before, 60)}, not a list.`;
-  const place: Place = { key: { source: override.source }, value: { source: override.source } };
-  setChild(holder, last, [...(before as unknown[]), override.value]);
-  if (!places.has(pointer)) places.set(pointer, place);
-  places.set(pointer + pointerStep(before.length), place);
   return undefined;
 }
 

@@ -7,7 +7,7 @@ import { messageOf } from '../../core/errors.ts';
 import { ownOrShipped } from '../../core/package-root.ts';
 import { type Location, placeOf, type Problem } from '../checks/problem.ts';
 import { readYaml, type YamlReading } from './read-yaml.ts';
-import { mergeTrees, put, type Block, type SourcedTree } from './sourced-tree.ts';
+import { mergeTrees, type Block, type SourcedTree } from './sourced-tree.ts';
 import { withTaskFolders } from './task-folders.ts';
 
 /** A file with everything it extends underneath it. */
@@ -107,8 +107,7 @@ function over(
     replacedPlugins.push(...lower.replacedPlugins, ...replaced(tree, lower));
     tree = mergeTrees(tree, lower);
   }
-  const own: Block = {};
-  for (const [key, part] of Object.entries(value)) if (key !== 'extends') put(own, key, part);
+  const { extends: _extends, ...own } = value;
   const folders = withTaskFolders({ value: own, places: reading.places }, tree.value);
   problems.push(...folders.problems);
   warnings.push(...folders.warnings);

@@ -34,8 +34,7 @@ interface Upper {
 
 function mergeAt(pointer: string, lower: unknown, upper: Upper): unknown {
   if (isRecord(lower) && isRecord(upper.value)) {
-    const merged: Block = {};
-    for (const [key, value] of Object.entries(lower)) put(merged, key, value);
+    const merged: Block = { ...lower };
     for (const [key, value] of Object.entries(upper.value)) {
       const below = Object.hasOwn(lower, key) ? lower[key] : undefined;
       put(merged, key, mergeAt(pointer + pointerStep(key), below, { ...upper, value }));

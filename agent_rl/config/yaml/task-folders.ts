@@ -1,6 +1,6 @@
 import { isRecord } from '../../core/is-record.ts';
 import { type Location, type Place, placeOf, type Problem } from '../checks/problem.ts';
-import { type Block, put, type SourcedTree } from './sourced-tree.ts';
+import type { Block, SourcedTree } from './sourced-tree.ts';
 
 /** Settings with their task folders in `datasets`, wherever they were written. */
 export interface WithTaskFolders extends SourcedTree {
@@ -31,10 +31,8 @@ export function withTaskFolders(own: SourcedTree, lower: unknown): WithTaskFolde
     const problem = { location, path: `dataset.${first}`, text };
     return { ...own, problems: [problem], warnings: [] };
   }
-  const value: Block = {};
-  for (const [key, part] of Object.entries(own.value)) put(value, key, part);
-  put(value, 'dataset', without(dataset));
-  put(value, 'datasets', foldersOf(dataset, lower));
+  const { dir: _dir, weight: _weight, also: _also, ...rest } = dataset;
+  const value = { ...own.value, dataset: rest, datasets: foldersOf(dataset, lower) };
   const old = given.filter((key) => key !== 'dir').map((key) => `dataset.${key}`);
   return {
     value,
@@ -48,14 +46,6 @@ export function withTaskFolders(own: SourcedTree, lower: unknown): WithTaskFolde
 export function oldSpelling({ source, line }: Location, settings: readonly string[]): string {
   const at = line === undefined ? source : `${source}:${line}`;
   return `${at} ${settings.join(' and ')}: now the list datasets: [{dir, weight}]. The old spelling is accepted until version 0.3.`;
-}
-
-function without(dataset: Block): Block {
-  const rest: Block = {};
-  for (const [key, part] of Object.entries(dataset)) {
-    if (!folderKeys.some((folderKey) => folderKey === key)) put(rest, key, part);
-  }
-  return rest;
 }
 
 function foldersOf({ dir, weight, also }: Block, lower: unknown): unknown[] {

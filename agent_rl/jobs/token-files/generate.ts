@@ -99,7 +99,14 @@ async function plan(options: GenerateOptions) {
   });
   // Samples in flight, and positions that each can have.
   const workers = Math.min(batch, lines * samples);
-  const cache = { workers, maxContextTokens: contextFor(longest + maxTokens, found.config) };
+  const cache = {
+    workers,
+    maxContextTokens: Math.min(
+      found.config.maxPositions,
+      // Few different ones for many lengths.
+      bucketSize(longest + maxTokens, { multipleOf: 64, growth: 1.5 }),
+    ),
+  };
   refuseLargeCache(found.config, cache);
   return { found, texts, rows, lines, cache };
 }
@@ -160,10 +167,6 @@ const policyOf = (
           model: conversations,
         }),
       );
-
-/** Positions of a row, few different ones for many lengths. */
-const contextFor = (tokens: number, { maxPositions }: ModelConfig): number =>
-  Math.min(maxPositions, bucketSize(tokens, { multipleOf: 64, growth: 1.5 }));
 
 function refuse(message: string): never {
   throw new AgentRlError('CONFIG_INVALID', message);

@@ -23,7 +23,12 @@ import { noGenerator } from '../no-generator.ts';
  * assistants said. Tools named in the config are shown in the prompt as in rollouts.
  */
 export async function sft(options: TrainingOptions): Promise<JobResult> {
-  refuseResume(options);
+  if (options.resume !== undefined) {
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      '--resume continues reinforcement learning; a supervised run cannot be continued. Start it anew, or give its checkpoint with --model.',
+    );
+  }
   const run = await resolveRun(options, { ...options, trains: true, demonstrates: true });
   const examples = await readExamples(run, options.print);
   if (options.dryRun) {
@@ -134,14 +139,6 @@ const openLearner = (
     },
     signal,
   });
-
-function refuseResume({ resume }: TrainingOptions): void {
-  if (resume === undefined) return;
-  throw new AgentRlError(
-    'CONFIG_INVALID',
-    '--resume continues reinforcement learning; a supervised run cannot be continued. Start it anew, or give its checkpoint with --model.',
-  );
-}
 
 type SftExamples = Awaited<ReturnType<typeof readExamples>>;
 

@@ -24,7 +24,9 @@ export async function train(options: TrainingOptions): Promise<JobResult> {
   const { trainSplit, evalSplit } = options.loaded.config.dataset;
   const tasks = { train: trainSplit, evaluation: evalSplit };
   const run = await resolveRun(options, { ...options, trains: true, tasks });
-  showPreview(run, options.print);
+  const { dataset, run: settings } = run.config;
+  options.print(previewText(run.tasks.train, settings.previewTasks));
+  warnIfFewer('dataset.maxSamples', dataset.maxSamples, run.tasks.train.length, options.print);
   if (options.dryRun) return dryRun(run, options);
   const training = await openTraining(run, options);
   try {
@@ -84,12 +86,6 @@ async function dryRun(run: ResolvedRun, { print, signal }: JobContext): Promise<
   } finally {
     await engine.close();
   }
-}
-
-/** Shows the first tasks that are trained on, and whether there are fewer than the config asks for. */
-function showPreview({ config, tasks }: ResolvedRun, print: (text: string) => void): void {
-  print(previewText(tasks.train, config.run.previewTasks));
-  warnIfFewer('dataset.maxSamples', config.dataset.maxSamples, tasks.train.length, print);
 }
 
 /** The first tasks of a split, indented. */

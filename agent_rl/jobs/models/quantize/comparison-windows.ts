@@ -4,7 +4,7 @@ import { AgentRlError, messageOf } from '../../../core/errors.ts';
 import { KeyedRng } from '../../../core/keyed-rng.ts';
 import type { ModelConfig } from '../../../../model/config/architecture.ts';
 import { Tokenizer } from '../../../../model/text/tokenizer.ts';
-import type { QuantizeOptions } from './quantize-options.ts';
+import type { QuantizeOptions } from '../model-choice.ts';
 
 /** Tokens of one piece of text, where the model has as many positions. */
 const windowTokens = 512;

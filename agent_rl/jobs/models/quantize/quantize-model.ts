@@ -15,7 +15,7 @@ import { inspectModel, loadModel, saveModel } from '../../../../model/weights/lo
 import { requireQuantizable } from '../../../../model/weights/quantize-weights.ts';
 import { localModel } from '../../../../model/find/local-model.ts';
 import type { JobResult } from '../../job.ts';
-import type { QuantizeOptions } from './quantize-options.ts';
+import type { QuantizeOptions } from '../model-choice.ts';
 import { refuseExisting } from '../../token-files/fresh-lines.ts';
 import { throwIfStopped } from '../../../core/stopping/abort.ts';
 import { comparisonWindows } from './comparison-windows.ts';

@@ -3,7 +3,7 @@ import { adapterSpecs } from '../../../../model/adapters/adapter.ts';
 import type { ModelFacts } from '../../../../model/weights/load-model.ts';
 import { countNumbers, type Weights } from '../../../../model/config/parameters.ts';
 import { mebibytes } from '../../../telemetry/mebibytes.ts';
-import type { QuantizeOptions } from './quantize-options.ts';
+import type { QuantizeOptions } from '../model-choice.ts';
 import type { LogitGaps } from './logit-gaps.ts';
 
 /** Folder of the adapter, in that of the model. */

@@ -4,7 +4,7 @@ import type { JobResult } from '#agent_rl/jobs/job.ts';
 import type { ExportOptions } from '#agent_rl/jobs/models/export-model.ts';
 import type { GenerateOptions } from '#agent_rl/jobs/token-files/generate.ts';
 import type { MergeLoraOptions } from '#agent_rl/jobs/models/merge-lora.ts';
-import type { QuantizeOptions } from '#agent_rl/jobs/models/quantize/quantize-options.ts';
+import type { QuantizeOptions } from '#agent_rl/jobs/models/model-choice.ts';
 import type { ScoreOptions } from '#agent_rl/jobs/token-files/score.ts';
 import { commandLine, type Ran } from '#tests/support/command-line.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
 import { quantizeModel } from '#agent_rl/jobs/models/quantize/quantize-model.ts';
-import type { QuantizeOptions } from '#agent_rl/jobs/models/quantize/quantize-options.ts';
+import type { QuantizeOptions } from '#agent_rl/jobs/models/model-choice.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import { loadModel } from '#model/weights/load-model.ts';
