@@ -137,19 +137,19 @@ export const countNumbers = (specs: readonly Pick<ParameterSpec, 'shape'>[]): nu
 export const parameterCount = (config: ModelConfig): number =>
   countNumbers(parameterSpecs(unquantized(config)));
 
-/** Fresh weights of a model in float32: matrices from N(0, 0.02²), norms 1, biases 0. */
-export function initialParameters(config: ModelConfig, rng: KeyedRng): Map<string, Float32Array> {
+/**
+ * Fresh weights of a model in float32: matrices from N(0, 0.02²), norms 1, biases 0. Each tensor has its own stream, so
+ * order is free.
+ */
+export function initialParameters(config: ModelConfig, all: KeyedRng): Map<string, Float32Array> {
   return new Map(
-    parameterSpecs(unquantized(config)).map((spec) => [spec.name, initialParameter(spec, rng)]),
+    parameterSpecs(unquantized(config)).map(({ name, shape }) => {
+      const values = new Float32Array(sizeOf(shape));
+      if (shape.length === 1) return [name, name.endsWith('.bias') ? values : values.fill(1)];
+      const rng = all.child('parameter', name);
+      return [name, values.map(() => 0.02 * rng.normal())];
+    }),
   );
-}
-
-/** One of the tensors of `initialParameters`. Each has its own stream, so order is free. */
-function initialParameter({ name, shape }: ParameterSpec, all: KeyedRng): Float32Array {
-  const rng = all.child('parameter', name);
-  const values = new Float32Array(sizeOf(shape));
-  if (shape.length === 1) return name.endsWith('.bias') ? values : values.fill(1);
-  return values.map(() => 0.02 * rng.normal());
 }
 
 /** A tensor by its name. @throws AgentRlError `MODEL_INVALID` when it was not given. */

@@ -1,5 +1,4 @@
 import { AgentRlError, messageOf } from '../../core/errors.ts';
-import type { Generation, GenerationRequest } from '../../core/services/generator.ts';
 import type { OwnGenerator } from '../../core/plugins/policy.ts';
 import { keepFullFloat32 } from '../../engine/full-float32.ts';
 import { RpcClient } from '../../threads/rpc.ts';
@@ -17,29 +16,16 @@ export async function openInThread(options: TransformersJsOptions): Promise<OwnG
   keepFullFloat32(options.device);
   const entry = moduleBeside(import.meta.url, 'generator-thread');
   const thread = await RpcClient.open<GeneratorMethods>({ entry, data: options, ended });
-  return new ThreadedGenerator(thread, await thread.call('maxContextTokens', []));
-}
-
-/** The thread seen from this one. */
-class ThreadedGenerator implements OwnGenerator {
-  constructor(
-    private readonly thread: RpcClient<GeneratorMethods>,
-    readonly maxContextTokens: number,
-  ) {}
-
-  async generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
-    if (signal?.aborted === true && !this.thread.ended)
-      return { tokens: [], logProbs: [], stop: 'aborted', version: 0 };
-    return this.thread.call('generate', [request], signal);
-  }
-
-  release(episode: string): void {
-    this.thread.release(episode);
-  }
-
-  close(): Promise<void> {
-    return this.thread.close();
-  }
+  return {
+    maxContextTokens: await thread.call('maxContextTokens', []),
+    generate: async (request, signal) => {
+      if (signal?.aborted === true && !thread.ended)
+        return { tokens: [], logProbs: [], stop: 'aborted', version: 0 };
+      return thread.call('generate', [request], signal);
+    },
+    release: (episode) => thread.release(episode),
+    close: () => thread.close(),
+  };
 }
 
 const ended = (cause: unknown): AgentRlError =>

@@ -1,6 +1,7 @@
 import { open, type FileHandle } from 'node:fs/promises';
+import { callbackify } from 'node:util';
 
-import { type Entry, fromRandomAccessReaderPromise, type ZipFile } from 'yauzl';
+import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl';
 
 import { AgentRlError, messageOf } from '../../../agent_rl/core/errors.ts';
 import { sizeOf } from '../../../agent_rl/engine/check-inputs.ts';
@@ -9,7 +10,6 @@ import { bytesOf, invalid, type TensorEntry, type WeightsFile } from '../safeten
 import { refused } from './pickle-bytes.ts';
 import { type TorchTensor, TorchRules } from './torch-rules.ts';
 import { unpickle } from './unpickle.ts';
-import { ZipReader } from './zip-reader.ts';
 
 /** The list of tensors of the largest models has a hundredth of this. */
 const largestPickle = 2 ** 24;
@@ -80,6 +80,34 @@ export class TorchFile implements WeightsFile {
 
   async close(): Promise<void> {
     await this.handle.close();
+  }
+}
+
+/**
+ * Reads an open zip for yauzl, whose own reader throws out of a callback, where nothing catches it, when a damaged file
+ * points beyond what a number can say.
+ */
+class ZipReader extends RandomAccessReader {
+  constructor(
+    private readonly handle: FileHandle,
+    private readonly size: number,
+  ) {
+    super();
+  }
+
+  override read(...given: Parameters<RandomAccessReader['read']>): void {
+    const [buffer, offset, length, position, callback] = given;
+    const bytesRead = async (): Promise<number> => {
+      if (position + length > this.size)
+        throw new Error(`it points to byte ${position + length} of ${this.size}`);
+      return (await this.handle.read(buffer, { offset, length, position })).bytesRead;
+    };
+    callbackify(bytesRead)(callback);
+  }
+
+  /** The file stays open: it belongs to who opened it. */
+  override close(callback: (error: Error | null) => void): void {
+    callback(null);
   }
 }
 
