@@ -7,7 +7,7 @@ import { runLength } from '../../config/index.ts';
 import type { EngineClient } from '../../engine-thread/engine-client.ts';
 import { paddedLength } from '../../learner/train-batch.ts';
 import { OpenRun } from '../../runs/open-run.ts';
-import { SessionUsage } from '../../runs/session-usage.ts';
+import { SessionUsage } from '../../runs/run-usage.ts';
 import { type Metrics, MetricsWriter, withProgress } from '../../telemetry/index.ts';
 import { SFTTrainer } from '../../trainer/sft-trainer.ts';
 import type { JobResult, TrainingOptions } from '../job.ts';

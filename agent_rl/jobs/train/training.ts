@@ -11,8 +11,7 @@ import { OpenRun } from '../../runs/open-run.ts';
 import { resumePoint, type ResumePoint } from '../../runs/resume-point.ts';
 import { RunRecords } from '../../runs/run-records.ts';
 import type { RunReports } from '../../runs/run-reports.ts';
-import { addUsage, type RunUsage } from '../../runs/run-usage.ts';
-import { SessionUsage } from '../../runs/session-usage.ts';
+import { addUsage, type RunUsage, SessionUsage } from '../../runs/run-usage.ts';
 import { truncateAfter } from '../../runs/truncate-after.ts';
 import { GRPOTrainer } from '../../trainer/grpo-trainer.ts';
 import type {

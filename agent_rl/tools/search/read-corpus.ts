@@ -94,8 +94,13 @@ async function* itemsOf(file: string): AsyncGenerator<CorpusItem> {
 
 function itemOf(value: unknown, file: string, line: number): CorpusItem {
   const has = (key: string): boolean => typeof value === 'object' && value !== null && key in value;
-  const check = <Schema extends TSchema>(schema: Schema): Static<Schema> =>
-    checked(schema, value, { file, line });
+  const check = <Schema extends TSchema>(schema: Schema): Static<Schema> => {
+    // The quick check alone for the lines that are right, which are nearly all.
+    if (Value.Check(schema, value)) return value;
+    const [problem] = checkBlock(schema, value, { path: '', places: new Map() }).problems;
+    const text = [problem?.path, problem?.text ?? 'is not allowed.'].filter(Boolean).join(': ');
+    throw invalid(file, line, text);
+  };
   if (has('documentIds')) {
     const chunk = check(ChunkLine);
     return { passage: passageOf(chunk.documentIds, chunk) };
@@ -106,18 +111,6 @@ function itemOf(value: unknown, file: string, line: number): CorpusItem {
   }
   const { id, title = '', text, url } = check(DocumentLine);
   return { document: { id, title, text, ...(url !== undefined && { url }) } };
-}
-
-function checked<Schema extends TSchema>(
-  schema: Schema,
-  value: unknown,
-  { file, line }: { file: string; line: number },
-): Static<Schema> {
-  // The quick check alone for the lines that are right, which are nearly all.
-  if (Value.Check(schema, value)) return value;
-  const [problem] = checkBlock(schema, value, { path: '', places: new Map() }).problems;
-  const text = [problem?.path, problem?.text ?? 'is not allowed.'].filter(Boolean).join(': ');
-  throw invalid(file, line, text);
 }
 
 function passageOf(

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import { expect, test } from '@jest/globals';
 
-import { buildMissingIndex } from '#agent_rl/tools/search/build-missing-index.ts';
+import { buildMissingIndex } from '#agent_rl/tools/search/open-search.ts';
 import { jobs } from '#agent_rl/jobs/jobs.ts';
 import { commandLine } from '#tests/support/command-line.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
