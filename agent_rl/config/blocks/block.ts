@@ -19,6 +19,9 @@ export const integer = (description: string, options: NumberOptions) =>
 export const number = (description: string, options: NumberOptions) =>
   Type.Number({ ...options, description });
 
+/** What an environment takes off a reward; nothing by default. */
+export const penalty = (description: string) => number(description, { minimum: 0, default: 0 });
+
 export const text = (description: string, options: TStringOptions) =>
   Type.String({ ...options, description });
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { choice, flag, number, text } from '../../config/blocks/block.ts';
+import { choice, flag, number, penalty, text } from '../../config/blocks/block.ts';
 import { limitBounds } from '../../core/services/sandbox.ts';
 
 /** The environment's block in YAML. */
@@ -18,14 +18,8 @@ export const CodeExecSettings = Type.Object(
       minimum: 0,
       default: 0,
     }),
-    timeoutPenalty: number('Taken off once when a call ran out of time', {
-      minimum: 0,
-      default: 0,
-    }),
-    turnLimitPenalty: number('Taken off when the episode ran out of turns', {
-      minimum: 0,
-      default: 0,
-    }),
+    timeoutPenalty: penalty('Taken off once when a call ran out of time'),
+    turnLimitPenalty: penalty('Taken off when the episode ran out of turns'),
     judgeWallS: Type.Optional(
       number(
         'Seconds one hidden case may run, or all calls or statements of a task together; by default the limit of the sandbox',

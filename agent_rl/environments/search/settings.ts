@@ -1,8 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { choice, flag, integer, number, text } from '../../config/blocks/block.ts';
-
-const penalty = (description: string) => Type.Number({ minimum: 0, default: 0, description });
+import { choice, flag, integer, number, penalty, text } from '../../config/blocks/block.ts';
 
 /** The environment's block in YAML. */
 export const SearchSettings = Type.Object(

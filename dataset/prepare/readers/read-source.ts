@@ -1,12 +1,15 @@
+import { createReadStream } from 'node:fs';
 import { extname } from 'node:path';
+import { createInterface } from 'node:readline';
 
 import { AgentRlError } from '../../../agent_rl/core/errors.ts';
+import { unreadable } from '../../tasks/json-lines.ts';
+import { canonicalUrl } from '../document-id.ts';
 import type { SourceItem } from '../source-record.ts';
 import { recordOfHotpotRow } from './hotpotqa.ts';
 import { type ColumnMap, medquadColumns, missingColumns, recordOfRow } from './mapped-rows.ts';
 import { readMedquadXml } from './medquad-xml.ts';
 import { readRows, type Row, rowFileEndings } from './read-rows.ts';
-import { readUrlList } from './url-list.ts';
 
 /** What the records of a source look like. */
 export const sourceFormats = ['medquad', 'hotpotqa', 'records', 'urls'] as const;
@@ -71,6 +74,25 @@ export async function* readSource(
     if (options.format === 'urls') yield* readUrlList(file);
     else if (ending(file) === '.xml') yield* readMedquadXml(file, options);
     else yield* readTable(file, options);
+  }
+}
+
+/** A record for each address of a file, one a line; blank lines and lines that begin with # are none. */
+async function* readUrlList(file: string): AsyncGenerator<SourceItem> {
+  let number = 0;
+  try {
+    const input = createReadStream(file);
+    for await (const line of createInterface({ input, crlfDelay: Infinity })) {
+      number += 1;
+      const url = line.trim();
+      if (url === '' || url.startsWith('#')) continue;
+      const where = `${file}:${number}`;
+      yield canonicalUrl(url) === undefined
+        ? { dropped: { reason: 'bad-url', where, detail: url } }
+        : { record: { where, documents: [{ url, title: '', text: '' }] } };
+    }
+  } catch (cause) {
+    throw unreadable(file, cause, 'Give a text file with one address a line.');
   }
 }
 
