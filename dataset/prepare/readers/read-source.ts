@@ -77,7 +77,7 @@ export async function* readSource(
   }
 }
 
-/** A record for each address of a file, one a line; blank lines and lines that begin with # are none. */
+/** @yields A record for each address, one a line; blank lines and lines that begin with # are none. */
 async function* readUrlList(file: string): AsyncGenerator<SourceItem> {
   let number = 0;
   try {
