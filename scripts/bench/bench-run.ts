@@ -2,19 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 
 /** What was measured on. */
-export interface Machine {
-  processor: string;
-  processors: number;
-  node: string;
-  /** Runnable processes over the last minute, before and after measuring. */
-  loadBefore: number;
-  loadAfter: number;
-}
+export type Machine = ReturnType<ReturnType<typeof watchMachine>>;
 
+/** Runnable processes over the last minute. */
 const load = (): number => loadavg()[0] ?? 0;
 
 /** Takes the load before measuring; what it returns is called afterwards. */
-export function watchMachine(): () => Machine {
+export function watchMachine() {
   const loadBefore = load();
   const [processor] = cpus();
   return () => ({

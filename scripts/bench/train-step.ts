@@ -46,19 +46,7 @@ const optimOptions: OptimStepOptions = {
 };
 
 /** A training step with its batch: cross entropy on every token but the last of each sequence. */
-export interface TrainStep {
-  /** Loss of the batch, and its gradient by parameter. */
-  gradients(): Promise<{ loss: number; gradients: Map<string, Float32Array> }>;
-  /** Clipping and AdamW. */
-  update(gradients: ReadonlyMap<string, Float32Array>): void;
-  close(): Promise<void>;
-}
-
-export async function openTrainStep(
-  engine: Engine,
-  config: ModelConfig,
-  size: BatchSize,
-): Promise<TrainStep> {
+export async function openTrainStep(engine: Engine, config: ModelConfig, size: BatchSize) {
   const program = await compileTrainProgram(engine, config, {
     shape: { ...size, trained: size.sequences * size.length },
     loss: { name: 'cross_entropy' },
@@ -69,6 +57,7 @@ export async function openTrainStep(
   const optimizer = new AdamwState(parameters, new Set(matrices.map(({ name }) => name)));
   const feeds = { ...Object.fromEntries(parameters), ...batchOf(config, size) };
   return {
+    /** Loss of the batch, and its gradient by parameter. */
     gradients: async () => {
       const outputs = await program.run(feeds);
       const gradients = [...parameters.keys()].map(
@@ -76,7 +65,8 @@ export async function openTrainStep(
       );
       return { loss: outputs['loss']?.[0] ?? Number.NaN, gradients: new Map(gradients) };
     },
-    update: (gradients) => {
+    /** Clipping and AdamW. */
+    update: (gradients: ReadonlyMap<string, Float32Array>) => {
       for (const [name, values] of gradients) optimizer.accumulate(name, values);
       optimizer.step(optimOptions);
     },

@@ -19,14 +19,12 @@ export function* teacherConversations(
 ): Generator<readonly Message[]> {
   const { name } = chosen.environment.entry.spec;
   const searching = () => ({ topK: topKOf(chosen), render, reliable });
-  if (name === 'mixed') yield* messagesOf(mixedDemonstrations(seed, count, searching()));
-  else if (name === 'search') yield* messagesOf(searchDemonstrations(seed, count, searching()));
-  else yield* messagesOf(codeDemonstrations(seed, count));
-}
-
-function* messagesOf(
-  demonstrations: Iterable<{ messages: readonly Message[] }>,
-): Generator<readonly Message[]> {
+  const demonstrations =
+    name === 'mixed'
+      ? mixedDemonstrations(seed, count, searching())
+      : name === 'search'
+        ? searchDemonstrations(seed, count, searching())
+        : codeDemonstrations(seed, count);
   for (const { messages } of demonstrations) yield messages;
 }
 

@@ -26,13 +26,7 @@ export interface Evaluated extends Rate {
 
 export interface SeedControls {
   seed: number;
-  trained: {
-    run: string;
-    wallSeconds: number;
-    cpuSeconds: number;
-    before: Evaluated;
-    after: Evaluated;
-  };
+  trained: Omit<Summary, 'eval'> & Summary['eval'];
   /** The starting weights at temperature 1, 16 attempts at each held-out task. */
   passBefore: Evaluated;
   /** The starting weights after as many processor seconds of supervised training as the run took. */

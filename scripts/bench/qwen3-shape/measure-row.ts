@@ -24,16 +24,15 @@ type Timed = Pick<RowAnswer, 'seconds' | 'loss'>;
 /** Does one task with our own engine. */
 export async function measureRow(order: RowOrder): Promise<RowAnswer> {
   const engine = await openEngine({ device: 'cpu', threads: order.threads });
-  const measured = await measureTask(engine, order);
+  const { task } = order;
+  const measured =
+    task.kind === 'lora-step'
+      ? await loraSteps(engine, { ...order, task })
+      : task.kind === 'prefill'
+        ? await prefills(engine, { ...order, task })
+        : await decodeSteps(engine, { ...order, task });
   await engine.close();
   return { ...measured, peakBytes: peakResidentBytes() };
-}
-
-function measureTask(engine: Engine, order: RowOrder): Promise<Timed> {
-  const { task } = order;
-  if (task.kind === 'lora-step') return loraSteps(engine, { ...order, task });
-  if (task.kind === 'prefill') return prefills(engine, { ...order, task });
-  return decodeSteps(engine, { ...order, task });
 }
 
 /** Most memory this process has held at once. */

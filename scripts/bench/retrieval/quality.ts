@@ -30,12 +30,6 @@ interface Question {
   target: string;
 }
 
-interface Collection {
-  name: string;
-  documents: readonly SearchDocument[];
-  questions: readonly Question[];
-}
-
 const ways: readonly { way: string; fusion?: FusionSettings }[] = [
   { way: 'BM25' },
   { way: 'vectors alone', fusion: { type: 'weighted', denseWeight: 1, textWeight: 0 } },
@@ -111,7 +105,7 @@ async function measure(questions: readonly Question[], backend: SearchBackend) {
 }
 
 /** MedQuAD twice: a page with all its answers as one document, and every answer as its own. */
-async function readCollections(folder: string): Promise<readonly Collection[]> {
+async function readCollections(folder: string) {
   const pages = new Map<string, SearchDocument>();
   const pageQuestions: Question[] = [];
   const answers: SearchDocument[] = [];
