@@ -107,7 +107,7 @@ export {
 export type { GroupScheme, RewardTerm } from './algorithms/combine-group-rewards.ts';
 export type { RewardCombination } from './trainer/collect/group-rewards.ts';
 
-export type { ProgramMemory } from './learner/program-memory.ts';
+export type { ProgramMemory } from './learner/train-batch.ts';
 export * from './rollout/index.ts';
 export * from './trainer/index.ts';
 export * from '../dataset/index.ts';

@@ -10,8 +10,7 @@ import {
 import { AgentRlError } from '../core/errors.ts';
 import type { ToolCallFormat } from '../core/plugins/tool-call-format.ts';
 import { checkpointAt } from '../runs/checkpoints.ts';
-import { withLocalModel } from '../../model/find/local-model.ts';
-import { modelFolder } from '../../model/find/model-folder.ts';
+import { modelFolder, withLocalModel } from '../../model/find/model-folder.ts';
 import { withAbsolutePaths } from './absolute-paths.ts';
 import { openToolCallFormat } from './plugins/open-tool-call-format.ts';
 import type { Chosen, ChosenPlugins } from './plugins/choose-plugins.ts';

@@ -4,9 +4,8 @@ import type { Learner } from '../core/services/learner.ts';
 import { keepFullFloat32 } from '../engine/full-float32.ts';
 import { RpcClient } from '../threads/rpc.ts';
 import { moduleBeside } from '../threads/thread.ts';
-import type { EngineInfo, EngineServiceOptions } from './engine-options.ts';
+import { memorySettings, type EngineInfo, type EngineServiceOptions } from './engine-options.ts';
 import type { EngineMethods } from './engine-worker.ts';
-import { memorySettings } from './memory-settings.ts';
 
 /**
  * The engine thread seen from the main thread: a `Learner` and a `Generator`.
@@ -27,7 +26,12 @@ export class EngineClient implements Learner, Generator {
     const thread = await RpcClient.open<EngineMethods>({
       entry,
       data: options,
-      ended: (cause) => ended(cause, memorySettings(options)),
+      ended: (cause) =>
+        new AgentRlError(
+          'ENGINE_FAILED',
+          `The engine thread ended (${messageOf(cause)}). If memory ran out, lower ${memorySettings(options)}.`,
+          { cause },
+        ),
     });
     return new EngineClient(thread, await thread.call('maxContextTokens', []));
   }
@@ -72,10 +76,3 @@ export class EngineClient implements Learner, Generator {
     return this.thread.close();
   }
 }
-
-const ended = (cause: unknown, settings: string): AgentRlError =>
-  new AgentRlError(
-    'ENGINE_FAILED',
-    `The engine thread ended (${messageOf(cause)}). If memory ran out, lower ${settings}.`,
-    { cause },
-  );

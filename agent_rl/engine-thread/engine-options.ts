@@ -1,6 +1,6 @@
 import type { GenerationTotals } from '../core/services/generator.ts';
 import type { LossSpec } from '../core/services/learner.ts';
-import type { ProgramMemory } from '../learner/program-memory.ts';
+import type { ProgramMemory } from '../learner/train-batch.ts';
 import type { ParameterCounts } from '../../model/adapters/adapter.ts';
 import type { Quantization } from '../../model/config/architecture.ts';
 import type { NewAdapter } from '../../model/weights/open-model.ts';
@@ -28,6 +28,14 @@ export interface EngineServiceOptions {
   reference: boolean;
   /** What will be trained on; absent where nothing will be. */
   training?: { longestTokens: number; loss: LossSpec } | undefined;
+}
+
+/** The settings of a run that lower what its engine holds at once: supervised training collects no episodes. */
+export function memorySettings({ training }: Pick<EngineServiceOptions, 'training'>): string {
+  const ofEpisodes = 'rollout.workers and policy.maxContextTokens';
+  if (training === undefined) return ofEpisodes;
+  const isSupervised = training.loss.name === 'cross_entropy';
+  return `algorithm.microBatchTokens${isSupervised ? '' : ` first, then ${ofEpisodes}`}`;
 }
 
 /** What is known of a model once it is open. */

@@ -9,8 +9,12 @@ import { noRecompute } from '../learner/train-program.ts';
 import { countParameters } from '../../model/adapters/adapter.ts';
 import { describeModel, type ModelRequest, openModel } from '../../model/weights/open-model.ts';
 import { checkCacheFits, checkPlanFits, memoryPlan, type MemoryRequest } from './memory-plan.ts';
-import type { EngineInfo, EngineServiceOptions, ModelFacts } from './engine-options.ts';
-import { memorySettings } from './memory-settings.ts';
+import {
+  memorySettings,
+  type EngineInfo,
+  type EngineServiceOptions,
+  type ModelFacts,
+} from './engine-options.ts';
 
 /**
  * What lives in the engine thread: one engine, one copy of the weights, the learner and the generator on them.

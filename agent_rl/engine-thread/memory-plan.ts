@@ -3,8 +3,7 @@ import { totalmem } from 'node:os';
 import { AgentRlError } from '../core/errors.ts';
 import type { LossSpec } from '../core/services/learner.ts';
 import { PlanningEngine } from '../engine/onnx/peak-bytes.ts';
-import { worstShape } from '../learner/train-batch.ts';
-import type { ProgramMemory } from '../learner/program-memory.ts';
+import { worstShape, type ProgramMemory } from '../learner/train-batch.ts';
 import {
   compileScoreProgram,
   compileTrainProgram,

@@ -37,43 +37,6 @@ const tensorOf = ({ shape, dtype }: TensorSpec, data: TensorData): Tensor =>
     ? tfjs.tensor(Int32Array.from(data), [...shape], 'int32')
     : tfjs.tensor(data.slice(), [...shape], dtype);
 
-class EagerProgram implements Program {
-  readonly outputs: readonly TensorSpec[];
-
-  constructor(
-    private readonly backend: EagerBackend,
-    private readonly specs: readonly TensorSpec[],
-    private readonly body: ProgramBody,
-    private readonly constants: Readonly<Record<string, TensorData>>,
-  ) {
-    this.outputs = traceProgram(specs, body, constants).outputs;
-  }
-
-  async run(inputs: Readonly<Record<string, TensorData>>): Promise<Record<string, TensorData>> {
-    const given = this.specs.filter((spec) => this.constants[spec.name] === undefined);
-    checkInputs(given, inputs);
-    return withBackend(this.backend, () => this.#evaluate({ ...inputs, ...this.constants }));
-  }
-
-  #evaluate(inputs: Readonly<Record<string, TensorData>>): Record<string, TensorData> {
-    const tensors: Record<string, Tensor> = {};
-    for (const spec of this.specs) tensors[spec.name] = tensorOf(spec, inputs[spec.name]!);
-    const results = this.body(tensors);
-    const fetched = Object.fromEntries(
-      this.outputs.map(({ name, dtype }) => {
-        // A cast may leave the earlier type's array behind the tensor.
-        const data = results[name]!.dataSync();
-        return [name, dtype === 'int32' ? Int32Array.from(data) : Float32Array.from(data)];
-      }),
-    );
-    // Bodies keep what leaves a gradient's scope.
-    for (const tensor of Object.values(results)) tensor.dispose();
-    return fetched;
-  }
-
-  async dispose(): Promise<void> {}
-}
-
 /** Runs program bodies operation by operation on a tfjs backend. */
 export class EagerEngine implements Engine {
   private constructor(readonly device: EagerBackend) {}
@@ -89,7 +52,29 @@ export class EagerEngine implements Engine {
     body: ProgramBody,
     { constants = {} }: CompileOptions = {},
   ): Promise<Program> {
-    return new EagerProgram(this.device, specs, body, constants);
+    const { outputs } = traceProgram(specs, body, constants);
+    const given = specs.filter(({ name }) => constants[name] === undefined);
+    const evaluate = (inputs: Readonly<Record<string, TensorData>>): Record<string, TensorData> => {
+      const tensors: Record<string, Tensor> = {};
+      for (const spec of specs) tensors[spec.name] = tensorOf(spec, inputs[spec.name]!);
+      const results = body(tensors);
+      const fetched = outputs.map(({ name, dtype }) => {
+        // A cast may leave the earlier type's array behind the tensor.
+        const data = results[name]!.dataSync();
+        return [name, dtype === 'int32' ? Int32Array.from(data) : Float32Array.from(data)];
+      });
+      // Bodies keep what leaves a gradient's scope.
+      for (const tensor of Object.values(results)) tensor.dispose();
+      return Object.fromEntries(fetched) as Record<string, TensorData>;
+    };
+    return {
+      outputs,
+      run: async (inputs) => {
+        checkInputs(given, inputs);
+        return withBackend(this.device, () => evaluate({ ...inputs, ...constants }));
+      },
+      dispose: async () => undefined,
+    };
   }
 
   async close(): Promise<void> {}

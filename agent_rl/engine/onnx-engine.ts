@@ -1,10 +1,17 @@
-import ort, { type InferenceSession } from 'onnxruntime-node';
+import ort, { type InferenceSession, type Tensor } from 'onnxruntime-node';
 import { AgentRlError, messageOf } from '../core/errors.ts';
-import type { CompileOptions, Engine, Program, ProgramBody, TensorSpec } from './engine.ts';
-import { encodeModel } from './onnx/encode-model.ts';
+import { checkInputs, checkTensorData } from './check-inputs.ts';
+import type {
+  CompileOptions,
+  Engine,
+  Program,
+  ProgramBody,
+  TensorData,
+  TensorSpec,
+} from './engine.ts';
+import { encodeModel, outputLabel } from './onnx/encode-model.ts';
 import { removeUnused, separateScales } from './onnx/rewrite-graph.ts';
-import { OnnxProgram } from './onnx-program.ts';
-import { traceProgram } from './trace/trace-program.ts';
+import { traceProgram, type TracedProgram } from './trace/trace-program.ts';
 
 /** The devices that this build of ONNX Runtime knows, whether or not they are here. */
 export const builtInDevices = (): Set<string> =>
@@ -89,10 +96,10 @@ export class OnnxEngine implements Engine {
         );
       },
     );
-    const program = new OnnxProgram(session, traced, {
-      memorySettings: this.#options.memorySettings,
-      onDispose: (disposed) => this.#programs.delete(disposed),
-    });
+    const { memorySettings } = this.#options;
+    const program = new OnnxProgram(session, traced, memorySettings, (disposed) =>
+      this.#programs.delete(disposed),
+    );
     this.#programs.add(program);
     return program;
   }
@@ -100,5 +107,72 @@ export class OnnxEngine implements Engine {
   async close(): Promise<void> {
     await Promise.all([...this.#programs].map((program) => program.dispose()));
     this.#programs.clear();
+  }
+}
+
+const checkOutput = (spec: TensorSpec, data: Tensor['data']): TensorData => {
+  if (data instanceof Float32Array || data instanceof Int32Array)
+    return checkTensorData(spec, data);
+  throw new AgentRlError('ENGINE_FAILED', `Output "${spec.name}" is not an array of numbers.`);
+};
+
+const outOfMemory = /alloc|memory/i;
+
+/** A session of ONNX Runtime as a program. */
+class OnnxProgram implements Program {
+  readonly outputs: readonly TensorSpec[];
+  readonly #inputs: readonly TensorSpec[];
+  readonly #running = new Set<Promise<unknown>>();
+  #disposed = false;
+
+  constructor(
+    private readonly session: InferenceSession,
+    { inputs, outputs }: TracedProgram,
+    private readonly memorySettings: string | undefined,
+    private readonly onDispose: (program: Program) => void,
+  ) {
+    this.#inputs = inputs;
+    this.outputs = outputs;
+  }
+
+  async run(inputs: Readonly<Record<string, TensorData>>): Promise<Record<string, TensorData>> {
+    if (this.#disposed) {
+      throw new AgentRlError('ENGINE_FAILED', 'A disposed program was run; compile it again.');
+    }
+    checkInputs(this.#inputs, inputs);
+    const feeds: Record<string, Tensor> = {};
+    for (const { name, shape, dtype } of this.#inputs) {
+      feeds[name] = new ort.Tensor(dtype, inputs[name]!, shape);
+    }
+    const fetched = await this.#execute(feeds);
+    const checked = (spec: TensorSpec): [string, TensorData] => [
+      spec.name,
+      checkOutput(spec, fetched[outputLabel(spec.name)]!.data),
+    ];
+    return Object.fromEntries(this.outputs.map(checked));
+  }
+
+  async #execute(feeds: Record<string, Tensor>): Promise<InferenceSession.ReturnType> {
+    const running = this.session.run(feeds);
+    this.#running.add(running);
+    try {
+      return await running;
+    } catch (cause) {
+      const problem = messageOf(cause);
+      const remedy = this.memorySettings === undefined ? '' : `: lower ${this.memorySettings}`;
+      const hint = outOfMemory.test(problem) ? `. Memory ran out${remedy}.` : '';
+      throw new AgentRlError('ENGINE_FAILED', `The device failed: ${problem}${hint}`, { cause });
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  async dispose(): Promise<void> {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    this.onDispose(this);
+    // The session may not be released under a run: a cache can evict a program that is still working.
+    await Promise.allSettled(this.#running);
+    await this.session.release();
   }
 }

@@ -153,7 +153,8 @@ export class LocalGenerator implements Generator {
       for (;;) {
         this.#freeReleased();
         await this.#admit();
-        this.#dropAborted();
+        for (const slot of this.#activeSlots())
+          if (slot.active?.signal?.aborted === true) this.#end(slot, 'aborted');
         if (this.#activeSlots().length === 0) break;
         const started = performance.now();
         await this.#step();
@@ -182,14 +183,9 @@ export class LocalGenerator implements Generator {
     }
   }
 
-  #freeRow(): number {
-    return this.#byRow.indexOf(undefined);
-  }
-
   #canAdmit(): boolean {
-    return this.#waiting.some(
-      ({ request }) => this.#slots.has(request.episode) || this.#freeRow() >= 0,
-    );
+    const hasFreeRow = this.#byRow.includes(undefined);
+    return this.#waiting.some(({ request }) => hasFreeRow || this.#slots.has(request.episode));
   }
 
   /** Gives rows to waiting requests, in order of arrival; those of episodes that have a row never wait. */
@@ -232,7 +228,7 @@ export class LocalGenerator implements Generator {
   }
 
   async #openSlot(episode: string, tokens: readonly number[]): Promise<Slot | undefined> {
-    const row = this.#freeRow();
+    const row = this.#byRow.indexOf(undefined);
     if (row < 0) return undefined;
     const slot = new Slot(episode, row);
     const prefix = tokens.slice(0, -1);
@@ -258,12 +254,6 @@ export class LocalGenerator implements Generator {
     mask.fill(hidden);
     mask.fill(0, 0, cached.length);
     mask[width - 1] = 0; // the token being fed always sees itself
-  }
-
-  #dropAborted(): void {
-    for (const slot of this.#activeSlots()) {
-      if (slot.active?.signal?.aborted === true) this.#end(slot, 'aborted');
-    }
   }
 
   #end(slot: Slot, stop: Generation['stop']): void {

@@ -6,14 +6,9 @@ export interface PrefixCacheLimits {
   tokens: number;
 }
 
-interface Entry {
-  tokens: number;
-  prefix: Promise<KvPrefix>;
-}
-
 /** Keys and values of recent prompts by their tokens, so that a group's shared prompt is computed once. */
 export class PrefixCache {
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, { tokens: number; prefix: Promise<KvPrefix> }>();
   #tokens = 0;
 
   constructor(private readonly limits: PrefixCacheLimits) {}

@@ -21,9 +21,6 @@ interface LearnerState {
   /** What is trained. */
   parameters: Parameters;
   optimizer: AdamwState;
-}
-
-interface StateToWrite extends LearnerState {
   /** The adapter that is trained and what is under it; absent where the whole model is trained. */
   adapted: Omit<AdapterToWrite, 'parameters'> | undefined;
 }
@@ -39,7 +36,7 @@ const moments = ['m', 'v'] as const;
 export async function writeLearnerState(
   folder: string,
   config: ModelConfig,
-  { parameters, optimizer, adapted }: StateToWrite,
+  { parameters, optimizer, adapted }: LearnerState,
 ): Promise<void> {
   await (adapted === undefined
     ? saveModel(folder, { config, parameters: new Map(parameters), storedDtype: 'F32' })
@@ -75,7 +72,7 @@ async function storedWeights(folder: string, config: ModelConfig): Promise<Param
 export async function readLearnerState(
   folder: string,
   config: ModelConfig,
-  { parameters, optimizer }: LearnerState,
+  { parameters, optimizer }: Omit<LearnerState, 'adapted'>,
 ): Promise<void> {
   for (const [name, values] of await storedWeights(folder, config))
     parameters.get(name)?.set(values);

@@ -33,6 +33,7 @@ import {
   paddedLength,
   trainBatch,
   type BatchShape,
+  type ProgramMemory,
   type TrainBatch,
 } from './train-batch.ts';
 import {
@@ -44,7 +45,6 @@ import {
   noRecompute,
   sumPrefix,
 } from './train-program.ts';
-import type { ProgramMemory } from './program-memory.ts';
 
 export interface LocalLearnerOptions {
   /** Tokens of one micro-batch, padding counted; bounds the memory of activations. */
@@ -195,21 +195,16 @@ export class LocalLearner implements Learner {
 
   async saveState(folder: string): Promise<{ weightsSha256: string }> {
     await mkdir(folder, { recursive: true });
-    await writeLearnerState(folder, this.config, {
-      parameters: this.#trained,
-      optimizer: this.#optimizer,
-      adapted: this.#adapted,
-    });
+    const [parameters, optimizer, adapted] = [this.#trained, this.#optimizer, this.#adapted];
+    await writeLearnerState(folder, this.config, { parameters, optimizer, adapted });
     return { weightsSha256: this.weightsSha256() };
   }
 
   /** @throws AgentRlError `CHECKPOINT_INVALID`, `MODEL_INVALID` when the folder does not fit this model. */
   async loadState(folder: string): Promise<void> {
     this.#published = false;
-    await readLearnerState(folder, this.config, {
-      parameters: this.#trained,
-      optimizer: this.#optimizer,
-    });
+    const [parameters, optimizer] = [this.#trained, this.#optimizer];
+    await readLearnerState(folder, this.config, { parameters, optimizer });
   }
 
   async publishWeights(): Promise<number> {

@@ -10,6 +10,14 @@ export interface BatchShape {
   trained: number;
 }
 
+/** How a program trades time for memory. Beside the batch, not the programs: public types need no TensorFlow.js. */
+export interface ProgramMemory {
+  /** `blocks` computes each layer a second time going back, instead of keeping what its gradient needs. */
+  recompute: 'none' | 'blocks';
+  /** Most bytes of logits held at once. */
+  logitBytes: number;
+}
+
 /** One micro-batch as program inputs. Everything after `tokens` has one entry per trained token, padded with weight 0. */
 export interface TrainBatch {
   shape: BatchShape;

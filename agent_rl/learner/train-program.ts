@@ -12,8 +12,7 @@ import {
   trainedSpecs,
 } from '../../model/adapters/adapter.ts';
 import { headName, inputSpec, linearShapes, parameter } from '../../model/config/parameters.ts';
-import type { ProgramMemory } from './program-memory.ts';
-import type { BatchShape } from './train-batch.ts';
+import type { BatchShape, ProgramMemory } from './train-batch.ts';
 
 /** Prefix of the outputs that are gradients, followed by the parameter's name. */
 export const gradientPrefix = 'gradient:';

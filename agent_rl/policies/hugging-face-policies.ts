@@ -45,3 +45,8 @@ export class MiniMindPolicy extends HuggingFacePolicy {}
 })
 @injectFromBase()
 export class TransformersJsPolicy extends LanguageModelPolicy {}
+
+/** Every policy that ships with the framework. */
+export const builtinPolicies = [MiniMindPolicy, HuggingFacePolicy, TransformersJsPolicy].map(
+  (plugin) => ({ plugin, source: 'built in' }),
+);

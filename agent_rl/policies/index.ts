@@ -1,14 +1,3 @@
-import {
-  HuggingFacePolicy,
-  MiniMindPolicy,
-  TransformersJsPolicy,
-} from './hugging-face-policies.ts';
-
-export { HuggingFacePolicy, MiniMindPolicy, TransformersJsPolicy };
+export * from './hugging-face-policies.ts';
 export { LanguageModelPolicy, type LanguageModelPolicySettings } from './language-model-policy.ts';
 export * from './tool-call-formats/index.ts';
-
-/** Every policy that ships with the framework. */
-export const builtinPolicies = [MiniMindPolicy, HuggingFacePolicy, TransformersJsPolicy].map(
-  (plugin) => ({ plugin, source: 'built in' }),
-);

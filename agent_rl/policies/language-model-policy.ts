@@ -80,14 +80,26 @@ export class LanguageModelPolicy implements Policy {
 
   /** Turns the assistant already had in the conversation are demonstrations. */
   begin(conversation: readonly Message[], tools: readonly ToolSpec[]): Transcript {
-    const transcript = this.#replay(conversation, tools);
+    const transcript = this.demonstrate(conversation, tools);
     if (conversation.at(-1)?.role === 'assistant') this.observe(transcript, []);
     return transcript;
   }
 
   /** A whole given conversation, for supervised training: it ends with the last turn, without another cue. */
   demonstrate(conversation: readonly Message[], tools: readonly ToolSpec[]): Transcript {
-    return this.#replay(conversation, tools);
+    const transcript = new Transcript();
+    this.#tools.set(transcript, tools);
+    const { opening, turns } = splitAtTurns(conversation);
+    const render = { ...this.#render, tools };
+    this.#append(transcript, this.#model.template.promptPieces(opening, tools, render));
+    for (const [index, { turn, said }] of turns.entries()) {
+      if (index > 0) this.observe(transcript, turns[index - 1]?.said ?? []);
+      const written = this.#asWritten(turn, tools);
+      transcript.append('demonstration', this.#model.encodeTurn(written, render));
+      const last = index === turns.length - 1;
+      if (last && said.length > 0) this.observe(transcript, said);
+    }
+    return transcript;
   }
 
   async act(transcript: Transcript, options: ActOptions): Promise<PolicyTurn> {
@@ -128,22 +140,6 @@ export class LanguageModelPolicy implements Policy {
 
   release(episode: string): void {
     this.#generator.release(episode);
-  }
-
-  #replay(conversation: readonly Message[], tools: readonly ToolSpec[]): Transcript {
-    const transcript = new Transcript();
-    this.#tools.set(transcript, tools);
-    const { opening, turns } = splitAtTurns(conversation);
-    const render = { ...this.#render, tools };
-    this.#append(transcript, this.#model.template.promptPieces(opening, tools, render));
-    for (const [index, { turn, said }] of turns.entries()) {
-      if (index > 0) this.observe(transcript, turns[index - 1]?.said ?? []);
-      const written = this.#asWritten(turn, tools);
-      transcript.append('demonstration', this.#model.encodeTurn(written, render));
-      const last = index === turns.length - 1;
-      if (last && said.length > 0) this.observe(transcript, said);
-    }
-    return transcript;
   }
 
   /** A given turn with its calls in its text, unless the template writes them there itself. */

@@ -89,6 +89,6 @@ export function ropeTables(
 export function ropeTablesUpTo(config: RopeConfig, length: number): RopeTables {
   return ropeTables(
     config,
-    Array.from({ length }, (_, position) => position),
+    Int32Array.from({ length }, (_, position) => position),
   );
 }

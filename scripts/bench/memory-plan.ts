@@ -1,5 +1,5 @@
 import { memoryPlan } from '../../agent_rl/engine-thread/memory-plan.ts';
-import type { ProgramMemory } from '../../agent_rl/learner/program-memory.ts';
+import type { ProgramMemory } from '../../agent_rl/learner/train-batch.ts';
 import { noRecompute } from '../../agent_rl/learner/train-program.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
 import { answerTo } from './qwen3-shape.ts';

@@ -4,7 +4,7 @@ import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import type { LossSpec, TrainDatum } from '#agent_rl/core/services/learner.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
-import type { ProgramMemory } from '#agent_rl/learner/program-memory.ts';
+import type { ProgramMemory } from '#agent_rl/learner/train-batch.ts';
 import type { Adapter, ModelConfig } from '#model/config/architecture.ts';
 import {
   adapterParameter,

@@ -15,7 +15,7 @@ import type { Environment } from '#agent_rl/core/plugins/environment.ts';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import type { ToolResult } from '#agent_rl/core/plugins/tool.ts';
 import type { LossSpec } from '#agent_rl/core/services/learner.ts';
-import { memorySettings } from '#agent_rl/engine-thread/memory-settings.ts';
+import { memorySettings } from '#agent_rl/engine-thread/engine-options.ts';
 import { openEngine } from '#agent_rl/engine/open-engine.ts';
 import { tf } from '#agent_rl/engine/ops.ts';
 import { RolloutWorker } from '#agent_rl/rollout/rollout-worker.ts';
@@ -191,7 +191,9 @@ const provocations: Readonly<Record<string, () => Promise<string>>> = {
       const engine = await openEngine({
         device: 'cpu',
         threads: 1,
-        memorySettings: memorySettings({ training: { loss: { name: 'ppo' } as LossSpec } }),
+        memorySettings: memorySettings({
+          training: { longestTokens: 16, loss: { name: 'ppo' } as LossSpec },
+        }),
       });
       const spec = { name: 'x', shape: [1, 1, 1], dtype: 'float32' } as const;
       // Four pebibytes: more than any address space holds, so that nothing is really taken.

@@ -32,10 +32,8 @@ export interface Initializer {
   bytes: Uint8Array;
 }
 
-export interface GraphInput {
+export interface GraphInput extends Pick<Value, 'shape' | 'dtype'> {
   name: string;
-  shape: readonly number[];
-  dtype: TraceDType;
 }
 
 const bytesOfElement: Readonly<Record<TraceDType, number>> = {

@@ -5,8 +5,7 @@ import { AgentRlError } from '../../core/errors.ts';
 import { exportOnnx } from '../../../model/onnx/export-onnx.ts';
 import { checkpointAt } from '../../runs/checkpoints.ts';
 import { mebibytes } from '../../telemetry/mebibytes.ts';
-import { localModel } from '../../../model/find/local-model.ts';
-import { localLayers, textFolder } from '../../../model/find/model-folder.ts';
+import { localLayers, localModel, textFolder } from '../../../model/find/model-folder.ts';
 import type { JobContext, JobResult } from '../job.ts';
 import type { ModelChoice } from './model-choice.ts';
 

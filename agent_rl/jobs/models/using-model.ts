@@ -7,8 +7,7 @@ import { inspectModel } from '../../../model/weights/load-model.ts';
 import type { ModelConfig, Quantization } from '../../../model/config/architecture.ts';
 import { openModel, type ModelStack, type OpenedModel } from '../../../model/weights/open-model.ts';
 import { requireQuantizable } from '../../../model/weights/quantize-weights.ts';
-import { localLayers } from '../../../model/find/model-folder.ts';
-import { localModel } from '../../../model/find/local-model.ts';
+import { localLayers, localModel } from '../../../model/find/model-folder.ts';
 import type { ModelChoice, ModelJobOptions } from './model-choice.ts';
 
 /** A model without its weights: what input for it can be checked against. */

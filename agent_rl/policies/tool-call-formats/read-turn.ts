@@ -12,11 +12,6 @@ export interface Stretch {
   end: number;
 }
 
-export interface SplitTurn {
-  spoken: string;
-  thoughts: readonly string[];
-}
-
 /** The next closed stretch that begins at `from` or later. */
 type NextStretch = (text: string, from: number) => Stretch | undefined;
 
@@ -25,7 +20,7 @@ export function splitThoughts(
   text: string,
   inThought: boolean,
   nextStretch: NextStretch = () => undefined,
-): SplitTurn {
+) {
   const spoken: string[] = [];
   const thoughts: string[] = [];
   let from = 0;

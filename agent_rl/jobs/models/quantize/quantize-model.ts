@@ -13,7 +13,7 @@ import { writeAdapter } from '../../../../model/adapters/adapter-files.ts';
 import { copyLanguageModelFiles } from '../../../../model/text/language-model.ts';
 import { inspectModel, loadModel, saveModel } from '../../../../model/weights/load-model.ts';
 import { requireQuantizable } from '../../../../model/weights/quantize-weights.ts';
-import { localModel } from '../../../../model/find/local-model.ts';
+import { localModel } from '../../../../model/find/model-folder.ts';
 import type { JobResult } from '../../job.ts';
 import type { QuantizeOptions } from '../model-choice.ts';
 import { refuseExisting } from '../../token-files/fresh-lines.ts';

@@ -8,7 +8,7 @@ import {
   planInWords,
   type MemoryRequest,
 } from '#agent_rl/engine-thread/memory-plan.ts';
-import { memorySettings } from '#agent_rl/engine-thread/memory-settings.ts';
+import { memorySettings } from '#agent_rl/engine-thread/engine-options.ts';
 import type { LossSpec } from '#agent_rl/core/services/learner.ts';
 import type { Adapter, ModelConfig } from '#model/config/architecture.ts';
 import { adapterTargets } from '#model/adapters/adapter.ts';

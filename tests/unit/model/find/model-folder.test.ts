@@ -4,8 +4,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
-import { localModel, withLocalModel } from '#model/find/local-model.ts';
-import { localLayers, modelFolder } from '#model/find/model-folder.ts';
+import { localLayers, localModel, modelFolder, withLocalModel } from '#model/find/model-folder.ts';
 import { loadConfig } from '#agent_rl/config/index.ts';
 import { saveTinyAdapter } from '#tests/support/tiny-adapter.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
