@@ -1,9 +1,9 @@
+import type { GradConfig } from '@tensorflow/tfjs';
 import { AgentRlError } from '../core/errors.ts';
-import { registerMissingGradients } from './missing-gradients.ts';
-import { tfjs } from './tfjs.ts';
+import { tfjs, type Tensor } from './tfjs.ts';
 import { traceBackendName } from './trace/trace-backend.ts';
 
-export type { Tensor } from '@tensorflow/tfjs';
+export type { Tensor } from './tfjs.ts';
 export { causalAttention } from './fused/causal-attention.ts';
 export { lowRankProduct } from './fused/low-rank-product.ts';
 export { quantizedMatMul } from './fused/quantized-mat-mul.ts';
@@ -12,9 +12,6 @@ export { rmsNorm } from './fused/rms-norm.ts';
 export { ropeRotate } from './fused/rope-rotate.ts';
 export { swiglu } from './fused/swiglu.ts';
 export { tokenLogProbs } from './fused/token-log-probs.ts';
-
-// Everything differentiated in this project is written with the operations below.
-registerMissingGradients();
 
 const drawsRandomNumbers = [
   'dropout',
@@ -54,3 +51,74 @@ export const tf: typeof tfjs = {
   cumsum,
   ...Object.fromEntries(drawsRandomNumbers.map((name) => [name, refusingToTrace(name)])),
 };
+
+/** Sums `gradient`, of a broadcast result, back to the shape of the operand it came from. */
+const unbroadcast = (gradient: Tensor, shape: number[]): Tensor => {
+  const axes = tfjs.broadcast_util.getReductionAxes(shape, gradient.shape);
+  return tfjs.reshape(axes.length > 0 ? tfjs.sum(gradient, axes) : gradient, shape);
+};
+
+/** tfjs gives a list to kernels with several outputs only; none of these has. */
+const only = (dy: Tensor | Tensor[]): Tensor => (Array.isArray(dy) ? dy[0]! : dy);
+
+/** Comparisons are constant almost everywhere. tfjs asks for their gradient when `where` uses them. */
+const zeroGradient = (kernelName: string, inputsToSave: string[]): GradConfig => ({
+  kernelName,
+  inputsToSave,
+  gradFunc: (_dy, saved) =>
+    Object.fromEntries(
+      inputsToSave.map((name, index) => [name, () => tfjs.zeros(saved[index]!.shape, 'float32')]),
+    ),
+});
+
+type Comparison = (a: Tensor, b: Tensor) => Tensor;
+
+/** tfjs's own gradient of `maximum` and `minimum` is wrong where an operand was broadcast. */
+const chosenGradient = (kernelName: string, first: Comparison): GradConfig => ({
+  kernelName,
+  inputsToSave: ['a', 'b'],
+  gradFunc: (dy, [a, b]) => {
+    const takesA = first(a!, b!);
+    const part = (taken: Tensor): Tensor => tfjs.mul(only(dy), tfjs.cast(taken, 'float32'));
+    return {
+      a: () => unbroadcast(part(takesA), a!.shape),
+      b: () => unbroadcast(part(tfjs.logicalNot(takesA)), b!.shape),
+    };
+  },
+});
+
+/** tfjs's own gradient of `cumsum` works on the last axis only, and only when it is written as a positive number. */
+const cumulativeSumGradient: GradConfig = {
+  kernelName: 'Cumsum',
+  inputsToSave: ['x'],
+  gradFunc: (dy, _saved, attributes) => {
+    const [exclusive, reverse] = [Boolean(attributes['exclusive']), Boolean(attributes['reverse'])];
+    return { x: () => tfjs.cumsum(only(dy), Number(attributes['axis']), exclusive, !reverse) };
+  },
+};
+
+const gatherNdGradient: GradConfig = {
+  kernelName: 'GatherNd',
+  inputsToSave: ['params', 'indices'],
+  gradFunc: (dy, [params, indices]): Record<string, () => Tensor> => ({
+    params: () => tfjs.scatterND(indices!, only(dy), params!.shape),
+    indices: () => tfjs.zeros(indices!.shape),
+  }),
+};
+
+const comparisons = ['Equal', 'NotEqual', 'Greater', 'GreaterEqual', 'Less', 'LessEqual'];
+
+/** Registers the gradients that tfjs lacks or has wrong. */
+function registerMissingGradients(): void {
+  for (const name of [...comparisons, 'LogicalAnd', 'LogicalOr']) {
+    tfjs.registerGradient(zeroGradient(name, ['a', 'b']));
+  }
+  tfjs.registerGradient(zeroGradient('LogicalNot', ['x']));
+  tfjs.registerGradient(chosenGradient('Maximum', tfjs.greaterEqual));
+  tfjs.registerGradient(chosenGradient('Minimum', tfjs.lessEqual));
+  tfjs.registerGradient(cumulativeSumGradient);
+  tfjs.registerGradient(gatherNdGradient);
+}
+
+// Everything differentiated in this project is written with the operations of this module.
+registerMissingGradients();

@@ -1,5 +1,3 @@
-import { AgentRlError } from '../core/errors.ts';
-
 export interface KvShape {
   layers: number;
   kvHeads: number;
@@ -76,12 +74,11 @@ export class KvCache {
 
   /** Layer `layer` of the first `rows` rows, as views. */
   view(layer: number, rows: number): { keys: Float32Array; values: Float32Array } {
-    const [keys, values] = [this.keys[layer], this.values[layer]];
-    if (keys === undefined || values === undefined) {
-      throw new AgentRlError('SHAPE_MISMATCH', `The cache has no layer ${layer}.`);
-    }
     const end = rows * this.#row;
-    return { keys: keys.subarray(0, end), values: values.subarray(0, end) };
+    return {
+      keys: this.keys[layer]!.subarray(0, end),
+      values: this.values[layer]!.subarray(0, end),
+    };
   }
 
   /** Puts a prefix at the start of a row. */

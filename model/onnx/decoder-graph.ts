@@ -6,7 +6,7 @@
  * sequences padded at the right only, and transformers.js pads at the left.
  */
 import type { Port } from '../../agent_rl/engine/onnx/encode-model.ts';
-import { Graph, type Attributes } from '../../agent_rl/engine/trace/graph.ts';
+import { Graph } from '../../agent_rl/engine/trace/graph.ts';
 import type { LinearModule } from '../../agent_rl/core/services/linear-module.ts';
 import type { OpenGraph } from '../../agent_rl/engine/onnx/model-parts.ts';
 import type { ModelConfig } from '../config/architecture.ts';
@@ -49,6 +49,7 @@ export function decoderGraph(
 
 class DecoderGraph {
   readonly #graph = new Graph();
+  readonly #op = this.#graph.emit.bind(this.#graph);
 
   constructor(
     private readonly config: ModelConfig,
@@ -216,10 +217,6 @@ class DecoderGraph {
   /** [B, ...rest] as a shape. */
   #shape(batch: string, rest: readonly number[]): string {
     return this.#op('Concat', [batch, this.#graph.int64s(rest)], { axis: 0 });
-  }
-
-  #op(operator: string, inputs: readonly string[], attributes?: Attributes, as?: string): string {
-    return this.#graph.emit(operator, inputs, attributes, as);
   }
 
   #inputs(): Port[] {

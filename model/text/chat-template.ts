@@ -296,11 +296,9 @@ function templateMessage(message: Message, { resultsAs = 'tool' }: RenderOptions
   };
 }
 
-const templateCall = ({ id, ...call }: ToolCall): Json => ({
-  id,
-  type: 'function',
-  function: { name: call.name, arguments: call.arguments },
-});
+const templateCall = ({ id, name, arguments: args }: ToolCall): Json => {
+  return { id, type: 'function', function: { name, arguments: args } };
+};
 
 function templateTools(tools: readonly ToolDefinition[]): readonly Json[] | undefined {
   if (tools.length === 0) return undefined;

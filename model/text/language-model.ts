@@ -7,6 +7,7 @@ import type { AssistantMessage } from '../../agent_rl/core/message.ts';
 import { ChatTemplate, type PromptPiece, type RenderOptions } from './chat-template.ts';
 import { isRecord } from '../../agent_rl/core/is-record.ts';
 import type { ModelConfig } from '../config/architecture.ts';
+import { JsonFields } from '../config/json-fields.ts';
 import { readModelConfig } from '../config/model-config.ts';
 import { readJson } from '../config/read-json.ts';
 import { templateFiles, templateSources } from './template-sources.ts';
@@ -142,16 +143,9 @@ export async function endsOfText(
     const file = path.join(folder, name);
     if (!existsSync(file)) continue;
     const json = await readJson(file, 'MODEL_INVALID');
-    const eos = isRecord(json) ? json['eos_token_id'] : undefined;
-    for (const id of [eos ?? []].flat() as readonly unknown[]) {
-      if (typeof id !== 'number' || !Number.isInteger(id) || id < 0) {
-        throw new AgentRlError(
-          'MODEL_INVALID',
-          `${file}: eos_token_id must be a token id or a list of them; got ${JSON.stringify(eos)}.`,
-        );
-      }
-      ids.push(id);
-    }
+    const fields = new JsonFields(isRecord(json) ? json : {}, [], `${file}: `);
+    ids.push(...fields.tokenIds('eos_token_id'));
+    for (const problem of fields.problems) throw new AgentRlError('MODEL_INVALID', problem);
   }
   const eosToken = tokenizer?.namedTokens['eos_token'];
   if (tokenizer === undefined || eosToken === undefined) return ids;

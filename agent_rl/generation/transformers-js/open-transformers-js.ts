@@ -25,8 +25,6 @@ export type LoadTransformers = () => Promise<
   Pick<typeof Transformers, 'AutoModelForCausalLM' | 'Tensor'>
 >;
 
-const load: LoadTransformers = () => import('@huggingface/transformers');
-
 /**
  * Opens an ONNX model folder with `@huggingface/transformers` in this thread. Nothing is downloaded.
  *
@@ -35,12 +33,18 @@ const load: LoadTransformers = () => import('@huggingface/transformers');
  */
 export async function openTransformersJs(
   options: TransformersJsOptions,
-  loadPackage = load,
+  loadPackage: LoadTransformers = () => import('@huggingface/transformers'),
 ): Promise<TransformersJsGenerator> {
   const { modelFolder, dtype, device, threads, maxContextTokens } = options;
   requireFile(modelFolder, dtype);
   requireDevice(device);
-  const { AutoModelForCausalLM, Tensor } = await packageOf(loadPackage);
+  const { AutoModelForCausalLM, Tensor } = await loadPackage().catch((cause: unknown) => {
+    throw new AgentRlError(
+      'PLUGIN_LOAD_FAILED',
+      `Policy transformers-js needs the package @huggingface/transformers, which cannot be loaded (${messageOf(cause)}). Run npm install @huggingface/transformers@4.3.1.`,
+      { cause },
+    );
+  });
   try {
     const model = await AutoModelForCausalLM.from_pretrained(modelFolder, {
       dtype,
@@ -75,16 +79,4 @@ function requireDevice(device: string): asserts device is Device {
     'CONFIG_INVALID',
     `run.device ${JSON.stringify(device)} is not known to policy transformers-js. Use cpu, cuda or webgpu.`,
   );
-}
-
-async function packageOf(loadPackage: LoadTransformers) {
-  try {
-    return await loadPackage();
-  } catch (cause) {
-    throw new AgentRlError(
-      'PLUGIN_LOAD_FAILED',
-      `Policy transformers-js needs the package @huggingface/transformers, which cannot be loaded (${messageOf(cause)}). Run npm install @huggingface/transformers@4.3.1.`,
-      { cause },
-    );
-  }
 }

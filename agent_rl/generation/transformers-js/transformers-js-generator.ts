@@ -7,8 +7,6 @@ import type { OwnGenerator } from '../../core/plugins/policy.ts';
 import { drawFromLogits } from '../draw-token.ts';
 import { ActiveRequest } from '../slot.ts';
 
-type TensorClass = typeof Tensor;
-
 /** Keys and values by the names of the model's inputs. */
 type Past = Readonly<Record<string, Tensor>>;
 
@@ -34,7 +32,7 @@ export class TransformersJsGenerator implements OwnGenerator {
 
   constructor(
     private readonly model: PreTrainedModel,
-    private readonly tensor: TensorClass,
+    private readonly tensor: typeof Tensor,
     maxContextTokens: number,
   ) {
     // As many as the engine's generator holds for the same setting.
@@ -74,7 +72,7 @@ export class TransformersJsGenerator implements OwnGenerator {
     const kept = this.#kept.get(episode) ?? { tokens: [], past: undefined };
     let pending = freshTokens(kept, active.request);
     for (;;) {
-      const logits = await this.#feed(kept, pending, () => isStopped(active));
+      const logits = await this.#feed(kept, pending, active);
       if (logits === undefined || active.abandoned) return 'aborted';
       this.#kept.set(episode, kept);
       const { token, logProb } = drawFromLogits(logits, sampling, active.uniform);
@@ -91,12 +89,12 @@ export class TransformersJsGenerator implements OwnGenerator {
   async #feed(
     kept: Kept,
     tokens: readonly number[],
-    stopped: () => boolean,
+    active: ActiveRequest,
   ): Promise<Float32Array | undefined> {
     let logits: Float32Array | undefined;
     for (let first = 0; first < tokens.length; first += mostFed) {
       await new Promise((resolve) => setImmediate(resolve));
-      if (stopped()) return undefined;
+      if (active.abandoned || active.signal?.aborted === true) return undefined;
       logits = await this.#run(kept, tokens.slice(first, first + mostFed));
     }
     return logits;
@@ -129,9 +127,6 @@ export class TransformersJsGenerator implements OwnGenerator {
     return new this.tensor('int64', BigInt64Array.from(values, BigInt), [1, values.length]);
   }
 }
-
-const isStopped = ({ abandoned, signal }: ActiveRequest): boolean =>
-  abandoned || signal?.aborted === true;
 
 /** The tokens of a request that are not kept yet. */
 function freshTokens({ tokens: before }: Kept, { episode, tokens }: GenerationRequest): number[] {

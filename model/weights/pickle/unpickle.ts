@@ -41,9 +41,15 @@ class Machine {
 
   readonly #opcodes: Readonly<Record<number, () => void>> = {
     // Protocol, frames, marks and the memo.
-    0x80: () => this.#checkProtocol(this.bytes.byte()),
+    0x80: () => {
+      const version = this.bytes.byte();
+      if (version > 5) throw refused(this.file, `pickle protocol ${version}`);
+    },
     0x95: () => this.bytes.skip(8),
-    0x28: () => this.#mark(),
+    0x28: () => {
+      this.#below.push(this.#stack);
+      this.#stack = [];
+    },
     0x71: () => this.#memo.set(this.bytes.byte(), this.#top()),
     0x72: () => this.#memo.set(this.bytes.uint32(), this.#top()),
     0x94: () => this.#memo.set(this.#memo.size, this.#top()),
@@ -99,10 +105,6 @@ class Machine {
     }
   }
 
-  #checkProtocol(version: number): void {
-    if (version > 5) throw refused(this.file, `pickle protocol ${version}`);
-  }
-
   #qualifiedLine(): string {
     const module = this.bytes.line();
     return `${module}.${this.bytes.line()}`;
@@ -143,11 +145,6 @@ class Machine {
   #recall(key: number): unknown {
     if (!this.#memo.has(key)) throw refused(this.file, `memo ${key}, which was never written`);
     return this.#memo.get(key);
-  }
-
-  #mark(): void {
-    this.#below.push(this.#stack);
-    this.#stack = [];
   }
 
   #sinceMark(): unknown[] {
