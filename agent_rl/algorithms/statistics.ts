@@ -19,3 +19,39 @@ export function hasNoSpread(values: readonly number[]): boolean {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   return values.length < 2 || high - low <= sameNumber * Math.max(Math.abs(low), Math.abs(high));
 }
+
+/**
+ * Chance that at least one of `k` samples succeeds, from `c` successes in `n` samples: `1 - C(n - c, k) / C(n, k)`.
+ *
+ * Unbiased, unlike `1 - (1 - c / n)^k`. Chen et al. 2021, eq. 1, https://arxiv.org/abs/2107.03374
+ *
+ * @throws RangeError unless 0 <= c <= n and 1 <= k <= n.
+ */
+export function passAtK(n: number, c: number, k: number): number {
+  if (!(c >= 0 && c <= n && k >= 1 && k <= n)) {
+    throw new RangeError(
+      `pass@k needs 0 <= c <= n and 1 <= k <= n; got n = ${n}, c = ${c}, k = ${k}.`,
+    );
+  }
+  let allFail = 1;
+  for (let i = 0; i < k; i++) allFail *= Math.max(0, n - c - i) / (n - i);
+  return 1 - allFail;
+}
+
+/** Standard normal quantile of 0.975. */
+const z = 1.959963984540054;
+
+/**
+ * Wilson score interval of a success rate at 95 % confidence, `[low, high]`; `[0, 1]` when nothing was tried.
+ *
+ * Wilson 1927, https://doi.org/10.1080/01621459.1927.10502953
+ */
+export function wilson95(successes: number, n: number): [low: number, high: number] {
+  if (n === 0) return [0, 1];
+  const rate = successes / n;
+  const denominator = 1 + z ** 2 / n;
+  const centre = (rate + z ** 2 / (2 * n)) / denominator;
+  const half = (z / denominator) * Math.sqrt((rate * (1 - rate)) / n + z ** 2 / (4 * n ** 2));
+  // The bounds are 0 and 1 exactly when nothing or everything succeeded; rounding may step over them.
+  return [successes === 0 ? 0 : centre - half, successes === n ? 1 : centre + half];
+}

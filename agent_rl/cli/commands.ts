@@ -2,16 +2,14 @@ import type { Command, CommandGroup } from './command.ts';
 import { chat } from './commands/chat.ts';
 import { doctor } from './commands/doctor.ts';
 import { evaluate } from './commands/eval.ts';
-import { exportModel } from './commands/export.ts';
-import { generate } from './commands/generate.ts';
+import { exportModel, quantize } from './commands/quantize.ts';
+import { generate, score } from './commands/generate.ts';
 import { indexCorpus } from './commands/index-corpus.ts';
 import { newProject } from './commands/new.ts';
 import { mergeLora } from './commands/merge-lora.ts';
 import { plugins } from './commands/plugins.ts';
 import { prepareDataCommand } from './commands/prepare-data/prepare-data.ts';
-import { quantize } from './commands/quantize.ts';
 import { sandbox } from './commands/sandbox.ts';
-import { score } from './commands/score.ts';
 import { sft, train } from './commands/train.ts';
 import { verifyDataset } from './commands/verify-dataset.ts';
 

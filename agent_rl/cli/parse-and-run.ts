@@ -5,7 +5,7 @@ import { type Command, type CommandGroup, type MainOptions, wordOf } from './com
 import { commands } from './commands.ts';
 import { done } from './exit-code.ts';
 import { inTodaysSpelling } from './old-spellings.ts';
-import { refuseRepeats } from './refuse-repeats.ts';
+import { refuseRepeats } from './unknown-flags.ts';
 
 /** The user wrote a command line that cannot be read. */
 export class UsageError extends Error {}

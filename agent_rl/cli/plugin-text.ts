@@ -1,4 +1,4 @@
-import type { PluginDescription } from '../compose/plugins/describe-plugins.ts';
+import type { PluginDescription } from '../compose/plugins/registries.ts';
 import { type Setting, settingsOf } from '../config/settings-of.ts';
 
 /** Each kind, what its plugins are together, and where a run file names them. */

@@ -1,9 +1,8 @@
 import { Type, type Static } from 'typebox';
 
 import { AlgorithmBlock } from './blocks/algorithm-block.ts';
-import { CheckpointBlock } from './blocks/checkpoint-block.ts';
+import { CheckpointBlock, TrainBlock, EvalBlock } from './blocks/train-block.ts';
 import { DatasetBlock, DatasetsBlock } from './blocks/dataset-block.ts';
-import { EvalBlock } from './blocks/eval-block.ts';
 import { ModelBlock } from './blocks/model-block.ts';
 import {
   EnvironmentBlock,
@@ -13,9 +12,7 @@ import {
 } from './blocks/plugin-blocks.ts';
 import { PolicyBlock } from './blocks/policy-block.ts';
 import { RolloutBlock } from './blocks/rollout-block.ts';
-import { RunBlock } from './blocks/run-block.ts';
-import { SandboxBlock } from './blocks/sandbox-block.ts';
-import { TrainBlock } from './blocks/train-block.ts';
+import { RunBlock, SandboxBlock } from './blocks/run-block.ts';
 
 /** A run file. */
 export const ConfigSchema = Type.Object(

@@ -14,7 +14,6 @@ export type { FieldRule, PluginRules } from './plugins/plugin-rules.ts';
 export * from './plugins/policy.ts';
 export * from './python/python-value.ts';
 export * from './plugins/reward.ts';
-export * from './services/sampling.ts';
 export * from './services/sandbox.ts';
 export * from './tasks/search-task.ts';
 export * from './services/search.ts';

@@ -1,4 +1,4 @@
-import type { Sampling } from '../core/services/sampling.ts';
+import type { Sampling } from '../core/services/generator.ts';
 
 /** A token and its log-probability under the distribution it was drawn from, in nats. */
 export interface Drawn {

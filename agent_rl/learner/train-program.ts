@@ -1,5 +1,4 @@
-import { crossEntropyLoss } from '../algorithms/cross-entropy-loss.ts';
-import { policyLoss } from '../algorithms/policy-loss.ts';
+import { crossEntropyLoss, policyLoss } from '../algorithms/policy-loss.ts';
 import type { LossSpec } from '../core/services/learner.ts';
 import { float, type Engine, type Program, type TensorSpec } from '../engine/engine.ts';
 import { tf, tokenLogProbs, type Tensor } from '../engine/ops.ts';

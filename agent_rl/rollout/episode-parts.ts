@@ -1,6 +1,6 @@
 import type { Environment } from '../core/plugins/environment.ts';
 import type { Policy } from '../core/plugins/policy.ts';
-import type { Sampling } from '../core/services/sampling.ts';
+import type { Sampling } from '../core/services/generator.ts';
 import type { Task } from '../core/tasks/task.ts';
 import type { Tool } from '../core/plugins/tool.ts';
 import type { WeightedReward } from './combine-rewards.ts';

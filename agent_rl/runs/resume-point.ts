@@ -1,13 +1,13 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 
 import { AgentRlError } from '../core/errors.ts';
-import { clearPartials } from './clear-partials.ts';
-import { lockRun, type RunLock } from '../telemetry/run-lock.ts';
+import { lockRun, type RunLock, isRunning } from '../telemetry/run-lock.ts';
 import { type RunFolder, runFolderAt } from './run-folder.ts';
 import { newestCheckpoint } from './checkpoints.ts';
 import { checkInputs, type RunSources } from './run-inputs.ts';
 import type { Config } from '../config/index.ts';
+import { writing } from '../telemetry/atomic-write.ts';
 
 /** Which run to resume. */
 export interface ResumeRequest {
@@ -90,3 +90,27 @@ function newestRun({ config, file }: ResumeRequest): string {
 /** The name of a run that was given none. */
 export const defaultRunName = (configFile: string, seed: number): string =>
   `${basename(configFile, extname(configFile))}-seed${seed}`;
+
+/**
+ * Removes what a process that was killed left half written in a folder (`NAME.<pid>.partial`), and puts back what it
+ * was about to replace (`NAME.<pid>.partial.old`) where nothing has taken its place. What a running process is writing
+ * stays; this process must not be writing there.
+ *
+ * @returns what was done, a sentence each.
+ * @throws AgentRlError `OUTPUT_UNWRITABLE`
+ */
+export function clearPartials(folder: string): readonly string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder).flatMap((name) => {
+    const [, target = '', pid, old] = /^(.+)\.(\d+)\.partial(\.old)?$/.exec(name) ?? [];
+    if (pid === undefined) return [];
+    if (Number(pid) !== process.pid && isRunning(Number(pid))) return [];
+    const [path, whole] = [join(folder, name), join(folder, target)];
+    if (old !== undefined && !existsSync(whole)) {
+      writing(path, () => renameSync(path, whole));
+      return `${whole} is put back: the process that was replacing it was killed.`;
+    }
+    writing(path, () => rmSync(path, { recursive: true }));
+    return `${path} is removed: the process that was writing it was killed.`;
+  });
+}

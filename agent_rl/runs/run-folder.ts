@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync, rmSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 
 import { AgentRlError } from '../core/errors.ts';
-import { madeNew, writing } from '../telemetry/output-unwritable.ts';
+import { madeNew, writing } from '../telemetry/atomic-write.ts';
 
 export interface RunFolderOptions {
   /** Folder of all runs; made if need be. */

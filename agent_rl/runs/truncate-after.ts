@@ -2,7 +2,7 @@ import { createReadStream, existsSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { RunFolder } from './run-folder.ts';
-import { outputUnwritable } from '../telemetry/output-unwritable.ts';
+import { outputUnwritable } from '../telemetry/atomic-write.ts';
 
 /**
  * Cuts what a run recorded after an iteration off its records, so that a run resumed from there records each

@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 
 import winston from 'winston';
 
-import { writing } from './output-unwritable.ts';
+import { writing } from './atomic-write.ts';
 import { redactDeep, type Redact, redactor } from './redact.ts';
 
 const levels = ['error', 'warn', 'info', 'debug'] as const;

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 
 import { AgentRlError, nodeCodeOf } from '../core/errors.ts';
-import { madeNew } from './output-unwritable.ts';
+import { madeNew } from './atomic-write.ts';
 
 /** Keeps a run to one process. */
 export interface RunLock {

@@ -1,12 +1,9 @@
-import { passAtK } from '../algorithms/pass-at-k.ts';
-import { mean } from '../algorithms/statistics.ts';
-import { wilson95 } from '../algorithms/wilson95.ts';
+import { passAtK, mean, wilson95 } from '../algorithms/statistics.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
-import { unbiased } from '../core/services/sampling.ts';
+import { unbiased } from '../core/services/generator.ts';
 import type { Task } from '../core/tasks/task.ts';
 import type { Trajectory } from '../core/trajectory.ts';
-import { planGroups } from '../rollout/rollout-plan.ts';
-import type { Rollouts } from '../rollout/rollout-worker.ts';
+import { planGroups, type Rollouts } from '../rollout/rollout-worker.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import { requireRewards } from './collect/require-rewards.ts';
 import { inFamily, meansByName } from './named-numbers.ts';

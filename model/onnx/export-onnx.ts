@@ -1,12 +1,11 @@
+import path from 'node:path';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
-import path from 'node:path';
 
 import { AgentRlError, nodeCodeOf } from '../../agent_rl/core/errors.ts';
 import { byteCount, modelParts } from '../../agent_rl/engine/onnx/model-parts.ts';
 import { decoderGraph } from './decoder-graph.ts';
-import { writeFolderAtomic } from '../../agent_rl/telemetry/atomic-write.ts';
-import { outputUnwritable } from '../../agent_rl/telemetry/output-unwritable.ts';
+import { writeFolderAtomic, outputUnwritable } from '../../agent_rl/telemetry/atomic-write.ts';
 import { isRecord } from '../../agent_rl/core/is-record.ts';
 import { copyLanguageModelFiles, openLanguageModelFolder } from '../text/language-model.ts';
 import type { ModelConfig } from '../config/architecture.ts';

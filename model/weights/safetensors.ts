@@ -3,7 +3,7 @@ import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { AgentRlError, messageOf } from '../../agent_rl/core/errors.ts';
 import { largestFloat16, narrowBFloat16, narrowFloat16 } from './half-precision.ts';
 import { sizeOf } from '../../agent_rl/engine/check-inputs.ts';
-import { outputUnwritable } from '../../agent_rl/telemetry/output-unwritable.ts';
+import { outputUnwritable } from '../../agent_rl/telemetry/atomic-write.ts';
 import { pieceBytes, readFloatsAt, readInto } from './read-values.ts';
 import {
   bytesOf,

@@ -1,5 +1,5 @@
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
-import { unbiased } from '../../agent_rl/core/services/sampling.ts';
+import { unbiased } from '../../agent_rl/core/services/generator.ts';
 import type { Engine } from '../../agent_rl/engine/engine.ts';
 import { DecoderPrograms } from '../../agent_rl/generation/decoder-programs.ts';
 import { LocalGenerator } from '../../agent_rl/generation/local-generator.ts';

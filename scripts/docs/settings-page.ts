@@ -2,7 +2,7 @@ import { builtinPlugins } from '../../agent_rl/compose/plugins/builtin-plugins.t
 import {
   describePlugins,
   type PluginDescription,
-} from '../../agent_rl/compose/plugins/describe-plugins.ts';
+} from '../../agent_rl/compose/plugins/registries.ts';
 import { ConfigSchema } from '../../agent_rl/config/config-schema.ts';
 import { type Setting, settingsOf } from '../../agent_rl/config/settings-of.ts';
 import { BuildSettings } from '../../agent_rl/search/corpus/index.ts';

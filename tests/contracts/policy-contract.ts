@@ -1,10 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { system, user } from '../../agent_rl/core/message.ts';
-import type { ToolMessage } from '../../agent_rl/core/message.ts';
-import { policies } from '../../agent_rl/core/plugins/policy.ts';
-import type { ActOptions, Policy, PolicyTurn } from '../../agent_rl/core/plugins/policy.ts';
-import { unbiased } from '../../agent_rl/core/services/sampling.ts';
+import { system, user, type ToolMessage } from '../../agent_rl/core/message.ts';
+import {
+  policies,
+  type ActOptions,
+  type Policy,
+  type PolicyTurn,
+} from '../../agent_rl/core/plugins/policy.ts';
+import { unbiased } from '../../agent_rl/core/services/generator.ts';
 import type { Transcript, TokenSource } from '../../agent_rl/core/transcript.ts';
 
 export interface PolicyContract {

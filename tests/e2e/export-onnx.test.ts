@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import type { LinearModule } from '#agent_rl/core/services/linear-module.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { greedy } from '#agent_rl/core/services/sampling.ts';
+import { greedy } from '#agent_rl/core/services/generator.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { DecoderPrograms } from '#agent_rl/generation/decoder-programs.ts';
 import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';

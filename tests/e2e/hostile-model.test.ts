@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import type { CodeTask } from '#agent_rl/core/tasks/code-task.ts';
-import { unbiased } from '#agent_rl/core/services/sampling.ts';
+import { unbiased } from '#agent_rl/core/services/generator.ts';
 import type { Trajectory } from '#agent_rl/core/trajectory.ts';
 import { CodeExecEnv } from '#agent_rl/environments/code-exec/code-exec-env.ts';
 import { HermesFormat, LanguageModelPolicy } from '#agent_rl/policies/index.ts';

@@ -13,7 +13,7 @@ import {
 import { loadConfig } from '#agent_rl/config/index.ts';
 import type { Environment } from '#agent_rl/core/plugins/environment.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { unbiased } from '#agent_rl/core/services/sampling.ts';
+import { unbiased } from '#agent_rl/core/services/generator.ts';
 import type { SearchTask } from '#agent_rl/core/tasks/search-task.ts';
 import type { Tool } from '#agent_rl/core/plugins/tool.ts';
 import { runEpisode } from '#agent_rl/rollout/episode.ts';

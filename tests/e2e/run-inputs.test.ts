@@ -5,7 +5,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/
 
 import type { ResolvedRun } from '#agent_rl/compose/resolve-run.ts';
 import { sourcesOf } from '#agent_rl/jobs/train/trainer-options.ts';
-import { rewriteRunConfig, writeRunConfig } from '#agent_rl/runs/run-config.ts';
+import { rewriteRunConfig, writeRunConfig } from '#agent_rl/runs/open-run.ts';
 import { checkInputs, readInputs, writeInputs } from '#agent_rl/runs/run-inputs.ts';
 import { loadConfig } from '#agent_rl/config/index.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
 
-import { clearPartials } from '#agent_rl/runs/clear-partials.ts';
+import { clearPartials } from '#agent_rl/runs/resume-point.ts';
 import { lockRun } from '#agent_rl/telemetry/run-lock.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 import { thrownBy } from '../support/thrown.ts';

@@ -1,16 +1,16 @@
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-
 import { Tensor, type PreTrainedModel } from '@huggingface/transformers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 
-import type {
-  Generation,
-  GenerationRequest,
-  Generator,
+import {
+  type Generation,
+  type GenerationRequest,
+  type Generator,
+  greedy,
+  unbiased,
 } from '#agent_rl/core/services/generator.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { greedy, unbiased } from '#agent_rl/core/services/sampling.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { DecoderPrograms } from '#agent_rl/generation/decoder-programs.ts';
 import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';

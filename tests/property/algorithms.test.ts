@@ -1,12 +1,11 @@
-import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
+import { describe, expect, test } from '@jest/globals';
 
 import { groupAdvantages } from '#agent_rl/algorithms/group-advantages.ts';
 import { packMicroBatches } from '#agent_rl/algorithms/pack-micro-batches.ts';
-import { passAtK } from '#agent_rl/algorithms/pass-at-k.ts';
+import { passAtK, wilson95 } from '#agent_rl/algorithms/statistics.ts';
 import { type PpoSpec, policyLoss } from '#agent_rl/algorithms/policy-loss.ts';
 import { tokenWeights } from '#agent_rl/algorithms/token-weights.ts';
-import { wilson95 } from '#agent_rl/algorithms/wilson95.ts';
 import { tf } from '#agent_rl/engine/ops.ts';
 
 const reward = fc.integer({ min: -1000, max: 1000 }).map((value) => value / 100);

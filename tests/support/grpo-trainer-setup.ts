@@ -1,4 +1,4 @@
-import { unbiased } from '#agent_rl/core/services/sampling.ts';
+import { unbiased } from '#agent_rl/core/services/generator.ts';
 import type { Task } from '#agent_rl/core/tasks/task.ts';
 import type { Trajectory } from '#agent_rl/core/trajectory.ts';
 import type { EpisodeRequest } from '#agent_rl/rollout/episode-parts.ts';

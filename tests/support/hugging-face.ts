@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { afterAll, beforeAll } from '@jest/globals';
 
-import { greedy } from '#agent_rl/core/services/sampling.ts';
+import { greedy } from '#agent_rl/core/services/generator.ts';
 import type { LossSpec, TrainDatum } from '#agent_rl/core/services/learner.ts';
 import type { Engine } from '#agent_rl/engine/engine.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 
-import type { PluginDescription } from '../../compose/plugins/describe-plugins.ts';
+import type { PluginDescription } from '../../compose/plugins/registries.ts';
 import type { LoadedConfig, PluginRequest } from '../../config/index.ts';
 import { nearestName } from '../../config/checks/nearest-name.ts';
 import { AgentRlError } from '../../core/errors.ts';
@@ -70,7 +70,7 @@ export const plugins = command({
   run: async ({ name }, { job: { signal, print }, parsed }) => {
     // Late, so that `--help` does not load every plugin.
     const { builtinPlugins } = await import('../../compose/plugins/builtin-plugins.ts');
-    const { describePlugins } = await import('../../compose/plugins/describe-plugins.ts');
+    const { describePlugins } = await import('../../compose/plugins/registries.ts');
     const { loadPlugins } = await import('../../compose/plugins/plugin-loader.ts');
     const { choosePlugins } = await import('../../compose/plugins/choose-plugins.ts');
     const { pluginListText, pluginText } = await import('../plugin-text.ts');

@@ -3,7 +3,7 @@ import { AgentRlError } from '../../core/errors.ts';
 import type { QuantizeOptions } from '../../jobs/models/model-choice.ts';
 import { command } from '../command.ts';
 import { countOrZero, listFlag, numberFlag, requiredFlag, textFlag } from '../flags/flag.ts';
-import { engineFlags, modelFlag, revisionFlag } from '../flags/model-flags.ts';
+import { engineFlags, modelFlag, revisionFlag, adapterFlag } from '../flags/model-flags.ts';
 
 export const quantize = command({
   name: 'quantize',
@@ -60,3 +60,27 @@ function adapterOf(
     '--lora-rank 0 writes no adapter, so --lora-alpha and --lora-targets would have no effect. Leave them out, or give a rank.',
   );
 }
+
+/** `agent-rl export` is named after what it does; `export` itself is not a name to export. */
+export const exportModel = command({
+  name: 'export',
+  describe: 'Write a model for other programs: an ONNX folder that transformers.js generates from',
+  examples: [
+    ['--model runs/my-run --output my-model-onnx', 'The newest checkpoint of a run'],
+    [
+      '--model Qwen/Qwen3-0.6B --adapter runs/lora/checkpoints/step-40 --output my-model-onnx',
+      'A model on the hub with an adapter added',
+    ],
+  ],
+  flags: {
+    model: requiredFlag(
+      'Model folder, run folder or checkpoint, or a model on the Hugging Face hub as org/name',
+    ),
+    revision: revisionFlag,
+    adapter: adapterFlag,
+    output: requiredFlag('New folder: config.json, the tokenizer and onnx/model.onnx in float32'),
+  },
+  renamed: { onnx: 'output' },
+  run: ({ adapter: adapters, output: onnx, ...flags }, { jobs, job }) =>
+    jobs.exportModel({ ...flags, adapters, onnx, ...job }),
+});

@@ -3,7 +3,7 @@ import { registryOf, type Sourced } from '../../core/plugins/plugin.ts';
 import { policies } from '../../core/plugins/policy.ts';
 import { rewards } from '../../core/plugins/reward.ts';
 import { toolCallFormats } from '../../core/plugins/tool-call-format.ts';
-import { tools } from '../../core/plugins/tool.ts';
+import { tools, type JsonSchema } from '../../core/plugins/tool.ts';
 
 /** Tools by name. Immutable: `with` makes a larger one. */
 export const ToolRegistry = registryOf(tools);
@@ -49,3 +49,41 @@ export const isPlugin = (value: unknown): boolean =>
   [tools, environments, policies, rewards, toolCallFormats].some(
     (kind) => kind.specOf(value) !== undefined,
   );
+
+/** A plugin as `agent-rl plugins` shows it. */
+export interface PluginDescription {
+  kind: 'tool' | 'environment' | 'policy' | 'reward' | 'tool-call format';
+  name: string;
+  description: string;
+  /** `built in`, a package name or a file. */
+  source: string;
+  /** Schema of its block in YAML. */
+  settings?: JsonSchema;
+  /** Schema of what the model may pass to a tool. */
+  parameters?: JsonSchema;
+}
+
+const plain = (schema: object): JsonSchema => JSON.parse(JSON.stringify(schema)) as JsonSchema;
+
+/** All registered plugins, by kind and name. */
+export function describePlugins(plugins: Plugins): readonly PluginDescription[] {
+  const kinds = [
+    ['tool', plugins.tools.entries()],
+    ['environment', plugins.environments.entries()],
+    ['policy', plugins.policies.entries()],
+    ['reward', plugins.rewards.entries()],
+    ['tool-call format', plugins.toolCallFormats.entries()],
+  ] as const;
+  return kinds.flatMap(([kind, entries]) =>
+    entries
+      .map(({ spec, source }) => ({
+        kind,
+        name: spec.name,
+        description: spec.description,
+        source,
+        ...(spec.settings === undefined ? {} : { settings: plain(spec.settings) }),
+        ...('parameters' in spec ? { parameters: plain(spec.parameters) } : {}),
+      }))
+      .toSorted((a, b) => a.name.localeCompare(b.name)),
+  );
+}

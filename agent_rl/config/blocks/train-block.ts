@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { block, choice, integer, number } from './block.ts';
+import { block, choice, integer, number, flag } from './block.ts';
 
 const ParityBlock = block(
   {
@@ -83,4 +83,47 @@ export const TrainBlock = block(
     parityBound: ParityBlock,
   },
   'The optimiser and the length of the run',
+);
+
+export const CheckpointBlock = block(
+  {
+    every: integer('Iterations between checkpoints; 0 writes only the last', {
+      minimum: 0,
+      default: 10,
+      unit: 'iterations',
+    }),
+    keepLast: integer('Newest checkpoints to keep; older ones are deleted', {
+      minimum: 1,
+      default: 2,
+    }),
+    keepBest: flag(
+      'Also keep the one with the highest held-out success rate; needs eval.every',
+      false,
+    ),
+  },
+  'Which checkpoints are written and kept',
+);
+
+export const EvalBlock = block(
+  {
+    before: flag('Evaluate before the first update', true),
+    after: flag('Evaluate after the last update', true),
+    every: integer('Iterations between evaluations during training; 0 is never', {
+      minimum: 0,
+      default: 0,
+      unit: 'iterations',
+    }),
+    samples: integer('Attempts at each task', { minimum: 1, default: 1, unit: 'episodes' }),
+    temperature: number(
+      'Sampling temperature; 0 takes the most likely token. topK, topP and minP do not apply',
+      { minimum: 0, default: 0 },
+    ),
+    maxTasks: Type.Optional(
+      integer('Tasks to attempt, chosen once by the seed; all by default', {
+        minimum: 1,
+        unit: 'tasks',
+      }),
+    ),
+  },
+  'When and how held-out tasks are attempted',
 );

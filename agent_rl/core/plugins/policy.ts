@@ -1,11 +1,10 @@
 import type { TSchema } from 'typebox';
 
 import type { Class } from './class.ts';
-import type { Generator, RandomKey } from '../services/generator.ts';
+import type { Generator, RandomKey, Sampling } from '../services/generator.ts';
 import type { AssistantMessage, Message, ToolMessage, UserMessage } from '../message.ts';
 import { PluginKind } from './plugin.ts';
 import { fieldRules, optionalField } from './plugin-rules.ts';
-import type { Sampling } from '../services/sampling.ts';
 import type { ToolSpec } from './tool.ts';
 import type { Transcript } from '../transcript.ts';
 

@@ -1,5 +1,3 @@
-import type { Sampling } from './sampling.ts';
-
 /** What identifies a draw. The same key, context and weights give the same tokens, whatever else is in the batch. */
 export interface RandomKey {
   readonly seed: number;
@@ -51,3 +49,18 @@ export interface GenerationTotals {
 }
 
 export const GENERATOR = Symbol.for('agent_rl.Generator');
+
+/** How tokens are drawn. Truncation is off by default. */
+export interface Sampling {
+  /** 0 takes the likeliest token. */
+  readonly temperature: number;
+  /** Keeps the k likeliest tokens; 0 is off. */
+  readonly topK: number;
+  /** Keeps the likeliest tokens up to this mass; 1 is off. */
+  readonly topP: number;
+  /** Keeps tokens at least this share as likely as the likeliest; 0 is off. */
+  readonly minP: number;
+}
+
+export const unbiased: Sampling = { temperature: 1, topK: 0, topP: 1, minP: 0 };
+export const greedy: Sampling = { temperature: 0, topK: 0, topP: 1, minP: 0 };

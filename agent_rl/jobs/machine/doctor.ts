@@ -1,13 +1,16 @@
+import { fork } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { availableParallelism, cpus, freemem, totalmem } from 'node:os';
-import { resolve } from 'node:path';
+import { resolve, join } from 'node:path';
 
 import { messageOf } from '../../core/errors.ts';
 import { isMissingProtection } from '../../sandbox/incident.ts';
 import { openSandbox, type OpenedSandbox } from '../../sandbox/open-sandbox.ts';
 import { tierFacts } from '../../sandbox/tier-facts.ts';
 import type { CheckResult } from '../job.ts';
-import { tryDevices } from './try-devices.ts';
+import { packageRoot } from '../../core/package-root.ts';
+import type { DeviceReport } from '../../engine/open-engine.ts';
+import { withoutSecrets } from '../../telemetry/redact.ts';
 
 /** One thing that was looked at. */
 export interface Finding {
@@ -146,4 +149,31 @@ export async function doctor({ print }: { print: (text: string) => void }): Prom
   print(findings.map(line).join('\n'));
   print(ok ? 'The default job can run here.' : 'The default job cannot run here: see NO above.');
   return { ok, findings };
+}
+
+/**
+ * Every device and whether it works here, tried in a process of its own. What drivers write there is not shown: each
+ * report says what is missing.
+ *
+ * @throws Error when that process ended before it could report
+ */
+export async function tryDevices(
+  file = join(packageRoot(), 'dist/agent_rl/jobs/machine/device-process.js'),
+): Promise<readonly DeviceReport[]> {
+  const child = fork(file, {
+    env: withoutSecrets(process.env),
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
+  let written = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (written += text));
+  return new Promise((settle, reject) => {
+    let reports: readonly DeviceReport[] | undefined;
+    child.on('message', (sent) => (reports = sent as readonly DeviceReport[]));
+    child.on('error', reject);
+    child.on('close', (code, signal) => {
+      if (reports !== undefined) settle(reports);
+      else reject(new Error(`trying the devices ended with ${signal ?? code}: ${written.trim()}`));
+    });
+  });
 }

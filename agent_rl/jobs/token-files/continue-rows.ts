@@ -1,7 +1,6 @@
-import type { GenerationRequest, Generator } from '../../core/services/generator.ts';
+import type { GenerationRequest, Generator, Sampling } from '../../core/services/generator.ts';
 import type { AssistantMessage } from '../../core/message.ts';
 import type { Policy } from '../../core/plugins/policy.ts';
-import type { Sampling } from '../../core/services/sampling.ts';
 import type { GenerationRow } from './generation-rows.ts';
 import type { InputRow } from './input-rows.ts';
 import { throwIfInterrupted } from './job-usage.ts';

@@ -1,9 +1,8 @@
-import type { ModelJobOptions } from '../models/model-choice.ts';
-import type { Sampling } from '../../core/services/sampling.ts';
 import { totalmem } from 'node:os';
 
+import type { ModelJobOptions } from '../models/model-choice.ts';
+import type { Sampling, Generator } from '../../core/services/generator.ts';
 import { AgentRlError } from '../../core/errors.ts';
-import type { Generator } from '../../core/services/generator.ts';
 import { bucketSize } from '../../engine/program-cache.ts';
 import { DecoderPrograms } from '../../generation/decoder-programs.ts';
 import { truncates } from '../../generation/draw-token.ts';

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/index.ts';
-import { unbiased } from '../../core/services/sampling.ts';
+import { unbiased } from '../../core/services/generator.ts';
 import type { EngineClient } from '../../engine-thread/engine-client.ts';
 
 /** How long a run will take, and the speeds of this machine that it follows from. */

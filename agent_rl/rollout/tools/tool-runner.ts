@@ -1,4 +1,5 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { TSchema } from 'typebox';
 
 import { withDeadline } from '../../core/stopping/abort.ts';
 import type { ExecutedCall } from '../../core/plugins/environment.ts';
@@ -7,8 +8,6 @@ import type { ToolCall } from '../../core/message.ts';
 import { pluginFailure } from '../../core/plugins/plugin-failure.ts';
 import type { Tool, ToolResult, ToolSettings, ToolSpec } from '../../core/plugins/tool.ts';
 import { redactor } from '../../telemetry/redact.ts';
-import { cutContent } from './cut-content.ts';
-import { describeArguments } from './describe-arguments.ts';
 import { IsolatedTool, type ModuleHooks } from './isolated-tool.ts';
 
 export interface CallOptions {
@@ -141,4 +140,34 @@ function checkResult(spec: ToolSpec, result: ToolResult): ToolResult {
   const clean = redactor()(result.content);
   const content = cutContent(clean, spec.maxContentChars ?? defaultMaxContentChars);
   return content === result.content ? result : { ...result, content };
+}
+
+/** Text of at most `maxChars` characters and, when some was left out, a line that says so. */
+export function cutContent(content: string, maxChars: number): string {
+  if (content.length <= maxChars) return content;
+  // Half a surrogate pair is not a character: leave it out.
+  const splitsPair = /[\uD800-\uDBFF]/.test(content.charAt(maxChars - 1));
+  const shown = content.slice(0, splitsPair ? maxChars - 1 : maxChars);
+  return `${shown}\n[cut: ${count(shown.length)} of ${count(content.length)} characters shown]`;
+}
+
+const count = (value: number): string => value.toLocaleString('en-US');
+
+interface ObjectSchema {
+  properties?: Readonly<Record<string, { type?: string; enum?: readonly unknown[] }>>;
+  required?: readonly string[];
+}
+
+/** A tool's arguments in one line for the model: `code (string), timeout (number, optional)`. */
+export function describeArguments(parameters: TSchema): string {
+  // A TypeBox object is a JSON Schema object; other schemas have no properties and give an empty list.
+  const { properties = {}, required = [] } = parameters as ObjectSchema;
+  const described = Object.entries(properties).map(([name, { type, enum: values }]) => {
+    const kind =
+      values === undefined
+        ? (type ?? 'any')
+        : values.map((value) => JSON.stringify(value)).join(' | ');
+    return `${name} (${kind}${required.includes(name) ? '' : ', optional'})`;
+  });
+  return described.join(', ') || 'none';
 }

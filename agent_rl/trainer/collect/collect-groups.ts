@@ -2,11 +2,9 @@ import { type GroupAdvantages, groupAdvantages } from '../../algorithms/group-ad
 import { KeyedRng } from '../../core/keyed-rng.ts';
 import type { Task } from '../../core/tasks/task.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
-import { planGroups } from '../../rollout/rollout-plan.ts';
-import type { Rollouts } from '../../rollout/rollout-worker.ts';
+import { planGroups, type Rollouts } from '../../rollout/rollout-worker.ts';
 import { groupRewards, type GroupRewards } from './group-rewards.ts';
 import { requireRewards } from './require-rewards.ts';
-import { shuffleRewards } from './shuffle-rewards.ts';
 import type { AlgorithmOptions, GrpoOptions, TrainOptions } from '../training-options.ts';
 
 /** The episodes of one task and how they compare. */
@@ -96,4 +94,16 @@ async function playGroups(
       ...groupAdvantages(rewards, { std, eps }),
     };
   });
+}
+
+/**
+ * The same verdicts, shuffled among the episodes that have a reward. What an episode did and what it is given
+ * are then independent, so a run trained on them shows what else than the rewards moves the success rate.
+ */
+export function shuffleRewards<Scored extends { reward: number | undefined }>(
+  episodes: readonly Scored[],
+  random: KeyedRng,
+): Scored[] {
+  const shuffled = random.shuffle(episodes.filter(({ reward }) => reward !== undefined)).values();
+  return episodes.map((own) => (own.reward === undefined ? own : (shuffled.next().value ?? own)));
 }

@@ -1,13 +1,11 @@
 import { cpSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
-import { generate } from '#agent_rl/jobs/token-files/generate.ts';
-import type { GenerateOptions } from '#agent_rl/jobs/token-files/generate.ts';
+import { generate, type GenerateOptions } from '#agent_rl/jobs/token-files/generate.ts';
 import { score } from '#agent_rl/jobs/token-files/score.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
-import { greedy, unbiased } from '#agent_rl/core/services/sampling.ts';
+import { greedy, unbiased } from '#agent_rl/core/services/generator.ts';
 import { saveModel } from '#model/weights/load-model.ts';
 import { plainLogits } from '#tests/support/plain-decoder.ts';
 import { tinyQuantizedModel } from '#tests/support/quantized-model.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { crossEntropyLoss } from '#agent_rl/algorithms/cross-entropy-loss.ts';
-import { type PpoSpec, policyLoss } from '#agent_rl/algorithms/policy-loss.ts';
+import { crossEntropyLoss, type PpoSpec, policyLoss } from '#agent_rl/algorithms/policy-loss.ts';
 import { tf } from '#agent_rl/engine/ops.ts';
 
 interface Row {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { passAtK } from '#agent_rl/algorithms/pass-at-k.ts';
-import { wilson95 } from '#agent_rl/algorithms/wilson95.ts';
+import { passAtK, wilson95 } from '#agent_rl/algorithms/statistics.ts';
 
 describe('wilson95', () => {
   test('is z² / (n + z²) wide at the top when nothing succeeds', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { unbiased } from '#agent_rl/core/services/sampling.ts';
+import { unbiased } from '#agent_rl/core/services/generator.ts';
 import { drawTruncated, truncates } from '#agent_rl/generation/draw-token.ts';
 
 /** Tokens 0 to 3 with masses 0.1, 0.4, 0.2, 0.3. */

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import type { GenerationRequest } from '#agent_rl/core/services/generator.ts';
+import { type GenerationRequest, greedy, unbiased } from '#agent_rl/core/services/generator.ts';
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
-import { greedy, unbiased } from '#agent_rl/core/services/sampling.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { DecoderPrograms } from '#agent_rl/generation/decoder-programs.ts';
 import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';

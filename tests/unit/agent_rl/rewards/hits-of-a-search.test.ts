@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 
-import { unbiased } from '#agent_rl/core/services/sampling.ts';
+import { unbiased } from '#agent_rl/core/services/generator.ts';
 import { hitsOf } from '#agent_rl/core/services/search.ts';
 import type { SearchTask } from '#agent_rl/core/tasks/search-task.ts';
 import { tools } from '#agent_rl/core/plugins/tool.ts';

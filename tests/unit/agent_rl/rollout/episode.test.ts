@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { AgentRlError } from '#agent_rl/core/errors.ts';
 import type { Environment } from '#agent_rl/core/plugins/environment.ts';
 import { user } from '#agent_rl/core/message.ts';
-import { unbiased } from '#agent_rl/core/services/sampling.ts';
+import { unbiased } from '#agent_rl/core/services/generator.ts';
 import { maskOf } from '#agent_rl/core/transcript.ts';
 import { runEpisode } from '#agent_rl/rollout/episode.ts';
 import type { EpisodeParts } from '#agent_rl/rollout/episode-parts.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { failureUse, keepLedger } from '#agent_rl/rollout/ledger.ts';
-import { trajectoryLine } from '#agent_rl/rollout/trajectory-line.ts';
+import { trajectoryLine } from '#agent_rl/runs/run-records.ts';
 import { trajectory } from '#tests/support/trajectories.ts';
 
 describe('keepLedger', () => {

@@ -2,11 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
-import { unbiased } from '#agent_rl/core/services/sampling.ts';
+import { unbiased } from '#agent_rl/core/services/generator.ts';
 import type { Trajectory } from '#agent_rl/core/trajectory.ts';
 import type { EpisodeMaker } from '#agent_rl/rollout/episode-parts.ts';
-import { planGroups } from '#agent_rl/rollout/rollout-plan.ts';
-import { AsyncRolloutWorker, RolloutWorker } from '#agent_rl/rollout/rollout-worker.ts';
+import { planGroups, AsyncRolloutWorker, RolloutWorker } from '#agent_rl/rollout/rollout-worker.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
 import { ScriptedEnvironment } from '#tests/support/scripted-environment.ts';
 import { says, ScriptedPolicy } from '#tests/support/scripted-policy.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { AgentRlError } from '#agent_rl/core/errors.ts';
-import { unbiased } from '#agent_rl/core/services/sampling.ts';
+import { unbiased } from '#agent_rl/core/services/generator.ts';
 import type { EpisodeRequest } from '#agent_rl/rollout/episode-parts.ts';
 import { metricDefinition } from '#agent_rl/telemetry/metric-names.ts';
 import { GRPOTrainer } from '#agent_rl/trainer/grpo-trainer.ts';

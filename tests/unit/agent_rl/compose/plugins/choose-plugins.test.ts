@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 
 import { choosePlugins } from '#agent_rl/compose/plugins/choose-plugins.ts';
-import { describePlugins } from '#agent_rl/compose/plugins/describe-plugins.ts';
 import {
+  describePlugins,
   EnvironmentRegistry,
   type Plugins,
   PolicyRegistry,

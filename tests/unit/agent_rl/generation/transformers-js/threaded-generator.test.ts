@@ -1,11 +1,9 @@
 import { join } from 'node:path';
-
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import type { GenerationRequest } from '#agent_rl/core/services/generator.ts';
+import { type GenerationRequest, unbiased } from '#agent_rl/core/services/generator.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import type { OwnGenerator } from '#agent_rl/core/plugins/policy.ts';
-import { unbiased } from '#agent_rl/core/services/sampling.ts';
 import { openTransformersJs } from '#agent_rl/generation/transformers-js/open-transformers-js.ts';
 import { openInThread } from '#agent_rl/generation/transformers-js/threaded-generator.ts';
 import { exportOnnx } from '#model/onnx/export-onnx.ts';

@@ -1,11 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 
-import { newProject } from '#agent_rl/jobs/new/new-project.ts';
-import { ownSpecifier } from '#agent_rl/jobs/new/own-specifier.ts';
+import { newProject, ownSpecifier } from '#agent_rl/jobs/new/new-project.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { commandLine } from '#tests/support/command-line.ts';
 import { readDocument } from '#tests/support/markdown.ts';

@@ -1,9 +1,8 @@
-import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
+import { describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
-import { collectGroups } from '#agent_rl/trainer/collect/collect-groups.ts';
-import { shuffleRewards } from '#agent_rl/trainer/collect/shuffle-rewards.ts';
+import { collectGroups, shuffleRewards } from '#agent_rl/trainer/collect/collect-groups.ts';
 import { options } from '#tests/support/grpo-trainer-setup.ts';
 import { ScriptedRollouts } from '#tests/support/scripted-rollouts.ts';
 import { trajectory } from '#tests/support/trajectories.ts';

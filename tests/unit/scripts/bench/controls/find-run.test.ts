@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
 import { readInputs, writeInputs } from '#agent_rl/runs/run-inputs.ts';
-import { writeRunConfig } from '#agent_rl/runs/run-config.ts';
+import { writeRunConfig } from '#agent_rl/runs/open-run.ts';
 import { loadConfig } from '#agent_rl/config/index.ts';
 import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
 import { findRun } from '#scripts/bench/controls/find-run.ts';
