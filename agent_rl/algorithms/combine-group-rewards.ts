@@ -158,7 +158,7 @@ const noDirection = 1e-6;
  * scales, whose standard deviations are `stds`; and where that decides nothing either, all numbers are 0: none of the
  * episodes is better.
  */
-export function principalDirection(
+function principalDirection(
   rewards: readonly (readonly number[])[],
   stds: readonly number[],
 ): readonly number[] {

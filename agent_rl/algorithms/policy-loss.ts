@@ -122,7 +122,7 @@ function checkShapes(batch: PolicyLossBatch, spec: PpoSpec): void {
  *
  * @param difference d of each token [N], nats.
  */
-export function klPenalty(difference: Tensor, kind: Exclude<KlKind, 'none'>): Tensor {
+function klPenalty(difference: Tensor, kind: Exclude<KlKind, 'none'>): Tensor {
   return estimators[kind](difference);
 }
 

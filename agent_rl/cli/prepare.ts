@@ -8,9 +8,6 @@ import { packageRoot } from '../core/package-root.ts';
 import { overridesOf, setsOf } from './flags/config-flags.ts';
 import type { Running } from './command.ts';
 
-/** The run file used when none is named. */
-const usualConfig = 'code_exec_grpo.yaml';
-
 export interface PrepareOptions {
   /** Run file when `--config` is absent. */
   otherwise: string;
@@ -70,7 +67,7 @@ function configOfRun(folder: string): string {
 export function configFor(
   folder: unknown,
   { parsed }: Pick<Running, 'parsed'>,
-  usual = usualConfig,
+  usual = 'code_exec_grpo.yaml',
 ): string {
   const given = typeof folder === 'string' && folder !== '';
   return given && parsed['config'] === undefined

@@ -81,24 +81,17 @@ async function weightsOf(
   folder: string,
   { trains, resolvers }: { trains: boolean; resolvers: ModelResolvers },
 ): Promise<Weights> {
-  const { adapters } = config.model;
+  const { adapters, lora, quantize: kind, quantizeBlockSize: blockSize } = config.model;
   const layers = await resolvers.localLayers({ folder, adapters, namedBy: 'model.adapters' });
-  const newAdapter = newAdapterOf(config);
-  const quantize = quantizationOf(config);
+  const newAdapter = lora && {
+    ...lora,
+    targets: adapterTargets(lora.targets),
+    seed: config.run.seed,
+  };
+  const quantize: Quantization | undefined = kind === 'none' ? undefined : { bits: 4, blockSize };
   const description = await resolvers.describeLayers(layers, { newAdapter, quantize });
   if (trains && layers.adapters.length === 0 && newAdapter === undefined) {
     requireTrainable(description);
   }
   return { layers, newAdapter, quantize, description };
-}
-
-/** The adapter that a config begins with, if any. */
-function newAdapterOf({ model: { lora }, run }: Config): NewAdapter | undefined {
-  return lora && { ...lora, targets: adapterTargets(lora.targets), seed: run.seed };
-}
-
-/** How a config wants float weights quantised while they are loaded. */
-function quantizationOf({ model }: Config): Quantization | undefined {
-  if (model.quantize === 'none') return undefined;
-  return { bits: 4, blockSize: model.quantizeBlockSize };
 }

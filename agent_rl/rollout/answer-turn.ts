@@ -1,23 +1,19 @@
 import type { ExecutedCall } from '../core/plugins/environment.ts';
 import type { AssistantMessage, MalformedCall, ToolCall, ToolMessage } from '../core/message.ts';
 
-/** What the policy is shown of the calls of one turn. */
-export interface AnsweredTurn {
-  calls: readonly ExecutedCall[];
-  /** One for each call, well formed or not, in the order the policy wrote them. */
-  messages: readonly ToolMessage[];
-}
-
 /** Name on the answer to a call whose name could not be read. */
 const unreadable = 'unreadable_call';
 
 type Written = { id: string; call: ToolCall } | { id: string; malformed: MalformedCall };
 
-/** Runs the calls of a turn one after another and answers each; one that could not be read is answered with what is wrong. */
+/**
+ * Runs the calls of a turn one after another and answers each, well formed or not, in the order the policy wrote them;
+ * one that could not be read is answered with what is wrong.
+ */
 export async function answerTurn(
   message: AssistantMessage,
   run: (call: ToolCall, index: number) => Promise<ExecutedCall>,
-): Promise<AnsweredTurn> {
+) {
   const calls: ExecutedCall[] = [];
   const messages: ToolMessage[] = [];
   for (const [index, written] of inOrderWritten(message).entries()) {

@@ -2,5 +2,10 @@ export type { WeightedReward } from './combine-rewards.ts';
 export * from './episode-parts.ts';
 export type { ModuleHooks } from './tools/isolated-tool.ts';
 export type { TokenUse } from './ledger.ts';
-export * from './rollout-worker.ts';
+export {
+  AsyncRolloutWorker,
+  type CollectOptions,
+  type Rollouts,
+  RolloutWorker,
+} from './rollout-worker.ts';
 export { type CallOptions, ToolRunner } from './tools/tool-runner.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 
-import { tryDevices } from '#agent_rl/jobs/machine/doctor.ts';
+import { tryDevices } from '#agent_rl/jobs/machine/try-devices.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolder();

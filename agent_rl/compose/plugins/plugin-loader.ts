@@ -152,7 +152,7 @@ const line = (what: string, problem: string): string => `PLUGIN_LOAD_FAILED: ${w
  *
  * @param watch begins the message, and the import's own deadline, which a thread that is never given back cannot keep
  */
-export async function watchImport<Module>(
+async function watchImport<Module>(
   load: () => Promise<Module>,
   { what, seconds }: { what: string; seconds: number },
 ): Promise<Module> {

@@ -39,7 +39,8 @@ function mergeAt(pointer: string, lower: unknown, upper: Upper): unknown {
       const below = Object.hasOwn(lower, key) ? lower[key] : undefined;
       put(merged, key, mergeAt(pointer + pointerStep(key), below, { ...upper, value }));
     }
-    copyPlace(pointer, upper);
+    const place = upper.tree.places.get(pointer);
+    if (place !== undefined) upper.places.set(pointer, place);
     return merged;
   }
   for (const old of upper.places.keys()) {
@@ -49,11 +50,6 @@ function mergeAt(pointer: string, lower: unknown, upper: Upper): unknown {
     if (at === pointer || at.startsWith(`${pointer}/`)) upper.places.set(at, place);
   }
   return upper.value;
-}
-
-function copyPlace(pointer: string, { tree, places }: Upper): void {
-  const place = tree.places.get(pointer);
-  if (place !== undefined) places.set(pointer, place);
 }
 
 /** The value with every object in it frozen; a copy, so that the caller's own is left alone. */

@@ -1,16 +1,12 @@
-import { fork } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { availableParallelism, cpus, freemem, totalmem } from 'node:os';
-import { resolve, join } from 'node:path';
+import { resolve } from 'node:path';
 
 import { messageOf } from '../../core/errors.ts';
 import { isMissingProtection } from '../../sandbox/incident.ts';
 import { openSandbox, type OpenedSandbox } from '../../sandbox/open-sandbox.ts';
 import { tierFacts } from '../../sandbox/tier-facts.ts';
-import type { CheckResult } from '../job.ts';
-import { packageRoot } from '../../core/package-root.ts';
-import type { DeviceReport } from '../../engine/open-engine.ts';
-import { withoutSecrets } from '../../telemetry/redact.ts';
+import { tryDevices } from './try-devices.ts';
 
 /** One thing that was looked at. */
 export interface Finding {
@@ -22,10 +18,6 @@ export interface Finding {
   detail: string;
   /** What else is to be known of it, a line each. */
   notes?: readonly string[];
-}
-
-export interface DoctorReport extends CheckResult {
-  findings: readonly Finding[];
 }
 
 const optionalPeers = {
@@ -136,7 +128,7 @@ const line = ({ name, available, required, detail, notes = [] }: Finding): strin
 };
 
 /** Looks at what a run would need and shows it; `ok` when the default job can run. */
-export async function doctor({ print }: { print: (text: string) => void }): Promise<DoctorReport> {
+export async function doctor({ print }: { print: (text: string) => void }) {
   const findings = [
     nodeFinding(),
     ...machineFindings(),
@@ -149,31 +141,4 @@ export async function doctor({ print }: { print: (text: string) => void }): Prom
   print(findings.map(line).join('\n'));
   print(ok ? 'The default job can run here.' : 'The default job cannot run here: see NO above.');
   return { ok, findings };
-}
-
-/**
- * Every device and whether it works here, tried in a process of its own. What drivers write there is not shown: each
- * report says what is missing.
- *
- * @throws Error when that process ended before it could report
- */
-export async function tryDevices(
-  file = join(packageRoot(), 'dist/agent_rl/jobs/machine/device-process.js'),
-): Promise<readonly DeviceReport[]> {
-  const child = fork(file, {
-    env: withoutSecrets(process.env),
-    execArgv: [],
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-  });
-  let written = '';
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => (written += text));
-  return new Promise((settle, reject) => {
-    let reports: readonly DeviceReport[] | undefined;
-    child.on('message', (sent) => (reports = sent as readonly DeviceReport[]));
-    child.on('error', reject);
-    child.on('close', (code, signal) => {
-      if (reports !== undefined) settle(reports);
-      else reject(new Error(`trying the devices ended with ${signal ?? code}: ${written.trim()}`));
-    });
-  });
 }

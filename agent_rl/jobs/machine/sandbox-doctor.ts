@@ -6,7 +6,6 @@ import { behindLayers } from '../../sandbox/open-sandbox.ts';
 import { kernelProbes } from '../../sandbox/probes/kernel-probes.ts';
 import { escapeProbes } from '../../sandbox/probes/escape-probes.ts';
 import { tryProbes } from '../../sandbox/probes/probe-escapes.ts';
-import type { CheckResult } from '../job.ts';
 import { tierFacts, type TierFacts } from '../../sandbox/tier-facts.ts';
 
 const tiers: readonly SandboxTier[] = ['native:ns', 'native:lite', 'pyodide'];
@@ -32,16 +31,12 @@ export interface SandboxDoctorOptions {
   print: (text: string) => void;
 }
 
-export interface SandboxDoctorReport extends CheckResult {
-  /** Whether some level is there, and none that is there lets a probe out. */
-  ok: boolean;
-  /** What `sandbox.type: auto` would take. */
-  auto: SandboxTier | null;
-  findings: readonly TierFinding[];
-}
-
-/** Starts every level of the sandbox that this machine may have, attacks it, and says what it holds back. */
-export async function sandboxDoctor(options: SandboxDoctorOptions): Promise<SandboxDoctorReport> {
+/**
+ * Starts every level of the sandbox that this machine may have, attacks it, and says what it holds back.
+ *
+ * @returns `ok` when some level is there and none that is there lets a probe out, and in `auto` what `sandbox.type: auto` would take
+ */
+export async function sandboxDoctor(options: SandboxDoctorOptions) {
   const findings: TierFinding[] = [];
   for (const tier of tiers) {
     const finding = await examine(tier, options);

@@ -143,7 +143,7 @@ function checkResult(spec: ToolSpec, result: ToolResult): ToolResult {
 }
 
 /** Text of at most `maxChars` characters and, when some was left out, a line that says so. */
-export function cutContent(content: string, maxChars: number): string {
+function cutContent(content: string, maxChars: number): string {
   if (content.length <= maxChars) return content;
   // Half a surrogate pair is not a character: leave it out.
   const splitsPair = /[\uD800-\uDBFF]/.test(content.charAt(maxChars - 1));
@@ -159,7 +159,7 @@ interface ObjectSchema {
 }
 
 /** A tool's arguments in one line for the model: `code (string), timeout (number, optional)`. */
-export function describeArguments(parameters: TSchema): string {
+function describeArguments(parameters: TSchema): string {
   // A TypeBox object is a JSON Schema object; other schemas have no properties and give an empty list.
   const { properties = {}, required = [] } = parameters as ObjectSchema;
   const described = Object.entries(properties).map(([name, { type, enum: values }]) => {
