@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 
 import { crawlPages } from '#agent_rl/search/crawl/crawl-pages.ts';
-import type { CrawlSettings } from '#agent_rl/search/crawl/crawl-settings.ts';
+import type { CrawlSettings } from '#agent_rl/search/crawl/page-fetcher.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { type Answer, drip, flood, hang, inTurn, webServer } from '../support/web-server.ts';

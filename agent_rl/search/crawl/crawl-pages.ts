@@ -1,7 +1,6 @@
 import PQueue from 'p-queue';
 
 import { closePageThread } from '../web/pages/read-in-thread.ts';
-import type { CrawlSettings } from './crawl-settings.ts';
 import { PageFetcher, type PageFetcherOptions } from './page-fetcher.ts';
 import { isLasting, type PageContent, PageStore, type RawPage } from './page-store.ts';
 import { readPage } from './read-page.ts';
@@ -12,8 +11,7 @@ export interface CrawlTarget {
   url: string;
 }
 
-export interface CrawlOptions extends Omit<PageFetcherOptions, 'settings'> {
-  settings: CrawlSettings;
+export interface CrawlOptions extends PageFetcherOptions {
   signal: AbortSignal;
   print: (text: string) => void;
 }

@@ -1,2 +1,2 @@
 export { type CrawlCounts, crawlPages } from './crawl-pages.ts';
-export type { CrawlSettings } from './crawl-settings.ts';
+export type { CrawlSettings } from './page-fetcher.ts';
