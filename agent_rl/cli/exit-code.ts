@@ -19,8 +19,10 @@ export function exitCodeOf(error: unknown): number {
 /** An error as the user reads it: a mistake as its message alone, anything else with its stack. */
 export function errorText(error: unknown): string {
   if (AgentRlError.is(error)) {
-    // A hub that does not answer is not a mistake of the user, and a stack trace would not help.
-    const plain = exitCodeOf(error) !== runFailed || error.code === 'SOURCE_UNAVAILABLE';
+    // A hub that does not answer and a plugin that throws name their place; our own stack would only bury it.
+    const plain =
+      exitCodeOf(error) !== runFailed ||
+      ['SOURCE_UNAVAILABLE', 'ROLLOUTS_FAILED'].includes(error.code);
     // The stack starts with the name of the class, which says less than the code.
     const whole = error.stack?.replace(/^AgentRlError: /, '');
     return `${error.code}: ${plain ? error.message : (whole ?? error.message)}`;

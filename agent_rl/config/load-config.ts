@@ -88,7 +88,8 @@ export function checkConfig({ file, overrides = [], flags = [] }: LoadConfigOpti
 /** Which files of the package the settings came from, a line each. */
 export const shippedNotes = ({ shipped }: LoadedConfig): string[] =>
   shipped.map(
-    (file) => `Settings from ${file}, which the package ships: no file of yours has this name`,
+    (file) =>
+      `Settings from ${file}, which ships with the package; your folder has no file of that name`,
   );
 
 /** A plugin to load and the folder its name is relative to. */

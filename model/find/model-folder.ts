@@ -32,6 +32,13 @@ export function modelFolder(
   const places = placesOf(name);
   const found = places.find(holdsModel);
   if (found !== undefined) return found;
+  const run = places.find((place) => existsSync(join(place, 'config.yaml')));
+  if (run !== undefined) {
+    throw new AgentRlError(
+      'MODEL_INVALID',
+      `"${name}" is the folder of a run, not of a model. Name one of its checkpoints (${join(name, 'checkpoints', 'step-N')}), or give the run to a command that takes one: agent-rl eval, chat or export ${name}.`,
+    );
+  }
   const hub = model.hfModelName === undefined ? '' : ' A model of the hub is named as org/name.';
   throw new AgentRlError(
     'MODEL_INVALID',

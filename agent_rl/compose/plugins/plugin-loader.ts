@@ -84,6 +84,10 @@ async function exportsOf(
     if (loaded !== 'timeout') return Object.values(loaded.value);
   } catch (cause) {
     throwIfStopped(signal);
+    if (!isFile(request) && existsSync(join(request.folder, request.specifier))) {
+      const file = `./${request.specifier}`;
+      throw failed(request, `is a file, and is looked for as a package. Write ${file} instead.`);
+    }
     const hint = isFile(request)
       ? 'Mend the file, or take it out of `plugins:`.'
       : 'Is the package installed? A file must be written with ./ in front.';

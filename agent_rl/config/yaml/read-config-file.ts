@@ -3,7 +3,7 @@ import { dirname, relative, resolve } from 'node:path';
 
 import { showValue } from '../../core/show-value.ts';
 import { isRecord } from '../../core/is-record.ts';
-import { messageOf } from '../../core/errors.ts';
+import { messageOf, nodeCodeOf } from '../../core/errors.ts';
 import { ownOrShipped } from '../../core/package-root.ts';
 import { type Location, placeOf, type Problem } from '../checks/problem.ts';
 import { readYaml, type YamlReading } from './read-yaml.ts';
@@ -57,6 +57,9 @@ function shortName(file: string): string {
   return short.startsWith('..') ? file : short;
 }
 
+const whyUnread = (cause: unknown): string =>
+  nodeCodeOf(cause) === 'ENOENT' ? 'there is no such file' : messageOf(cause);
+
 function read(file: string, below: readonly string[], named: Location): ConfigReading {
   if (below.includes(file)) {
     const chain = [...below.slice(below.indexOf(file)), file].map(shortName).join(' -> ');
@@ -67,8 +70,8 @@ function read(file: string, below: readonly string[], named: Location): ConfigRe
     text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
   } catch (cause) {
     return below.length === 0
-      ? failure(named, '', `cannot be read: ${messageOf(cause)}.`)
-      : failure(named, 'extends', `cannot read ${shortName(file)}: ${messageOf(cause)}.`);
+      ? failure(named, '', `cannot be read: ${whyUnread(cause)}.`)
+      : failure(named, 'extends', `cannot read ${shortName(file)}: ${whyUnread(cause)}.`);
   }
   const own = readYaml(text, shortName(file));
   if (own.value === undefined) return { ...nothing, problems: own.problems };

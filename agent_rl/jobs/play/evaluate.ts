@@ -79,7 +79,7 @@ interface Shown extends JobContext {
 function showResult(result: Evaluation, { run, split, adapters, print, signal }: Shown): void {
   const { samples, temperature } = run.config.eval;
   print(
-    `${[run.model.folder, ...adapters].join(' with ')} on ${split} (temperature ${temperature}, ${samples} attempts a task)`,
+    `${[run.model.folder, ...adapters].join(' with ')} on ${split} (temperature ${temperature}, attempts per task: ${samples})`,
   );
   if (signal.aborted) print('  Interrupted: what follows covers the attempts made so far.');
   print(`  total (slices left out): ${rateText(result)}`);

@@ -61,7 +61,7 @@ describe('a file that the package ships', () => {
     const loaded = loadConfig({ file: extending('configs/code_exec_smoke.yaml') });
     expect(loaded.shipped).toEqual([shipped]);
     expect(shippedNotes(loaded)).toEqual([
-      `Settings from ${shipped}, which the package ships: no file of yours has this name`,
+      `Settings from ${shipped}, which ships with the package; your folder has no file of that name`,
     ]);
     const { train } = loadConfig({ file: shipped }).config;
     expect(loaded.config).toMatchObject({ train, run: { seed: 5 } });
@@ -80,7 +80,9 @@ describe('a file that the package ships', () => {
       '/configs/code_exec_smoke.yaml',
     ]) {
       const file = extending(name);
-      expect(thrownBy(() => loadConfig({ file })).message).toMatch(/extends: cannot read .*ENOENT/);
+      expect(thrownBy(() => loadConfig({ file })).message).toMatch(
+        /extends: cannot read .*there is no such file/,
+      );
     }
   });
 });
@@ -191,7 +193,7 @@ run: {device: gpu, seed: -1}
 
   test('a file that is missing, or not UTF-8, is named', () => {
     const missing = thrownBy(() => loadConfig({ file: `${folder}/none.yaml` }));
-    expect(missing.message).toMatch(/none\.yaml cannot be read: ENOENT/);
+    expect(missing.message).toMatch(/none\.yaml cannot be read: there is no such file/);
     const file = fresh(new Uint8Array([0x61, 0x3a, 0x20, 0xff, 0xfe]));
     expect(thrownBy(() => loadConfig({ file })).message).toMatch(
       /cannot be read: .*not valid for encoding utf-8/,
