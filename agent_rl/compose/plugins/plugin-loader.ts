@@ -1,8 +1,7 @@
-import { existsSync, writeSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { register } from 'node:module';
 import { isAbsolute, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { Worker } from 'node:worker_threads';
 
 import type { PluginRequest } from '../../config/index.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
@@ -10,6 +9,7 @@ import { packageRoot } from '../../core/package-root.ts';
 import { withDeadline, throwIfStopped } from '../../core/stopping/abort.ts';
 import { packageScheme } from './plugin-package-scheme.ts';
 import { isPlugin, type Plugins, withExports } from './registries.ts';
+import { watchImport } from './watch-import.ts';
 
 let hooksAreRegistered = false;
 
@@ -131,56 +131,4 @@ export async function loadPlugins(
     plugins = withExports(plugins, found, request.specifier);
   }
   return plugins;
-}
-
-const standardError = 2;
-const usersMistake = 2;
-const interrupted = 130;
-/** The deadline itself is reached first where possible. */
-const graceS = 3;
-
-/** Runs in a thread of its own, since the watched one may never be free again. */
-const watchdog = `
-  const { workerData } = require('node:worker_threads');
-  setTimeout(() => {
-    require('node:fs').writeSync(${standardError}, workerData.text);
-    process.kill(process.pid, 'SIGKILL');
-  }, workerData.ms);
-`;
-
-const line = (what: string, problem: string): string => `PLUGIN_LOAD_FAILED: ${what} ${problem}\n`;
-
-/**
- * Imports under guard. Code that ends the process while it is imported, or never gives the thread back, cannot be
- * caught: it is named on stderr, and the process fails.
- *
- * @param watch begins the message, and the import's own deadline, which a thread that is never given back cannot keep
- */
-async function watchImport<Module>(
-  load: () => Promise<Module>,
-  { what, seconds }: { what: string; seconds: number },
-): Promise<Module> {
-  const onExit = (code: number): void => {
-    if (code === interrupted) return;
-    writeSync(standardError, line(what, 'ended the process while it was imported.'));
-    process.exitCode = usersMistake;
-  };
-  const text = line(
-    what,
-    `was not loaded after ${seconds} s and never gave its thread back: it works without end while it is imported. The process was killed.`,
-  );
-  const ms = (seconds + graceS) * 1000;
-  const guard = new Worker(watchdog, { eval: true, execArgv: [], workerData: { text, ms } });
-  const broken = new Promise<never>((_, reject) => {
-    guard.once('error', (cause) => {
-      reject(new AgentRlError('PLUGIN_LOAD_FAILED', `${what} cannot be guarded.`, { cause }));
-    });
-  });
-  process.once('exit', onExit);
-  try {
-    return await Promise.race([load(), broken]);
-  } finally {
-    process.off('exit', onExit);
-    await guard.terminate();
-  }
 }
