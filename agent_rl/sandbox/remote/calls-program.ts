@@ -31,7 +31,7 @@ if code == ${memoryErrorCode}: emit('{"memory":true}')
 leave(min(code, 255))
 `;
 
-/** The lines of the file, or \`undefined\` when our own harness did not write them. */
+/** The lines of the file, or `undefined` when our own harness did not write them. */
 export function readResultLines(
   text: string,
   count: number,
