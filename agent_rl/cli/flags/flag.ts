@@ -47,23 +47,28 @@ export const valuesOf = <Declared extends Flags>(
       .filter(([, value]) => value !== undefined),
   ) as Values<Declared>;
 
-/** An empty text counts as not given. */
-const textOf = (given: unknown): string | undefined =>
-  typeof given === 'string' && given !== '' ? given : undefined;
+/** An empty text is refused: it is most often a variable of the shell that is not set. */
+function textOf(given: unknown, name: string): string {
+  if (given !== '') return String(given);
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    `The value of ${name} is empty. Give it a value, or leave it out where it is optional.`,
+  );
+}
 
 /** A flag with a text. */
 export function textFlag(describe: string): Flag<string | undefined>;
 export function textFlag(describe: string, value: string): Flag<string>;
 export function textFlag(describe: string, value?: string): Flag<string | undefined> {
   const option: Options = { type: 'string', requiresArg: true, describe };
-  if (value === undefined) return { option, read: textOf };
-  return { option: { ...option, default: value }, read: String };
+  if (value !== undefined) return { option: { ...option, default: value }, read: textOf };
+  return { option, read: (given, name) => (given === undefined ? given : textOf(given, name)) };
 }
 
 /** A flag with a text that must be given. */
 export const requiredFlag = (describe: string): Flag<string> => ({
   option: { type: 'string', requiresArg: true, describe, demandOption: true },
-  read: String,
+  read: textOf,
 });
 
 /** A flag with one of several words. */

@@ -40,6 +40,14 @@ describe('agent-rl sandbox', () => {
     expect(given[0]).not.toHaveProperty('tokenEnv');
   });
 
+  test('serve refuses an empty name of a token variable, and does not listen without a token', async () => {
+    const { code, stderr } = await commandLine(['sandbox', 'serve', '--token-env', ''], {
+      jobs: { serveSandbox: async () => Promise.reject(new Error('served')) },
+    });
+    expect(code).toBe(2);
+    expect(stderr).toContain('The value of token-env is empty.');
+  });
+
   test('doctor leaves with 1 when a sandbox lets something out', async () => {
     const run = (ok: boolean) =>
       commandLine(['sandbox', 'doctor'], {
