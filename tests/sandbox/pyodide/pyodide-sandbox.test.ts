@@ -187,7 +187,7 @@ def f(x):
     await expect(PyodideSandbox.start({ workers: 0 })).rejects.toThrow('allowed are 1 to 256');
   });
 
-  test('stays right over 150 mixed programs', async () => {
+  test('stays right over 300 mixed programs', async () => {
     const programs = [
       ['print(sum(range(1000)))', '499500\n'],
       ['import re; print(re.findall("b+", "abbb"))', "['bbb']\n"],
@@ -201,7 +201,7 @@ def f(x):
       ['import builtins; builtins.len = None', ''],
     ] as const;
     const outputs: string[] = [];
-    for (let i = 0; i < 150; i++) outputs.push(await printed(programs[(i * 7) % 10]?.[0] ?? ''));
+    for (let i = 0; i < 300; i++) outputs.push(await printed(programs[(i * 7) % 10]?.[0] ?? ''));
     expect(outputs).toEqual(outputs.map((_, i) => programs[(i * 7) % 10]?.[1]));
   });
 
