@@ -1,8 +1,7 @@
 import type { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 
-import { isTricky } from '../code_tasks/generator/atom.ts';
 import { type Family, trainFamilies } from '../code_tasks/generator/families.ts';
-import { type Choice, type Part, partsOf } from '../code_tasks/generator/program.ts';
+import { type Choice, partsOf } from '../code_tasks/generator/program.ts';
 
 /** Of an atom's slips, the share of the first; the others split what is left evenly. */
 const mainHabit = 0.79;
@@ -12,20 +11,17 @@ const mainHabit = 0.79;
  * likely program would be wrong everywhere, and any drift of the weights, learned or not, would count as a gain.
  */
 const knownEvery = 4;
-/** How often the tricky parts are right in families the teacher knows, and in the others. */
-const trickyShare = { known: 0.62, others: 0.22 };
+/** How often a part is right: an easy one, and a tricky one in families the teacher knows and in the others. */
+const rightShare = { easy: 0.97, known: 0.62, others: 0.22 };
 
 const isKnown = (family: Family): boolean => trainFamilies.indexOf(family) % knownEvery === 2;
 
-function rightShareOf(part: Part, family: Family): number {
-  if (!isTricky(part)) return part.rightShare;
-  return isKnown(family) ? trickyShare.known : trickyShare.others;
-}
-
 /** The variants the teacher writes a program in: each part is right or slips, independently of the others. */
-export const drawSlips = (family: Family, rng: KeyedRng): Choice =>
-  partsOf(family).map((part) => {
-    const slips = part.ways - 1;
-    if (slips === 0 || rng.uniform() < rightShareOf(part, family)) return 0;
+export function drawSlips(family: Family, rng: KeyedRng): Choice {
+  const trickyShare = isKnown(family) ? rightShare.known : rightShare.others;
+  return partsOf(family).map(({ tricky, ways }) => {
+    const slips = ways - 1;
+    if (slips === 0 || rng.uniform() < (tricky ? trickyShare : rightShare.easy)) return 0;
     return slips === 1 || rng.uniform() < mainHabit ? 1 : 2 + rng.integer(slips - 1);
   });
+}

@@ -16,20 +16,14 @@ export interface Atom<Input = Value, Output = Value | boolean, K extends Scalar 
   plan: string;
   /** What `{k}` is; none means the atom takes no parameter. */
   parameter?: ParameterKind;
-  /** The teacher's share of the right variant. Tricky atoms are those where it is below a half. */
-  rightShare: number;
+  /** The teacher mostly gets it wrong. */
+  tricky?: true;
   /**
    * Ways to write it in Python, and the same in JavaScript: the right one first, then habitual slips, the commonest
    * first. `{k}` is the parameter, `{in}` the list worked on; elements are named `x`.
    */
   ways: Readonly<Record<string, Run<Input, Output, K>>>;
 }
-
-/** The right variant of a tricky atom is the teacher's second choice. */
-export const tricky = 0.3;
-export const easy = 0.97;
-
-export const isTricky = (atom: Pick<Atom, 'rightShare'>): boolean => atom.rightShare < 0.5;
 
 /** The value as a list. @throws TypeError for anything else, a mistake in a family's table. */
 export function asList(value: unknown): readonly Scalar[] {

@@ -72,12 +72,9 @@ function judge(
   }
 }
 
-const score = (candidate: Candidate, open: readonly boolean[]): number =>
-  candidate.caught.filter((caught, i) => caught && open[i]).length;
-
 /** The candidate that catches most of the open programs, the first one drawn of equals. */
 function best(candidates: readonly Candidate[], open: readonly boolean[]): Candidate | undefined {
-  const scores = candidates.map((candidate) => score(candidate, open));
+  const scores = candidates.map(({ caught }) => caught.filter((is, i) => is && open[i]).length);
   return candidates[scores.indexOf(Math.max(...scores))];
 }
 
@@ -94,7 +91,5 @@ function pickCases(candidates: readonly Candidate[]): Cases | undefined {
     rest = rest.filter((candidate) => candidate !== next);
     open = open.map((isOpen, i) => isOpen && !next.caught[i]);
   }
-  return open.some(Boolean) ? undefined : { example: bare(example), hidden: hidden.map(bare) };
+  return open.some(Boolean) ? undefined : { example, hidden };
 }
-
-const bare = ({ args, expected }: Case): Case => ({ args, expected });

@@ -13,16 +13,10 @@ export interface TaskShape {
 /** In which way each part is written, the source first; 0 is right, 1 the commonest slip. */
 export type Choice = readonly number[];
 
-/** How often the teacher is right in a part, and in how many ways it can write it. */
-export interface Part {
-  rightShare: number;
-  ways: number;
-}
-
 /** The parts of a family in the order of a `Choice`. */
-export const partsOf = ({ source, steps }: Family): Part[] => [
-  { rightShare: source.rightShare, ways: source.ways.length },
-  ...steps.map(({ atom, ways }) => ({ rightShare: atom.rightShare, ways: ways.length })),
+export const partsOf = ({ source, steps }: Family) => [
+  { tricky: source.tricky, ways: source.ways.length },
+  ...steps.map(({ atom, ways }) => ({ tricky: atom.tricky, ways: ways.length })),
 ];
 
 export const rightChoice = (family: Family): Choice => partsOf(family).map(() => 0);

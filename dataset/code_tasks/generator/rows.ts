@@ -1,7 +1,7 @@
 import type { CallsCase, CodeTests, StdinCase } from '../../../agent_rl/core/tasks/code-task.ts';
 import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 
-import { isTricky, printed } from './atom.ts';
+import { printed } from './atom.ts';
 import { inputLine } from './atoms/sources.ts';
 import type { Case } from './cases.ts';
 import { type Family, heldOutFamilies, trainFamilies } from './families.ts';
@@ -37,14 +37,8 @@ const shares: Readonly<Record<Split, readonly Share[]>> = {
 
 export const shippedSeed = 20_261;
 
-/** A line of a task file. */
-export type TaskRow = Readonly<Record<string, unknown>> & {
-  task_id: string;
-  prompt: string;
-};
-
 /** The shipped rows of a split, in a shuffled order that depends on the seed alone. */
-export function generateRows(split: Split, seed: number): TaskRow[] {
+export function generateRows(split: Split, seed: number): ({ task_id: string } & Row)[] {
   // Evaluation asks nothing that training asked, word for word.
   const taken = new Set(
     split === 'train' ? [] : generateRows('train', seed).map((row) => normalisePrompt(row.prompt)),
@@ -58,11 +52,7 @@ export function generateRows(split: Split, seed: number): TaskRow[] {
   );
   return rng
     .shuffle(tasks)
-    .map((task, i) => rowOf(task, `${split}-${String(i + 1).padStart(4, '0')}`));
-}
-
-interface SharedTask extends GeneratedTask {
-  slice?: string;
+    .map((task, i) => ({ task_id: `${split}-${String(i + 1).padStart(4, '0')}`, ...task }));
 }
 
 /** Tasks of one family with different prompts, using every parameter value before any twice. */
@@ -70,9 +60,9 @@ function generateFamily(
   family: Family,
   { part, count, slice }: Share,
   { rng, taken }: { rng: KeyedRng; taken: Set<string> },
-): SharedTask[] {
+): Row[] {
   const choices = parametersOf(family, part);
-  const tasks: SharedTask[] = [];
+  const tasks: Row[] = [];
   for (let draw = 0; tasks.length < count; draw++) {
     const parameters = choices[draw % choices.length] ?? [];
     const mode =
@@ -81,15 +71,17 @@ function generateFamily(
     const key = normalisePrompt(task.prompt);
     if (taken.has(key)) continue;
     taken.add(key);
-    tasks.push({ ...task, ...(slice !== undefined && { slice }) });
+    tasks.push(rowOf(task, slice));
   }
   return tasks;
 }
 
-function rowOf(task: SharedTask, taskId: string): TaskRow {
+/** A line of a task file, but for its id. */
+type Row = ReturnType<typeof rowOf>;
+
+function rowOf(task: GeneratedTask, slice: string | undefined) {
   const { family, mode, parameters } = task.shape;
   return {
-    task_id: taskId,
     prompt: task.prompt,
     starter_code: mode === 'stdin' ? '' : `${definitionLine(family)}\n`,
     tests: testsOf(task),
@@ -101,15 +93,15 @@ function rowOf(task: SharedTask, taskId: string): TaskRow {
       mode,
       tricky: trickyParts(family),
       heldOutFamily: family.heldOut,
-      ...(task.slice !== undefined && { slice: task.slice }),
+      ...(slice !== undefined && { slice }),
     },
   };
 }
 
 /** Names of the parts the teacher usually gets wrong. */
 function trickyParts(family: Family): string[] {
-  const source = isTricky(family.source) ? [family.sourceName] : [];
-  return [...source, ...family.steps.filter((step) => isTricky(step.atom)).map(({ name }) => name)];
+  const source = family.source.tricky ? [family.sourceName] : [];
+  return [...source, ...family.steps.filter(({ atom }) => atom.tricky).map(({ name }) => name)];
 }
 
 function testsOf({ shape, cases }: GeneratedTask): CodeTests {

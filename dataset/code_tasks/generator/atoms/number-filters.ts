@@ -1,4 +1,4 @@
-import { type Atom, easy, modulo, tricky } from '../atom.ts';
+import { type Atom, modulo } from '../atom.ts';
 
 type Filter = Atom<number, boolean, number>;
 
@@ -8,7 +8,7 @@ const digit = { parameter: 'digit' } as const;
 export const numberFilters = {
   atLeast: {
     ...digit,
-    rightShare: tricky,
+    tricky: true,
     phrases: [
       'keep only the numbers that are at least {k}',
       'use just the numbers that are {k} or more',
@@ -23,7 +23,7 @@ export const numberFilters = {
   },
   atMost: {
     ...digit,
-    rightShare: tricky,
+    tricky: true,
     phrases: [
       'keep only the numbers that are at most {k}',
       'use just the numbers that are {k} or less',
@@ -38,7 +38,6 @@ export const numberFilters = {
   },
   above: {
     ...digit,
-    rightShare: easy,
     phrases: [
       'keep only the numbers greater than {k}',
       'use just the numbers above {k}',
@@ -49,7 +48,6 @@ export const numberFilters = {
   },
   below: {
     ...digit,
-    rightShare: easy,
     phrases: [
       'keep only the numbers less than {k}',
       'use just the numbers below {k}',
@@ -59,7 +57,7 @@ export const numberFilters = {
     ways: { 'x < {k}': (x, k) => x < k, 'x <= {k}': (x, k) => x <= k },
   },
   even: {
-    rightShare: tricky,
+    tricky: true,
     phrases: ['keep only the even numbers', 'use just the even numbers', 'drop all odd numbers'],
     plan: 'even',
     ways: {
@@ -69,14 +67,13 @@ export const numberFilters = {
     },
   },
   odd: {
-    rightShare: easy,
     phrases: ['keep only the odd numbers', 'use just the odd numbers', 'drop all even numbers'],
     plan: 'odd',
     ways: { 'x % 2 == 1': (x) => modulo(x, 2) === 1, 'x % 2 == 0': (x) => modulo(x, 2) === 0 },
   },
   multiple: {
     ...digit,
-    rightShare: tricky,
+    tricky: true,
     phrases: [
       'keep only the multiples of {k}',
       'use just the numbers that {k} divides evenly',
@@ -91,7 +88,7 @@ export const numberFilters = {
   },
   endsIn: {
     ...digit,
-    rightShare: tricky,
+    tricky: true,
     phrases: [
       'keep only the numbers whose last digit is {k}',
       'use just the numbers ending in {k}',
@@ -106,7 +103,6 @@ export const numberFilters = {
   },
   unequal: {
     ...digit,
-    rightShare: easy,
     phrases: [
       'remove every number equal to {k}',
       'keep the numbers that are not {k}',

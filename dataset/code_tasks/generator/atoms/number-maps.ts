@@ -1,4 +1,4 @@
-import { type Atom, easy, modulo, tricky } from '../atom.ts';
+import { type Atom, modulo } from '../atom.ts';
 
 type NumberMap = Atom<number, number, number>;
 
@@ -8,7 +8,7 @@ const digit = { parameter: 'digit' } as const;
 export const numberMaps = {
   times: {
     ...digit,
-    rightShare: tricky,
+    tricky: true,
     phrases: ['multiply {it} by {k}', 'take {k} times {it}', 'scale {it} by a factor of {k}'],
     plan: 'times {k}',
     ways: {
@@ -19,27 +19,25 @@ export const numberMaps = {
   },
   plus: {
     ...digit,
-    rightShare: easy,
     phrases: ['add {k} to {it}', 'increase {it} by {k}', 'raise {it} by {k}'],
     plan: 'plus {k}',
     ways: { 'x + {k}': (x, k) => x + k, 'x * {k}': (x, k) => x * k },
   },
   minus: {
     ...digit,
-    rightShare: easy,
     phrases: ['subtract {k} from {it}', 'decrease {it} by {k}', 'lower {it} by {k}'],
     plan: 'minus {k}',
     ways: { 'x - {k}': (x, k) => x - k, '{k} - x': (x, k) => k - x },
   },
   squared: {
-    rightShare: tricky,
+    tricky: true,
     phrases: ['square {it}', 'multiply {it} by itself', 'take the square of {it}'],
     plan: 'square',
     ways: { 'x ** 2': (x) => x ** 2, 'x * 2': (x) => x * 2, 'x + 2': (x) => x + 2 },
   },
   distance: {
     ...digit,
-    rightShare: tricky,
+    tricky: true,
     phrases: [
       'find how far {it} is from {k}',
       'take the distance between {it} and {k}',
@@ -54,7 +52,7 @@ export const numberMaps = {
   },
   remainder: {
     ...digit,
-    rightShare: tricky,
+    tricky: true,
     phrases: [
       'take the remainder of {it} divided by {k}',
       'find what is left when {it} is divided by {k}',
@@ -69,7 +67,7 @@ export const numberMaps = {
   },
   capped: {
     ...digit,
-    rightShare: tricky,
+    tricky: true,
     phrases: [
       'cap {it} at {k}',
       'limit {it} to no more than {k}',

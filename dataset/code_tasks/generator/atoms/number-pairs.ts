@@ -1,11 +1,11 @@
-import { type Atom, easy, tricky } from '../atom.ts';
+import type { Atom } from '../atom.ts';
 
 type Pair = readonly [number, number];
 
 /** What to make of two whole numbers, `a` and `b`. */
 export const numberPairs = {
   difference: {
-    rightShare: tricky,
+    tricky: true,
     phrases: [
       'find the absolute difference of the two numbers',
       'find how far apart the two numbers are',
@@ -19,7 +19,7 @@ export const numberPairs = {
     },
   },
   smaller: {
-    rightShare: tricky,
+    tricky: true,
     phrases: [
       'take the smaller of the two numbers',
       'find the minimum of both numbers',
@@ -33,7 +33,6 @@ export const numberPairs = {
     },
   },
   larger: {
-    rightShare: easy,
     phrases: [
       'take the larger of the two numbers',
       'find the maximum of both numbers',
@@ -43,7 +42,6 @@ export const numberPairs = {
     ways: { 'max(a, b)': ([a, b]) => Math.max(a, b), 'min(a, b)': ([a, b]) => Math.min(a, b) },
   },
   product: {
-    rightShare: easy,
     phrases: [
       'multiply the two numbers',
       'find the product of both numbers',

@@ -1,4 +1,4 @@
-import { type Atom, PythonRaises, type Scalar, easy, tricky } from '../atom.ts';
+import { type Atom, PythonRaises, type Scalar } from '../atom.ts';
 
 type List = readonly Scalar[];
 type Numbers = readonly number[];
@@ -20,19 +20,17 @@ const sum = (b: Numbers): number => b.reduce((total, x) => total + x, 0);
 /** What to show of numbers. */
 export const numberReductions = {
   total: {
-    rightShare: easy,
     phrases: ['{show} their sum', '{show} the total', '{show} the sum of the results'],
     plan: 'sum',
     ways: { 'sum({in})': sum, 'len({in})': (b) => b.length },
   },
   largest: {
-    rightShare: easy,
     phrases: ['{show} the largest result', '{show} the maximum', '{show} the biggest of them'],
     plan: 'max',
     ways: { 'max({in})': (b) => largest(b), 'min({in})': (b) => smallest(b) },
   },
   smallest: {
-    rightShare: tricky,
+    tricky: true,
     phrases: ['{show} the smallest result', '{show} the minimum', '{show} the lowest of them'],
     plan: 'min',
     ways: {
@@ -46,7 +44,7 @@ export const numberReductions = {
 /** What to show of any list. */
 export const listReductions = {
   count: {
-    rightShare: tricky,
+    tricky: true,
     phrases: ['{show} how many there are', '{show} the count', '{show} how many are left'],
     plan: 'count',
     ways: {
@@ -56,13 +54,12 @@ export const listReductions = {
     },
   },
   listed: {
-    rightShare: easy,
     phrases: ['{show} the results in order', '{show} them in the same order'],
     plan: 'list',
     ways: { '{in}': (b) => b, '{in}[::-1]': (b) => b.toReversed() },
   },
   final: {
-    rightShare: tricky,
+    tricky: true,
     phrases: ['{show} the last one that remains', '{show} the final one'],
     plan: 'last',
     ways: {
@@ -76,13 +73,12 @@ export const listReductions = {
 /** What to show of words. */
 export const wordReductions = {
   dashed: {
-    rightShare: easy,
     phrases: ['{show} them joined with dashes', '{show} the results with a dash between them'],
     plan: 'join dashes',
     ways: { "'-'.join({in})": (b) => b.join('-'), "' '.join({in})": (b) => b.join(' ') },
   },
   alphabeticalLast: {
-    rightShare: tricky,
+    tricky: true,
     phrases: ['{show} the last one in dictionary order', '{show} the one latest alphabetically'],
     plan: 'last alphabetically',
     ways: {

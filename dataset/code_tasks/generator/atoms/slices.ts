@@ -1,4 +1,4 @@
-import { type Atom, type Scalar, easy, tricky } from '../atom.ts';
+import type { Atom, Scalar } from '../atom.ts';
 
 type List = readonly Scalar[];
 
@@ -8,7 +8,7 @@ const few = { parameter: 'few' } as const;
 export const slices = {
   first: {
     ...few,
-    rightShare: tricky,
+    tricky: true,
     phrases: ['look at the first {k} of them only', 'use only the first {k}'],
     plan: 'first {k}',
     ways: {
@@ -19,7 +19,6 @@ export const slices = {
   },
   skip: {
     ...few,
-    rightShare: easy,
     phrases: ['skip the first {k} of them', 'leave out the first {k}'],
     plan: 'skip {k}',
     ways: { '{in}[{k}:]': (a, k) => a.slice(k), '{in}[:{k}]': (a, k) => a.slice(0, k) },

@@ -1,6 +1,6 @@
 import type { KeyedRng } from '../../../../agent_rl/core/keyed-rng.ts';
 
-import { type Scalar, type Value, asList, asScalar, easy, tricky } from '../atom.ts';
+import { type Scalar, type Value, asList, asScalar } from '../atom.ts';
 import { words } from '../words.ts';
 
 /** One way to get at the data: the line that reads it, or the line a function begins with (`''` for none). */
@@ -16,7 +16,7 @@ export interface Source {
   phrases: { stdin: readonly string[]; calls: readonly string[] };
   /** Said in a plan; nothing to say when empty. */
   plan: string;
-  rightShare: number;
+  tricky?: true;
   /** The right one first, then habitual slips, the commonest first. */
   ways: readonly SourceVariant[];
   /** Arguments of `f`, near the values where the task's parameters make a difference. */
@@ -70,7 +70,6 @@ export const sources = {
       ],
     },
     plan: '',
-    rightShare: 1,
     ways: [{ stdin: integers, calls: '', run: listOf }],
     draw: (rng, k) => [several(4 + rng.integer(4), () => drawNumber(rng, k))],
   },
@@ -87,7 +86,7 @@ export const sources = {
       ],
     },
     plan: 'skip count',
-    rightShare: tricky,
+    tricky: true,
     ways: [
       { stdin: `${integers}[1:]`, calls: 'a = a[1:]', run: (args) => listOf(args).slice(1) },
       { stdin: integers, calls: '', run: listOf },
@@ -111,7 +110,6 @@ export const sources = {
       ],
     },
     plan: 'digits',
-    rightShare: easy,
     ways: [
       {
         stdin: 'a = [int(x) for x in input()]',
@@ -138,7 +136,7 @@ export const sources = {
       ],
     },
     plan: 'one to n',
-    rightShare: tricky,
+    tricky: true,
     ways: [
       {
         stdin: 'a = range(1, int(input()) + 1)',
@@ -177,7 +175,6 @@ export const sources = {
       ],
     },
     plan: '',
-    rightShare: 1,
     ways: [{ stdin: 'a = input().split()', calls: '', run: listOf }],
     draw: (rng, k) => [several(4 + rng.integer(3), () => drawWord(rng, k))],
   },
@@ -194,7 +191,6 @@ export const sources = {
       ],
     },
     plan: '',
-    rightShare: 1,
     ways: [{ stdin: 'a, b = [int(x) for x in input().split()]', calls: '', run: asList }],
     draw: (rng, k) => [drawNumber(rng, k) + rng.integer(9), drawNumber(rng, k) + rng.integer(9)],
   },

@@ -1,4 +1,4 @@
-import { type Atom, easy, tricky } from '../atom.ts';
+import type { Atom } from '../atom.ts';
 
 const size = { parameter: 'size' } as const;
 const letter = { parameter: 'letter' } as const;
@@ -7,7 +7,6 @@ const letter = { parameter: 'letter' } as const;
 export const wordFilters = {
   longer: {
     ...size,
-    rightShare: easy,
     phrases: [
       'keep only the words longer than {k} letters',
       'use just the words with more than {k} letters',
@@ -17,7 +16,7 @@ export const wordFilters = {
   },
   lettersAtLeast: {
     ...size,
-    rightShare: tricky,
+    tricky: true,
     phrases: [
       'keep only the words of at least {k} letters',
       'use just the words with {k} letters or more',
@@ -36,7 +35,6 @@ export const wordFilters = {
 export const letterFilters = {
   starts: {
     ...letter,
-    rightShare: easy,
     phrases: [
       'keep only the words that start with {k}',
       'use just the words whose first letter is {k}',
@@ -46,7 +44,7 @@ export const letterFilters = {
   },
   ends: {
     ...letter,
-    rightShare: tricky,
+    tricky: true,
     phrases: [
       'keep only the words that end with {k}',
       'use just the words whose last letter is {k}',

@@ -6,7 +6,7 @@ import { describe, expect, test } from '@jest/globals';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { CodeTaskDataset } from '#dataset/tasks/code-task-dataset.ts';
 import { jsonLines } from '#dataset/tasks/json-lines.ts';
-import { isTricky, printed } from '#dataset/code_tasks/generator/atom.ts';
+import { printed } from '#dataset/code_tasks/generator/atom.ts';
 import {
   atoms,
   families,
@@ -103,7 +103,9 @@ describe('families', () => {
 
   test('each have one or two parts the teacher usually gets wrong', () => {
     for (const { source, steps } of families) {
-      const tricky = [source, ...steps.map((step) => step.atom)].filter(isTricky).length;
+      const tricky = [source, ...steps.map((step) => step.atom)].filter(
+        (part) => part.tricky,
+      ).length;
       expect([1, 2]).toContain(tricky);
     }
   });
