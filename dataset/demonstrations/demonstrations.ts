@@ -8,13 +8,16 @@ import { type GeneratedTask, generateTask } from '../code_tasks/generator/task.t
 import { demonstrate } from './demonstrate.ts';
 
 /** A conversation the warm-up learns from. */
-export interface CodeDemonstration {
-  taskId: string;
-  family: string;
+export interface Demonstration {
+  /** The kind of the question or the family of the program. */
+  kind: string;
   messages: readonly Message[];
-  /** Whether the last program passes every hidden test. */
+  /** Whether the answer at the end is right, or the last program passes every hidden test. */
   correct: boolean;
-  /** The same of each program, in order. */
+}
+
+export interface CodeDemonstration extends Demonstration {
+  /** Whether each program passes every hidden test, in order. */
   programsRight: readonly boolean[];
 }
 
@@ -30,8 +33,7 @@ export function* codeDemonstrations(seed: number, count: number): Generator<Code
     const task = warmUpTask(rng.child('task'));
     const { messages, right } = demonstrate(task, rng.child('teacher'));
     yield {
-      taskId: `warm-up-${seed}-${index}`,
-      family: task.shape.family.name,
+      kind: task.shape.family.name,
       messages: [user(task.prompt), ...messages],
       correct: right.at(-1) === true,
       programsRight: right,

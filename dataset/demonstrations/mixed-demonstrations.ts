@@ -1,17 +1,12 @@
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
-import type { AssistantMessage, Message, ToolCall } from '../../agent_rl/core/message.ts';
+import type { Message } from '../../agent_rl/core/message.ts';
 import { trainFamilies } from '../code_tasks/generator/families.ts';
-import { codeDemonstrations } from './demonstrations.ts';
+import { codeDemonstrations, type Demonstration } from './demonstrations.ts';
 import { searchDemonstrations, type SearchDemonstrationOptions } from './search-demonstrations.ts';
 import { trainedKinds } from '../search_tasks/generator/kinds.ts';
 
 /** A conversation of the teacher of both kinds of tasks. */
-export interface MixedDemonstration {
-  taskId: string;
-  /** The kind of the question or the family of the program. */
-  kind: string;
-  messages: readonly Message[];
-  correct: boolean;
+export interface MixedDemonstration extends Demonstration {
   /** Whether the teacher took the other tool. */
   wrongTool: boolean;
 }
@@ -48,51 +43,38 @@ export function* mixedDemonstrations(
   for (let index = 0; index < count; index++) {
     const rng = new KeyedRng(seed, 'choice of tool', index);
     const slips = options.reliable !== true && rng.uniform() < mistakenShare;
-    const { value } = (index % 2 === 0 ? questions : programs).next();
-    const { taskId, messages, correct } = value;
-    const kind: string = 'kind' in value ? value.kind : value.family;
+    const isQuestion = index % 2 === 0;
+    const { value } = (isQuestion ? questions : programs).next();
+    const { kind, messages, correct }: Demonstration = value;
     if (slips && isMistaken(kind)) {
-      const mistaken =
-        'kind' in value ? asProgram(messages) : asQuestion(messages, options.render([]));
-      yield { taskId, kind, messages: mistaken, correct: false, wrongTool: true };
+      const mistaken = withOtherTool(messages, isQuestion, options.render([]));
+      yield { kind, messages: mistaken, correct: false, wrongTool: true };
     } else {
-      yield { taskId, kind, messages, correct, wrongTool: false };
+      yield { kind, messages, correct, wrongTool: false };
     }
   }
 }
 
-/** A question taken for a programming task. */
-function asProgram(messages: readonly Message[]): Message[] {
-  const [name = ''] = /\b[A-Z][aeio][lnr][a-z]{4}\b/u.exec(messages[0]?.content ?? '') ?? [];
-  const [task, first] = opening(messages);
-  const { reasoning = '' } = first;
-  const call = { name: 'code_exec', arguments: { code: `print('${name}')` } };
-  const last: Message = { role: 'assistant', content: `It is ${name}.`, reasoning };
-  return [task, ...calling(call, { reasoning, result: name }), last];
-}
-
-/** A programming task taken for a question. */
-function asQuestion(messages: readonly Message[], result: string): Message[] {
-  const [task, first] = opening(messages);
-  const { reasoning = '' } = first;
-  const call = { name: 'search', arguments: { query: reasoning } };
-  const last: Message = { role: 'assistant', content: 'Done.' };
-  return [task, ...calling(call, { reasoning, result }), last];
-}
-
-function opening([task, first]: readonly Message[]): [Message, AssistantMessage] {
-  if (task !== undefined && first?.role === 'assistant') return [task, first];
-  throw new RangeError('A demonstration opens with a task and a turn.');
-}
-
-/** A call of the wrong tool and its result. */
-function calling(
-  call: Pick<ToolCall, 'name' | 'arguments'>,
-  { reasoning, result }: { reasoning: string; result: string },
+/** A question taken for a programming task, or a programming task taken for a question. */
+function withOtherTool(
+  [task, first]: readonly Message[],
+  isQuestion: boolean,
+  nothingFound: string,
 ): Message[] {
-  const id = 'call_0_0';
+  if (task === undefined || first?.role !== 'assistant')
+    throw new RangeError('A demonstration opens with a task and a turn.');
+  const { reasoning = '' } = first;
+  const [asked = ''] = /\b[A-Z][aeio][lnr][a-z]{4}\b/u.exec(task.content) ?? [];
+  const call = isQuestion
+    ? { name: 'code_exec', arguments: { code: `print('${asked}')` } }
+    : { name: 'search', arguments: { query: reasoning } };
+  const [id, content] = ['call_0_0', isQuestion ? asked : nothingFound];
   return [
+    task,
     { role: 'assistant', content: '', reasoning, toolCalls: [{ id, ...call }] },
-    { role: 'tool', name: call.name, callId: id, content: result },
+    { role: 'tool', name: call.name, callId: id, content },
+    isQuestion
+      ? { role: 'assistant', content: `It is ${asked}.`, reasoning }
+      : { role: 'assistant', content: 'Done.' },
   ];
 }

@@ -1,20 +1,12 @@
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
-import { type Message, user } from '../../agent_rl/core/message.ts';
+import { user } from '../../agent_rl/core/message.ts';
 import type { SearchDocument } from '../../agent_rl/core/services/search.ts';
 import { trainedKinds } from '../search_tasks/generator/kinds.ts';
 import { namesOf } from '../search_tasks/generator/names.ts';
 import { askAbout, isFair, type Question } from '../search_tasks/generator/question.ts';
 import { documentOf, makeWorld, trainedForm, type World } from '../search_tasks/generator/world.ts';
+import type { Demonstration } from './demonstrations.ts';
 import { demonstrate } from '../search_tasks/teacher/demonstrate.ts';
-
-/** A conversation the warm-up learns from. */
-export interface SearchDemonstration {
-  taskId: string;
-  kind: string;
-  messages: readonly Message[];
-  /** Whether what it says at the end is right. */
-  correct: boolean;
-}
 
 export interface SearchDemonstrationOptions {
   /** Passages a search shows. */
@@ -39,7 +31,7 @@ export function* searchDemonstrations(
   seed: number,
   count: number,
   { topK, render, reliable = false }: SearchDemonstrationOptions,
-): Generator<SearchDemonstration> {
+): Generator<Demonstration> {
   for (let index = 0; index < count; index++) {
     const rng = new KeyedRng(seed, 'search demonstration', index);
     const names = rng.child('names').shuffle(namesOf.warmUp);
@@ -56,7 +48,6 @@ export function* searchDemonstrations(
       reliable,
     });
     yield {
-      taskId: `warm-up-${seed}-${index}`,
       kind: question.kind.name,
       messages: [user(question.text), ...messages],
       correct,

@@ -1,12 +1,13 @@
 import { type Scalar, type Value, asList, asScalar } from './atom.ts';
 import type { Family, Step } from './families.ts';
+import { combinations, type Parameters } from './parameters.ts';
 
 export type Mode = 'stdin' | 'calls';
 
 /** A family with its parameters: one per step, absent where the atom takes none. */
 export interface TaskShape {
   family: Family;
-  parameters: readonly (Scalar | undefined)[];
+  parameters: Parameters;
   mode: Mode;
 }
 
@@ -23,14 +24,8 @@ export const rightChoice = (family: Family): Choice => partsOf(family).map(() =>
 
 /** Every choice but the right one. */
 export function wrongChoices(family: Family): Choice[] {
-  const all = partsOf(family).reduce<number[][]>(
-    (choices, part) =>
-      choices.flatMap((choice) =>
-        Array.from({ length: part.ways }, (_, way) => choice.concat([way])),
-      ),
-    [[]],
-  );
-  return all.filter((choice) => choice.some((way) => way !== 0));
+  const ways = partsOf(family).map((part) => Array.from({ length: part.ways }, (_, way) => way));
+  return combinations(ways).filter((choice) => choice.some((way) => way !== 0));
 }
 
 export const fill = (text: string, k: Scalar | undefined): string =>
@@ -45,16 +40,17 @@ function chosen<Way>({ ways }: { ways: readonly Way[] }, choice: Choice, part: n
 
 /** The program that a choice writes. */
 export function writeProgram({ family, parameters, mode }: TaskShape, choice: Choice): string {
-  const code: Partial<Record<Step['slot'], string>> = {};
+  const code: Codes = {};
   family.steps.forEach((step, i) => {
     code[step.slot] = fill(chosen(step, choice, i + 1).code, parameters[i]);
   });
   const first = chosen(family.source, choice, 0)[mode];
   const [body, result] = family.source.kind === 'pair' ? pairBody(code) : listBody(code);
-  const lines = [first, ...body].filter((line) => line !== '');
-  if (mode === 'stdin')
-    return [...lines, `print(${result.star ? '*' : ''}${result.text})`].join('\n');
-  return [definitionLine(family), ...[...lines, `return ${result.text}`].map(indent)].join('\n');
+  const lines = [first, body].filter((line) => line !== '');
+  // Lists are printed by their elements.
+  const star = /^b(\[::-1\])?$/.test(result) ? '*' : '';
+  if (mode === 'stdin') return [...lines, `print(${star}${result})`].join('\n');
+  return [definitionLine(family), ...[...lines, `return ${result}`].map(indent)].join('\n');
 }
 
 /** The line a program of `calls` tasks starts with. */
@@ -63,24 +59,17 @@ export const definitionLine = (family: Family): string =>
 
 const indent = (line: string): string => `    ${line}`;
 
-interface Result {
-  text: string;
-  /** Lists are printed by their elements. */
-  star: boolean;
-}
-
 type Codes = Partial<Record<Step['slot'], string>>;
 
-function pairBody({ pair = '', map = 'x' }: Codes): [string[], Result] {
-  return [[`x = ${pair}`], { text: map, star: false }];
-}
+/** The line that works on the data, and the expression of the result. */
+type Body = [line: string, result: string];
 
-function listBody({ slice, filter, map, reduce = '{in}' }: Codes): [string[], Result] {
-  const list = slice === undefined ? 'a' : slice.replaceAll('{in}', 'a');
+const pairBody = ({ pair = '', map = 'x' }: Codes): Body => [`x = ${pair}`, map];
+
+function listBody({ slice = '{in}', filter, map = 'x', reduce = '{in}' }: Codes): Body {
+  const list = slice.replaceAll('{in}', 'a');
   const test = filter === undefined ? '' : ` if ${filter}`;
-  const text = reduce.replaceAll('{in}', 'b');
-  const star = /^b(\[::-1\])?$/.test(text);
-  return [[`b = [${map ?? 'x'} for x in ${list}${test}]`], { text, star }];
+  return [`b = [${map} for x in ${list}${test}]`, reduce.replaceAll('{in}', 'b')];
 }
 
 /**

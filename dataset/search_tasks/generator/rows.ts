@@ -15,23 +15,6 @@ import {
 /** Seed of the files that the package ships. */
 export const shippedSeed = 20263;
 
-/** A line of a task file. */
-export interface SearchTaskRow {
-  task_id: string;
-  question: string;
-  answer: string;
-  aliases: readonly string[];
-  documents: readonly string[];
-  metadata: Readonly<Record<string, unknown>>;
-}
-
-/** Both splits, and the corpus they are answered from. */
-export interface SearchData {
-  train: readonly SearchTaskRow[];
-  eval: readonly SearchTaskRow[];
-  documents: readonly SearchDocument[];
-}
-
 const worldSize = { town: 60, person: 90, land: 40, ship: 40 };
 
 /** A group of rows from one world. */
@@ -39,22 +22,20 @@ interface Part {
   world: World;
   prefix: string;
   kinds: readonly { kind: Kind; count: number }[];
-  rng: KeyedRng;
   slice?: string;
 }
 
 const each = (kinds: readonly Kind[], count: number) => kinds.map((kind) => ({ kind, count }));
 
-/** Makes everything that ships, from the seed alone. */
-export function makeSearchData(seed: number): SearchData {
+/** Makes both splits and the corpus they are answered from, from the seed alone. */
+export function makeSearchData(seed: number) {
   const rng = new KeyedRng(seed, 'search tasks');
   const trainNames = rng.child('names', 'train').shuffle(namesOf.train).values();
   const evalNames = rng.child('names', 'eval').shuffle(namesOf.eval).values();
   const train = makeWorld(worldSize, trainNames, rng.child('world', 'train'));
   const held = makeWorld(worldSize, evalNames, rng.child('world', 'eval'));
   const reworded = makeWorld(worldSize, evalNames, rng.child('world', 'reworded'));
-  const rows = (part: Omit<Part, 'rng'>): SearchTaskRow[] =>
-    rowsOf({ ...part, rng: rng.child('rows', part.prefix) });
+  const rows = (part: Part) => rowsOf(part, rng.child('rows', part.prefix));
   return {
     train: rows({
       world: train,
@@ -91,7 +72,7 @@ export function makeSearchData(seed: number): SearchData {
 const documentsOf = (world: World, form: DocumentForm, rng: KeyedRng): SearchDocument[] =>
   world.entities.map((entity) => documentOf(entity, form, rng.child(entity.name)));
 
-function rowsOf({ world, prefix, kinds, rng, slice }: Part): SearchTaskRow[] {
+function rowsOf({ world, prefix, kinds, slice }: Part, rng: KeyedRng) {
   return kinds.flatMap(({ kind, count }) => {
     const questions = rng
       .child(kind.name, 'subjects')
@@ -100,19 +81,13 @@ function rowsOf({ world, prefix, kinds, rng, slice }: Part): SearchTaskRow[] {
       .filter(isFair)
       .slice(0, count);
     if (questions.length < count) throw new RangeError(`Too few of ${kind.subject}: ${count}.`);
-    return questions.map((asked, index) => {
-      return {
-        task_id: `${prefix}-${kind.name}-${index}`,
-        question: asked.text,
-        answer: asked.answer,
-        aliases: /^\d/u.test(asked.answer) ? [`${asked.answer} years`] : [],
-        documents: asked.steps.map(({ entity }) => entity.name.toLowerCase()),
-        metadata: {
-          kind: kind.name,
-          hops: kind.path.length,
-          ...(slice !== undefined && { slice }),
-        },
-      };
-    });
+    return questions.map(({ text, answer, steps }, index) => ({
+      task_id: `${prefix}-${kind.name}-${index}`,
+      question: text,
+      answer,
+      aliases: /^\d/u.test(answer) ? [`${answer} years`] : [],
+      documents: steps.map(({ entity }) => entity.name.toLowerCase()),
+      metadata: { kind: kind.name, hops: kind.path.length, ...(slice !== undefined && { slice }) },
+    }));
   });
 }

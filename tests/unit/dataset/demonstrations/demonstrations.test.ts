@@ -35,10 +35,10 @@ test('nothing of the evaluation split is shown', async () => {
   const evaluation = await CodeTaskDataset.fromPath(file);
   const prompts = new Set(evaluation.tasks.map((task) => normalisePrompt(task.prompt)));
   const heldOut = new Set(heldOutFamilies.map((family) => family.name));
-  for (const { messages, family } of all) {
+  for (const { messages, kind } of all) {
     const prompt = messages.find((message) => message.role === 'user')?.content ?? '';
     expect(prompts.has(normalisePrompt(prompt))).toBe(false);
-    expect(heldOut.has(family)).toBe(false);
+    expect(heldOut.has(kind)).toBe(false);
   }
 });
 
