@@ -15,17 +15,12 @@ export interface PreparedQuestion {
   metadata: Readonly<Record<string, unknown>>;
 }
 
-interface Growing {
-  id: string;
-  where: string;
-  url?: string;
-  title: string;
-  parts: Set<string>;
-}
-
 /** Gathers records into documents, one for every page, and questions about them. */
 export class Collection {
-  readonly #documents = new Map<string, Growing>();
+  readonly #documents = new Map<
+    string,
+    { id: string; where: string; title: string; url?: string; parts: Set<string> }
+  >();
   readonly #questions = new Map<string, PreparedQuestion>();
   readonly #ids = new Map<string, number>();
 
@@ -34,14 +29,14 @@ export class Collection {
     const ids = documents.map((document) => {
       const id = documentId(document);
       const { title, url } = document;
-      const known = this.#documents.get(id);
-      const growing = known ?? {
+      const fresh = {
         id,
         where,
         title,
-        parts: new Set(),
+        parts: new Set<string>(),
         ...(url !== undefined && { url }),
       };
+      const growing = this.#documents.get(id) ?? fresh;
       growing.title ||= title;
       if (document.text !== '') growing.parts.add(document.text);
       this.#documents.set(id, growing);
@@ -70,10 +65,9 @@ export class Collection {
 
   /** The documents in order of appearance, with where each was first seen. */
   documents(): (SearchDocument & { where: string })[] {
-    return [...this.#documents.values()].map(({ id, where, title, url, parts }) => {
-      const text = [...parts].join('\n\n');
-      return url === undefined ? { id, where, title, text } : { id, where, title, text, url };
-    });
+    return Array.from(this.#documents.values(), ({ parts, ...document }) =>
+      Object.assign(document, { text: [...parts].join('\n\n') }),
+    );
   }
 
   questions(): PreparedQuestion[] {

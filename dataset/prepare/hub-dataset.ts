@@ -66,41 +66,37 @@ async function listed(dataset: string, options: HubOptions): Promise<readonly Li
   return entries;
 }
 
+const splitOf = ({ path }: ListFileEntry): string => path.split('/').at(-2) ?? '';
+
 function chooseFiles(
   dataset: string,
   entries: readonly ListFileEntry[],
   { config, splits, revision }: HubOptions,
 ): readonly ListFileEntry[] {
+  const invalid = (text: string) => new AgentRlError('CONFIG_INVALID', `${dataset} ${text}`);
   const tables = entries.filter(({ path }) => /\.(parquet|jsonl|ndjson)$/i.test(path));
   const configs = [...new Set(tables.map(({ path }) => path.split('/').at(-3) ?? ''))];
   if (tables.length === 0) {
-    throw new AgentRlError(
-      'CONFIG_INVALID',
-      `${dataset} at ${revision} has no Parquet and no JSONL: ${entries.length} other files. Give another --revision; ${parquetRevision} is the hub's own conversion.`,
+    throw invalid(
+      `at ${revision} has no Parquet and no JSONL: ${entries.length} other files. Give another --revision; ${parquetRevision} is the hub's own conversion.`,
     );
   }
   if (revision !== parquetRevision) return tables;
   if (config === undefined && configs.length > 1) {
-    throw new AgentRlError(
-      'CONFIG_INVALID',
-      `${dataset} has ${configs.length} configurations: ${configs.join(', ')}. Choose one with --hub-config.`,
+    throw invalid(
+      `has ${configs.length} configurations: ${configs.join(', ')}. Choose one with --hub-config.`,
     );
   }
   const ofConfig = tables.filter(
     ({ path }) => config === undefined || path.startsWith(`${config}/`),
   );
-  const known = [...new Set(ofConfig.map(({ path }) => path.split('/').at(-2) ?? ''))];
-  const chosen = ofConfig.filter(
-    ({ path }) => splits === undefined || splits.includes(path.split('/').at(-2) ?? ''),
-  );
+  if (ofConfig.length === 0)
+    throw invalid(`has no configuration "${config ?? ''}". It has: ${configs.join(', ')}.`);
+  const known = [...new Set(ofConfig.map(splitOf))];
   const unknown = splits?.find((split) => !known.includes(split));
-  if (ofConfig.length > 0 && unknown === undefined) return chosen;
-  throw new AgentRlError(
-    'CONFIG_INVALID',
-    ofConfig.length === 0
-      ? `${dataset} has no configuration "${config ?? ''}". It has: ${configs.join(', ')}.`
-      : `${dataset} has no split "${unknown ?? ''}". It has: ${known.join(', ')}.`,
-  );
+  if (unknown !== undefined)
+    throw invalid(`has no split "${unknown}". It has: ${known.join(', ')}.`);
+  return ofConfig.filter((entry) => splits?.includes(splitOf(entry)) ?? true);
 }
 
 async function download(

@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import { type Static, type TSchema, Type } from 'typebox';
 
+import type { CodeTests } from '../../agent_rl/core/tasks/code-task.ts';
 import { showValue } from '../../agent_rl/core/show-value.ts';
 import { nearestName } from '../../agent_rl/config/checks/nearest-name.ts';
 
@@ -52,13 +53,13 @@ const assertsTests = Type.Object(
   closed,
 );
 
-const rowWith = (tests: TSchema): TSchema =>
+const rowWith = (tests: TSchema) =>
   Type.Object(
     {
       task_id: filled,
       prompt: filled,
       starter_code: Type.Optional(anyText),
-      tests,
+      tests: Type.Unsafe<CodeTests>(tests),
       compare: Type.Enum(['exact', 'whitespace', 'float', 'unordered']),
       reference_solution: Type.Optional(anyText),
       metadata: anyMetadata,

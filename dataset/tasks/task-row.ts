@@ -1,3 +1,5 @@
+import type { Static } from 'typebox';
+
 import { isRecord } from '../../agent_rl/core/is-record.ts';
 import { showValue } from '../../agent_rl/core/show-value.ts';
 import type {
@@ -16,23 +18,13 @@ import { rowCheck, taskRowSchemas } from './row-schema.ts';
 
 type AssertsTests = Extract<CodeTests, { kind: 'asserts' }>;
 
-interface TaskRow {
-  task_id: string;
-  prompt: string;
-  starter_code?: string;
-  tests: CodeTests;
-  compare: CodeTask['compare'];
-  reference_solution?: string;
-  metadata?: Readonly<Record<string, unknown>>;
-}
-
 /** Reads rows of our own format. A row without tests, or with public ones only, is a problem. */
 export function taskRowReader(): RowReader<CodeTask> {
   const checks = new Map(
     Object.entries(taskRowSchemas).map(([kind, schema]) => [
       kind,
       rowCheck(schema, (value, line): RowReading<CodeTask> => {
-        const row = taskOf(value as TaskRow);
+        const row = taskOf(value);
         const problems = problemsOf(row.tests).map(({ path, text }) => ({ line, path, text }));
         return problems.length > 0 ? { problems } : { row };
       }),
@@ -101,7 +93,7 @@ function classProblems({ names, entry, classes = [] }: AssertsTests): Found[] {
   });
 }
 
-function taskOf(row: TaskRow): CodeTask {
+function taskOf(row: Static<(typeof taskRowSchemas)['stdin']>): CodeTask {
   return {
     taskId: row.task_id,
     prompt: row.prompt,

@@ -63,14 +63,11 @@ const styles = `
 const round = (value: number): string => String(Math.round(value * 10) / 10);
 
 /** Places of the plot in the picture, from iterations and shares. */
-export function scalesOf(points: RunPoints): {
-  x: (iteration: number) => string;
-  y: (share: number) => string;
-} {
+export function scalesOf({ iterations }: RunPoints) {
   const { left, right, top, bottom } = plot;
   return {
-    x: (iteration) => round(left + ((right - left) * iteration) / points.iterations),
-    y: (share) => round(bottom - (bottom - top) * share),
+    x: (iteration: number) => round(left + ((right - left) * iteration) / iterations),
+    y: (share: number) => round(bottom - (bottom - top) * share),
   };
 }
 

@@ -5,17 +5,8 @@ import { join } from 'node:path';
 import { Tokenizer } from 'tokenizers';
 
 /** Tokens of the template, in id order. Tags are not `special`: a decoded turn keeps them, so calls can be read. */
-const specialTokens = [
-  { content: '<|endoftext|>', special: true },
-  { content: '<|im_start|>', special: true },
-  { content: '<|im_end|>', special: true },
-  { content: '<tool_call>', special: false },
-  { content: '</tool_call>', special: false },
-  { content: '<tool_response>', special: false },
-  { content: '</tool_response>', special: false },
-  { content: '<think>', special: false },
-  { content: '</think>', special: false },
-] as const;
+const markers = ['<|endoftext|>', '<|im_start|>', '<|im_end|>'];
+const tags = ['tool_call', 'tool_response', 'think'].flatMap((tag) => [`<${tag}>`, `</${tag}>`]);
 
 interface BpeJson {
   model: { merges: readonly (readonly [string, string])[] };
@@ -36,10 +27,6 @@ export const mixedPieces = `${codePieces}|${searchPieces}`;
 
 const skeleton = (pieces: string) => ({
   version: '1.0',
-  truncation: null,
-  padding: null,
-  added_tokens: [],
-  normalizer: null,
   pre_tokenizer: {
     type: 'Sequence',
     pretokenizers: [
@@ -47,20 +34,8 @@ const skeleton = (pieces: string) => ({
       { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true },
     ],
   },
-  post_processor: null,
   decoder: { type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true },
-  model: {
-    type: 'BPE',
-    dropout: null,
-    unk_token: null,
-    continuing_subword_prefix: null,
-    end_of_word_suffix: null,
-    fuse_unk: false,
-    byte_fallback: false,
-    ignore_merges: false,
-    vocab: {},
-    merges: [],
-  },
+  model: { type: 'BPE', vocab: {}, merges: [] },
 });
 
 const printable = (byte: number): boolean =>
@@ -103,7 +78,7 @@ export async function trainTokenizer(
 }
 
 function withVocabulary(json: BpeJson, vocabSize: number): unknown {
-  const fixed = [...specialTokens.map(({ content }) => content), ...byteCharacters()];
+  const fixed = [...markers, ...tags, ...byteCharacters()];
   const vocab = new Map(fixed.map((token, id) => [token, id]));
   const merges: (readonly [string, string])[] = [];
   for (const merge of json.model.merges) {
@@ -115,14 +90,14 @@ function withVocabulary(json: BpeJson, vocabSize: number): unknown {
   if (vocab.size !== vocabSize) {
     throw new Error(`The corpus yields only ${vocab.size} tokens; ${vocabSize} are needed.`);
   }
-  const added = specialTokens.map(({ content, special }, id) => ({
+  const added = [...markers, ...tags].map((content, id) => ({
     id,
     content,
     single_word: false,
     lstrip: false,
     rstrip: false,
     normalized: false,
-    special,
+    special: markers.includes(content),
   }));
   return {
     ...json,

@@ -52,7 +52,9 @@ export function generateRows(split: Split, seed: number): ({ task_id: string } &
   );
   return rng
     .shuffle(tasks)
-    .map((task, i) => ({ task_id: `${split}-${String(i + 1).padStart(4, '0')}`, ...task }));
+    .map((task, i) =>
+      Object.assign({ task_id: `${split}-${String(i + 1).padStart(4, '0')}` }, task),
+    );
 }
 
 /** Tasks of one family with different prompts, using every parameter value before any twice. */

@@ -1,19 +1,20 @@
 import { table } from '../../docs/markdown.ts';
-import type { Rate, SeedControls } from './controls-of-seed.ts';
+import type { SuccessRate } from '../../../agent_rl/trainer/evaluate.ts';
+import type { SeedControls } from './controls-of-seed.ts';
 
 const percent = (share: number): string => (100 * share).toFixed(1);
 
-const rateText = (rate: Rate | undefined): string =>
-  rate === undefined
-    ? '-'
-    : `${percent(rate.successRate)} [${percent(rate.wilson95[0])}, ${percent(rate.wilson95[1])}]`;
+function rateText({ successRate, wilson95 }: Partial<SuccessRate> = {}): string {
+  if (typeof successRate !== 'number' || !wilson95) return '-';
+  return `${percent(successRate)} [${wilson95.map(percent).join(', ')}]`;
+}
 
 type Row = [name: string, cell: (controls: SeedControls) => string];
 
 const rows: readonly Row[] = [
   ['Before', ({ trained }) => rateText(trained.before)],
   ['**After**', ({ trained }) => rateText(trained.after)],
-  ['pass@16 before, temperature 1', ({ passBefore }) => passText(passBefore.passAtK)],
+  ['pass@16 before, temperature 1', ({ passBefore }) => passText(passBefore.passAtK[16])],
   [
     'More supervised warm-up, the same processor seconds',
     ({ moreWarmUp }) => rateText(moreWarmUp.after),
@@ -23,8 +24,8 @@ const rows: readonly Row[] = [
   ['After, tool unavailable', ({ toolUnavailable }) => rateText(toolUnavailable)],
 ];
 
-const passText = (passAtK: Readonly<Record<string, number>>): string =>
-  passAtK['16'] === undefined ? '-' : percent(passAtK['16']);
+const passText = (share: number | undefined): string =>
+  share === undefined ? '-' : percent(share);
 
 /** One column per seed: rates in percent with Wilson 95 % intervals, then cost and what the rows mean. */
 export function controlsMarkdown(results: readonly SeedControls[]): string {

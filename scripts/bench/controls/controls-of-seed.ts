@@ -5,24 +5,13 @@ import { resolveRun } from '../../../agent_rl/compose/resolve-run.ts';
 import { evaluate } from '../../../agent_rl/jobs/play/evaluate.ts';
 import { sourcesOf } from '../../../agent_rl/jobs/train/trainer-options.ts';
 import { train } from '../../../agent_rl/jobs/train/train.ts';
+import type { evaluationSummary } from '../../../agent_rl/runs/summary.ts';
 import { processTreeUsage } from '../../../agent_rl/telemetry/index.ts';
 import { findRun } from './find-run.ts';
 import { moreWarmUp } from './more-warm-up.ts';
 import { prepareSeed, readOnce, type SeedOptions } from './seed.ts';
 
-/** A success rate as runs and evaluations report it. */
-export interface Rate {
-  n: number;
-  successes: number;
-  successRate: number;
-  wilson95: readonly [low: number, high: number];
-}
-
-export interface Evaluated extends Rate {
-  /** By group of tasks: families held out, and new tasks of trained families. */
-  groups: Readonly<Record<string, Rate>>;
-  passAtK: Readonly<Record<string, number>>;
-}
+type Evaluated = ReturnType<typeof evaluationSummary>;
 
 export interface SeedControls {
   seed: number;
@@ -44,24 +33,22 @@ const attemptsBefore = 16;
 /** All controls of one seed; parts that exist are read. */
 export async function controlsOfSeed(options: SeedOptions): Promise<SeedControls> {
   await mkdir(options.folder, { recursive: true });
-  const part = <T>(name: string, make: () => Promise<T>): Promise<T> =>
-    readOnce(options, name, make);
-  const trained = await part('trained', () => trainedRun(options));
+  const trained = await readOnce(options, 'trained', () => trainedRun(options));
   const afterwards = (output: string) => () =>
     evaluated(options, { 'tools.0.output': output }, trained.run);
   return {
     seed: options.seed,
     trained,
-    passBefore: await part('pass-before', () =>
+    passBefore: await readOnce(options, 'pass-before', () =>
       evaluated(options, { 'eval.samples': attemptsBefore, 'eval.temperature': 1 }),
     ),
-    moreWarmUp: await part('more-warm-up', async () => {
+    moreWarmUp: await readOnce(options, 'more-warm-up', async () => {
       const { checkpoint, ...spent } = await moreWarmUp(options, trained.cpuSeconds);
       return { ...spent, after: await evaluated(options, {}, checkpoint) };
     }),
-    blankOutput: await part('blank-output', afterwards('blank')),
-    toolUnavailable: await part('tool-unavailable', afterwards('unavailable')),
-    shuffledRewards: await part('shuffled-rewards', async () => {
+    blankOutput: await readOnce(options, 'blank-output', afterwards('blank')),
+    toolUnavailable: await readOnce(options, 'tool-unavailable', afterwards('unavailable')),
+    shuffledRewards: await readOnce(options, 'shuffled-rewards', async () => {
       const { run, eval: evaluation } = await training(options, 'shuffled-rewards');
       return { run, after: evaluation.after };
     }),

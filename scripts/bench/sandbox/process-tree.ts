@@ -1,46 +1,32 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
+
+import { linuxRow } from '../../../agent_rl/telemetry/process-tree.ts';
 
 /** The processes below this one, their memory, and the descriptors of all with this one. */
-export interface TreeUse {
-  processes: number;
-  descriptors: number;
-  rssBytes: number;
-}
+export type TreeUse = ReturnType<typeof treeUse>;
 
 /** Linux only. */
-export function treeUse(): TreeUse {
-  const below = descendants(String(process.pid));
-  const all = [String(process.pid), ...below];
+export function treeUse() {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  const rows = pids.flatMap((pid) => linuxRow(pid));
+  const below = (parent: number): typeof rows =>
+    rows.flatMap((row) => (row.parent === parent ? [row].concat(below(row.pid)) : []));
+  const found = below(process.pid);
   return {
-    processes: below.length,
-    descriptors: sum(all.map((pid) => orNone(() => readdirSync(`/proc/${pid}/fd`)).length)),
-    rssBytes: sum(below.map(rssOf)),
+    processes: found.length,
+    descriptors: sum([process.pid, ...found.map(({ pid }) => pid)].map(descriptorsOf)),
+    rssBytes: sum(found.map(({ rssBytes }) => rssBytes)),
   };
 }
 
 const sum = (values: readonly number[]): number =>
   values.reduce((total, value) => total + value, 0);
 
-function descendants(pid: string): string[] {
-  const tasks = orNone(() => readdirSync(`/proc/${pid}/task`));
-  const children = tasks.flatMap((task) => wordsIn(`/proc/${pid}/task/${task}/children`));
-  return [...children, ...children.flatMap(descendants)];
-}
-
-function rssOf(pid: string): number {
-  const words = wordsIn(`/proc/${pid}/status`);
-  const at = words.indexOf('VmRSS:');
-  return at < 0 ? 0 : 1024 * Number(words[at + 1]);
-}
-
-const wordsIn = (file: string): string[] =>
-  orNone(() => readFileSync(file, 'utf8').split(/\s+/).filter(Boolean));
-
 /** A process may end while it is looked at; it then holds nothing. */
-function orNone(read: () => string[]): string[] {
+function descriptorsOf(pid: number): number {
   try {
-    return read();
+    return readdirSync(`/proc/${pid}/fd`).length;
   } catch {
-    return [];
+    return 0;
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { readPlainTasks } from '#dataset/tasks/plain-task-dataset.ts';
+import { readPlainTasks } from '#dataset/tasks/task-files.ts';
 import { SearchTaskDataset } from '#dataset/tasks/search-task-dataset.ts';
 import { readTaskSets } from '#dataset/tasks/task-sets.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { readTaskFile } from '#dataset/tasks/task-files.ts';
 import { CodeTaskDataset, type CodeTaskFormat } from '#dataset/tasks/code-task-dataset.ts';
-import { readPlainTasks } from '#dataset/tasks/plain-task-dataset.ts';
+import { readPlainTasks } from '#dataset/tasks/task-files.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 
