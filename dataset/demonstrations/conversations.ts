@@ -92,24 +92,19 @@ function messagesOf(rows: readonly MessageRow[]): Message[] {
   let turn = -1;
   let answered = 0;
   return rows.map((row): Message => {
-    const { role, content } = row;
-    if (role === 'assistant') {
-      turn += 1;
-      answered = 0;
-      const calls = row.tool_calls?.map((call, index) => ({
-        id: `call_${turn}_${index}`,
-        ...call,
-      }));
-      return {
-        role,
-        content,
-        ...(row.reasoning !== undefined && { reasoning: row.reasoning }),
-        ...(calls !== undefined && { toolCalls: calls }),
-      };
-    }
-    if (role === 'tool') {
-      return { role, content, name: row.name ?? 'tool', callId: `call_${turn}_${answered++}` };
-    }
-    return { role, content };
+    const { role, content, reasoning, tool_calls: calls, name = 'tool' } = row;
+    if (role === 'tool') return { role, content, name, callId: `call_${turn}_${answered++}` };
+    if (role !== 'assistant') return { role, content };
+    turn += 1;
+    answered = 0;
+    const toolCalls = calls?.map((call, index) =>
+      Object.assign({ id: `call_${turn}_${index}` }, call),
+    );
+    return {
+      role,
+      content,
+      ...(reasoning !== undefined && { reasoning }),
+      ...(toolCalls && { toolCalls }),
+    };
   });
 }

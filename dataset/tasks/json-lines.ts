@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 
@@ -16,12 +17,11 @@ export type JsonLine = { line: number; value: unknown } | { line: number; proble
 export async function* readJsonLines(file: string): AsyncGenerator<JsonLine> {
   // One character per byte: readline would replace invalid UTF-8, and split at U+2028 inside a string.
   const input = createReadStream(file, { encoding: 'latin1' });
-  const decoder = new TextDecoder('utf-8', { fatal: true });
   let line = 0;
   try {
     for await (const bytes of createInterface({ input, crlfDelay: Infinity })) {
       line += 1;
-      if (bytes.trim() !== '') yield parseLine(bytes, line, decoder);
+      if (bytes.trim() !== '') yield parseLine(bytes, line);
     }
   } catch (error) {
     if (nodeCodeOf(error) === '') throw error;
@@ -39,23 +39,17 @@ export function unreadable(file: string, cause: unknown, advice: string): AgentR
   return new AgentRlError('DATASET_INVALID', `Cannot read ${file}: ${why}. ${advice}`, { cause });
 }
 
-function parseLine(
-  bytes: string,
-  line: number,
-  decoder: { decode(bytes: Uint8Array): string },
-): JsonLine {
+const decoder = new TextDecoder();
+
+function parseLine(latin1: string, line: number): JsonLine {
   const wrong = (text: string, value?: string): JsonLine => ({
     line,
     problem: { line, path: '', text, ...(value !== undefined && { value }) },
   });
-  let text: string;
+  const bytes = Buffer.from(latin1, 'latin1');
+  if (!isUtf8(bytes)) return wrong('is not UTF-8; save the file as UTF-8.');
   try {
-    text = decoder.decode(Buffer.from(bytes, 'latin1'));
-  } catch {
-    return wrong('is not UTF-8; save the file as UTF-8.');
-  }
-  try {
-    return { line, value: JSON.parse(text) as unknown };
+    return { line, value: JSON.parse(decoder.decode(bytes)) as unknown };
   } catch (error) {
     const why = messageOf(error);
     return wrong(`is not JSON (${why}); expected one object on a line.`, why);

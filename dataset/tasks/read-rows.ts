@@ -44,21 +44,17 @@ export async function readRows<Row>(file: string, format: RowFormat<Row>): Promi
     if (unique === undefined) continue;
     const id = unique.of(reading.row);
     const first = lineOf.get(id);
-    if (first === undefined) lineOf.set(id, line);
-    else problems.push(duplicate(unique.path, id, { first, line }));
+    if (first === undefined) {
+      lineOf.set(id, line);
+      continue;
+    }
+    const { path } = unique;
+    const value = showValue(id);
+    const text = `${value} is already the ${path} of line ${first}; every ${path} must be unique.`;
+    problems.push({ line, path, text, value });
   }
   if (problems.length > 0) throw datasetError(file, problems, { rows: lines, remedy });
   if (rows.length > 0) return rows;
   const text = `the file holds no ${name}; expected one a line.`;
   throw datasetError(file, [{ line: 1, path: '', text }]);
-}
-
-function duplicate(
-  path: string,
-  id: string,
-  { first, line }: { first: number; line: number },
-): DatasetProblem {
-  const value = showValue(id);
-  const text = `${value} is already the ${path} of line ${first}; every ${path} must be unique.`;
-  return { line, path, text, value };
 }

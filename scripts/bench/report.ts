@@ -94,13 +94,9 @@ function peerText(
     if (medianS === undefined) return [name, `failed: ${error ?? 'no reason given'}`, ''];
     if (train === undefined) return [name, fixed(medianS, 3), ''];
     const ratio = medianS / train.medianS;
-    const judged = ([goal, share]: [string, number]): string =>
-      `${goal} ${share}: ${verdict(ratio >= share)}`;
-    const goalsOf: [string, number][] = [
-      ['floor', goals.peerFloor],
-      ['goal', goals.peer],
-    ];
-    const verdicts = name === eager ? ` (${goalsOf.map(judged).join(', ')})` : '';
+    const judged = (share: number): string => `${share}: ${verdict(ratio >= share)}`;
+    const verdicts =
+      name === eager ? ` (floor ${judged(goals.peerFloor)}, goal ${judged(goals.peer)})` : '';
     return [name, fixed(medianS, 3), `${fixed(ratio, 2)} x as fast${verdicts}`];
   });
   const lines = [

@@ -1,10 +1,11 @@
+import { mean } from '../../agent_rl/algorithms/statistics.ts';
+
 /** Middle value, or the mean of the two in the middle. */
 export function median(values: readonly number[]): number {
   if (values.length === 0) throw new RangeError('There is no median of no values.');
   const sorted = values.toSorted((a, b) => a - b);
   const half = sorted.length / 2;
-  const middle = sorted.slice(Math.ceil(half) - 1, Math.floor(half) + 1);
-  return middle.reduce((sum, value) => sum + value, 0) / middle.length;
+  return mean(sorted.slice(Math.ceil(half) - 1, Math.floor(half) + 1));
 }
 
 /** The smallest value that at least this share of them does not exceed. */

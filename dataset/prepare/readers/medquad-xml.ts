@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
@@ -48,10 +49,12 @@ export async function* readMedquadXml(
   file: string,
   { fetched }: { fetched: boolean },
 ): AsyncGenerator<SourceItem> {
-  const xml = await readText(file);
-  yield* xml === undefined
-    ? [{ problem: { where: `${file}:1`, text: 'is not UTF-8; save the file as UTF-8.' } }]
-    : itemsOf(xml, { file, fetched });
+  const bytes = await readFile(file).catch((cause: unknown) => {
+    throw unreadable(file, cause, 'Give a file of MedQuAD.');
+  });
+  yield* isUtf8(bytes)
+    ? itemsOf(new TextDecoder().decode(bytes), { file, fetched })
+    : [{ problem: { where: `${file}:1`, text: 'is not UTF-8; save the file as UTF-8.' } }];
 }
 
 function itemsOf(
@@ -64,12 +67,14 @@ function itemsOf(
     return [{ problem: { where: `${file}:${line}`, text: `is not XML: ${msg}` } }];
   }
   const lineOf = lineFinder(xml);
-  const parsed = parse(xml);
-  if ('refused' in parsed) {
+  let root: unknown;
+  try {
+    root = (parser().parse(xml) as Element)['Document'];
+  } catch (error) {
+    // The parser refuses well-formed XML too: external, too many or too long entities.
     const line = xml.slice(0, Math.max(0, xml.indexOf('<!DOCTYPE'))).split('\n').length;
-    return [{ problem: { where: `${file}:${line}`, text: `cannot be read: ${parsed.refused}` } }];
+    return [{ problem: { where: `${file}:${line}`, text: `cannot be read: ${messageOf(error)}` } }];
   }
-  const root: unknown = parsed.tree['Document'];
   const wrong = (element: unknown, text: string): SourceItem => ({
     problem: { where: `${file}:${lineOf(element)}`, text },
   });
@@ -85,15 +90,6 @@ function itemsOf(
       ? recordOfPair(pair, { root, url, where: `${file}:${lineOf(pair)}`, fetched })
       : wrong(root, `has a <QAPair> that is ${showValue(pair)}; expected Question and Answer.`),
   );
-}
-
-/** The tree, or why the parser refuses well-formed XML: external, too many or too long entities. */
-function parse(xml: string): { tree: Element } | { refused: string } {
-  try {
-    return { tree: parser().parse(xml) as Element };
-  } catch (error) {
-    return { refused: messageOf(error) };
-  }
 }
 
 interface PairContext {
@@ -129,21 +125,6 @@ function recordOfPair(pair: Element, { root, url, where, fetched }: PairContext)
       },
     },
   };
-}
-
-/** Nothing when the file is not UTF-8. */
-async function readText(file: string): Promise<string | undefined> {
-  let bytes: Uint8Array;
-  try {
-    bytes = await readFile(file);
-  } catch (cause) {
-    throw unreadable(file, cause, 'Give a file of MedQuAD.');
-  }
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }
 
 const isElement = (value: unknown): value is Element => isRecord(value);

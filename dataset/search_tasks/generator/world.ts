@@ -16,9 +16,6 @@ export interface World {
   byName: ReadonlyMap<string, Entity>;
 }
 
-/** How many entities of each type. */
-export type WorldSize = Readonly<Record<EntityType, number>>;
-
 /** How a document states the facts of an entity. */
 export type DocumentForm = (entity: Entity, rng: KeyedRng) => string;
 
@@ -45,9 +42,14 @@ export const unseenForm: DocumentForm = ({ name, facts }, rng) =>
 /**
  * Draws a world.
  *
+ * @param size how many entities of each type
  * @param names taken from the front; each names one thing.
  */
-export function makeWorld(size: WorldSize, names: Iterator<string>, rng: KeyedRng): World {
+export function makeWorld(
+  size: Readonly<Record<EntityType, number>>,
+  names: Iterator<string>,
+  rng: KeyedRng,
+): World {
   const named = (Object.entries(size) as [EntityType, number][]).flatMap(([type, count]) =>
     Array.from({ length: count }, () => ({ type, name: nextName(names) })),
   );

@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 
 import type { CallsCase, CodeTask, CodeTests } from '../../../agent_rl/core/tasks/code-task.ts';
-import type { PythonValue } from '../../../agent_rl/core/python/python-value.ts';
 import type { RowReader } from '../read-rows.ts';
 import { closed, filled, rowCheck } from '../row-schema.ts';
 import { NotALiteral, PythonLiteralReader } from './python-literal.ts';
@@ -43,16 +42,17 @@ function taskOf(row: MbppRow): CodeTask {
 
 function testsOf(row: MbppRow, reference: string): CodeTests {
   const asserts = [...row.test_list, ...row.challenge_test_list];
-  const calls = row.test_setup_code.trim() === '' ? asserts.map(callOf) : [];
+  const calls = asserts.flatMap((one) => callOf(one) ?? []);
   const [first] = calls;
-  const isPlain = calls.every((call) => call !== undefined && call.entry === first?.entry);
+  const isPlain =
+    row.test_setup_code.trim() === '' &&
+    calls.length === asserts.length &&
+    calls.every(({ entry }) => entry === first?.entry);
   if (first === undefined || !isPlain || calls.length < 2) {
     return assertsTests(row.test_setup_code.replaceAll('\r\n', '\n'), asserts, reference);
   }
-  const cases = calls.flatMap((call, i): CallsCase[] =>
-    call === undefined
-      ? []
-      : [{ args: call.args, expected: call.expected, ...(i === 0 ? { public: true } : {}) }],
+  const cases = calls.map(({ args, expected }, i) =>
+    i === 0 ? { args, expected, public: true } : { args, expected },
   );
   return { kind: 'calls', entry: first.entry, cases };
 }
@@ -80,14 +80,8 @@ function assertsTests(
   };
 }
 
-interface AssertedCall {
-  entry: string;
-  args: readonly PythonValue[];
-  expected: PythonValue;
-}
-
 /** The call of `assert f(literals) == literal`; nothing for an assert of any other form. */
-export function callOf(assertion: string): AssertedCall | undefined {
+export function callOf(assertion: string): (CallsCase & { entry: string }) | undefined {
   const head = /^\s*assert\s+([A-Za-z_]\w*)\s*\(/.exec(assertion);
   const entry = head?.[1];
   if (head === null || entry === undefined) return undefined;

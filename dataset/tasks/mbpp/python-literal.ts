@@ -89,7 +89,7 @@ export class PythonLiteralReader {
     if (!this.take(':')) {
       if (this.take('}')) return { $set: [first] };
       this.#expect(',');
-      return { $set: membersOf([first, ...this.items('}')]) };
+      return { $set: distinct([first, ...this.items('}')], (member) => member) };
     }
     const pairs: [PythonValue, PythonValue][] = [[first, this.value()]];
     while (!this.take('}')) {
@@ -99,7 +99,7 @@ export class PythonLiteralReader {
       this.#expect(':');
       pairs.push([key, this.value()]);
     }
-    return { $dict: entriesOf(pairs) };
+    return { $dict: distinct(pairs, ([key]) => key) };
   }
 
   /** Strings that follow each other are one. */
@@ -152,16 +152,9 @@ export class PythonLiteralReader {
   }
 }
 
-/** Each value once, as in a set. */
-const membersOf = (values: readonly PythonValue[]): PythonValue[] => [
-  ...new Map(values.map((value) => [pythonRepr(value), value])).values(),
-];
-
-/** Of keys given twice the last value counts. */
-const entriesOf = (
-  pairs: readonly (readonly [PythonValue, PythonValue])[],
-): (readonly [PythonValue, PythonValue])[] => [
-  ...new Map(pairs.map((pair) => [pythonRepr(pair[0]), pair])).values(),
+/** Of items with one key the last. */
+const distinct = <Item>(items: readonly Item[], keyOf: (item: Item) => PythonValue): Item[] => [
+  ...new Map(items.map((item) => [pythonRepr(keyOf(item)), item])).values(),
 ];
 
 /** Digits of an integer that JSON readers surely keep. */

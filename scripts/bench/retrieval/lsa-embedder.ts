@@ -26,14 +26,13 @@ export function fitLsaEmbedder(texts: readonly string[], dimensions: number): Em
     for (const word of new Set(words))
       documentCounts.set(word, (documentCounts.get(word) ?? 0) + 1);
   }
-  const vocabulary = new Map<string, { id: number; idf: number }>();
   const kept = [...documentCounts]
     .filter(([, count]) => count >= 2 && count <= texts.length / 2)
     .toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
     .slice(0, mostTerms);
-  for (const [word, count] of kept) {
-    vocabulary.set(word, { id: vocabulary.size, idf: Math.log(texts.length / count) });
-  }
+  const vocabulary = new Map(
+    kept.map(([word, count], id) => [word, { id, idf: Math.log(texts.length / count) }]),
+  );
   const weigh = (words: readonly string[]): Sparse => {
     const counts = new Map<string, number>();
     for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 
+import { sum } from '../../../agent_rl/algorithms/statistics.ts';
 import { linuxRow } from '../../../agent_rl/telemetry/process-tree.ts';
 
 /** The processes below this one, their memory, and the descriptors of all with this one. */
@@ -18,9 +19,6 @@ export function treeUse() {
     rssBytes: sum(found.map(({ rssBytes }) => rssBytes)),
   };
 }
-
-const sum = (values: readonly number[]): number =>
-  values.reduce((total, value) => total + value, 0);
 
 /** A process may end while it is looked at; it then holds nothing. */
 function descriptorsOf(pid: number): number {
