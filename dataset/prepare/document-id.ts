@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 
+import type { SourceDocument } from './source-record.ts';
+
 const digestLength = 16;
 
 const digest = (kind: string, text: string): string =>
@@ -21,15 +23,8 @@ export function canonicalUrl(text: string): string | undefined {
   return `${url.host}${url.pathname}${url.search}`;
 }
 
-export interface DocumentName {
-  url?: string;
-  sourceId?: string;
-  title: string;
-  text: string;
-}
-
 /** `doc-` and a digest: of the address, else of the source's own id, else of title and text. */
-export function documentId({ url, sourceId, title, text }: DocumentName): string {
+export function documentId({ url, sourceId, title, text }: SourceDocument): string {
   const canonical = url === undefined ? undefined : canonicalUrl(url);
   if (canonical !== undefined) return `doc-${digest('url', canonical)}`;
   if (sourceId !== undefined) return `doc-${digest('id', sourceId)}`;

@@ -13,15 +13,14 @@ export const filled = Type.String({ minLength: 1 });
 export const identifier = Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$' });
 export const anyMetadata = Type.Optional(Type.Record(Type.String(), Type.Unknown()));
 const anyText = Type.String();
-const isPublic = Type.Optional(Type.Boolean());
+
+const casesOf = (test: Record<string, TSchema>) =>
+  Type.Array(Type.Object({ ...test, public: Type.Optional(Type.Boolean()) }, closed), {
+    minItems: 1,
+  });
 
 const stdinTests = Type.Object(
-  {
-    kind: Type.Literal('stdin'),
-    cases: Type.Array(Type.Object({ input: anyText, output: anyText, public: isPublic }, closed), {
-      minItems: 1,
-    }),
-  },
+  { kind: Type.Literal('stdin'), cases: casesOf({ input: anyText, output: anyText }) },
   closed,
 );
 
@@ -29,13 +28,7 @@ const callsTests = Type.Object(
   {
     kind: Type.Literal('calls'),
     entry: identifier,
-    cases: Type.Array(
-      Type.Object(
-        { args: Type.Array(Type.Unknown()), expected: Type.Unknown(), public: isPublic },
-        closed,
-      ),
-      { minItems: 1 },
-    ),
+    cases: casesOf({ args: Type.Array(Type.Unknown()), expected: Type.Unknown() }),
   },
   closed,
 );

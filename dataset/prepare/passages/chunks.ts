@@ -1,4 +1,5 @@
 import type { SearchDocument } from '../../../agent_rl/core/services/search.ts';
+import { plainText } from '../plain-text.ts';
 import { firstAlike } from './near-duplicates.ts';
 import { splitPassages, type PassageOptions } from './split-passages.ts';
 
@@ -54,7 +55,6 @@ export function chunkDocuments(
     ),
   );
   const texts = passages.map(({ text }) => text);
-  const same = firstAlike(texts, 1);
   const alike = firstAlike(texts, options.nearDuplicateThreshold);
   const chunkOf = new Map<number, number>();
   const parents: Set<string>[] = [];
@@ -69,7 +69,7 @@ export function chunkDocuments(
     placed.get(document.id)?.push({ start, end, chunk });
   }
   const tokens = passages.map((passage) => passage.tokens);
-  const exactDuplicates = same.filter((first, index) => first !== index).length;
+  const exactDuplicates = texts.length - new Set(texts.map(plainText)).size;
   return {
     chunks: kept.map(({ id, document, text, start, end }, chunk) => ({
       id,

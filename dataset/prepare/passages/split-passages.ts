@@ -76,10 +76,7 @@ function tokenShares(piece: string, tokens: number): { text: string; start: numb
   return shares;
 }
 
-interface Span {
-  start: number;
-  end: number;
-}
+type Span = Pick<Passage, 'start' | 'end'>;
 
 const insideWord = (text: string, at: number): boolean =>
   at > 0 && at < text.length && /^\S\S$/.test(text.slice(at - 1, at + 1));

@@ -12,27 +12,27 @@ export interface Relation {
   wordings: readonly string[];
 }
 
-const relation = (
-  name: string,
-  of: EntityType,
-  value: Relation['value'],
-  wordings: readonly string[],
-): Relation => ({ name, of, value, wordings });
-
-export const relations: readonly Relation[] = [
-  relation('mayor', 'town', 'person', ['Who is the mayor of {}?', 'Who governs {}?']),
-  relation('founder', 'town', 'person', ['Who is the founder of {}?', 'Who founded {}?']),
-  relation('river', 'town', 'name', ['Which river runs through {}?', 'What is the river of {}?']),
-  relation('hometown', 'person', 'town', ['Where is {} from?', 'What is the hometown of {}?']),
-  relation('teacher', 'person', 'person', ['Who taught {}?', 'Who is the teacher of {}?']),
-  relation('spouse', 'person', 'person', ['Who is married to {}?', 'Who is the spouse of {}?']),
-  relation('capital', 'land', 'town', ['What is the capital of {}?', 'Which town heads {}?']),
-  relation('ruler', 'land', 'person', ['Who is the ruler of {}?', 'Who rules over {}?']),
-  relation('age', 'land', 'number', ['What is the age of {}?', 'How many years old is {}?']),
-  relation('captain', 'ship', 'person', ['Who is the captain of {}?', 'Who commands {}?']),
-  relation('haven', 'ship', 'town', ['What is the haven of {}?', 'Where does {} drop anchor?']),
-  relation('builder', 'ship', 'person', ['Who is the builder of {}?', 'Who built {}?']),
+const table: [name: string, EntityType, Relation['value'], wordings: string[]][] = [
+  ['mayor', 'town', 'person', ['Who is the mayor of {}?', 'Who governs {}?']],
+  ['founder', 'town', 'person', ['Who is the founder of {}?', 'Who founded {}?']],
+  ['river', 'town', 'name', ['Which river runs through {}?', 'What is the river of {}?']],
+  ['hometown', 'person', 'town', ['Where is {} from?', 'What is the hometown of {}?']],
+  ['teacher', 'person', 'person', ['Who taught {}?', 'Who is the teacher of {}?']],
+  ['spouse', 'person', 'person', ['Who is married to {}?', 'Who is the spouse of {}?']],
+  ['capital', 'land', 'town', ['What is the capital of {}?', 'Which town heads {}?']],
+  ['ruler', 'land', 'person', ['Who is the ruler of {}?', 'Who rules over {}?']],
+  ['age', 'land', 'number', ['What is the age of {}?', 'How many years old is {}?']],
+  ['captain', 'ship', 'person', ['Who is the captain of {}?', 'Who commands {}?']],
+  ['haven', 'ship', 'town', ['What is the haven of {}?', 'Where does {} drop anchor?']],
+  ['builder', 'ship', 'person', ['Who is the builder of {}?', 'Who built {}?']],
 ];
+
+export const relations = table.map(([name, of, value, wordings]): Relation => ({
+  name,
+  of,
+  value,
+  wordings,
+}));
 
 export const relationsOf = (type: EntityType): readonly Relation[] =>
   relations.filter(({ of }) => of === type);

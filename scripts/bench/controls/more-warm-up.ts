@@ -7,12 +7,6 @@ import { conversationLine } from '../../../dataset/demonstrations/conversations.
 import { teacherConversations } from '../../starter-model/teacher-conversations.ts';
 import { prepareSeed, type SeedOptions } from './seed.ts';
 
-export interface MoreWarmUp {
-  checkpoint: string;
-  cpuSeconds: number;
-  conversations: number;
-}
-
 /** Optimiser steps of two runs that show what starting costs and what a step does. */
 const trialSteps = [12, 48] as const;
 
@@ -20,7 +14,7 @@ const trialSteps = [12, 48] as const;
  * Supervised training that continues from the run's starting weights, on unseen conversations of the teacher,
  * for as many processor seconds as given.
  */
-export async function moreWarmUp(options: SeedOptions, cpuSeconds: number): Promise<MoreWarmUp> {
+export async function moreWarmUp(options: SeedOptions, cpuSeconds: number) {
   const [few, more] = trialSteps;
   const short = await warmUp(options, 'trial-short', few);
   const long = await warmUp(options, 'trial-long', more);
@@ -39,7 +33,7 @@ async function warmUp(
   { seed, config, sftConfig, sets, folder, signal, print }: SeedOptions,
   name: string,
   iterations: number,
-): Promise<MoreWarmUp> {
+) {
   const own = path.join(folder, 'more-warm-up', name);
   const prepared = await prepareSeed(
     sftConfig,

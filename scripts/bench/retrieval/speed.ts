@@ -10,17 +10,6 @@ import { openCorpusBackend } from '../../../agent_rl/search/corpus/index.ts';
 import { quantile } from '../statistics.ts';
 import { indexDocuments } from './index-documents.ts';
 
-/** Times of one way of searching, in milliseconds. */
-export interface Latency {
-  way: string;
-  p50Ms: number;
-  p95Ms: number;
-  /** Queries a second with so many asked at once. */
-  atOnce: { queries: number; perSecond: number; p95Ms: number }[];
-  /** Share of queries whose passage is among the first ten. */
-  recallAt10: number;
-}
-
 export interface SpeedReport {
   passages: number;
   vectorIndex: 'flat' | 'hnsw';
@@ -29,7 +18,7 @@ export interface SpeedReport {
   /** Of it, making the vectors. */
   embedS: number;
   openS: number;
-  latencies: Latency[];
+  latencies: Awaited<ReturnType<typeof measureLatency>>[];
 }
 
 const dimensions = 384;
@@ -115,11 +104,15 @@ function makeQueries(documents: readonly SearchDocument[]) {
   });
 }
 
+/**
+ * Times of one way of searching, one by one and with so many asked at once, and the share of queries whose passage is
+ * among the first ten.
+ */
 async function measureLatency(
   way: string,
   backend: SearchBackend,
   documents: readonly SearchDocument[],
-): Promise<Latency> {
+) {
   const asked = makeQueries(documents);
   let found = 0;
   const one = async ({ id, query }: { id: string; query: string }): Promise<number> => {
