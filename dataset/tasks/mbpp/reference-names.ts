@@ -1,14 +1,9 @@
-/** What a program defines at its outermost level, as far as its lines tell. */
-export interface ReferenceNames {
-  /** Functions, classes and variables. */
-  defined: ReadonlySet<string>;
-  classes: ReadonlySet<string>;
-  /** A line that imports it, by the name it binds. */
-  imports: ReadonlyMap<string, string>;
-}
-
-/** Reads Python source line by line: MBPP's programs put neither imports nor heads of functions on several. */
-export function referenceNames(source: string): ReferenceNames {
+/**
+ * What a program defines at its outermost level (functions, classes and variables), which of these are classes, and
+ * its imports as statements by the names they bind. Reads line by line: MBPP's programs put neither imports nor heads
+ * of functions on several.
+ */
+export function referenceNames(source: string) {
   const [defined, classes] = [new Set<string>(), new Set<string>()];
   const imports = new Map<string, string>();
   for (const line of source.split('\n')) {
