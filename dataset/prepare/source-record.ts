@@ -80,3 +80,9 @@ export interface Dropped {
   /** What was seen; empty when the reason says all. */
   detail: string;
 }
+
+export const drop = (where: string, reason: DropReason, detail = ''): SourceItem => ({
+  dropped: { reason, where, detail },
+});
+
+export const problem = (where: string, text: string): SourceItem => ({ problem: { where, text } });

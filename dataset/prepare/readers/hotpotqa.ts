@@ -1,6 +1,6 @@
 import { isRecord } from '../../../agent_rl/core/is-record.ts';
 import { showValue } from '../../../agent_rl/core/show-value.ts';
-import type { SourceDocument, SourceItem } from '../source-record.ts';
+import { drop, problem, type SourceDocument, type SourceItem } from '../source-record.ts';
 import type { Row } from './read-rows.ts';
 
 /**
@@ -11,30 +11,25 @@ import type { Row } from './read-rows.ts';
 export function recordOfHotpotRow(row: Row, where: string): SourceItem {
   const paragraphs = paragraphsOf(row['context']);
   const supporting = supportingTitles(row['supporting_facts']);
-  const wrong = (text: string): SourceItem => ({ problem: { where, text } });
   if (paragraphs === undefined) {
-    return wrong(
+    return problem(
+      where,
       `context is ${showValue(row['context'])}; expected {title[], sentences[][]} or [[title, [sentence]]].`,
     );
   }
   if (supporting === undefined) {
-    return wrong(
+    return problem(
+      where,
       `supporting_facts is ${showValue(row['supporting_facts'])}; expected {title[], sent_id[]} or [[title, number]].`,
     );
   }
   const { question, answer } = row;
   const id = row['id'] ?? row['_id'];
-  if (typeof question !== 'string' || question.trim() === '') {
-    return { dropped: { reason: 'no-question', where, detail: '' } };
-  }
-  if (typeof answer !== 'string' || answer.trim() === '') {
-    return { dropped: { reason: 'no-answer', where, detail: question } };
-  }
+  if (typeof question !== 'string' || question.trim() === '') return drop(where, 'no-question');
+  if (typeof answer !== 'string' || answer.trim() === '') return drop(where, 'no-answer', question);
   const documents = paragraphs.filter(({ text }) => text !== '');
   const relevant = documents.flatMap(({ title }, index) => (supporting.has(title) ? [index] : []));
-  if (relevant.length === 0) {
-    return { dropped: { reason: 'no-text', where, detail: 'no supporting paragraph in context' } };
-  }
+  if (relevant.length === 0) return drop(where, 'no-text', 'no supporting paragraph in context');
   const metadata = Object.fromEntries(
     ['type', 'level'].flatMap((key) => (typeof row[key] === 'string' ? [[key, row[key]]] : [])),
   );

@@ -1,5 +1,5 @@
 import { showValue } from '../../../agent_rl/core/show-value.ts';
-import type { DropReason, SourceDocument, SourceItem } from '../source-record.ts';
+import { drop, problem, type SourceDocument, type SourceItem } from '../source-record.ts';
 import type { Row } from './read-rows.ts';
 
 /** Which column of a table holds what; a dot goes into an object, as in `answers.text`. */
@@ -78,22 +78,18 @@ export function recordOfRow(
     const value = valueAt(row, path);
     const texts = textsOf(value);
     if (texts === undefined) {
-      const text = `${path} is ${showValue(value)}; expected text, a number or a list of them.`;
-      return { problem: { where, text } };
+      const seen = showValue(value);
+      return problem(where, `${path} is ${seen}; expected text, a number or a list of them.`);
     }
     cells[name] = texts.map((text) => text.trim()).filter((text) => text !== '');
   }
   const one = (name: (typeof mappable)[number]): string => cells[name]?.[0] ?? '';
-  const drop = (reason: DropReason, detail = ''): SourceItem => ({
-    dropped: { reason, where, detail },
-  });
-
   const asks = columns.question !== undefined;
-  if (asks && one('question') === '') return drop('no-question');
-  if (asks && one('answer') === '') return drop('no-answer', one('question'));
+  if (asks && one('question') === '') return drop(where, 'no-question');
+  if (asks && one('answer') === '') return drop(where, 'no-answer', one('question'));
   const text = columns.text === undefined ? one('answer') : (cells.text ?? []).join('\n\n');
-  if (text === '' && !fetched) return drop('no-text', one('title') || one('url'));
-  if (fetched && one('url') === '') return drop('no-url', one('title'));
+  if (text === '' && !fetched) return drop(where, 'no-text', one('title') || one('url'));
+  if (fetched && one('url') === '') return drop(where, 'no-url', one('title'));
   const document: SourceDocument = {
     title: one('title'),
     text: fetched ? '' : text,

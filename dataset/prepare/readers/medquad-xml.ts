@@ -7,7 +7,7 @@ import { showValue } from '../../../agent_rl/core/show-value.ts';
 import { isRecord } from '../../../agent_rl/core/is-record.ts';
 import { messageOf } from '../../../agent_rl/core/errors.ts';
 import { unreadable } from '../../tasks/json-lines.ts';
-import type { SourceItem } from '../source-record.ts';
+import { drop, problem, type SourceItem } from '../source-record.ts';
 
 type Element = Readonly<Record<string | symbol, unknown>>;
 
@@ -54,7 +54,7 @@ export async function* readMedquadXml(
   });
   yield* isUtf8(bytes)
     ? itemsOf(new TextDecoder().decode(bytes), { file, fetched })
-    : [{ problem: { where: `${file}:1`, text: 'is not UTF-8; save the file as UTF-8.' } }];
+    : [problem(`${file}:1`, 'is not UTF-8; save the file as UTF-8.')];
 }
 
 function itemsOf(
@@ -64,7 +64,7 @@ function itemsOf(
   const checked = XMLValidator.validate(xml);
   if (checked !== true) {
     const { line, msg } = checked.err;
-    return [{ problem: { where: `${file}:${line}`, text: `is not XML: ${msg}` } }];
+    return [problem(`${file}:${line}`, `is not XML: ${msg}`)];
   }
   const lineOf = lineFinder(xml);
   let root: unknown;
@@ -73,18 +73,16 @@ function itemsOf(
   } catch (error) {
     // The parser refuses well-formed XML too: external, too many or too long entities.
     const line = xml.slice(0, Math.max(0, xml.indexOf('<!DOCTYPE'))).split('\n').length;
-    return [{ problem: { where: `${file}:${line}`, text: `cannot be read: ${messageOf(error)}` } }];
+    return [problem(`${file}:${line}`, `cannot be read: ${messageOf(error)}`)];
   }
-  const wrong = (element: unknown, text: string): SourceItem => ({
-    problem: { where: `${file}:${lineOf(element)}`, text },
-  });
+  const wrong = (element: unknown, text: string) => problem(`${file}:${lineOf(element)}`, text);
   if (!isElement(root)) return [wrong(root, 'has no <Document>; expected a MedQuAD file.')];
   const url = textOf(root['@url']);
   if (url === '') return [wrong(root, '<Document> has no url; expected the page it is about.')];
   const list = isElement(root['QAPairs']) ? root['QAPairs']['QAPair'] : undefined;
   const pairs: readonly unknown[] = Array.isArray(list) ? list : [];
   const where = `${file}:${lineOf(root)}`;
-  if (pairs.length === 0) return [{ dropped: { reason: 'no-pairs', where, detail: url } }];
+  if (pairs.length === 0) return [drop(where, 'no-pairs', url)];
   return pairs.map((pair) =>
     isElement(pair)
       ? recordOfPair(pair, { root, url, where: `${file}:${lineOf(pair)}`, fetched })
@@ -104,8 +102,8 @@ function recordOfPair(pair: Element, { root, url, where, fetched }: PairContext)
   const attributes = isElement(question) ? question : {};
   const asked = textOf(isElement(question) ? question['#text'] : question);
   const answer = textOf(isElement(pair['Answer']) ? pair['Answer']['#text'] : pair['Answer']);
-  if (asked === '') return { dropped: { reason: 'no-question', where, detail: url } };
-  if (answer === '') return { dropped: { reason: 'no-answer', where, detail: asked } };
+  if (asked === '') return drop(where, 'no-question', url);
+  if (answer === '') return drop(where, 'no-answer', asked);
   const title = textOf(root['Focus']);
   return {
     record: {

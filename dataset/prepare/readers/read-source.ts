@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { AgentRlError } from '../../../agent_rl/core/errors.ts';
 import { unreadable } from '../../tasks/json-lines.ts';
 import { canonicalUrl } from '../document-id.ts';
-import type { SourceItem } from '../source-record.ts';
+import { drop, type SourceItem } from '../source-record.ts';
 import { recordOfHotpotRow } from './hotpotqa.ts';
 import { type ColumnMap, medquadColumns, missingColumns, recordOfRow } from './mapped-rows.ts';
 import { readMedquadXml } from './medquad-xml.ts';
@@ -88,7 +88,7 @@ async function* readUrlList(file: string): AsyncGenerator<SourceItem> {
       if (url === '' || url.startsWith('#')) continue;
       const where = `${file}:${number}`;
       yield canonicalUrl(url) === undefined
-        ? { dropped: { reason: 'bad-url', where, detail: url } }
+        ? drop(where, 'bad-url', url)
         : { record: { where, documents: [{ url, title: '', text: '' }] } };
     }
   } catch (cause) {
