@@ -1,12 +1,10 @@
 import type { Atom, Run, Scalar, Value } from './atom.ts';
+import { listReductions, numberReductions, slices, wordReductions } from './atoms/lists.ts';
 import { numberFilters } from './atoms/number-filters.ts';
 import { numberMaps } from './atoms/number-maps.ts';
 import { numberPairs } from './atoms/number-pairs.ts';
-import { listReductions, numberReductions, wordReductions } from './atoms/reductions.ts';
-import { slices } from './atoms/slices.ts';
 import { type Source, sources } from './atoms/sources.ts';
-import { letterFilters, wordFilters } from './atoms/word-filters.ts';
-import { wordCuts, wordMaps } from './atoms/word-maps.ts';
+import { letterFilters, wordCuts, wordFilters, wordMaps } from './atoms/words.ts';
 
 /** One step of a program: a place in it and the atom that fills it. */
 export interface Step {
