@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
-import path from 'node:path';
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 
 import { EagerEngine } from '../agent_rl/engine/eager-engine.ts';
@@ -10,6 +8,7 @@ import type { ModelConfig } from '../model/config/architecture.ts';
 import { benchModel, tinyModel, type BatchSize } from './bench/bench-model.ts';
 import { openTrainStep } from './bench/train-step.ts';
 import { registerTensorflow } from './check-tensorflow/build-binding.ts';
+import { inTemporaryFolder } from './temporary-folder.ts';
 
 /*
  * Checks that one training step has the same gradients run eagerly on TensorFlow and compiled by ONNX Runtime, per
@@ -54,8 +53,7 @@ function compare(eager: Gradients, traced: Gradients): { worst: number; tensor: 
   return found;
 }
 
-const folder = await mkdtemp(path.join(tmpdir(), 'agent-rl-tensorflow-'));
-try {
+await inTemporaryFolder('agent-rl-tensorflow', async (folder) => {
   const { python, wheel } = values;
   await registerTensorflow({ folder, python, ...(wheel && { wheel }), note: print });
   const eager = await EagerEngine.open('tensorflow');
@@ -76,6 +74,4 @@ try {
     if (!agrees) process.exitCode = 1;
   }
   await traced.close();
-} finally {
-  await rm(folder, { recursive: true });
-}
+});

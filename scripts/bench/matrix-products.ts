@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
@@ -8,6 +7,7 @@ import { tf } from '../../agent_rl/engine/ops.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
 import { sizeOf } from '../../agent_rl/engine/check-inputs.ts';
 import type { BatchSize } from './bench-model.ts';
+import { inTemporaryFolder } from '../temporary-folder.ts';
 import { median, timed } from './statistics.ts';
 
 /** One matrix product as the training step computes it. */
@@ -63,12 +63,11 @@ export const productSeconds = (rates: readonly ProductRate[]): number =>
   rates.reduce((sum, rate) => sum + (rate.count * flopsOf(rate)) / rate.kernelGflops / 1e9, 0);
 
 /** Rates of every product as a program of its own, compiled as the step is. */
-export async function measureProducts(
+export const measureProducts = (
   products: readonly Product[],
   { threads, repeats }: { threads: number; repeats: number },
-): Promise<ProductRate[]> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'agent-rl-bench-'));
-  try {
+): Promise<ProductRate[]> =>
+  inTemporaryFolder('agent-rl-bench', async (folder) => {
     const rates: ProductRate[] = [];
     for (const [index, one] of products.entries()) {
       const prefix = `product-${index}-`;
@@ -83,10 +82,7 @@ export async function measureProducts(
       });
     }
     return rates;
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
+  });
 
 async function runProduct(
   { name, a, b, transposed }: Product,

@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import { packageRoot } from '../../agent_rl/core/package-root.ts';
+import { inTemporaryFolder } from '../temporary-folder.ts';
 import { note } from './bench-run.ts';
 
 /** Standard output of a program; its standard error is passed on. */
@@ -38,16 +37,13 @@ export async function withPeerPython<Result>(
   const has = spawnSync(python, ['-c', `import ${modules.join(', ')}`], { stdio: 'ignore' });
   if (has.error !== undefined) throw has.error;
   if (has.status === 0) return body(python);
-  const folder = await mkdtemp(path.join(tmpdir(), 'agent-rl-peers-'));
-  try {
+  return inTemporaryFolder('agent-rl-peers', async (folder) => {
     note(`Installing PyTorch in ${folder}`);
     const own = path.join(folder, process.platform === 'win32' ? 'Scripts' : 'bin', 'python');
     programOutput(python, ['-m', 'venv', folder]);
     programOutput(own, ['-m', 'pip', 'install', '--quiet', '--no-cache-dir', ...packages]);
-    return await body(own);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+    return body(own);
+  });
 }
 
 export interface PeerResult {

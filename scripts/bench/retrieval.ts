@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
+import { inTemporaryFolder } from '../temporary-folder.ts';
 import {
   namesOf,
   note,
@@ -41,8 +39,7 @@ const sizes = [
 ];
 
 const machineAfter = watchMachine();
-const work = mkdtempSync(join(tmpdir(), 'agent-rl-bench-'));
-try {
+await inTemporaryFolder('agent-rl-bench', async (work) => {
   const quality =
     values.medquad === undefined || !only.has('quality')
       ? undefined
@@ -63,6 +60,4 @@ try {
   writeReport(values.json, report);
   process.stdout.write(`${JSON.stringify(report, null, 1)}\n`);
   note(retrievalText(report));
-} finally {
-  rmSync(work, { recursive: true, force: true });
-}
+});

@@ -1,8 +1,9 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { Tokenizer } from 'tokenizers';
+
+import { inTemporaryFolder } from '../temporary-folder.ts';
 
 /** Tokens of the template, in id order. Tags are not `special`: a decoded turn keeps them, so calls can be read. */
 const markers = ['<|endoftext|>', '<|im_start|>', '<|im_end|>'];
@@ -57,13 +58,12 @@ function byteCharacters(): string[] {
  * @param pieces regular expression of pieces that never join their neighbours
  * @returns the text of a tokenizer.json
  */
-export async function trainTokenizer(
+export const trainTokenizer = (
   texts: readonly string[],
   vocabSize: number,
   pieces: string,
-): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'agent-rl-tokenizer-'));
-  try {
+): Promise<string> =>
+  inTemporaryFolder('agent-rl-tokenizer', async (folder) => {
     const corpus = join(folder, 'corpus.txt');
     await writeFile(corpus, texts.join('\n'));
     const trained = Tokenizer.fromString(JSON.stringify(skeleton(pieces)));
@@ -72,10 +72,7 @@ export async function trainTokenizer(
     trained.save(file);
     const json = JSON.parse(await readFile(file, 'utf8')) as BpeJson;
     return JSON.stringify(withVocabulary(json, vocabSize), null, 1);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
+  });
 
 function withVocabulary(json: BpeJson, vocabSize: number): unknown {
   const fixed = [...markers, ...tags, ...byteCharacters()];
