@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { packageRoot } from '../agent_rl/core/package-root.ts';
 import { type Mutant, readMutants } from './mutants/read-mutants.ts';
+import { inTemporaryFolder } from './temporary-folder.ts';
 
 /*
  * Shows that the tests notice faults: each hand-made one is put into a copy of the sources, its tests are run, and
@@ -30,13 +30,6 @@ const copied = [
   'jest.config.js',
   'package.json',
 ];
-
-function copyOf(root: string): string {
-  const copy = mkdtempSync(join(tmpdir(), 'agent_rl-mutants-'));
-  for (const name of copied) cpSync(join(root, name), join(copy, name), { recursive: true });
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'junction');
-  return copy;
-}
 
 /** Runs tests in the copy; a run that fails without a failing test is a mutant that does not even load. */
 function judge(copy: string, tests: readonly string[], limitMs: number | undefined): Verdict {
@@ -81,14 +74,15 @@ function tryMutant(copy: string, { file, find, replace, tests }: Mutant, limitMs
   }
 }
 
-function main(filters: readonly string[]): number {
+async function main(filters: readonly string[]): Promise<number> {
   const root = packageRoot();
   const mutants = readMutants(root).filter(
     ({ name, file }) =>
       filters.length === 0 || filters.some((part) => `${file} ${name}`.includes(part)),
   );
-  const copy = copyOf(root);
-  try {
+  return inTemporaryFolder('agent_rl-mutants', async (copy) => {
+    for (const name of copied) cpSync(join(root, name), join(copy, name), { recursive: true });
+    symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'junction');
     const tests = [...new Set(mutants.flatMap((mutant) => mutant.tests))];
     const started = performance.now();
     if (judge(copy, tests, undefined) !== 'survived') {
@@ -106,9 +100,7 @@ function main(filters: readonly string[]): number {
     const killed = verdicts.filter((verdict) => ['killed', 'hung'].includes(verdict)).length;
     console.log(`${killed} of ${mutants.length} mutants killed.`);
     return killed === mutants.length ? 0 : 1;
-  } finally {
-    rmSync(copy, { recursive: true, force: true });
-  }
+  });
 }
 
-process.exitCode = main(process.argv.slice(2));
+process.exitCode = await main(process.argv.slice(2));
