@@ -8,11 +8,10 @@ import type { FusionSettings } from '../../../agent_rl/search/corpus/settings.ts
 import { readMedquadXml } from '../../../dataset/prepare/readers/medquad-xml.ts';
 import { note } from '../bench-run.ts';
 import { indexDocuments } from './index-documents.ts';
-import { fitLsaEmbedder } from './lsa-embedder.ts';
+import { wordSumEmbedder } from './speed.ts';
 
 /** How well each way of searching finds the document that a question was made from. */
 export interface QualityReport {
-  standIn: string;
   sets: { documents: string; count: number; passages: number; indexS: number }[];
   results: {
     documents: string;
@@ -49,7 +48,7 @@ const ways: readonly { way: string; fusion?: FusionSettings }[] = [
 ];
 
 /**
- * Recall and MRR on MedQuAD, pages and single answers as documents, with LSA as the stand-in for a model.
+ * Recall and MRR on MedQuAD, pages and single answers as documents, with sums of word vectors as the stand-in for a model.
  *
  * @param options `questions`: how many are asked; 0 for all
  */
@@ -57,17 +56,12 @@ export async function measureQuality(
   medquad: string,
   { work, questions }: { work: string; questions: number },
 ): Promise<QualityReport> {
-  const dimensions = 96;
-  const standIn = `LSA of the searched texts, ${dimensions} dimensions`;
-  const report: QualityReport = { standIn, sets: [], results: [] };
+  const report: QualityReport = { sets: [], results: [] };
+  const embedder = wordSumEmbedder();
   for (const { name, documents, questions: all } of await readCollections(medquad)) {
     const asked =
       questions === 0 ? all : new KeyedRng('bench questions').shuffle(all).slice(0, questions);
     note(`Measuring: MedQuAD, ${documents.length} ${name}`);
-    const embedder = fitLsaEmbedder(
-      documents.map(({ title, text }) => `${title}\n${text}`),
-      dimensions,
-    );
     const output = join(work, name);
     const { passages, indexS } = await indexDocuments(documents, { output, embedder });
     report.sets.push({ documents: name, count: documents.length, passages, indexS });

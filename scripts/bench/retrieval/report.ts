@@ -25,9 +25,9 @@ export function retrievalText(report: RetrievalReport): string {
   return `${parts.filter((part) => part !== undefined).join('\n\n')}\n`;
 }
 
-const qualityText = ({ standIn, sets, results }: QualityReport): string =>
+const qualityText = ({ sets, results }: QualityReport): string =>
   [
-    `MedQuAD, vectors by a stand-in: ${standIn}`,
+    'MedQuAD, vectors by a stand-in: sums of a random vector for each word',
     ...sets.map(
       ({ documents, count, passages, indexS }) =>
         `${documents}: ${count} documents, ${passages} passages, indexed in ${fixed(indexS, 1)} s`,
