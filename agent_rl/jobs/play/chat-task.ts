@@ -1,10 +1,5 @@
-import type {
-  Environment,
-  EnvironmentStep,
-  Turn,
-  Verdict,
-} from '../../core/plugins/environment.ts';
-import { user, type Message } from '../../core/message.ts';
+import type { Environment, Turn } from '../../core/plugins/environment.ts';
+import { user } from '../../core/message.ts';
 import type { EpisodeLimits, EpisodeMaker } from '../../rollout/episode-parts.ts';
 
 export interface Chat {
@@ -19,25 +14,17 @@ export interface Chat {
 }
 
 /** A person as the environment: says the prompt, replies until nothing is left to say, and does not judge. */
-class ChatEnvironment implements Environment {
-  constructor(private readonly chat: Chat) {}
-
-  start(): Promise<readonly Message[]> {
-    return Promise.resolve([user(this.chat.prompt)]);
-  }
-
-  async step(turn: Turn): Promise<EnvironmentStep> {
-    this.chat.onTurn?.(turn);
+const chatEnvironment = (chat: Chat): Environment => ({
+  start: async () => [user(chat.prompt)],
+  step: async (turn) => {
+    chat.onTurn?.(turn);
     const { calls, message } = turn;
     if (calls.length > 0 || (message.malformedCalls?.length ?? 0) > 0) return { done: false };
-    const reply = await this.chat.reply?.();
+    const reply = await chat.reply?.();
     return reply === undefined ? { done: true } : { done: false, messages: [user(reply)] };
-  }
-
-  finish(): Promise<Verdict> {
-    return Promise.resolve({ outcome: 'completed', reward: 0, components: {}, success: false });
-  }
-}
+  },
+  finish: async () => ({ outcome: 'completed', reward: 0, components: {}, success: false }),
+});
 
 /** The agent's episodes with a person in place of their environment. */
 export const chatTask =
@@ -46,7 +33,7 @@ export const chatTask =
     const parts = await make(request);
     return {
       ...parts,
-      environment: new ChatEnvironment(chat),
+      environment: chatEnvironment(chat),
       rewards: [],
       limits: { ...parts.limits, ...chat.limits },
     };

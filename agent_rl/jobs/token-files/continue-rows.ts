@@ -37,22 +37,17 @@ export interface ContinueOptions {
 }
 
 /** Hands on what arrives in any order by its place, from 0 without gaps. */
-export class InOrder<Item> {
-  readonly #early = new Map<number, Item>();
-  #next = 0;
-
-  constructor(private readonly handOn: (item: Item) => void) {}
-
-  put(place: number, item: Item): void {
-    this.#early.set(place, item);
-    for (;;) {
-      const next = this.#early.get(this.#next);
-      if (next === undefined) return;
-      this.#early.delete(this.#next);
-      this.#next += 1;
-      this.handOn(next);
+export function inOrder<Item>(handOn: (item: Item) => void): (place: number, item: Item) => void {
+  const early = new Map<number, Item>();
+  let next = 0;
+  return (place, item) => {
+    early.set(place, item);
+    for (let due = early.get(next); due !== undefined; due = early.get(next)) {
+      early.delete(next);
+      next += 1;
+      handOn(due);
     }
-  }
+  };
 }
 
 interface Draw extends InputRow<GenerationRow> {
@@ -74,13 +69,13 @@ export async function continueRows(
 ): Promise<void> {
   const failed = new AbortController();
   const signal = AbortSignal.any([options.signal, failed.signal]);
-  const inOrder = new InOrder(options.onContinuation);
+  const put = inOrder(options.onContinuation);
   const draws = drawsOf(rows, options.samples);
   const lane = async (): Promise<void> => {
     for await (const draw of draws) {
       if (signal.aborted) return;
       const continuation = await continueOne(draw, { ...options, signal });
-      if (continuation !== undefined) inOrder.put(draw.place, continuation);
+      if (continuation !== undefined) put(draw.place, continuation);
     }
   };
   const guarded = (): Promise<void> =>

@@ -1,7 +1,5 @@
-import { partsOf } from '../../core/python/python-value.ts';
-import type { PythonParts, PythonValue } from '../../core/python/python-value.ts';
-import { isNumber, numberKey, valueKey } from './value-key.ts';
-import type { NumberParts } from './value-key.ts';
+import { partsOf, type PythonParts, type PythonValue } from '../../core/python/python-value.ts';
+import { isNumber, numberKey, type NumberParts, valueKey } from './value-key.ts';
 
 /** Two floats are near when they differ by no more than this share of the expected one. */
 const relativeTolerance = 1e-6;

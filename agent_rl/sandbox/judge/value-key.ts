@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import { partsOf } from '../../core/python/python-value.ts';
-import type { PythonParts, PythonValue } from '../../core/python/python-value.ts';
+import { partsOf, type PythonParts, type PythonValue } from '../../core/python/python-value.ts';
 import { unreachable } from '../../core/unreachable.ts';
 
 /**

@@ -94,7 +94,9 @@ export class NativeSession implements SandboxSession {
       return this.#result(reply);
     } catch (error) {
       signal?.throwIfAborted();
-      return this.#lost(error);
+      // Its variables are gone, so the program cannot be run again.
+      const lost = 'the session was lost with its supervisor, and its variables are gone: ';
+      return this.#ended('sandbox_error', `${this.#started ? lost : ''}${messageOf(error)}`);
     } finally {
       signal?.removeEventListener('abort', stop);
     }
@@ -107,12 +109,6 @@ export class NativeSession implements SandboxSession {
     if (this.#started && this.#supervisor?.death) throw this.#supervisor.death;
     this.#supervisor = current;
     return current;
-  }
-
-  /** Its variables are gone, so the program cannot be run again. */
-  #lost(error: unknown): SessionRun {
-    const lost = 'the session was lost with its supervisor, and its variables are gone: ';
-    return this.#ended('sandbox_error', `${this.#started ? lost : ''}${messageOf(error)}`);
   }
 
   #result(reply: SupervisorReply): SessionRun {

@@ -86,14 +86,8 @@ function signalled(signal: number, end: ProcessEnd): Ending {
   if (signal === constants.signals.SIGXCPU) return { status: 'timeout' };
   if (signal === constants.signals.SIGXFSZ) return { status: 'file_limit' };
   if (end.over_quota) return { status: 'disk_limit' };
-  if (end.over_tasks) {
-    return {
-      status: 'signaled',
-      signal: nameOf(signal),
-      message: 'it had more threads than allowed',
-    };
-  }
-  return { status: 'signaled', signal: nameOf(signal) };
+  const message = end.over_tasks && { message: 'it had more threads than allowed' };
+  return { status: 'signaled', signal: nameOf(signal), ...message };
 }
 
 const nameOf = (signal: number): string =>

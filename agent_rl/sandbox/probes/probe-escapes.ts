@@ -1,14 +1,12 @@
 import { mkdtempSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo, Server } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { RunResult } from '../../core/services/sandbox.ts';
 import { lastLine } from '../last-line.ts';
-import { escapeProbes } from './escape-probes.ts';
-import type { EscapeProbes } from './escape-probes.ts';
+import { escapeProbes, type EscapeProbes } from './escape-probes.ts';
 import type { ChildResult, ChildSettings } from '../pyodide/protocol.ts';
 import { SandboxChild } from '../pyodide/sandbox-child.ts';
 

@@ -4,8 +4,7 @@ import { abortable } from '../../core/stopping/abort.ts';
 import { FairQueue } from '../layers/take-turns.ts';
 import type { ChildRequest, ChildResult } from './protocol.ts';
 import { childLimits, failed, runResultOf } from './run-results.ts';
-import { ChildDied } from './sandbox-child.ts';
-import type { SandboxChild } from './sandbox-child.ts';
+import { ChildDied, type SandboxChild } from './sandbox-child.ts';
 
 export interface PyodideSessionOptions {
   /** Of a program whose request names none. */

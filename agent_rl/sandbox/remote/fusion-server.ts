@@ -6,7 +6,6 @@ import {
   type CallsResult,
   keptOutputBytes,
   type RequestKind,
-  type RunRequest,
   type RunResult,
   type SandboxRequests,
   type SandboxResults,
@@ -29,7 +28,7 @@ export class FusionServer implements RemoteServer {
       signal?: AbortSignal,
     ) => Promise<SandboxResults[Kind]>;
   } = {
-    run: (request, signal) => this.#run(request, signal),
+    run: async (request, signal) => (await this.#post(bodyOf(request), signal)).result,
     calls: (request, signal) => this.#calls(request, signal),
     judge: async () => {
       throw unable('judge programs by assert statements');
@@ -68,10 +67,6 @@ export class FusionServer implements RemoteServer {
 
   openSession(): never {
     throw unable('keep the variables of a session');
-  }
-
-  async #run(request: RunRequest, signal?: AbortSignal): Promise<RunResult> {
-    return (await this.#post(bodyOf(request), signal)).result;
   }
 
   async #calls(request: CallsRequest, signal?: AbortSignal): Promise<CallsResult> {

@@ -60,7 +60,7 @@ class Refused extends Error {
 export class PageFetcher {
   readonly #settings: CrawlSettings;
   readonly #resolve: Resolve;
-  readonly #gates: HostGates;
+  readonly #gates: ReturnType<typeof hostGates>;
   readonly #robots: Robots;
   readonly #dispatcher: ReturnType<typeof openDispatcher>;
 
@@ -68,7 +68,7 @@ export class PageFetcher {
   constructor({ settings, environment, resolve = systemResolve }: PageFetcherOptions) {
     this.#settings = settings;
     this.#resolve = resolve;
-    this.#gates = new HostGates(settings.requestsPerSecond);
+    this.#gates = hostGates(1 / settings.requestsPerSecond);
     const connector = settings.allowPrivate ? {} : { connector: guardedConnector([], resolve) };
     this.#dispatcher = openDispatcher({ connections: 2, environment, ...connector });
     this.#robots = new Robots(
@@ -143,24 +143,19 @@ function redirected(target: string, from: URL): URL {
 }
 
 /** Lets requests to one host start one after another, with the pause that it asks for. Retries wait here too. */
-class HostGates {
-  readonly #gates = new Map<string, StartGate>();
-  readonly #pauseS: number;
-
-  constructor(requestsPerSecond: number) {
-    this.#pauseS = 1 / requestsPerSecond;
-  }
-
-  /** A host's own wish, from its robots.txt; only ever makes requests rarer. */
-  slowDown(host: string, pauseS: number): void {
-    if (pauseS > this.#pauseS) this.#gates.set(host, oneEvery(pauseS));
-  }
-
-  of(host: string): StartGate {
-    const gate = this.#gates.get(host) ?? oneEvery(this.#pauseS);
-    this.#gates.set(host, gate);
-    return gate;
-  }
+function hostGates(usualPauseS: number) {
+  const gates = new Map<string, StartGate>();
+  return {
+    /** A host's own wish, from its robots.txt; only ever makes requests rarer. */
+    slowDown(host: string, pauseS: number): void {
+      if (pauseS > usualPauseS) gates.set(host, oneEvery(pauseS));
+    },
+    of(host: string): StartGate {
+      const gate = gates.get(host) ?? oneEvery(usualPauseS);
+      gates.set(host, gate);
+      return gate;
+    },
+  };
 }
 
 function oneEvery(seconds: number): StartGate {

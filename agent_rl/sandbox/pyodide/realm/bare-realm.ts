@@ -1,5 +1,4 @@
-import { createContext, Script } from 'node:vm';
-import type { Context } from 'node:vm';
+import { type Context, createContext, Script } from 'node:vm';
 
 import { realmInstance } from './realm-instance.ts';
 import { realmPrelude } from './realm-prelude.ts';

@@ -18,9 +18,9 @@ export function thrownText(thrown: unknown): string {
   try {
     if (typeof thrown !== 'object' || thrown === null) return String(thrown).slice(-600);
     const message: unknown = Reflect.get(thrown, 'message');
-    const errno = errnoOf(thrown);
+    const errno: unknown = Reflect.get(thrown, 'errno');
     // Errors of Emscripten's file system have a number and no message.
-    if (message !== undefined || errno === undefined) return String(message).slice(-600);
+    if (message !== undefined || typeof errno !== 'number') return String(message).slice(-600);
     return `${errnoNames[errno] ?? 'an error of the file system'} (Emscripten's errno ${errno})`;
   } catch {
     return 'something that cannot be shown';
@@ -36,9 +36,4 @@ export function filesProblemText(
   if (!text.startsWith(`${errnoNames[noSpace]} `)) return text;
   const mebibytes = fileBytes / 2 ** 20;
   return `${text}; at most ${mebibytes} MiB and ${fileCount} files and folders are allowed`;
-}
-
-function errnoOf(thrown: object): number | undefined {
-  const errno: unknown = Reflect.get(thrown, 'errno');
-  return typeof errno === 'number' ? errno : undefined;
 }

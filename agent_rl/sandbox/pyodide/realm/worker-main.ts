@@ -1,8 +1,7 @@
 /** Program of a worker thread: one pyodide in a bare realm, one run at a time. */
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { BareRealm } from './bare-realm.ts';
-import type { Instance } from './bare-realm.ts';
+import { BareRealm, type Instance } from './bare-realm.ts';
 import type {
   InstanceSettings,
   WorkerMessage,

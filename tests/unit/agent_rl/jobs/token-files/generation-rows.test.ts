@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 
-import { InOrder } from '#agent_rl/jobs/token-files/continue-rows.ts';
+import { inOrder } from '#agent_rl/jobs/token-files/continue-rows.ts';
 import {
   readGenerationRow,
   type Conversation,
@@ -115,14 +115,14 @@ describe('a file of tools', () => {
   });
 });
 
-test('InOrder hands on by place what arrives in any order', () => {
+test('inOrder hands on by place what arrives in any order', () => {
   const seen: string[] = [];
-  const order = new InOrder<string>((item) => seen.push(item));
-  order.put(1, 'b');
-  order.put(3, 'd');
+  const put = inOrder<string>((item) => seen.push(item));
+  put(1, 'b');
+  put(3, 'd');
   expect(seen).toEqual([]);
-  order.put(0, 'a');
+  put(0, 'a');
   expect(seen).toEqual(['a', 'b']);
-  order.put(2, 'c');
+  put(2, 'c');
   expect(seen).toEqual(['a', 'b', 'c', 'd']);
 });
