@@ -66,7 +66,8 @@ export class SupervisorProcess {
     });
     this.#ended = new Promise((resolve) => {
       this.#process.once('close', (code, signal) => {
-        this.#die(endingText(signal ?? `code ${code}`, this.#stderr));
+        const output = this.#stderr.trim().slice(-500);
+        this.#die(`it ended with ${signal ?? `code ${code}`}${output && `: ${output}`}`);
         resolve();
       });
       this.#process.once('error', (error) => {
@@ -78,10 +79,7 @@ export class SupervisorProcess {
   }
 
   /** @throws AgentRlError `SANDBOX_UNAVAILABLE` when the level is not available here. */
-  static async start(options: SupervisorOptions): Promise<{
-    readonly supervisor: SupervisorProcess;
-    readonly hello: Hello;
-  }> {
+  static async start(options: SupervisorOptions) {
     const supervisor = new SupervisorProcess(options);
     const hello = await supervisor.#greeting();
     if ('failed' in hello) {
@@ -111,7 +109,11 @@ export class SupervisorProcess {
     const cancel = (): void => this.#write({ do: 'cancel', id });
     signal?.addEventListener('abort', cancel, { once: true });
     // It ends programs itself; one that does not is stuck.
-    const stuck = setTimeout(() => this.#kill(), request.limits.wall_s * 1000 + patienceMs);
+    const giveUp = (): void => {
+      this.#stderr += '\nit did not answer in time';
+      this.#process.kill('SIGKILL');
+    };
+    const stuck = setTimeout(giveUp, request.limits.wall_s * 1000 + patienceMs);
     return new Promise<SupervisorReply>((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
       this.#write({ ...request, id });
@@ -119,11 +121,6 @@ export class SupervisorProcess {
       clearTimeout(stuck);
       signal?.removeEventListener('abort', cancel);
     });
-  }
-
-  #kill(): void {
-    this.#stderr += '\nit did not answer in time';
-    this.#process.kill('SIGKILL');
   }
 
   closeSession(session: string): void {
@@ -185,9 +182,3 @@ export class SupervisorProcess {
     this.#waiting.clear();
   }
 }
-
-/** How it ended, and the end of what it printed, if anything. */
-const endingText = (how: string, stderr: string): string => {
-  const output = stderr.trim().slice(-500);
-  return `it ended with ${how}${output && `: ${output}`}`;
-};
