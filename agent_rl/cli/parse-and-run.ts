@@ -10,7 +10,6 @@ import { refuseRepeats } from './unknown-flags.ts';
 /** The user wrote a command line that cannot be read. */
 export class UsageError extends Error {}
 
-/** A command that a command line may name, and the words that name it. */
 interface Called {
   /** `agent-rl sandbox serve`. */
   program: string;

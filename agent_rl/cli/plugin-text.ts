@@ -28,7 +28,6 @@ export function pluginListText(plugins: readonly PluginDescription[], program: s
 const typeOf = ({ type, values, unit }: Setting): string =>
   (values?.join(' | ') ?? type) + (unit === undefined ? '' : `, ${unit}`);
 
-/** The settings that a schema declares as a table. */
 function settingsTable(schema: object): string {
   const rows = settingsOf(schema).map((setting) => [
     setting.path,

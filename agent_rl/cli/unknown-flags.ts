@@ -46,7 +46,6 @@ export const explainUnknown = async (
 ): Promise<string> =>
   (await Promise.all(names.map((name) => explain(name, args, command)))).join('\n');
 
-/** Each time a switch was given. */
 function switches(name: string, args: readonly string[]): readonly string[] {
   const forms = new Set([`--${name}`, `--no-${name}`]);
   return beforeWords(args).filter((arg) => forms.has(arg) || arg.startsWith(`--${name}=`));

@@ -64,7 +64,6 @@ export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
   };
 }
 
-/** A reward as an episode is scored by it. */
 function scoring(
   { tool, ...reward }: ChosenReward,
   container: Container,

@@ -139,7 +139,6 @@ async function openShared<Shared extends ToolShared>(
   return shared;
 }
 
-/** The generator that the policy brings, if it does. */
 async function openOwnGenerator(
   { config, chosen: { policy }, model }: ResolvedRun,
   { workers, signal }: Pick<AgentOptions, 'workers' | 'signal'>,

@@ -25,7 +25,6 @@ import {
   type TaskRequest,
 } from './resolve-tasks.ts';
 
-/** A plugin's spec as far as its settings go. */
 interface Configured {
   readonly settings?: object;
 }

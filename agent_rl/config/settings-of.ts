@@ -37,7 +37,6 @@ function typeOf({ type, anyOf }: Node): string {
   return [type ?? 'any'].flat().join(' or ');
 }
 
-/** The values of an enum, a constant, or a choice of constants. */
 function valuesOf({ enum: values, const: only, anyOf }: Node): unknown[] | undefined {
   if (values !== undefined) return values;
   if (only !== undefined) return [only];

@@ -118,7 +118,6 @@ const checkOutput = (spec: TensorSpec, data: Tensor['data']): TensorData => {
 
 const outOfMemory = /alloc|memory/i;
 
-/** A session of ONNX Runtime as a program. */
 class OnnxProgram implements Program {
   readonly outputs: readonly TensorSpec[];
   readonly #inputs: readonly TensorSpec[];

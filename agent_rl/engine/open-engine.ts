@@ -68,7 +68,6 @@ async function loadOnnxEngine() {
   }
 }
 
-/** What each device needs of a machine. */
 const deviceNeeds: Readonly<Record<string, string>> = {
   cuda: 'CUDA needs an NVIDIA driver, the CUDA provider of ONNX Runtime and the CUDA libraries it was built for',
   webgpu: 'WebGPU needs a graphics adapter with a Vulkan, Metal or D3D12 driver',

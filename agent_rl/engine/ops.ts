@@ -108,7 +108,6 @@ const gatherNdGradient: GradConfig = {
 
 const comparisons = ['Equal', 'NotEqual', 'Greater', 'GreaterEqual', 'Less', 'LessEqual'];
 
-/** Registers the gradients that tfjs lacks or has wrong. */
 function registerMissingGradients(): void {
   for (const name of [...comparisons, 'LogicalAnd', 'LogicalOr']) {
     tfjs.registerGradient(zeroGradient(name, ['a', 'b']));

@@ -23,7 +23,6 @@ export const jobs = {
 /** The jobs behind the commands, by name. */
 export type Jobs = typeof jobs;
 
-/** A job that is imported when it is run. */
 function lazy<Options, Result>(load: () => Promise<(options: Options) => Promise<Result>>) {
   return async (options: Options): Promise<Result> => (await load())(options);
 }

@@ -54,7 +54,6 @@ export async function writeLearnerState(
   await writeSafetensors(join(folder, optimizerFile), tensors);
 }
 
-/** The tensors a checkpoint holds of what is trained. */
 async function storedWeights(folder: string, config: ModelConfig): Promise<Parameters> {
   const adapter = trainedAdapter(config);
   if (adapter !== undefined) return readAdapterWeights(folder, config, adapter);

@@ -278,7 +278,6 @@ export class LocalLearner implements Learner {
   }
 }
 
-/** The adapter that is trained, with what its options say of it. */
 interface Adapted extends NonNullable<LocalLearnerOptions['adapter']> {
   adapter: Adapter;
 }
@@ -293,7 +292,6 @@ function adaptedBy(config: ModelConfig, options: LocalLearnerOptions): Adapted |
   );
 }
 
-/** A frozen model and its weights. */
 interface Reference {
   config: ModelConfig;
   feeds: Readonly<Record<string, TensorData>>;

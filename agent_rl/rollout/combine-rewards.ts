@@ -70,7 +70,6 @@ export async function combineRewards(
   return { reward, components, scores };
 }
 
-/** An episode as if the calls of one tool were all the calls in it. */
 const viewOfTool = (episode: EpisodeView, tool: string): EpisodeView => ({
   ...episode,
   messages: episode.messages.filter((message) => message.role !== 'tool' || message.name === tool),
@@ -83,7 +82,6 @@ const viewOfTool = (episode: EpisodeView, tool: string): EpisodeView => ({
 /** A score without what would raise the reward; one that is only logged stays as it is. */
 const withoutGain = (score: number, weight: number): number => (score * weight > 0 ? 0 : score);
 
-/** Parts of a reward that is weighed; none of one that is only logged. */
 function timesWeight(parts: Verdict['components'], weight: number): Record<string, number> {
   if (weight === 0) return {};
   return Object.fromEntries(Object.entries(parts).map(([name, value]) => [name, weight * value]));

@@ -128,7 +128,6 @@ export function rewriteRunConfig(folder: RunFolder, config: Config): readonly st
   return before === undefined ? [] : changedSettings(before, config);
 }
 
-/** Settings by their dotted paths. */
 function flat(value: unknown, path = ''): [string, string][] {
   const below = typeof value === 'object' && value !== null ? Object.entries(value) : [];
   if (below.length === 0) return [[path, JSON.stringify(value)]];

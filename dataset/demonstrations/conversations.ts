@@ -25,7 +25,6 @@ export type MessageRow = Static<typeof MessageRow>;
 
 const ConversationRow = Type.Object({ messages: Type.Array(MessageRow, { minItems: 1 }) }, closed);
 
-/** Says that something is wrong with a value: where in it, and what. */
 type Report = (path: string, text: string) => void;
 
 /**

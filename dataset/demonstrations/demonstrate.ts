@@ -24,7 +24,6 @@ const observation = (mode: Mode, value: Value): string =>
 /** Chance of another attempt when the output is not the example's. */
 const retryShare = 0.25;
 
-/** Most calls of the tool. */
 const maxCalls = 3;
 
 /** The steps of a task in a few words, always the right ones: the teacher slips in writing, not in planning. */

@@ -32,7 +32,6 @@ function taskOf(row: Static<typeof PlainRow>): { row: Task } {
 
 type ReadTasks = (file: string) => Promise<TaskDataset>;
 
-/** How a task file is read, by its format's name. */
 const formats = new Map<string, ReadTasks>([
   ...([...codeTaskFormats, oldCodeFormat] as const).map((format): [string, ReadTasks] => [
     format,

@@ -173,7 +173,6 @@ export async function writeAdapter(
   if (under.length > 0) await write(underFile, { adapters: under });
 }
 
-/** Folders of the adapters under one, in order. */
 async function readUnder(folder: string): Promise<readonly string[]> {
   const file = path.join(folder, underFile);
   if (!existsSync(file)) return [];
@@ -209,7 +208,6 @@ const unsupportedFeatures = [
   'arrow_config kasa_config monteclora_config loftq_config corda_config lora_ga_config',
 ].flatMap((names) => names.split(' '));
 
-/** What an adapter may be that this decoder does not do. */
 function unsupported(json: Readonly<Record<string, unknown>>): string[] {
   const problems: string[] = [];
   if (json['peft_type'] !== 'LORA')

@@ -77,7 +77,6 @@ const inCache: FindBase = async ({ name, revision }) => {
   return cachedHubModel(model);
 };
 
-/** What every search is given. */
 interface Search {
   /** Aborted by Ctrl-C. */
   signal: AbortSignal;
@@ -165,7 +164,6 @@ async function fetched(model: HubModel, { signal, print }: Search): Promise<stri
   }
 }
 
-/** Fetches the model under an adapter when the adapter's folder names one of the hub. */
 async function fetchBase(folder: string, options: Search): Promise<void> {
   if (!holdsAdapter(folder)) return;
   await localLayers({

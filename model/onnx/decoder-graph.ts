@@ -23,7 +23,6 @@ import { ropeTablesUpTo } from '../decoder/rope.ts';
 /** Clears the range of every score, and unlike -Infinity leaves a row that sees nothing finite. */
 const hidden = -1e9;
 
-/** Names of what all layers share. */
 interface Shared {
   /** Rotation tables [positions, hd / 2]. */
   cos: string;

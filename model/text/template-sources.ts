@@ -16,7 +16,6 @@ const [templateFile, namedFolder, legacyFile] = [
 /** Where model folders keep chat templates, besides tokenizer_config.json. */
 export const templateFiles: readonly string[] = [templateFile, namedFolder, legacyFile];
 
-/** Texts of templates by their names. */
 type Named = Readonly<Record<string, string>>;
 
 /**

@@ -40,7 +40,6 @@ export interface ModelFacts {
   tensors: readonly Pick<TensorEntry, 'name' | 'dtype' | 'shape'>[];
 }
 
-/** A model folder, opened and checked but for its values. */
 interface OpenModel extends Weights {
   config: ModelConfig;
   storedDtype: StoredDtype;

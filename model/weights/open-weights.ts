@@ -34,7 +34,6 @@ export async function openWeights(folder: string): Promise<Weights> {
   return opened([path.join(folder, thePth(folder))]);
 }
 
-/** The name of the one .pth file. */
 function thePth(folder: string): string {
   const names = readdirSync(folder).filter((name) => name.endsWith('.pth'));
   if (names.length === 1) return names[0]!;
@@ -50,7 +49,6 @@ export async function closeWeights({ files }: Pick<Weights, 'files'>): Promise<v
   await Promise.all(files.map((file) => file.close()));
 }
 
-/** Opens all or none. */
 async function opened(
   paths: readonly string[],
   check: (weights: Weights) => void = () => undefined,
@@ -98,7 +96,6 @@ async function openShards(index: string): Promise<Weights> {
   );
 }
 
-/** The shard of every tensor. */
 async function readIndex(index: string): Promise<ReadonlyMap<string, string>> {
   const json = await readJson(index, 'MODEL_INVALID');
   const map = isRecord(json) && isRecord(json['weight_map']) ? json['weight_map'] : {};

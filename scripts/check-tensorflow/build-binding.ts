@@ -54,7 +54,6 @@ export async function registerTensorflow(options: BindingOptions): Promise<void>
   await tf.findBackendFactory('tensorflow')?.();
 }
 
-/** Puts the files of an npm package into `<folder>/package`. */
 async function unpack(name: string, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   programOutput('npm', ['pack', '--silent', '--pack-destination', folder, name]);

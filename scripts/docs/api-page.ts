@@ -23,7 +23,6 @@ const rooms: [folder: string, title: string][] = [
 const roomOf = ({ file }: Export): string =>
   rooms.find(([folder]) => file.startsWith(folder))?.[1] ?? '';
 
-/** One name: what it is, and how it is declared. */
 const text = ({ name, kind, doc, signature }: Export): string =>
   [
     `### ${code(name)}`,

@@ -23,7 +23,6 @@ const textOf = (file: string): string => readFileSync(join(packageRoot(), file),
 const declaration =
   /(?:^\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*)?(?:^@(?:(?!^export |^\/\*\*)[\s\S])*)?^export (?:declare |abstract |async )*(class|function|const|interface|type) (\w+)/gm;
 
-/** The text of a comment: its paragraphs, then what it throws and returns. */
 function textOfComment(comment: string): string {
   const lines = comment.split('\n').map((line) => line.replace(/^\s*\*? ?/, '').trimEnd());
   const [before = '', ...examples] = lines.join('\n').trim().split('@example');
@@ -39,7 +38,6 @@ function textOfComment(comment: string): string {
     .join('\n\n');
 }
 
-/** What a file declares and exports. */
 function declared(file: string): Export[] {
   const text = textOf(file);
   return [...text.matchAll(declaration)].map((match) => {
@@ -57,7 +55,6 @@ function declared(file: string): Export[] {
 
 const reexport = /^export (?:type )?(?:\*|\{([^}]*)\})(?: from '([^']+)')?;/gm;
 
-/** Where a file imports a name from. */
 function sourceOf(text: string, name: string): string {
   const imports = [...text.matchAll(/^import \{([^}]*)\} from '([^']+)';/gm)];
   const found = imports.find(([, names = '']) => new RegExp(`\\b${name}\\b`).test(names));

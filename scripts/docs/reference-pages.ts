@@ -9,7 +9,6 @@ import { cliPage } from './cli-page.ts';
 import { code, page, plain, table } from './markdown.ts';
 import { settingsPage } from './settings-page.ts';
 
-/** `docs/reference/errors.md` */
 const errorsPage = (): string =>
   page(
     'Errors',

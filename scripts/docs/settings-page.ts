@@ -18,7 +18,6 @@ const row = (setting: Setting): string[] => [
   plain(setting.description),
 ];
 
-/** A table of the settings that a schema declares. */
 const settingsTable = (settings: Setting[]): string =>
   settings.length === 0
     ? 'It has no settings.'
@@ -48,7 +47,6 @@ function pluginsText(): string[] {
   );
 }
 
-/** The settings of a run file by its blocks. */
 function blocksText(): string[] {
   const all = settingsOf(ConfigSchema);
   return Object.entries(

@@ -49,7 +49,6 @@ export interface ChosenPlugins {
   toolCallFormat?: Chosen<ToolCallFormatSpec>;
 }
 
-/** One block of the config that names a plugin. */
 interface Block<Spec extends { name: string; settings?: TSchema }> {
   /** Dotted. */
   path: string;

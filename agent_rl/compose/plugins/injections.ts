@@ -9,7 +9,6 @@ export interface Injection {
   place: number | string | symbol;
 }
 
-/** What inversify keeps of a class. */
 interface ClassRecord {
   constructorArguments: readonly (Asked | undefined)[];
   properties: ReadonlyMap<string | symbol, Asked>;

@@ -31,7 +31,6 @@ export function explainSchemaError(error: ErrorObject, context: ErrorContext): P
   return { location, path: missing, text: `is missing.${described(error, name)}${hint}` };
 }
 
-/** What the schema says of a property, as a sentence. */
 function described({ parentSchema }: ErrorObject, name: string): string {
   const properties = parentSchema?.['properties'] as Record<string, Schema> | undefined;
   const description = properties?.[name]?.['description'];

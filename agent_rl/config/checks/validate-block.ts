@@ -33,7 +33,6 @@ function closed(schema: unknown): unknown {
   return copy;
 }
 
-/** Dotted paths of everything a schema declares. */
 function declaredPaths(schema: unknown, prefix: string): string[] {
   if (!isRecord(schema) || !isRecord(schema['properties'])) return [];
   return Object.entries(schema['properties']).flatMap(([key, part]) => {

@@ -39,7 +39,6 @@ export function readConfigFile(file: string): ConfigReading {
   return found(file, process.cwd(), [], { source: shortName(named) });
 }
 
-/** Reads a file by the name it was given in a folder. */
 function found(
   name: string,
   folder: string,

@@ -44,7 +44,6 @@ export function readYaml(text: string, source: string): YamlReading {
   return { value, places, problems };
 }
 
-/** What the parser found, in words for someone who writes run files. */
 function explain(code: string, message: string, rest: string): string {
   if (code === 'DUPLICATE_KEY') {
     return `the key ${JSON.stringify(rest.split(':', 1)[0])} appears twice in this block. Keep one.`;

@@ -57,7 +57,6 @@ function foldersOf({ dir, weight, also }: Block, lower: unknown): unknown[] {
   return dir === undefined ? [head, ...others] : [head];
 }
 
-/** The places of folders under the names they have in the list. */
 function moved(places: SourcedTree['places']): Map<string, Place> {
   const all = new Map(places);
   for (const [pointer, place] of places) {

@@ -69,7 +69,6 @@ const inside = (one: Initializer): readonly Uint8Array[] => [
   ...message(fields.rawDataOfTensor, [one.bytes]),
 ];
 
-/** Collects the tensors that lie outside the model. */
 class DataFile {
   readonly pieces: Uint8Array[] = [];
   #end = 0;

@@ -7,10 +7,8 @@ import type { OwnGenerator } from '../../core/plugins/policy.ts';
 import { drawFromLogits } from '../draw-token.ts';
 import { ActiveRequest } from '../slot.ts';
 
-/** Keys and values by the names of the model's inputs. */
 type Past = Readonly<Record<string, Tensor>>;
 
-/** What is kept of an episode between its turns. */
 interface Kept {
   /** Tokens whose keys and values `past` holds. */
   tokens: number[];

@@ -49,7 +49,6 @@ export async function sandboxDoctor(options: SandboxDoctorOptions) {
   return { ok, auto, findings };
 }
 
-/** Which sandbox is chosen, and which stronger ones are not. */
 function conclusion(auto: SandboxTier | null, findings: readonly TierFinding[]): string {
   if (auto === null) return 'No sandbox is available here; see why above.';
   const stronger = findings.slice(

@@ -26,7 +26,6 @@ export interface NewProjectOptions {
 /** Names in the template that npm would leave out of the package or take for its own, and what they become. */
 const renamed = { _gitignore: '.gitignore', '_package.json': 'package.json' };
 
-/** Files with placeholders. */
 const filledIn = ['package.json', 'README.md'];
 
 /**
@@ -68,7 +67,6 @@ function requireEmpty(folder: string): void {
   );
 }
 
-/** What is in a folder; nothing where there is none. */
 function entriesOf(folder: string): string[] {
   try {
     return readdirSync(folder);
@@ -115,7 +113,6 @@ const nextSteps = (project: string): string => `Created ${project}
 
 README.md says what each file is for.`;
 
-/** The shorter way to write a folder for someone who is in the working directory. */
 function fromHere(folder: string): string {
   const path = relative(process.cwd(), folder);
   return path.startsWith('..') ? folder : path || '.';
@@ -146,7 +143,6 @@ export const givenSpecifier = (given: string, project: string): string =>
 const fileSpecifier = (target: string, project: string): string =>
   `file:${relative(project, target).split(sep).join('/')}`;
 
-/** Whether an address is a registry's, which keeps tarballs below `/-/`. */
 const isRegistrys = (resolved: string): boolean => /^https?:.*\/-\//.test(resolved);
 
 /** What npm noted about an installed package; nothing where it was installed otherwise. */

@@ -27,7 +27,6 @@ const indented = (text: string): string => text.replaceAll('\n', '\n      ');
 const written = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value);
 
-/** A call and what it gave: `calls code_exec`, its arguments, its result. */
 function callText({ call, result, status }: ExecutedCall): string {
   const given = Object.entries(call.arguments).map(
     ([name, value]) => `    ${name}: ${indented(written(value))}`,
@@ -36,7 +35,6 @@ function callText({ call, result, status }: ExecutedCall): string {
   return [`  calls ${call.name}`, ...given, `    ${label}: ${indented(result.content)}`].join('\n');
 }
 
-/** A turn as the person reads it. */
 function turnText({ message, calls }: Pick<Turn, 'message' | 'calls'>): string {
   const unread = (message.malformedCalls ?? []).map(
     ({ text, problem }) => `  a call that cannot be read (${problem}): ${indented(text)}`,
@@ -45,7 +43,6 @@ function turnText({ message, calls }: Pick<Turn, 'message' | 'calls'>): string {
   return visibleControls(parts.filter((part) => part !== '').join('\n'));
 }
 
-/** Why a conversation is over before the person ended it. */
 function endText({ outcome, problem, messages }: Trajectory, maxTokens: number): string {
   const restart = 'The next message starts a new conversation.';
   if (outcome !== 'completed')
@@ -55,7 +52,6 @@ function endText({ outcome, problem, messages }: Trajectory, maxTokens: number):
   return `${cut}\n(The conversation has reached policy.maxContextTokens = ${maxTokens} tokens. ${restart})`.trim();
 }
 
-/** What the person does next: says something, or ends this conversation or all of them. */
 class Person {
   /** What the person has ended since the last message. */
   ended: 'conversation' | 'chat' | undefined;

@@ -6,7 +6,6 @@ import { AgentRlError, messageOf } from '../../core/errors.ts';
 import type { ToolSpec } from '../../core/plugins/tool.ts';
 import type { Report } from './input-rows.ts';
 
-/** What a chat template shows of a tool. */
 type ToolDefinition = Pick<ToolSpec, 'name' | 'description' | 'parameters'>;
 
 const expected =

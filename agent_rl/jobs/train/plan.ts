@@ -73,7 +73,6 @@ const beyondMemory = (bytes: number, sandboxes: number): string[] =>
 const percent = (share: number): string =>
   `${(100 * share).toLocaleString('en', { maximumSignificantDigits: 3 })} %`;
 
-/** The expected time in words, and what was measured for it. */
 function timeText({
   expectedS,
   decodeTokensPerSecond,

@@ -58,7 +58,6 @@ interface SftSession {
   options: TrainingOptions;
 }
 
-/** All updates, the checkpoint and the summary. */
 async function supervise(session: SftSession): Promise<JobResult> {
   const { run, examples, engine, record, usage, options } = session;
   const conversations = examples.examples.length;
@@ -92,7 +91,6 @@ async function supervise(session: SftSession): Promise<JobResult> {
 /** How many steps lie between two movements of the progress bar and between two lines of the log. */
 const reportEvery = 20;
 
-/** All updates, each in `metrics.jsonl`; the loss is that of the last. */
 async function updatesOf({ run, examples, engine, record, options }: SftSession) {
   const { config } = run;
   const { last: total } = runLength(config);
@@ -124,7 +122,6 @@ async function updatesOf({ run, examples, engine, record, options }: SftSession)
   }
 }
 
-/** An engine that learns and never samples. */
 const openLearner = (
   { config, model }: ResolvedRun,
   { examples }: SftExamples,
@@ -142,7 +139,6 @@ const openLearner = (
 
 type SftExamples = Awaited<ReturnType<typeof readExamples>>;
 
-/** Reads the conversations of a run, in the policy's own format, and shows the plan. */
 async function readExamples(
   { config, chosen, model, format }: ResolvedRun,
   print: (text: string) => void,

@@ -96,7 +96,6 @@ function closedAt(text: string, start: number, close: number): CallBlock {
   return { body: text.slice(start, close), end: close + closeCall.length, closed: true };
 }
 
-/** The call, or what is wrong with it. */
 function readCall(body: string): BareCall | string {
   const call = parsedJson(body);
   const shape = 'write {"name": "…", "arguments": {…}}';

@@ -120,7 +120,6 @@ function objectEnd(text: string, start: number): number | undefined {
   return undefined;
 }
 
-/** The call, or what is wrong with it. */
 function readCall(text: string): BareCall | string {
   const json = parsedJson(text);
   if (!isRecord(json)) return `The call is not a JSON object: ${shape}.`;

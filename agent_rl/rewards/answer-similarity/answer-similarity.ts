@@ -21,7 +21,6 @@ import { wordEmbedder } from './word-embedder.ts';
 
 const [, ...models] = DenseSettings.anyOf;
 
-/** `rewards[]` of type `answer_similarity`. */
 const AnswerSimilaritySettings = Type.Object({
   embedder: Type.Union([Type.Object({ type: Type.Literal('words') }), ...models], {
     default: { type: 'words' },

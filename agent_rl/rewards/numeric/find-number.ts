@@ -47,7 +47,6 @@ export function markedNumber(text: string): Fraction | undefined {
   return numbersIn(said?.groups?.['rest'] ?? '')[0];
 }
 
-/** The last number in a text. */
 const lastNumber = (text: string): Fraction | undefined => numbersIn(text).at(-1);
 
 const marks = /\\boxed\{|####/u;

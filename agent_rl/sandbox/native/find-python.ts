@@ -42,7 +42,6 @@ const isExecutable = (file: string): boolean => {
   }
 };
 
-/** Programs of that name on PATH. */
 const onPath = (name: string): string[] =>
   (process.env['PATH'] ?? '')
     .split(delimiter)
@@ -65,7 +64,6 @@ function located(named: string): string {
   );
 }
 
-/** What keeps a file from being a Python to use, or nothing. */
 function problemOf(python: string): string | undefined {
   try {
     const text = execFileSync(

@@ -54,7 +54,6 @@ async function runProbes(settings: ChildSettings, code: string): Promise<ChildRe
   }
 }
 
-/** How a program of probes ended, as far as it matters here. */
 type Tried = Pick<RunResult, 'status' | 'stdout' | 'stderr' | 'message'>;
 
 const reportedBy = ({ stdout }: Tried): string[] =>

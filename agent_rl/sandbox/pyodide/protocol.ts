@@ -22,7 +22,6 @@ export interface SnapshotSettings extends ChildSettings {
 /** Exit code that no program can give, those of Python being below 256; the same in `harness/program.py`. */
 export const memoryErrorCode = 256;
 
-/** What goes to a child and to its workers alike. */
 interface ProgramRequest {
   code: string;
   stdin: string;

@@ -174,7 +174,6 @@ const exchanges: { [Kind in RequestKind]: Exchange<Kind> } = {
 
 type Program = Pick<RunRequest, 'code' | 'seed' | 'limits'>;
 
-/** What is common to all kinds. */
 const programOf = ({ code, seed = 0, limits }: Program): Omit<ChildRequest, 'id'> => ({
   code,
   stdin: '',

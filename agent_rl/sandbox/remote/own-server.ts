@@ -111,7 +111,6 @@ export async function checkedAnswer<Schema extends TSchema>(
   );
 }
 
-/** What a server answers to a request of some kind. */
 interface Answer<Kind extends RequestKind> {
   answer: TSchema;
   /** @throws NoAnswer when the answer holds more, or something else, than was requested */

@@ -42,7 +42,6 @@ function pathProblem(path: string): Problem {
   return `has a part of more than ${mostNameBytes} bytes`;
 }
 
-/** A path cannot be a file and a folder that holds another one. */
 function sharedPathProblem(files: Fields): Problem {
   for (const path of Object.keys(files)) {
     for (let end = path.indexOf('/'); end >= 0; end = path.indexOf('/', end + 1)) {

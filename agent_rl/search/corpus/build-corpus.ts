@@ -112,7 +112,6 @@ function identityOf({ source, settings = {}, embedder }: BuildCorpusOptions): Id
   return { sha256: source.sha256, settings: canonicalJson(all) };
 }
 
-/** What is in the folder; nothing where there is none. */
 async function namesIn(output: string): Promise<string[]> {
   if (!existsSync(output)) return [];
   if (!statSync(output).isDirectory()) {
@@ -134,7 +133,6 @@ function refuseForeign(output: string, there: readonly string[]): void {
   );
 }
 
-/** The manifest of an existing index, when it is the requested one. */
 async function existing(
   output: string,
   identity: Identity,
@@ -217,7 +215,6 @@ async function addAll(writer: PassageTableWriter, options: FillOptions) {
 const twice = (what: string): AgentRlError =>
   new AgentRlError('DATASET_INVALID', `${what} comes twice in the input. Keep one.`);
 
-/** Turns items into passages and refuses those that come twice. */
 function itemReader(chunk: Chunker) {
   const documents = new Set<string>();
   const holders = new Set<string>();

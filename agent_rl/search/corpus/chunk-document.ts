@@ -51,7 +51,6 @@ function wordStart(text: string, at: number, floor: number): number {
   return start > floor ? start : at;
 }
 
-/** The range without the white space around its text. */
 function trimmed(text: string, start: number, end: number): { start: number; end: number } {
   const piece = text.slice(start, end);
   const lead = piece.length - piece.trimStart().length;

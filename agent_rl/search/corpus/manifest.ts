@@ -49,7 +49,6 @@ export const probeText = 'What does the index say about itself?';
 export const manifestName = 'manifest.json';
 export const tableFolder = 'lance';
 
-/** What to do about an index that cannot be used. */
 const rebuildAdvice = 'Build it again: agent-rl index INPUT --output FOLDER --rebuild replaces it.';
 
 /** @throws AgentRlError `CORPUS_INVALID` when there is none or it cannot be read */

@@ -20,7 +20,6 @@ export async function openEmbedder(settings: Exclude<DenseSettings, 'none'>): Pr
     : openOpenAiEmbedder(settings);
 }
 
-/** An embedder and how to close it, which does nothing when another owns it. */
 interface HeldEmbedder {
   embedder?: Embedder;
   release(): Promise<void>;

@@ -79,7 +79,6 @@ export async function crawlPages(
   }
 }
 
-/** Texts of pages, from the disk or the network. */
 class PageSource {
   constructor(
     private readonly store: PageStore,
@@ -113,7 +112,6 @@ class PageSource {
   }
 }
 
-/** Pages of each host, in order. */
 function byHost(targets: readonly CrawlTarget[]): (readonly CrawlTarget[])[] {
   const lanes = new Map<string, CrawlTarget[]>();
   for (const target of targets) {

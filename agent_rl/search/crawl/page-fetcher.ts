@@ -49,7 +49,6 @@ export interface PageFetcherOptions {
   resolve?: Resolve;
 }
 
-/** A host does not let its page be fetched. */
 class Refused extends Error {
   constructor(readonly failure: CrawlFailure) {
     super(failure.detail);

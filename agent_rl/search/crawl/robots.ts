@@ -7,7 +7,6 @@ import type { CrawlFailure } from './page-store.ts';
 // Its types describe an ES module, and it is not one.
 const robotsParser = commonJsRobots as unknown as typeof commonJsRobots.default;
 
-/** Why a page may not be fetched; nothing when it may. */
 type Rules = (page: URL) => CrawlFailure | undefined;
 
 /**

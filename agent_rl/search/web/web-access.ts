@@ -25,7 +25,6 @@ export interface WebAccessOptions {
   dispatcher: () => Dispatcher;
 }
 
-/** What a tool used the web for. */
 interface WebReport extends PluginReport {
   requests: number;
   /** Attempts, repeated ones too. */

@@ -9,7 +9,6 @@ import type { StartGate } from './rate-limit.ts';
 import type { CommonWebSettings } from './settings.ts';
 import { WebFailure } from './web-failure.ts';
 
-/** How long and how often a request is tried. */
 interface Patience extends Pick<
   CommonWebSettings,
   'timeoutS' | 'deadlineS' | 'maxRetries' | 'backoffFactor'
@@ -138,7 +137,6 @@ export class WebClient {
   }
 }
 
-/** Waits, and no longer than until the signal is aborted. */
 const pause = (seconds: number, signal: AbortSignal) =>
   withDeadline(() => new Promise<never>(() => {}), { seconds, signal });
 
@@ -151,7 +149,6 @@ function retryAfterS(asked = ''): number | undefined {
   return Number.isNaN(date) ? undefined : Math.max(0, (date - Date.now()) / 1000);
 }
 
-/** What a request came to that is not tried again. */
 function failureOf(
   answer: WebResponse | WebFailure,
   { host }: URL,
@@ -165,7 +162,6 @@ function failureOf(
   return new WebFailure('rate-limited', `${host} answers 429, too many requests${asks}`);
 }
 
-/** What undici throws, in the terms of this package. */
 function explain(error: unknown, { host }: URL): AgentRlError {
   // Errors of our own come as the cause of a failed connection, too.
   const known = AgentRlError.is(error) ? error : (error as { cause?: unknown }).cause;

@@ -152,7 +152,6 @@ const hitOf = (page: FoundPage, index: number): SearchHit => ({
   score: page.score ?? 1 / (index + 1),
 });
 
-/** What a cassette holds of a search. */
 const Hits = Type.Array(
   Type.Object({
     documentId: Type.String(),
@@ -163,7 +162,6 @@ const Hits = Type.Array(
   }),
 );
 
-/** One line, without control characters. */
 const tidy = (text: string): string => text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
 
 function parseJson(text: string, { host }: URL, hide: (text: string) => string): unknown {

@@ -180,7 +180,6 @@ function shown(run: RunResult, described: Pick<ToolResult, 'content' | 'isError'
   return { ...described, data: run };
 }
 
-/** A line of Python that prints what a function returns. */
 function callLine({ entry, args }: NonNullable<CodeExecInputs['call']>): string {
   const literals = (args as readonly PythonValue[]).map(literalOf).join(', ');
   return `print(repr(${entry}(${literals})))`;

@@ -59,7 +59,6 @@ export function describeTests(run: JudgeResult, { statements, setup }: AssertTes
   return { content: joined(run.stdout.trimEnd(), ...lines), isError };
 }
 
-/** Seconds as people write them. */
 const seconds = (ms: number): string => `${Number((ms / 1000).toFixed(1))} s`;
 
 function endingOf(run: RunResult): string {
@@ -93,7 +92,6 @@ function endingOf(run: RunResult): string {
   }
 }
 
-/** The exception and the line of the program it came from. */
 function withLine(stderr: string, problem: string): string {
   const line = [...stderr.matchAll(/File "main\.py", line (\d+)/g)].at(-1)?.[1];
   return line === undefined || problem === '' ? problem : `Error on line ${line}: ${problem}`;

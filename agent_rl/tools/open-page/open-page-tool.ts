@@ -41,7 +41,6 @@ const OpenPageSettings = Type.Object({
 });
 type OpenPageSettings = Static<typeof OpenPageSettings>;
 
-/** The reader that all open_page tools of a run share. */
 type SharedReader = ToolShared & Pick<PageReader, 'read'>;
 
 function configureOpenPage({ budget, deadlineS, maxContentChars }: OpenPageSettings) {

@@ -6,7 +6,6 @@ import type { SearchSettings } from './settings.ts';
 
 const localDeadlineS = 60;
 
-/** Which block each mode reads. */
 const blocks = { web: 'web', corpus: 'corpus', task: 'documents' } as const;
 
 /**

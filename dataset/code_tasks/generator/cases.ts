@@ -54,7 +54,6 @@ function drawCandidates(shape: TaskShape, rng: KeyedRng): Candidate[] {
   return candidates;
 }
 
-/** A candidate, or nothing where some program raises or there is nothing to show. */
 function judge(
   shape: TaskShape,
   wrong: ReturnType<typeof wrongChoices>,

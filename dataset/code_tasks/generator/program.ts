@@ -31,7 +31,6 @@ export function wrongChoices(family: Family): Choice[] {
 export const fill = (text: string, k: Scalar | undefined): string =>
   k === undefined ? text : text.replaceAll('{k}', String(k));
 
-/** The way of a part that a choice names. */
 function chosen<Way>({ ways }: { ways: readonly Way[] }, choice: Choice, part: number): Way {
   const way = ways[choice[part] ?? 0];
   if (way === undefined) throw new RangeError(`Part ${part} has no way ${choice[part]}.`);

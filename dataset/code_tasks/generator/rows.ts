@@ -12,7 +12,6 @@ import { type GeneratedTask, generateTask } from './task.ts';
 
 export type Split = 'train' | 'eval';
 
-/** Where tasks of a family come from, and how many of each family there are. */
 interface Share {
   families: readonly Family[];
   part: ParameterPart;
@@ -78,7 +77,6 @@ function generateFamily(
   return tasks;
 }
 
-/** A line of a task file, but for its id. */
 type Row = ReturnType<typeof rowOf>;
 
 function rowOf(task: GeneratedTask, slice: string | undefined) {

@@ -41,7 +41,6 @@ function hubSource(dataset: string, given: string): Source {
   );
 }
 
-/** Every file below a folder, in the order of their paths. */
 function filesBelow(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true })
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))

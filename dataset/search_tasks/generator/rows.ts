@@ -17,7 +17,6 @@ export const shippedSeed = 20263;
 
 const worldSize = { town: 60, person: 90, land: 40, ship: 40 };
 
-/** A group of rows from one world. */
 interface Part {
   world: World;
   prefix: string;

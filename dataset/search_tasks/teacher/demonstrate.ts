@@ -111,6 +111,5 @@ class Work {
   }
 }
 
-/** The value of a fact in a document of the trained form. */
 const valueIn = (text: string, fact: string): string | undefined =>
   new RegExp(`\\b${fact} (\\w+)`, 'u').exec(text)?.[1];

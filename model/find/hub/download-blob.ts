@@ -28,7 +28,6 @@ export class HubStatusError extends Error {
   }
 }
 
-/** What there is of a file, and its hash so far. */
 interface Part {
   handle: FileHandle;
   hash: Hash;
@@ -77,7 +76,6 @@ function checkSum({ hash }: Part, { name, url, checksum }: Blob): void {
   );
 }
 
-/** What an earlier attempt left, hashed. */
 async function openPart(partial: string, blob: Blob, { onBytes }: BlobOptions): Promise<Part> {
   const present = (await stat(partial).catch(() => undefined))?.size ?? 0;
   const hash = hashOf(blob);

@@ -25,7 +25,6 @@ export interface HubOptions {
   cacheDir?: string;
 }
 
-/** A request to the hub, with everything it takes. */
 interface HubRequest extends HubOptions {
   model: HubModel;
   hubUrl: string;
@@ -33,7 +32,6 @@ interface HubRequest extends HubOptions {
   cache: HubCache;
 }
 
-/** Files of a model besides its weights. */
 const smallFiles = [
   'config.json',
   'generation_config.json',
@@ -118,7 +116,6 @@ async function commitOf(request: HubRequest): Promise<string> {
 
 type Listing = ReadonlyMap<string, ListFileEntry>;
 
-/** The files at the top of the repository, by name. */
 async function listing(request: HubRequest, revision: string): Promise<Listing> {
   const repo = { type: 'model', name: request.model.name } as const;
   const files = new Map<string, ListFileEntry>();
@@ -130,7 +127,6 @@ async function listing(request: HubRequest, revision: string): Promise<Listing> 
 
 const megabytes = (bytes: number): number => Math.ceil(bytes / 1e6);
 
-/** Every twentieth of a file that takes a while. */
 async function showingProgress(
   { name, size }: Blob,
   action: (onBytes: (bytes: number) => void) => Promise<void>,

@@ -14,13 +14,11 @@ import { unpickle } from './unpickle.ts';
 /** The list of tensors of the largest models has a hundredth of this. */
 const largestPickle = 2 ** 24;
 
-/** Where the bytes of an entry lie in the file. */
 interface Place {
   start: number;
   length: number;
 }
 
-/** A tensor and where its storage lies. */
 interface PlacedTensor extends TorchTensor {
   position: number;
 }
@@ -111,7 +109,6 @@ class ZipReader extends RandomAccessReader {
   }
 }
 
-/** Every entry's place, read from the zip's table of contents. */
 async function readPlaces(handle: FileHandle, path: string): Promise<ReadonlyMap<string, Place>> {
   const { size } = await handle.stat();
   let zip: ZipFile;

@@ -2,7 +2,6 @@ import { sizeOf } from '../../../agent_rl/engine/check-inputs.ts';
 import type { StoredDtype } from '../safetensors-header.ts';
 import { refused, Tuple } from './pickle-bytes.ts';
 
-/** A run of values that tensors look into, one entry of the zip. */
 interface Storage {
   /** Its entry's name below `data/`. */
   key: string;

@@ -55,7 +55,6 @@ export async function controlsOfSeed(options: SeedOptions): Promise<SeedControls
   };
 }
 
-/** What of a run's summary is read. */
 interface Summary {
   run: string;
   wallSeconds: number;

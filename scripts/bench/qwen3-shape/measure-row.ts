@@ -81,7 +81,6 @@ async function loraSteps(engine: Engine, order: OrderOf<'lora-step'>): Promise<T
   return { seconds, loss };
 }
 
-/** Keys and values of a prompt. */
 async function prefills(engine: Engine, order: OrderOf<'prefill'>): Promise<Timed> {
   const { config, task } = order;
   const programs = new DecoderPrograms(engine, config, task.tokens);

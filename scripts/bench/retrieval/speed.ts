@@ -95,7 +95,6 @@ export async function measureSpeed(
   return { passages, vectorIndex, indexS, embedS, openS, latencies };
 }
 
-/** Eight words of a passage, which is to be found. */
 function makeQueries(documents: readonly SearchDocument[]) {
   const rng = new KeyedRng('bench queries', documents.length);
   return Array.from({ length: queries }, () => {

@@ -57,7 +57,6 @@ export function writeOutputs(folder: string, outputs: Outputs): void {
   write('report.json', `${JSON.stringify(outputs.report, undefined, 2)}\n`);
 }
 
-/** A line of a search task file. */
 const taskOf = ({ id, question, answer, aliases, documents, metadata }: PreparedQuestion) => ({
   task_id: id,
   question,

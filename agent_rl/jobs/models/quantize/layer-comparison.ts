@@ -142,7 +142,6 @@ const float = (name: string, shape: readonly number[]): TensorSpec => ({
   dtype: 'float32',
 });
 
-/** One layer over one window. */
 function compileLayer(engine: Engine, config: ModelConfig, length: number): Promise<Program> {
   const specs = [
     ...layerSpecs(config).map(inputSpec),

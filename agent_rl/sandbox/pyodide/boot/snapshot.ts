@@ -34,7 +34,6 @@ export function userCacheFolder(): string {
 const sizes = (folder: string): Record<string, number> =>
   Object.fromEntries(files.map((name) => [name, statSync(join(folder, name)).size]));
 
-/** Whether the folder holds every file at the size it was written with. */
 function isWhole(folder: string): boolean {
   const manifest = join(folder, 'manifest.json');
   if (!existsSync(manifest) || !files.every((name) => existsSync(join(folder, name)))) return false;

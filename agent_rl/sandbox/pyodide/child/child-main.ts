@@ -29,7 +29,6 @@ const mebibyte = 1024 * 1024;
 const tell = (message: ChildMessage): boolean =>
   process.stdout.write(`${JSON.stringify(message)}\n`);
 
-/** Bytes that several workers read without a copy each. */
 function sharedBytes(file: string): Uint8Array {
   const bytes = readFileSync(file);
   const view = new Uint8Array(new SharedArrayBuffer(bytes.byteLength));
@@ -61,7 +60,6 @@ function readSettings(): WorkerSettings {
   };
 }
 
-/** An instance that is replaced whenever a run left it other than it was. */
 class Place {
   #worker: InstanceWorker | undefined;
 

@@ -43,7 +43,6 @@ function execute(instance: Instance, { code, seed, task }: WorkerRequest): unkno
   }
 }
 
-/** One pyodide, in its realm. */
 interface Served {
   realm: BareRealm;
   instance: Instance;

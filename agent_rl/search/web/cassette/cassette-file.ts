@@ -30,7 +30,6 @@ const RecordedAnswer = Type.Object({
   answer: Type.Unknown(),
 });
 
-/** A failure, of this call alone. */
 const RecordedFailure = Type.Object({
   ...place,
   failure: Type.Object({ kind: Type.Enum([...webFailureKinds]), message: string }),
@@ -39,7 +38,6 @@ const RecordedFailure = Type.Object({
 /** A call that failed in an earlier recording and succeeded in this one. */
 const RecordedRecovery = Type.Object({ ...place, recovered: Type.Literal(true) });
 
-/** Where a session of recording begins. */
 const RecordedStart = Type.Object({ scope: string, cassette: Type.Literal(1), at: string });
 
 export type CassetteLine =

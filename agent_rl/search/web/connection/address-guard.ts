@@ -72,14 +72,12 @@ export function isAllowedHost(
   });
 }
 
-/** A host as a URL normalises it, an IPv6 address without its brackets. */
 function plainName(host: string): string {
   const written = isIP(host) === 6 ? `[${host}]` : host;
   const url = URL.canParse(`http://${written}/`) ? new URL(`http://${written}/`) : undefined;
   return bareHost(url?.hostname ?? host.toLowerCase());
 }
 
-/** Without the brackets of an IPv6 address. */
 const bareHost = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
 
 /** The port of an http or https URL. */

@@ -11,10 +11,8 @@ export interface ReadablePage {
   text: string;
 }
 
-/** Elements that no reader sees. */
 const unseen = 'script, style, noscript, template, iframe, svg';
 
-/** Elements of the head. */
 const describing = 'title, meta, link, base';
 
 /** Tags past which a page is not parsed: it would keep this thread busy. Real pages have some thousands. */
