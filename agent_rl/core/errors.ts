@@ -38,6 +38,8 @@ export class AgentRlError extends Error {
 const endingRuns: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'WEB_BUDGET_SPENT',
   'CASSETTE_MISS',
+  'ENGINE_FAILED',
+  'ROLLOUTS_FAILED',
 ]);
 
 /** The error that ends the whole run, if that is what was thrown or what caused it. */

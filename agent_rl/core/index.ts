@@ -4,6 +4,7 @@ export * from './tasks/code-task.ts';
 export * from './plugins/environment.ts';
 export * from './error-catalogue.ts';
 export * from './errors.ts';
+export { type Failure, TransientError } from './failure.ts';
 export * from './services/generator.ts';
 export * from './keyed-rng.ts';
 export * from './services/learner.ts';

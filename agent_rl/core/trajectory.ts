@@ -1,3 +1,4 @@
+import type { Failure } from './failure.ts';
 import type { ExecutedCall } from './plugins/environment.ts';
 import type { Message } from './message.ts';
 import type { Outcome } from './outcome.ts';
@@ -10,6 +11,16 @@ export interface EpisodeSeconds {
   readonly grading: number;
 }
 
+/** Which group of a run an episode belongs to. */
+export interface EpisodePlace {
+  /** Counts from 0; of an evaluation, iterations done. */
+  readonly iteration: number;
+  /** 0 unless its group took the place of one with equal rewards. */
+  readonly round: number;
+  /** Index of the group in its round, or of the held-out task. */
+  readonly slot: number;
+}
+
 /** A finished episode: what is trained on, journalled and counted. */
 export interface Trajectory extends TranscriptRecord {
   readonly taskId: string;
@@ -17,6 +28,10 @@ export interface Trajectory extends TranscriptRecord {
   readonly sample: number;
   /** Optimiser step whose weights sampled it. */
   readonly step: number;
+  /** What keys all of its randomness besides task and sample; absent in records of version 0.1. */
+  readonly seed?: number;
+  /** Where in the run its group was drawn; absent in records of version 0.1. */
+  readonly place?: EpisodePlace;
   readonly messages: readonly Message[];
   readonly calls: readonly ExecutedCall[];
   readonly turns: number;
@@ -36,4 +51,21 @@ export interface Trajectory extends TranscriptRecord {
   readonly sandboxLevel?: string;
   /** Why the system failed, when it did. */
   readonly problem?: string;
+  /** Whose failure it was and whether it may pass, when the system failed. */
+  readonly failure?: Failure;
+  /** Attempts under the same key that failed before this one, see `rollout.failures.retries`. */
+  readonly failedAttempts?: readonly FailedAttempt[];
+  /** Why calls to the generator or a tool were made again in this attempt. */
+  readonly retries?: readonly string[];
+  /** Tokens of tool results and messages that were left out because `rollout.maxEpisodeTokens` had no room for them. */
+  readonly cutTokens?: number;
+}
+
+/** An attempt at an episode that failed and was made again. */
+export interface FailedAttempt {
+  readonly outcome: Outcome;
+  readonly problem: string;
+  readonly failure: Failure;
+  /** Tokens it sampled; none of them is trained on. */
+  readonly sampledTokens: number;
 }

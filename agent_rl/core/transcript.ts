@@ -54,6 +54,21 @@ export class Transcript {
     this.#logProbs.push(...logProbs);
   }
 
+  /** Leaves out what follows the first `length` tokens, but for sampled ones and what is before them. @returns how many those were */
+  cutAt(length: number): number {
+    const sampled = this.#spans.findLast(({ source }) => source === 'sampled')?.end ?? 0;
+    const kept = Math.max(length, sampled);
+    const cut = Math.max(0, this.#tokens.length - kept);
+    if (cut === 0) return 0;
+    this.#tokens.length = kept;
+    this.#logProbs.length = kept;
+    while ((this.#spans.at(-1)?.start ?? 0) >= kept) this.#spans.pop();
+    const last = this.#spans.at(-1);
+    if (last !== undefined)
+      this.#spans[this.#spans.length - 1] = { ...last, end: Math.min(last.end, kept) };
+    return cut;
+  }
+
   record(): TranscriptRecord {
     return {
       tokens: [...this.#tokens],

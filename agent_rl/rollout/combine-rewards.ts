@@ -1,6 +1,7 @@
 import type { Verdict } from '../core/plugins/environment.ts';
 import { runningPlugin } from '../core/plugins/plugin-failure.ts';
 import type { EpisodeView } from '../core/plugins/reward.ts';
+import { checkReward } from './check-verdict.ts';
 
 /** A reward added to the environment's own. */
 export interface WeightedReward {
@@ -67,6 +68,7 @@ export async function combineRewards(
   if (invalidCalls > 0 && invalidCallPenalty !== 0) {
     add(invalidCallsComponent, -invalidCallPenalty * invalidCalls);
   }
+  checkReward('The sum of the rewards', reward);
   return { reward, components, scores };
 }
 

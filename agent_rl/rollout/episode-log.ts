@@ -1,6 +1,7 @@
 import type { ExecutedCall, Turn } from '../core/plugins/environment.ts';
 import type { Message } from '../core/message.ts';
 import { Transcript } from '../core/transcript.ts';
+import { redactor } from '../telemetry/redact.ts';
 import { Stopwatch } from '../telemetry/stopwatch.ts';
 
 /** What has happened so far in one episode. */
@@ -10,17 +11,33 @@ export class EpisodeLog {
   readonly turns: Turn[] = [];
   readonly calls: ExecutedCall[] = [];
   malformedCalls = 0;
+  cutTokens = 0;
+  readonly #retries: string[] = [];
   readonly watch = new Stopwatch(['generation', 'tools', 'grading']);
 
   get invalidCalls(): number {
     return this.malformedCalls + this.calls.filter(({ status }) => status === 'rejected').length;
   }
 
+  /** Notes that a call to the generator or a tool failed and was made again. */
+  retried(problem: string): void {
+    this.#retries.push(redactor()(problem));
+  }
+
   /** The part of a trajectory that is known before it is judged. */
   record() {
-    const { messages, calls, malformedCalls } = this;
+    const { messages, calls, malformedCalls, cutTokens } = this;
     const { seconds } = this.watch;
     const turns = this.turns.length;
-    return { ...this.transcript.record(), messages, calls, turns, malformedCalls, seconds };
+    return {
+      ...this.transcript.record(),
+      messages,
+      calls,
+      turns,
+      malformedCalls,
+      seconds,
+      ...(cutTokens > 0 && { cutTokens }),
+      ...(this.#retries.length > 0 && { retries: this.#retries }),
+    };
   }
 }

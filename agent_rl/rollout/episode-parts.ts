@@ -2,6 +2,7 @@ import type { Environment } from '../core/plugins/environment.ts';
 import type { Policy } from '../core/plugins/policy.ts';
 import type { Sampling } from '../core/services/generator.ts';
 import type { Task } from '../core/tasks/task.ts';
+import type { EpisodePlace } from '../core/trajectory.ts';
 import type { Tool } from '../core/plugins/tool.ts';
 import type { WeightedReward } from './combine-rewards.ts';
 import type { ToolRunner } from './tools/tool-runner.ts';
@@ -14,8 +15,10 @@ export interface EpisodeLimits {
   maxTurnTokens: number;
   /** The episode ends at this many malformed, unknown or invalid calls. */
   invalidCallLimit: number;
-  /** Wall-clock limit; past it the episode is aborted and has no reward. */
-  episodeTimeoutS: number;
+  /** Most times a call to the generator or a tool is made again when what failed may pass. 0 by default. */
+  retries?: number;
+  /** Seconds that a plugin's own work may take; without them it is waited for. Sampling has no deadline. */
+  deadlines?: { environmentS: number; gradingS: number };
 }
 
 /** What an episode is played with. Environment and tools are its own; the policy is shared. */
@@ -49,6 +52,8 @@ export interface EpisodeRequest {
   step: number;
   seed: number;
   sampling: Sampling;
+  /** For the record; draws do not depend on it. */
+  place?: EpisodePlace;
 }
 
 /** Makes the parts of one episode. What it throws fails that episode. */

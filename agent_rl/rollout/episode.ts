@@ -1,38 +1,84 @@
 import type { EpisodeEnd, Verdict } from '../core/plugins/environment.ts';
 import { runningPlugin } from '../core/plugins/plugin-failure.ts';
-import { messageOf, runEndingError } from '../core/errors.ts';
+import { AgentRlError, messageOf, runEndingError } from '../core/errors.ts';
+import { type Failure, failureOf, PluginError } from '../core/failure.ts';
 import type { Message, ToolCall } from '../core/message.ts';
 import { isSystemFailure, type Outcome } from '../core/outcome.ts';
-import type { Trajectory } from '../core/trajectory.ts';
+import type { FailedAttempt, Trajectory } from '../core/trajectory.ts';
 import { redactor } from '../telemetry/redact.ts';
 import { answerTurn } from './answer-turn.ts';
+import { checkVerdict } from './check-verdict.ts';
 import { combineRewards } from './combine-rewards.ts';
 import { EpisodeLog } from './episode-log.ts';
 import type { EpisodeMaker, EpisodeParts, EpisodeRequest } from './episode-parts.ts';
-import { abortable } from '../core/stopping/abort.ts';
+import { abortable, inTime } from '../core/stopping/abort.ts';
+import { sampledTokens } from './ledger.ts';
+import { pauseBeforeRetry, retrying } from './retrying.ts';
 
 /*
  * One episode: begin, then [act, run the calls, tell the environment, observe] until something ends it, then judge.
  *
  * - What the policy does wrong (a call that is malformed, unknown or invalid) is reported to it as a tool message.
- * - What the system does wrong (anything thrown by the policy's generator, the environment or a tool) ends this
- *   episode alone: its outcome says so, its reward is absent and `problem` says why.
- * - A cancelled episode, or one past its wall-clock limit, is `aborted` and has no reward: how long it took is not a
- *   doing of the policy's.
+ * - What the system does wrong (anything thrown by the policy's generator or the environment, a plugin that takes
+ *   longer than its deadline) ends this episode alone: its outcome says so, its reward is absent, `problem` says why and
+ *   `failure` whose it was. One that may pass is retried under the same key.
+ * - Sampling has no deadline, and waiting for the sandbox counts towards none: how busy the machine is decides nothing.
+ * - A cancelled episode is `aborted` and has no reward.
  * - Nothing is thrown but what ends the run: a spent budget, or a recording that does not hold what is replayed.
  */
 
 type Judged = Pick<
   Trajectory,
-  'outcome' | 'success' | 'reward' | 'components' | 'scores' | 'metrics' | 'record' | 'problem'
+  | 'outcome'
+  | 'success'
+  | 'reward'
+  | 'components'
+  | 'scores'
+  | 'metrics'
+  | 'record'
+  | 'problem'
+  | 'failure'
 >;
 
+/** Which failed episodes are played again under their key, and how often. */
+export interface EpisodeRetries {
+  count: number;
+  outcomes: readonly Outcome[];
+}
+
+const noRetries: EpisodeRetries = { count: 0, outcomes: [] };
+
 /**
- * Plays one episode to its end. What fails is on the trajectory.
+ * Plays one episode to its end. What fails is on the trajectory; what may pass is tried again first.
  *
  * @throws AgentRlError only what ends the whole run, see `runEndingError`
  */
 export async function runEpisode(
+  make: EpisodeMaker,
+  request: EpisodeRequest,
+  cancelled: AbortSignal,
+  retries: EpisodeRetries = noRetries,
+): Promise<Trajectory> {
+  const failedAttempts: FailedAttempt[] = [];
+  for (;;) {
+    const trajectory = await attempt(make, request, cancelled);
+    const { outcome, failure, problem = '' } = trajectory;
+    const again =
+      failure?.retryable === true &&
+      retries.outcomes.includes(outcome) &&
+      failedAttempts.length < retries.count &&
+      !cancelled.aborted;
+    if (!again)
+      return failedAttempts.length === 0
+        ? trajectory
+        : Object.freeze({ ...trajectory, failedAttempts });
+    const sampled = sampledTokens(trajectory);
+    failedAttempts.push({ outcome, problem, failure, sampledTokens: sampled });
+    await pauseBeforeRetry(failedAttempts.length, cancelled);
+  }
+}
+
+async function attempt(
   make: EpisodeMaker,
   request: EpisodeRequest,
   cancelled: AbortSignal,
@@ -47,13 +93,15 @@ export async function runEpisode(
   } catch (thrown) {
     const ending = runEndingError(thrown);
     if (ending !== undefined) throw ending;
-    judged = failure(cancelled.aborted ? 'aborted' : 'infrastructure-error', messageOf(thrown));
+    judged = failed(cancelled.aborted ? 'aborted' : 'infrastructure-error', thrown);
   }
   return Object.freeze({
     ...log.record(),
     taskId: request.task.taskId,
     sample: request.sample,
     step: request.step,
+    seed: request.seed,
+    ...(request.place && { place: request.place }),
     ...(parts?.sandboxLevel === undefined ? {} : { sandboxLevel: parts.sandboxLevel }),
     ...judged,
   });
@@ -71,12 +119,8 @@ class Episode {
     this.#name = [seed, step, task.taskId, sample].join('/');
   }
 
-  async run(cancelled: AbortSignal): Promise<Judged> {
-    const { limits, policy } = this.parts;
-    const overtime = new AbortController();
-    const late = new Error(`The episode took longer than ${limits.episodeTimeoutS} s.`);
-    const timer = setTimeout(() => overtime.abort(late), limits.episodeTimeoutS * 1000);
-    const signal = AbortSignal.any([cancelled, overtime.signal]);
+  async run(signal: AbortSignal): Promise<Judged> {
+    const { policy } = this.parts;
     try {
       return await this.#judge(await this.#play(signal), signal);
     } catch (thrown) {
@@ -85,9 +129,8 @@ class Episode {
       const problems = await problemOf(() => this.#finish('aborted', signal), signal);
       const ending = runEndingError(thrown);
       if (ending !== undefined) throw ending;
-      return failure(outcome, [messageOf(thrown), ...problems].join('; then finish failed: '));
+      return failed(outcome, thrown, problems);
     } finally {
-      clearTimeout(timer);
       try {
         policy.release(this.#name);
       } finally {
@@ -99,11 +142,8 @@ class Episode {
   async #play(signal: AbortSignal): Promise<EpisodeEnd> {
     const { policy, environment, toolRunner, limits } = this.parts;
     const { log } = this;
-    const first = await abortable(
-      this.#environment('start', () => environment.start()),
-      signal,
-    );
-    log.messages.push(...redactedMessages(first));
+    const first = await this.#timed('start', () => environment.start(), signal);
+    for (const message of redactedMessages(first)) log.messages.push(message);
     log.transcript = policy.begin(log.messages, toolRunner.specs);
     checkPromptFits(log.transcript.length, limits.maxEpisodeTokens);
     for (let index = 0; index < limits.maxTurns; index++) {
@@ -133,11 +173,10 @@ class Episode {
     const turn = { index, message, calls: answered.calls };
     log.turns.push(turn);
     log.calls.push(...answered.calls);
-    const stepping = this.#environment('step', () => environment.step(turn, signal));
-    const step = await abortable(stepping, signal);
+    const step = await this.#timed('step', (timed) => environment.step(turn, timed), signal);
     const replies = step.done ? [] : (step.messages ?? []);
     const observed = redactedMessages([...answered.messages, ...replies]);
-    log.messages.push(...observed);
+    for (const observation of observed) log.messages.push(observation);
     if (step.done) return 'done';
     if (log.invalidCalls >= limits.invalidCallLimit) return 'invalid-calls';
     if (index + 1 === limits.maxTurns) return 'turn-limit';
@@ -145,6 +184,8 @@ class Episode {
       throw new Error('The environment neither ended the episode nor said anything.');
     }
     policy.observe(log.transcript, observed);
+    // None of it is trained on. Without room for all of it the next turn has none, and the episode ends.
+    log.cutTokens += log.transcript.cutAt(limits.maxEpisodeTokens);
     return undefined;
   }
 
@@ -153,20 +194,25 @@ class Episode {
     const { seed, sample, task, sampling } = request;
     const key = { seed, taskId: task.taskId, sample, turn };
     const options = { episode: this.#name, sampling, maxTokens, key, signal };
-    return log.watch.time('generation', async () =>
-      abortable(this.parts.policy.act(log.transcript, options), signal),
+    return log.watch.time('generation', () =>
+      retrying(async () => abortable(this.parts.policy.act(log.transcript, options), signal), {
+        retries: this.parts.limits.retries ?? 0,
+        signal,
+        onRetry: (thrown) => log.retried(messageOf(thrown)),
+      }),
     );
   }
 
   async #call(call: ToolCall, place: readonly [number, number], signal: AbortSignal) {
-    const { toolRunner, tools, environment } = this.parts;
+    const { toolRunner, tools, environment, limits } = this.parts;
     const { seed, task, sample } = this.request;
-    const inputs = await this.#environment(
-      'toolInputs',
-      () => environment.toolInputs?.(call) ?? {},
-    );
+    const inputs = await this.#plugin('toolInputs', () => environment.toolInputs?.(call) ?? {});
     const randomPath = [seed, 'tool', task.taskId, sample, ...place];
-    return toolRunner.run(call, { tools, inputs, randomPath, signal });
+    return retrying(() => toolRunner.run(call, { tools, inputs, randomPath, signal }), {
+      retries: limits.retries ?? 0,
+      signal,
+      onRetry: (thrown) => this.log.retried(messageOf(thrown)),
+    });
   }
 
   async #judge(end: EpisodeEnd, signal: AbortSignal): Promise<Judged> {
@@ -174,39 +220,68 @@ class Episode {
     const { log, request } = this;
     try {
       return await log.watch.time('grading', async () => {
-        const verdict = await abortable(this.#finish(end, signal), signal);
+        const verdict = await this.#finish(end, signal);
+        checkVerdict(verdict);
         const view = { task: request.task, messages: log.messages, turns: log.turns, verdict };
         const { invalidCalls } = log;
         const options = { rewards, environmentWeight, invalidCallPenalty, invalidCalls };
-        const combined = await abortable(combineRewards(view, options), signal);
+        const combined = await this.#graded(() => combineRewards(view, options), signal);
         const { outcome, success, metrics = {}, record, problem } = verdict;
         const kept = record === undefined ? {} : { record };
-        if (isSystemFailure(outcome))
-          return {
-            ...failure(outcome, problem ?? `The environment judged: ${outcome}.`),
-            metrics,
-            ...kept,
-          };
+        if (isSystemFailure(outcome)) {
+          const why = new Error(problem ?? `The environment judged: ${outcome}.`);
+          // Its own judgement is final; what its sandbox or server failed at may pass.
+          const failure = { owner: 'host', retryable: outcome === 'infrastructure-error' } as const;
+          return { ...failed(outcome, why), failure, metrics, ...kept };
+        }
         return { outcome, success, metrics, ...kept, ...combined };
       });
     } catch (thrown) {
       if (runEndingError(thrown) !== undefined) throw thrown;
-      return failure(signal.aborted ? 'aborted' : 'grader-error', messageOf(thrown));
+      return failed(signal.aborted ? 'aborted' : 'grader-error', thrown);
     }
   }
 
   #finish(end: EpisodeEnd, signal: AbortSignal): Promise<Verdict> {
     const { environment } = this.parts;
-    return this.#environment('finish', () => environment.finish(end, signal));
+    return this.#graded(
+      (timed) => this.#plugin('finish', () => environment.finish(end, timed)),
+      signal,
+    );
   }
 
-  #environment<Value>(method: string, work: () => Value | Promise<Value>): Promise<Value> {
+  #graded<Value>(
+    work: (signal: AbortSignal) => Promise<Value>,
+    signal: AbortSignal,
+  ): Promise<Value> {
+    const { deadlines } = this.parts.limits;
+    if (deadlines === undefined) return abortable(work(signal), signal);
+    const { gradingS: seconds } = deadlines;
+    const late = `Grading took longer than ${seconds} s (rollout.deadlines.gradingS).`;
+    return inTime(work, { seconds, signal, late: new PluginError(late) });
+  }
+
+  /** A method of the environment, under its deadline. */
+  #timed<Value>(
+    method: string,
+    work: (signal: AbortSignal) => Promise<Value>,
+    signal: AbortSignal,
+  ): Promise<Value> {
+    const named = (timed: AbortSignal) => this.#plugin(method, () => work(timed));
+    const { deadlines } = this.parts.limits;
+    if (deadlines === undefined) return abortable(named(signal), signal);
+    const { environmentS: seconds } = deadlines;
+    const late = `${this.#environmentName} took longer than ${seconds} s in ${method} (rollout.deadlines.environmentS).`;
+    return inTime(named, { seconds, signal, late: new PluginError(late) });
+  }
+
+  #plugin<Value>(method: string, work: () => Value | Promise<Value>): Promise<Value> {
+    return runningPlugin(this.#environmentName, work, method);
+  }
+
+  get #environmentName(): string {
     const { environmentName: name } = this.parts;
-    return runningPlugin(
-      name === undefined ? 'Environment' : `Environment "${name}"`,
-      work,
-      method,
-    );
+    return name === undefined ? 'Environment' : `Environment "${name}"`;
   }
 }
 
@@ -216,10 +291,16 @@ function redactedMessages<One extends Message>(messages: readonly One[]): readon
   return messages.map((message) => ({ ...message, content: redact(message.content) }));
 }
 
-function failure(outcome: Outcome, thrown: string): Judged {
+/** @param then what failed while the failure was dealt with */
+function failed(
+  outcome: Outcome,
+  thrown: unknown,
+  then: readonly string[] = [],
+): Judged & { failure: Failure } {
   // What was thrown may quote a request with a key in it, and the problem is shown and written.
-  const problem = redactor()(thrown);
-  return { outcome, success: false, reward: undefined, components: {}, metrics: {}, problem };
+  const problem = redactor()([messageOf(thrown), ...then].join('; then finish failed: '));
+  const none = { success: false, reward: undefined, components: {}, metrics: {} };
+  return { outcome, ...none, problem, failure: failureOf(thrown) };
 }
 
 async function problemOf(work: () => Promise<unknown>, signal: AbortSignal): Promise<string[]> {
@@ -233,7 +314,8 @@ async function problemOf(work: () => Promise<unknown>, signal: AbortSignal): Pro
 
 function checkPromptFits(promptTokens: number, maxEpisodeTokens: number): void {
   if (promptTokens < maxEpisodeTokens) return;
-  throw new Error(
+  throw new AgentRlError(
+    'DATASET_INVALID',
     `The prompt is ${promptTokens} tokens and leaves no room to answer; rollout.maxEpisodeTokens is ${maxEpisodeTokens}. Raise it, or shorten the tasks.`,
   );
 }

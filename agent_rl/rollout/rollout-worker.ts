@@ -1,6 +1,6 @@
 import { AgentRlError } from '../core/errors.ts';
 import type { Trajectory } from '../core/trajectory.ts';
-import { runEpisode } from './episode.ts';
+import { type EpisodeRetries, runEpisode } from './episode.ts';
 import type { EpisodeMaker, EpisodeRequest } from './episode-parts.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
 import type { Sampling } from '../core/services/generator.ts';
@@ -19,7 +19,10 @@ export interface Rollouts {
 
 /** One episode at a time, for debugging. */
 export class RolloutWorker implements Rollouts {
-  constructor(private readonly make: EpisodeMaker) {}
+  constructor(
+    private readonly make: EpisodeMaker,
+    private readonly retries?: EpisodeRetries,
+  ) {}
 
   async collect(
     requests: readonly EpisodeRequest[],
@@ -27,7 +30,7 @@ export class RolloutWorker implements Rollouts {
   ): Promise<Trajectory[]> {
     const trajectories: Trajectory[] = [];
     for (const request of requests) {
-      const trajectory = await runEpisode(this.make, request, signal);
+      const trajectory = await runEpisode(this.make, request, signal, this.retries);
       onEpisode?.(trajectory);
       trajectories.push(trajectory);
     }
@@ -41,6 +44,7 @@ export class AsyncRolloutWorker implements Rollouts {
   constructor(
     private readonly make: EpisodeMaker,
     private readonly inFlight: number,
+    private readonly retries?: EpisodeRetries,
   ) {
     if (Number.isInteger(inFlight) && inFlight > 0) return;
     throw new AgentRlError(
@@ -61,7 +65,7 @@ export class AsyncRolloutWorker implements Rollouts {
       try {
         // The lanes share one iterator, so each request is played once.
         for (const [index, request] of waiting) {
-          const trajectory = await runEpisode(this.make, request, either);
+          const trajectory = await runEpisode(this.make, request, either, this.retries);
           failed.signal.throwIfAborted();
           onEpisode?.(trajectory);
           trajectories[index] = trajectory;

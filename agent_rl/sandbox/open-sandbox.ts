@@ -4,7 +4,7 @@ import type { BackendOptions, SandboxTier } from './choose-backend.ts';
 import { IncidentLog } from './incident.ts';
 import type { SandboxIncident } from './incident.ts';
 import { checkRequests } from './layers/check-requests.ts';
-import { addLimits, addOwner, layered } from './layers/layer.ts';
+import { addLimits, addOwner, layered, notTimedByCaller } from './layers/layer.ts';
 import { RememberedResults, type RememberedCounts } from './layers/remember-results.ts';
 import { retryOnce } from './layers/retry-once.ts';
 import { FairQueue, takeTurns } from './layers/take-turns.ts';
@@ -90,4 +90,4 @@ export function behindLayers(backend: Sandbox, options: LayerOptions): Sandbox {
 
 /** The sandbox as one rollout sees it: its requests take turns with those of other rollouts. */
 export const sandboxOf = (sandbox: Sandbox, owner: string): Sandbox =>
-  layered(sandbox, [addOwner(owner)]);
+  layered(sandbox, [addOwner(owner), notTimedByCaller]);

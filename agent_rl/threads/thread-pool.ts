@@ -1,5 +1,6 @@
 import { type Deadline, type Timed, withDeadline } from '../core/stopping/abort.ts';
 import { messageOf } from '../core/errors.ts';
+import { TransientError } from '../core/failure.ts';
 import { type Methods, RpcClient } from './rpc.ts';
 import type { ThreadStart } from './thread.ts';
 
@@ -17,7 +18,7 @@ export interface PoolOptions<Answer> extends ThreadStart {
 }
 
 /** No request can be blamed for it. */
-export class ThreadNotStarted extends Error {
+export class ThreadNotStarted extends TransientError {
   override readonly name = 'ThreadNotStarted';
 }
 

@@ -14,6 +14,8 @@ export interface ExecutedCall {
   /** `rejected`: unknown tool or invalid arguments; the tool never ran. */
   readonly status: 'ok' | 'error' | 'rejected' | 'timeout';
   readonly wallMs: number;
+  /** What was wrong with the tool itself, for the log; the model is shown `result`. */
+  readonly problem?: string;
 }
 
 /** One turn of the policy, after its calls were run. */

@@ -4,17 +4,19 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isNativeError } from 'node:util/types';
 
 import { messageOf } from '../errors.ts';
+import { PluginError } from '../failure.ts';
 import { packageRoot } from '../package-root.ts';
 
 /** An error that says which plugin threw, in which method, and where in the plugin's own code. */
-export function pluginFailure(plugin: string, thrown: unknown, method?: string): Error {
+export function pluginFailure(plugin: string, thrown: unknown, method?: string): PluginError {
   const place = placeOf(thrown);
   const inMethod = method === undefined ? '' : ` in ${method}`;
   const at = place === undefined ? '' : ` (${place})`;
-  return new Error(`${plugin} failed${inMethod}${at}: ${messageOf(thrown)}`, { cause: thrown });
+  const text = `${plugin} failed${inMethod}${at}: ${messageOf(thrown)}`;
+  return new PluginError(text, { cause: thrown });
 }
 
-/** Runs a plugin. @throws Error that names the plugin, with what it threw as the cause */
+/** Runs a plugin. @throws PluginError that names the plugin, with what it threw as the cause */
 export async function runningPlugin<Value>(
   plugin: string,
   work: () => Value | Promise<Value>,

@@ -1,5 +1,6 @@
 import { AgentRlError } from '../errors.ts';
 import { throwIfFailed } from './stray-failure.ts';
+import { timedBy, WorkClock } from './work-clock.ts';
 
 /** What `work` came to, or `'timeout'` when the deadline passed first. */
 export type Timed<Value> = { value: Value } | 'timeout';
@@ -42,8 +43,8 @@ const reasonOf = ({ reason }: AbortSignal): Error =>
   reason instanceof Error ? reason : new Error(String(reason));
 
 /**
- * Runs the work until its deadline, then aborts its signal and stops waiting for it. Work that loops synchronously
- * cannot be ended this way.
+ * Runs the work until its deadline, then aborts its signal and stops waiting for it. Its waits for the run's own services
+ * do not count (`notTimed`). Work that loops synchronously cannot be ended this way.
  *
  * @throws what the work throws, `late` at the deadline, and the reason of `signal` when that is aborted first
  */
@@ -52,19 +53,21 @@ export async function inTime<Value>(
   { seconds, signal, late }: Deadline & { late: Error },
 ): Promise<Value> {
   const deadline = new AbortController();
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let pass = (): void => undefined;
   const passed = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      // First: the work may answer the abort at once.
-      reject(late);
-      deadline.abort(late);
-    }, seconds * 1000);
+    pass = () => reject(late);
+  });
+  const clock = new WorkClock(seconds, () => {
+    // First: the work may answer the abort at once.
+    pass();
+    deadline.abort(late);
   });
   try {
     const either = AbortSignal.any([signal, deadline.signal]);
-    return await abortable(Promise.race([passed, work(either)]), signal);
+    const working = timedBy(clock, () => work(either));
+    return await abortable(Promise.race([passed, working]), signal);
   } finally {
-    clearTimeout(timer);
+    clock.stop();
   }
 }
 

@@ -1,7 +1,9 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
 
-import { withDeadline } from '../../core/stopping/abort.ts';
+import { runEndingError } from '../../core/errors.ts';
+import { failureOf } from '../../core/failure.ts';
+import { type Timed, withDeadline } from '../../core/stopping/abort.ts';
 import type { ExecutedCall } from '../../core/plugins/environment.ts';
 import { KeyedRng } from '../../core/keyed-rng.ts';
 import type { ToolCall } from '../../core/message.ts';
@@ -30,6 +32,13 @@ interface Known {
 }
 
 /**
+ * What becomes of an exception of a tool that is its own and not the machine's. `tell-model`: the call failed, and the
+ * episode continues, so that nobody escapes a bad episode by a call that breaks a tool. `fail-episode`: the episode has
+ * no reward.
+ */
+export type ToolThrows = 'tell-model' | 'fail-episode';
+
+/**
  * Checks and runs the calls of a policy. What the policy did wrong is an answer to it, never an exception.
  *
  * One for a whole run: it holds the compiled schemas and the threads of isolated tools. The tools themselves belong
@@ -47,6 +56,7 @@ export class ToolRunner {
     specs: readonly ToolSpec[],
     hooks: readonly ModuleHooks[] = [],
     settings: ReadonlyMap<string, ToolSettings> = new Map(),
+    private readonly throws: ToolThrows = 'tell-model',
   ) {
     const ajv = new Ajv({ allErrors: true, strict: false });
     this.specs = specs;
@@ -65,8 +75,8 @@ export class ToolRunner {
   /**
    * Runs one call, or says why it cannot be run.
    *
-   * @throws Error when the tool itself is broken: it threw, which is the cause, or answered with something that is not a
-   * result; the signal's reason when it is aborted.
+   * @throws PluginError for what the tool threw when that may pass, ends the run, or is to fail the episode; the signal's
+   * reason when it is aborted.
    */
   async run(call: ToolCall, options: CallOptions): Promise<ExecutedCall> {
     const known = this.#known.get(call.name);
@@ -77,14 +87,34 @@ export class ToolRunner {
     const { spec } = known;
     const seconds = spec.deadlineS ?? defaultDeadlineS;
     const started = performance.now();
-    const timed = await this.#call(known, call, options);
-    const wallMs = performance.now() - started;
-    if (timed === 'timeout') {
-      const content = `Error: ${spec.name} was stopped after ${seconds} s without an answer.`;
-      return { call, status: 'timeout', result: { content, isError: true }, wallMs };
+    const wallMs = () => performance.now() - started;
+    try {
+      const { timed, problem } = await this.#call(known, call, options);
+      const why = problem === undefined ? {} : { problem };
+      if (timed === 'timeout') {
+        const content = `Error: ${spec.name} was stopped after ${seconds} s without an answer.`;
+        const result = { content, isError: true };
+        return { call, status: 'timeout', result, wallMs: wallMs(), ...why };
+      }
+      const result = checkResult(spec, timed.value);
+      const status = result.isError === true ? 'error' : 'ok';
+      return { call, status, result, wallMs: wallMs() };
+    } catch (thrown) {
+      options.signal.throwIfAborted();
+      const failure = pluginFailure(`Tool "${spec.name}"`, thrown);
+      if (this.#failsEpisode(failure)) throw failure;
+      // What it threw may quote what is hidden from the model.
+      const result = { content: `Error: ${spec.name} failed on this call.`, isError: true };
+      const problem = redactor()(failure.message);
+      return { call, status: 'error', result, wallMs: wallMs(), problem };
     }
-    const result = checkResult(spec, timed.value);
-    return { call, status: result.isError === true ? 'error' : 'ok', result, wallMs };
+  }
+
+  #failsEpisode(failure: Error): boolean {
+    const { owner } = failureOf(failure);
+    return (
+      this.throws === 'fail-episode' || owner !== 'plugin' || runEndingError(failure) !== undefined
+    );
   }
 
   /** Ends the threads of isolated tools. */
@@ -92,25 +122,34 @@ export class ToolRunner {
     for (const { isolated } of this.#known.values()) await isolated?.close();
   }
 
-  async #call({ spec, isolated }: Known, call: ToolCall, options: CallOptions) {
+  async #call(
+    { spec, isolated }: Known,
+    call: ToolCall,
+    options: CallOptions,
+  ): Promise<{ timed: Timed<ToolResult>; problem?: string }> {
     const { inputs, randomPath } = options;
-    const deadline = { seconds: spec.deadlineS ?? defaultDeadlineS, signal: options.signal };
-    try {
-      if (isolated !== undefined) {
-        return await isolated.call({ args: call.arguments, inputs, randomPath }, deadline);
-      }
-      const tool = options.tools.get(spec.name);
-      if (tool === undefined) throw new Error('the episode was made without it');
-      const random = new KeyedRng(...randomPath);
-      // The arguments were just checked against the schema the tool's type comes from.
-      return await withDeadline(
-        async (signal) => tool.call(call.arguments as never, { signal, inputs, random }),
-        deadline,
-      );
-    } catch (thrown) {
-      options.signal.throwIfAborted();
-      throw pluginFailure(`Tool "${spec.name}"`, thrown);
+    const { signal } = options;
+    const seconds = spec.deadlineS ?? defaultDeadlineS;
+    if (isolated !== undefined) {
+      const sent = { args: call.arguments, inputs, randomPath };
+      return { timed: await isolated.call(sent, { seconds, signal }) };
     }
+    const tool = options.tools.get(spec.name);
+    if (tool === undefined) throw new Error('the episode was made without it');
+    const random = new KeyedRng(...randomPath);
+    let blockedS = 0;
+    const answer = async (until: AbortSignal): Promise<ToolResult> => {
+      const began = performance.now();
+      // The arguments were just checked against the schema the tool's type comes from.
+      const answering = tool.call(call.arguments as never, { signal: until, inputs, random });
+      blockedS = (performance.now() - began) / 1000;
+      return answering;
+    };
+    const timed = await withDeadline(answer, { seconds, signal });
+    if (blockedS <= seconds) return { timed };
+    // Nothing else in the process moved meanwhile, the tool's own deadline included.
+    const problem = `Tool "${spec.name}" blocked the whole run for ${blockedS.toFixed(1)} s, past its deadline of ${seconds} s. Mark it isolated: import.meta.url, so that its calls run in a thread that can be ended.`;
+    return { timed: 'timeout', problem };
   }
 
   #unknown(name: string): string {

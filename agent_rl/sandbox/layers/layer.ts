@@ -1,4 +1,5 @@
 import type { Sandbox, SandboxLimits } from '../../core/services/sandbox.ts';
+import { notTimed } from '../../core/stopping/work-clock.ts';
 
 export type Execute = Sandbox['execute'];
 export type OpenSession = Sandbox['openSession'];
@@ -46,3 +47,18 @@ export const addOwner = (owner: string): Layer => ({
     (request = {}) =>
       next({ ...request, owner }),
 });
+
+/**
+ * Keeps time spent here off the deadline of the plugin that waits: programs have limits of their own, and how long they
+ * wait for a free worker says how busy the machine is.
+ */
+export const notTimedByCaller: Layer = {
+  execute: (next) => (request, signal) => notTimed(() => next(request, signal)),
+  openSession: (next) => (request) => {
+    const session = next(request);
+    return {
+      run: (program, signal) => notTimed(() => session.run(program, signal)),
+      close: () => notTimed(() => session.close()),
+    };
+  },
+};

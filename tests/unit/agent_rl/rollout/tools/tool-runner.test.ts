@@ -86,14 +86,48 @@ describe('ToolRunner', () => {
     expect(executed).toMatchObject({ status: 'error', result: { content: 'no' } });
   });
 
-  test('blames a tool that throws, or answers with no result', async () => {
-    await expect(
-      runWith(() => {
-        throw new Error('disk gone');
-      }),
-    ).rejects.toThrow(/^Tool "adder" failed \(.*tool-runner\.test\.ts:\d+:\d+\): disk gone$/);
-    await expect(runWith(() => 42)).rejects.toThrow('must answer with { content: string }; got 42');
-    await expect(runWith(() => undefined)).rejects.toThrow('got undefined');
+  test('tells the model that a call failed and the log why, when a tool throws or has no result', async () => {
+    const thrown = await runWith(() => {
+      throw new Error('disk gone');
+    });
+    expect(thrown).toMatchObject({
+      status: 'error',
+      result: { content: 'Error: adder failed on this call.', isError: true },
+      problem: expect.stringMatching(
+        /^Tool "adder" failed \(.*tool-runner\.test\.ts:\d+:\d+\): disk gone$/,
+      ),
+    });
+    const none = 'must answer with { content: string }; got';
+    expect((await runWith(() => 42)).problem).toContain(`${none} 42`);
+    expect((await runWith(() => undefined)).problem).toContain(`${none} undefined`);
+  });
+
+  test('fails the episode instead where the run says so', async () => {
+    const runner = new ToolRunner([spec], [], new Map(), 'fail-episode');
+    const throwing = { call: () => Promise.reject(new Error('disk gone')) };
+    const running = runner.run(
+      { id: 'call_0_0', name: 'adder', arguments: { a: 1 } },
+      {
+        tools: new Map([['adder', throwing]]),
+        inputs: {},
+        randomPath: [1],
+        signal: new AbortController().signal,
+      },
+    );
+    await expect(running).rejects.toThrow('disk gone');
+  });
+
+  test('is out of time when it loops past its deadline, and the log says how to end such a tool', async () => {
+    const loops = (): { content: string } => {
+      const end = performance.now() + 300;
+      while (performance.now() < end);
+      return { content: 'late' };
+    };
+    const executed = await runWith(loops, { deadlineS: 0.1 });
+    expect(executed).toMatchObject({
+      status: 'timeout',
+      problem: expect.stringContaining('isolated: import.meta.url'),
+    });
   });
 
   test('cuts long content and says so, without halving a character', async () => {
@@ -140,7 +174,9 @@ describe('an isolated tool', () => {
     expect((await call(runner, 'hello')).result.content).toBe(expected);
     expect(await call(runner, 'loop')).toMatchObject({ status: 'timeout' });
     expect((await call(runner, 'hello')).result.content).toBe(expected);
-    await expect(call(runner, 'throw')).rejects.toThrow(/^Tool "patient" failed.*: broken inside$/);
+    expect((await call(runner, 'throw')).problem).toMatch(
+      /^Tool "patient" failed.*: broken inside$/,
+    );
     expect((await call(runner, 'environment')).result.content).toBe('{}');
     await runner.close();
   });

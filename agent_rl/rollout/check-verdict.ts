@@ -1,0 +1,39 @@
+import type { Verdict } from '../core/plugins/environment.ts';
+import { isRecord } from '../core/is-record.ts';
+import { isSystemFailure, outcomes } from '../core/outcome.ts';
+import { showValue } from '../core/show-value.ts';
+
+/** Largest reward, either way: the squares of larger ones leave nothing of the others in a group's deviation. */
+const mostReward = 1e6;
+
+/**
+ * Holds what an environment gave as its verdict against what a verdict is, so that nothing else is trained on.
+ *
+ * @throws TypeError that says what is wrong and what is allowed
+ */
+export function checkVerdict(verdict: Verdict): void {
+  if (!isRecord(verdict)) throw wrong('verdict', verdict, 'an object');
+  const { outcome, success, reward, components, metrics = {} } = verdict;
+  if (!outcomes.includes(outcome))
+    throw wrong('verdict.outcome', outcome, `one of ${outcomes.join(', ')}`);
+  if (typeof success !== 'boolean') throw wrong('verdict.success', success, 'true or false');
+  // What the system failed has no reward, whatever the verdict says.
+  if (!isSystemFailure(outcome)) checkReward('verdict.reward', reward);
+  checkNumbers('verdict.components', components);
+  checkNumbers('verdict.metrics', metrics);
+}
+
+/** @throws TypeError unless it is a number that can be trained on */
+export function checkReward(name: string, value: unknown): asserts value is number {
+  if (typeof value === 'number' && Math.abs(value) <= mostReward) return;
+  throw wrong(name, value, `a number between -${mostReward} and ${mostReward}`);
+}
+
+function checkNumbers(name: string, values: unknown): void {
+  if (!isRecord(values)) throw wrong(name, values, 'numbers by name');
+  for (const [key, value] of Object.entries(values))
+    if (!Number.isFinite(value)) throw wrong(`${name}.${key}`, value, 'a finite number');
+}
+
+const wrong = (name: string, value: unknown, allowed: string): TypeError =>
+  new TypeError(`${name} is ${showValue(value, 60)}; expected ${allowed}.`);
