@@ -31,7 +31,11 @@ export interface EpisodeMakerOptions {
 export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
   const { config, chosen, container, policy, toolRunner, sandbox } = options;
   const { rollout, policy: settings } = config;
-  const limits = { ...rollout, maxTurnTokens: settings.maxTurnTokens };
+  const limits = {
+    ...rollout,
+    maxTurnTokens: settings.maxTurnTokens,
+    retries: rollout.failures.retries,
+  };
   return ({ task, sample }) => {
     const own = episodeContainer(
       container,

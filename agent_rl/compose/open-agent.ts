@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 
+import type { Config } from '../config/index.ts';
 import { Cleanup } from '../core/stopping/cleanup.ts';
 import { GENERATOR } from '../core/services/generator.ts';
 import type { OwnGenerator, Policy } from '../core/plugins/policy.ts';
@@ -108,8 +109,11 @@ async function openParts(
   ]);
   const policy = make(container, chosen.policy) as Policy;
   const toolSpecs = chosen.tools.map(({ entry }) => entry.spec);
-  const toolRunner = opened.add(new ToolRunner(toolSpecs, pluginHooks(), isolated));
+  const toolRunner = opened.add(
+    new ToolRunner(toolSpecs, pluginHooks(), isolated, config.rollout.failures.toolThrows),
+  );
   const parts = { config, chosen, container, policy, toolRunner, sandbox };
+  const retries = { count: config.rollout.failures.retries, outcomes: retriedOutcomes(config) };
   const maker = episodeMaker({ ...parts, toolsShared, rewardsShared });
   return {
     ...(generator instanceof EngineClient && { engine: generator }),
@@ -117,7 +121,10 @@ async function openParts(
     sandbox,
     toolSpecs,
     make: maker,
-    rollouts: workers === 1 ? new RolloutWorker(maker) : new AsyncRolloutWorker(maker, workers),
+    rollouts:
+      workers === 1
+        ? new RolloutWorker(maker, retries)
+        : new AsyncRolloutWorker(maker, workers, retries),
     reports: (earlier) => ({
       tools: reportsOf(toolsShared, earlier?.tools),
       rewards: reportsOf(rewardsShared, earlier?.rewards),
@@ -125,6 +132,9 @@ async function openParts(
     close: () => opened.close(),
   };
 }
+
+const retriedOutcomes = ({ rollout: { outcomes } }: Config) =>
+  (['infrastructure-error', 'grader-error'] as const).filter((one) => outcomes[one] === 'retry');
 
 /** What the instances of each tool or reward share, by its name in the run. Opened one after another. */
 async function openShared<Shared extends ToolShared>(

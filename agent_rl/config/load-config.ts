@@ -5,6 +5,7 @@ import { stringify } from 'yaml';
 import { ownOrShipped } from '../core/package-root.ts';
 import { checkCombinations } from './checks/check-combinations.ts';
 import { type Config, ConfigSchema } from './config-schema.ts';
+import { withMovedSettings } from './yaml/moved-settings.ts';
 import { applyOverrides, type Override, parseSet } from './yaml/overrides.ts';
 import {
   configInvalid,
@@ -73,12 +74,13 @@ export function checkConfig({ file, overrides = [], flags = [] }: LoadConfigOpti
   // A file that could not be read would only cause further problems.
   if (unread.length > 0) throw configInvalid(unread);
 
-  const tree = applyOverrides(reading, [...sets, ...flags]);
+  const merged = applyOverrides(reading, [...sets, ...flags]);
+  const tree = withMovedSettings(merged);
   const { places } = tree;
   const checked = checkAgainst(ConfigSchema, tree.value, { base: '', places });
-  const problems = [...tree.problems, ...checked.problems];
+  const problems = [...merged.problems, ...checked.problems];
   const config = withPluginPaths(frozenCopy(checked.value) as Config, places);
-  const warnings = [...reading.warnings, ...tree.warnings];
+  const warnings = [...reading.warnings, ...merged.warnings, ...tree.warnings];
   const { shipped, replacedPlugins } = reading;
   const { path } = ownOrShipped(file);
   const loaded = { config, file: path, shipped, places, replacedPlugins, warnings };

@@ -4,13 +4,13 @@ import { maskOf } from '../core/transcript.ts';
 
 /**
  * What became of the tokens of an episode. `trained`: they moved the weights. `zero-advantage`: the episode was
- * exactly as good as its group. `truncated`: left out because it ran out of tokens or turns. `resampled`: its group
- * was drawn again. The others say which part of the system failed.
+ * exactly as good as its group. `masked`: left out by `rollout.outcomes`, after the mean of its group. `resampled`: its
+ * group was drawn again. The others say which part of the system failed.
  */
 export const tokenUses = [
   'trained',
   'zero-advantage',
-  'truncated',
+  'masked',
   'resampled',
   'infrastructure',
   'grader',

@@ -1,5 +1,5 @@
 import { AgentRlError } from '../core/errors.ts';
-import type { Trajectory } from '../core/trajectory.ts';
+import type { EpisodePlace, Trajectory } from '../core/trajectory.ts';
 import { type EpisodeRetries, runEpisode } from './episode.ts';
 import type { EpisodeMaker, EpisodeRequest } from './episode-parts.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
@@ -87,6 +87,8 @@ export interface GroupPlanOptions {
   sampling: Sampling;
   /** Names what the groups are for, such as (seed, 'rollout', step, round): other paths, other draws. */
   seedPath: readonly (string | number)[];
+  /** For the record. */
+  place: Omit<EpisodePlace, 'slot'>;
 }
 
 /**
@@ -95,7 +97,7 @@ export interface GroupPlanOptions {
  */
 export function planGroups(
   tasks: readonly Task[],
-  { groupSize, step, sampling, seedPath }: GroupPlanOptions,
+  { groupSize, step, sampling, seedPath, place }: GroupPlanOptions,
 ): EpisodeRequest[][] {
   return tasks.map((task, group) => {
     const seed = new KeyedRng(...seedPath, group).integer(2 ** 32);
@@ -105,6 +107,7 @@ export function planGroups(
       step,
       seed,
       sampling,
+      place: { ...place, slot: group },
     }));
   });
 }

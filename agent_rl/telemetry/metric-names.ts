@@ -14,6 +14,27 @@ const metric = (unit: string, description: string): MetricDefinition => ({ unit,
 export const metricNames = {
   'rollout/episodes': metric('episodes', 'Episodes collected in this iteration'),
   'rollout/scored': metric('episodes', 'Episodes that have a reward'),
+  'rollout/failed': metric(
+    'episodes',
+    'Episodes that the system failed, or one of whose tools did',
+  ),
+  'rollout/failedShare': metric(
+    '1',
+    'Share of episodes that the system, or one of their tools, failed',
+  ),
+  'rollout/penalised': metric(
+    'episodes',
+    'Episodes with failures.penalty in place of their reward',
+  ),
+  'rollout/retries': metric('1', 'Times that a call or an episode was tried again'),
+  'rollout/retriedTokens': metric(
+    'tokens',
+    'Tokens sampled in attempts that failed, in no other count',
+  ),
+  'rollout/cutTokens': metric(
+    'tokens',
+    'Tokens of tool results and messages for which maxEpisodeTokens had no room',
+  ),
   'rollout/successRate': metric('1', 'Share of scored episodes that solved their task'),
   'rollout/rewardMean': metric('reward', 'Mean reward of scored episodes'),
   'rollout/rewardStd': metric('reward', 'Population standard deviation of the reward'),

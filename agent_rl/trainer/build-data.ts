@@ -5,6 +5,7 @@ import type { Trajectory } from '../core/trajectory.ts';
 import { maskOf } from '../core/transcript.ts';
 import { failureUse, type TokenUse } from '../rollout/ledger.ts';
 import type { Collection } from './collect/collect-groups.ts';
+import { actionOn } from './collect/outcome-actions.ts';
 import type { AlgorithmOptions, RolloutOptions } from './training-options.ts';
 
 /** A datum and the episode it was made from. */
@@ -30,15 +31,16 @@ export interface TrainingData {
  */
 export function buildData(
   { groups, discarded }: Collection,
-  algorithm: Pick<AlgorithmOptions, 'aggregation' | 'kl' | 'truncated'>,
-  rollout: Pick<RolloutOptions, 'maxTurns' | 'maxTurnTokens' | 'maxEpisodeTokens'>,
+  algorithm: Pick<AlgorithmOptions, 'aggregation' | 'kl'>,
+  rollout: Pick<RolloutOptions, 'maxTurns' | 'maxTurnTokens' | 'maxEpisodeTokens' | 'outcomes'>,
 ): TrainingData {
-  const resampled = discarded
-    .flatMap(({ trajectories }) => trajectories)
-    .map((trajectory) => ({ trajectory, use: failureUse(trajectory.outcome) ?? 'resampled' }));
+  const replaced = [...groups, ...discarded].flatMap((group) => group.replaced ?? []);
+  const resampled = [...replaced, ...discarded.flatMap(({ trajectories }) => trajectories)].map(
+    (trajectory) => ({ trajectory, use: failureUse(trajectory.outcome) ?? 'resampled' }),
+  );
   const played = groups.flatMap(({ trajectories, advantages }) =>
     trajectories.map((trajectory, index) => {
-      const use = useOf(trajectory, advantages[index], algorithm.truncated);
+      const use = useOf(trajectory, advantages[index], rollout.outcomes);
       return { trajectory, use, advantage: advantages[index] ?? 0 };
     }),
   );
@@ -61,38 +63,43 @@ export function buildData(
 }
 
 function useOf(
-  { outcome, reward }: Trajectory,
+  { outcome }: Trajectory,
   advantage: number | undefined,
-  truncated: 'train' | 'drop',
+  outcomes: RolloutOptions['outcomes'],
 ): TokenUse {
-  const failed = failureUse(outcome);
-  if (failed !== undefined) return failed;
-  if (reward === undefined || advantage === undefined) return 'grader';
-  if (truncated === 'drop' && outcome.startsWith('truncated')) return 'truncated';
+  // One that the system failed has an advantage when it is penalised.
+  if (advantage === undefined) return failureUse(outcome) ?? 'grader';
+  if (actionOn(outcome, outcomes) === 'mask') return 'masked';
   return advantage === 0 ? 'zero-advantage' : 'trained';
 }
 
+/** Up to the last sampled token: what follows has no influence on those before, and may be long. */
 function datumOf(trajectory: Trajectory, advantage: number, weights: Float32Array): TrainDatum {
+  const end = weights.findLastIndex((weight) => weight !== 0) + 1;
+  const kept = weights.subarray(0, end);
   return {
-    tokens: Int32Array.from(trajectory.tokens),
-    weights,
-    advantages: weights.map((weight) => (weight === 0 ? 0 : advantage)),
-    oldLogProbs: Float32Array.from(trajectory.logProbs),
+    tokens: Int32Array.from(trajectory.tokens.slice(0, end)),
+    weights: kept,
+    advantages: kept.map((weight) => (weight === 0 ? 0 : advantage)),
+    oldLogProbs: Float32Array.from(trajectory.logProbs.slice(0, end)),
   };
 }
 
 /**
- * Holds a datum against its episode: the tokens are the same, and those with a weight are exactly those sampled.
+ * Holds a datum against its episode: the tokens up to the last sampled one are the same, and those with a weight are
+ * exactly those sampled.
  *
  * @throws Error otherwise: a bug.
  */
 function assertTrainedIsSampled({ datum, trajectory }: TracedDatum): void {
   const sampled = maskOf(trajectory, 'sampled');
-  const differs = trajectory.tokens.findIndex(
-    (token, place) =>
-      datum.tokens[place] !== token || (datum.weights[place] !== 0) !== (sampled[place] === 1),
+  const { tokens, weights } = datum;
+  const differs = trajectory.tokens.findIndex((token, place) =>
+    place < tokens.length
+      ? tokens[place] !== token || (weights[place] !== 0) !== (sampled[place] === 1)
+      : sampled[place] === 1,
   );
-  if (differs === -1 && datum.tokens.length === trajectory.tokens.length) return;
+  if (differs === -1 && tokens.length <= trajectory.tokens.length) return;
   throw new Error(
     `Training data of task ${trajectory.taskId}, sample ${trajectory.sample} is not what was sampled, from token ${differs} on.`,
   );

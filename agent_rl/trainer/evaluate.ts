@@ -5,7 +5,8 @@ import type { Task } from '../core/tasks/task.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import { planGroups, type Rollouts } from '../rollout/rollout-worker.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
-import { requireRewards } from './collect/require-rewards.ts';
+import { FailureGuard } from './collect/failure-guard.ts';
+import type { RolloutOptions } from './training-options.ts';
 import { inFamily, meansByName } from './named-numbers.ts';
 
 /** Successes among attempts that have a verdict, with the Wilson 95 % interval of the rate. */
@@ -46,6 +47,10 @@ export interface EvaluateOptions {
   seed: number;
   /** Optimiser steps the weights have taken, for the record. */
   step: number;
+  /** Iterations done, for the record. */
+  iteration?: number;
+  /** From how many failures on there is no result; at least one attempt needs a reward anyway. */
+  failures?: Pick<RolloutOptions['failures'], 'maxShare' | 'maxInARow'>;
   signal: AbortSignal;
   /** Names of the groups a task belongs to, besides the total. By default its `metadata.family`. */
   groupsOf?: (task: Task) => readonly string[];
@@ -55,7 +60,7 @@ export interface EvaluateOptions {
 /**
  * Attempts every task. The draws depend on the seed and not on the step: two evaluations differ by the weights alone.
  *
- * @throws AgentRlError `ROLLOUTS_FAILED` when no attempt has a reward: that is not a success rate of 0.
+ * @throws AgentRlError `ROLLOUTS_FAILED` when no attempt has a reward, which is not a success rate of 0, or too many failed.
  */
 export async function evaluate(
   rollouts: Rollouts,
@@ -63,17 +68,23 @@ export async function evaluate(
   options: EvaluateOptions,
 ): Promise<Evaluation> {
   const { samples, temperature, seed, step, signal, onEpisode, groupsOf = familyOf } = options;
+  const { iteration = 0, failures = { maxShare: 1, maxInARow: Infinity } } = options;
+  const guard = new FailureGuard(failures);
   const plan = planGroups(tasks, {
     groupSize: samples,
     step,
     sampling: { ...unbiased, temperature },
     seedPath: [seed, 'eval'],
+    place: { iteration, round: 0 },
   });
   const trajectories = await rollouts.collect(plan.flat(), {
     signal,
-    ...(onEpisode && { onEpisode }),
+    onEpisode: (trajectory) => {
+      onEpisode?.(trajectory);
+      guard.note(trajectory);
+    },
   });
-  if (tasks.length > 0 && !signal.aborted) requireRewards(trajectories);
+  if (tasks.length > 0 && !signal.aborted) guard.check(trajectories);
   const attempts = tasks.map((task, i) => ({
     groups: groupsOf(task),
     judged: trajectories

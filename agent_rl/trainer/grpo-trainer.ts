@@ -7,6 +7,7 @@ import type { Rollouts } from '../rollout/rollout-worker.ts';
 import { Stopwatch } from '../telemetry/stopwatch.ts';
 import { buildData, type TracedDatum } from './build-data.ts';
 import { collectGroups, trajectoriesOf } from './collect/collect-groups.ts';
+import { countFailures, iterationsLookedAt } from './collect/failure-guard.ts';
 import { type Evaluation, evaluate, evaluationMetrics } from './evaluate.ts';
 import {
   addToTotals,
@@ -140,7 +141,8 @@ export class GRPOTrainer {
         ...this.#options,
         control: train.control ?? 'none',
         rollouts,
-        draw: (count) => tasks.draw(count),
+        tasks,
+        failuresBefore: this.#state.recentFailures ?? [],
         iteration,
         step: optimizerSteps,
         signal,
@@ -173,6 +175,10 @@ export class GRPOTrainer {
       optimizerSteps: report.optimizerSteps,
       tasks: tasks.state(),
       totals: addToTotals(this.#state.totals, report),
+      recentFailures: [
+        ...(this.#state.recentFailures ?? []),
+        countFailures(trajectoriesOf(collection)),
+      ].slice(1 - iterationsLookedAt),
     };
 
     const due = evaluation.every > 0 && (iteration + 1) % evaluation.every === 0;
@@ -240,6 +246,8 @@ export class GRPOTrainer {
       temperature,
       seed: this.#options.seed,
       step,
+      iteration,
+      failures: this.#options.rollout.failures,
       signal,
       onEpisode: (trajectory) => this.#observer.onEvaluationEpisode?.(trajectory),
       ...(groupsOf && { groupsOf }),

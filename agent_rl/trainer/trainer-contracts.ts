@@ -1,5 +1,6 @@
 import type { Trajectory } from '../core/trajectory.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
+import type { FailureCount } from './collect/failure-guard.ts';
 import type { Evaluation } from './evaluate.ts';
 import type { TokenUse } from '../rollout/ledger.ts';
 
@@ -27,6 +28,8 @@ export interface TrainerState {
   /** The evaluation before the first update, without its episodes; kept for the table of a resumed run. */
   before: Omit<Evaluation, 'trajectories'> | null;
   totals: TrainerTotals;
+  /** Of the newest iterations, oldest first; absent in checkpoints of version 0.1. */
+  recentFailures?: readonly FailureCount[];
 }
 
 export type CheckpointReason = 'periodic' | 'best' | 'interrupted' | 'last';

@@ -4,7 +4,13 @@ import type { RewardCombination } from './collect/group-rewards.ts';
 /** How episodes are collected. */
 export type RolloutOptions = Pick<
   Config['rollout'],
-  'tasksPerStep' | 'groupSize' | 'maxTurns' | 'maxEpisodeTokens' | 'resampleZeroVariance'
+  | 'tasksPerStep'
+  | 'groupSize'
+  | 'maxTurns'
+  | 'maxEpisodeTokens'
+  | 'resampleZeroVariance'
+  | 'outcomes'
+  | 'failures'
 > &
   Pick<Config['policy'], 'maxTurnTokens' | 'sampling'>;
 

@@ -1,4 +1,5 @@
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
+import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 import type { Task } from '../../agent_rl/core/tasks/task.ts';
 
 import { type SamplerOptions, type SamplerState, TaskSampler } from './task-sampler.ts';
@@ -23,6 +24,7 @@ export interface MixedSamplerState {
 export class MixedSampler<Row extends Task> {
   readonly #samplers: readonly TaskSampler<Row>[];
   readonly #shares: readonly number[];
+  readonly #seed: number;
   #drawn: number[];
 
   /** @throws AgentRlError `CONFIG_INVALID` for a weight that is not above 0, and as `TaskSampler` does. */
@@ -32,6 +34,7 @@ export class MixedSampler<Row extends Task> {
       const text = `A set of tasks has weight ${bad.weight}; expected a number above 0.`;
       throw new AgentRlError('CONFIG_INVALID', text);
     }
+    this.#seed = options.seed;
     const total = sets.reduce((sum, { weight }) => sum + weight, 0);
     this.#samplers = sets.map(({ tasks }) => new TaskSampler(tasks, options));
     this.#shares = sets.map(({ weight }) => weight / total);
@@ -41,6 +44,16 @@ export class MixedSampler<Row extends Task> {
   /** The next tasks. */
   next(count: number): Row[] {
     return Array.from({ length: count }, () => this.#one());
+  }
+
+  /** See `TaskSource.drawAgain`: each from a set chosen by its share. */
+  again(count: number, path: readonly number[]): Row[] {
+    const rng = new KeyedRng(this.#seed, 'sampler', 'again', 'sets', ...path);
+    const sets = Array.from({ length: count }, () => this.#setAt(rng.uniform()));
+    const drawn = this.#samplers.map((sampler, set) =>
+      sampler.again(sets.filter((one) => one === set).length, path).values(),
+    );
+    return sets.map((set) => drawn[set]?.next().value as Row);
   }
 
   state(): MixedSamplerState {
@@ -59,6 +72,13 @@ export class MixedSampler<Row extends Task> {
       sampler.restore(sets[index] as SamplerState);
     }
     this.#drawn = [...drawn];
+  }
+
+  /** The set whose part of the shares, one after another, holds a number in [0, 1). */
+  #setAt(uniform: number): number {
+    let left = uniform;
+    const set = this.#shares.findIndex((share) => (left -= share) < 0);
+    return set === -1 ? this.#shares.length - 1 : set;
   }
 
   /** From the set that is furthest behind its share once this task is counted; the first of equals. */

@@ -7,6 +7,11 @@ import type { Task } from '../../agent_rl/core/tasks/task.ts';
 export interface TaskSource {
   /** The next `count` tasks. */
   draw(count: number): readonly Task[];
+  /**
+   * Tasks for the places of groups that taught nothing. They depend on the seed and the path alone and move nothing: how
+   * often an iteration draws again does not change what the next one trains on.
+   */
+  drawAgain(count: number, path: readonly number[]): readonly Task[];
   /** Its position, as plain JSON. */
   state(): unknown;
   restore(state: unknown): void;
@@ -61,6 +66,13 @@ export class TaskSampler<Row extends Task> {
       batch.push(...taken);
     }
     return batch;
+  }
+
+  /** See `TaskSource.drawAgain`. Tasks are distinct as far as there are enough. */
+  again(count: number, path: readonly number[]): Row[] {
+    const rng = new KeyedRng(this.#options.seed, 'sampler', 'again', ...path);
+    const order = rng.shuffle(this.tasks);
+    return Array.from({ length: count }, (_, index) => order[index % order.length] as Row);
   }
 
   state(): SamplerState {

@@ -101,6 +101,7 @@ export function samplerOf(
       : new MixedSampler(sets, options);
   return {
     draw: (count) => sampler.next(count),
+    drawAgain: (count, path) => sampler.again(count, path),
     state: () => sampler.state(),
     restore: (state) => sampler.restore(state as never),
   };

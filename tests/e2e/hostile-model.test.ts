@@ -42,7 +42,6 @@ const limits = {
   maxTurnTokens: 200,
   maxEpisodeTokens: 1500,
   invalidCallLimit: 3,
-  episodeTimeoutS: 60,
 };
 const codeExec = tools.specOf(CodeExecTool);
 

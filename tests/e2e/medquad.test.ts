@@ -141,7 +141,6 @@ describe('episodes that search', () => {
           maxEpisodeTokens: 1000,
           maxTurnTokens: 100,
           invalidCallLimit: 3,
-          episodeTimeoutS: 60,
         },
       }),
       { task, sample: 0, step: 0, seed: 1, sampling: unbiased },

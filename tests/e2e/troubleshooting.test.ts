@@ -105,6 +105,7 @@ async function iteration({ script, environment, tool, promptTokens, gap = 0 }: S
       rollouts,
       tasks: {
         draw: (count) => sampler.next(count),
+        drawAgain: (count, path) => sampler.again(count, path),
         state: () => sampler.state(),
         restore: () => undefined,
       },

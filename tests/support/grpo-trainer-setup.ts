@@ -20,6 +20,21 @@ export const options: GrpoOptions = {
     maxTurnTokens: 8,
     maxEpisodeTokens: 50,
     resampleZeroVariance: { enabled: false, cap: 2 },
+    outcomes: {
+      'truncated-tokens': 'train',
+      'truncated-turns': 'train',
+      'invalid-calls': 'train',
+      'tool-timeout': 'train',
+      'infrastructure-error': 'leave-out',
+      'grader-error': 'leave-out',
+    },
+    failures: {
+      retries: 2,
+      penalty: -1,
+      toolThrows: 'tell-model',
+      maxShare: 1,
+      maxInARow: 1000,
+    },
     sampling: { ...unbiased, temperature: 0.8 },
   },
   algorithm: {
@@ -31,7 +46,6 @@ export const options: GrpoOptions = {
     aggregation: 'token-mean',
     epochs: 1,
     microBatchTokens: 10,
-    truncated: 'train',
   },
   train: {
     iterations: 2,
@@ -56,6 +70,13 @@ export class Counter implements TaskSource {
   draw(count: number): Task[] {
     return Array.from({ length: count }, () => ({
       taskId: `t${this.next++}`,
+      prompt: '',
+      metadata: {},
+    }));
+  }
+  drawAgain(count: number, path: readonly number[]): Task[] {
+    return Array.from({ length: count }, (_, index) => ({
+      taskId: ['again', ...path, index].join('-'),
       prompt: '',
       metadata: {},
     }));

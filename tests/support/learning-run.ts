@@ -48,7 +48,6 @@ const settings = [
   'train.learningRate=5e-4',
   'train.warmupSteps=0',
   // A slow machine must not abort what a fast one plays to its end.
-  'rollout.episodeTimeoutS=3600',
 ];
 
 /** What is learned, and from which model. */
@@ -119,6 +118,7 @@ export async function learningRun(fault: Fault, job = codeExec): Promise<Learnin
         rollouts: agent.rollouts,
         tasks: {
           draw: (count) => sampler.next(count),
+          drawAgain: (count, path) => sampler.again(count, path),
           state: () => sampler.state(),
           restore: (state) => sampler.restore(state as ReturnType<typeof sampler.state>),
         },

@@ -53,11 +53,6 @@ export const AlgorithmBlock = block(
       'Most tokens, padding included, in one forward and backward pass; fewer need less memory',
       { minimum: 16, default: 4096, unit: 'tokens' },
     ),
-    truncated: choice(
-      'Whether episodes that ran out of tokens or turns are trained on or dropped',
-      ['train', 'drop'],
-      'train',
-    ),
   },
   'How rewards become a loss',
 );

@@ -1,4 +1,4 @@
-import { block, flag, integer, number } from './block.ts';
+import { block, choice, flag, integer, number } from './block.ts';
 
 const ResampleBlock = block(
   {
@@ -12,6 +12,84 @@ const ResampleBlock = block(
     ),
   },
   'What to do about groups that teach nothing',
+);
+
+/** What becomes of an episode that has a reward and ended badly. */
+const ofPolicy = (when: string) =>
+  choice(
+    `${when}: train on its reward; mask, which counts in its group's mean and has no gradient; or penalise, which puts failures.penalty in place of its reward`,
+    ['train', 'mask', 'penalise'],
+    'train',
+  );
+
+/** What becomes of an episode that the system failed. */
+const ofSystem = (when: string) =>
+  choice(
+    `${when}: retry under the same key what may pass, then leave out; replace by the next sample of its group; penalise, which trains on failures.penalty; or leave-out of its group`,
+    ['retry', 'replace', 'penalise', 'leave-out'],
+    'retry',
+  );
+
+const OutcomesBlock = block(
+  {
+    'truncated-tokens': ofPolicy('Tokens ran out'),
+    'truncated-turns': ofPolicy('Turns ran out'),
+    'invalid-calls': ofPolicy('Too many invalid calls'),
+    'tool-timeout': ofPolicy('A program was stopped at its limit'),
+    'infrastructure-error': ofSystem('Generator, sandbox, tool or environment failed'),
+    'grader-error': ofSystem('Judging failed'),
+  },
+  'What becomes of an episode, by how it ended',
+);
+
+const FailuresBlock = block(
+  {
+    retries: integer('Most times that what may pass is tried again', {
+      minimum: 0,
+      maximum: 100,
+      default: 2,
+    }),
+    penalty: number('Reward of penalised episodes', {
+      minimum: -1e6,
+      maximum: 1e6,
+      default: -1,
+      unit: 'reward',
+    }),
+    toolThrows: choice(
+      "An exception of a tool's own: tell-model answers the call with an error and the episode continues; fail-episode takes its reward",
+      ['tell-model', 'fail-episode'],
+      'tell-model',
+    ),
+    maxShare: number(
+      'The run stops when more episodes than this share failed, or had a tool fail: by the lower end of the Wilson 95 % interval over the last 10 iterations, or over an evaluation',
+      { minimum: 0, maximum: 1, default: 0.05 },
+    ),
+    maxInARow: integer('The run stops at once after this many failed episodes in a row', {
+      minimum: 1,
+      maximum: 1_000_000,
+      default: 50,
+      unit: 'episodes',
+    }),
+  },
+  'Episodes that the system failed',
+);
+
+const DeadlinesBlock = block(
+  {
+    environmentS: number(
+      'What an environment may take to start or to answer a turn; waiting for the sandbox does not count',
+      { minimum: 1, maximum: 86_400, default: 120, unit: 's' },
+    ),
+    gradingS: number(
+      'What judging an episode and its rewards may take; waiting for the sandbox does not count',
+      { minimum: 1, maximum: 86_400, default: 120, unit: 's' },
+    ),
+    stallS: number(
+      'A plugin that blocks the whole process for so long ends the run: nothing else can end it',
+      { minimum: 1, maximum: 86_400, default: 300, unit: 's' },
+    ),
+  },
+  "Limits of a plugin's own work; sampling has none, a tool has its own",
 );
 
 export const RolloutBlock = block(
@@ -45,10 +123,9 @@ export const RolloutBlock = block(
       default: 0,
       unit: 'reward',
     }),
-    episodeTimeoutS: number(
-      'Wall-clock limit of an episode; after it the episode is aborted and has no reward',
-      { exclusiveMinimum: 0, maximum: 86_400, default: 120, unit: 's' },
-    ),
+    outcomes: OutcomesBlock,
+    failures: FailuresBlock,
+    deadlines: DeadlinesBlock,
     resampleZeroVariance: ResampleBlock,
   },
   'How episodes are collected',

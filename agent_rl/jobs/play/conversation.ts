@@ -81,7 +81,6 @@ const limitsOf = (maxTokens: number) => ({
   invalidCallLimit: Number.MAX_SAFE_INTEGER,
   maxEpisodeTokens: maxTokens,
   maxTurnTokens: maxTokens,
-  episodeTimeoutS: 86_400,
 });
 
 /**

@@ -5,6 +5,7 @@ import { sampledTokens } from '../../rollout/ledger.ts';
 import type { Metrics } from '../../telemetry/metric-names.ts';
 import { inFamily, meansByName } from '../named-numbers.ts';
 import { type Collection, trajectoriesOf } from './collect-groups.ts';
+import { countFailures } from './failure-guard.ts';
 
 /** Numbers of one collection. Means over episodes leave out those the system failed; a mean of none is absent. */
 export function rolloutMetrics(collection: Collection): Metrics {
@@ -18,6 +19,7 @@ export function rolloutMetrics(collection: Collection): Metrics {
   return {
     'rollout/episodes': all.length,
     'rollout/scored': scored.length,
+    ...failureMetrics(collection, all),
     ...(scored.length > 0 && scoredMetrics(scored)),
     'rollout/malformedCalls': sum(all.map(({ malformedCalls }) => malformedCalls)),
     'rollout/rejectedCalls': withStatus('rejected'),
@@ -41,6 +43,22 @@ export function rolloutMetrics(collection: Collection): Metrics {
         0,
       ),
     ),
+  };
+}
+
+function failureMetrics({ groups }: Collection, all: readonly Trajectory[]): Metrics {
+  const { episodes, failed } = countFailures(all);
+  const retried = all.map(
+    ({ retries = [], failedAttempts = [] }) => retries.length + failedAttempts.length,
+  );
+  const lost = all.flatMap(({ failedAttempts = [] }) => failedAttempts);
+  return {
+    'rollout/failed': failed,
+    ...(episodes > 0 && { 'rollout/failedShare': failed / episodes }),
+    'rollout/penalised': sum(groups.map(({ penalised = 0 }) => penalised)),
+    'rollout/retries': sum(retried),
+    'rollout/retriedTokens': sum(lost.map(({ sampledTokens: tokens }) => tokens)),
+    'rollout/cutTokens': sum(all.map(({ cutTokens = 0 }) => cutTokens)),
   };
 }
 

@@ -273,7 +273,7 @@ describe('settings that contradict each other', () => {
       'rollout.resampleZeroVariance.cap',
       'has no effect while',
     ],
-    ['rollout: {episodeTimeoutS: 1e7}', 'rollout.episodeTimeoutS', '<= 86400'],
+    ['rollout: {deadlines: {gradingS: 1e7}}', 'rollout.deadlines.gradingS', '<= 86400'],
     ['sandbox: {wallS: 3601}', 'sandbox.wallS', '<= 3600'],
     ['run: {name: CON}', 'run.name', 'not the name of a Windows device'],
     ['run: {name: x.}', 'run.name', 'letters, digits'],

@@ -78,7 +78,6 @@ async function played(queries: readonly string[], over: 'best' | 'last' = 'best'
         maxEpisodeTokens: 500,
         maxTurnTokens: 50,
         invalidCallLimit: 3,
-        episodeTimeoutS: 100,
       },
     }),
     { task, sample: 0, step: 0, seed: 1, sampling: unbiased },

@@ -20,7 +20,7 @@ describe('keepLedger', () => {
     expect(tokens).toEqual({
       trained: 5,
       'zero-advantage': 3,
-      truncated: 0,
+      masked: 0,
       resampled: 0,
       infrastructure: 2,
       grader: 0,

@@ -32,12 +32,18 @@ const make: EpisodeMaker = () => ({
     maxEpisodeTokens: 100,
     maxTurnTokens: 9,
     invalidCallLimit: 3,
-    episodeTimeoutS: 5,
   },
 });
 
 const tasks = ['a', 'b', 'c'].map((taskId) => ({ taskId, prompt: taskId, metadata: {} }));
-const groups = planGroups(tasks, { groupSize: 4, step: 1, sampling: unbiased, seedPath: [7] });
+const place = { iteration: 3, round: 0 };
+const groups = planGroups(tasks, {
+  groupSize: 4,
+  step: 1,
+  sampling: unbiased,
+  seedPath: [7],
+  place,
+});
 const signal = new AbortController().signal;
 
 /** Everything but how long it took. */
@@ -127,6 +133,7 @@ describe('planGroups', () => {
     const [task] = tasks;
     if (task === undefined) throw new Error('no task');
     const plan = planGroups([task, task], {
+      place,
       groupSize: 1,
       step: 1,
       sampling: unbiased,

@@ -25,7 +25,7 @@ describe('buildData', () => {
       const { data } = buildData(
         { groups: [group(trajectory({ reward: 1 }), trajectory({ reward: -1 }))], discarded: [] },
         { ...options.algorithm, aggregation: 'constant' },
-        limits,
+        { ...options.rollout, ...limits },
       );
       expect(data.map(({ datum }) => datum.weights[2])).toEqual([
         Math.fround(weight),
@@ -33,6 +33,40 @@ describe('buildData', () => {
       ]);
     },
   );
+
+  test('sends the learner nothing after the last sampled token, however long a tool result is', () => {
+    const long = trajectory({ reward: 1, prompt: 2, sampled: 3 });
+    const tail = Array.from({ length: 32_768 }, (_, index) => index);
+    const withTail: Trajectory = {
+      ...long,
+      tokens: [...long.tokens, ...tail],
+      logProbs: [...long.logProbs, ...tail.map(() => 0)],
+      spans: [...long.spans, { start: 5, end: 5 + tail.length, source: 'tool' }],
+    };
+    const [one] = buildData(
+      { groups: [group(withTail, trajectory({ reward: -1 }))], discarded: [] },
+      options.algorithm,
+      options.rollout,
+    ).data;
+    expect([...(one?.datum.tokens ?? [])]).toEqual([...long.tokens]);
+    expect(one?.datum.weights).toHaveLength(5);
+    expect(one?.datum.oldLogProbs).toHaveLength(5);
+    expect([...(one?.datum.advantages ?? [])]).toEqual([0, 0, 1, 1, 1]);
+  });
+
+  test('trains on an episode that the system failed when it has an advantage, as a penalised one', () => {
+    const penalised = {
+      ...group(trajectory({ reward: 1 }), trajectory({ outcome: 'grader-error' })),
+      advantages: [0.5, -0.5],
+    };
+    const { uses, data } = buildData(
+      { groups: [penalised], discarded: [] },
+      options.algorithm,
+      options.rollout,
+    );
+    expect(uses.map(({ use }) => use)).toEqual(['trained', 'trained']);
+    expect(data[1]?.datum.advantages[2]).toBe(-0.5);
+  });
 
   test('books what the system failed as that, also in a group whose place another took', () => {
     const discarded = [group(trajectory(), trajectory({ outcome: 'grader-error' }))];

@@ -159,9 +159,9 @@ describe('GRPOTrainer', () => {
   });
 
   test('draws other tasks for groups that teach nothing, up to the cap', async () => {
-    // Task t1 and whatever replaces it is flat until t3 (round 2).
+    // Task t1 and whatever replaces it is flat until round 2.
     const script: Script = ({ task, sample }) =>
-      trajectory({ reward: ['t1', 't2'].includes(task.taskId) ? 0 : 1 - sample });
+      trajectory({ reward: ['t1', 'again-0-1-0'].includes(task.taskId) ? 0 : 1 - sample });
     const { trainer, metrics, rollouts } = setUp(script, {
       rollout: { ...options.rollout, resampleZeroVariance: { enabled: true, cap: 2 } },
       train: { ...options.train, iterations: 1 },
@@ -172,10 +172,10 @@ describe('GRPOTrainer', () => {
       't0',
       't1',
       't1',
-      't2',
-      't2',
-      't3',
-      't3',
+      'again-0-1-0',
+      'again-0-1-0',
+      'again-0-2-0',
+      'again-0-2-0',
     ]);
     expect(metrics[0]).toMatchObject({
       'group/count': 2,
@@ -228,12 +228,15 @@ describe('GRPOTrainer', () => {
     const script: Script = ({ sample }) =>
       trajectory({ reward: 1 - sample, outcome: sample === 1 ? 'truncated-tokens' : 'completed' });
     const { trainer, learner, metrics } = setUp(script, {
-      algorithm: { ...options.algorithm, truncated: 'drop' },
+      rollout: {
+        ...options.rollout,
+        outcomes: { ...options.rollout.outcomes, 'truncated-tokens': 'mask' },
+      },
     });
     await trainer.train(never);
     expect(learner.batches[0]?.map(({ advantages }) => advantages[2])).toEqual([0.5, 0.5]);
     expect(learner.batches[0]?.[0]?.weights[2]).toBeCloseTo(1 / 6, 6);
-    expect(metrics[0]).toMatchObject({ 'ledger/truncated': 6, 'ledger/trained': 6 });
+    expect(metrics[0]).toMatchObject({ 'ledger/masked': 6, 'ledger/trained': 6 });
   });
 
   test('stops when no episode has a reward, saying why', async () => {
@@ -245,7 +248,7 @@ describe('GRPOTrainer', () => {
     });
     const unjudged = setUp(() => ({ ...trajectory(), reward: undefined }));
     await expect(unjudged.trainer.train(never)).rejects.toThrow(
-      'The first (task t0) ended as completed: its environment gave it none',
+      'The first (task t0) ended as completed: its environment gave it no reward',
     );
   });
 

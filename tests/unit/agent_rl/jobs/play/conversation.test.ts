@@ -31,7 +31,6 @@ async function talk(lines: string[], script: Script, maxTokens = 1000) {
       maxEpisodeTokens: 10,
       maxTurnTokens: 2,
       invalidCallLimit: 1,
-      episodeTimeoutS: 1,
     },
   });
   const shown: string[] = [];

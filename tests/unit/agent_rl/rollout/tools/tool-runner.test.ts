@@ -123,7 +123,15 @@ describe('ToolRunner', () => {
       while (performance.now() < end);
       return { content: 'late' };
     };
-    const executed = await runWith(loops, { deadlineS: 0.1 });
+    const executed = await new ToolRunner([{ ...spec, deadlineS: 0.1 }]).run(
+      { id: 'call_0_0', name: 'adder', arguments: { a: 1 } },
+      {
+        tools: new Map([['adder', { call: async () => loops() }]]),
+        inputs: {},
+        randomPath: [1],
+        signal: new AbortController().signal,
+      },
+    );
     expect(executed).toMatchObject({
       status: 'timeout',
       problem: expect.stringContaining('isolated: import.meta.url'),

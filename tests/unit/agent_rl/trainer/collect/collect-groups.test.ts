@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 
-import { never, options, type Script, setUp } from '#tests/support/grpo-trainer-setup.ts';
+import { mixed, never, options, type Script, setUp } from '#tests/support/grpo-trainer-setup.ts';
 import { trajectory } from '#tests/support/trajectories.ts';
 
 test('every group is played with a seed of its own, also one that takes the place of another', async () => {
@@ -11,9 +11,32 @@ test('every group is played with a seed of its own, also one that takes the plac
   });
   await trainer.train(never);
   const played = rollouts.requests.map(({ task, seed }) => `${task.taskId} ${seed}`);
-  // The second iteration begins with t4: t2 and t3 took the places of t0 and t1.
   expect(new Set(played).size).toBe(6);
   expect(new Set(rollouts.requests.map(({ seed }) => seed)).size).toBe(6);
+});
+
+test('drawing again does not change what the next iteration trains on', async () => {
+  const firstTasks = async (enabled: boolean): Promise<string[]> => {
+    const { trainer, rollouts } = setUp(() => trajectory({ reward: 0 }), {
+      rollout: { ...options.rollout, resampleZeroVariance: { enabled, cap: 2 } },
+    });
+    await trainer.train(never);
+    const ofIteration = rollouts.requests.filter(
+      ({ place, sample }) => place?.iteration === 1 && place.round === 0 && sample === 0,
+    );
+    return ofIteration.map(({ task }) => task.taskId);
+  };
+  expect(await firstTasks(true)).toEqual(['t2', 't3']);
+  expect(await firstTasks(false)).toEqual(['t2', 't3']);
+});
+
+test('an episode knows where in the run it was drawn', async () => {
+  const { trainer, rollouts } = setUp(mixed);
+  await trainer.train(never);
+  expect(rollouts.requests.map(({ place, sample }) => [place, sample])[6]).toEqual([
+    { iteration: 1, round: 0, slot: 1 },
+    0,
+  ]);
 });
 
 test('an iteration that taught nothing is followed by one with other seeds, by the same weights', async () => {

@@ -25,13 +25,14 @@ describe('Shuffled rewards', () => {
   });
 
   test('cross groups: of four episodes, the two successes of one task reach the other', async () => {
+    const tasks = ['easy', 'hard'].map((taskId) => ({ taskId, prompt: '', metadata: {} }));
     const groupsWith = async (control: 'none' | 'shuffled-rewards', seed: number) => {
       const rollouts = new ScriptedRollouts(({ task, sample }) =>
         trajectory({ taskId: task.taskId, sample, reward: task.taskId === 'easy' ? 1 : 0 }),
       );
       const { groups } = await collectGroups({
         rollouts,
-        draw: () => ['easy', 'hard'].map((taskId) => ({ taskId, prompt: '', metadata: {} })),
+        tasks: { draw: () => tasks, drawAgain: () => [] },
         rollout: options.rollout,
         algorithm: { advantageStd: 'none', advantageEps: 0 },
         control,

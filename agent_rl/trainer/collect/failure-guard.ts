@@ -1,0 +1,82 @@
+import { wilson95 } from '../../algorithms/statistics.ts';
+import { AgentRlError } from '../../core/errors.ts';
+import type { Trajectory } from '../../core/trajectory.ts';
+import { visibleControls } from '../../telemetry/visible-controls.ts';
+import type { RolloutOptions } from '../training-options.ts';
+
+/** Episodes of one iteration, and how many of them failed. */
+export interface FailureCount {
+  episodes: number;
+  failed: number;
+}
+
+/** How many iterations the share of failures is looked at over. */
+export const iterationsLookedAt = 10;
+
+/** Whether the system failed it, or one of its tools: what it did then says little about the policy. */
+export const hasFailure = ({ reward, calls }: Trajectory): boolean =>
+  reward === undefined || calls.some(({ problem }) => problem !== undefined);
+
+export const countFailures = (trajectories: readonly Trajectory[]): FailureCount => ({
+  episodes: trajectories.length,
+  failed: trajectories.filter(hasFailure).length,
+});
+
+/** What went wrong in an episode that `hasFailure`, in a line. */
+function reasonOf({ outcome, problem, calls, failure }: Trajectory): string {
+  const ofCall = calls.find((call) => call.problem !== undefined)?.problem;
+  const whose = failure === undefined ? '' : ` (${failure.owner})`;
+  const why = problem ?? ofCall ?? 'its environment gave it no reward';
+  return `${outcome}${whose}: ${visibleControls(why)}`;
+}
+
+const failed = (text: string): AgentRlError => new AgentRlError('ROLLOUTS_FAILED', text);
+
+/**
+ * Stops a run whose episodes fail: what is left of them is a choice by luck of the machine, and so is what it learns.
+ */
+export class FailureGuard {
+  #inARow = 0;
+
+  constructor(
+    private readonly limits: Pick<RolloutOptions['failures'], 'maxShare' | 'maxInARow'>,
+  ) {}
+
+  /** To be called as episodes end. @throws AgentRlError `ROLLOUTS_FAILED` after too many failures in a row */
+  note(trajectory: Trajectory): void {
+    // One that was cancelled says nothing about the next.
+    if (trajectory.outcome === 'aborted') return;
+    this.#inARow = hasFailure(trajectory) ? this.#inARow + 1 : 0;
+    if (this.#inARow < this.limits.maxInARow) return;
+    throw failed(
+      `${this.#inARow} episodes in a row failed (rollout.failures.maxInARow). The last (task ${trajectory.taskId}) ended as ${reasonOf(trajectory)}`,
+    );
+  }
+
+  /**
+   * @param trajectories of an iteration or an evaluation
+   * @param before the counts of the iterations before, as far as they are looked at
+   * @throws AgentRlError `ROLLOUTS_FAILED` when no episode has a reward, or too large a share failed
+   */
+  check(trajectories: readonly Trajectory[], before: readonly FailureCount[] = []): void {
+    const bad = trajectories.find(hasFailure);
+    const example =
+      bad === undefined ? '' : ` The first (task ${bad.taskId}) ended as ${reasonOf(bad)}`;
+    if (!trajectories.some(({ reward }) => reward !== undefined))
+      throw failed(
+        trajectories.length === 0
+          ? 'There was no task.'
+          : `None of ${trajectories.length} episodes has a reward.${example}`,
+      );
+    if (bad === undefined) return;
+    const counts = [...before, countFailures(trajectories)];
+    const episodes = counts.reduce((all, one) => all + one.episodes, 0);
+    const failures = counts.reduce((all, one) => all + one.failed, 0);
+    const { maxShare } = this.limits;
+    if (wilson95(failures, episodes)[0] <= maxShare) return;
+    const over = counts.length === 1 ? '' : ` of the last ${counts.length} iterations`;
+    throw failed(
+      `${failures} of ${episodes} episodes${over} failed, more than rollout.failures.maxShare = ${maxShare} allows.${example}`,
+    );
+  }
+}

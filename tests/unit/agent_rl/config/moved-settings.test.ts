@@ -1,0 +1,53 @@
+import { expect, test } from '@jest/globals';
+
+import { loadConfig } from '#agent_rl/config/index.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+
+const folder = temporaryFolder();
+
+function read(text: string, overrides: readonly string[] = []) {
+  const file = writeBelow(folder, 'run.yaml', `environment: {type: code_exec}\n${text}`);
+  const { config, warnings } = loadConfig({ file, overrides });
+  return {
+    rollout: config.rollout,
+    warnings: warnings.map((one) => one.replace(`${folder}/`, '')),
+  };
+}
+
+test('algorithm.truncated is read as the outcomes it is now written as, with a warning', () => {
+  const { rollout, warnings } = read('algorithm: {truncated: drop}\n');
+  expect(rollout.outcomes).toMatchObject({
+    'truncated-tokens': 'mask',
+    'truncated-turns': 'mask',
+    'invalid-calls': 'train',
+  });
+  expect(warnings).toEqual([
+    'run.yaml:2 algorithm.truncated: now rollout.outcomes.truncated-tokens and rollout.outcomes.truncated-turns, mask for drop. The old setting is accepted until version 0.3.',
+  ]);
+});
+
+test('a setting under its new name goes over one under its old name', () => {
+  const { rollout } = read('algorithm: {truncated: drop}\n', [
+    'rollout.outcomes.truncated-turns=penalise',
+  ]);
+  expect(rollout.outcomes).toMatchObject({
+    'truncated-tokens': 'mask',
+    'truncated-turns': 'penalise',
+  });
+});
+
+test('rollout.episodeTimeoutS is read, has no effect, and the warning says what limits there are', () => {
+  const { rollout, warnings } = read('rollout: {episodeTimeoutS: 120}\n');
+  expect(rollout).not.toHaveProperty('episodeTimeoutS');
+  expect(warnings).toEqual([
+    expect.stringMatching(
+      /^run\.yaml:2 rollout\.episodeTimeoutS: has no effect: .*rollout\.deadlines/,
+    ),
+  ]);
+});
+
+test('a wrong value of an old setting is reported by its place', () => {
+  expect(() => read('algorithm: {truncated: sometimes}\n')).toThrow(
+    /run\.yaml:2:\d+ rollout\.outcomes\.truncated-tokens: /,
+  );
+});

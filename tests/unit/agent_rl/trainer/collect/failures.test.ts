@@ -1,0 +1,146 @@
+import { describe, expect, test } from '@jest/globals';
+
+import type { Outcome } from '#agent_rl/core/outcome.ts';
+import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import { FailureGuard } from '#agent_rl/trainer/collect/failure-guard.ts';
+import type { GrpoOptions } from '#agent_rl/trainer/training-options.ts';
+import { never, options, type Script, setUp } from '#tests/support/grpo-trainer-setup.ts';
+import { trajectory } from '#tests/support/trajectories.ts';
+
+type Outcomes = GrpoOptions['rollout']['outcomes'];
+
+const rolloutWith = (
+  outcomes: Partial<Outcomes>,
+  failures: Partial<GrpoOptions['rollout']['failures']> = {},
+) => ({
+  ...options.rollout,
+  outcomes: { ...options.rollout.outcomes, ...outcomes },
+  failures: { ...options.rollout.failures, ...failures },
+});
+
+/** One iteration of one group of four. */
+const trainOne = async (script: Script, rollout: GrpoOptions['rollout']) => {
+  const set = setUp(script, {
+    rollout: { ...rollout, tasksPerStep: 1, groupSize: 4 },
+    train: { ...options.train, iterations: 1 },
+  });
+  await set.trainer.train(never);
+  const advantages = set.learner.batches.flat().map((datum) => datum.advantages[2]);
+  return { ...set, advantages, metrics: set.metrics[0] ?? {} };
+};
+
+const thirdFails =
+  (outcome: Outcome): Script =>
+  ({ sample }) =>
+    sample === 2 ? trajectory({ outcome }) : trajectory({ reward: sample === 0 ? 1 : 0 });
+
+describe('An episode that the system failed', () => {
+  test('left out changes nothing for its siblings', async () => {
+    // Rewards 1, 0, 0 have the mean 1/3.
+    const { advantages } = await trainOne(thirdFails('grader-error'), rolloutWith({}));
+    expect(advantages.map((one) => one?.toFixed(4))).toEqual(['0.6667', '-0.3333', '-0.3333']);
+  });
+
+  test('is replaced by the next sample of its group where the run says so', async () => {
+    const { advantages, rollouts, metrics } = await trainOne(
+      thirdFails('grader-error'),
+      rolloutWith({ 'grader-error': 'replace' }),
+    );
+    expect(rollouts.requests.map(({ sample }) => sample)).toEqual([0, 1, 2, 3, 4]);
+    expect(new Set(rollouts.requests.map(({ seed }) => seed)).size).toBe(1);
+    expect(advantages).toEqual([0.75, -0.25, -0.25, -0.25]);
+    expect(metrics).toMatchObject({ 'rollout/episodes': 5, 'ledger/grader': 3 });
+  });
+
+  test('is replaced no more often than failures.retries allows', async () => {
+    const script: Script = ({ sample }) =>
+      sample < 2 ? trajectory({ reward: sample }) : trajectory({ outcome: 'grader-error' });
+    const { rollouts, advantages } = await trainOne(
+      script,
+      rolloutWith({ 'grader-error': 'replace' }, { retries: 2 }),
+    );
+    expect(rollouts.requests.map(({ sample }) => sample)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect(advantages).toEqual([-0.5, 0.5]);
+  });
+
+  test('is trained on the penalty where the run says so', async () => {
+    // Rewards 1, 0, -1, 0 have the mean 0.
+    const { advantages, metrics } = await trainOne(
+      thirdFails('infrastructure-error'),
+      rolloutWith({ 'infrastructure-error': 'penalise' }, { penalty: -1 }),
+    );
+    expect(advantages).toEqual([1, 0, -1, 0].filter((one) => one !== 0));
+    expect(metrics).toMatchObject({ 'rollout/failed': 1, 'rollout/penalised': 1 });
+  });
+});
+
+describe('An episode that ended badly', () => {
+  const badly: Script = ({ sample }) =>
+    trajectory({
+      reward: sample === 0 ? 1 : 0,
+      outcome: sample === 3 ? 'invalid-calls' : 'completed',
+    });
+
+  test.each([
+    ['train', ['0.7500', '-0.2500', '-0.2500', '-0.2500']],
+    ['mask', ['0.7500', '-0.2500', '-0.2500']],
+    // Rewards 1, 0, 0, -3 have the mean -0.5.
+    ['penalise', ['1.5000', '0.5000', '0.5000', '-2.5000']],
+  ] as const)('with %s is compared so', async (action, expected) => {
+    const { advantages } = await trainOne(
+      badly,
+      rolloutWith({ 'invalid-calls': action }, { penalty: -3 }),
+    );
+    expect(advantages.map((one) => one?.toFixed(4))).toEqual(expected);
+  });
+});
+
+describe('FailureGuard', () => {
+  const failing = (count: number, of: number): Trajectory[] =>
+    Array.from({ length: of }, (_, index) =>
+      trajectory(index < count ? { outcome: 'infrastructure-error' } : { reward: 1 }),
+    );
+  const guard = () => new FailureGuard({ maxShare: 0.05, maxInARow: 3 });
+
+  test.each([
+    // The lower end of the Wilson interval is 1.1 % for 1 of 16 and 6.6 % for 3 of 16.
+    [1, 16, true],
+    [3, 16, false],
+    [8, 16, false],
+    [0, 16, true],
+    // 5.1 % are within what luck makes of 5 %.
+    [51, 1000, true],
+    [80, 1000, false],
+  ])('with %i failures of %i lets the run continue: %s', (count, of, continues) => {
+    const check = () => guard().check(failing(count, of));
+    if (continues) expect(check).not.toThrow();
+    else expect(check).toThrow(`${count} of ${of} episodes failed`);
+  });
+
+  test('adds up iterations, so that few failures each are noticed in the end', () => {
+    const before = Array.from({ length: 9 }, () => ({ episodes: 16, failed: 2 }));
+    expect(() => guard().check(failing(2, 16))).not.toThrow();
+    expect(() => guard().check(failing(2, 16), before)).toThrow(
+      '20 of 160 episodes of the last 10 iterations failed, more than rollout.failures.maxShare = 0.05 allows. The first (task t) ended as infrastructure-error: it broke',
+    );
+  });
+
+  test('counts an episode whose tool failed, though it has a reward', () => {
+    const call = {
+      call: { id: 'call_0_0', name: 'look', arguments: {} },
+      status: 'error',
+      result: { content: '' },
+      wallMs: 1,
+      problem: 'Tool "look" failed: no index',
+    } as const;
+    const broken = failing(0, 16).map((one) => ({ ...one, calls: [call] }));
+    expect(() => guard().check(broken)).toThrow('completed: Tool "look" failed: no index');
+  });
+
+  test('stops at once after a run of failures, which a success ends', () => {
+    const one = guard();
+    const [bad, good] = failing(1, 2) as [Trajectory, Trajectory];
+    for (const next of [bad, bad, good, bad, bad]) one.note(next);
+    expect(() => one.note(bad)).toThrow('3 episodes in a row failed (rollout.failures.maxInARow)');
+  });
+});
