@@ -119,8 +119,10 @@ class Episode {
     this.#name = [seed, step, task.taskId, sample].join('/');
   }
 
-  async run(signal: AbortSignal): Promise<Judged> {
+  async run(cancelled: AbortSignal): Promise<Judged> {
     const { policy } = this.parts;
+    // Its own, since the run's has as many listeners as there are episodes in flight.
+    const signal = AbortSignal.any([cancelled]);
     try {
       return await this.#judge(await this.#play(signal), signal);
     } catch (thrown) {

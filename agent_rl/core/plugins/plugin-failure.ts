@@ -5,6 +5,7 @@ import { isNativeError } from 'node:util/types';
 
 import { messageOf } from '../errors.ts';
 import { PluginError } from '../failure.ts';
+import { enterPlugin } from './entered-plugin.ts';
 import { packageRoot } from '../package-root.ts';
 
 /** An error that says which plugin threw, in which method, and where in the plugin's own code. */
@@ -22,6 +23,7 @@ export async function runningPlugin<Value>(
   work: () => Value | Promise<Value>,
   method?: string,
 ): Promise<Value> {
+  enterPlugin(method === undefined ? plugin : `${plugin} in ${method}`);
   try {
     return await work();
   } catch (thrown) {

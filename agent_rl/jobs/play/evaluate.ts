@@ -4,6 +4,7 @@ import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import { failedText, failureReporter } from '../../runs/failed-episodes.ts';
 import { rateText } from '../../runs/run-records.ts';
 import { evaluationSummary } from '../../runs/summary.ts';
+import { StallWatch } from '../../threads/stall-watch.ts';
 import { withProgress } from '../../telemetry/index.ts';
 import { evaluate as attempt, type Evaluation } from '../../trainer/evaluate.ts';
 import type { Rollouts } from '../../rollout/rollout-worker.ts';
@@ -25,6 +26,8 @@ export async function evaluate(options: EvaluationOptions): Promise<JobResult> {
   const run = await resolveRun(options, { ...options, trains: false, tasks });
   const { workers } = run.config.rollout;
   const agent = await openAgent(run, { workers, trains: false, signal });
+  const { stallS: limitS } = run.config.rollout.deadlines;
+  const watch = StallWatch.start({ limitS });
   try {
     for (const note of agent.policy.notes ?? []) print(`Note: ${note}`);
     const result = await attemptAll(run, agent.rollouts, options);
@@ -40,6 +43,7 @@ export async function evaluate(options: EvaluationOptions): Promise<JobResult> {
       ...evaluationSummary(result),
     };
   } finally {
+    await watch?.close();
     await agent.close();
   }
 }

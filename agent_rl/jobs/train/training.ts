@@ -9,6 +9,7 @@ import { paddedLength } from '../../learner/train-batch.ts';
 import { readTrainerState } from '../../runs/checkpoints.ts';
 import { OpenRun } from '../../runs/open-run.ts';
 import { resumePoint, type ResumePoint } from '../../runs/resume-point.ts';
+import { StallWatch } from '../../threads/stall-watch.ts';
 import { RunRecords } from '../../runs/run-records.ts';
 import type { RunReports } from '../../runs/run-reports.ts';
 import { addUsage, type RunUsage, SessionUsage } from '../../runs/run-usage.ts';
@@ -22,6 +23,7 @@ import type {
 import { reportGroups, samplerOf } from '../../../dataset/tasks/task-sets.ts';
 import type { JobContext, TrainingOptions } from '../job.ts';
 import { expectedTime } from './measure-speed.ts';
+import { measurePrompts, promptsText } from './measure-prompts.ts';
 import { openedFacts, planFacts, planText, trainingPlan } from './plan.ts';
 import { sourcesOf, trainerOptions } from './trainer-options.ts';
 
@@ -49,7 +51,13 @@ export async function openTraining(run: ResolvedRun, options: TrainingOptions): 
     const agent = opened.add(
       await openTrainableAgent(run, { workers: config.rollout.workers, signal }),
     );
+    const prompts = await measurePrompts(agent, run, signal);
     const record = opened.add(await OpenRun.open({ config, file, sources, resume }));
+    record.log.info(promptsText(prompts));
+    for (const why of prompts.unmeasured) record.log.warn(why);
+    const { stallS: limitS } = config.rollout.deadlines;
+    const watch = StallWatch.start({ limitS, log: record.folder.log });
+    if (watch !== undefined) opened.add(watch);
     for (const note of agent.policy.notes ?? []) print(`Note: ${note}`);
     usage.restartClock();
     return new Training({ run, context: options, agent, record, usage, resume, opened });

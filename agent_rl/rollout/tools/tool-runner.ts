@@ -4,6 +4,7 @@ import type { TSchema } from 'typebox';
 import { runEndingError } from '../../core/errors.ts';
 import { failureOf } from '../../core/failure.ts';
 import { type Timed, withDeadline } from '../../core/stopping/abort.ts';
+import { enterPlugin } from '../../core/plugins/entered-plugin.ts';
 import type { ExecutedCall } from '../../core/plugins/environment.ts';
 import { KeyedRng } from '../../core/keyed-rng.ts';
 import type { ToolCall } from '../../core/message.ts';
@@ -139,6 +140,7 @@ export class ToolRunner {
     const random = new KeyedRng(...randomPath);
     let blockedS = 0;
     const answer = async (until: AbortSignal): Promise<ToolResult> => {
+      enterPlugin(`tool "${spec.name}"`);
       const began = performance.now();
       // The arguments were just checked against the schema the tool's type comes from.
       const answering = tool.call(call.arguments as never, { signal: until, inputs, random });

@@ -6,7 +6,7 @@ import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts'
 const folder = temporaryFolder();
 
 function read(text: string, overrides: readonly string[] = []) {
-  const file = writeBelow(folder, 'run.yaml', `environment: {type: code_exec}\n${text}`);
+  const file = writeBelow(folder, 'run.yaml', `environment: {type: code_exec}\ndataset: {dir: a}\n${text}`);
   const { config, warnings } = loadConfig({ file, overrides });
   return {
     rollout: config.rollout,
@@ -22,7 +22,7 @@ test('algorithm.truncated is read as the outcomes it is now written as, with a w
     'invalid-calls': 'train',
   });
   expect(warnings).toEqual([
-    'run.yaml:2 algorithm.truncated: now rollout.outcomes.truncated-tokens and rollout.outcomes.truncated-turns, mask for drop. The old setting is accepted until version 0.3.',
+    'run.yaml:3 algorithm.truncated: now rollout.outcomes.truncated-tokens and rollout.outcomes.truncated-turns, mask for drop. The old setting is accepted until version 0.3.',
   ]);
 });
 
@@ -41,13 +41,13 @@ test('rollout.episodeTimeoutS is read, has no effect, and the warning says what 
   expect(rollout).not.toHaveProperty('episodeTimeoutS');
   expect(warnings).toEqual([
     expect.stringMatching(
-      /^run\.yaml:2 rollout\.episodeTimeoutS: has no effect: .*rollout\.deadlines/,
+      /^run\.yaml:3 rollout\.episodeTimeoutS: has no effect: .*rollout\.deadlines/,
     ),
   ]);
 });
 
 test('a wrong value of an old setting is reported by its place', () => {
   expect(() => read('algorithm: {truncated: sometimes}\n')).toThrow(
-    /run\.yaml:2:\d+ rollout\.outcomes\.truncated-tokens: /,
+    /run\.yaml:3:\d+ rollout\.outcomes\.truncated-tokens: /,
   );
 });

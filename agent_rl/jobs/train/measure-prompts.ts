@@ -1,0 +1,89 @@
+import type { Agent } from '../../compose/open-agent.ts';
+import type { ResolvedRun } from '../../compose/resolve-run.ts';
+import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { unbiased } from '../../core/services/generator.ts';
+import { abortable } from '../../core/stopping/abort.ts';
+import type { Task } from '../../core/tasks/task.ts';
+
+export interface PromptLengths {
+  tasks: number;
+  /** Tokens of the longest; 0 where none could be measured. */
+  longest: number;
+  /** Why tasks were not measured, a sentence for each reason. */
+  unmeasured: readonly string[];
+}
+
+const mostShown = 5;
+
+/**
+ * Starts the environment of every task once and encodes what it says first, so that a prompt that leaves no room to
+ * answer is found before the run and not by an episode that fails in the middle of it.
+ *
+ * @throws AgentRlError `DATASET_INVALID` that names tasks whose prompt does not fit
+ */
+export async function measurePrompts(
+  agent: Pick<Agent, 'make'>,
+  { config, tasks }: Pick<ResolvedRun, 'config' | 'tasks'>,
+  signal: AbortSignal,
+): Promise<PromptLengths> {
+  const { maxEpisodeTokens: limit } = config.rollout;
+  const lengths = new Map<Task, number>();
+  const problems = new Map<string, number>();
+  const all = [...tasks.train, ...tasks.evaluation];
+  for (const task of all) {
+    signal.throwIfAborted();
+    try {
+      lengths.set(task, await abortable(promptTokens(agent, task, signal), signal));
+    } catch (thrown) {
+      signal.throwIfAborted();
+      const problem = messageOf(thrown);
+      problems.set(problem, (problems.get(problem) ?? 0) + 1);
+    }
+  }
+  const long = [...lengths].filter(([, length]) => length >= limit);
+  if (long.length > 0) throw promptsTooLong(long, all.length, limit);
+  return {
+    tasks: lengths.size,
+    longest: [...lengths.values()].reduce((a, b) => Math.max(a, b), 0),
+    unmeasured: [...problems].map(
+      ([problem, count]) =>
+        `The prompts of ${count} of ${all.length} tasks could not be measured: ${problem}`,
+    ),
+  };
+}
+
+async function promptTokens(
+  { make }: Pick<Agent, 'make'>,
+  task: Task,
+  signal: AbortSignal,
+): Promise<number> {
+  const parts = await make({ task, sample: 0, step: 0, seed: 0, sampling: unbiased });
+  try {
+    const { environment, policy, toolRunner } = parts;
+    const messages = await environment.start();
+    const { length } = policy.begin(messages, toolRunner.specs);
+    await environment.finish('aborted', signal);
+    return length;
+  } finally {
+    await parts.close?.();
+  }
+}
+
+function promptsTooLong(
+  long: readonly (readonly [Task, number])[],
+  tasks: number,
+  limit: number,
+): AgentRlError {
+  const shown = long
+    .slice(0, mostShown)
+    .map(([{ taskId }, length]) => `${JSON.stringify(taskId)} (${length} tokens)`);
+  const more = long.length > mostShown ? ', …' : '';
+  return new AgentRlError(
+    'DATASET_INVALID',
+    `${long.length} of ${tasks} prompts leave no room to answer in rollout.maxEpisodeTokens = ${limit}: ${shown.join(', ')}${more}. Raise it (with policy.maxContextTokens and algorithm.microBatchTokens), or shorten the tasks or take them out.`,
+  );
+}
+
+/** For the log. */
+export const promptsText = ({ tasks, longest }: PromptLengths): string =>
+  `Prompts: ${tasks} measured, the longest of ${longest} tokens`;

@@ -1,0 +1,67 @@
+import { expect, test } from '@jest/globals';
+
+import type { Agent } from '#agent_rl/compose/open-agent.ts';
+import { measurePrompts, promptsText } from '#agent_rl/jobs/train/measure-prompts.ts';
+import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
+import { ScriptedEnvironment } from '#tests/support/scripted-environment.ts';
+import { says, ScriptedPolicy } from '#tests/support/scripted-policy.ts';
+
+const never = new AbortController().signal;
+const tasks = ['a', 'b', 'c'].map((taskId) => ({ taskId, prompt: '', metadata: {} }));
+const run = (maxEpisodeTokens: number): never =>
+  ({
+    config: { rollout: { maxEpisodeTokens } },
+    tasks: { train: tasks.slice(0, 2), evaluation: tasks.slice(2) },
+  }) as never;
+
+/** Prompts of 10, 20 and 30 tokens; environments that are asked to finish say so. */
+function agentOf(finished: string[] = [], start?: () => never): Pick<Agent, 'make'> {
+  return {
+    make: ({ task }) => ({
+      policy: new ScriptedPolicy(
+        () => ({ message: says('') }),
+        10 * (1 + 'abc'.indexOf(task.taskId)),
+      ),
+      environment: new ScriptedEnvironment({
+        ...(start && { start }),
+        finish: async (end) => {
+          finished.push(`${task.taskId} ${end}`);
+          return { outcome: 'aborted', reward: undefined, components: {}, success: false };
+        },
+      }),
+      tools: new Map(),
+      toolRunner: new ToolRunner([]),
+      rewards: [],
+      invalidCallPenalty: 0,
+      limits: { maxTurns: 1, maxEpisodeTokens: 1, maxTurnTokens: 1, invalidCallLimit: 1 },
+    }),
+  };
+}
+
+test('prompts are measured before the run, and their environments finished', async () => {
+  const finished: string[] = [];
+  const lengths = await measurePrompts(agentOf(finished), run(31), never);
+  expect(lengths).toEqual({ tasks: 3, longest: 30, unmeasured: [] });
+  expect(finished).toEqual(['a aborted', 'b aborted', 'c aborted']);
+  expect(promptsText(lengths)).toBe('Prompts: 3 measured, the longest of 30 tokens');
+});
+
+test('prompts that leave no room are refused before the run, all at once', async () => {
+  await expect(measurePrompts(agentOf(), run(20), never)).rejects.toMatchObject({
+    code: 'DATASET_INVALID',
+    message: expect.stringContaining(
+      '2 of 3 prompts leave no room to answer in rollout.maxEpisodeTokens = 20: "b" (20 tokens), "c" (30 tokens).',
+    ),
+  });
+});
+
+test('an environment that cannot start is reported, and the run decides what becomes of it', async () => {
+  const broken = (): never => {
+    throw new Error('no port is free');
+  };
+  expect(await measurePrompts(agentOf([], broken), run(31), never)).toEqual({
+    tasks: 0,
+    longest: 0,
+    unmeasured: ['The prompts of 3 of 3 tasks could not be measured: no port is free'],
+  });
+});
