@@ -8,37 +8,67 @@ const reasonChars = 300;
 /** An episode that the system failed has no reward: it says nothing about the policy. */
 const isFailed = ({ reward }: Trajectory): boolean => reward === undefined;
 
-const reasonOf = ({ outcome, problem = 'no reason was given' }: Trajectory): string => {
-  const line = visibleControls(problem.split('\n', 1)[0] ?? '');
-  return `${outcome}: ${line.length > reasonChars ? `${line.slice(0, reasonChars)}…` : line}`;
-};
+/** What was wrong with its tools themselves, one entry for each call that was answered with an error instead. */
+const toolProblems = ({ calls }: Trajectory): string[] =>
+  calls.flatMap(({ problem }) => problem ?? []);
 
-/** `3 of 64 episodes failed and have no reward`, and a line for each reason with its count; nothing where none failed. */
-export function failedText(trajectories: readonly Trajectory[]): string | undefined {
-  const reasons = new Map<string, number>();
-  for (const reason of trajectories.filter(isFailed).map(reasonOf))
-    reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
-  if (reasons.size === 0) return undefined;
-  const sorted = [...reasons].toSorted(([, a], [, b]) => b - a);
-  const count = sorted.reduce((sum, [, times]) => sum + times, 0);
-  const others = sorted.slice(mostReasons).reduce((sum, [, times]) => sum + times, 0);
-  return [
-    `${count} of ${trajectories.length} episodes failed and have no reward:`,
-    ...sorted.slice(0, mostReasons).map(([reason, times]) => `  ${times} x ${reason}`),
-    ...(others > 0 ? [`  ${others} x other reasons`] : []),
-  ].join('\n');
+function oneLine(text: string): string {
+  const line = visibleControls(text.split('\n', 1)[0] ?? '');
+  return line.length > reasonChars ? `${line.slice(0, reasonChars)}…` : line;
 }
 
-/** Reports the first episode that fails for each reason, as soon as it has failed. One that was stopped is not a failure. */
+const reasonOf = ({ outcome, failure, problem = 'no reason was given' }: Trajectory): string =>
+  oneLine(`${outcome}${failure === undefined ? '' : ` (${failure.owner})`}: ${problem}`);
+
+/** `HEAD:` and a line for each reason with its count, the most frequent first; nothing where there are none. */
+function counted(head: string, reasons: readonly string[]): string[] {
+  if (reasons.length === 0) return [];
+  const counts = new Map<string, number>();
+  for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  const sorted = [...counts].toSorted(([, a], [, b]) => b - a);
+  const others = sorted.slice(mostReasons).reduce((sum, [, times]) => sum + times, 0);
+  return [
+    `${head}:`,
+    ...sorted.slice(0, mostReasons).map(([reason, times]) => `  ${times} x ${reason}`),
+    ...(others > 0 ? [`  ${others} x other reasons`] : []),
+  ];
+}
+
+/** Episodes without a reward and tools that failed, by reason; nothing where there were none. */
+export function failedText(trajectories: readonly Trajectory[]): string | undefined {
+  const failed = trajectories.filter(isFailed);
+  const broken = trajectories.filter((trajectory) => toolProblems(trajectory).length > 0);
+  const all = trajectories.length;
+  const lines = [
+    ...counted(
+      `${failed.length} of ${all} episodes failed and have no reward`,
+      failed.map(reasonOf),
+    ),
+    ...counted(
+      `${broken.length} of ${all} episodes had a tool that failed; the model was shown an error`,
+      broken.flatMap(toolProblems).map(oneLine),
+    ),
+  ];
+  return lines.length === 0 ? undefined : lines.join('\n');
+}
+
+/**
+ * Reports the first episode for each reason why one fails, as soon as it has, up to a number of reasons. One that was
+ * stopped is not a failure.
+ */
 export function failureReporter(report: (text: string) => void): (trajectory: Trajectory) => void {
   const reported = new Set<string>();
-  return (trajectory) => {
-    if (!isFailed(trajectory) || trajectory.outcome === 'aborted') return;
-    const reason = reasonOf(trajectory);
-    if (reported.has(reason) || reported.size === mostReasons) return;
+  const reportOnce = (reason: string, what: string): void => {
+    if (reported.has(reason) || reported.size > mostReasons) return;
     reported.add(reason);
-    report(
-      `An episode of task ${visibleControls(trajectory.taskId)} failed and has no reward. ${reason}`,
-    );
+    if (reported.size <= mostReasons) report(`${what} ${reason}`);
+    else report('Episodes fail for more reasons: all are counted after each iteration.');
+  };
+  return (trajectory) => {
+    const episode = `An episode of task ${visibleControls(trajectory.taskId)}`;
+    if (isFailed(trajectory) && trajectory.outcome !== 'aborted')
+      reportOnce(reasonOf(trajectory), `${episode} failed and has no reward.`);
+    for (const problem of toolProblems(trajectory))
+      reportOnce(oneLine(problem), `${episode} continues after a tool failed.`);
   };
 }

@@ -18,7 +18,11 @@ export interface ToolContext {
   readonly random: KeyedRng;
 }
 
-/** What came of one call. A tool that fails says so here; what it throws becomes an infrastructure error. */
+/**
+ * What came of one call. What the model asked for and cannot be done is said here, with `isError`. What a tool throws is
+ * its own failure: the model is told that the call failed, the log why (`rollout.failures.toolThrows`). A
+ * `TransientError` is tried again, and then fails the episode.
+ */
 export interface ToolResult {
   /** What the model reads. */
   readonly content: string;
@@ -26,6 +30,8 @@ export interface ToolResult {
   readonly isError?: boolean;
   /** For the environment, never shown to the model. */
   readonly data?: unknown;
+  /** What failed of the tool itself, for the log; such episodes count as failed, and too many end the run. */
+  readonly problem?: string;
 }
 
 export interface Tool<Parameters extends TSchema = TSchema> {

@@ -47,19 +47,20 @@ export class WorkClock {
 /** What `setTimeout` can hold: 24 days, longer than any deadline that can be set. */
 const longestTimerMs = 2 ** 31 - 1;
 
-const clocks = new AsyncLocalStorage<WorkClock>();
+/** Of the work that runs and of that around it. */
+const clocks = new AsyncLocalStorage<readonly WorkClock[]>();
 
 /** Runs work whose waits for the run's services stop this clock. */
 export const timedBy = <Value>(clock: WorkClock, work: () => Value): Value =>
-  clocks.run(clock, work);
+  clocks.run([...(clocks.getStore() ?? []), clock], work);
 
 /** Runs a wait for one of the run's services: it costs the work that waits none of its time. */
 export async function notTimed<Value>(wait: () => Promise<Value>): Promise<Value> {
-  const clock = clocks.getStore();
-  clock?.pause();
+  const stopped = clocks.getStore() ?? [];
+  for (const clock of stopped) clock.pause();
   try {
     return await wait();
   } finally {
-    clock?.resume();
+    for (const clock of stopped) clock.resume();
   }
 }

@@ -99,7 +99,9 @@ export class ToolRunner {
       }
       const result = checkResult(spec, timed.value);
       const status = result.isError === true ? 'error' : 'ok';
-      return { call, status, result, wallMs: wallMs() };
+      const { problem: own } = result;
+      const said = own === undefined ? {} : { problem: redactor()(own) };
+      return { call, status, result, wallMs: wallMs(), ...said };
     } catch (thrown) {
       options.signal.throwIfAborted();
       const failure = pluginFailure(`Tool "${spec.name}"`, thrown);

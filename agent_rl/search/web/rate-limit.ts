@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import PQueue from 'p-queue';
 
 import { AgentRlError } from '../../core/errors.ts';
+import { notTimed } from '../../core/stopping/work-clock.ts';
 
 /** Resolves when a request may start, and no sooner. @throws the signal's reason when it is aborted while waiting */
 export type StartGate = (signal: AbortSignal) => Promise<void>;
@@ -12,7 +13,7 @@ const minuteMs = 60_000;
 /** At most so many starts in any sliding minute, in the order of the requests. */
 export function rateLimit(startsPerMinute: number): StartGate {
   const queue = new PQueue({ interval: minuteMs, intervalCap: startsPerMinute, strict: true });
-  return (signal) => queue.add(() => {}, { signal });
+  return (signal) => notTimed(() => queue.add(() => {}, { signal }));
 }
 
 /** Lets every request start at once. */

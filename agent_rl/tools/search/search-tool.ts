@@ -63,7 +63,9 @@ export class SearchTool implements Tool<typeof SearchParameters> {
       return { content: output === 'blank' ? '' : this.#shown(hits), data: hits };
     } catch (error) {
       if (!(error instanceof WebFailure)) throw error;
-      return problem(error.kind, `the search failed: ${error.message}`);
+      const text = `the search failed: ${error.message}`;
+      // What the model asked for was all right.
+      return { ...problem(error.kind, text), problem: text };
     }
   }
 

@@ -3,9 +3,15 @@ import { describe, expect, test } from '@jest/globals';
 import { failedText, failureReporter } from '#agent_rl/runs/failed-episodes.ts';
 import type { Trajectory } from '#agent_rl/core/trajectory.ts';
 
-const judged = { taskId: 'sum-1', outcome: 'wrong-answer', reward: 0 } as Trajectory;
+const judged = {
+  taskId: 'sum-1',
+  outcome: 'wrong-answer',
+  reward: 0,
+  calls: [],
+} as never as Trajectory;
 const failed = (problem?: string, outcome: Trajectory['outcome'] = 'grader-error') =>
-  ({ taskId: 'sum-2', outcome, reward: undefined, problem }) as Trajectory;
+  ({ taskId: 'sum-2', outcome, reward: undefined, problem, calls: [] }) as never as Trajectory;
+const withBrokenTool = { ...judged, calls: [{ problem: 'Tool "look" failed: no index' }] } as never;
 
 describe('failed episodes', () => {
   test('are counted by reason, the most frequent first', () => {
@@ -36,6 +42,34 @@ describe('failed episodes', () => {
       'An episode of task sum-2 failed and has no reward. grader-error: no key',
       'An episode of task sum-2 failed and has no reward. grader-error: no reason was given',
     ]);
+  });
+
+  test('include those that continued after a tool failed', () => {
+    expect(failedText([judged, withBrokenTool])).toBe(
+      '1 of 2 episodes had a tool that failed; the model was shown an error:\n  1 x Tool "look" failed: no index',
+    );
+    const reported: string[] = [];
+    failureReporter((text) => reported.push(text))(withBrokenTool);
+    expect(reported).toEqual([
+      'An episode of task sum-1 continues after a tool failed. Tool "look" failed: no index',
+    ]);
+  });
+
+  test('of many reasons are said to be more, once', () => {
+    const reported: string[] = [];
+    const onEpisode = failureReporter((text) => reported.push(text));
+    for (let index = 0; index < 8; index++) onEpisode(failed(`reason ${index}`));
+    expect(reported).toHaveLength(6);
+    expect(reported.at(-1)).toBe(
+      'Episodes fail for more reasons: all are counted after each iteration.',
+    );
+  });
+
+  test('say whose failure it was', () => {
+    const failure = { owner: 'plugin', retryable: false } as const;
+    expect(failedText([{ ...failed('no key'), failure }])).toContain(
+      '1 x grader-error (plugin): no key',
+    );
   });
 
   test('cannot set the colours of the terminal', () => {
