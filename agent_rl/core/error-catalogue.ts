@@ -123,8 +123,8 @@ export const errorCatalogue = {
     'The message names the cause; `--resume` resumes the run',
   ),
   ROLLOUTS_FAILED: system(
-    'No episode of an iteration or an evaluation has a reward: the system failed in all of them',
-    'The message names the cause of the first; fix it, then `--resume`',
+    'The system failed in all episodes of an iteration or an evaluation, in more than `rollout.failures.maxShare`, or in `maxInARow` of them in a row',
+    'The message names the cause of the first and whose it is; mend it, then `--resume`',
   ),
   PARITY_BROKEN: system(
     'Generator and learner disagree by more than `train.parityBound`',

@@ -72,7 +72,7 @@ const isUsers = (thrown: unknown): boolean =>
   AgentRlError.is(thrown) && errorCatalogue[thrown.code].cause === 'user';
 
 /** @yields what was thrown, then its cause, then the cause of that */
-function* causes(thrown: unknown): Generator<unknown> {
+function* causes(thrown: unknown): Generator {
   const seen = new Set<unknown>();
   for (let one = thrown; one !== undefined && !seen.has(one);) {
     seen.add(one);

@@ -8,4 +8,5 @@ export {
   type Rollouts,
   RolloutWorker,
 } from './rollout-worker.ts';
-export { type CallOptions, ToolRunner } from './tools/tool-runner.ts';
+export type { EpisodeRetries } from './episode.ts';
+export { type CallOptions, ToolRunner, type ToolThrows } from './tools/tool-runner.ts';

@@ -5,3 +5,4 @@ export * from './sft-trainer.ts';
 export * from './trainer-contracts.ts';
 export * from './training-options.ts';
 export type { TaskSource } from '../../dataset/tasks/task-sampler.ts';
+export type { FailureCount } from './collect/failure-guard.ts';

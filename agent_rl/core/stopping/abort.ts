@@ -53,13 +53,13 @@ export async function inTime<Value>(
   { seconds, signal, late }: Deadline & { late: Error },
 ): Promise<Value> {
   const deadline = new AbortController();
-  let pass = (): void => undefined;
+  let pass: (() => void) | undefined;
   const passed = new Promise<never>((_, reject) => {
     pass = () => reject(late);
   });
   const clock = new WorkClock(seconds, () => {
     // First: the work may answer the abort at once.
-    pass();
+    pass?.();
     deadline.abort(late);
   });
   try {

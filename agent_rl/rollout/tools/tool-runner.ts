@@ -145,7 +145,7 @@ export class ToolRunner {
       enterPlugin(`tool "${spec.name}"`);
       const began = performance.now();
       // The arguments were just checked against the schema the tool's type comes from.
-      const answering = tool.call(call.arguments as never, { signal: until, inputs, random });
+      const answering = tool.call(call.arguments, { signal: until, inputs, random });
       blockedS = (performance.now() - began) / 1000;
       return answering;
     };

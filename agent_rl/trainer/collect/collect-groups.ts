@@ -32,10 +32,9 @@ export interface Collection {
 
 /** All episodes of a collection, those to be learned from first. */
 export const trajectoriesOf = ({ groups, discarded }: Collection): Trajectory[] =>
-  [...groups, ...discarded].flatMap(({ trajectories, replaced = [] }) => [
-    ...trajectories,
-    ...replaced,
-  ]);
+  [...groups, ...discarded].flatMap(({ trajectories, replaced = [] }) =>
+    trajectories.concat(replaced),
+  );
 
 export interface CollectGroupsOptions extends Pick<
   GrpoOptions,

@@ -14,7 +14,7 @@ export interface FailureCount {
 export const iterationsLookedAt = 10;
 
 /** Whether the system failed it, or one of its tools: what it did then says little about the policy. */
-export const hasFailure = ({ reward, calls }: Trajectory): boolean =>
+const hasFailure = ({ reward, calls }: Trajectory): boolean =>
   reward === undefined || calls.some(({ problem }) => problem !== undefined);
 
 export const countFailures = (trajectories: readonly Trajectory[]): FailureCount => ({

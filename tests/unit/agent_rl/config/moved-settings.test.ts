@@ -6,7 +6,11 @@ import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts'
 const folder = temporaryFolder();
 
 function read(text: string, overrides: readonly string[] = []) {
-  const file = writeBelow(folder, 'run.yaml', `environment: {type: code_exec}\ndataset: {dir: a}\n${text}`);
+  const file = writeBelow(
+    folder,
+    'run.yaml',
+    `environment: {type: code_exec}\ndataset: {dir: a}\n${text}`,
+  );
   const { config, warnings } = loadConfig({ file, overrides });
   return {
     rollout: config.rollout,

@@ -1,0 +1,160 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { TransientError } from '#agent_rl/core/failure.ts';
+import { user } from '#agent_rl/core/message.ts';
+import { notTimed } from '#agent_rl/core/stopping/work-clock.ts';
+import { runEpisode } from '#agent_rl/rollout/episode.ts';
+import type { EpisodeParts } from '#agent_rl/rollout/episode-parts.ts';
+import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
+import { calling, limits, play, request } from '#tests/support/play-episode.ts';
+import { ScriptedEnvironment } from '#tests/support/scripted-environment.ts';
+import { says, ScriptedPolicy } from '#tests/support/scripted-policy.ts';
+
+const fails = (): never => {
+  throw new Error('out of order');
+};
+
+describe('An episode in which something fails', () => {
+  const hangs = async () => new Promise<never>(() => {});
+  const deadlines = { environmentS: 0.02, gradingS: 0.02 };
+  test.each([
+    ['start', { start: hangs }, 'infrastructure-error', 'environmentS'],
+    ['step', { step: hangs }, 'infrastructure-error', 'environmentS'],
+    ['finish', { finish: hangs }, 'grader-error', 'gradingS'],
+  ] as const)(
+    'fails when the environment hangs in %s',
+    async (_, environment, outcome, setting) => {
+      const { trajectory } = await play({
+        script: calling(),
+        environment,
+        parts: { limits: { ...limits, deadlines } },
+      });
+      expect(trajectory).toMatchObject({
+        outcome,
+        reward: undefined,
+        failure: { owner: 'plugin', retryable: false },
+      });
+      expect(trajectory.problem).toContain(`longer than 0.02 s`);
+      expect(trajectory.problem).toContain(`rollout.deadlines.${setting}`);
+    },
+  );
+
+  test('is not cut short by slow sampling, nor by a wait for a service of the run', async () => {
+    const slow = () => new Promise<void>((resolve) => setTimeout(resolve, 60));
+    const { trajectory } = await play({
+      script: async () => {
+        await slow();
+        return { message: says('done') };
+      },
+      environment: {
+        start: async () => {
+          await notTimed(slow);
+          return [user('a task')];
+        },
+      },
+      parts: { limits: { ...limits, deadlines } },
+    });
+    expect(trajectory).toMatchObject({ outcome: 'completed', reward: 1 });
+  });
+
+  test('continues after a tool that throws: nobody escapes an episode by breaking a tool', async () => {
+    const { trajectory, policy } = await play({
+      script: calling(['echo', { text: 'x' }]),
+      tool: fails,
+    });
+    expect(trajectory).toMatchObject({ outcome: 'completed', reward: 1 });
+    expect(trajectory.calls[0]).toMatchObject({
+      status: 'error',
+      problem: expect.stringMatching(/^Tool "echo" failed \(tests.*:\d+:\d+\): out of order$/),
+    });
+    // What the tool threw may quote what is hidden.
+    expect(policy.observed[0]).toMatchObject({ content: 'Error: echo failed on this call.' });
+  });
+
+  test('calls a tool again whose failure may pass, and says so', async () => {
+    let calls = 0;
+    const { trajectory } = await play({
+      script: calling(['echo', { text: 'x' }]),
+      tool: ({ text }) => {
+        calls += 1;
+        if (calls === 1) throw new TransientError('busy');
+        return { content: text };
+      },
+      parts: { limits: { ...limits, retries: 2 } },
+    });
+    expect(trajectory).toMatchObject({ outcome: 'completed', calls: [{ status: 'ok' }] });
+    expect(trajectory.retries).toEqual([expect.stringContaining('busy')]);
+  });
+
+  test('has no reward when what may pass does not', async () => {
+    const { trajectory } = await play({
+      script: calling(['echo', { text: 'x' }]),
+      tool: () => {
+        throw new TransientError('busy');
+      },
+      parts: { limits: { ...limits, retries: 1 } },
+    });
+    expect(trajectory).toMatchObject({
+      outcome: 'infrastructure-error',
+      reward: undefined,
+      failure: { owner: 'host', retryable: false },
+    });
+    expect(trajectory.problem).toContain('(after 2 attempts)');
+  });
+
+  test('is played again under its key when its start fails for a reason that may pass', async () => {
+    const seen: unknown[] = [];
+    const retries = { count: 2, outcomes: ['infrastructure-error'] as const };
+    const parts = (): EpisodeParts => {
+      seen.push(1);
+      if (seen.length < 3) throw new TransientError('no machine is free');
+      return {
+        policy: new ScriptedPolicy(calling()),
+        environment: new ScriptedEnvironment(),
+        tools: new Map(),
+        toolRunner: new ToolRunner([]),
+        rewards: [],
+        invalidCallPenalty: 0,
+        limits,
+      };
+    };
+    const signal = new AbortController().signal;
+    const trajectory = await runEpisode(parts, request, signal, retries);
+    expect(trajectory).toMatchObject({ outcome: 'completed', reward: 1 });
+    expect(trajectory.failedAttempts).toHaveLength(2);
+    expect(trajectory.failedAttempts?.[0]).toMatchObject({
+      problem: 'no machine is free',
+      failure: { owner: 'host', retryable: true },
+    });
+  });
+
+  test('keeps no more of a long tool result than maxEpisodeTokens has room for, and ends', async () => {
+    // Prompt 4, turn 3, observation 3: with room for 8, two tokens of the observation are left out.
+    const { trajectory, environment } = await play({
+      script: calling(['echo', { text: 'x' }], ['echo', { text: 'x' }]),
+      parts: { limits: { ...limits, maxEpisodeTokens: 8 } },
+    });
+    expect(environment.ends).toEqual(['token-limit']);
+    expect(trajectory.tokens).toEqual([1, 2, 3, 4, 100, 7, 2, 50]);
+    expect(trajectory.logProbs).toHaveLength(8);
+    expect(trajectory.cutTokens).toBe(2);
+  });
+
+  test.each([
+    [{ outcome: 'banana' }, /verdict.outcome is "banana"; expected one of completed,/],
+    [
+      { reward: 1e308 },
+      /verdict.reward is 1e\+308; expected a number between -1000000 and 1000000/,
+    ],
+    [{ reward: undefined }, /verdict.reward is nothing/],
+    [{ success: 'yes' }, /verdict.success is "yes"; expected true or false/],
+    [{ components: { parts: '1' } }, /verdict.components.parts is "1"; expected a finite number/],
+    [{ metrics: { share: NaN } }, /verdict.metrics.share is NaN/],
+  ])('trains on no verdict such as %j', async (wrong, problem) => {
+    const right = { outcome: 'completed', reward: 1, components: {}, success: true };
+    const finish = async () => ({ ...right, ...wrong }) as never;
+    const { trajectory } = await play({ script: calling(), environment: { finish } });
+    expect(trajectory).toMatchObject({ outcome: 'grader-error', reward: undefined });
+    expect(trajectory.problem).toMatch(problem);
+  });
+});
