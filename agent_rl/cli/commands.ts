@@ -10,6 +10,7 @@ import { mergeLora } from './commands/merge-lora.ts';
 import { plugins } from './commands/plugins.ts';
 import { prepareDataCommand } from './commands/prepare-data/prepare-data.ts';
 import { sandbox } from './commands/sandbox.ts';
+import { show } from './commands/show.ts';
 import { sft, train } from './commands/train.ts';
 import { verifyDataset } from './commands/verify-dataset.ts';
 
@@ -18,6 +19,7 @@ export const commands: (Command | CommandGroup)[] = [
   train,
   sft,
   evaluate,
+  show,
   chat,
   newProject,
   plugins,

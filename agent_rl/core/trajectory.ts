@@ -13,7 +13,7 @@ export interface EpisodeSeconds {
 
 /** Which group of a run an episode belongs to. */
 export interface EpisodePlace {
-  /** Counts from 0; of an evaluation, iterations done. */
+  /** From 1, as metrics count; of an evaluation, iterations done. */
   readonly iteration: number;
   /** 0 unless its group took the place of one with equal rewards. */
   readonly round: number;
@@ -47,6 +47,10 @@ export interface Trajectory extends TranscriptRecord {
   /** What the environment adds, by key. */
   readonly record?: Readonly<Record<string, unknown>>;
   readonly seconds: EpisodeSeconds;
+  /** What judged it: the environment, and each reward with its weight. */
+  readonly judgedBy?: JudgedBy;
+  /** What tools were handed and the policy could not see, by the id of the call. */
+  readonly hiddenInputs?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** Backend and level that ran the policy's code, if any. */
   readonly sandboxLevel?: string;
   /** Why the system failed, when it did. */
@@ -59,6 +63,17 @@ export interface Trajectory extends TranscriptRecord {
   readonly retries?: readonly string[];
   /** Tokens of tool results and messages that were left out because `rollout.maxEpisodeTokens` had no room for them. */
   readonly cutTokens?: number;
+}
+
+export interface JudgedBy {
+  readonly environment?: string;
+  /** Factor of the environment's own reward. */
+  readonly environmentWeight: number;
+  readonly rewards: readonly {
+    readonly name: string;
+    readonly weight: number;
+    readonly tool?: string;
+  }[];
 }
 
 /** An attempt at an episode that failed and was made again. */

@@ -13,6 +13,7 @@ export class EpisodeLog {
   malformedCalls = 0;
   cutTokens = 0;
   readonly #retries: string[] = [];
+  readonly #hidden = new Map<string, Readonly<Record<string, unknown>>>();
   readonly watch = new Stopwatch(['generation', 'tools', 'grading']);
 
   get invalidCalls(): number {
@@ -22,6 +23,11 @@ export class EpisodeLog {
   /** Notes that a call to the generator or a tool failed and was made again. */
   retried(problem: string): void {
     this.#retries.push(redactor()(problem));
+  }
+
+  /** Keeps what a call was handed that the policy cannot see. */
+  hide(callId: string, inputs: Readonly<Record<string, unknown>>): void {
+    if (Object.keys(inputs).length > 0) this.#hidden.set(callId, inputs);
   }
 
   /** The part of a trajectory that is known before it is judged. */
@@ -37,6 +43,7 @@ export class EpisodeLog {
       malformedCalls,
       seconds,
       ...(cutTokens > 0 && { cutTokens }),
+      ...(this.#hidden.size > 0 && { hiddenInputs: Object.fromEntries(this.#hidden) }),
       ...(this.#retries.length > 0 && { retries: this.#retries }),
     };
   }

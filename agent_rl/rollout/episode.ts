@@ -4,7 +4,7 @@ import { AgentRlError, messageOf, runEndingError } from '../core/errors.ts';
 import { type Failure, failureOf, PluginError } from '../core/failure.ts';
 import type { Message, ToolCall } from '../core/message.ts';
 import { isSystemFailure, type Outcome } from '../core/outcome.ts';
-import type { FailedAttempt, Trajectory } from '../core/trajectory.ts';
+import type { FailedAttempt, JudgedBy, Trajectory } from '../core/trajectory.ts';
 import { redactor } from '../telemetry/redact.ts';
 import { answerTurn } from './answer-turn.ts';
 import { checkVerdict } from './check-verdict.ts';
@@ -102,6 +102,7 @@ async function attempt(
     step: request.step,
     seed: request.seed,
     ...(request.place && { place: request.place }),
+    ...(parts && { judgedBy: judgedBy(parts) }),
     ...(parts?.sandboxLevel === undefined ? {} : { sandboxLevel: parts.sandboxLevel }),
     ...judged,
   });
@@ -209,6 +210,7 @@ class Episode {
     const { toolRunner, tools, environment, limits } = this.parts;
     const { seed, task, sample } = this.request;
     const inputs = await this.#plugin('toolInputs', () => environment.toolInputs?.(call) ?? {});
+    this.log.hide(call.id, inputs);
     const randomPath = [seed, 'tool', task.taskId, sample, ...place];
     return retrying(() => toolRunner.run(call, { tools, inputs, randomPath, signal }), {
       retries: limits.retries ?? 0,
@@ -286,6 +288,16 @@ class Episode {
     return name === undefined ? 'Environment' : `Environment "${name}"`;
   }
 }
+
+const judgedBy = ({ environmentName, environmentWeight = 1, rewards }: EpisodeParts): JudgedBy => ({
+  ...(environmentName !== undefined && { environment: environmentName }),
+  environmentWeight,
+  rewards: rewards.map(({ name, weight, tool }) => ({
+    name,
+    weight,
+    ...(tool !== undefined && { tool }),
+  })),
+});
 
 /** What the model is shown is written down as tokens, in which a secret could no longer be found. */
 function redactedMessages<One extends Message>(messages: readonly One[]): readonly One[] {

@@ -28,6 +28,7 @@ const jobsWith = (some: Partial<Jobs>): Jobs => ({
   exportModel: unexpected,
   quantize: unexpected,
   newProject: unexpected,
+  showRun: unexpected,
   serveSandbox: unexpected,
   doctor: unexpected,
   sandboxDoctor: unexpected,

@@ -98,7 +98,7 @@ async function playGroups(
     sampling: rollout.sampling,
     step,
     seedPath: [seed, 'rollout', iteration, round],
-    place: { iteration, round },
+    place: { iteration: iteration + 1, round },
   });
   const requests = plan.flat();
   const play = (some: readonly EpisodeRequest[]) =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 
 import { failureUse, keepLedger } from '#agent_rl/rollout/ledger.ts';
-import { trajectoryLine } from '#agent_rl/runs/run-records.ts';
+import { trajectoryLine } from '#agent_rl/runs/trajectory-line.ts';
 import { trajectory } from '#tests/support/trajectories.ts';
 
 describe('keepLedger', () => {
@@ -45,7 +45,7 @@ test('a trajectory line is JSON, with null for what is absent', () => {
   const line = trajectoryLine('run-1', trajectory({ sampled: 2, outcome: 'aborted' }));
   expect(JSON.parse(JSON.stringify(line))).toEqual(line);
   expect(line).toMatchObject({
-    schema: 1,
+    schema: 2,
     runId: 'run-1',
     reward: null,
     sandboxLevel: null,

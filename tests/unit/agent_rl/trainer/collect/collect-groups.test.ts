@@ -22,7 +22,7 @@ test('drawing again does not change what the next iteration trains on', async ()
     });
     await trainer.train(never);
     const ofIteration = rollouts.requests.filter(
-      ({ place, sample }) => place?.iteration === 1 && place.round === 0 && sample === 0,
+      ({ place, sample }) => place?.iteration === 2 && place.round === 0 && sample === 0,
     );
     return ofIteration.map(({ task }) => task.taskId);
   };
@@ -34,7 +34,7 @@ test('an episode knows where in the run it was drawn', async () => {
   const { trainer, rollouts } = setUp(mixed);
   await trainer.train(never);
   expect(rollouts.requests.map(({ place, sample }) => [place, sample])[6]).toEqual([
-    { iteration: 1, round: 0, slot: 1 },
+    { iteration: 2, round: 0, slot: 1 },
     0,
   ]);
 });

@@ -1,0 +1,22 @@
+import { command } from '../command.ts';
+import { numberFlag, requiredFlag, switchFlag, textFlag } from '../flags/flag.ts';
+
+export const show = command({
+  name: 'show <run>',
+  describe: 'Show the episodes of a run: what was said, what tools did, how it was judged',
+  examples: [
+    ['runs/code_exec_grpo-seed42', 'A line for each episode of the newest iteration'],
+    ['runs/code_exec_grpo-seed42 --worst 3', 'The three with the lowest reward, whole'],
+    ['runs/code_exec_grpo-seed42 --episode 3/sum-17/2', 'One episode'],
+    ['runs/code_exec_grpo-seed42 --held-out --step 0', 'Held-out attempts before training'],
+  ],
+  positionals: { run: requiredFlag('Folder of a run') },
+  flags: {
+    episode: textFlag('One episode, whole: ITERATION/TASK/SAMPLE'),
+    worst: numberFlag('So many with the lowest reward, whole', { from: 1, whole: true }),
+    step: numberFlag('Episodes of this iteration; the newest otherwise', { from: 0, whole: true }),
+    'held-out': switchFlag('Held-out episodes instead of those that were trained on'),
+    hidden: switchFlag('Also what the policy could not see, such as hidden tests'),
+  },
+  run: (flags, { jobs, job }) => jobs.showRun({ ...flags, ...job }),
+});

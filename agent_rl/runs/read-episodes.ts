@@ -1,0 +1,77 @@
+import { createReadStream, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+import { AgentRlError, messageOf } from '../core/errors.ts';
+import { isRecord } from '../core/is-record.ts';
+import type { Message } from '../core/message.ts';
+import type { FailedAttempt, JudgedBy, Trajectory } from '../core/trajectory.ts';
+import type { RunFolder } from './run-folder.ts';
+
+/** A line of `trajectories/*.jsonl`. */
+export interface EpisodeRecord extends Pick<
+  Trajectory,
+  'taskId' | 'sample' | 'step' | 'outcome' | 'success' | 'turns' | 'components' | 'spans'
+> {
+  schema: number;
+  iteration: number;
+  /** Held-out episodes only. */
+  when?: string;
+  reward: number | null;
+  scores: Readonly<Record<string, number>>;
+  metrics: Readonly<Record<string, number>>;
+  /** Absent in lines of version 0.1, which hold tokens alone. */
+  messages?: readonly Message[];
+  judgedBy?: JudgedBy | null;
+  seed?: number | null;
+  toolCalls: readonly {
+    id: string;
+    name: string;
+    status: string;
+    wallMs: number;
+    problem?: string;
+  }[];
+  problem: string | null;
+  failedAttempts?: readonly FailedAttempt[];
+  cutTokens?: number;
+  hidden?: Readonly<Record<string, unknown>>;
+}
+
+/** `train` for the episodes that were learned from, `eval` for held-out ones. */
+export type EpisodeFile = 'train' | 'eval';
+
+/**
+ * Reads a run's episodes, in the order they were written.
+ *
+ * @yields one episode
+ * @throws AgentRlError `DATASET_INVALID` for a line that is none, with its place. A last line that is cut short is left
+ * out: the run is still writing it, or was killed.
+ */
+export async function* readEpisodes(
+  { trajectories }: Pick<RunFolder, 'trajectories'>,
+  name: EpisodeFile,
+): AsyncGenerator<EpisodeRecord> {
+  const file = join(trajectories, `${name}.jsonl`);
+  if (!existsSync(file)) return;
+  let number = 0;
+  let unread: { line: string; cause: unknown } | undefined;
+  for await (const line of createInterface({ input: createReadStream(file) })) {
+    if (unread !== undefined) throw unreadable(file, number, unread.cause);
+    number += 1;
+    try {
+      const record: unknown = JSON.parse(line);
+      if (!isRecord(record) || typeof record['taskId'] !== 'string')
+        throw new Error('it is not an episode');
+      yield record as unknown as EpisodeRecord;
+    } catch (cause) {
+      unread = { line, cause };
+    }
+  }
+}
+
+const unreadable = (file: string, line: number, cause: unknown): AgentRlError =>
+  new AgentRlError(
+    'DATASET_INVALID',
+    `${file}:${line} cannot be read: ${messageOf(cause)}. Put the line back as it was, or delete it.`,
+    { cause },
+  );

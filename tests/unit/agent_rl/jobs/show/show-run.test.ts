@@ -1,0 +1,119 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { beforeAll, describe, expect, test } from '@jest/globals';
+
+import { user } from '#agent_rl/core/message.ts';
+import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import { showRun, type ShowRunOptions } from '#agent_rl/jobs/show/show-run.ts';
+import { trajectoryLine } from '#agent_rl/runs/trajectory-line.ts';
+import { JsonlWriter } from '#agent_rl/telemetry/index.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { trajectory } from '#tests/support/trajectories.ts';
+
+const folder = temporaryFolder();
+const run = join(folder, 'run');
+const train = join(run, 'trajectories', 'train.jsonl');
+
+const call = { id: 'call_0_0', name: 'add', arguments: { code: 'a = 1\nprint(a)', n: 2 } };
+
+/** Asks a tool, which answers in red. */
+const asked: Trajectory = {
+  ...trajectory({ taskId: 'sum-1', sample: 0, reward: 0.5, success: false }),
+  seed: 7,
+  messages: [
+    user('What is 1 + 1?'),
+    { role: 'assistant', content: 'I ask.', toolCalls: [call] },
+    { role: 'tool', name: 'add', callId: call.id, content: '\u001b[31m2' },
+    { role: 'assistant', content: 'Two.' },
+  ],
+  calls: [{ call, status: 'ok', result: { content: '2', data: { sum: 2 } }, wallMs: 12 }],
+  components: { solved: 0.5 },
+  scores: { environment: 0.5, short: 1 },
+  judgedBy: { environment: 'sums', environmentWeight: 1, rewards: [{ name: 'short', weight: 0 }] },
+  hiddenInputs: { [call.id]: { answer: 2 } },
+};
+const failed = trajectory({ taskId: 'sum-2', sample: 1, outcome: 'grader-error' });
+
+beforeAll(() => {
+  const lines = new JsonlWriter(train);
+  lines.write({ iteration: 1, ...trajectoryLine('run', trajectory({ taskId: 'old' })) });
+  for (const one of [asked, failed]) lines.write({ iteration: 2, ...trajectoryLine('run', one) });
+  lines.close();
+  const held = new JsonlWriter(join(run, 'trajectories', 'eval.jsonl'));
+  held.write({ when: 'before', iteration: 0, ...trajectoryLine('run', asked) });
+  held.close();
+});
+
+const shown = async (options: Partial<ShowRunOptions> = {}): Promise<string> => {
+  const printed: string[] = [];
+  await showRun({ run, print: (text) => printed.push(text), ...options });
+  return printed.join('\n');
+};
+
+describe('agent-rl show', () => {
+  test('lists the episodes of the newest iteration, a line each', async () => {
+    const lines = (await shown()).split('\n');
+    expect(lines[0]).toMatch(/^2\/sum-1\/0 +reward 0\.50 +completed +1 turns +3 tokens$/);
+    expect(lines[1]).toMatch(/^2\/sum-2\/1 +no reward +grader-error/);
+    expect(lines).toHaveLength(3);
+    expect(await shown({ step: 1 })).toContain('1/old/0');
+  });
+
+  test('shows a whole episode so that it can be read', async () => {
+    expect(await shown({ episode: '2/sum-1/0' })).toBe(`Episode 2/sum-1/0
+  reward 0.50, completed, 1 turns, 3 tokens sampled, seed 7
+  reward is the sum of solved 0.5
+  judged by environment sums, short 1 x 0
+  [user]
+    What is 1 + 1?
+  [assistant]
+    I ask.
+    calls add
+      code:
+        a = 1
+        print(a)
+      n: 2
+  [add: ok, 12 ms]
+    \\x1b[31m2
+  [assistant]
+    Two.`);
+  });
+
+  test('shows what the policy could not see only where that is asked for', async () => {
+    expect(await shown({ episode: '2/sum-1/0' })).not.toContain('answer');
+    const all = await shown({ episode: '2/sum-1/0', hidden: true });
+    expect(all).toContain('[hidden from the policy]');
+    expect(all).toMatch(/"answer": 2[^]*"sum": 2/);
+  });
+
+  test('shows the worst first, those that failed before all others', async () => {
+    const worst = await shown({ worst: 1 });
+    expect(worst).toContain('Episode 2/sum-2/1');
+    expect(worst).toContain('problem: it broke');
+  });
+
+  test('shows held-out episodes, and when they were played', async () => {
+    expect(await shown({ heldOut: true, episode: '0/sum-1/0' })).toContain(
+      'Episode 0/sum-1/0 (held out, before training)',
+    );
+  });
+
+  test.each([
+    [{ run: folder }, 'is not a run: it has no trajectories/'],
+    [{ step: 9 }, 'has no training episode of iteration 9'],
+    [
+      { episode: '2/sum-1/9' },
+      'has no training episode "2/sum-1/9"; an id is ITERATION/TASK/SAMPLE',
+    ],
+  ])('says what is missing: %j', async (options, problem) => {
+    await expect(shown(options)).rejects.toThrow(problem);
+  });
+
+  test('leaves out a last line that is cut short, and names any other that cannot be read', async () => {
+    appendFileSync(train, '{"taskId": "half');
+    expect(await shown()).toContain('2/sum-2/1');
+    appendFileSync(train, '\n{}\n');
+    await expect(shown()).rejects.toThrow(/train\.jsonl:4 cannot be read/);
+  });
+});
