@@ -68,7 +68,9 @@ async function choose(
     chosen.push(one);
   }
   if (worst === undefined) return chosen;
-  return chosen.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1)).slice(0, worst);
+  return chosen
+    .toSorted((a, b) => Number(rank(a) > rank(b)) - Number(rank(a) < rank(b)))
+    .slice(0, worst);
 }
 
 /** One that failed is worse than any that was judged. */
