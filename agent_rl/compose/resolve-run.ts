@@ -75,7 +75,7 @@ export async function resolveRun(prepared: PreparedRun, request: RunRequest): Pr
   const found: { config: Config; folder?: string } =
     checkpoint === undefined
       ? { config: (await withLocalModel({ loaded, ...request })).loaded.config }
-      : fromCheckpoint(loaded.config, checkpointAt(checkpoint, request.print));
+      : fromCheckpoint(loaded.config, await checkpointAt(checkpoint, request.print));
   const chosen = withAbsoluteSettings(prepared.chosen, request.tasks !== undefined);
   refuseAdaptersOfOwnGenerator(found.config, chosen);
   const isolated = isolatedSettings(chosen.tools);

@@ -1,12 +1,13 @@
-import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 import { AgentRlError, messageOf } from '../core/errors.ts';
+import { isRecord } from '../core/is-record.ts';
 import type { Learner } from '../core/services/learner.ts';
 import { writeFileAtomic, writeFolderAtomic } from '../telemetry/index.ts';
 import { holdsModel } from '../../model/weights/open-model.ts';
 import { copyLanguageModelFiles } from '../../model/text/language-model.ts';
+import { sha256Of } from './sha256-of.ts';
 
 /*
  * A checkpoint `step-N/` is a Hugging Face model folder with the optimiser's and the trainer's state beside it.
@@ -46,9 +47,6 @@ export interface SavedCheckpoint {
   weightsSha256: string;
 }
 
-const sha256Of = (file: string): string =>
-  createHash('sha256').update(readFileSync(file)).digest('hex');
-
 /** Writes a checkpoint, whole or not at all. @throws AgentRlError `OUTPUT_UNWRITABLE` */
 export async function saveCheckpoint<State>(
   options: SaveCheckpointOptions<State>,
@@ -60,12 +58,9 @@ export async function saveCheckpoint<State>(
     ({ weightsSha256 } = await learner.saveState(partial));
     await copyLanguageModelFiles(options.textFolder, partial);
     writeFileAtomic(join(partial, stateFile), `${JSON.stringify(state, null, 1)}\n`);
-    const written = readdirSync(partial, { recursive: true, encoding: 'utf8' });
-    const files = Object.fromEntries(
-      written
-        .filter((file) => statSync(join(partial, file)).isFile())
-        .map((file) => [file, sha256Of(join(partial, file))]),
-    );
+    const files: Record<string, string> = {};
+    for (const file of readdirSync(partial, { recursive: true, encoding: 'utf8' }))
+      if (statSync(join(partial, file)).isFile()) files[file] = await sha256Of(join(partial, file));
     const manifest: Manifest = { schema, step, weightsSha256, files };
     writeFileAtomic(join(partial, manifestFile), `${JSON.stringify(manifest, null, 1)}\n`);
   });
@@ -88,18 +83,35 @@ function periodic(folder: string): { step: number; path: string }[] {
 }
 
 /** Why a checkpoint is not whole, or `undefined`. */
-export function corruption(path: string): string | undefined {
+export async function corruption(path: string): Promise<string | undefined> {
   const file = join(path, manifestFile);
   if (!existsSync(file)) return `it has no ${manifestFile}`;
   try {
-    const { files } = JSON.parse(readFileSync(file, 'utf8')) as Manifest;
-    const bad = Object.entries(files).find(
-      ([name, hash]) => !existsSync(join(path, name)) || sha256Of(join(path, name)) !== hash,
-    );
-    return bad && `${bad[0]} is missing or is not what was written`;
+    const files = filesOf(JSON.parse(readFileSync(file, 'utf8')));
+    for (const [name, hash] of Object.entries(files)) {
+      const problem = await damage(join(path, name), hash);
+      if (problem !== undefined) return `${name} ${problem}`;
+    }
+    return undefined;
   } catch (thrown) {
     return `its ${manifestFile} cannot be read (${messageOf(thrown)})`;
   }
+}
+
+async function damage(file: string, hash: string): Promise<string | undefined> {
+  try {
+    const same = existsSync(file) && (await sha256Of(file)) === hash;
+    return same ? undefined : 'is missing or is not what was written';
+  } catch (thrown) {
+    return `cannot be read (${messageOf(thrown)})`;
+  }
+}
+
+/** The hash of each file by a manifest. One that names none would call any folder whole. */
+function filesOf(manifest: unknown): Manifest['files'] {
+  const files = isRecord(manifest) ? manifest['files'] : undefined;
+  if (isRecord(files) && Object.hasOwn(files, stateFile)) return files as Manifest['files'];
+  throw new Error(`it names no ${stateFile}`);
 }
 
 /**
@@ -108,10 +120,13 @@ export function corruption(path: string): string | undefined {
  * @param warn is given a warning for each corrupt one that is skipped
  * @throws AgentRlError `CHECKPOINT_INVALID` when there is none
  */
-export function newestCheckpoint(folder: string, warn: (text: string) => void): string {
+export async function newestCheckpoint(
+  folder: string,
+  warn: (text: string) => void,
+): Promise<string> {
   const found = periodic(folder);
   for (const { path } of found) {
-    const corrupt = corruption(path);
+    const corrupt = await corruption(path);
     if (corrupt === undefined) return path;
     warn(`Checkpoint ${path} is skipped: ${corrupt}.`);
   }
@@ -131,7 +146,7 @@ export function readTrainerState(checkpoint: string): unknown {
  *
  * @throws AgentRlError `CHECKPOINT_INVALID`
  */
-export function checkpointAt(path: string, warn: (text: string) => void): string {
+export async function checkpointAt(path: string, warn: (text: string) => void): Promise<string> {
   const whole = resolve(path);
   if (holdsModel(whole)) return whole;
   const folder = join(whole, 'checkpoints');

@@ -60,7 +60,7 @@ export async function resumePoint(request: ResumeRequest): Promise<ResumePoint> 
   try {
     const cleared = [folder.path, folder.checkpoints].flatMap(clearPartials);
     const notes = [...cleared, ...(await checkInputs(folder, sources))];
-    const checkpoint = newestCheckpoint(folder.checkpoints, print);
+    const checkpoint = await newestCheckpoint(folder.checkpoints, print);
     return { folder, checkpoint, lock, notes };
   } catch (failure) {
     lock.release();

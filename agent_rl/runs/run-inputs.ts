@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { createReadStream, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { AgentRlError, messageOf } from '../core/errors.ts';
@@ -7,6 +6,7 @@ import { writeFileAtomic } from '../telemetry/index.ts';
 import type { ModelStack } from '../../model/weights/open-model.ts';
 import { sameTasks } from '../../dataset/tasks/same-tasks.ts';
 import type { RunFolder } from './run-folder.ts';
+import { sha256Of } from './sha256-of.ts';
 
 /** Where the things are that a run starts from. */
 export interface RunSources {
@@ -38,15 +38,8 @@ const taskKinds = ['trainTasks', 'evalTasks'] as const;
 
 const inputsFile = (folder: RunFolder): string => join(folder.path, 'inputs.json');
 
-async function sha256Of(files: readonly string[]): Promise<string> {
-  const hash = createHash('sha256');
-  for (const file of files)
-    for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
-  return hash.digest('hex');
-}
-
 const sha256OfEach = (files: readonly string[]): Promise<string[]> =>
-  Promise.all(files.map((file) => sha256Of([file])));
+  Promise.all(files.map((file) => sha256Of(file)));
 
 /** What is read of a model folder: notes beside it may change. */
 const modelFiles = (folder: string): readonly string[] =>
@@ -64,7 +57,7 @@ export async function readInputs(sources: RunSources): Promise<RunInputs> {
     sha256: {
       trainTasks: await sha256OfEach(trainFiles),
       evalTasks: await sha256OfEach(evalFiles),
-      startModel: await sha256Of([model.base, ...model.adapters].flatMap(modelFiles)),
+      startModel: await sha256Of(...[model.base, ...model.adapters].flatMap(modelFiles)),
     },
   };
 }

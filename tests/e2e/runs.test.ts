@@ -89,7 +89,7 @@ describe('a run that is interrupted', () => {
     expect({ code, stderr: code === 130 ? '' : stderr }).toEqual({ code: 130, stderr: '' });
     expect(stdout).toContain(`Interrupted. Continue with --resume ${folderOf('cut')}`);
     expect(readJson(folderOf('cut'), 'summary.json')).toMatchObject({ interrupted: true });
-    expect(corruption(checkpoint())).toBeUndefined();
+    expect(await corruption(checkpoint())).toBeUndefined();
     expect(readJson(folderOf('cut'), 'summary.json')['iterations']).toBeLessThan(iterations);
   });
 

@@ -56,7 +56,7 @@ describe('in a run', () => {
     ['throws', 'An error was thrown where nothing could catch it'],
   ])(
     'a reward that %s ends it at its next safe place with what was done, told and logged',
-    (name, what) => {
+    async (name, what) => {
       const { code, stdout, stderr } = ran(...withReward(name));
       expect({ code, stderr: code === 1 ? '' : stderr }).toEqual({ code: 1, stderr: '' });
       expect(stderr).toMatch(
@@ -68,7 +68,7 @@ describe('in a run', () => {
       expect(stdout + stderr + log).not.toContain(canary);
       // The 20th of 8 episodes an iteration is in the third: the first two are kept.
       expect(readLines(run(name), 'metrics.jsonl').length).toBeGreaterThanOrEqual(2);
-      expect(corruption(join(run(name), 'checkpoints', 'step-2'))).toBeUndefined();
+      expect(await corruption(join(run(name), 'checkpoints', 'step-2'))).toBeUndefined();
       expect(existsSync(join(run(name), 'summary.json'))).toBe(false);
       expect(existsSync(join(run(name), 'run.lock'))).toBe(false);
     },

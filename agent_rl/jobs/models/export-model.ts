@@ -37,7 +37,7 @@ export async function exportModel({
     );
   }
   const from = isRun
-    ? checkpointAt(model, print)
+    ? await checkpointAt(model, print)
     : await localModel({ name: model, revision, signal, print });
   const layers = await localLayers({ folder: from, adapters });
   const to = resolve(onnx);

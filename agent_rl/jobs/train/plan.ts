@@ -8,6 +8,7 @@ import type { SandboxTier } from '../../sandbox/choose-backend.ts';
 import { tierMemory } from '../../sandbox/tier-facts.ts';
 import { countParameters } from '../../../model/adapters/adapter.ts';
 import { mebibytes } from '../../telemetry/mebibytes.ts';
+import { checkpointRoom, roomText } from './checkpoint-room.ts';
 import type { ExpectedTime } from './measure-speed.ts';
 
 /** What the plan of a run follows from besides its config. */
@@ -40,6 +41,7 @@ export function trainingPlan(config: Config, facts: PlanFacts) {
     mostMicroBatchesPerStep: Math.ceil(mostTokens / tokens),
     evaluations: during + Number(config.eval.before) + Number(config.eval.after),
     evalEpisodes: facts.evalTasks * config.eval.samples,
+    checkpointBytes: checkpointRoom(config, facts.trainedParameters),
   };
 }
 
@@ -48,6 +50,8 @@ export interface OpenedFacts extends ExpectedTime {
   memory: MemoryPlan;
   /** Absent where nothing asks for a sandbox. */
   sandboxTier?: SandboxTier;
+  /** What the disk has for checkpoints. */
+  bytesForCheckpoints: number;
   /** Why stronger sandboxes are not taken; absent where the log says it. */
   sandboxesSkipped?: readonly string[];
 }
@@ -55,11 +59,11 @@ export interface OpenedFacts extends ExpectedTime {
 /** What the engine says of itself once it is open, and which sandbox there is. */
 export async function openedFacts(
   engine: EngineClient,
-  expected: ExpectedTime,
+  known: ExpectedTime & Pick<OpenedFacts, 'bytesForCheckpoints'>,
   tier: SandboxTier | undefined,
 ): Promise<OpenedFacts> {
   const { plan: memory } = await engine.info();
-  return { ...expected, memory, ...(tier !== undefined && { sandboxTier: tier }) };
+  return { ...known, memory, ...(tier !== undefined && { sandboxTier: tier }) };
 }
 
 /** Sandboxes come on top of what the engine was checked for, and grow only as they are used: a warning, not an error. */
@@ -87,7 +91,7 @@ export function planText(
   config: Config,
   facts: PlanFacts,
   plan: ReturnType<typeof trainingPlan>,
-  { memory, sandboxTier, sandboxesSkipped = [], ...expected }: OpenedFacts,
+  { memory, sandboxTier, sandboxesSkipped = [], bytesForCheckpoints, ...expected }: OpenedFacts,
 ): string {
   const { rollout, algorithm } = config;
   const { last, planned } = runLength(config);
@@ -105,6 +109,7 @@ export function planText(
     `  memory        about ${mebibytes(total)}: ${planInWords(memory)}, sandboxes ${mebibytes(sandboxes)}${sandboxTier === undefined ? '' : ` (${sandboxTier})`}`,
     ...beyondMemory(total, facts.sandboxes),
     ...sandboxesSkipped.map((why) => `  warning       sandbox skipped: ${why}`),
+    ...roomText(plan.checkpointBytes, bytesForCheckpoints, config.run.outputDir),
     `  time          ${timeText(expected)}`,
   ].join('\n');
 }

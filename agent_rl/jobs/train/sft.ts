@@ -11,11 +11,13 @@ import { SessionUsage } from '../../runs/run-usage.ts';
 import { type Metrics, MetricsWriter, withProgress } from '../../telemetry/index.ts';
 import { SFTTrainer } from '../../trainer/sft-trainer.ts';
 import type { JobResult, TrainingOptions } from '../job.ts';
+import { checkpointRoom, freeBytes, roomText } from './checkpoint-room.ts';
 import { sourcesOf, trainOptions } from './trainer-options.ts';
 import type { ToolCallFormat } from '../../core/plugins/tool-call-format.ts';
 import { LanguageModelPolicy } from '../../policies/language-model-policy.ts';
 import { readConversations } from '../../../dataset/demonstrations/conversations.ts';
 import { splitFiles } from '../../../dataset/tasks/task-files.ts';
+import { countParameters } from '../../../model/adapters/adapter.ts';
 import { noGenerator } from '../no-generator.ts';
 
 /**
@@ -31,6 +33,7 @@ export async function sft(options: TrainingOptions): Promise<JobResult> {
   }
   const run = await resolveRun(options, { ...options, trains: true, demonstrates: true });
   const examples = await readExamples(run, options.print);
+  await printRoom(run, options.print);
   if (options.dryRun) {
     const { length: conversations } = examples.examples;
     return { dryRun: true, conversations, tokens: examples.tokens };
@@ -47,6 +50,15 @@ export async function sft(options: TrainingOptions): Promise<JobResult> {
   } finally {
     await opened.close();
   }
+}
+
+/** What the one checkpoint will take. */
+async function printRoom({ config, model }: ResolvedRun, print: (text: string) => void) {
+  const { trainedParameters } = countParameters(model.description);
+  const { outputDir } = config.run;
+  const once = { ...config, checkpoint: { every: 0, keepLast: 1, keepBest: false } };
+  const room = checkpointRoom(once, trainedParameters);
+  print(roomText(room, await freeBytes(outputDir), outputDir).join('\n'));
 }
 
 interface SftSession {

@@ -8,6 +8,7 @@ import { countParameters } from '../../../model/adapters/adapter.ts';
 import { openEngine, playing } from '../../compose/open-engine.ts';
 import { tryRunSandbox } from '../../compose/open-run-sandbox.ts';
 import { abortableStart } from '../../core/stopping/abort.ts';
+import { freeBytes } from './checkpoint-room.ts';
 import { expectedTime } from './measure-speed.ts';
 import { openedFacts, planFacts, planText, trainingPlan } from './plan.ts';
 import type { Task } from '../../core/tasks/task.ts';
@@ -76,9 +77,10 @@ async function dryRun(run: ResolvedRun, { print, signal }: JobContext): Promise<
   });
   try {
     const expected = await abortableStart(expectedTime(engine, config, plan), signal);
+    const known = { ...expected, bytesForCheckpoints: await freeBytes(config.run.outputDir) };
     const sandbox = facts.sandboxes === 0 ? undefined : await tryRunSandbox(config, signal);
     const opened = {
-      ...(await openedFacts(engine, expected, sandbox?.tier)),
+      ...(await openedFacts(engine, known, sandbox?.tier)),
       ...(sandbox !== undefined && { sandboxesSkipped: sandbox.skipped }),
     };
     print(planText(config, facts, plan, opened));

@@ -22,6 +22,7 @@ import type {
 } from '../../trainer/trainer-contracts.ts';
 import { reportGroups, samplerOf } from '../../../dataset/tasks/task-sets.ts';
 import type { JobContext, TrainingOptions } from '../job.ts';
+import { bytesForCheckpoints } from './checkpoint-room.ts';
 import { expectedTime } from './measure-speed.ts';
 import { measurePrompts, promptsText } from './measure-prompts.ts';
 import { openedFacts, planFacts, planText, trainingPlan } from './plan.ts';
@@ -130,7 +131,12 @@ export class Training {
     const facts = planFacts(run);
     const plan = trainingPlan(config, facts);
     const expected = await expectedTime(agent.engine, config, plan);
-    const opened = await openedFacts(agent.engine, expected, agent.sandbox?.tier);
+    const { each } = plan.checkpointBytes;
+    const known = {
+      ...expected,
+      bytesForCheckpoints: await bytesForCheckpoints(record.folder, each),
+    };
+    const opened = await openedFacts(agent.engine, known, agent.sandbox?.tier);
     context.print(planText(config, facts, plan, opened));
     if (agent.sandbox === undefined) return;
     const { backend, level, concurrency } = agent.sandbox.capabilities();

@@ -14,7 +14,7 @@ import {
 import { FakeLearner } from '#tests/support/fake-learner.ts';
 import { miniMind3Folder } from '#tests/support/minimind3.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
-import { rejectionOf, thrownBy } from '#tests/support/thrown.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
 
 const root = temporaryFolder();
 const folder = join(root, 'run', 'checkpoints');
@@ -66,7 +66,7 @@ describe('a checkpoint', () => {
       'tokenizer_config.json',
       'trainer-state.json',
     ]);
-    expect(corruption(path)).toBeUndefined();
+    expect(await corruption(path)).toBeUndefined();
     expect(readTrainerState(path)).toEqual({ iteration: 3, note: 'ü' });
   });
 
@@ -75,9 +75,9 @@ describe('a checkpoint', () => {
     cpSync(miniMind3Folder, textFolder, { recursive: true });
     writeBelow(textFolder, 'additional_chat_templates/tool_use.jinja', 'hi');
     const { path } = await save(5, { textFolder });
-    expect(corruption(path)).toBeUndefined();
+    expect(await corruption(path)).toBeUndefined();
     writeBelow(path, 'additional_chat_templates/tool_use.jinja', 'ho');
-    expect(corruption(path)).toMatch(/tool_use.jinja is missing or is not what was written/);
+    expect(await corruption(path)).toMatch(/tool_use.jinja is missing or is not what was written/);
   });
 
   test('that cannot be written completely does not appear, and the one before stays', async () => {
@@ -108,19 +108,32 @@ describe('a checkpoint', () => {
     [
       'has half a manifest',
       (path: string) => writeBelow(path, 'manifest.json', '{"sch'),
-      /cannot be read/,
+      /^its manifest.json cannot be read/,
+    ],
+    [
+      'has a manifest that names no file',
+      (path: string) => writeBelow(path, 'manifest.json', '{"schema": 1, "files": {}}'),
+      /names no trainer-state.json/,
+    ],
+    [
+      'has a folder in place of a file',
+      (path: string) => {
+        rmSync(join(path, 'tokenizer.json'));
+        mkdirSync(join(path, 'tokenizer.json'));
+      },
+      /^tokenizer.json cannot be read/,
     ],
   ])('is torn when it %s', async (_, damage, problem) => {
     const { path } = await save(1);
     damage(path);
-    expect(corruption(path)).toMatch(problem);
+    expect(await corruption(path)).toMatch(problem);
   });
 });
 
 describe('the newest checkpoint', () => {
   test('is that of the highest step, not of the last name', async () => {
     for (const step of [9, 10]) await save(step);
-    expect(newestCheckpoint(folder, warn)).toBe(join(folder, 'step-10'));
+    expect(await newestCheckpoint(folder, warn)).toBe(join(folder, 'step-10'));
     expect(warnings).toEqual([]);
   });
 
@@ -128,7 +141,7 @@ describe('the newest checkpoint', () => {
     for (const step of [1, 2, 3]) await save(step);
     rmSync(join(folder, 'step-3', 'manifest.json'));
     writeBelow(folder, 'step-2/model.safetensors', 'other weights');
-    expect(newestCheckpoint(folder, warn)).toBe(join(folder, 'step-1'));
+    expect(await newestCheckpoint(folder, warn)).toBe(join(folder, 'step-1'));
     expect(warnings).toEqual([
       `Checkpoint ${join(folder, 'step-3')} is skipped: it has no manifest.json.`,
       `Checkpoint ${join(folder, 'step-2')} is skipped: model.safetensors is missing or is not what was written.`,
@@ -138,7 +151,7 @@ describe('the newest checkpoint', () => {
   test('is an error where all are corrupt', async () => {
     await save(1);
     rmSync(join(folder, 'step-1', 'manifest.json'));
-    const { code, message } = thrownBy(() => newestCheckpoint(folder, warn));
+    const { code, message } = await rejectionOf(newestCheckpoint(folder, warn));
     expect(code).toBe('CHECKPOINT_INVALID');
     expect(message).toContain('holds no whole checkpoint (1 looked at)');
   });
@@ -154,13 +167,13 @@ test('only the newest few are kept, and the best is kept besides', async () => {
 describe('a path', () => {
   test('may name a checkpoint, or a run, whose newest is taken', async () => {
     for (const step of [1, 2]) await save(step);
-    expect(checkpointAt(join(folder, 'step-1'), warn)).toBe(join(folder, 'step-1'));
-    expect(checkpointAt(join(root, 'run'), warn)).toBe(join(folder, 'step-2'));
+    expect(await checkpointAt(join(folder, 'step-1'), warn)).toBe(join(folder, 'step-1'));
+    expect(await checkpointAt(join(root, 'run'), warn)).toBe(join(folder, 'step-2'));
   });
 
-  test('that names neither is refused', () => {
+  test('that names neither is refused', async () => {
     mkdirSync(join(root, 'run'));
-    const { code, message } = thrownBy(() => checkpointAt(join(root, 'run'), warn));
+    const { code, message } = await rejectionOf(checkpointAt(join(root, 'run'), warn));
     expect(code).toBe('CHECKPOINT_INVALID');
     expect(message).toContain('neither a checkpoint (no config.json) nor a run folder');
     expect(existsSync(folder)).toBe(false);

@@ -22,7 +22,7 @@ const memory = {
   total: 604 * mebibyte,
 };
 const time = { expectedS: 12, decodeTokensPerSecond: 812.4, trainTokensPerSecond: 2300 };
-const opened = { ...time, memory, sandboxTier: 'pyodide' } as const;
+const opened = { ...time, memory, sandboxTier: 'pyodide', bytesForCheckpoints: 1e12 } as const;
 
 const folder = temporaryFolder();
 
@@ -94,6 +94,24 @@ describe('a plan', () => {
       '  warning       sandbox skipped: no Python here.\n',
     );
     expect(text({})).not.toContain('skipped');
+  });
+
+  test('says what checkpoints take, and warns where the disk has less room', () => {
+    const config = configOf(`${settings}checkpoint: {every: 2, keepLast: 2}\n`);
+    const text = (bytesForCheckpoints: number, given = config): string =>
+      planText(given, facts, trainingPlan(given, facts), { ...opened, bytesForCheckpoints });
+    // 524,288 parameters and two moments of each, in 4 bytes: 6 MiB. Three are there while the third is written.
+    expect(text(18 * mebibyte)).toContain(
+      '  checkpoints   about 6 MiB each, 12 MiB kept, 18 MiB while one is written\n',
+    );
+    expect(text(18 * mebibyte)).not.toContain('warning');
+    expect(text(18 * mebibyte - 1)).toMatch(
+      /warning {7}the disk of .* has 18 MiB left: free space, lower checkpoint\.keepLast, or/,
+    );
+    const once = configOf(`${settings}checkpoint: {every: 0}\n`);
+    expect(text(6 * mebibyte, once)).toContain('  checkpoints   about 6 MiB each\n');
+    const best = configOf(`${settings}checkpoint: {every: 0, keepBest: true}\n`);
+    expect(text(18 * mebibyte, best)).toContain('6 MiB each, 12 MiB kept, 18 MiB while');
   });
 
   test('warns of more memory than the machine has', () => {

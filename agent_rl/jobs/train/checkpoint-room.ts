@@ -1,0 +1,64 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+import { type Config, runLength } from '../../config/index.ts';
+import type { RunFolder } from '../../runs/run-folder.ts';
+import { mebibytes } from '../../telemetry/mebibytes.ts';
+
+/** Weights and the optimiser's two moments, each in float32. Tokenizer and state are small beside them. */
+const bytesPerTrained = 3 * 4;
+
+/** What the checkpoints of a run take on disk, in bytes. */
+export interface CheckpointRoom {
+  each: number;
+  /** Of all that are left when the run has ended. */
+  kept: number;
+  /** While one is written: what it replaces is deleted afterwards. */
+  most: number;
+}
+
+/** What checkpoints will take. `trained` is the number of parameters that learn. */
+export function checkpointRoom(config: Config, trained: number): CheckpointRoom {
+  const { every, keepLast, keepBest } = config.checkpoint;
+  const { last } = runLength(config);
+  const written = every === 0 ? 1 : Math.ceil(last / every);
+  const kept = Math.min(written, keepLast) + Number(keepBest);
+  // The best one stays until a better one is whole; so does the oldest until the newest is.
+  const most = kept + (keepBest || written > keepLast ? 1 : 0);
+  const each = bytesPerTrained * trained;
+  return { each, kept: kept * each, most: most * each };
+}
+
+/** Bytes that may still be written to the disk of a folder, which need not exist yet. */
+export async function freeBytes(folder: string): Promise<number> {
+  let place = folder;
+  while (!existsSync(place) && dirname(place) !== place) place = dirname(place);
+  const { bavail, bsize } = await statfs(place);
+  return bavail * bsize;
+}
+
+/** What checkpoints may take in all: what is free, and what those have that a resumed run holds already. */
+export async function bytesForCheckpoints(
+  { path, checkpoints }: Pick<RunFolder, 'path' | 'checkpoints'>,
+  each: number,
+): Promise<number> {
+  const held = existsSync(checkpoints) ? readdirSync(checkpoints).length : 0;
+  return (await freeBytes(path)) + held * each;
+}
+
+/** The line of a plan, and a warning where the disk of the output folder has less room. */
+export function roomText(
+  { each, kept, most }: CheckpointRoom,
+  free: number,
+  folder: string,
+): string[] {
+  const several = `, ${mebibytes(kept)} kept, ${mebibytes(most)} while one is written`;
+  const text = `about ${mebibytes(each)} each${most === each ? '' : several}`;
+  const line = `  checkpoints   ${text}`;
+  if (most <= free) return [line];
+  return [
+    line,
+    `  warning       the disk of ${folder} has ${mebibytes(free)} left: free space, lower checkpoint.keepLast, or write elsewhere with --output`,
+  ];
+}
