@@ -1,4 +1,4 @@
-import { AgentRlError, messageOf } from '../core/errors.ts';
+import { AgentRlError, messageOf, nextStepOf } from '../core/errors.ts';
 import { strayFailureOf } from '../core/stopping/stray-failure.ts';
 import { redactor } from '../telemetry/redact.ts';
 import type { MainOptions } from './command.ts';
@@ -20,9 +20,12 @@ export async function main(args: readonly string[], options: MainOptions): Promi
     }
     // A stray failure was reported when it happened.
     if (error !== strayFailureOf(io.signal)) io.stderr.write(`${redact(errorText(error))}\n`);
+    const next = nextStepOf(error);
+    if (next !== undefined) io.stderr.write(`${redact(next)}\n`);
     if (args.includes('--json')) {
       const code = AgentRlError.is(error) ? error.code : 'UNEXPECTED';
-      writeJson(io, { error: { code, message: redact(messageOf(error)) } });
+      const message = redact(messageOf(error));
+      writeJson(io, { error: { code, message, ...(next !== undefined && { next }) } });
     }
     return codeOfStop(io.signal) ?? exitCodeOf(error);
   }

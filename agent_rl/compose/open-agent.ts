@@ -1,5 +1,3 @@
-import { availableParallelism } from 'node:os';
-
 import type { Config } from '../config/index.ts';
 import { Cleanup } from '../core/stopping/cleanup.ts';
 import { GENERATOR } from '../core/services/generator.ts';
@@ -16,7 +14,7 @@ import { reportsOf, type RunReports } from '../runs/run-reports.ts';
 import type { OpenedSandbox } from '../sandbox/open-sandbox.ts';
 import { LANGUAGE_MODEL } from '../../model/text/language-model.ts';
 import { episodeMaker, make } from './episode-maker.ts';
-import { openEngine, playing } from './open-engine.ts';
+import { engineThreads, openEngine, playing } from './open-engine.ts';
 import { openRunSandbox } from './open-run-sandbox.ts';
 import { runContainer } from './plugins/container.ts';
 import { pluginHooks } from './plugins/plugin-loader.ts';
@@ -160,7 +158,7 @@ async function openOwnGenerator(
   const opening = open(policy.settings, {
     modelFolder: model.folder,
     device: config.run.device,
-    threads: config.run.engineThreads ?? availableParallelism(),
+    threads: engineThreads(config),
     maxContextTokens,
   });
   return abortableStart(opening, signal, (late) => late.close());

@@ -16,6 +16,10 @@ export interface EngineRequest
   signal: AbortSignal;
 }
 
+/** How many threads a config's engine has. */
+export const engineThreads = ({ run }: Config): number =>
+  run.engineThreads ?? availableParallelism();
+
 /** The engine thread that a config asks for. @throws AgentRlError `INTERRUPTED` when it is stopped before it is open */
 export function openEngine(
   config: Config,
@@ -31,7 +35,7 @@ export function openEngine(
     newAdapter,
     quantize,
     device: run.device,
-    threads: run.engineThreads ?? availableParallelism(),
+    threads: engineThreads(config),
     recompute: train.recompute,
     seed: run.seed,
     microBatchTokens: algorithm.microBatchTokens,

@@ -60,3 +60,14 @@ export function messageOf(thrown: unknown): string {
 export function nodeCodeOf(thrown: unknown): string {
   return isNativeError(thrown) && 'code' in thrown ? String(thrown.code) : '';
 }
+
+const nextSteps = new WeakMap<object, string>();
+
+/** Notes how to go on after an error: what the user reads behind its message. */
+export function noteNextStep(thrown: unknown, text: string): void {
+  if (typeof thrown === 'object' && thrown !== null) nextSteps.set(thrown, text);
+}
+
+/** How to go on after an error, where that was noted. */
+export const nextStepOf = (thrown: unknown): string | undefined =>
+  typeof thrown === 'object' && thrown !== null ? nextSteps.get(thrown) : undefined;

@@ -22,6 +22,8 @@ export interface CheckResult extends JobResult {
 export interface TrainingOptions extends JobOptions {
   /** Folder of the run to resume; `newest` takes the newest run of this config's output folder. */
   resume?: string;
+  /** Resumes with other engine threads or on another device all the same. */
+  allowOtherMachine?: boolean;
   /** Only prints the resolved plan. */
   dryRun: boolean;
 }

@@ -12,6 +12,8 @@ export interface TrainAgentOptions {
   plugins?: readonly string[];
   /** Run folder to continue; `newest` for the newest run of the config's output folder. */
   resume?: string;
+  /** Resumes with other engine threads or on another device than before all the same. */
+  allowOtherMachine?: boolean;
   /** Only gives the plan; nothing is trained or written. */
   dryRun?: boolean;
   /** Ends the run at the next safe place, with a checkpoint. */
@@ -38,7 +40,7 @@ export interface TrainAgentOptions {
  * ```
  */
 export async function trainAgent(options: TrainAgentOptions): Promise<JobResult> {
-  const { config, dryRun = false, resume } = options;
+  const { config, dryRun = false, resume, allowOtherMachine = false } = options;
   const { signal = new AbortController().signal, print = () => undefined } = options;
   const prepared = await prepareRun({ file: config, flags: settingsOf(options) }, signal);
   for (const warning of prepared.loaded.warnings) print(`Note: ${warning}`);
@@ -47,6 +49,7 @@ export async function trainAgent(options: TrainAgentOptions): Promise<JobResult>
     signal,
     print,
     dryRun,
+    allowOtherMachine,
     ...(resume !== undefined && { resume }),
   });
 }

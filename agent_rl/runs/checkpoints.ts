@@ -72,6 +72,9 @@ export function pruneCheckpoints(folder: string, keep: number): void {
   for (const { path } of periodic(folder).slice(keep)) rmSync(path, { recursive: true });
 }
 
+/** Whether a run has checkpoints, whole or not. */
+export const holdsCheckpoints = (folder: string): boolean => periodic(folder).length > 0;
+
 function periodic(folder: string): { step: number; path: string }[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
@@ -132,7 +135,7 @@ export async function newestCheckpoint(
   }
   throw new AgentRlError(
     'CHECKPOINT_INVALID',
-    `${folder} holds no whole checkpoint (${found.length} looked at), so there is nothing to continue from. Start the run anew.`,
+    `${folder} holds no whole checkpoint (${found.length} looked at), so there is nothing to continue from. Start another run, or delete what is there: --resume then begins this one again.`,
   );
 }
 

@@ -2,9 +2,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
 import { type Config, resolvedYaml } from '../config/index.ts';
+import { noteNextStep } from '../core/errors.ts';
 import { Cleanup } from '../core/stopping/cleanup.ts';
 import { createLog, type Log, writeFileAtomic } from '../telemetry/index.ts';
-import { lockRun } from '../telemetry/run-lock.ts';
+import { lockRun, type RunLock } from '../telemetry/run-lock.ts';
 import {
   type CheckpointContents,
   pruneCheckpoints,
@@ -12,8 +13,15 @@ import {
   type SavedCheckpoint,
 } from './checkpoints.ts';
 import { defaultRunName, type ResumePoint } from './resume-point.ts';
+import { type Machine, machineInWords } from './machine.ts';
 import { createRunFolder, type RunFolder } from './run-folder.ts';
-import { readInputs, type RunSources, writeInputs } from './run-inputs.ts';
+import {
+  machinesOf,
+  readInputs,
+  recordMachine,
+  type RunSources,
+  writeInputs,
+} from './run-inputs.ts';
 
 export interface OpenRunOptions {
   config: Config;
@@ -33,13 +41,17 @@ export interface CheckpointRequest<State> extends CheckpointContents<State> {
 export class OpenRun {
   /** The last checkpoint of this session. */
   saved: SavedCheckpoint = { path: '', weightsSha256: '' };
+  /** The checkpoint that the next resume goes on from. */
+  #newest: string | undefined;
 
   private constructor(
-    private readonly config: Config,
+    private readonly options: OpenRunOptions,
     readonly folder: RunFolder,
     readonly log: Log,
-    private readonly opened: Cleanup,
-  ) {}
+    private readonly held: { lock: RunLock; opened: Cleanup },
+  ) {
+    this.#newest = options.resume?.checkpoint;
+  }
 
   /**
    * Makes the folder of a new run, or opens that of the one to resume.
@@ -51,12 +63,11 @@ export class OpenRun {
     const opened = new Cleanup();
     try {
       const folder = resume?.folder ?? (await newFolder(options));
-      if (resume === undefined) {
-        const lock = lockRun(folder.path);
-        opened.defer(() => lock.release());
-      }
+      const lock = resume?.lock ?? lockRun(folder.path);
+      if (resume === undefined) opened.defer(() => lock.release());
       const log = opened.add(createLog({ level: config.run.logLevel, file: folder.log }));
-      return new OpenRun(config, folder, log, opened);
+      log.info(`Computes on: ${machineInWords(options.sources.machine)}`);
+      return new OpenRun(options, folder, log, { lock, opened });
     } catch (failure) {
       await opened.abandon();
       throw failure;
@@ -65,39 +76,71 @@ export class OpenRun {
 
   /** Logs from where the run is resumed and which settings changed; its `config.yaml` becomes that of this session. */
   logResume({ checkpoint, notes }: ResumePoint): void {
-    this.log.info(`Continuing ${this.folder.path} from ${checkpoint}`);
+    const { config, sources } = this.options;
+    this.log.info(`Continuing ${this.folder.path} from ${checkpoint ?? 'its start'}`);
     for (const note of notes) this.log.warn(note);
-    for (const change of rewriteRunConfig(this.folder, this.config))
+    for (const change of rewriteRunConfig(this.folder, config))
       this.log.info(`From now on ${change}`);
+    recordMachine(this.folder, sources.machine);
+  }
+
+  /** What the run was computed on so far, this session included. */
+  machines(): readonly Machine[] {
+    const recorded = machinesOf(this.folder);
+    return recorded.length > 0 ? recorded : [this.options.sources.machine];
+  }
+
+  /** @throws AgentRlError `OUTPUT_UNWRITABLE` when another process has taken the run meanwhile */
+  requireOwn(): void {
+    this.held.lock.requireHeld();
   }
 
   /** Writes a checkpoint, whole or not at all, and deletes those that `checkpoint.keepLast` does not keep. */
   async saveCheckpoint<State>(request: CheckpointRequest<State>): Promise<void> {
+    this.requireOwn();
     const { reason, step } = request;
     const name = reason === 'best' ? reason : `step-${step}`;
     const folder = this.folder.checkpoints;
     this.saved = await saveCheckpoint({ ...request, folder, name });
-    if (reason !== 'best') pruneCheckpoints(folder, this.config.checkpoint.keepLast);
+    if (reason !== 'best') {
+      this.#newest = this.saved.path;
+      pruneCheckpoints(folder, this.options.config.checkpoint.keepLast);
+    }
     this.log.info(`Checkpoint (${reason}): ${this.saved.path}`);
   }
 
   /** Writes `summary.json`. @throws AgentRlError `OUTPUT_UNWRITABLE` */
   writeSummary(summary: object): void {
+    this.requireOwn();
     writeFileAtomic(this.folder.summary, `${JSON.stringify(summary, null, 1)}\n`);
   }
 
-  /** Runs what the session is for; a failure goes into the log before it is thrown on. */
+  /** Runs what the session is for; a failure goes into the log, with how to go on, before it is thrown on. */
   async logging<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work();
     } catch (thrown) {
       this.log.error(`The run ended: ${String(thrown)}`);
+      const next = this.nextStep();
+      this.log.info(next);
+      noteNextStep(thrown, next);
       throw thrown;
     }
   }
 
+  /** Where a run that ended early stands, and how to go on. */
+  nextStep(): string {
+    const { path } = this.folder;
+    if (this.options.config.train.mode === 'sft')
+      return this.#newest === undefined
+        ? 'There is no checkpoint: start the run anew.'
+        : `Checkpoint: ${this.#newest}\nTrain on from it in a new run: --model ${this.#newest}`;
+    const where = this.#newest ?? 'none yet, the run begins again from its start model';
+    return `Newest checkpoint: ${where}\nContinue: agent-rl train --resume ${path}`;
+  }
+
   async close(): Promise<void> {
-    await this.opened.close();
+    await this.held.opened.close();
   }
 }
 

@@ -2,10 +2,10 @@ import { existsSync, readdirSync, statSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 
 import { AgentRlError } from '../core/errors.ts';
-import { lockRun, type RunLock, isRunning } from '../telemetry/run-lock.ts';
+import { lockRun, type RunLock } from '../telemetry/run-lock.ts';
 import { type RunFolder, runFolderAt } from './run-folder.ts';
-import { newestCheckpoint } from './checkpoints.ts';
-import { checkInputs, type RunSources } from './run-inputs.ts';
+import { holdsCheckpoints, newestCheckpoint } from './checkpoints.ts';
+import { checkInputs, hasInputs, type RunSources } from './run-inputs.ts';
 import type { Config } from '../config/index.ts';
 import { writing } from '../telemetry/atomic-write.ts';
 
@@ -18,6 +18,8 @@ export interface ResumeRequest {
   file: string;
   /** What it is resumed with, which must be what it began with. */
   sources: RunSources;
+  /** Goes on with other engine threads or on another device all the same. */
+  allowOtherMachine?: boolean | undefined;
   /** Shows a warning to the user. */
   print: (text: string) => void;
 }
@@ -25,8 +27,8 @@ export interface ResumeRequest {
 /** Where a run is resumed. */
 export interface ResumePoint {
   folder: RunFolder;
-  /** The newest whole checkpoint. */
-  checkpoint: string;
+  /** The newest whole checkpoint; absent where a run ended before its first, which then begins again. */
+  checkpoint: string | undefined;
   /** To be released when the run ends. */
   lock: RunLock;
   /** What was found and repaired on the way, for the log. */
@@ -36,8 +38,8 @@ export interface ResumePoint {
 /**
  * The run that `--resume` names, locked and cleared of what a killed process left half written.
  *
- * @throws AgentRlError `CHECKPOINT_INVALID` when there is no run or no intact checkpoint there, or when tasks or start model
- * are not those it began with; `OUTPUT_UNWRITABLE` while another process continues it.
+ * @throws AgentRlError `CHECKPOINT_INVALID` when there is no run there or none of its checkpoints is intact, or when tasks,
+ * start model or engine threads are not those it began with; `OUTPUT_UNWRITABLE` while another process continues it.
  */
 export async function resumePoint(request: ResumeRequest): Promise<ResumePoint> {
   const { resume, config, sources, print } = request;
@@ -50,23 +52,31 @@ export async function resumePoint(request: ResumeRequest): Promise<ResumePoint> 
       `${path} is a checkpoint; a run is resumed from its newest whole one. Give the run: --resume ${run}. To train on from these weights in a new run, give them with --model.`,
     );
   }
-  if (!existsSync(folder.checkpoints)) {
+  if (!isRun(path)) {
     throw new AgentRlError(
       'CHECKPOINT_INVALID',
-      `${path} is not a run with checkpoints: a run that ended before its first (checkpoint.every) starts anew, without --resume. Give the folder of a run, or leave the folder out for the newest run of ${config.run.outputDir}.`,
+      `${path} is not the folder of a run: it has neither checkpoints nor inputs.json. Give the folder of a run, or leave the folder out for the newest run of ${config.run.outputDir}.`,
     );
   }
   const lock = lockRun(folder.path);
   try {
     const cleared = [folder.path, folder.checkpoints].flatMap(clearPartials);
-    const notes = [...cleared, ...(await checkInputs(folder, sources))];
-    const checkpoint = await newestCheckpoint(folder.checkpoints, print);
-    return { folder, checkpoint, lock, notes };
+    const differences = await checkInputs(folder, sources, request.allowOtherMachine);
+    const notes = [...lock.notes, ...cleared, ...differences];
+    if (holdsCheckpoints(folder.checkpoints) || !hasInputs(folder)) {
+      const checkpoint = await newestCheckpoint(folder.checkpoints, print);
+      return { folder, checkpoint, lock, notes };
+    }
+    const anew = `${path} has no checkpoint yet: it begins again from its start model, and what it recorded is cut off.`;
+    return { folder, checkpoint: undefined, lock, notes: [...notes, anew] };
   } catch (failure) {
     lock.release();
     throw failure;
   }
 }
+
+const isRun = (path: string): boolean =>
+  existsSync(join(path, 'checkpoints')) || hasInputs(runFolderAt(path));
 
 /** The newest run of the same config and seed. */
 function newestRun({ config, file }: ResumeRequest): string {
@@ -78,7 +88,7 @@ function newestRun({ config, file }: ResumeRequest): string {
   const [newest] = (existsSync(parent) ? readdirSync(parent) : [])
     .filter(isOwn)
     .map((run) => join(parent, run))
-    .filter((run) => existsSync(join(run, 'checkpoints')))
+    .filter(isRun)
     .toSorted((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
   if (newest !== undefined) return newest;
   throw new AgentRlError(
@@ -93,8 +103,8 @@ export const defaultRunName = (configFile: string, seed: number): string =>
 
 /**
  * Removes what a process that was killed left half written in a folder (`NAME.<pid>.partial`), and puts back what it
- * was about to replace (`NAME.<pid>.partial.old`) where nothing has taken its place. What a running process is writing
- * stays; this process must not be writing there.
+ * was about to replace (`NAME.<pid>.partial.old`) where nothing has taken its place. Nobody may be writing there: the
+ * ids are of processes that have ended, whoever has them now.
  *
  * @returns what was done, a sentence each.
  * @throws AgentRlError `OUTPUT_UNWRITABLE`
@@ -104,7 +114,6 @@ export function clearPartials(folder: string): readonly string[] {
   return readdirSync(folder).flatMap((name) => {
     const [, target = '', pid, old] = /^(.+)\.(\d+)\.partial(\.old)?$/.exec(name) ?? [];
     if (pid === undefined) return [];
-    if (Number(pid) !== process.pid && isRunning(Number(pid))) return [];
     const [path, whole] = [join(folder, name), join(folder, target)];
     if (old !== undefined && !existsSync(whole)) {
       writing(path, () => renameSync(path, whole));

@@ -1,10 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 
 import { AgentRlError, messageOf } from '../core/errors.ts';
 import { writeFileAtomic } from '../telemetry/index.ts';
 import type { ModelStack } from '../../model/weights/open-model.ts';
 import { sameTasks } from '../../dataset/tasks/same-tasks.ts';
+import { checkMachine, type Machine } from './machine.ts';
 import type { RunFolder } from './run-folder.ts';
 import { sha256Of } from './sha256-of.ts';
 
@@ -16,6 +18,8 @@ export interface RunSources {
   /** Files of the held-out tasks. */
   evalFiles: readonly string[];
   model: ModelStack;
+  /** What this session computes on. */
+  machine: Machine;
 }
 
 /** What a run began with, in its `inputs.json`: it is only resumed with the same. */
@@ -30,6 +34,8 @@ export interface RunInputs {
     /** Of weights, config and tokenizer of the model the run starts from, and of its adapters, all together. */
     startModel: string;
   };
+  /** What it was computed on: each that a session changed to, in order. Absent in runs of version 0.1. */
+  machines?: readonly Machine[];
 }
 
 type Kind = keyof RunInputs['sha256'];
@@ -50,7 +56,7 @@ const modelFiles = (folder: string): readonly string[] =>
 
 /** Reads everything a run starts from. */
 export async function readInputs(sources: RunSources): Promise<RunInputs> {
-  const { seed, trainFiles, evalFiles, model } = sources;
+  const { seed, trainFiles, evalFiles, model, machine } = sources;
   return {
     schema: 2,
     seed,
@@ -59,6 +65,7 @@ export async function readInputs(sources: RunSources): Promise<RunInputs> {
       evalTasks: await sha256OfEach(evalFiles),
       startModel: await sha256Of(...[model.base, ...model.adapters].flatMap(modelFiles)),
     },
+    machines: [machine],
   };
 }
 
@@ -66,8 +73,25 @@ export async function readInputs(sources: RunSources): Promise<RunInputs> {
 export const writeInputs = (folder: RunFolder, inputs: RunInputs): void =>
   writeFileAtomic(inputsFile(folder), `${JSON.stringify(inputs, null, 1)}\n`);
 
+/** Whether a run's `inputs.json` says what it began with. */
+export const hasInputs = (folder: RunFolder): boolean => existsSync(inputsFile(folder));
+
+/** What a run was computed on so far, as its `inputs.json` says. @throws AgentRlError `CHECKPOINT_INVALID` */
+export const machinesOf = (folder: RunFolder): readonly Machine[] =>
+  hasInputs(folder) ? (storedInputs(inputsFile(folder)).machines ?? []) : [];
+
+/** Writes down what a session computes on, where it is not what the one before did. */
+export function recordMachine(folder: RunFolder, machine: Machine): void {
+  if (!hasInputs(folder)) return;
+  const inputs = storedInputs(inputsFile(folder));
+  const { machines = [] } = inputs;
+  if (isDeepStrictEqual(machines.at(-1), machine)) return;
+  writeInputs(folder, { ...inputs, machines: [...machines, machine] });
+}
+
 /**
- * Refuses to resume a run on other tasks, another start model or another seed than it began with.
+ * Refuses to resume a run on other tasks, another start model, another seed, or, unless that is allowed, with other
+ * engine threads or another device than it began with.
  *
  * @returns what the log must show besides, a sentence each.
  * @throws AgentRlError `CHECKPOINT_INVALID`
@@ -75,11 +99,12 @@ export const writeInputs = (folder: RunFolder, inputs: RunInputs): void =>
 export async function checkInputs(
   folder: RunFolder,
   sources: RunSources,
+  allowOtherMachine = false,
 ): Promise<readonly string[]> {
   const file = inputsFile(folder);
   if (!existsSync(file)) {
     return [
-      `${folder.path} holds no inputs.json, so it cannot be checked whether tasks and start model are those it began with.`,
+      `${folder.path} holds no inputs.json, so it cannot be checked whether tasks, start model and engine threads are those it began with.`,
     ];
   }
   const before = storedInputs(file);
@@ -89,6 +114,8 @@ export async function checkInputs(
       `The run ${folder.path} cannot be resumed with run.seed ${sources.seed}: it began with ${before.seed}, and all its randomness is keyed by that. Leave the seed as it is, or start a new run.`,
     );
   }
+  const began = before.machines?.at(-1);
+  const onMachine = checkMachine(folder.path, { began, now: sources.machine, allowOtherMachine });
   const now = await readInputs(sources);
   const changed = changedKinds(before, now);
   if (changed.length > 0) {
@@ -98,10 +125,10 @@ export async function checkInputs(
       `The run ${folder.path} cannot be resumed: not what it began with, by SHA-256, is ${what}. Name what it began with, or start a new run from its checkpoint with --model.`,
     );
   }
-  const notes = renamedFiles(before, now, sources).map(
-    (renamed) =>
-      `${renamed}: fields of the file were renamed since the run began; the tasks are the same.`,
+  const renamed = renamedFiles(before, now, sources).map(
+    (one) => `${one}: fields of the file were renamed since the run began; the tasks are the same.`,
   );
+  const notes = [...onMachine, ...renamed];
   const unchecked = sources.trainFiles.length + sources.evalFiles.length - 2;
   if (before.schema === 2 || unchecked <= 0) return notes;
   return [
@@ -142,12 +169,17 @@ const describe = (kind: Kind, { trainFiles, evalFiles, model }: RunSources): str
 
 function storedInputs(file: string): RunInputs {
   try {
-    const { schema, seed, sha256 } = JSON.parse(readFileSync(file, 'utf8')) as RunInputs;
+    const { schema, seed, sha256, machines } = JSON.parse(readFileSync(file, 'utf8')) as RunInputs;
     if ((schema !== 1 && schema !== 2) || typeof sha256 !== 'object')
       throw new Error('its form is not known');
     // A run of version 0.1 has one hash for all files of a kind.
     const [trainTasks, evalTasks] = [[sha256.trainTasks].flat(), [sha256.evalTasks].flat()];
-    return { schema, seed, sha256: { ...sha256, trainTasks, evalTasks } };
+    return {
+      schema,
+      seed,
+      sha256: { ...sha256, trainTasks, evalTasks },
+      ...(Array.isArray(machines) && { machines }),
+    };
   } catch (cause) {
     throw new AgentRlError(
       'CHECKPOINT_INVALID',

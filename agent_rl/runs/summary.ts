@@ -1,5 +1,6 @@
 import type { Evaluation } from '../trainer/evaluate.ts';
 import type { TrainingResult } from '../trainer/trainer-contracts.ts';
+import type { Machine } from './machine.ts';
 import { rateText } from './run-records.ts';
 import type { RunReports } from './run-reports.ts';
 import type { ParameterCounts } from '../../model/adapters/adapter.ts';
@@ -11,6 +12,7 @@ export interface SummaryFacts extends RunReports, ParameterCounts {
   weightsSha256: string;
   checkpoint: string;
   sandboxLevel: string | undefined;
+  machines: readonly Machine[];
 }
 
 /** What is kept of an evaluation. */
@@ -54,6 +56,7 @@ export function summaryOf(
     trainedParameters: facts.trainedParameters,
     weightsSha256: facts.weightsSha256,
     checkpoint: facts.checkpoint,
+    machines: facts.machines,
     trainTokensPerSecond: rate(totals.updatedTokens, totals.updateSeconds),
     decodeTokensPerSecond: rate(generation.sampledTokens, generation.totalS),
     generation,

@@ -1,25 +1,52 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 
 import { AgentRlError, nodeCodeOf } from '../core/errors.ts';
-import { madeNew } from './atomic-write.ts';
+import { madeNew, writing } from './atomic-write.ts';
+
+/*
+ * `run.lock` is a lease. It names the process that writes to a run, and that process touches it every few seconds. A
+ * process of this machine can be looked at: its lock is left behind when it no longer runs, or when its id belongs to
+ * a process that started at another time. One of another machine cannot: its lock is left behind when it has not been
+ * touched for some minutes. A process that slept so long finds out before it writes again.
+ */
 
 /** Keeps a run to one process. */
 export interface RunLock {
+  /** What was found in its place, a sentence each. */
+  notes: readonly string[];
+  /** @throws AgentRlError `OUTPUT_UNWRITABLE` when another process has taken the run meanwhile */
+  requireHeld(): void;
   release(): void;
 }
 
 interface Holder {
   pid: number;
   host: string;
+  /** When the process started, as its system tells; null where none does, absent in locks of version 0.1. */
+  started?: string | null;
 }
+
+/** Between two touches. */
+const renewedEveryS = 10;
+/** Longer than a busy process or a slow network drive leaves it untouched. */
+const staleAfterS = 300;
 
 // Of this process: a container often starts again under the process id it had before.
 const held = new Set<string>();
 
 /** Whether a process of this machine is running. */
-export function isRunning(pid: number): boolean {
+function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
@@ -29,29 +56,78 @@ export function isRunning(pid: number): boolean {
   }
 }
 
+/** When a process of this machine started, in a form that no other process ever has; null where Linux is not there to tell. */
+function startOf(pid: number): string | null {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    // Field 22; the second is the program's name in parentheses, which may hold anything.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ');
+    return `${boot} ${fields?.[19]}`;
+  } catch {
+    return null;
+  }
+}
+
 /**
- * Takes a run's `run.lock`, which names the process that writes to the run. One that a process left behind that no
- * longer runs is replaced.
+ * Takes a run's `run.lock`. One that was left behind is replaced.
  *
  * @throws AgentRlError `OUTPUT_UNWRITABLE` while another process, or this one, holds it.
  */
 export function lockRun(folder: string): RunLock {
   const file = join(folder, 'run.lock');
-  const own: Holder = { pid: process.pid, host: hostname() };
-  const take = () => writeFileSync(file, `${JSON.stringify(own)}\n`, { flag: 'wx' });
+  const own: Holder = { pid: process.pid, host: hostname(), started: startOf(process.pid) };
+  const text = `${JSON.stringify(own)}\n`;
+  const take = () => writeFileSync(file, text, { flag: 'wx' });
+  const notes: string[] = [];
   if (!madeNew(file, take)) {
-    const text = readFileSync(file, 'utf8');
-    if (isInUse(file, text)) throw inUse(folder, file, text);
-    takeAway(folder, file, text);
+    const found = readFileSync(file, 'utf8');
+    const left = leftBehind(file, found);
+    if (left === undefined) throw inUse(folder, file, found);
+    takeAway(folder, file, found);
     if (!madeNew(file, take)) throw inUse(folder, file, readFileSync(file, 'utf8'));
+    notes.push(`${file} was left behind and is replaced: ${left}.`);
   }
   held.add(file);
+  return { notes, ...leaseOf(folder, file, text) };
+}
+
+/** Keeps a lock touched until it is released. */
+function leaseOf(folder: string, file: string, text: string): Omit<RunLock, 'notes'> {
+  // By its open file, which stays this process's own whatever takes its place. The clock is then that of the disk.
+  const descriptor = writing(file, () => openSync(file, 'r+'));
+  const renew = (): void => {
+    try {
+      writeSync(descriptor, '\n', text.length - 1);
+    } catch {
+      // Whether the run is still this process's own is asked before anything is written.
+    }
+  };
+  const timer = setInterval(renew, 1000 * renewedEveryS).unref();
+  const isOwn = (): boolean => textOf(file) === text;
   return {
+    requireHeld: () => {
+      if (isOwn()) return;
+      throw new AgentRlError(
+        'OUTPUT_UNWRITABLE',
+        `The run ${folder} is no longer this process's own: ${file} ${textOf(file) === undefined ? 'is gone' : `names ${textOf(file)?.trim()}`}. It was deleted, or taken over while this process slept. Nothing more is written; look at what the other one does.`,
+      );
+    },
     release: () => {
+      clearInterval(timer);
+      closeSync(descriptor);
       held.delete(file);
-      rmSync(file, { force: true });
+      if (isOwn()) rmSync(file, { force: true });
     },
   };
+}
+
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (thrown) {
+    if (nodeCodeOf(thrown) === 'ENOENT') return undefined;
+    throw thrown;
+  }
 }
 
 /** Removes a lock that was left behind, and no lock that somebody took meanwhile. */
@@ -66,26 +142,56 @@ function takeAway(folder: string, file: string, text: string): void {
   rmSync(renamed);
 }
 
-function isInUse(file: string, text: string): boolean {
+/** Why nobody holds a lock any more, or `undefined` while somebody does. */
+function leftBehind(file: string, text: string): string | undefined {
   const holder = holderOf(text);
-  // What cannot be read was cut off while it was written; a process of another machine cannot be asked.
-  if (holder === undefined) return false;
-  if (holder.host !== hostname()) return true;
-  return holder.pid === process.pid ? held.has(file) : isRunning(holder.pid);
+  if (holder === undefined) return 'it was cut off while it was written';
+  const { pid, host, started } = holder;
+  if (host !== hostname()) return untouched(file, holder);
+  if (pid === process.pid) return held.has(file) ? undefined : `process ${pid} was an earlier one`;
+  if (!isRunning(pid)) return `process ${pid} no longer runs`;
+  const now = startOf(pid);
+  if (now === null || started === undefined || started === null) return untouched(file, holder);
+  return now === started ? undefined : `process ${pid} has ended, and another has its id`;
+}
+
+/** The same by the last touch alone; locks of version 0.1 are not touched, and tell nothing. */
+function untouched(file: string, { pid, host, started }: Holder): string | undefined {
+  if (started === undefined) return undefined;
+  const ageS = ageOf(file);
+  if (ageS <= staleAfterS) return undefined;
+  return `process ${pid} of ${host} has not touched it for ${Math.round(ageS / 60)} min`;
+}
+
+/** Seconds since a file was written, by the clock of its disk: that of another machine may be wrong. */
+function ageOf(file: string): number {
+  const probe = `${file}.${process.pid}.probe`;
+  return writing(probe, () => {
+    writeFileSync(probe, '');
+    const ageMs = statSync(probe).mtimeMs - statSync(file).mtimeMs;
+    rmSync(probe);
+    return ageMs / 1000;
+  });
 }
 
 function holderOf(text: string): Holder | undefined {
   try {
-    const { pid, host } = JSON.parse(text) as Partial<Holder>;
-    return Number.isSafeInteger(pid) && typeof host === 'string' ? { pid: pid!, host } : undefined;
+    const { pid, host, started } = JSON.parse(text) as Partial<Holder>;
+    if (!Number.isSafeInteger(pid) || typeof host !== 'string') return undefined;
+    return { pid: pid!, host, ...(started !== undefined && { started }) };
   } catch {
     return undefined;
   }
 }
 
 function inUse(folder: string, file: string, text: string): AgentRlError {
+  const holder = holderOf(text);
+  const ended =
+    holder?.started === undefined
+      ? 'if it is on another machine and has ended, delete the file'
+      : `if it is on another machine and was killed, the run can be taken ${staleAfterS / 60} min after its last sign of life`;
   return new AgentRlError(
     'OUTPUT_UNWRITABLE',
-    `The run ${folder} is in use: ${file} names ${text.trim()}. Two processes must not write to one run. Wait until that one has ended; if it is on another machine and has ended, delete the file.`,
+    `The run ${folder} is in use: ${file} names ${text.trim()}. Two processes must not write to one run. Wait until that one has ended; ${ended}.`,
   );
 }

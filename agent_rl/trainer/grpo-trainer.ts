@@ -1,5 +1,4 @@
 import type { TaskSource } from '../../dataset/tasks/task-sampler.ts';
-import { runEndingError } from '../core/errors.ts';
 import type { Learner, LossSpec } from '../core/services/learner.ts';
 import type { Task } from '../core/tasks/task.ts';
 import { keepLedger } from '../rollout/ledger.ts';
@@ -17,7 +16,12 @@ import {
 } from './iteration-report.ts';
 import { optimOptionsAt, plannedIterations } from './optim-options.ts';
 import { addGaps, noGap, type ParityGap, requireParity } from './parity.ts';
-import type { TrainerObserver, TrainerState, TrainingResult } from './trainer-contracts.ts';
+import type {
+  CheckpointReason,
+  TrainerObserver,
+  TrainerState,
+  TrainingResult,
+} from './trainer-contracts.ts';
 import type { GrpoOptions } from './training-options.ts';
 import { type EpochResult, runEpoch, withReference } from './update.ts';
 
@@ -47,6 +51,10 @@ export class GRPOTrainer {
   readonly #options: GrpoOptions;
   readonly #observer: TrainerObserver;
   #state: TrainerState;
+  /** Iteration of the newest checkpoint, though it may have been tried in vain. */
+  #checkpointed: number | undefined;
+  /** The weights have moved, and the iteration they moved in is not recorded. */
+  #midway = false;
 
   constructor(parts: GrpoTrainerParts, options: GrpoOptions) {
     this.#parts = parts;
@@ -70,6 +78,7 @@ export class GRPOTrainer {
   /** Resumes from a state; the learner's own is loaded separately. */
   restore(state: TrainerState): void {
     this.#state = state;
+    this.#checkpointed = state.iteration;
     this.#parts.tasks.restore(state.tasks);
   }
 
@@ -77,19 +86,39 @@ export class GRPOTrainer {
    * Trains until the last iteration, or until `signal` is aborted: then the iteration under way is dropped unless its
    * update has begun, a checkpoint is written, and the result says `interrupted`.
    *
-   * @throws AgentRlError `ROLLOUTS_FAILED`, `PARITY_BROKEN`, what the learner throws, and what ends a run from outside, such
-   * as `WEB_BUDGET_SPENT`: then a checkpoint of the last whole iteration is written first.
+   * @throws AgentRlError `ROLLOUTS_FAILED`, `PARITY_BROKEN`, what the learner and plugins throw, and what ends a run from
+   * outside, such as `WEB_BUDGET_SPENT`. A checkpoint of the last whole iteration is written first, where there is none yet.
    */
   async train(signal: AbortSignal): Promise<TrainingResult> {
     try {
       return await this.#train(signal);
     } catch (thrown) {
-      const unfinished = this.#state.iteration < this.#options.train.iterations;
-      if (unfinished && runEndingError(thrown) !== undefined) {
-        await this.#observer.onCheckpoint?.('interrupted', this.#state);
-      }
+      await this.#keepState();
       throw thrown;
     }
+  }
+
+  /**
+   * Writes a checkpoint after a failure, unless the newest is of the last whole iteration or nothing was done yet. What
+   * a failed update has accumulated is no part of it.
+   */
+  async #keepState(): Promise<void> {
+    const { iteration, before, tasks } = this.#state;
+    this.#parts.tasks.restore(tasks);
+    const nothingDone = iteration === 0 && before === null;
+    if (this.#midway) return this.#observer.onStateLost?.();
+    if (nothingDone || this.#checkpointed === iteration) return;
+    try {
+      await this.#checkpoint('failed');
+    } catch (problem) {
+      // What failed first is what is thrown.
+      this.#observer.onStateLost?.(problem);
+    }
+  }
+
+  async #checkpoint(reason: Exclude<CheckpointReason, 'best'>): Promise<void> {
+    this.#checkpointed = this.#state.iteration;
+    await this.#observer.onCheckpoint?.(reason, this.#state);
   }
 
   async #train(signal: AbortSignal): Promise<TrainingResult> {
@@ -101,11 +130,11 @@ export class GRPOTrainer {
       const { iteration } = this.#state;
       const last = iteration === train.iterations;
       if (!last && checkpoint.every > 0 && iteration % checkpoint.every === 0) {
-        await this.#observer.onCheckpoint?.('periodic', this.#state);
+        await this.#checkpoint('periodic');
       }
     }
     const finished = this.#state.iteration === train.iterations;
-    await this.#observer.onCheckpoint?.(finished ? 'last' : 'interrupted', this.#state);
+    await this.#checkpoint(finished ? 'last' : 'interrupted');
     const after = evaluation.after && finished ? await this.#evaluate('after', signal) : undefined;
     if (after !== undefined) await this.#keepBest(after);
     return {
@@ -132,7 +161,7 @@ export class GRPOTrainer {
   /** One iteration; false when it was interrupted and left no trace. */
   async #iterate(signal: AbortSignal): Promise<boolean> {
     const { learner, rollouts, tasks } = this.#parts;
-    const { algorithm, rollout, train, eval: evaluation } = this.#options;
+    const { algorithm, rollout, train } = this.#options;
     const { iteration, optimizerSteps } = this.#state;
     const watch = new Stopwatch(['collect', 'update', 'publish']);
 
@@ -169,6 +198,7 @@ export class GRPOTrainer {
       optimizerSteps: optimizerSteps + epochs.length,
       seconds: { total: watch.total, ...watch.seconds },
     };
+    this.#midway = true;
     this.#state = {
       ...this.#state,
       iteration: iteration + 1,
@@ -181,13 +211,17 @@ export class GRPOTrainer {
       ].slice(1 - iterationsLookedAt),
     };
 
-    const due = evaluation.every > 0 && (iteration + 1) % evaluation.every === 0;
-    const during =
-      due && iteration + 1 < plannedIterations(train)
-        ? await this.#evaluate('during', signal)
-        : undefined;
-    const metrics = { ...iterationMetrics(report), ...(during && evaluationMetrics(during)) };
-    this.#observer.onIteration?.(iteration + 1, metrics, trajectoriesOf(collection));
+    const record = (during?: Evaluation): void => {
+      const metrics = { ...iterationMetrics(report), ...(during && evaluationMetrics(during)) };
+      this.#observer.onIteration?.(iteration + 1, metrics, trajectoriesOf(collection));
+      this.#midway = false;
+    };
+    const during = await this.#evaluateIfDue(signal).catch((thrown: unknown) => {
+      // The iteration is whole without it.
+      record();
+      throw thrown;
+    });
+    record(during);
     if (during !== undefined) await this.#keepBest(during);
     return true;
   }
@@ -216,6 +250,7 @@ export class GRPOTrainer {
           if (epoch === 0 && this.#comparable()) requireParity(gap, train.parityBound);
         },
       });
+      this.#midway = true;
       epochs.push({ ...result, gap });
     }
     return epochs;
@@ -232,6 +267,14 @@ export class GRPOTrainer {
   #comparable(): boolean {
     const { topK, topP, minP } = this.#options.rollout.sampling;
     return topK === 0 && topP === 1 && minP === 0;
+  }
+
+  async #evaluateIfDue(signal: AbortSignal): Promise<Evaluation | undefined> {
+    const { train, eval: evaluation } = this.#options;
+    const { iteration } = this.#state;
+    const due = evaluation.every > 0 && iteration % evaluation.every === 0;
+    if (!due || iteration === plannedIterations(train)) return undefined;
+    return this.#evaluate('during', signal);
   }
 
   async #evaluate(
@@ -261,7 +304,8 @@ export class GRPOTrainer {
   async #keepBest({ successRate }: Evaluation): Promise<void> {
     if (!this.#options.checkpoint.keepBest || successRate === null) return;
     if (this.#state.best !== null && successRate <= this.#state.best.successRate) return;
-    this.#state = { ...this.#state, best: { iteration: this.#state.iteration, successRate } };
-    await this.#observer.onCheckpoint?.('best', this.#state);
+    const state = { ...this.#state, best: { iteration: this.#state.iteration, successRate } };
+    await this.#observer.onCheckpoint?.('best', state);
+    this.#state = state;
   }
 }

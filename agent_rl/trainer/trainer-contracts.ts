@@ -32,7 +32,7 @@ export interface TrainerState {
   recentFailures?: readonly FailureCount[];
 }
 
-export type CheckpointReason = 'periodic' | 'best' | 'interrupted' | 'last';
+export type CheckpointReason = 'periodic' | 'best' | 'interrupted' | 'failed' | 'last';
 
 /** Called as a run proceeds; all parts are optional. */
 export interface TrainerObserver {
@@ -49,6 +49,11 @@ export interface TrainerObserver {
   ): void;
   /** Writes a checkpoint. Waited for: the weights do not change meanwhile. */
   onCheckpoint?(reason: CheckpointReason, state: TrainerState): Promise<void>;
+  /**
+   * After a failure when iterations since the newest checkpoint are lost: the weights had moved and the iteration was
+   * not whole, or its checkpoint could not be written for this problem.
+   */
+  onStateLost?(problem?: unknown): void;
 }
 
 export interface TrainingResult {

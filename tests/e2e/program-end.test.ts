@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { corruption } from '#agent_rl/runs/checkpoints.ts';
 import { readLines } from '../support/acme-project.ts';
 import { builtProgram, type Ended, nodeProgram } from '../support/built-program.ts';
 import { writeSmallModel } from '../support/small-model.ts';
@@ -56,7 +57,7 @@ test('what a command leaves running and then fails makes it a failure', () => {
   expect(stderr).toMatch(/^UNEXPECTED: An error was thrown .*: too late \(.*\)\.\n$/);
 });
 
-test('supervised training that fails midway leaves its records, no lock and nothing running', async () => {
+test('supervised training that fails midway leaves its records and a checkpoint of its last whole step, no lock and nothing running', async () => {
   await writeSmallModel(join(folder, 'model'));
   const said = (role: string, content: string): object => ({ role, content });
   const messages = [said('user', 'Say something.'), said('assistant', 'Something.')];
@@ -77,6 +78,9 @@ train: { iterations: 5, batchSize: 1, learningRate: 1e38, warmupSteps: 0 }
   expect({ code, stderr: code === 1 ? '' : stderr }).toEqual({ code: 1, stderr: '' });
   expect(stderr).toMatch(/ENGINE_FAILED: The gradient's global norm is/);
   expect(stderr).not.toContain('still runs');
+  const checkpoint = join(folder, 'runs', 'diverges', 'checkpoints', 'step-1');
+  expect(stderr).toMatch(new RegExp(`--model ${checkpoint}\n$`));
+  expect(await corruption(checkpoint)).toBeUndefined();
   const run = join(folder, 'runs', 'diverges');
   expect(readdirSync(run).toSorted()).toEqual(
     expect.arrayContaining(['config.yaml', 'metrics.jsonl', 'run.log']),

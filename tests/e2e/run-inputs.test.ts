@@ -6,7 +6,14 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/
 import type { ResolvedRun } from '#agent_rl/compose/resolve-run.ts';
 import { sourcesOf } from '#agent_rl/jobs/train/trainer-options.ts';
 import { rewriteRunConfig, writeRunConfig } from '#agent_rl/runs/open-run.ts';
-import { checkInputs, readInputs, writeInputs } from '#agent_rl/runs/run-inputs.ts';
+import type { Machine } from '#agent_rl/runs/machine.ts';
+import {
+  checkInputs,
+  machinesOf,
+  readInputs,
+  recordMachine,
+  writeInputs,
+} from '#agent_rl/runs/run-inputs.ts';
 import { loadConfig } from '#agent_rl/config/index.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
@@ -145,6 +152,51 @@ test('notes beside the model may change', async () => {
   expect(await check(run.config)).toEqual([]);
 });
 
+describe('a run on another machine', () => {
+  /** As if it had begun there. */
+  const began = async (there: Partial<Machine>): Promise<void> => {
+    const inputs = await readInputs(sourcesOf(await resolve(run.config)));
+    writeInputs(run, {
+      ...inputs,
+      machines: [{ ...inputs.machines![0]!, ...there }],
+    });
+  };
+  const sourcesWith = async (...overrides: string[]) =>
+    sourcesOf(await resolve(run.config, ...overrides));
+
+  test.each([
+    ['run.engineThreads=3', 'engine threads: 5 -> 3', '--engine-threads 5'],
+    ['run.device=webgpu', 'device: cpu -> webgpu', '--device cpu'],
+  ])('is not resumed with %s, unless that is allowed', async (override, change, flag) => {
+    await began({ engineThreads: 5 });
+    const sources = await sourcesWith('run.engineThreads=5', override);
+    const { code, message } = await rejectionOf(checkInputs(run, sources));
+    expect(code).toBe('CHECKPOINT_INVALID');
+    expect(message).toContain(`what it computes on changed (${change})`);
+    expect(message).toContain(`Give ${flag}, or --allow-other-machine`);
+    expect(await checkInputs(run, sources, true)).toEqual([
+      `Allowed by --allow-other-machine: ${change}.`,
+    ]);
+  });
+
+  test('is resumed on another processor, system and Node, with a note', async () => {
+    await began({ cpu: 'an older one', platform: 'darwin arm64', node: 'v1.0.0' });
+    const { cpu, platform, node } = (await sourcesWith()).machine;
+    expect(await check(run.config)).toEqual([
+      `The run goes on elsewhere than it ran before (system: darwin arm64 -> ${platform}, processor: an older one -> ${cpu}, Node: v1.0.0 -> ${node}): the last bits of its weights may differ.`,
+    ]);
+  });
+
+  test('is held to the machine that it last went on from, and names all of them', async () => {
+    await began({ engineThreads: 5 });
+    const { machine } = await sourcesWith('run.engineThreads=3');
+    recordMachine(run, machine);
+    recordMachine(run, machine);
+    expect(machinesOf(run).map(({ engineThreads }) => engineThreads)).toEqual([5, 3]);
+    expect(await check(run.config, 'run.engineThreads=3')).toEqual([]);
+  });
+});
+
 describe('a run over several sets of tasks', () => {
   const folders = 'datasets=[{dir: tasks}, {dir: more}]';
   beforeEach(async () => {
@@ -180,6 +232,9 @@ describe('a run over several sets of tasks', () => {
     const old = { schema: 1, seed, sha256: { trainTasks: train, evalTasks: held, startModel } };
     writeFileSync(join(run.path, 'inputs.json'), JSON.stringify(old));
     expect(await check(run.config)).toEqual([
+      expect.stringMatching(
+        /^The run was begun by a version that did not record what it computes on/,
+      ),
       'The run was begun by version 0.1, which recorded the first data set only: 2 task files of the others were not checked.',
     ]);
     writeBelow(project, 'tasks/train.jsonl', row('other'));

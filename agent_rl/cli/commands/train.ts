@@ -22,7 +22,13 @@ interface Preset extends Pick<Command, 'name' | 'describe' | 'examples'> {
 const trainingCommand = ({ usual, fixed = [], ...described }: Preset): Command =>
   command({
     ...described,
-    flags: { resume, 'dry-run': switchFlag('Check everything, print the plan and stop') },
+    flags: {
+      resume,
+      'allow-other-machine': switchFlag(
+        'Resume with other engine threads or on another device all the same',
+      ),
+      'dry-run': switchFlag('Check everything, print the plan and stop'),
+    },
     settings: configOptions,
     renamed: renamedConfigFlags,
     run: async (flags, running) => {

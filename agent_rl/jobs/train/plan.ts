@@ -1,3 +1,4 @@
+import { engineThreads } from '../../compose/open-engine.ts';
 import { sandboxWorkers } from '../../compose/open-run-sandbox.ts';
 import { needsSandbox } from '../../compose/plugins/plugin-needs.ts';
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
@@ -86,6 +87,10 @@ function timeText({
   return `about ${Math.round(expectedS)} s: measured just now, this machine samples ${decode} tokens a second and trains on ${train}; tools and sandbox are not counted`;
 }
 
+/** The threads decide the last bits of the weights, so a default that follows the machine is said. */
+const threadsText = (config: Config): string =>
+  `engine threads: ${engineThreads(config)}${config.run.engineThreads === undefined ? ', as many as there are processors' : ''}`;
+
 /** The plan as the user reads it. */
 export function planText(
   config: Config,
@@ -104,7 +109,7 @@ export function planText(
     `  rollouts      ${rollout.tasksPerStep} tasks x ${rollout.groupSize} episodes = ${plan.rolloutsPerIteration} an iteration, ${plan.rollouts} in all; iterations: ${iterations}`,
     `  updates       optimiser steps: ${plan.optimizerSteps}; micro-batches per step: at most ${plan.mostMicroBatchesPerStep}, of ${algorithm.microBatchTokens} tokens each`,
     `  evaluations   ${plan.evaluations} x ${plan.evalEpisodes} episodes, temperature ${config.eval.temperature}`,
-    `  model         ${(facts.parameters / 1e6).toFixed(2)} M parameters on ${config.run.device}`,
+    `  model         ${(facts.parameters / 1e6).toFixed(2)} M parameters on ${config.run.device}, ${threadsText(config)}`,
     `  trained       ${(facts.trainedParameters / 1e6).toFixed(2)} M of them, ${percent(facts.trainedParameters / facts.parameters)}`,
     `  memory        about ${mebibytes(total)}: ${planInWords(memory)}, sandboxes ${mebibytes(sandboxes)}${sandboxTier === undefined ? '' : ` (${sandboxTier})`}`,
     ...beyondMemory(total, facts.sandboxes),

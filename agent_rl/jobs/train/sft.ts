@@ -1,7 +1,7 @@
 import { openEngine } from '../../compose/open-engine.ts';
 import { resolveRun, type ResolvedRun } from '../../compose/resolve-run.ts';
 import { Cleanup } from '../../core/stopping/cleanup.ts';
-import { AgentRlError } from '../../core/errors.ts';
+import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import { runLength } from '../../config/index.ts';
 import type { EngineClient } from '../../engine-thread/engine-client.ts';
@@ -12,7 +12,7 @@ import { type Metrics, MetricsWriter, withProgress } from '../../telemetry/index
 import { SFTTrainer } from '../../trainer/sft-trainer.ts';
 import type { JobResult, TrainingOptions } from '../job.ts';
 import { checkpointRoom, freeBytes, roomText } from './checkpoint-room.ts';
-import { sourcesOf, trainOptions } from './trainer-options.ts';
+import { refuseWithoutResume, sourcesOf, trainOptions } from './trainer-options.ts';
 import type { ToolCallFormat } from '../../core/plugins/tool-call-format.ts';
 import { LanguageModelPolicy } from '../../policies/language-model-policy.ts';
 import { readConversations } from '../../../dataset/demonstrations/conversations.ts';
@@ -25,6 +25,7 @@ import { noGenerator } from '../no-generator.ts';
  * assistants said. Tools named in the config are shown in the prompt as in rollouts.
  */
 export async function sft(options: TrainingOptions): Promise<JobResult> {
+  refuseWithoutResume(options);
   if (options.resume !== undefined) {
     throw new AgentRlError(
       'CONFIG_INVALID',
@@ -93,6 +94,7 @@ async function supervise(session: SftSession): Promise<JobResult> {
     cpuSeconds,
     weightsSha256,
     checkpoint,
+    machines: record.machines(),
     peakRssBytes: (await usage.memory.stop()).peakRssBytes,
   };
   record.writeSummary(summary);
@@ -103,7 +105,9 @@ async function supervise(session: SftSession): Promise<JobResult> {
 /** How many steps lie between two movements of the progress bar and between two lines of the log. */
 const reportEvery = 20;
 
-async function updatesOf({ run, examples, engine, record, options }: SftSession) {
+/** All updates, each in `metrics.jsonl`; the loss is that of the last. */
+async function updatesOf(session: SftSession) {
+  const { run, examples, engine, record, options } = session;
   const { config } = run;
   const { last: total } = runLength(config);
   const metrics = new MetricsWriter(record.folder.metrics);
@@ -126,7 +130,10 @@ async function updatesOf({ run, examples, engine, record, options }: SftSession)
           train: trainOptions(config),
         },
       );
-      const { interrupted } = await trainer.train(options.signal);
+      const { interrupted } = await trainer.train(options.signal).catch(async (thrown: unknown) => {
+        await keepState(session, trainer.state());
+        throw thrown;
+      });
       return { state: trainer.state(), interrupted, loss };
     });
   } finally {
@@ -134,6 +141,20 @@ async function updatesOf({ run, examples, engine, record, options }: SftSession)
   }
 }
 
+/** Writes a checkpoint of the last whole step after a failure. */
+async function keepState({ run, engine, record }: SftSession, state: { iteration: number }) {
+  const { iteration: step } = state;
+  if (step === 0) return;
+  const { textFolder } = run.model;
+  try {
+    await record.saveCheckpoint({ reason: 'failed', step, state, learner: engine, textFolder });
+  } catch (problem) {
+    // What failed first is what is thrown.
+    record.log.error(`No checkpoint could be written after the failure: ${messageOf(problem)}`);
+  }
+}
+
+/** An engine that learns and never samples. */
 const openLearner = (
   { config, model }: ResolvedRun,
   { examples }: SftExamples,

@@ -11,6 +11,7 @@ import { abortableStart } from '../../core/stopping/abort.ts';
 import { freeBytes } from './checkpoint-room.ts';
 import { expectedTime } from './measure-speed.ts';
 import { openedFacts, planFacts, planText, trainingPlan } from './plan.ts';
+import { refuseWithoutResume } from './trainer-options.ts';
 import type { Task } from '../../core/tasks/task.ts';
 import { visibleControls } from '../../telemetry/index.ts';
 import { warnIfFewer } from '../../../dataset/tasks/task-sets.ts';
@@ -22,6 +23,7 @@ import { warnIfFewer } from '../../../dataset/tasks/task-sets.ts';
  * @throws AgentRlError for what the user can fix, before anything is written wherever possible.
  */
 export async function train(options: TrainingOptions): Promise<JobResult> {
+  refuseWithoutResume(options);
   const { trainSplit, evalSplit } = options.loaded.config.dataset;
   const tasks = { train: trainSplit, evaluation: evalSplit };
   const run = await resolveRun(options, { ...options, trains: true, tasks });
@@ -51,6 +53,7 @@ async function conclude(training: Training, result: TrainingResult): Promise<Job
     checkpoint: saved.path,
     ...countParameters(run.model.description),
     sandboxLevel: agent.sandbox?.capabilities().level,
+    machines: record.machines(),
     ...training.reports(),
   });
   record.writeSummary(summary);

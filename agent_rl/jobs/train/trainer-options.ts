@@ -1,9 +1,13 @@
+import { engineThreads } from '../../compose/open-engine.ts';
 import { type Config, rewardName, runLength } from '../../config/index.ts';
+import { AgentRlError } from '../../core/errors.ts';
 import { environmentScore } from '../../rollout/combine-rewards.ts';
 import type { RewardCombination } from '../../trainer/collect/group-rewards.ts';
 import type { GrpoOptions, TrainOptions } from '../../trainer/training-options.ts';
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
+import { thisMachine } from '../../runs/machine.ts';
 import type { RunSources } from '../../runs/run-inputs.ts';
+import type { TrainingOptions } from '../job.ts';
 import { splitFiles } from '../../../dataset/tasks/task-files.ts';
 
 /** The part of a config that the trainer follows. */
@@ -45,5 +49,15 @@ export function sourcesOf({ config, model }: Pick<ResolvedRun, 'config' | 'model
     trainFiles: splitFiles(datasets, dataset.trainSplit),
     evalFiles: splitFiles(datasets, dataset.evalSplit),
     model: model.layers,
+    machine: thisMachine({ device: run.device, engineThreads: engineThreads(config) }),
   };
+}
+
+/** @throws AgentRlError `CONFIG_INVALID` for a flag that has no effect */
+export function refuseWithoutResume({ resume, allowOtherMachine }: TrainingOptions): void {
+  if (allowOtherMachine !== true || resume !== undefined) return;
+  throw new AgentRlError(
+    'CONFIG_INVALID',
+    '--allow-other-machine (allowOtherMachine) says how a run may be resumed, and has no effect without --resume. Give both or neither.',
+  );
 }

@@ -3,7 +3,7 @@ import type { ResolvedRun } from '../../compose/resolve-run.ts';
 import { throwIfStopped } from '../../core/stopping/abort.ts';
 import { runLength } from '../../config/index.ts';
 import { Cleanup } from '../../core/stopping/cleanup.ts';
-import { AgentRlError } from '../../core/errors.ts';
+import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import { paddedLength } from '../../learner/train-batch.ts';
 import { readTrainerState } from '../../runs/checkpoints.ts';
@@ -46,7 +46,7 @@ export async function openTraining(run: ResolvedRun, options: TrainingOptions): 
     const resume =
       options.resume === undefined
         ? undefined
-        : await resumePoint({ resume: options.resume, config, file, sources, print });
+        : await resumePoint({ ...options, resume: options.resume, config, file, sources });
     if (resume !== undefined) opened.defer(() => resume.lock.release());
     const usage = opened.add(await SessionUsage.start());
     const agent = opened.add(
@@ -166,7 +166,7 @@ export class Training {
   }
 
   #trainer(records: RunRecords): GRPOTrainer {
-    const { run, agent } = this.parts;
+    const { run, agent, record } = this.parts;
     const { config, tasks } = run;
     const { maxSamples, shuffle } = config.dataset;
     const { seed } = config.run;
@@ -184,10 +184,14 @@ export class Training {
         paddedLength,
         observer: {
           onEpisode: records.onEpisode,
-          onIteration: records.onIteration,
+          onIteration: (...iteration) => {
+            record.requireOwn();
+            records.onIteration(...iteration);
+          },
           onEvaluation: records.onEvaluation,
           onEvaluationEpisode: records.onEvaluationEpisode,
           onCheckpoint: (reason, state) => this.#saveCheckpoint(reason, state),
+          onStateLost: (problem) => record.log.error(lostText(problem)),
         },
       },
       trainerOptions(config),
@@ -195,9 +199,18 @@ export class Training {
   }
 
   async #restore(trainer: GRPOTrainer, resume: ResumePoint): Promise<void> {
+    const { record } = this.parts;
+    const iteration =
+      resume.checkpoint === undefined ? -1 : await this.#load(trainer, resume.checkpoint);
+    const repaired = await truncateAfter(record.folder, iteration);
+    record.logResume({ ...resume, notes: [...resume.notes, ...repaired] });
+  }
+
+  /** Puts learner and trainer where a checkpoint left them. @returns its iteration */
+  async #load(trainer: GRPOTrainer, checkpoint: string): Promise<number> {
     const { run, agent, record } = this.parts;
-    await agent.engine.loadState(resume.checkpoint);
-    this.#earlier = readTrainerState(resume.checkpoint) as SavedState;
+    await agent.engine.loadState(checkpoint);
+    this.#earlier = readTrainerState(checkpoint) as SavedState;
     const { usage, reports: _reports, ...state } = this.#earlier;
     if (usage === undefined)
       record.log.warn(
@@ -205,8 +218,7 @@ export class Training {
       );
     refuseIfBeyond(state.iteration, runLength(run.config).last);
     trainer.restore(state);
-    await truncateAfter(record.folder, state.iteration);
-    record.logResume(resume);
+    return state.iteration;
   }
 
   async #saveCheckpoint(reason: CheckpointReason, state: TrainerState): Promise<void> {
@@ -220,6 +232,13 @@ export class Training {
     });
   }
 }
+
+const lostText = (problem: unknown): string =>
+  `${
+    problem === undefined
+      ? 'The failure came after the weights had moved and before their iteration was recorded, so no checkpoint of it is written'
+      : `No checkpoint could be written after the failure: ${messageOf(problem)}`
+  }. What was done since the newest checkpoint is lost; a resume does it again.`;
 
 function refuseIfBeyond(iteration: number, last: number): void {
   if (iteration <= last) return;

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { readInputs, type RunSources } from '../../../agent_rl/runs/run-inputs.ts';
+import { readInputs, type RunInputs, type RunSources } from '../../../agent_rl/runs/run-inputs.ts';
 import { loadConfig, resolvedYaml, type LoadedConfig } from '../../../agent_rl/config/index.ts';
 
 type Config = LoadedConfig['config'];
@@ -17,14 +17,14 @@ export async function findRun(
   sources: RunSources,
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
   if (!existsSync(runs)) return undefined;
-  const wanted = { config: essence(config), inputs: JSON.stringify(await readInputs(sources)) };
+  const wanted = { config: essence(config), inputs: begunWith(await readInputs(sources)) };
   for (const name of readdirSync(runs).toSorted()) {
     const folder = path.join(runs, name);
     const fileOf = (file: string): string => path.join(folder, file);
     const files = ['summary.json', 'config.yaml', 'inputs.json'].map(fileOf);
     if (!files.every((file) => existsSync(file))) continue;
-    const inputs: unknown = JSON.parse(readFileSync(fileOf('inputs.json'), 'utf8'));
-    if (JSON.stringify(inputs) !== wanted.inputs) continue;
+    const inputs = JSON.parse(readFileSync(fileOf('inputs.json'), 'utf8')) as RunInputs;
+    if (begunWith(inputs) !== wanted.inputs) continue;
     if (essence(loadConfig({ file: fileOf('config.yaml') }).config) !== wanted.config) continue;
     const text = readFileSync(fileOf('summary.json'), 'utf8');
     const summary = JSON.parse(text) as Record<string, unknown>;
@@ -32,6 +32,9 @@ export async function findRun(
   }
   return undefined;
 }
+
+/** Inputs but for what they were computed on, which decides last bits alone. */
+const begunWith = ({ machines: _machines, ...inputs }: RunInputs): string => JSON.stringify(inputs);
 
 /** All settings that what is learned depends on, but those that name files: their contents are compared. */
 function essence(config: Config): string {

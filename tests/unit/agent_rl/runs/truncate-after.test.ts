@@ -6,6 +6,7 @@ import { expect, test } from '@jest/globals';
 import { truncateAfter } from '#agent_rl/runs/truncate-after.ts';
 import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
 
 const root = temporaryFolder();
 
@@ -32,6 +33,32 @@ test('an evaluation after training goes, since the run that goes on makes it aga
 
 test('a last line that was cut short goes too', async () => {
   writeBelow(root, 'metrics.jsonl', '{"iteration": 1}\n{"iteration": 2}');
-  await truncateAfter(runFolderAt(root), 5);
+  expect(await truncateAfter(runFolderAt(root), 5)).toEqual([
+    `${join(root, 'metrics.jsonl')}: the last line was cut short and is removed.`,
+  ]);
   expect(readFileSync(join(root, 'metrics.jsonl'), 'utf8')).toBe('{"iteration": 1}\n');
+  expect(await truncateAfter(runFolderAt(root), 5)).toEqual([]);
+});
+
+test('before the first iteration there is nothing, the evaluation before it included', async () => {
+  writeBelow(root, 'metrics.jsonl', '{"iteration": 1}\n');
+  writeBelow(root, 'trajectories/eval.jsonl', '{"when": "before", "iteration": 0}\n');
+  await truncateAfter(runFolderAt(root), -1);
+  for (const name of ['metrics.jsonl', 'trajectories/eval.jsonl'])
+    expect(readFileSync(join(root, name), 'utf8')).toBe('');
+});
+
+test.each([
+  ['half a line', '{"iteration": 2, "rollout/e'],
+  ['what is no record', '[1, 2]'],
+  ['a record of no iteration', '{"when": "before"}'],
+  ['zeros that a power cut left', '\u0000\u0000\u0000'],
+])('%s between whole ones is refused with its place, and nothing is cut', async (_, text) => {
+  const whole = `{"iteration": 1}\n${text}\n{"iteration": 3}\n`;
+  const file = writeBelow(root, 'metrics.jsonl', whole);
+  const { code, message } = await rejectionOf(truncateAfter(runFolderAt(root), 5));
+  expect(code).toBe('CHECKPOINT_INVALID');
+  expect(message).toContain(`${file}:2 is not a record of the run (`);
+  expect(message).toMatch(/Put the line right or delete it, then resume again/);
+  expect(readFileSync(file, 'utf8')).toBe(whole);
 });

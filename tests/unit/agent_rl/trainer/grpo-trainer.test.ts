@@ -259,7 +259,7 @@ describe('GRPOTrainer', () => {
       return mixed(request);
     });
     await expect(trainer.train(never)).rejects.toBe(spent);
-    expect([learner.steps.length, checkpoints]).toEqual([1, ['interrupted 1']]);
+    expect([learner.steps.length, checkpoints]).toEqual([1, ['failed 1']]);
     expect(trainer.state()).toMatchObject({ iteration: 1, tasks: 2 });
   });
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
+import { thisMachine } from '#agent_rl/runs/machine.ts';
 import { readInputs, writeInputs } from '#agent_rl/runs/run-inputs.ts';
 import { writeRunConfig } from '#agent_rl/runs/open-run.ts';
 import { loadConfig } from '#agent_rl/config/index.ts';
@@ -19,6 +20,7 @@ const sources = (seed: number) => ({
   trainFiles: [join(project, 'tasks/train.jsonl')],
   evalFiles: [join(project, 'tasks/eval.jsonl')],
   model: { base: join(project, 'model'), adapters: [] },
+  machine: thisMachine({ device: 'cpu', engineThreads: 1 }),
 });
 const find = (...overrides: string[]) => {
   const config = load(...overrides);

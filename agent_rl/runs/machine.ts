@@ -1,0 +1,88 @@
+import { cpus } from 'node:os';
+
+import { AgentRlError } from '../core/errors.ts';
+import { packageVersion } from '../core/package-root.ts';
+
+/** What decides the last bits of a run's weights besides its config and inputs. Plain JSON. */
+export interface Machine {
+  device: string;
+  /** Threads of a matrix product: they decide in which order a sum is taken. */
+  engineThreads: number;
+  /** Operating system and architecture, `linux x64`. */
+  platform: string;
+  cpu: string;
+  node: string;
+  agentRl: string;
+}
+
+/** This machine and what a session computes on. */
+export const thisMachine = (engine: Pick<Machine, 'device' | 'engineThreads'>): Machine => ({
+  device: engine.device,
+  engineThreads: engine.engineThreads,
+  platform: `${process.platform} ${process.arch}`,
+  cpu: cpus()[0]?.model ?? 'unknown',
+  node: process.version,
+  agentRl: packageVersion(),
+});
+
+/** A machine as the log names it. */
+export const machineInWords = (machine: Machine): string =>
+  `${machine.device}, engine threads: ${machine.engineThreads}, ${machine.platform}, ${machine.cpu}, Node ${machine.node}, agent_rl ${machine.agentRl}`;
+
+/** What can be set, and so must be the same. */
+const settable = {
+  engineThreads: { name: 'engine threads', flag: '--engine-threads' },
+  device: { name: 'device', flag: '--device' },
+} as const;
+
+const told = { platform: 'system', cpu: 'processor', node: 'Node', agentRl: 'agent_rl' } as const;
+
+const differing = <Key extends keyof Machine>(
+  named: Readonly<Record<Key, unknown>>,
+  a: Machine,
+  b: Machine,
+): Key[] => (Object.keys(named) as Key[]).filter((key) => a[key] !== b[key]);
+
+interface ResumedOn {
+  /** What the session before ran on; absent in runs of version 0.1. */
+  began: Machine | undefined;
+  now: Machine;
+  allowOtherMachine: boolean;
+}
+
+/**
+ * Refuses to resume a run with other engine threads or on another device, unless that is allowed.
+ *
+ * @returns what differs otherwise, a sentence each.
+ * @throws AgentRlError `CHECKPOINT_INVALID`
+ */
+export function checkMachine(
+  run: string,
+  { began, now, allowOtherMachine }: ResumedOn,
+): readonly string[] {
+  if (began === undefined) {
+    return [
+      `The run was begun by a version that did not record what it computes on. If that was not ${machineInWords(now)}, its weights will not be those its seed gives.`,
+    ];
+  }
+  const changed = differing(settable, began, now);
+  const changes = changed.map((key) => `${settable[key].name}: ${began[key]} -> ${now[key]}`);
+  if (changed.length > 0 && !allowOtherMachine) {
+    const flags = changed.map((key) => `${settable[key].flag} ${began[key]}`).join(' ');
+    throw new AgentRlError(
+      'CHECKPOINT_INVALID',
+      `The run ${run} is not resumed, since what it computes on changed (${changes.join(', ')}): sums would be taken in another order, and its weights would not be those its seed gives. Give ${flags}, or --allow-other-machine to go on all the same.`,
+    );
+  }
+  const others = differing(told, began, now).map(
+    (key) => `${told[key]}: ${began[key]} -> ${now[key]}`,
+  );
+  return [
+    ...(changes.length === 0 ? [] : [`Allowed by --allow-other-machine: ${changes.join(', ')}.`]),
+    ...(others.length === 0
+      ? []
+      : [
+          `The run goes on elsewhere than it ran before (${others.join(', ')}): the last bits of its weights may differ.`,
+        ]),
+  ];
+}

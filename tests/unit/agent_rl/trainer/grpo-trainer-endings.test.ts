@@ -1,0 +1,210 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { AgentRlError } from '#agent_rl/core/errors.ts';
+import type { CheckpointReason, TrainerState } from '#agent_rl/trainer/trainer-contracts.ts';
+import { mixed, never, options, type Script, setUp } from '#tests/support/grpo-trainer-setup.ts';
+import { trajectory } from '#tests/support/trajectories.ts';
+
+const train = { ...options.train, iterations: 4 };
+const failure = new Error('It broke.');
+
+/** Does something else from iteration `from` on, counted from 1: an iteration takes two tasks. */
+const fromIteration =
+  (from: number, then: Script): Script =>
+  (request) =>
+    Number(request.task.taskId.slice(1)) >= 2 * (from - 1) ? then(request) : mixed(request);
+
+/** What could not be kept, in the order told. */
+const listening = () => {
+  const lost: unknown[] = [];
+  const onStateLost = (problem?: unknown) => void lost.push(problem ?? 'midway');
+  return { lost, observer: { onStateLost } };
+};
+
+describe('a failure leaves a checkpoint of the last whole iteration', () => {
+  test('when no episode of an iteration has a reward', async () => {
+    const none = fromIteration(3, () => trajectory({ outcome: 'grader-error' }));
+    const { trainer, tasks, checkpoints } = setUp(none, { train });
+    await expect(trainer.train(never)).rejects.toMatchObject({ code: 'ROLLOUTS_FAILED' });
+    expect(checkpoints).toEqual(['failed 2']);
+    // The tasks of the failed iteration are given back.
+    expect([trainer.state().tasks, tasks.next]).toEqual([4, 4]);
+  });
+
+  test('when a plugin throws out of an episode', async () => {
+    const { trainer, checkpoints } = setUp(
+      fromIteration(2, () => {
+        throw failure;
+      }),
+      { train },
+    );
+    await expect(trainer.train(never)).rejects.toBe(failure);
+    expect(checkpoints).toEqual(['failed 1']);
+  });
+
+  test('when generator and learner disagree', async () => {
+    const { trainer, learner, checkpoints } = setUp(mixed, { train });
+    const forwardBackward = learner.forwardBackward.bind(learner);
+    learner.forwardBackward = async (data, loss) => {
+      if (learner.steps.length === 2) learner.gap = 1;
+      return forwardBackward(data, loss);
+    };
+    await expect(trainer.train(never)).rejects.toMatchObject({ code: 'PARITY_BROKEN' });
+    expect([learner.steps.length, checkpoints]).toEqual([2, ['failed 2']]);
+  });
+
+  test.each(['forwardBackward', 'optimStep'] as const)(
+    'when the learner refuses in %s, which leaves the weights alone',
+    async (method) => {
+      const { trainer, learner, checkpoints } = setUp(mixed, { train });
+      const refused = new AgentRlError('ENGINE_FAILED', 'The gradient is not finite.');
+      const works = learner[method].bind(learner) as () => Promise<never>;
+      learner[method] = async (...given: unknown[]) => {
+        if (learner.steps.length === 1) throw refused;
+        return works(...(given as []));
+      };
+      await expect(trainer.train(never)).rejects.toBe(refused);
+      expect(checkpoints).toEqual(['failed 1']);
+    },
+  );
+
+  test('when an evaluation between iterations fails, and the iteration before it is recorded', async () => {
+    const none: Script = (request) =>
+      request.task.taskId === 'e' ? trajectory({ outcome: 'grader-error' }) : mixed(request);
+    const evaluation = { ...options.eval, every: 2 };
+    const { trainer, metrics, checkpoints } = setUp(none, { train, eval: evaluation });
+    await expect(trainer.train(never)).rejects.toMatchObject({ code: 'ROLLOUTS_FAILED' });
+    expect([metrics.length, checkpoints]).toEqual([2, ['failed 2']]);
+  });
+
+  test('which holds the evaluation before the first update', async () => {
+    const script = fromIteration(1, () => {
+      throw failure;
+    });
+    const judged: Script = (request) =>
+      request.task.taskId === 'e' ? mixed(request) : script(request);
+    const states: TrainerState[] = [];
+    const { trainer } = setUp(
+      judged,
+      { eval: { ...options.eval, before: true } },
+      { onCheckpoint: async (_, state) => void states.push(state) },
+    );
+    await expect(trainer.train(never)).rejects.toBe(failure);
+    expect(states).toMatchObject([{ iteration: 0, before: { n: 1 } }]);
+  });
+});
+
+describe('a failure leaves no further checkpoint', () => {
+  test('where the newest is of that iteration', async () => {
+    const none = fromIteration(3, () => trajectory({ outcome: 'grader-error' }));
+    const checkpoint = { every: 1, keepBest: false };
+    const { trainer, checkpoints } = setUp(none, { train, checkpoint });
+    await expect(trainer.train(never)).rejects.toThrow('has a reward');
+    expect(checkpoints).toEqual(['periodic 1', 'periodic 2']);
+  });
+
+  test('in the first iteration after a resume', async () => {
+    const { trainer, checkpoints } = setUp(
+      () => {
+        throw failure;
+      },
+      { train },
+    );
+    trainer.restore({ ...trainer.state(), iteration: 2 });
+    await expect(trainer.train(never)).rejects.toBe(failure);
+    expect(checkpoints).toEqual([]);
+  });
+
+  test('where nothing was done', async () => {
+    const before = { ...options.eval, before: true };
+    const { trainer, checkpoints } = setUp(() => trajectory({ outcome: 'grader-error' }), {
+      eval: before,
+    });
+    await expect(trainer.train(never)).rejects.toThrow('has a reward');
+    expect(checkpoints).toEqual([]);
+  });
+
+  test('where its own failed, and that is what is thrown', async () => {
+    const tried: string[] = [];
+    const { trainer } = setUp(
+      mixed,
+      { train, checkpoint: { every: 2, keepBest: false } },
+      {
+        onCheckpoint: async (reason, { iteration }) => {
+          tried.push(`${reason} ${iteration}`);
+          throw failure;
+        },
+      },
+    );
+    await expect(trainer.train(never)).rejects.toBe(failure);
+    expect(tried).toEqual(['periodic 2']);
+  });
+});
+
+describe('a failure tells that iterations are lost', () => {
+  test.each([
+    ['after a second pass over the data that failed', 2, 'forwardBackward'],
+    ['where the new weights could not be published', 1, 'publishWeights'],
+  ] as const)('%s: the weights are those of no iteration', async (_, epochs, method) => {
+    const { lost, observer } = listening();
+    const algorithm = { ...options.algorithm, epochs };
+    const { trainer, learner, checkpoints } = setUp(mixed, { train, algorithm }, observer);
+    const works = learner[method].bind(learner) as () => Promise<never>;
+    learner[method] = async (...given: unknown[]) => {
+      if (learner.steps.length === 2 * epochs - (epochs - 1)) throw failure;
+      return works(...(given as []));
+    };
+    await expect(trainer.train(never)).rejects.toBe(failure);
+    expect([checkpoints, lost]).toEqual([[], ['midway']]);
+  });
+
+  test('where an iteration could not be recorded', async () => {
+    const { lost, observer } = listening();
+    const onIteration = (iteration: number): void => {
+      if (iteration === 2) throw failure;
+    };
+    const { trainer, checkpoints } = setUp(mixed, { train }, { ...observer, onIteration });
+    await expect(trainer.train(never)).rejects.toBe(failure);
+    expect([checkpoints, lost]).toEqual([[], ['midway']]);
+  });
+
+  test('where their checkpoint fails too, with why, and throws what failed first', async () => {
+    const { lost, observer } = listening();
+    const dead = new Error('The engine is gone.');
+    const { trainer } = setUp(
+      fromIteration(2, () => {
+        throw failure;
+      }),
+      { train },
+      {
+        ...observer,
+        onCheckpoint: async () => {
+          throw dead;
+        },
+      },
+    );
+    await expect(trainer.train(never)).rejects.toBe(failure);
+    expect(lost).toEqual([dead]);
+  });
+});
+
+test('a best checkpoint that could not be written is not taken for one', async () => {
+  const reasons: CheckpointReason[] = [];
+  const { trainer } = setUp(
+    mixed,
+    {
+      train,
+      eval: { ...options.eval, every: 1 },
+      checkpoint: { every: 0, keepBest: true },
+    },
+    {
+      onCheckpoint: async (reason) => {
+        reasons.push(reason);
+        if (reason === 'best') throw failure;
+      },
+    },
+  );
+  await expect(trainer.train(never)).rejects.toBe(failure);
+  expect(reasons).toEqual(['best', 'failed']);
+  expect(trainer.state()).toMatchObject({ iteration: 1, best: null });
+});
