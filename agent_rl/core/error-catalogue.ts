@@ -39,11 +39,11 @@ export const errorCatalogue = {
     'Use the tokenizer that the weights were made with',
   ),
   CHECKPOINT_INVALID: user(
-    'There is no intact checkpoint to resume from, its hashes disagree, or the seed, tasks or starting weights are not those of `inputs.json`',
-    'Resume from another checkpoint, or start a new run',
+    'There is no intact checkpoint to resume from, its hashes disagree, a line of the records cannot be read, or seed, tasks, starting weights, device or engine threads are not those of `inputs.json`',
+    'The message says what differs or which line it is; resume with what the run began with, or start a new run',
   ),
   OUTPUT_UNWRITABLE: user(
-    'The run folder exists already, cannot be written, is in use by another process (`run.lock`), or the disk is full',
+    'The run folder exists already, cannot be written, is in use or was taken by another process (`run.lock`), or the disk is full',
     'Choose another `run.outputDir` or `run.name`; after a full disk free space, then `--resume`',
   ),
   PLUGIN_UNKNOWN: user(

@@ -48,6 +48,4 @@ export interface EngineInfo extends ModelFacts {
   device: string;
   cacheBytes: number;
   totals: GenerationTotals;
-  /** Of what is trained. */
-  weightsSha256: string;
 }

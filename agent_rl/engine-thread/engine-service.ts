@@ -77,7 +77,6 @@ export class EngineService {
       ...this.facts,
       cacheBytes: this.generator.cacheBytes,
       totals: this.generator.totals,
-      weightsSha256: this.learner.weightsSha256(),
     };
   }
 

@@ -25,11 +25,10 @@ export const RunBlock = block(
       default: 'cpu',
     }),
     engineThreads: Type.Optional(
-      integer('Threads for matrix products; by default as many as there are processors', {
-        minimum: 1,
-        maximum: 256,
-        unit: 'threads',
-      }),
+      integer(
+        'Threads for matrix products, by default as many as there are processors; another number gives other last bits',
+        { minimum: 1, maximum: 256, unit: 'threads' },
+      ),
     ),
     previewTasks: integer('Tasks to print before the run starts', {
       minimum: 0,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 import type { TrainingOptions } from '#agent_rl/jobs/job.ts';
-import { AgentRlError, type ErrorCode } from '#agent_rl/core/errors.ts';
+import { AgentRlError, type ErrorCode, noteNextStep } from '#agent_rl/core/errors.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { StrayFailure } from '#agent_rl/core/stopping/stray-failure.ts';
 import { commandLine } from '#tests/support/command-line.ts';
@@ -61,6 +61,27 @@ describe('the exit code', () => {
     expect((await failing(new AgentRlError('CONFIG_INVALID', 'x'))).stderr).not.toContain(' at ');
     const bug = await failing(new TypeError('x is undefined'));
     expect([bug.code, bug.stderr.includes('    at ')]).toEqual([1, true]);
+  });
+
+  test('comes with how to go on as the last words, where that is known, in JSON too', async () => {
+    const error = new AgentRlError('PARITY_BROKEN', 'They disagree.');
+    noteNextStep(error, 'Continue: agent-rl train --resume runs/one');
+    const { stderr } = await failing(error);
+    expect(stderr).toMatch(/They disagree[^]*\nContinue: agent-rl train --resume runs\/one\n$/);
+    const { stdout } = await commandLine(['train', '--config', config, '--json'], {
+      jobs: {
+        train: async () => {
+          throw error;
+        },
+      },
+    });
+    expect(JSON.parse(stdout)).toEqual({
+      error: {
+        code: 'PARITY_BROKEN',
+        message: 'They disagree.',
+        next: 'Continue: agent-rl train --resume runs/one',
+      },
+    });
   });
 
   test('after Ctrl-C is 130, however the job ended', async () => {
