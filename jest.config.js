@@ -1,6 +1,6 @@
-const environment = (name) => `<rootDir>/tests/support/${name}-environment.mjs`;
+export const environment = (name) => `<rootDir>/tests/support/${name}-environment.mjs`;
 
-const project = (displayName, folders, testEnvironment) => ({
+export const project = (displayName, folders, testEnvironment) => ({
   displayName,
   // Machines differ in speed; no test asserts one.
   testMatch: folders.map((folder) => `<rootDir>/tests/${folder}/**/*.test.ts`),
