@@ -60,7 +60,8 @@ export async function saveCheckpoint<State>(
     writeFileAtomic(join(partial, stateFile), `${JSON.stringify(state, null, 1)}\n`);
     const files: Record<string, string> = {};
     for (const file of readdirSync(partial, { recursive: true, encoding: 'utf8' }))
-      if (statSync(join(partial, file)).isFile()) files[file] = await sha256Of(join(partial, file));
+      if (statSync(join(partial, file)).isFile())
+        files[file] = await sha256Of([join(partial, file)]);
     const manifest: Manifest = { schema, step, weightsSha256, files };
     writeFileAtomic(join(partial, manifestFile), `${JSON.stringify(manifest, null, 1)}\n`);
   });
@@ -103,7 +104,7 @@ export async function corruption(path: string): Promise<string | undefined> {
 
 async function damage(file: string, hash: string): Promise<string | undefined> {
   try {
-    const same = existsSync(file) && (await sha256Of(file)) === hash;
+    const same = existsSync(file) && (await sha256Of([file])) === hash;
     return same ? undefined : 'is missing or is not what was written';
   } catch (thrown) {
     return `cannot be read (${messageOf(thrown)})`;

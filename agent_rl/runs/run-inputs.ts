@@ -45,7 +45,7 @@ const taskKinds = ['trainTasks', 'evalTasks'] as const;
 const inputsFile = (folder: RunFolder): string => join(folder.path, 'inputs.json');
 
 const sha256OfEach = (files: readonly string[]): Promise<string[]> =>
-  Promise.all(files.map((file) => sha256Of(file)));
+  Promise.all(files.map((file) => sha256Of([file])));
 
 /** What is read of a model folder: notes beside it may change. */
 const modelFiles = (folder: string): readonly string[] =>
@@ -63,7 +63,7 @@ export async function readInputs(sources: RunSources): Promise<RunInputs> {
     sha256: {
       trainTasks: await sha256OfEach(trainFiles),
       evalTasks: await sha256OfEach(evalFiles),
-      startModel: await sha256Of(...[model.base, ...model.adapters].flatMap(modelFiles)),
+      startModel: await sha256Of([model.base, ...model.adapters].flatMap(modelFiles)),
     },
     machines: [machine],
   };

@@ -5,7 +5,7 @@ import { createReadStream } from 'node:fs';
 const pieceBytes = 2 ** 20;
 
 /** SHA-256 in hex over the contents of files, one after the other. Files of any size: no more than a piece is held. */
-export async function sha256Of(...files: readonly string[]): Promise<string> {
+export async function sha256Of(files: readonly string[]): Promise<string> {
   const hash = createHash('sha256');
   for (const file of files) {
     const pieces = createReadStream(file, { highWaterMark: pieceBytes });

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 
 import { corruption } from '#agent_rl/runs/checkpoints.ts';
+import type { ModelConfig } from '#model/config/architecture.ts';
+import { parameterSpecs } from '#model/config/parameters.ts';
 import { makeAcmeProject, readJson } from '../support/acme-project.ts';
 import { startProgram } from '../support/built-program.ts';
 import { smallModelConfig, writeSmallModel } from '../support/small-model.ts';
@@ -15,6 +17,28 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
  */
 
 const gigabyte = 1e9;
+const config = {
+  ...smallModelConfig,
+  hiddenSize: 1024,
+  layers: 25,
+  heads: 16,
+  kvHeads: 8,
+  headDim: 64,
+  intermediateSize: 2816,
+};
+
+/** Ones for norms, and small numbers that look random for matrices: drawing each would take minutes. */
+function weightsOf(given: ModelConfig): Map<string, Float32Array> {
+  const weights = new Map<string, Float32Array>();
+  for (const { name, shape } of parameterSpecs(given)) {
+    const values = new Float32Array(shape.reduce((product, size) => product * size, 1)).fill(1);
+    if (shape.length > 1)
+      for (let i = 0; i < values.length; i++)
+        values[i] = ((Math.imul(i + 1, 2_654_435_761) >>> 8) / 2 ** 24 - 0.5) / 16;
+    weights.set(name, values);
+  }
+  return weights;
+}
 const project = temporaryFolder();
 const run = (name: string): string => join(project, 'runs', name);
 const agentRl = async (...args: string[]): Promise<string> => {
@@ -40,15 +64,7 @@ const train = (name: string, iterations: number) =>
 beforeAll(async () => {
   await makeAcmeProject(project);
   rmSync(join(project, 'model'), { recursive: true });
-  await writeSmallModel(join(project, 'model'), {
-    ...smallModelConfig,
-    hiddenSize: 1024,
-    layers: 25,
-    heads: 16,
-    kvHeads: 8,
-    headDim: 64,
-    intermediateSize: 2816,
-  });
+  await writeSmallModel(join(project, 'model'), config, weightsOf(config));
 });
 
 test('a checkpoint of 3.6 GB is written, found to be whole and resumed, to the same weights as without a stop', async () => {

@@ -184,9 +184,9 @@ export class Training {
         paddedLength,
         observer: {
           onEpisode: records.onEpisode,
-          onIteration: (...iteration) => {
+          onIteration: (iteration, metrics, trajectories) => {
             record.requireOwn();
-            records.onIteration(...iteration);
+            records.onIteration(iteration, metrics, trajectories);
           },
           onEvaluation: records.onEvaluation,
           onEvaluationEpisode: records.onEvaluationEpisode,
