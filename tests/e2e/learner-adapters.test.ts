@@ -211,6 +211,22 @@ describe('a LocalLearner with an adapter', () => {
     }
     expect(second.weightsSha256()).toBe(first.weightsSha256());
   });
+
+  test('saves nothing of a gradient that was not applied, as after an update that failed', async () => {
+    const [failed, whole, resumed] = [learnerOn(), learnerOn(), learnerOn()];
+    for (const learner of [failed, whole]) {
+      await learner.forwardBackward(data, loss);
+      await learner.optimStep(step);
+    }
+    await failed.forwardBackward(data, loss);
+    await failed.saveState(folder);
+    await resumed.loadState(folder);
+    for (const learner of [resumed, whole]) {
+      await learner.forwardBackward(data, loss);
+      await learner.optimStep(step);
+    }
+    expect(resumed.weightsSha256()).toBe(whole.weightsSha256());
+  });
 });
 
 describe('less memory', () => {
