@@ -67,6 +67,8 @@ export class OpenRun {
       if (resume === undefined) opened.defer(() => lock.release());
       const log = opened.add(createLog({ level: config.run.logLevel, file: folder.log }));
       log.info(`Computes on: ${machineInWords(options.sources.machine)}`);
+      if (config.run.engineThreads === undefined)
+        log.info('run.engineThreads is not set: there are as many as there are processors');
       return new OpenRun(options, folder, log, { lock, opened });
     } catch (failure) {
       await opened.abandon();
