@@ -13,7 +13,7 @@ import {
   type SavedCheckpoint,
 } from './checkpoints.ts';
 import { defaultRunName, type ResumePoint } from './resume-point.ts';
-import { type Machine, machineInWords } from './machine.ts';
+import { type Machine, machineInWords } from './inputs/machine.ts';
 import { createRunFolder, type RunFolder } from './run-folder.ts';
 import {
   machinesOf,
@@ -21,7 +21,7 @@ import {
   recordMachine,
   type RunSources,
   writeInputs,
-} from './run-inputs.ts';
+} from './inputs/run-inputs.ts';
 
 export interface OpenRunOptions {
   config: Config;

@@ -5,7 +5,7 @@ import { AgentRlError } from '../core/errors.ts';
 import { lockRun, type RunLock } from '../telemetry/run-lock.ts';
 import { type RunFolder, runFolderAt } from './run-folder.ts';
 import { holdsCheckpoints, newestCheckpoint } from './checkpoints.ts';
-import { checkInputs, hasInputs, type RunSources } from './run-inputs.ts';
+import { checkInputs, hasInputs, type RunSources } from './inputs/run-inputs.ts';
 import type { Config } from '../config/index.ts';
 import { writing } from '../telemetry/atomic-write.ts';
 

@@ -1,6 +1,6 @@
 import type { Evaluation } from '../trainer/evaluate.ts';
 import type { TrainingResult } from '../trainer/trainer-contracts.ts';
-import type { Machine } from './machine.ts';
+import type { Machine } from './inputs/machine.ts';
 import { rateText } from './run-records.ts';
 import type { RunReports } from './run-reports.ts';
 import type { ParameterCounts } from '../../model/adapters/adapter.ts';

@@ -6,14 +6,14 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/
 import type { ResolvedRun } from '#agent_rl/compose/resolve-run.ts';
 import { sourcesOf } from '#agent_rl/jobs/train/trainer-options.ts';
 import { rewriteRunConfig, writeRunConfig } from '#agent_rl/runs/open-run.ts';
-import type { Machine } from '#agent_rl/runs/machine.ts';
+import type { Machine } from '#agent_rl/runs/inputs/machine.ts';
 import {
   checkInputs,
   machinesOf,
   readInputs,
   recordMachine,
   writeInputs,
-} from '#agent_rl/runs/run-inputs.ts';
+} from '#agent_rl/runs/inputs/run-inputs.ts';
 import { loadConfig } from '#agent_rl/config/index.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { runFolderAt } from '#agent_rl/runs/run-folder.ts';

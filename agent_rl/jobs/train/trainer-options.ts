@@ -5,8 +5,8 @@ import { environmentScore } from '../../rollout/combine-rewards.ts';
 import type { RewardCombination } from '../../trainer/collect/group-rewards.ts';
 import type { GrpoOptions, TrainOptions } from '../../trainer/training-options.ts';
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
-import { thisMachine } from '../../runs/machine.ts';
-import type { RunSources } from '../../runs/run-inputs.ts';
+import { thisMachine } from '../../runs/inputs/machine.ts';
+import type { RunSources } from '../../runs/inputs/run-inputs.ts';
 import type { TrainingOptions } from '../job.ts';
 import { splitFiles } from '../../../dataset/tasks/task-files.ts';
 

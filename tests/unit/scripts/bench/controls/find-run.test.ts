@@ -3,8 +3,8 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
-import { thisMachine } from '#agent_rl/runs/machine.ts';
-import { readInputs, writeInputs } from '#agent_rl/runs/run-inputs.ts';
+import { thisMachine } from '#agent_rl/runs/inputs/machine.ts';
+import { readInputs, writeInputs } from '#agent_rl/runs/inputs/run-inputs.ts';
 import { writeRunConfig } from '#agent_rl/runs/open-run.ts';
 import { loadConfig } from '#agent_rl/config/index.ts';
 import { runFolderAt } from '#agent_rl/runs/run-folder.ts';

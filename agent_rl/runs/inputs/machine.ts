@@ -1,7 +1,7 @@
 import { cpus } from 'node:os';
 
-import { AgentRlError } from '../core/errors.ts';
-import { packageVersion } from '../core/package-root.ts';
+import { AgentRlError } from '../../core/errors.ts';
+import { packageVersion } from '../../core/package-root.ts';
 
 /** What decides the last bits of a run's weights besides its config and inputs. Plain JSON. */
 export interface Machine {

@@ -2,13 +2,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
-import { AgentRlError, messageOf } from '../core/errors.ts';
-import { writeFileAtomic } from '../telemetry/index.ts';
-import type { ModelStack } from '../../model/weights/open-model.ts';
-import { sameTasks } from '../../dataset/tasks/same-tasks.ts';
+import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { writeFileAtomic } from '../../telemetry/index.ts';
+import type { ModelStack } from '../../../model/weights/open-model.ts';
+import { sameTasks } from '../../../dataset/tasks/same-tasks.ts';
 import { checkMachine, type Machine } from './machine.ts';
-import type { RunFolder } from './run-folder.ts';
-import { sha256Of } from './sha256-of.ts';
+import type { RunFolder } from '../run-folder.ts';
+import { sha256Of } from '../sha256-of.ts';
 
 /** Where the things are that a run starts from. */
 export interface RunSources {
