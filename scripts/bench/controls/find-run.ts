@@ -1,7 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { readInputs, type RunInputs, type RunSources } from '../../../agent_rl/runs/inputs/run-inputs.ts';
+import {
+  readInputs,
+  type RunInputs,
+  type RunSources,
+} from '../../../agent_rl/runs/inputs/run-inputs.ts';
 import { loadConfig, resolvedYaml, type LoadedConfig } from '../../../agent_rl/config/index.ts';
 
 type Config = LoadedConfig['config'];
