@@ -24,31 +24,46 @@ export function drawTruncated(
   { topK, topP, minP }: Sampling,
   uniform: number,
 ): Drawn {
-  const byLikelihood = (a: number, b: number) => (logProbs[b] ?? 0) - (logProbs[a] ?? 0) || a - b;
-  let kept = Array.from(logProbs.keys()).toSorted(byLikelihood);
-  if (topK > 0) kept = kept.slice(0, topK);
-  if (topP < 1) kept = nucleus(kept, logProbs, topP);
-  if (minP > 0) {
-    const floor = (logProbs[kept[0] ?? 0] ?? 0) + Math.log(minP);
-    kept = kept.filter((token) => (logProbs[token] ?? 0) >= floor);
-  }
-  const masses = kept.map((token) => Math.exp(logProbs[token] ?? 0));
-  const total = masses.reduce((sum, mass) => sum + mass, 0);
+  // Sorted as numbers: sorting 152,000 tokens by their numbers takes four times as long in all.
+  const descending = logProbs.toSorted().toReversed();
+  let count = topK > 0 ? Math.min(topK, descending.length) : descending.length;
+  if (topP < 1) count = nucleus(descending.subarray(0, count), topP);
+  const floor = (descending[0] ?? 0) + Math.log(minP);
+  if (minP > 0) while (count > 1 && (descending[count - 1] ?? 0) < floor) count -= 1;
+  const masses = descending.subarray(0, count);
+  const total = massOf(masses);
   let left = uniform * total;
-  let index = 0;
-  while (index < kept.length - 1 && left >= (masses[index] ?? 0)) left -= masses[index++] ?? 0;
-  const token = kept[index] ?? 0;
-  return { token, logProb: (logProbs[token] ?? 0) - Math.log(total) };
+  let rank = 0;
+  while (rank < count - 1 && left >= Math.exp(masses[rank] ?? 0))
+    left -= Math.exp(masses[rank++] ?? 0);
+  const logProb = masses[rank] ?? 0;
+  return {
+    token: tokenAt(logProbs, logProb, rank - masses.indexOf(logProb)),
+    logProb: logProb - Math.log(total),
+  };
 }
 
-/** The likeliest tokens until their mass, as a share of all given, reaches `topP`; at least one. */
-function nucleus(tokens: readonly number[], logProbs: Float32Array, topP: number): number[] {
-  const masses = tokens.map((token) => Math.exp(logProbs[token] ?? 0));
-  const wanted = topP * masses.reduce((sum, mass) => sum + mass, 0);
+/** Of the tokens with this log-probability, in the order of their ids, the one at `place`. */
+function tokenAt(logProbs: Float32Array, logProb: number, place: number): number {
+  let token = logProbs.indexOf(logProb);
+  for (let passed = 0; passed < place; passed++) token = logProbs.indexOf(logProb, token + 1);
+  return token;
+}
+
+/** The sum of the probabilities, added in the order given. */
+function massOf(logProbs: Float32Array): number {
+  let mass = 0;
+  for (const logProb of logProbs) mass += Math.exp(logProb);
+  return mass;
+}
+
+/** How many of the likeliest have the mass `topP`, as a share of all given; at least one. */
+function nucleus(descending: Float32Array, topP: number): number {
+  const wanted = topP * massOf(descending);
   let mass = 0;
   let count = 0;
-  while (count < tokens.length && mass < wanted) mass += masses[count++] ?? 0;
-  return tokens.slice(0, Math.max(1, count));
+  while (count < descending.length && mass < wanted) mass += Math.exp(descending[count++] ?? 0);
+  return Math.max(1, count);
 }
 
 /**

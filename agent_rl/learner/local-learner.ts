@@ -4,6 +4,7 @@ import { packMicroBatches } from '../algorithms/pack-micro-batches.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
 import type {
+  ForwardOptions,
   Learner,
   LossMetrics,
   LossSpec,
@@ -116,9 +117,9 @@ export class LocalLearner implements Learner {
 
   async forward(
     tokens: readonly Int32Array[],
-    { temperature, which }: { temperature: number; which: Which },
+    { temperature, which, wanted }: ForwardOptions,
   ): Promise<readonly Float32Array[]> {
-    const data = tokens.map(allTrained);
+    const data = tokens.map((sequence, index) => scored(sequence, wanted?.[index]));
     const result: Float32Array[] = data.map(() => new Float32Array());
     for (const indices of this.#pack(data)) {
       const part = indices.map((index) => data[index] as TrainDatum);
@@ -309,9 +310,11 @@ const pick = <All, Name extends keyof All>(all: All, names: readonly Name[]) =>
 const shapeKey = ({ sequences, length, trained }: BatchShape): string =>
   `${sequences} x ${length}, ${trained}`;
 
-/** Every token but the first, which nothing predicts. */
-function allTrained(tokens: Int32Array): TrainDatum {
+/** Those that are wanted, but for the first, which nothing predicts. */
+function scored(tokens: Int32Array, wanted?: ArrayLike<number>): TrainDatum {
   const weights = new Float32Array(tokens.length).fill(1, 1);
+  if (wanted !== undefined)
+    for (let place = 1; place < tokens.length; place++) if (!wanted[place]) weights[place] = 0;
   const zeros = new Float32Array(tokens.length);
   return { tokens, weights, advantages: zeros, oldLogProbs: zeros };
 }

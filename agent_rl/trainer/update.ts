@@ -56,14 +56,15 @@ export async function runEpoch<Item extends { datum: TrainDatum }>(
   return { ...stepped, loss, means, microBatches: batches.length };
 }
 
-/** Gives each datum the reference's log-probabilities. */
+/** Gives each datum the reference's log-probabilities, where it is trained. */
 export async function withReference(
   learner: Learner,
   data: readonly TracedDatum[],
   temperature: number,
 ): Promise<TracedDatum[]> {
   const tokens = data.map(({ datum }) => datum.tokens);
-  const reference = await learner.forward(tokens, { temperature, which: 'reference' });
+  const wanted = data.map(({ datum }) => datum.weights);
+  const reference = await learner.forward(tokens, { temperature, which: 'reference', wanted });
   return data.map(({ datum, trajectory }, index) => {
     const refLogProbs = reference[index];
     if (refLogProbs === undefined)

@@ -50,13 +50,18 @@ export interface OptimStepMetrics {
   readonly parameterNorm: number;
 }
 
+export interface ForwardOptions {
+  readonly temperature: number;
+  /** The trained weights or the frozen ones. */
+  readonly which: 'policy' | 'reference';
+  /** For each sequence, what is not 0 where a log-probability is wanted; all of them by default. */
+  readonly wanted?: readonly ArrayLike<number>[];
+}
+
 /** The learning service: the verbs of the Tinker REST API. */
 export interface Learner {
-  /** Log-probability of each token given those before it, entry 0 is 0; `which` picks the trained or the frozen weights. */
-  forward(
-    tokens: readonly Int32Array[],
-    options: { readonly temperature: number; readonly which: 'policy' | 'reference' },
-  ): Promise<readonly Float32Array[]>;
+  /** Log-probability of each token given those before it, 0 where it is not asked for and for the first. */
+  forward(tokens: readonly Int32Array[], options: ForwardOptions): Promise<readonly Float32Array[]>;
   /** Adds the gradient of one batch to what is accumulated. */
   forwardBackward(data: readonly TrainDatum[], loss: LossSpec): Promise<LossMetrics>;
   /** Applies the accumulated gradient and clears it. */

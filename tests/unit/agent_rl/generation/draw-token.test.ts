@@ -1,6 +1,7 @@
+import * as fc from 'fast-check';
 import { describe, expect, test } from '@jest/globals';
 
-import { unbiased } from '#agent_rl/core/services/generator.ts';
+import { type Sampling, unbiased } from '#agent_rl/core/services/generator.ts';
 import { drawTruncated, truncates } from '#agent_rl/generation/draw-token.ts';
 
 /** Tokens 0 to 3 with masses 0.1, 0.4, 0.2, 0.3. */
@@ -41,4 +42,48 @@ test('nothing is truncated unless requested', () => {
   expect(truncates({ ...unbiased, topK: 5 })).toBe(true);
   expect(truncates({ ...unbiased, topP: 0.9 })).toBe(true);
   expect(truncates({ ...unbiased, minP: 0.1 })).toBe(true);
+});
+
+/** As `drawTruncated` says it, by sorting every token. */
+function sortedDraw(row: Float32Array, { topK, topP, minP }: Sampling, uniform: number) {
+  let kept = [...row.keys()].toSorted((a, b) => (row[b] ?? 0) - (row[a] ?? 0) || a - b);
+  const massOf = (token: number): number => Math.exp(row[token] ?? 0);
+  if (topK > 0) kept = kept.slice(0, topK);
+  if (topP < 1) {
+    const wanted = topP * kept.map(massOf).reduce((sum, mass) => sum + mass, 0);
+    let mass = 0;
+    let count = 0;
+    while (count < kept.length && mass < wanted) mass += massOf(kept[count++] ?? 0);
+    kept = kept.slice(0, Math.max(1, count));
+  }
+  const floor = (row[kept[0] ?? 0] ?? 0) + Math.log(minP);
+  if (minP > 0) kept = kept.filter((token) => (row[token] ?? 0) >= floor);
+  const total = kept.map(massOf).reduce((sum, mass) => sum + mass, 0);
+  let left = uniform * total;
+  const token = kept.find((one) => (left -= massOf(one)) < 0) ?? kept.at(-1) ?? 0;
+  return { token, logProb: (row[token] ?? 0) - Math.log(total) };
+}
+
+test('truncated draws are, bit for bit, those of sorting every token', () => {
+  // Few different values, so that many tie, also at the end of what is kept.
+  const logits = fc.array(fc.integer({ min: -6, max: 6 }), { minLength: 1, maxLength: 60 });
+  const sampling = fc.record({
+    topK: fc.integer({ min: 0, max: 70 }),
+    topP: fc.constantFrom(1, 0.1, 0.5, 0.9, 0.999),
+    minP: fc.constantFrom(0, 0.01, 0.5, 1),
+  });
+  fc.assert(
+    fc.property(
+      logits,
+      sampling,
+      fc.double({ min: 0, max: 0.999, noNaN: true }),
+      (values, how, at) => {
+        const total = Math.log(values.reduce((sum, value) => sum + Math.exp(value), 0));
+        const row = Float32Array.from(values, (value) => value - total);
+        const given = { ...unbiased, ...how };
+        expect(drawTruncated(row, given, at)).toEqual(sortedDraw(row, given, at));
+      },
+    ),
+    { numRuns: 2000 },
+  );
 });

@@ -185,6 +185,19 @@ describe('LocalGenerator', () => {
     expect((await running).version).toBe(3);
   });
 
+  test('an episode continues with new weights as if it had been begun with them', async () => {
+    const other = initialParameters(tinyModelConfig, new KeyedRng(8));
+    const [changed, fresh] = [await open(4), await open(4)];
+    const prompt = prompts[2] as number[];
+    const first = await changed.generate(request('e', prompt, { maxTokens: 4 }));
+    await changed.setWeights(other, 4);
+    await fresh.setWeights(other, 4);
+    const second = request('e', [...prompt, ...first.tokens, 5, 6], { maxTokens: 6 });
+    const continued = await changed.generate(second);
+    expect(continued).toEqual(await fresh.generate(second));
+    expect(continued.version).toBe(4);
+  });
+
   test('truncated sampling draws only kept tokens, with renormalised log-probabilities', async () => {
     const generator = await open(4);
     const one = { ...unbiased, topK: 1 };

@@ -51,6 +51,23 @@ function open(microBatchTokens = 256) {
 }
 
 describe('LocalLearner', () => {
+  test('scores only the places that are wanted, with the bits of scoring all', async () => {
+    const { learner } = open();
+    const data = [datum(40, 33), datum(60, 55), datum(17, 15)];
+    const tokens = data.map((one) => one.tokens);
+    const options = { temperature: 1, which: 'policy' } as const;
+    const all = await learner.forward(tokens, options);
+    const some = await learner.forward(tokens, {
+      ...options,
+      wanted: data.map(({ weights }) => weights),
+    });
+    for (const [index, { weights }] of data.entries())
+      expect([...(some[index] ?? [])]).toEqual(
+        Array.from(weights, (weight, place) => (weight === 0 ? 0 : all[index]?.[place])),
+      );
+    await learner.close();
+  });
+
   test.each([crossEntropy, ppo])(
     'its $name gradient agrees with finite differences',
     async (loss) => {

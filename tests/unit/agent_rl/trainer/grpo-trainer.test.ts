@@ -155,7 +155,10 @@ describe('GRPOTrainer', () => {
     expect(learner.steps).toHaveLength(2);
     expect([...(learner.batches[0]?.[0]?.refLogProbs ?? [])]).toEqual(Array<number>(5).fill(-0.25));
     const asked = { temperature: 0.8, which: 'reference' };
-    expect(learner.forwards).toEqual([asked, asked]);
+    expect(learner.forwards).toMatchObject([asked, asked]);
+    // Only where something is trained: prompts of 2 tokens, then 3 that were sampled.
+    const places = learner.forwards[0]?.wanted?.map((of) => Array.from(of, (one) => one !== 0));
+    expect(places?.[0]).toEqual([false, false, true, true, true]);
   });
 
   test('draws other tasks for groups that teach nothing, up to the cap', async () => {
