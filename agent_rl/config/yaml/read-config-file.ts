@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 
 import { showValue } from '../../core/show-value.ts';
@@ -29,24 +29,32 @@ const nothing: Omit<ConfigReading, 'problems'> = {
   replacedPlugins: [],
 };
 
+/** Far more than anyone writes by hand, and little enough to read at once. */
+const most = { bytes: 4 * 2 ** 20, files: 64 } as const;
+
+/** Where a file is named. */
+interface Naming {
+  /** Files that are being read: each extends the next. Without links. */
+  below: readonly string[];
+  named: Location;
+  /** How many were read so far. */
+  count: { files: number };
+}
+
 /**
  * Reads a run file and what it extends. `extends:` is a file or a list of files, relative to the file that
  * says so; later ones go over earlier ones and the file itself goes over all of them. Each may be a file that the
  * package ships, `configs/...`.
  */
 export function readConfigFile(file: string): ConfigReading {
-  const named = resolve(file);
-  return found(file, process.cwd(), [], { source: shortName(named) });
+  const named = { source: shortName(resolve(file)) };
+  return found(file, process.cwd(), { below: [], named, count: { files: 0 } });
 }
 
-function found(
-  name: string,
-  folder: string,
-  below: readonly string[],
-  named: Location,
-): ConfigReading {
+/** Reads a file by the name it was given in a folder. */
+function found(name: string, folder: string, naming: Naming): ConfigReading {
   const { path, shipped } = ownOrShipped(name, folder);
-  const reading = read(path, below, named);
+  const reading = read(path, naming);
   return shipped ? { ...reading, shipped: [path, ...reading.shipped] } : reading;
 }
 
@@ -59,14 +67,36 @@ function shortName(file: string): string {
 const whyUnread = (cause: unknown): string =>
   nodeCodeOf(cause) === 'ENOENT' ? 'there is no such file' : messageOf(cause);
 
-function read(file: string, below: readonly string[], named: Location): ConfigReading {
-  if (below.includes(file)) {
-    const chain = [...below.slice(below.indexOf(file)), file].map(shortName).join(' -> ');
-    return failure(named, 'extends', `files extend one another in a circle: ${chain}.`);
+/** The text of a file. @throws Error for what is not one: reading a pipe or a device might never end. */
+function textOf(file: string): string {
+  const found = statSync(file);
+  if (!found.isFile()) {
+    const kind = found.isDirectory() ? 'a folder' : 'a pipe or a device';
+    throw new Error(`it is ${kind}, not a file`);
   }
+  if (found.size > most.bytes) {
+    const mebibytes = most.bytes / 2 ** 20;
+    throw new Error(`it has ${found.size} bytes, and a run file at most ${mebibytes} MiB`);
+  }
+  return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
+}
+
+function read(file: string, { below, named, count }: Naming): ConfigReading {
   let text: string;
+  let real: string;
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
+    // Through links, or a folder that links to itself would make ever new names of one file.
+    real = realpathSync(file);
+    if (below.includes(real)) {
+      const chain = [...below.slice(below.indexOf(real)), real].map(shortName).join(' -> ');
+      return failure(named, 'extends', `files extend one another in a circle: ${chain}.`);
+    }
+    count.files += 1;
+    if (count.files > most.files) {
+      const problem = `more than ${most.files} files are read for one run, those named twice counted twice. Extend fewer.`;
+      return failure(named, 'extends', problem);
+    }
+    text = textOf(file);
   } catch (cause) {
     return below.length === 0
       ? failure(named, '', `cannot be read: ${whyUnread(cause)}.`)
@@ -80,14 +110,14 @@ function read(file: string, below: readonly string[], named: Location): ConfigRe
     const problems = [...own.problems, { location, path: '', text: wrong }];
     return { ...nothing, problems };
   }
-  return over(file, own.value, { reading: own, below });
+  return over(file, own.value, { reading: own, below: [...below, real], count });
 }
 
 /** The file's own keys over those of the files it extends. */
 function over(
   file: string,
   value: Block,
-  { reading, below }: { reading: YamlReading; below: readonly string[] },
+  { reading, ...naming }: { reading: YamlReading } & Omit<Naming, 'named'>,
 ): ConfigReading {
   const { value: at } = placeOf(reading.places, '/extends');
   const bases = Object.hasOwn(value, 'extends') ? [value['extends']].flat() : [];
@@ -102,7 +132,7 @@ function over(
       problems.push({ location: at, path: 'extends', text });
       continue;
     }
-    const lower = found(base, dirname(file), [...below, file], at);
+    const lower = found(base, dirname(file), { ...naming, named: at });
     problems.push(...lower.problems);
     warnings.push(...lower.warnings);
     shipped.push(...lower.shipped);

@@ -7,6 +7,7 @@ import {
   LineCounter,
   type Node,
   parseDocument,
+  type YAMLMap,
 } from 'yaml';
 
 import { type Location, type Place, pointerStep, type Problem } from '../checks/problem.ts';
@@ -16,6 +17,9 @@ import { type Block, put, type SourcedTree } from './sourced-tree.ts';
 export interface YamlReading extends SourcedTree {
   problems: readonly Problem[];
 }
+
+/** No run file of a person's comes near; a chain of aliases or an endless nesting does. */
+const most = { values: 50_000, depth: 64 } as const;
 
 /** Reads YAML text; `source` is the file's name as problems show it. */
 export function readYaml(text: string, source: string): YamlReading {
@@ -49,8 +53,12 @@ function explain(code: string, message: string, rest: string): string {
     return `the key ${JSON.stringify(rest.split(':', 1)[0])} appears twice in this block. Keep one.`;
   }
   if (code === 'TAB_AS_INDENT') return 'a tab is used to indent. Use spaces.';
+  // The parser's own words for a nesting that its stack cannot hold.
+  if (message.includes('call stack')) return tooDeep;
   return `not valid YAML: ${message}${message.endsWith('.') ? '' : '.'}`;
 }
+
+const tooDeep = `blocks and lists are nested too deeply. At most ${most.depth} may stand in one another.`;
 
 interface WalkState {
   document: Document.Parsed;
@@ -61,17 +69,29 @@ interface WalkState {
 
 /** Turns nodes into values and remembers where each stood. */
 class Walk {
+  /** The blocks and lists around the value that is read. */
   readonly #open = new Set<unknown>();
+  #values = 0;
 
   constructor(private readonly state: WalkState) {}
 
   value(node: unknown, pointer: string): unknown {
     if (isAlias(node)) return this.#alias(node.resolve(this.state.document), node.source, pointer);
+    this.#values += 1;
+    if (this.#values > most.values) return this.#tooMany(pointer);
     if (isScalar(node)) return node.value;
-    if (isSeq(node)) return node.items.map((item, index) => this.#item(item, pointer, index));
-    if (!isMap(node)) return null;
-    const block: Block = {};
+    if (!isSeq(node) && !isMap(node)) return null;
+    if (this.#open.size >= most.depth) return this.#problem(pointer, tooDeep);
     this.#open.add(node);
+    const value = isSeq(node)
+      ? node.items.map((item, index) => this.#item(item, pointer, index))
+      : this.#block(node, pointer);
+    this.#open.delete(node);
+    return value;
+  }
+
+  #block(node: YAMLMap, pointer: string): Block {
+    const block: Block = {};
     for (const { key, value } of node.items) {
       const name = isScalar(key) ? String(key.value) : String(key);
       const at = this.#at(key);
@@ -79,7 +99,6 @@ class Walk {
       this.state.places.set(below, { key: at, value: this.#at(value, at) });
       put(block, name, this.value(value, below));
     }
-    this.#open.delete(node);
     return block;
   }
 
@@ -91,10 +110,23 @@ class Walk {
   }
 
   #alias(target: Node | undefined, name: string, pointer: string): unknown {
+    // What is too large already would only be copied further.
+    if (this.#values > most.values) return null;
     if (target !== undefined && !this.#open.has(target)) return this.value(target, pointer);
-    const location = this.state.places.get(pointer)?.value ?? this.#at(undefined);
     const text = target === undefined ? 'names no anchor' : 'contains itself';
-    this.state.problems.push({ location, path: '', text: `the alias *${name} ${text}.` });
+    return this.#problem(pointer, `the alias *${name} ${text}.`);
+  }
+
+  /** Says so once. */
+  #tooMany(pointer: string): null {
+    if (this.#values > most.values + 1) return null;
+    const text = `the file comes to more than ${most.values} values, aliases copied out. Write it without so many aliases.`;
+    return this.#problem(pointer, text);
+  }
+
+  #problem(pointer: string, text: string): null {
+    const location = this.state.places.get(pointer)?.value ?? this.#at(undefined);
+    this.state.problems.push({ location, path: '', text });
     return null;
   }
 

@@ -1,0 +1,86 @@
+import { symlinkSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { expect, test } from '@jest/globals';
+
+import { loadConfig } from '#agent_rl/config/index.ts';
+import { readYaml } from '#agent_rl/config/yaml/read-yaml.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { thrownBy } from '#tests/support/thrown.ts';
+
+const folder = temporaryFolder();
+const messageOf = (file: string): string => {
+  const { code, message } = thrownBy(() => loadConfig({ file: join(folder, file) }));
+  expect(code).toBe('CONFIG_INVALID');
+  return message;
+};
+const problemsOf = (text: string) => readYaml(text, 'run.yaml').problems;
+
+test('aliases that copy one another out into millions of values are refused with the place', () => {
+  const nine = (name: string): string => Array.from({ length: 9 }, () => name).join(', ');
+  const lines = Array.from({ length: 12 }, (_, i) =>
+    i === 0 ? `a0: &a0 [${nine('x')}]` : `a${i}: &a${i} [${nine(`*a${i - 1}`)}]`,
+  );
+  const started = performance.now();
+  expect(problemsOf(lines.join('\n'))).toEqual([
+    {
+      location: { source: 'run.yaml', line: expect.any(Number), column: expect.any(Number) },
+      path: '',
+      text: expect.stringContaining('more than 50000 values'),
+    },
+  ]);
+  // All of them would be 9^12 values; the limit leaves milliseconds.
+  expect(performance.now() - started).toBeLessThan(10_000);
+});
+
+test.each(['a: &a [1, *a]', 'a: &a [{b: [*a]}]', 'a: &a {b: *a}'])(
+  'a list or block that contains itself is refused: %s',
+  (text) => {
+    expect(problemsOf(text)).toMatchObject([
+      { location: { line: 1 }, text: 'the alias *a contains itself.' },
+    ]);
+  },
+);
+
+test.each([
+  ['lists', `a: ${'['.repeat(100)}${']'.repeat(100)}`],
+  ['more lists than the parser can hold', `a: ${'['.repeat(20_000)}${']'.repeat(20_000)}`],
+  ['lists that never end', '['.repeat(20_000)],
+  ['blocks', Array.from({ length: 100 }, (_, i) => `${' '.repeat(i)}k:`).join('\n')],
+  [
+    'aliases',
+    Array.from({ length: 100 }, (_, i) => `a${i}: &a${i} [${i === 0 ? '' : `*a${i - 1}`}]`).join(
+      '\n',
+    ),
+  ],
+])('a nesting without end is refused: %s', (_, text) => {
+  expect(problemsOf(text)[0]?.text).toMatch(/nested too deeply\. At most 64/);
+});
+
+test('a device, a folder and a file of gigabytes are refused, and nothing hangs', () => {
+  truncateSync(writeBelow(folder, 'huge.yaml', ''), 5e9);
+  const of = (name: string) => {
+    writeBelow(folder, 'top.yaml', `extends: ${name}\n`);
+    return messageOf('top.yaml');
+  };
+  expect(of('/dev/zero')).toMatch(
+    /top\.yaml:1:10 extends: cannot read .*zero: it is a pipe or a device, not a file/,
+  );
+  expect(of('.')).toContain('it is a folder, not a file');
+  expect(of('huge.yaml')).toContain('it has 5000000000 bytes, and a run file at most 4 MiB');
+});
+
+test('files that extend each other through a link to their own folder are a circle', () => {
+  symlinkSync(folder, join(folder, 'here'));
+  writeBelow(folder, 'loop.yaml', 'extends: here/loop.yaml\n');
+  expect(messageOf('loop.yaml')).toMatch(/in a circle: .*loop\.yaml -> .*loop\.yaml/);
+});
+
+test('files that each extend the next nine times are not read for ever', () => {
+  for (let i = 0; i < 30; i++) {
+    const next = Array.from({ length: 9 }, () => `fan-${i + 1}.yaml`).join(', ');
+    writeBelow(folder, `fan-${i}.yaml`, `extends: [${next}]\n`);
+  }
+  writeBelow(folder, 'fan-30.yaml', 'run: {seed: 1}\n');
+  expect(messageOf('fan-0.yaml')).toContain('more than 64 files are read for one run');
+});
