@@ -1,17 +1,18 @@
 import { type Static, Type } from 'typebox';
 
-import { integer, number } from '../config/blocks/block.ts';
+import { cost, integer, maxCost, most } from '../config/blocks/block.ts';
 import { answerWords } from '../core/tasks/answer-match.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 import { finalAnswer } from './final-answer.ts';
 
 const Settings = Type.Object({
-  freeWords: integer('Words of the final message that cost nothing', { minimum: 0, default: 50 }),
-  perWord: number('Cost of each further word', { minimum: 0, default: 0.01 }),
-  maxCost: number('Most that a message costs, however long it is', {
-    exclusiveMinimum: 0,
-    default: 1,
+  freeWords: integer('Words of the final message that cost nothing', {
+    minimum: 0,
+    maximum: most.count,
+    default: 50,
   }),
+  perWord: cost('Cost of each further word', 0.01),
+  maxCost: maxCost('Most that a message costs, however long it is'),
 });
 
 /** Minus a cost for each word of the final message beyond the free ones. Does not apply without a final message. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { number } from '../config/blocks/block.ts';
+import { cost, maxCost } from '../config/blocks/block.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 
 const Settings = Type.Object({
@@ -9,12 +9,12 @@ const Settings = Type.Object({
     default: ['search', 'open_page'],
     description: 'Names of the tools whose calls cost',
   }),
-  perCall: number('Cost of each call', { minimum: 0, default: 0.02 }),
-  perThousandCharacters: number(
+  perCall: cost('Cost of each call', 0.02),
+  perThousandCharacters: cost(
     'Cost of each 1,000 characters that the calls gave the policy to read',
-    { minimum: 0, default: 0 },
+    0,
   ),
-  maxCost: number('Most that it costs', { exclusiveMinimum: 0, default: 1 }),
+  maxCost: maxCost('Most that it costs'),
 });
 
 /** Minus what an episode's searches cost: by the call and by how much they gave to read. */

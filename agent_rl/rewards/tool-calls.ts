@@ -1,19 +1,17 @@
 import { type Static, Type } from 'typebox';
 
-import { integer, number } from '../config/blocks/block.ts';
+import { cost, integer, maxCost, most } from '../config/blocks/block.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 
 const Settings = Type.Object({
-  minCalls: integer('Fewest calls expected', { minimum: 0, default: 1 }),
+  minCalls: integer('Fewest calls expected', { minimum: 0, maximum: most.count, default: 1 }),
   freeCalls: integer('Most calls that cost nothing; minCalls where that is more', {
     minimum: 0,
+    maximum: most.count,
     default: 1,
   }),
-  perCall: number('Cost of each call beyond the free ones, and of each that is missing', {
-    minimum: 0,
-    default: 0.1,
-  }),
-  maxCost: number('Most that it costs', { exclusiveMinimum: 0, default: 1 }),
+  perCall: cost('Cost of each call beyond the free ones, and of each that is missing', 0.1),
+  maxCost: maxCost('Most that it costs'),
 });
 
 /**

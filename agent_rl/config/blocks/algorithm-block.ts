@@ -1,4 +1,4 @@
-import { block, choice, integer, number } from './block.ts';
+import { block, choice, integer, most, mostReward, number } from './block.ts';
 
 const KlBlock = block(
   {
@@ -7,7 +7,11 @@ const KlBlock = block(
       ['none', 'k1', 'k2', 'k3'],
       'none',
     ),
-    weight: number('Weight of the KL penalty in the loss', { minimum: 0, default: 0 }),
+    weight: number('Weight of the KL penalty in the loss', {
+      minimum: 0,
+      maximum: 100,
+      default: 0,
+    }),
   },
   'Penalty for moving away from the starting weights',
 );
@@ -20,7 +24,11 @@ export const AlgorithmBlock = block(
       ['sample', 'population', 'none'],
       'sample',
     ),
-    advantageEps: number('Added to that standard deviation', { minimum: 0, default: 1e-4 }),
+    advantageEps: number('Added to that standard deviation', {
+      minimum: 0,
+      maximum: 1,
+      default: 1e-4,
+    }),
     rewardScheme: choice(
       'How the rewards of an episode become one: by their weights, or by how they spread in its group',
       ['weighted', 'uniform', 'std', 'pca', 'l2', 'normalised'],
@@ -28,6 +36,7 @@ export const AlgorithmBlock = block(
     ),
     environmentWeight: number("Weight of the environment's own reward in the sum; 0 only logs it", {
       minimum: 0,
+      maximum: mostReward,
       default: 1,
     }),
     clipLow: number('The probability ratio is clipped below at 1 - clipLow', {
@@ -37,6 +46,7 @@ export const AlgorithmBlock = block(
     }),
     clipHigh: number('The probability ratio is clipped above at 1 + clipHigh (DAPO 3.1)', {
       minimum: 0,
+      maximum: 100,
       default: 0.28,
     }),
     kl: KlBlock,
@@ -47,11 +57,12 @@ export const AlgorithmBlock = block(
     ),
     epochs: integer('Passes over the episodes of an iteration, one optimiser step each', {
       minimum: 1,
+      maximum: 1000,
       default: 1,
     }),
     microBatchTokens: integer(
       'Most tokens, padding included, in one forward and backward pass; fewer need less memory',
-      { minimum: 16, default: 4096, unit: 'tokens' },
+      { minimum: 16, maximum: most.tokens, default: 4096, unit: 'tokens' },
     ),
   },
   'How rewards become a loss',

@@ -11,7 +11,11 @@ export const block = <Properties extends TProperties>(
   description: string,
 ) => Type.Object(properties, { additionalProperties: false, default: {}, description });
 
-type NumberOptions = TNumberOptions & { unit?: string };
+/** Both bounds: a number that nobody means is a slip, and is refused before a run is spent on it. */
+type NumberOptions = TNumberOptions & { unit?: string } & (
+    { minimum: number } | { exclusiveMinimum: number }
+  ) &
+  ({ maximum: number } | { exclusiveMaximum: number });
 
 export const integer = (description: string, options: NumberOptions) =>
   Type.Integer({ ...options, description });
@@ -19,8 +23,26 @@ export const integer = (description: string, options: NumberOptions) =>
 export const number = (description: string, options: NumberOptions) =>
   Type.Number({ ...options, description });
 
+/** Rewards beyond this would drown all others, and their squares a group's deviation. */
+export const mostReward = 1e4;
+
+/** What an environment gives for a success. */
+export const successReward = (description: string) =>
+  number(description, { minimum: -mostReward, maximum: mostReward, default: 1 });
+
+/** What something takes off a reward. */
+export const cost = (description: string, value: number) =>
+  number(description, { minimum: 0, maximum: mostReward, default: value });
+
+/** The most that a reward takes off, whatever it counts. */
+export const maxCost = (description: string) =>
+  number(description, { exclusiveMinimum: 0, maximum: mostReward, default: 1 });
+
 /** What an environment takes off a reward; nothing by default. */
-export const penalty = (description: string) => number(description, { minimum: 0, default: 0 });
+export const penalty = (description: string) => cost(description, 0);
+
+/** The widest that numbers of a kind may be chosen, far beyond what anyone trains with. */
+export const most = { count: 1e6, iterations: 1e7, tokens: 1e7 } as const;
 
 export const text = (description: string, options: TStringOptions) =>
   Type.String({ ...options, description });

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { block, flag, integer, number, text } from './block.ts';
+import { block, flag, integer, most, number, text } from './block.ts';
 
 const split = (name: string, use: string) =>
   text(`<dir>/<this>.jsonl is ${use}`, { minLength: 1, default: name });
@@ -12,6 +12,7 @@ export const DatasetsBlock = Type.Array(
       dir: text('Folder that holds the splits', { minLength: 1 }),
       weight: number('How often its tasks are drawn; only ratios count', {
         exclusiveMinimum: 0,
+        maximum: most.count,
         default: 1,
       }),
     },
@@ -36,6 +37,7 @@ export const DatasetBlock = block(
     maxSamples: Type.Optional(
       integer('Trains on this many, chosen by the seed; all of them by default', {
         minimum: 1,
+        maximum: 1e9,
         unit: 'tasks',
       }),
     ),

@@ -6,9 +6,10 @@ import { block, choice, flag, integer, number, text } from './block.ts';
 /** `model.lora:` an adapter that is trained in place of the model. */
 const LoraBlock = Type.Object(
   {
-    rank: integer('Rank of the two matrices', { minimum: 1, default: 8 }),
+    rank: integer('Rank of the two matrices', { minimum: 1, maximum: 65_536, default: 8 }),
     alpha: number('The output of the adapter is scaled by alpha / rank', {
       exclusiveMinimum: 0,
+      maximum: 65_536,
       default: 16,
     }),
     dropout: number("Fraction of a layer's inputs hidden from the adapter in training", {
@@ -59,7 +60,7 @@ export const ModelBlock = block(
     ),
     quantizeBlockSize: integer(
       'Weights that share a scale with quantize: a power of two that divides the input width of every linear layer',
-      { minimum: 16, default: 64 },
+      { minimum: 16, maximum: 65_536, default: 64 },
     ),
     lora: Type.Optional(LoraBlock),
   },

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { number, text } from './block.ts';
+import { mostReward, number, text } from './block.ts';
 
 /*
  * Blocks whose plugin is chosen by `type`. What else they hold are the plugin's own settings, which are checked against
@@ -25,7 +25,11 @@ export const ToolsBlock = Type.Array(Type.Object({ type: type('a tool') }), {
 export const RewardsBlock = Type.Array(
   Type.Object({
     type: type('a reward'),
-    weight: number('Weight of the reward in the sum; 0 only logs it', { default: 1 }),
+    weight: number('Weight of the reward in the sum; 0 only logs it', {
+      minimum: -mostReward,
+      maximum: mostReward,
+      default: 1,
+    }),
     tool: Type.Optional(
       text('Name of a tool: the reward then sees only calls of this tool', { minLength: 1 }),
     ),

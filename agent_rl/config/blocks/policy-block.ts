@@ -1,14 +1,19 @@
 import { Type } from 'typebox';
 
-import { block, integer, number, text } from './block.ts';
+import { block, integer, most, number, text } from './block.ts';
 
 const SamplingBlock = block(
   {
     temperature: number('Sampling temperature; 0 takes the most likely token', {
       minimum: 0,
+      maximum: 10,
       default: 1,
     }),
-    topK: integer('Keep the k most likely tokens; 0 is off', { minimum: 0, default: 0 }),
+    topK: integer('Keep the k most likely tokens; 0 is off', {
+      minimum: 0,
+      maximum: most.tokens,
+      default: 0,
+    }),
     topP: number('Keep the most likely tokens up to this probability mass; 1 is off', {
       exclusiveMinimum: 0,
       maximum: 1,
@@ -37,11 +42,13 @@ export const PolicyBlock = Type.Object(
     sampling: SamplingBlock,
     maxTurnTokens: integer('Most tokens to sample in one turn', {
       minimum: 1,
+      maximum: most.tokens,
       default: 160,
       unit: 'tokens',
     }),
     maxContextTokens: integer('Longest context that the generator holds', {
       minimum: 16,
+      maximum: most.tokens,
       default: 768,
       unit: 'tokens',
     }),

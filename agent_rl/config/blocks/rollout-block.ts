@@ -1,4 +1,4 @@
-import { block, choice, flag, integer, number } from './block.ts';
+import { block, choice, flag, integer, most, mostReward, number } from './block.ts';
 
 const ResampleBlock = block(
   {
@@ -8,7 +8,7 @@ const ResampleBlock = block(
     ),
     cap: integer(
       'Most rounds of drawing in an iteration; groups that are still equal are kept and counted',
-      { minimum: 1, default: 2 },
+      { minimum: 1, maximum: 1000, default: 2 },
     ),
   },
   'What to do about groups that teach nothing',
@@ -50,8 +50,8 @@ const FailuresBlock = block(
       default: 2,
     }),
     penalty: number('Reward of penalised episodes', {
-      minimum: -1e6,
-      maximum: 1e6,
+      minimum: -mostReward,
+      maximum: mostReward,
       default: -1,
       unit: 'reward',
     }),
@@ -94,32 +94,41 @@ const DeadlinesBlock = block(
 
 export const RolloutBlock = block(
   {
-    tasksPerStep: integer('Tasks in each iteration', { minimum: 1, default: 8, unit: 'tasks' }),
+    tasksPerStep: integer('Tasks in each iteration', {
+      minimum: 1,
+      maximum: most.count,
+      default: 8,
+      unit: 'tasks',
+    }),
     groupSize: integer('Episodes for each task, its group; their mean reward is the baseline', {
       minimum: 1,
+      maximum: 65_536,
       default: 8,
       unit: 'episodes',
     }),
     workers: integer('Episodes in flight; 1 collects them one after another', {
       minimum: 1,
+      maximum: 65_536,
       default: 32,
       unit: 'episodes',
     }),
     maxTurns: integer('Turns after which an episode ends as truncated-turns', {
       minimum: 1,
+      maximum: 100_000,
       default: 4,
       unit: 'turns',
     }),
     maxEpisodeTokens: integer(
       'Tokens, prompt and all turns together, after which an episode ends as truncated-tokens',
-      { minimum: 16, default: 768, unit: 'tokens' },
+      { minimum: 16, maximum: most.tokens, default: 768, unit: 'tokens' },
     ),
     invalidCallLimit: integer(
       'Unreadable, unknown or invalid calls after which an episode ends as invalid-calls',
-      { minimum: 1, default: 3, unit: 'calls' },
+      { minimum: 1, maximum: most.count, default: 3, unit: 'calls' },
     ),
     invalidCallPenalty: number('Subtracted from the reward for each such call', {
       minimum: 0,
+      maximum: mostReward,
       default: 0,
       unit: 'reward',
     }),

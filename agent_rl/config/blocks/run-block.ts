@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { block, choice, flag, integer, text, number } from './block.ts';
+import { block, choice, flag, integer, most, number, text } from './block.ts';
 import { limitBounds } from '../../core/services/sandbox.ts';
 
 export const RunBlock = block(
@@ -32,6 +32,7 @@ export const RunBlock = block(
     ),
     previewTasks: integer('Tasks to print before the run starts', {
       minimum: 0,
+      maximum: most.count,
       default: 3,
       unit: 'tasks',
     }),

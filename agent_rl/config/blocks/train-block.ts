@@ -1,16 +1,18 @@
 import { Type } from 'typebox';
 
-import { block, choice, integer, number, flag } from './block.ts';
+import { block, choice, flag, integer, most, number } from './block.ts';
 
 const ParityBlock = block(
   {
     max: number('Largest |log p(rollout) - log p(train)| of a token', {
       exclusiveMinimum: 0,
+      maximum: 10,
       default: 1e-3,
       unit: 'nats',
     }),
     mean: number('Largest mean of it over the tokens of an iteration', {
       exclusiveMinimum: 0,
+      maximum: 1,
       default: 1e-4,
       unit: 'nats',
     }),
@@ -30,25 +32,30 @@ export const TrainBlock = block(
     ),
     iterations: integer(
       'Iterations of the whole run: in rl each collects episodes and trains on them, in sft each is an optimiser step',
-      { minimum: 1, default: 40, unit: 'iterations' },
+      { minimum: 1, maximum: most.iterations, default: 40, unit: 'iterations' },
     ),
     maxIterations: Type.Optional(
       integer(
         'End the run after this many iterations, as the beginning of the run of `iterations`; more than those make the run longer',
-        { minimum: 1, unit: 'iterations' },
+        { minimum: 1, maximum: most.iterations, unit: 'iterations' },
       ),
     ),
     batchSize: integer(
       'sft: demonstrations in an optimiser step. rl takes tasksPerStep x groupSize episodes',
-      { minimum: 1, default: 32, unit: 'sequences' },
+      { minimum: 1, maximum: most.count, default: 32, unit: 'sequences' },
     ),
     contextWeight: number(
       'sft: weight of prompts and tool results in the loss, where what the assistant writes has 1; 0 leaves them out',
-      { minimum: 0, default: 0 },
+      { minimum: 0, maximum: 100, default: 0 },
     ),
-    learningRate: number('Peak learning rate of AdamW', { exclusiveMinimum: 0, default: 3e-4 }),
+    learningRate: number('Peak learning rate of AdamW', {
+      exclusiveMinimum: 0,
+      maximum: 1,
+      default: 3e-4,
+    }),
     warmupSteps: integer('Optimiser steps in which the learning rate rises from 0', {
       minimum: 0,
+      maximum: most.iterations,
       default: 0,
       unit: 'steps',
     }),
@@ -64,10 +71,15 @@ export const TrainBlock = block(
     }),
     beta1: moment(0.9, 'Decay of the running mean of gradients'),
     beta2: moment(0.95, 'Decay of the running mean of squared gradients'),
-    eps: number('Epsilon of AdamW', { exclusiveMinimum: 0, default: 1e-8 }),
-    weightDecay: number('Decoupled weight decay of AdamW', { minimum: 0, default: 0 }),
+    eps: number('Epsilon of AdamW', { exclusiveMinimum: 0, maximum: 1, default: 1e-8 }),
+    weightDecay: number('Decoupled weight decay of AdamW', {
+      minimum: 0,
+      maximum: 10,
+      default: 0,
+    }),
     maxGradNorm: number('Global norm to which gradients are clipped; 0 is off', {
       minimum: 0,
+      maximum: 1e6,
       default: 1,
     }),
     control: choice(
@@ -89,11 +101,13 @@ export const CheckpointBlock = block(
   {
     every: integer('Iterations between checkpoints; 0 writes only the last', {
       minimum: 0,
+      maximum: most.iterations,
       default: 10,
       unit: 'iterations',
     }),
     keepLast: integer('Newest checkpoints to keep; older ones are deleted', {
       minimum: 1,
+      maximum: most.count,
       default: 2,
     }),
     keepBest: flag(
@@ -110,17 +124,24 @@ export const EvalBlock = block(
     after: flag('Evaluate after the last update', true),
     every: integer('Iterations between evaluations during training; 0 is never', {
       minimum: 0,
+      maximum: most.iterations,
       default: 0,
       unit: 'iterations',
     }),
-    samples: integer('Attempts at each task', { minimum: 1, default: 1, unit: 'episodes' }),
+    samples: integer('Attempts at each task', {
+      minimum: 1,
+      maximum: 65_536,
+      default: 1,
+      unit: 'episodes',
+    }),
     temperature: number(
       'Sampling temperature; 0 takes the most likely token. topK, topP and minP do not apply',
-      { minimum: 0, default: 0 },
+      { minimum: 0, maximum: 10, default: 0 },
     ),
     maxTasks: Type.Optional(
       integer('Tasks to attempt, chosen once by the seed; all by default', {
         minimum: 1,
+        maximum: 1e9,
         unit: 'tasks',
       }),
     ),

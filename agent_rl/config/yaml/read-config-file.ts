@@ -69,14 +69,14 @@ const whyUnread = (cause: unknown): string =>
 
 /** The text of a file. @throws Error for what is not one: reading a pipe or a device might never end. */
 function textOf(file: string): string {
-  const found = statSync(file);
-  if (!found.isFile()) {
-    const kind = found.isDirectory() ? 'a folder' : 'a pipe or a device';
+  const stat = statSync(file);
+  if (!stat.isFile()) {
+    const kind = stat.isDirectory() ? 'a folder' : 'a pipe or a device';
     throw new Error(`it is ${kind}, not a file`);
   }
-  if (found.size > most.bytes) {
+  if (stat.size > most.bytes) {
     const mebibytes = most.bytes / 2 ** 20;
-    throw new Error(`it has ${found.size} bytes, and a run file at most ${mebibytes} MiB`);
+    throw new Error(`it has ${stat.size} bytes, and a run file at most ${mebibytes} MiB`);
   }
   return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
 }

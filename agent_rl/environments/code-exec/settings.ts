@@ -1,6 +1,14 @@
 import { type Static, Type } from 'typebox';
 
-import { choice, flag, number, penalty, text } from '../../config/blocks/block.ts';
+import {
+  choice,
+  cost,
+  flag,
+  number,
+  penalty,
+  successReward,
+  text,
+} from '../../config/blocks/block.ts';
 import { limitBounds } from '../../core/services/sandbox.ts';
 
 /** The environment's block in YAML. */
@@ -13,11 +21,8 @@ export const CodeExecSettings = Type.Object(
       'last-call',
     ),
     showStarterCode: flag('Whether the starter code follows the prompt', false),
-    successReward: number('For passing every hidden case', { default: 1 }),
-    partialCredit: number('Times the share of hidden cases passed, for a task not solved', {
-      minimum: 0,
-      default: 0,
-    }),
+    successReward: successReward('For passing every hidden case'),
+    partialCredit: cost('Times the share of hidden cases passed, for a task not solved', 0),
     timeoutPenalty: penalty('Taken off once when a call ran out of time'),
     turnLimitPenalty: penalty('Taken off when the episode ran out of turns'),
     judgeWallS: Type.Optional(

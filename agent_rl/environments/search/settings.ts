@@ -1,6 +1,14 @@
 import { type Static, Type } from 'typebox';
 
-import { choice, flag, integer, number, penalty, text } from '../../config/blocks/block.ts';
+import {
+  choice,
+  flag,
+  integer,
+  most,
+  penalty,
+  successReward,
+  text,
+} from '../../config/blocks/block.ts';
 
 /** The environment's block in YAML. */
 export const SearchSettings = Type.Object(
@@ -19,15 +27,19 @@ export const SearchSettings = Type.Object(
     }),
     maxAnswerWords: integer(
       'A longer final message is wrong, so that copying whole passages earns nothing',
-      { minimum: 1, default: 40 },
+      { minimum: 1, maximum: most.count, default: 40 },
     ),
-    successReward: number('For a right answer', { default: 1 }),
+    successReward: successReward('For a right answer'),
     requireSearch: flag(
       'Whether an answer that no search came before is wrong, even if it is right',
       true,
     ),
     searchPenalty: penalty('Taken off for each search beyond freeSearches'),
-    freeSearches: integer('Searches that cost nothing', { minimum: 0, default: 2 }),
+    freeSearches: integer('Searches that cost nothing', {
+      minimum: 0,
+      maximum: most.count,
+      default: 2,
+    }),
     repeatPenalty: penalty('Taken off for each search with a query that was searched before'),
     noAnswerPenalty: penalty('Taken off when the policy never ended with an answer'),
     timeoutPenalty: penalty('Taken off once when a search ran out of time'),

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { integer, number, text } from '../../config/blocks/block.ts';
+import { integer, most, number, text } from '../../config/blocks/block.ts';
 
 const prefix = (description: string) => Type.Optional(Type.String({ description }));
 
@@ -36,7 +36,7 @@ const OpenAiDense = Type.Object({
   model: text('Name of the model on the server', { minLength: 1 }),
   apiKeyEnv: Type.Optional(text('Environment variable that holds the key', { minLength: 1 })),
   dimensions: Type.Optional(
-    integer('Width to request, where the server offers several', { minimum: 1 }),
+    integer('Width to request, where the server offers several', { minimum: 1, maximum: 65_536 }),
   ),
   queryPrefix: prefix('Put before each query; nothing by default'),
   passagePrefix: prefix('Put before each passage; nothing by default'),
@@ -44,7 +44,7 @@ const OpenAiDense = Type.Object({
     integer('Texts a request; 64 by default', { minimum: 1, maximum: 2048 }),
   ),
   timeoutS: Type.Optional(
-    number('Seconds a request may take; 60 by default', { exclusiveMinimum: 0, maximum: 3600 }),
+    number('Seconds a request may take; 60 by default', { minimum: 0.01, maximum: 3600 }),
   ),
   maxRetries: Type.Optional(
     integer('More tries after 429, 5xx and network errors; 3 by default', {
@@ -67,7 +67,9 @@ export const FusionSettings = Type.Union(
   [
     Type.Object({
       type: Type.Literal('reciprocal_rank'),
-      k: Type.Optional(number('Constant beside the rank; 60 by default', { minimum: 1 })),
+      k: Type.Optional(
+        number('Constant beside the rank; 60 by default', { minimum: 1, maximum: most.count }),
+      ),
     }),
     Type.Object({
       type: Type.Literal('weighted'),
@@ -77,8 +79,8 @@ export const FusionSettings = Type.Union(
             'What is weighed: 1 / rank, or scores brought to [0, 1] in each list; ranks by default',
         }),
       ),
-      denseWeight: number('Weight of the list by vectors', { minimum: 0 }),
-      textWeight: number('Weight of the list by words', { minimum: 0 }),
+      denseWeight: number('Weight of the list by vectors', { minimum: 0, maximum: most.count }),
+      textWeight: number('Weight of the list by words', { minimum: 0, maximum: most.count }),
     }),
   ],
   { description: 'How the lists by words and by vectors become one; reciprocal_rank by default' },
@@ -97,6 +99,7 @@ const queryProperties = {
   passagesPerDocument: Type.Optional(
     integer('Most hits of one document, its best ones; as many as match by default', {
       minimum: 1,
+      maximum: 1000,
     }),
   ),
 };
@@ -116,8 +119,12 @@ export type CorpusSettings = Static<typeof CorpusSettings>;
 
 /** `chunking:` how long documents are cut into passages. */
 export const ChunkingSettings = Type.Object({
-  tokens: Type.Optional(integer('Most tokens of a passage; 256 by default', { minimum: 8 })),
-  overlap: Type.Optional(integer('Tokens two neighbours share; 0 by default', { minimum: 0 })),
+  tokens: Type.Optional(
+    integer('Most tokens of a passage; 256 by default', { minimum: 8, maximum: most.tokens }),
+  ),
+  overlap: Type.Optional(
+    integer('Tokens two neighbours share; 0 by default', { minimum: 0, maximum: most.tokens }),
+  ),
   tokenizer: Type.Optional(
     text('Folder with tokenizer.json that counts tokens; words are counted by default', {
       minLength: 1,
@@ -181,7 +188,7 @@ export const BuildSettings = Type.Object({
   annFrom: Type.Optional(
     integer(
       'From so many passages on vectors get an approximate index (HNSW); below, all are compared; 100000 by default',
-      { minimum: 1 },
+      { minimum: 1, maximum: 1e9 },
     ),
   ),
 });

@@ -1,17 +1,17 @@
 import { type Static, Type } from 'typebox';
 
-import { choice, integer, number, text } from '../../config/blocks/block.ts';
+import { choice, integer, most, number, text } from '../../config/blocks/block.ts';
 
 /** Settings of every tool that uses the web. */
 export const webProperties = {
   timeoutS: number('Seconds one attempt may take, to its last byte', {
-    exclusiveMinimum: 0,
+    minimum: 0.01,
     maximum: 600,
     default: 20,
   }),
   deadlineS: number(
     'Seconds for everything: the wait for the rate limit, all attempts, their pauses',
-    { exclusiveMinimum: 0, maximum: 3600, default: 60 },
+    { minimum: 0.01, maximum: 3600, default: 60 },
   ),
   maxRetries: integer('More tries after 429, 5xx and network errors; Retry-After is honoured', {
     minimum: 0,
@@ -26,6 +26,7 @@ export const webProperties = {
   rateLimitPerMin: Type.Optional(
     integer('Most starts in any minute, of all workers together; without limit by default', {
       minimum: 1,
+      maximum: most.count,
     }),
   ),
   maxKiB: integer('Longest answer taken', { minimum: 1, maximum: 65_536, default: 2048 }),
@@ -43,7 +44,10 @@ export const webProperties = {
         ),
         path: text('JSON Lines file of requests and answers', { minLength: 1, path: 'file' }),
         ttlHours: Type.Optional(
-          number('Age at which record asks anew; never by default', { exclusiveMinimum: 0 }),
+          number('Age at which record asks anew; never by default', {
+            exclusiveMinimum: 0,
+            maximum: 1e6,
+          }),
         ),
       },
       { description: 'Records and replays what the web answers' },
@@ -53,12 +57,22 @@ export const webProperties = {
     Type.Object(
       {
         maxCalls: Type.Optional(
-          integer('Most calls one session of a run makes, repeated ones counted', { minimum: 0 }),
+          integer('Most calls one session of a run makes, repeated ones counted', {
+            minimum: 0,
+            maximum: 1e9,
+          }),
         ),
         maxCost: Type.Optional(
-          number('Most one session of a run spends; needs costPerCall', { minimum: 0 }),
+          number('Most one session of a run spends; needs costPerCall', {
+            minimum: 0,
+            maximum: 1e9,
+          }),
         ),
-        costPerCall: number('What the provider bills for a call', { minimum: 0, default: 0 }),
+        costPerCall: number('What the provider bills for a call', {
+          minimum: 0,
+          maximum: 1e6,
+          default: 0,
+        }),
         currency: text('Of maxCost and costPerCall', { minLength: 1, default: 'USD' }),
       },
       {

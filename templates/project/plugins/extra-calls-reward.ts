@@ -5,7 +5,7 @@ export const extraCalls = reward({
   name: 'extra_calls',
   description: 'Takes off a little for each call after the first.',
   settings: Type.Object(
-    { perCall: Type.Number({ default: 0.1, minimum: 0 }) },
+    { perCall: Type.Number({ default: 0.1, minimum: 0, maximum: 100 }) },
     { additionalProperties: false },
   ),
 })(({ turns }: EpisodeView, { perCall }: { perCall: number }) => {

@@ -1,0 +1,74 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { builtinPlugins } from '#agent_rl/compose/plugins/builtin-plugins.ts';
+import { describePlugins } from '#agent_rl/compose/plugins/registries.ts';
+import { loadConfig } from '#agent_rl/config/index.ts';
+import { ConfigSchema } from '#agent_rl/config/config-schema.ts';
+import { BuildSettings } from '#agent_rl/search/corpus/settings.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { thrownBy } from '#tests/support/thrown.ts';
+
+interface Node {
+  type?: string | readonly string[];
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  exclusiveMaximum?: number;
+  properties?: Record<string, Node>;
+  items?: Node;
+  anyOf?: readonly Node[];
+}
+
+/** Dotted paths of the numbers in a schema that lack a bound. */
+function unbounded(node: Node, path: string): string[] {
+  const { properties = {}, items, anyOf = [] } = node;
+  const below = [
+    ...Object.entries(properties).flatMap(([key, one]) => unbounded(one, `${path}.${key}`)),
+    ...(items === undefined ? [] : unbounded(items, `${path}[]`)),
+    ...anyOf.flatMap((one) => unbounded(one, path)),
+  ];
+  const isNumber = [node.type].flat().some((type) => type === 'number' || type === 'integer');
+  const low = node.minimum ?? node.exclusiveMinimum;
+  const high = node.maximum ?? node.exclusiveMaximum;
+  return isNumber && (low === undefined || high === undefined) ? [path, ...below] : below;
+}
+
+test('every number of a run file has a least and a largest value', () => {
+  expect(unbounded(ConfigSchema as Node, 'run file')).toEqual([]);
+});
+
+test.each(describePlugins(builtinPlugins()).map((plugin) => [plugin.kind, plugin] as const))(
+  'so has every number among the settings of a shipped %s: $name',
+  (kind, { name, settings = {} }) => {
+    expect(unbounded(settings as Node, `${kind} ${name}`)).toEqual([]);
+  },
+);
+
+test('and of an index', () => {
+  expect(unbounded(BuildSettings as Node, 'index')).toEqual([]);
+});
+
+describe('what nobody means is refused', () => {
+  const folder = temporaryFolder();
+  const file = writeBelow(folder, 'run.yaml', 'environment: {type: a}\ndataset: {dir: tasks}\n');
+  test.each([
+    'train.learningRate=1000',
+    'policy.sampling.temperature=100',
+    'eval.temperature=100',
+    'train.parityBound.max=1000',
+    'train.parityBound.mean=1000',
+    'train.weightDecay=1000',
+    'algorithm.kl.weight=1e9',
+    'algorithm.advantageEps=1e9',
+    'rollout.groupSize=1e9',
+    'rollout.invalidCallPenalty=1e308',
+    'sandbox.wallS=0.001',
+  ])('%s', (set) => {
+    const [path = ''] = set.split('=');
+    const { code, message } = thrownBy(() => loadConfig({ file, overrides: [set] }));
+    expect(code).toBe('CONFIG_INVALID');
+    expect(message).toMatch(
+      new RegExp(`${path.replaceAll('.', '\\.')}: must be [<>]=? [\\d.e-]+, got`),
+    );
+  });
+});
