@@ -72,6 +72,7 @@ export {
   type Place,
   type Places,
   type PluginRequest,
+  type TrainingStart,
   validateBlock,
   type Problem,
 } from './config/index.ts';

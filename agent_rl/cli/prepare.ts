@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
 import type { JobOptions } from '../jobs/job.ts';
-import type { Override } from '../config/index.ts';
+import type { Override, TrainingStart } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { packageRoot } from '../core/package-root.ts';
 import { overridesOf, setsOf } from './flags/config-flags.ts';
@@ -15,6 +15,8 @@ export interface PrepareOptions {
   fixed?: readonly Override[];
   /** The job keeps a log, which names the files its settings came from. */
   logs?: boolean;
+  /** The job trains. */
+  training?: TrainingStart;
 }
 
 /**
@@ -24,7 +26,7 @@ export interface PrepareOptions {
  */
 export async function prepare(
   { parsed, job }: Running,
-  { otherwise, fixed = [], logs = false }: PrepareOptions,
+  { otherwise, fixed = [], logs = false, training }: PrepareOptions,
 ): Promise<JobOptions> {
   const named = parsed['config'];
   // Late, so that `--help` does not load every plugin.
@@ -34,6 +36,7 @@ export async function prepare(
     file: typeof named === 'string' ? named : otherwise,
     overrides: setsOf(parsed),
     flags: [...overridesOf(parsed), ...fixed],
+    ...(training !== undefined && { training }),
   };
   const prepared = await prepareRun(settings, job.signal);
   for (const warning of prepared.loaded.warnings) job.print(`Note: ${warning}`);

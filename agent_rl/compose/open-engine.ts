@@ -23,11 +23,20 @@ export const engineThreads = ({ run }: Config): number =>
 /** The engine thread that a config asks for. @throws AgentRlError `INTERRUPTED` when it is stopped before it is open */
 export function openEngine(
   config: Config,
-  { layers, newAdapter, quantize }: ResolvedModel,
+  model: ResolvedModel,
   { signal, ...request }: EngineRequest,
 ): Promise<EngineClient> {
-  const { run, train, algorithm } = config;
-  const opening = EngineClient.open({
+  const opening = EngineClient.open(engineOptions(config, model, request));
+  return abortableStart(opening, signal, (late) => late.close());
+}
+
+/** All that an engine is told of a run. */
+export function engineOptions(
+  { run, train, algorithm }: Config,
+  { layers, newAdapter, quantize }: Pick<ResolvedModel, 'layers' | 'newAdapter' | 'quantize'>,
+  request: Omit<EngineRequest, 'signal'>,
+): EngineServiceOptions {
+  return {
     reference: false,
     ...request,
     modelFolder: layers.base,
@@ -39,8 +48,7 @@ export function openEngine(
     recompute: train.recompute,
     seed: run.seed,
     microBatchTokens: algorithm.microBatchTokens,
-  });
-  return abortableStart(opening, signal, (late) => late.close());
+  };
 }
 
 /** What episodes ask of an engine, and training by reinforcement learning besides. */

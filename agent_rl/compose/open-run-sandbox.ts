@@ -1,7 +1,11 @@
 import { availableParallelism } from 'node:os';
 
 import type { Config } from '../config/index.ts';
-import { openSandbox, type OpenedSandbox } from '../sandbox/open-sandbox.ts';
+import {
+  openSandbox,
+  type OpenedSandbox,
+  type OpenSandboxOptions,
+} from '../sandbox/open-sandbox.ts';
 import { abortableStart } from '../core/stopping/abort.ts';
 
 /** Sandbox processes that a config asks for. */
@@ -10,8 +14,14 @@ export const sandboxWorkers = ({ sandbox }: Config): number =>
 
 /** The sandbox that a config asks for. @throws AgentRlError `SANDBOX_UNAVAILABLE`, `INTERRUPTED` */
 export function openRunSandbox(config: Config, signal: AbortSignal): Promise<OpenedSandbox> {
+  const opening = openSandbox(sandboxOptions(config));
+  return abortableStart(opening, signal, (late) => late.close());
+}
+
+/** All that a sandbox is told of a run. */
+export function sandboxOptions(config: Config): OpenSandboxOptions {
   const { type, python, preload, url, tokenEnv, wallS, memoryMiB } = config.sandbox;
-  const opening = openSandbox({
+  return {
     type,
     preload,
     ...(python !== undefined && { python }),
@@ -19,8 +29,7 @@ export function openRunSandbox(config: Config, signal: AbortSignal): Promise<Ope
     ...(tokenEnv !== undefined && { tokenEnv }),
     workers: sandboxWorkers(config),
     limits: { wallS, memoryMiB },
-  });
-  return abortableStart(opening, signal, (late) => late.close());
+  };
 }
 
 /** Which sandbox a config gets on this machine, and why no stronger one: it is started to see, and stopped. */

@@ -6,11 +6,14 @@ import {
   type LoadedConfig,
   placeOf,
   pluginRequests,
+  trainingWarnings,
 } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { builtinPlugins } from './plugins/builtin-plugins.ts';
 import { type ChosenPlugins, choosePlugins } from './plugins/choose-plugins.ts';
 import { loadPlugins } from './plugins/plugin-loader.ts';
+import { idlePluginSettings } from './plugins/idle-plugin-settings.ts';
+import { needsSandbox } from './plugins/plugin-needs.ts';
 import type { Plugins } from './plugins/registries.ts';
 
 /** Everything that is settled before a job starts. */
@@ -36,7 +39,15 @@ export async function prepareRun(
   const check = checkConfig(options);
   const { loaded } = check;
   const plugins = await loadedPlugins(check, signal);
-  return { loaded, plugins, chosen: choosePlugins(loaded, plugins, check.problems) };
+  const chosen = choosePlugins(loaded, plugins, check.problems);
+  const { training } = options;
+  if (training === undefined) return { loaded, plugins, chosen };
+  const { config, places } = loaded;
+  const warnings = trainingWarnings(
+    { config, runsPrograms: needsSandbox(chosen) },
+    { training, places, more: idlePluginSettings(config, chosen) },
+  );
+  return { loaded: { ...loaded, warnings: [...loaded.warnings, ...warnings] }, plugins, chosen };
 }
 
 /** The plugins; one that cannot be loaded is reported together with other problems. */

@@ -55,7 +55,9 @@ export interface ResolvedRun {
   model: ResolvedModel;
   tasks: RunTasks;
   /** What the log must say of how settings were read, a sentence each. */
-  notes: string[];
+  notes: readonly string[];
+  /** Settings by old names, and those that cannot act in the run, a sentence each. */
+  warnings: readonly string[];
   /** How tool calls are written; absent when the policy does not ask for it. */
   format: ToolCallFormat | undefined;
   /** Settings of the tools that run in threads of their own, by name. */
@@ -91,8 +93,9 @@ export async function resolveRun(prepared: PreparedRun, request: RunRequest): Pr
       ? openToolCallFormat({ chosen, plugins, model: model.text })
       : undefined;
   const config = withAbsoluteConfig(found.config, { chosen, model });
-  const notes = [...shippedNotes(loaded), ...loaded.warnings];
-  return { config, file: loaded.file, notes, chosen, model, tasks, format, isolated };
+  const { file, warnings } = loaded;
+  const notes = shippedNotes(loaded);
+  return { config, file, notes, warnings, chosen, model, tasks, format, isolated };
 }
 
 /** A checkpoint contains the adapters that it was trained with, so those of the config are left out. */

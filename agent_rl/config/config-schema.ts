@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 
+import type { Sampling } from '../core/services/generator.ts';
 import { AlgorithmBlock } from './blocks/algorithm-block.ts';
 import { CheckpointBlock, TrainBlock, EvalBlock } from './blocks/train-block.ts';
 import { DatasetBlock, DatasetsBlock } from './blocks/dataset-block.ts';
@@ -44,6 +45,12 @@ export type Config = Frozen<Static<typeof ConfigSchema>>;
 /** The name of a reward in records and metrics. */
 export const rewardName = ({ name, tool, type }: Config['rewards'][number]): string =>
   name ?? (tool === undefined ? type : `${tool}/${type}`);
+
+/** How tokens are drawn in training and in chat. */
+export function samplingOf({ policy }: Pick<Config, 'policy'>): Sampling {
+  const { temperature, topK, topP, minP } = policy.sampling;
+  return { temperature, topK, topP, minP };
+}
 
 /**
  * The last iteration that is run, and the length that the learning-rate schedule is for: a run stopped by

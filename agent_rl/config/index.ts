@@ -1,4 +1,4 @@
-export { type Config, rewardName, runLength } from './config-schema.ts';
+export { type Config, rewardName, runLength, samplingOf } from './config-schema.ts';
 export {
   checkConfig,
   type ConfigCheck,
@@ -22,5 +22,7 @@ export {
   type Places,
   type Problem,
 } from './checks/problem.ts';
+export { changed, type IdleSetting } from './checks/idle-settings.ts';
 export { sandboxProblems } from './checks/sandbox-problems.ts';
+export { type TrainingStart, trainingWarnings } from './checks/training-run.ts';
 export { type BlockPlace, checkBlock, validateBlock } from './checks/validate-block.ts';

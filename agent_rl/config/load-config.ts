@@ -16,6 +16,7 @@ import {
 } from './checks/problem.ts';
 import { readConfigFile } from './yaml/read-config-file.ts';
 import { frozenCopy } from './yaml/sourced-tree.ts';
+import { refusedInTraining, type TrainingStart } from './checks/training-run.ts';
 import { checkAgainst } from './checks/validate-block.ts';
 
 export interface LoadConfigOptions {
@@ -24,6 +25,8 @@ export interface LoadConfigOptions {
   overrides?: readonly string[];
   /** Named flags. They go over everything. */
   flags?: readonly Override[];
+  /** Set by jobs that train: settings that would not act in the run are then refused or warned of. */
+  training?: TrainingStart;
 }
 
 /** A config and where each of its settings was written. */
@@ -36,7 +39,7 @@ export interface LoadedConfig {
   places: Places;
   /** Lists of plugins that another file's list takes the place of, a sentence each. */
   replacedPlugins: readonly string[];
-  /** Settings by names they no longer have, to be shown before the job begins. */
+  /** Settings by names they no longer have, and those that cannot act, to be shown before the job begins. */
   warnings: readonly string[];
 }
 
@@ -63,7 +66,8 @@ export function loadConfig(options: LoadConfigOptions): LoadedConfig {
  *
  * @throws AgentRlError `CONFIG_INVALID` for a file or a `--set` that cannot be read at all.
  */
-export function checkConfig({ file, overrides = [], flags = [] }: LoadConfigOptions): ConfigCheck {
+export function checkConfig(options: LoadConfigOptions): ConfigCheck {
+  const { file, overrides = [], flags = [], training } = options;
   const reading = readConfigFile(file);
   const parsed = overrides.map(parseSet);
   const sets = parsed.filter((item): item is Override => 'source' in item);
@@ -84,7 +88,9 @@ export function checkConfig({ file, overrides = [], flags = [] }: LoadConfigOpti
   const { shipped, replacedPlugins } = reading;
   const { path } = ownOrShipped(file);
   const loaded = { config, file: path, shipped, places, replacedPlugins, warnings };
-  return { loaded, problems: problems.length > 0 ? problems : checkCombinations(config, places) };
+  if (problems.length > 0) return { loaded, problems };
+  const refused = training === 'new' ? refusedInTraining(config, places) : [];
+  return { loaded, problems: [...checkCombinations(config, places), ...refused] };
 }
 
 /** Which files of the package the settings came from, a line each. */

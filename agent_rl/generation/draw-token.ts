@@ -1,14 +1,10 @@
-import type { Sampling } from '../core/services/generator.ts';
+import { type Sampling, truncates } from '../core/services/generator.ts';
 
 /** A token and its log-probability under the distribution it was drawn from, in nats. */
 export interface Drawn {
   token: number;
   logProb: number;
 }
-
-/** Whether sampling cuts the distribution, so that the whole row of log-probabilities is needed. */
-export const truncates = ({ topK, topP, minP }: Sampling): boolean =>
-  topK > 0 || topP < 1 || minP > 0;
 
 /**
  * Draws from a truncated distribution by inverse CDF.

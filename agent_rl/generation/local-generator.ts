@@ -1,13 +1,14 @@
 import { AgentRlError } from '../core/errors.ts';
-import type {
-  Generation,
-  GenerationRequest,
-  GenerationTotals,
-  Generator,
+import {
+  type Generation,
+  type GenerationRequest,
+  type GenerationTotals,
+  type Generator,
+  truncates,
 } from '../core/services/generator.ts';
 import { bucketSize } from '../engine/program-cache.ts';
 import type { Weights } from '../../model/config/parameters.ts';
-import { drawTruncated, truncates } from './draw-token.ts';
+import { drawTruncated } from './draw-token.ts';
 import type { DecoderPrograms, StepInputs, StepResult } from './decoder-programs.ts';
 import { KvCache } from './kv-cache.ts';
 import { PrefixCache } from './prefix-cache.ts';

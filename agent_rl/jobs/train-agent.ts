@@ -42,7 +42,14 @@ export interface TrainAgentOptions {
 export async function trainAgent(options: TrainAgentOptions): Promise<JobResult> {
   const { config, dryRun = false, resume, allowOtherMachine = false } = options;
   const { signal = new AbortController().signal, print = () => undefined } = options;
-  const prepared = await prepareRun({ file: config, flags: settingsOf(options) }, signal);
+  const prepared = await prepareRun(
+    {
+      file: config,
+      flags: settingsOf(options),
+      training: resume === undefined ? 'new' : 'resumed',
+    },
+    signal,
+  );
   for (const warning of prepared.loaded.warnings) print(`Note: ${warning}`);
   return jobs[trainingJob(prepared.loaded.config)]({
     ...prepared,

@@ -1,11 +1,11 @@
 import { Type, type Static } from 'typebox';
 
-import { cost, integer, most } from '../config/blocks/block.ts';
+import { costs, integer, most } from '../config/blocks/block.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 
 const Settings = Type.Object({
   freeTurns: integer('Turns that cost nothing', { minimum: 1, maximum: most.count, default: 1 }),
-  perTurn: cost('Cost of each further turn', 0.1),
+  perTurn: costs('Cost of each further turn', 0.1),
 });
 
 /** Minus a cost for each turn beyond the free ones, and only where the task was solved: giving up early pays nothing. */

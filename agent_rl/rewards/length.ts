@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { cost, integer, maxCost, most } from '../config/blocks/block.ts';
+import { costs, integer, costLimit, most } from '../config/blocks/block.ts';
 import { answerWords } from '../core/tasks/answer-match.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 import { finalAnswer } from './final-answer.ts';
@@ -11,8 +11,8 @@ const Settings = Type.Object({
     maximum: most.count,
     default: 50,
   }),
-  perWord: cost('Cost of each further word', 0.01),
-  maxCost: maxCost('Most that a message costs, however long it is'),
+  perWord: costs('Cost of each further word', 0.01),
+  maxCost: costLimit('Most that a message costs, however long it is'),
 });
 
 /** Minus a cost for each word of the final message beyond the free ones. Does not apply without a final message. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { cost, maxCost } from '../config/blocks/block.ts';
+import { costs, costLimit } from '../config/blocks/block.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 
 const Settings = Type.Object({
@@ -9,12 +9,12 @@ const Settings = Type.Object({
     default: ['search', 'open_page'],
     description: 'Names of the tools whose calls cost',
   }),
-  perCall: cost('Cost of each call', 0.02),
-  perThousandCharacters: cost(
+  perCall: costs('Cost of each call', 0.02),
+  perThousandCharacters: costs(
     'Cost of each 1,000 characters that the calls gave the policy to read',
     0,
   ),
-  maxCost: maxCost('Most that it costs'),
+  maxCost: costLimit('Most that it costs'),
 });
 
 /** Minus what an episode's searches cost: by the call and by how much they gave to read. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { cost, integer, maxCost, most } from '../config/blocks/block.ts';
+import { costs, integer, costLimit, most } from '../config/blocks/block.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 
 const Settings = Type.Object({
@@ -10,8 +10,8 @@ const Settings = Type.Object({
     maximum: most.count,
     default: 1,
   }),
-  perCall: cost('Cost of each call beyond the free ones, and of each that is missing', 0.1),
-  maxCost: maxCost('Most that it costs'),
+  perCall: costs('Cost of each call beyond the free ones, and of each that is missing', 0.1),
+  maxCost: costLimit('Most that it costs'),
 });
 
 /**

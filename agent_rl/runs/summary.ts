@@ -13,6 +13,8 @@ export interface SummaryFacts extends RunReports, ParameterCounts {
   checkpoint: string;
   sandboxLevel: string | undefined;
   machines: readonly Machine[];
+  /** What the log said of its settings. */
+  warnings: readonly string[];
 }
 
 /** What is kept of an evaluation. */
@@ -70,6 +72,7 @@ export function summaryOf(
     sandbox,
     tools: facts.tools,
     rewards: facts.rewards,
+    warnings: facts.warnings,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { TaskSource } from '../../dataset/tasks/task-sampler.ts';
+import { truncates } from '../core/services/generator.ts';
 import type { Learner, LossSpec } from '../core/services/learner.ts';
 import type { Task } from '../core/tasks/task.ts';
 import { keepLedger } from '../rollout/ledger.ts';
@@ -265,8 +266,7 @@ export class GRPOTrainer {
 
   /** With truncated sampling the drawn distribution is not the one trained, and a gap means nothing. */
   #comparable(): boolean {
-    const { topK, topP, minP } = this.#options.rollout.sampling;
-    return topK === 0 && topP === 1 && minP === 0;
+    return !truncates(this.#options.rollout.sampling);
   }
 
   async #evaluateIfDue(signal: AbortSignal): Promise<Evaluation | undefined> {

@@ -1,4 +1,5 @@
 import type { Config } from '../config/index.ts';
+import type { Sampling } from '../core/services/generator.ts';
 import type { RewardCombination } from './collect/group-rewards.ts';
 
 /** How episodes are collected. */
@@ -12,7 +13,7 @@ export type RolloutOptions = Pick<
   | 'outcomes'
   | 'failures'
 > &
-  Pick<Config['policy'], 'maxTurnTokens' | 'sampling'>;
+  Pick<Config['policy'], 'maxTurnTokens'> & { sampling: Sampling };
 
 /** From rewards to a loss. */
 export type AlgorithmOptions = Omit<

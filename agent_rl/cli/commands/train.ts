@@ -34,7 +34,8 @@ const trainingCommand = ({ usual, fixed = [], ...described }: Preset): Command =
     run: async (flags, running) => {
       const folder = running.parsed['resume'];
       const otherwise = configFor(folder, running, usual);
-      const job = await prepare(running, { otherwise, fixed, logs: true });
+      const training = folder === undefined ? 'new' : 'resumed';
+      const job = await prepare(running, { otherwise, fixed, logs: true, training });
       return running.jobs[trainingJob(job.loaded.config)]({ ...job, ...flags });
     },
   });

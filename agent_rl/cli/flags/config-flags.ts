@@ -85,7 +85,10 @@ const isOnHub = (name: string): boolean =>
 /** `--model` as settings: a folder is `model.path`, which counts only where `model.hfModelName` is absent. */
 const modelOverrides = (source: string, name: string): Override[] =>
   isOnHub(name)
-    ? [{ source, path: 'model.hfModelName', value: name }]
+    ? [
+        { source, path: 'model.hfModelName', value: name },
+        { source, path: 'model.path', value: undefined },
+      ]
     : [
         { source, path: 'model.path', value: name },
         { source, path: 'model.hfModelName', value: undefined },

@@ -31,15 +31,15 @@ export const successReward = (description: string) =>
   number(description, { minimum: -mostReward, maximum: mostReward, default: 1 });
 
 /** What something takes off a reward. */
-export const cost = (description: string, value: number) =>
+export const costs = (description: string, value: number) =>
   number(description, { minimum: 0, maximum: mostReward, default: value });
 
 /** The most that a reward takes off, whatever it counts. */
-export const maxCost = (description: string) =>
+export const costLimit = (description: string) =>
   number(description, { exclusiveMinimum: 0, maximum: mostReward, default: 1 });
 
 /** What an environment takes off a reward; nothing by default. */
-export const penalty = (description: string) => cost(description, 0);
+export const penalty = (description: string) => costs(description, 0);
 
 /** The widest that numbers of a kind may be chosen, far beyond what anyone trains with. */
 export const most = { count: 1e6, iterations: 1e7, tokens: 1e7 } as const;

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { block, integer, most, number, text } from './block.ts';
+import { block, flag, integer, most, number, text } from './block.ts';
 
 const SamplingBlock = block(
   {
@@ -24,8 +24,12 @@ const SamplingBlock = block(
       maximum: 1,
       default: 0,
     }),
+    allowBiasedGradient: flag(
+      'Lets reinforcement learning begin with topK, topP or minP, whose gradient is biased',
+      false,
+    ),
   },
-  'How tokens are sampled in training',
+  'How tokens are sampled in training and in chat',
 );
 
 /** `policy:` how the agent turns messages into tokens and back. A policy's own settings stand beside these. */

@@ -64,3 +64,7 @@ export interface Sampling {
 
 export const unbiased: Sampling = { temperature: 1, topK: 0, topP: 1, minP: 0 };
 export const greedy: Sampling = { temperature: 0, topK: 0, topP: 1, minP: 0 };
+
+/** Whether sampling cuts the distribution: what is drawn then has another probability than the model gives it. */
+export const truncates = ({ topK, topP, minP }: Sampling): boolean =>
+  topK > 0 || topP < 1 || minP > 0;

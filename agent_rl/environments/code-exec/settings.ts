@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import {
   choice,
-  cost,
+  costs,
   flag,
   number,
   penalty,
@@ -22,7 +22,7 @@ export const CodeExecSettings = Type.Object(
     ),
     showStarterCode: flag('Whether the starter code follows the prompt', false),
     successReward: successReward('For passing every hidden case'),
-    partialCredit: cost('Times the share of hidden cases passed, for a task not solved', 0),
+    partialCredit: costs('Times the share of hidden cases passed, for a task not solved', 0),
     timeoutPenalty: penalty('Taken off once when a call ran out of time'),
     turnLimitPenalty: penalty('Taken off when the episode ran out of turns'),
     judgeWallS: Type.Optional(

@@ -1,6 +1,7 @@
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
 import type { Span } from '../../core/transcript.ts';
+import { samplingOf } from '../../config/index.ts';
 import { runEpisode } from '../../rollout/episode.ts';
 import { visibleControls } from '../../telemetry/index.ts';
 import { openAgent } from '../../compose/open-agent.ts';
@@ -44,7 +45,7 @@ export async function chat(options: ChatOptions): Promise<JobResult> {
     if (prompt === undefined) {
       const held = await converse({
         make: agent.make,
-        request: { step: 0, seed: config.run.seed, sampling: config.policy.sampling },
+        request: { step: 0, seed: config.run.seed, sampling: samplingOf(config) },
         ask: options.ask ?? (() => Promise.resolve(undefined)),
         print,
         signal,
@@ -58,7 +59,7 @@ export async function chat(options: ChatOptions): Promise<JobResult> {
       sample: 0,
       step: 0,
       seed: config.run.seed,
-      sampling: config.policy.sampling,
+      sampling: samplingOf(config),
     };
     const trajectory = await runEpisode(make, request, signal);
     throwIfFailed(signal);

@@ -1,11 +1,10 @@
 import { totalmem } from 'node:os';
 
 import type { ModelJobOptions } from '../models/model-choice.ts';
-import type { Sampling, Generator } from '../../core/services/generator.ts';
+import { type Sampling, type Generator, truncates } from '../../core/services/generator.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { bucketSize } from '../../engine/program-cache.ts';
 import { DecoderPrograms } from '../../generation/decoder-programs.ts';
-import { truncates } from '../../generation/draw-token.ts';
 import { LocalGenerator } from '../../generation/local-generator.ts';
 import { LanguageModelPolicy } from '../../policies/language-model-policy.ts';
 import { visibleControls, withProgress } from '../../telemetry/index.ts';

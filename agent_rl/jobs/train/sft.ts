@@ -75,6 +75,7 @@ async function supervise(session: SftSession): Promise<JobResult> {
   const { run, examples, engine, record, usage, options } = session;
   const conversations = examples.examples.length;
   for (const note of run.notes) record.log.info(note);
+  for (const warning of run.warnings) record.log.warn(warning);
   record.log.info(`Training on ${conversations} conversations of ${examples.tokens} tokens`);
   const { state, interrupted, loss } = await updatesOf(session);
   const step = state.iteration;
@@ -96,6 +97,7 @@ async function supervise(session: SftSession): Promise<JobResult> {
     checkpoint,
     machines: record.machines(),
     peakRssBytes: (await usage.memory.stop()).peakRssBytes,
+    warnings: run.warnings,
   };
   record.writeSummary(summary);
   options.print(`Loss of the last step ${loss.toFixed(4)}\nCheckpoint: ${checkpoint}`);

@@ -54,6 +54,7 @@ async function conclude(training: Training, result: TrainingResult): Promise<Job
     ...countParameters(run.model.description),
     sandboxLevel: agent.sandbox?.capabilities().level,
     machines: record.machines(),
+    warnings: run.warnings,
     ...training.reports(),
   });
   record.writeSummary(summary);

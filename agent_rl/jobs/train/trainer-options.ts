@@ -1,6 +1,6 @@
 import { engineThreads } from '../../compose/open-engine.ts';
-import { type Config, rewardName, runLength } from '../../config/index.ts';
 import { AgentRlError } from '../../core/errors.ts';
+import { type Config, rewardName, runLength, samplingOf } from '../../config/index.ts';
 import { environmentScore } from '../../rollout/combine-rewards.ts';
 import type { RewardCombination } from '../../trainer/collect/group-rewards.ts';
 import type { GrpoOptions, TrainOptions } from '../../trainer/training-options.ts';
@@ -16,7 +16,7 @@ export function trainerOptions(config: Config): GrpoOptions {
   return {
     seed: config.run.seed,
     combination: combinationOf(config),
-    rollout: { ...rollout, maxTurnTokens: policy.maxTurnTokens, sampling: policy.sampling },
+    rollout: { ...rollout, maxTurnTokens: policy.maxTurnTokens, sampling: samplingOf(config) },
     algorithm,
     train: trainOptions(config),
     eval: config.eval,

@@ -28,7 +28,7 @@ describe('a good file', () => {
   test('gets every default, nested ones too', () => {
     const { config } = loadConfig({ file: fresh(least) });
     expect(config.run.seed).toBe(42);
-    expect(config.policy.sampling).toEqual({ temperature: 1, topK: 0, topP: 1, minP: 0 });
+    expect(config.policy.sampling).toMatchObject({ temperature: 1, topK: 0, topP: 1, minP: 0 });
     expect(config.algorithm.kl).toEqual({ kind: 'none', weight: 0 });
     expect(config.tools).toEqual([]);
   });

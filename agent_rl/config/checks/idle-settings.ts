@@ -1,0 +1,216 @@
+import { isRecord } from '../../core/is-record.ts';
+import { truncates } from '../../core/services/generator.ts';
+import { AlgorithmBlock } from '../blocks/algorithm-block.ts';
+import { type Config, ConfigSchema, runLength } from '../config-schema.ts';
+import { placeOf, type Places, pointerStep, type Problem } from './problem.ts';
+
+/** A run in which settings are looked at, and what of it does not stand in the config. */
+export interface Circumstances {
+  config: Config;
+  /** Whether a plugin of the run asks for a sandbox. */
+  runsPrograms: boolean;
+}
+
+/** Settings or whole blocks, when they cannot act, and why. */
+type IdleRule = readonly [
+  settings: readonly string[],
+  applies: (run: Circumstances) => boolean,
+  why: string,
+];
+
+const isSft = ({ config: { train } }: Circumstances): boolean => train.mode === 'sft';
+const isRl = (run: Circumstances): boolean => !isSft(run);
+
+/** Of the algorithm, all but what the memory of a pass is set by. */
+const ofRewards = Object.keys(AlgorithmBlock.properties)
+  .filter((key) => key !== 'microBatchTokens')
+  .map((key) => `algorithm.${key}`);
+
+const neverEvaluates = ({ before, after, every }: Config['eval']): boolean =>
+  !before && !after && every === 0;
+
+const writesSeveral = (config: Config): boolean =>
+  config.checkpoint.every > 0 && config.checkpoint.every < runLength(config).last;
+
+/**
+ * Settings that would do nothing, in runs that train: said in the terminal, the log and `summary.json` of the run. One
+ * that the plain default would serve as well is never among them.
+ */
+const idle: readonly IdleRule[] = [
+  [
+    ['model.path'],
+    ({ config }) => config.model.hfModelName !== undefined,
+    'model.hfModelName takes its place',
+  ],
+  [
+    ['train.finalRatio'],
+    ({ config }) => config.train.schedule === 'constant',
+    'train.schedule is constant, so that the learning rate stays at its peak',
+  ],
+  [
+    ['algorithm.advantageEps'],
+    (run) => isRl(run) && run.config.algorithm.advantageStd === 'none',
+    'algorithm.advantageStd is none, so that nothing is divided',
+  ],
+  [
+    ['algorithm.clipLow', 'algorithm.clipHigh'],
+    (run) => isRl(run) && run.config.algorithm.epochs === 1,
+    'with algorithm.epochs: 1 each collection is one optimiser step, made with the weights that sampled it, so that the probability ratio is 1 and never clipped',
+  ],
+  [
+    ['datasets.0.weight'],
+    (run) => isRl(run) && run.config.datasets.length === 1,
+    'there is no second folder of tasks to weigh it against',
+  ],
+  [
+    ['eval.samples', 'eval.temperature', 'eval.maxTasks'],
+    (run) => isRl(run) && neverEvaluates(run.config.eval),
+    'eval.before and eval.after are false and eval.every is 0, so that nothing is evaluated',
+  ],
+  [
+    ['eval.every'],
+    (run) => isRl(run) && run.config.eval.every >= runLength(run.config).planned,
+    'the run ends before so many iterations are done',
+  ],
+  [
+    ['checkpoint.keepLast'],
+    (run) => isRl(run) && !writesSeveral(run.config),
+    'checkpoint.every is 0 or as many iterations as the run has, so that only its last checkpoint is written',
+  ],
+  [
+    ['train.parityBound'],
+    (run) => isRl(run) && truncates(run.config.policy.sampling),
+    'policy.sampling cuts tokens off, so that the probabilities of generator and learner differ and are not compared',
+  ],
+  [
+    ['policy.sampling.allowBiasedGradient'],
+    (run) => isRl(run) && !truncates(run.config.policy.sampling),
+    'no token is cut off, and the gradient is unbiased',
+  ],
+  [['sandbox'], (run) => isRl(run) && !run.runsPrograms, 'nothing in this run executes programs'],
+  [
+    [
+      'rollout',
+      'policy.sampling',
+      'policy.maxTurnTokens',
+      'policy.maxContextTokens',
+      ...ofRewards,
+      'rewards',
+      'train.parityBound',
+      'sandbox',
+      'run.previewTasks',
+      'run.logRollouts',
+    ],
+    isSft,
+    'supervised training plays no episodes',
+  ],
+  [['eval', 'dataset.evalSplit'], isSft, 'supervised training evaluates nothing'],
+  [['checkpoint'], isSft, 'supervised training writes one checkpoint, at its end'],
+  [
+    ['dataset.maxSamples', 'dataset.shuffle', 'dataset.format'],
+    isSft,
+    'supervised training reads all conversations of its split, in a new order each pass',
+  ],
+];
+
+/** What is surely a mistake: refused in a run that begins, and only said in one that an earlier version began. */
+const mistaken: readonly IdleRule[] = [
+  [
+    ['train.contextWeight'],
+    isRl,
+    'reinforcement learning trains on sampled tokens alone. Leave it out, or set train.mode to sft',
+  ],
+  [
+    ['train.control'],
+    isSft,
+    'supervised training has no rewards to shuffle, and would not be the control it is named as. Leave it out',
+  ],
+];
+
+/** A setting that cannot act in a run. */
+export interface IdleSetting {
+  /** Dotted. */
+  path: string;
+  value: unknown;
+  why: string;
+}
+
+/** Settings that cannot act in a run that trains. */
+export const idleSettings = (run: Circumstances): IdleSetting[] => named(idle, run);
+
+/** Those of them that are surely a mistake. */
+export const mistakenSettings = (config: Config): IdleSetting[] =>
+  named(mistaken, { config, runsPrograms: true });
+
+const named = (rules: readonly IdleRule[], run: Circumstances): IdleSetting[] =>
+  rules
+    .filter(([, applies]) => applies(run))
+    .flatMap(([settings, , why]) => settings.flatMap((path) => setBelow(path, run.config, why)));
+
+interface Schema {
+  default?: unknown;
+  properties?: Readonly<Record<string, Schema>>;
+  items?: Schema;
+}
+
+/** The settings at a path and below it whose value is not the default. */
+function setBelow(path: string, config: Config, why: string): IdleSetting[] {
+  let schema = ConfigSchema as Schema | undefined;
+  let value: unknown = config;
+  for (const key of path.split('.')) {
+    schema = schema?.properties?.[key] ?? schema?.items;
+    value = (value as Readonly<Record<string, unknown>> | undefined)?.[key];
+  }
+  return changed({ path, schema, value }, why);
+}
+
+interface Part {
+  path: string;
+  schema: Schema | undefined;
+  value: unknown;
+}
+
+/**
+ * A value, or the parts of a block, that differ from the defaults and cannot act: the config.yaml of a run spells out every default, so
+ * only another value counts as set by the user.
+ */
+export function changed({ path, schema, value }: Part, why: string): IdleSetting[] {
+  const { properties } = schema ?? {};
+  if (properties !== undefined && isRecord(value)) {
+    return Object.entries(properties).flatMap(([key, part]) =>
+      changed({ path: `${path}.${key}`, schema: part, value: value[key] }, why),
+    );
+  }
+  // Values of a run file are plain JSON.
+  const isUsual = value === undefined || JSON.stringify(value) === JSON.stringify(schema?.default);
+  return isUsual ? [] : [{ path, value, why }];
+}
+
+const placed = ({ path }: IdleSetting, places: Places) =>
+  placeOf(places, path.split('.').map(pointerStep).join('')).value;
+
+/** Refusals of settings that cannot act. */
+export const idleProblems = (settings: readonly IdleSetting[], places: Places): Problem[] =>
+  settings.map((setting) => ({
+    location: placed(setting, places),
+    path: setting.path,
+    text: `${shown(setting)}has no effect: ${setting.why}.`,
+  }));
+
+/** Warnings of settings that cannot act, a sentence for each reason. */
+export function idleWarnings(settings: readonly IdleSetting[], places: Places): string[] {
+  const reasons = [...new Set(settings.map(({ why }) => why))];
+  return reasons.map((reason) => {
+    const found = settings.filter(({ why }) => why === reason);
+    const list = found.map((setting) => {
+      const { source, line } = placed(setting, places);
+      const at = line === undefined ? source : `${source}:${line}`;
+      return `${setting.path} ${shown(setting)}(${at})`;
+    });
+    return `${list.join(', ')} ${found.length === 1 ? 'has' : 'have'} no effect: ${reason}.`;
+  });
+}
+
+/** Numbers and switches; a text may be long, or hold a password. */
+const shown = ({ value }: IdleSetting): string =>
+  typeof value === 'number' || typeof value === 'boolean' ? `${value} ` : '';

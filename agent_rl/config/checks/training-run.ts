@@ -1,0 +1,57 @@
+import { truncates } from '../../core/services/generator.ts';
+import type { Config } from '../config-schema.ts';
+import {
+  type Circumstances,
+  idleProblems,
+  type IdleSetting,
+  idleSettings,
+  idleWarnings,
+  mistakenSettings,
+} from './idle-settings.ts';
+import { placeOf, type Places, type Problem } from './problem.ts';
+
+/** Whether a run that trains begins, or was begun before, maybe by a version that checked less. */
+export type TrainingStart = 'new' | 'resumed';
+
+interface Biased {
+  key: 'topK' | 'topP' | 'minP';
+  value: number;
+}
+
+/** The setting that makes the gradient biased, if one does. */
+function biasedBy({ policy, train }: Config): Biased | undefined {
+  const { sampling } = policy;
+  if (train.mode !== 'rl' || !truncates(sampling)) return undefined;
+  const key = sampling.topK > 0 ? 'topK' : sampling.topP < 1 ? 'topP' : 'minP';
+  return { key, value: sampling[key] };
+}
+
+const whyBiased =
+  'in training: tokens are drawn from a part of the distribution and the update is computed with the whole of it, so that the gradient is biased (a part of mass q scales the ratio of a token by q) and generator and learner cannot be compared';
+
+/** What a run that begins is refused for, besides what is refused in any job. */
+export function refusedInTraining(config: Config, places: Places): Problem[] {
+  const mistakes = idleProblems(mistakenSettings(config), places);
+  const biased = biasedBy(config);
+  if (biased === undefined || config.policy.sampling.allowBiasedGradient) return mistakes;
+  const { key, value } = biased;
+  const problem = {
+    location: placeOf(places, `/policy/sampling/${key}`).value,
+    path: `policy.sampling.${key}`,
+    text: `${value} ${whyBiased}. Leave it out (evaluations have eval.temperature), or accept it with policy.sampling.allowBiasedGradient: true.`,
+  };
+  return [...mistakes, problem];
+}
+
+/** What is said of the settings of a run that trains, before it begins and in its log, a sentence each. */
+export function trainingWarnings(
+  run: Circumstances,
+  { training, places, more }: { training: TrainingStart; places: Places; more: IdleSetting[] },
+): string[] {
+  const mistakes = training === 'resumed' ? mistakenSettings(run.config) : [];
+  const biased = biasedBy(run.config);
+  return [
+    ...idleWarnings([...mistakes, ...idleSettings(run), ...more], places),
+    ...(biased ? [`policy.sampling.${biased.key} ${biased.value} ${whyBiased}.`] : []),
+  ];
+}

@@ -1,0 +1,133 @@
+import { isDeepStrictEqual } from 'node:util';
+
+import type { PreparedRun } from '#agent_rl/compose/prepare-run.ts';
+import { ConfigSchema } from '#agent_rl/config/config-schema.ts';
+
+interface Schema {
+  type?: string | readonly string[];
+  enum?: readonly unknown[];
+  const?: unknown;
+  anyOf?: readonly Schema[];
+  pattern?: string;
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  exclusiveMaximum?: number;
+  default?: unknown;
+  properties?: Readonly<Record<string, Schema>>;
+  items?: Schema;
+}
+
+/** A setting of a run, whether it was written down or not. */
+export interface Leaf {
+  /** Dotted. */
+  path: string;
+  schema: Schema;
+  value: unknown;
+}
+
+/** Every setting of a run, those of its plugins included, with its value. */
+export function leavesOf({ loaded: { config }, chosen, plugins }: PreparedRun): Leaf[] {
+  const own = (path: string, spec: { settings?: object }, settings: object) =>
+    spec.settings === undefined ? [] : leavesIn({ path, schema: spec.settings, value: settings });
+  const format = chosen.toolCallFormat;
+  return [
+    ...leavesIn({ path: '', schema: ConfigSchema as Schema, value: config }),
+    ...own('environment', chosen.environment.entry.spec, chosen.environment.settings),
+    ...own('policy', chosen.policy.entry.spec, chosen.policy.settings),
+    ...chosen.tools.flatMap(({ entry, settings }, i) =>
+      // The registry's own: the chosen one is what `configure` made of it.
+      own(`tools.${i}`, plugins.tools.get(config.tools[i]?.type ?? entry.spec.name).spec, settings),
+    ),
+    ...chosen.rewards.flatMap(({ entry, settings }, i) =>
+      own(`rewards.${i}`, entry.spec, settings),
+    ),
+    ...(format === undefined
+      ? []
+      : own('policy.toolCallFormat', format.entry.spec, format.settings)),
+  ];
+}
+
+function leavesIn({ path, schema, value }: Leaf): Leaf[] {
+  const { properties, items } = schema;
+  const isThere = typeof value === 'object' && value !== null;
+  if (properties !== undefined && isThere) {
+    return Object.entries(properties).flatMap(([key, part]) =>
+      leavesIn({
+        path: path === '' ? key : `${path}.${key}`,
+        schema: part,
+        value: (value as Readonly<Record<string, unknown>>)[key],
+      }),
+    );
+  }
+  if (items?.properties !== undefined && Array.isArray(value)) {
+    return value.flatMap((item: unknown, i) =>
+      leavesIn({ path: `${path}.${i}`, schema: items, value: item }),
+    );
+  }
+  return [{ path, schema, value }];
+}
+
+/** Values of settings whose schema does not say what they may be, by the ends of their paths. */
+const examples: Readonly<Record<string, readonly unknown[]>> = {
+  'run.name': ['another-name'],
+  'run.device': ['cuda'],
+  'model.revision': ['main'],
+  'model.hfModelName': ['model/search-starter'],
+  'model.adapters': [['an/adapter']],
+  'model.lora': [{ rank: 4 }],
+  'model.lora.targets': [['attention']],
+  'policy.type': ['huggingface', 'minimind'],
+  'policy.toolCallFormat': ['hermes'],
+  'environment.type': ['search', 'code_exec', 'mixed'],
+  'tools.0.type': ['code_exec', 'search'],
+  'tools.1.type': ['calculator'],
+  templateDate: ['2020-02-02'],
+  tokenEnv: ['A_TOKEN'],
+  preload: [['numpy']],
+  openings: [['so']],
+  contains: [['therefore']],
+  plugins: [['./there-is-no-such-plugin.ts']],
+  web: [{ provider: 'tavily' }],
+  corpus: [{ path: 'elsewhere' }],
+  documents: [{ candidates: 9 }, 'other.jsonl'],
+  dense: ['none', { type: 'transformers', model: 'a/b' }],
+  fusion: [{ type: 'reciprocal_rank', k: 9 }],
+  embedder: [{ type: 'transformers', model: 'a/b' }],
+  floor: [0.5],
+  'rewards.0.type': ['f1'],
+  'rewards.1.type': ['f1'],
+  'rewards.2.type': ['f1'],
+  tool: ['search', 'code_exec'],
+};
+
+const isBlockOf = (path: string, end: string): boolean => path === end || path.endsWith(`.${end}`);
+
+/** Other values that the schema of a setting allows. */
+export function otherValues({ path, schema, value }: Leaf): unknown[] {
+  const [, example] = Object.entries(examples).find(([end]) => isBlockOf(path, end)) ?? [];
+  const values = example ?? valuesOf(schema, value);
+  return values.filter((one) => !isDeepStrictEqual(one, value));
+}
+
+function valuesOf(schema: Schema, value: unknown): unknown[] {
+  if (schema.enum !== undefined) return [...schema.enum];
+  if (schema.const !== undefined) return [schema.const];
+  const [type] = [schema.type].flat();
+  if (type === 'boolean') return [true, false];
+  if (type === 'string') return [`${typeof value === 'string' ? value : 'some'}-other`];
+  if (type !== 'integer' && type !== 'number') return [];
+  return numbersOf(schema, typeof value === 'number' ? value : undefined);
+}
+
+/** Near the value first: what a person would try. */
+function numbersOf(schema: Schema, value: number | undefined): number[] {
+  const { minimum, maximum = Infinity, exclusiveMinimum, exclusiveMaximum = Infinity } = schema;
+  const least = minimum ?? exclusiveMinimum ?? 0;
+  const tried = value === undefined ? [least + 1] : [value + 1, value * 2, value / 2];
+  const all = [...tried, 2, 1, least + 0.25, least + 1e-6, least];
+  const whole = [schema.type].flat().includes('integer');
+  return [...new Set(whole ? all.map(Math.floor) : all)].filter(
+    (one) => one >= least && one !== exclusiveMinimum && one <= maximum && one < exclusiveMaximum,
+  );
+}

@@ -1,0 +1,212 @@
+import { join } from 'node:path';
+
+import { engineOptions, playing } from '#agent_rl/compose/open-engine.ts';
+import { sandboxOptions } from '#agent_rl/compose/open-run-sandbox.ts';
+import type { PreparedRun } from '#agent_rl/compose/prepare-run.ts';
+import { needsSandbox } from '#agent_rl/compose/plugins/plugin-needs.ts';
+import { modelResolvers, resolveModel } from '#agent_rl/compose/resolve-model.ts';
+import { type Config, rewardName } from '#agent_rl/config/index.ts';
+import { previewText } from '#agent_rl/jobs/train/train.ts';
+import { sourcesOf, trainerOptions, trainOptions } from '#agent_rl/jobs/train/trainer-options.ts';
+import type { Task } from '#agent_rl/core/tasks/task.ts';
+import { Transcript } from '#agent_rl/core/transcript.ts';
+import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import { defaultRunName } from '#agent_rl/runs/resume-point.ts';
+import { chooseTasks } from '#agent_rl/trainer/evaluate.ts';
+import { GRPOTrainer } from '#agent_rl/trainer/grpo-trainer.ts';
+import { SFTTrainer } from '#agent_rl/trainer/sft-trainer.ts';
+import { samplerOf } from '#dataset/tasks/task-sets.ts';
+import { withLocalModel } from '#model/find/model-folder.ts';
+import { FakeLearner } from './fake-learner.ts';
+import { ScriptedRollouts } from './scripted-rollouts.ts';
+import { trajectory } from './trajectories.ts';
+
+/*
+ * What a run does, as far as its settings decide it: real trainers with a learner and episodes that are made up, and
+ * what the other parts are opened with. Two runs of equal effects cannot be told apart.
+ */
+
+const never = new AbortController().signal;
+
+/** What the parts of a run are given and what its trainer does, as text. */
+export async function effectsOf({ loaded, chosen }: PreparedRun): Promise<string> {
+  // As the first step of every job: a revision of what is not on the hub is refused here.
+  const { config } = (await withLocalModel({ loaded, signal: never, print: () => undefined }))
+    .loaded;
+  const { file } = loaded;
+  const model = await modelOf(config);
+  const { run } = config;
+  const all = {
+    folder: join(run.outputDir, run.name ?? defaultRunName(file, run.seed)),
+    logLevel: run.logLevel,
+    policy: [chosen.policy.entry.spec.name, chosen.policy.settings],
+    format: chosen.toolCallFormat && [
+      chosen.toolCallFormat.entry.spec.name,
+      chosen.toolCallFormat.settings,
+    ],
+    tools: chosen.tools.map(({ entry: { spec } }) => [
+      spec.name,
+      spec.description,
+      spec.parameters,
+    ]),
+    ...(config.train.mode === 'sft'
+      ? await supervised(config, model)
+      : await reinforced({ config, chosen, model })),
+  };
+  return JSON.stringify(all, (_, value: unknown) =>
+    ArrayBuffer.isView(value) ? Array.from(value as unknown as Iterable<unknown>) : value,
+  );
+}
+
+type Model = Awaited<ReturnType<typeof modelOf>>;
+
+/** The model by its names, without reading it. */
+const modelOf = (config: Config) => {
+  const { path, hfModelName = path } = config.model;
+  return resolveModel(config, hfModelName, {
+    trains: false,
+    resolvers: {
+      ...modelResolvers,
+      localLayers: async ({ folder, adapters = [] }) => ({ base: folder, adapters: [...adapters] }),
+      describeLayers: async () => ({}) as never,
+      textFolder: async (folder) => folder,
+      openLanguageModelFolder: async () => ({}) as never,
+    },
+  });
+};
+
+async function supervised(config: Config, model: Model) {
+  const { evalFiles: _none, ...sources } = sourcesOf({ config, model });
+  const learner = new FakeLearner();
+  const examples = Array.from({ length: 7 }, (_, i) => {
+    const transcript = new Transcript();
+    transcript.append('user', [1, 2 + i]);
+    transcript.append('demonstration', [3, 4 + i]);
+    return transcript.record();
+  });
+  const { batchSize } = config.train;
+  const { microBatchTokens } = config.algorithm;
+  const trainer = new SFTTrainer(
+    { learner, examples },
+    { seed: config.run.seed, batchSize, microBatchTokens, train: trainOptions(config) },
+  );
+  await trainer.train(never);
+  const request = {
+    rows: 1,
+    maxContextTokens: 16,
+    training: { longestTokens: 4, loss: { name: 'cross_entropy' } as const },
+  };
+  return { sources, engine: engineOptions(config, model, request), told: toldTo(learner) };
+}
+
+const tasksOf = (set: string, count: number): Task[] =>
+  Array.from({ length: count }, (_, i) => ({
+    taskId: `${set}-${i}`,
+    prompt: `${set} ${i}`,
+    metadata: { set },
+  }));
+
+async function reinforced({
+  config,
+  chosen,
+  model,
+}: Pick<PreparedRun, 'chosen'> & { config: Config; model: Model }) {
+  const { dataset, rollout, algorithm, policy } = config;
+  const { workers } = rollout;
+  const { maxTurns, maxEpisodeTokens, invalidCallLimit, episodeTimeoutS } = rollout;
+  const sets = config.datasets.map(({ weight }, i) => ({ weight, tasks: tasksOf(`set${i}`, 40) }));
+  return {
+    sources: sourcesOf({ config, model }),
+    taskFormat: dataset.format ?? chosen.environment.entry.spec.taskFormat,
+    preview: previewText(tasksOf('preview', 10), config.run.previewTasks),
+    logRollouts: config.run.logRollouts,
+    engine: engineOptions(config, model, playing(config, { trains: true, rows: workers })),
+    sandbox: needsSandbox(chosen) && sandboxOptions(config),
+    episodes: {
+      workers,
+      limits: {
+        maxTurns,
+        maxEpisodeTokens,
+        invalidCallLimit,
+        episodeTimeoutS,
+        maxTurnTokens: policy.maxTurnTokens,
+      },
+      invalidCallPenalty: rollout.invalidCallPenalty,
+      environmentWeight: algorithm.environmentWeight,
+      environment: [chosen.environment.entry.spec.name, chosen.environment.settings],
+      tools: chosen.tools.map(({ settings }) => settings),
+      rewards: chosen.rewards.map(({ name, weight, tool, settings, entry }) => [
+        [name, weight, tool, settings],
+        entry.spec.name,
+      ]),
+    },
+    trainer: await trained(config, sets),
+  };
+}
+
+/** Everything the trainer asks of learner, episodes and observer. */
+async function trained(config: Config, sets: Parameters<typeof samplerOf>[0]) {
+  const learner = new FakeLearner();
+  // Below the usual bounds of parity; a narrower one ends the run.
+  learner.gap = 5e-5;
+  const names = config.rewards.map(rewardName);
+  const rollouts = new ScriptedRollouts((request) => episodeOf(request, names));
+  const { maxSamples, shuffle } = config.dataset;
+  const { seed } = config.run;
+  const steps: string[] = [];
+  const others: string[] = [];
+  const trainer = new GRPOTrainer(
+    {
+      learner,
+      rollouts,
+      tasks: samplerOf(sets, { seed, shuffle, ...(maxSamples !== undefined && { maxSamples }) }),
+      evalTasks: chooseTasks(tasksOf('eval', 12), config.eval.maxTasks, seed),
+      observer: {
+        onCheckpoint: async (reason, { iteration }) => {
+          (reason === 'best' ? others : steps).push(`${reason} ${iteration}`);
+        },
+      },
+    },
+    trainerOptions(config),
+  );
+  const ended = await trainer.train(never).then(
+    ({ control }) => control,
+    (failure: unknown) => String(failure),
+  );
+  return {
+    ended,
+    requests: rollouts.requests.map(({ task: { taskId }, ...request }) => [taskId, request]),
+    told: toldTo(learner),
+    // What is written is kept or deleted by this number alone: see pruneCheckpoints.
+    checkpoints: [...steps.slice(-config.checkpoint.keepLast), ...others],
+  };
+}
+
+const toldTo = ({ batches, losses, steps, forwards, published }: FakeLearner) => [
+  batches,
+  losses,
+  steps,
+  forwards,
+  published,
+];
+
+/** Groups with and without spread, of several lengths, some that ran out of tokens, some that lost for invalid calls. */
+function episodeOf(
+  { sample, step, task: { taskId } }: { sample: number; step: number; task: Task },
+  names: readonly string[],
+): Trajectory {
+  const number = Number(taskId.split('-')[1]);
+  const alike = number % 3 === 0;
+  const reward = alike ? 1 : ((sample + number + step) % 3) / 2;
+  const made = trajectory({
+    reward,
+    sampled: 3 + ((sample + number) % 4),
+    outcome: sample % 4 === 3 ? 'truncated-tokens' : 'completed',
+    success: reward === 1,
+  });
+  const scores = [
+    ['environment', reward],
+    ...names.map((name, i) => [name, (sample * (i + 2)) % 3]),
+  ];
+  return { ...made, scores: Object.fromEntries(scores) as Record<string, number> };
+}

@@ -1,0 +1,86 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+
+import { prepareRun, type PreparedRun } from '#agent_rl/compose/prepare-run.ts';
+import { AgentRlError } from '#agent_rl/core/errors.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { leavesOf, otherValues, type Leaf } from '#tests/support/other-values.ts';
+import { effectsOf } from '#tests/support/run-effects.ts';
+
+/*
+ * Every setting of every shipped run file is given other values it may have. Then the run must do something else, or the
+ * user must be told that the setting has no effect, or the value must be refused: nothing is accepted and ignored.
+ */
+
+const configs = join(packageRoot(), 'configs');
+const template = join(packageRoot(), 'templates', 'project');
+const files = [
+  ...readdirSync(configs).map((name) => join(configs, name)),
+  ...['run.yaml', 'sft.yaml', 'grpo.yaml'].map((name) => join(template, name)),
+];
+
+/** The same runs, shorter: of their length only what is asked of them changes. */
+const shorter = (mode: string): string[] =>
+  mode === 'sft'
+    ? ['train.iterations=6', 'train.batchSize=3', 'train.warmupSteps=2']
+    : [
+        'train.iterations=6',
+        'train.warmupSteps=2',
+        'checkpoint.every=2',
+        'rollout.tasksPerStep=3',
+        'rollout.groupSize=4',
+      ];
+
+const prepared = (file: string, overrides: readonly string[]): Promise<PreparedRun> =>
+  prepareRun({ file, overrides, training: 'new' });
+
+/** What has to be given and can be nothing else, or is for the other jobs on the same run file. */
+const given = (path: string, mode: string): boolean =>
+  // There is one algorithm yet.
+  path === 'algorithm.name' ||
+  // A run file names its environment; episodes are played in it by `agent-rl eval` and `chat`.
+  (mode === 'sft' && path === 'environment.type');
+
+/** What another value of a setting comes to. */
+async function outcomeOf(
+  { path }: Leaf,
+  value: unknown,
+  usual: { run: (sets: string[]) => Promise<PreparedRun>; effects: string; warnings: string[] },
+): Promise<'acts' | 'told' | 'refused' | 'nothing'> {
+  try {
+    const run = await usual.run([`${path}=${JSON.stringify(value)}`]);
+    const told = run.loaded.warnings.filter((warning) => !usual.warnings.includes(warning));
+    if (told.some((warning) => warning.includes(path) && warning.includes('no effect'))) {
+      return 'told';
+    }
+    return (await effectsOf(run)) === usual.effects ? 'nothing' : 'acts';
+  } catch (thrown) {
+    if (AgentRlError.is(thrown)) return 'refused';
+    throw thrown;
+  }
+}
+
+describe.each(files)('%s', (file) => {
+  test('has no setting that is accepted and ignored', async () => {
+    const { mode } = (await prepared(file, [])).loaded.config.train;
+    const base = file.endsWith('smoke.yaml') ? [] : shorter(mode);
+    const run = (sets: string[]) => prepared(file, [...base, ...sets]);
+    const as = await run([]);
+    const usual = { run, effects: await effectsOf(as), warnings: [...as.loaded.warnings] };
+    const ignored: string[] = [];
+    for (const leaf of leavesOf(as).filter(({ path }) => !given(path, mode))) {
+      const outcomes: string[] = [];
+      for (const value of otherValues(leaf)) {
+        const outcome = await outcomeOf(leaf, value, usual);
+        outcomes.push(outcome);
+        if (outcome === 'acts' || outcome === 'told') break;
+      }
+      if (outcomes.at(-1) === 'acts' || outcomes.at(-1) === 'told') continue;
+      if (outcomes.length > 0 && outcomes.every((one) => one === 'refused')) continue;
+      ignored.push(`${leaf.path} (${outcomes.join(', ')})`);
+    }
+    expect(ignored).toEqual([]);
+  });
+});

@@ -1,0 +1,156 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
+import type { TrainingStart } from '#agent_rl/config/index.ts';
+import { commandLine } from '#tests/support/command-line.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
+
+const folder = temporaryFolder();
+const search = 'environment: {type: search}\ntools: [{type: search, mode: task}]\n';
+const code = 'environment: {type: code_exec}\ntools: [{type: code_exec}]\n';
+const fileOf = (text: string) => writeBelow(folder, 'run.yaml', `${text}dataset: {dir: tasks}\n`);
+
+async function warningsOf(
+  text: string,
+  overrides: readonly string[],
+  training: TrainingStart | null = 'new',
+) {
+  const file = fileOf(text);
+  const { loaded } = await prepareRun({ file, overrides, ...(training !== null && { training }) });
+  return loaded.warnings.map((warning) => warning.replaceAll(file, 'run.yaml'));
+}
+
+const sft = 'train.mode=sft';
+
+describe('a setting that cannot act in the run is named with its place and the reason', () => {
+  test.each([
+    [['train.finalRatio=0.3'], 'train.finalRatio 0.3', 'train.schedule is constant'],
+    [
+      ['algorithm.advantageStd=none', 'algorithm.advantageEps=0.5'],
+      'algorithm.advantageEps 0.5',
+      'advantageStd is none',
+    ],
+    [['algorithm.clipLow=0.1'], 'algorithm.clipLow 0.1', 'the probability ratio is 1'],
+    [['algorithm.clipHigh=0.4'], 'algorithm.clipHigh 0.4', 'the probability ratio is 1'],
+    [['datasets.0.weight=3'], 'datasets.0.weight 3', 'no second folder'],
+    [
+      ['eval.before=false', 'eval.after=false', 'eval.maxTasks=9'],
+      'eval.maxTasks 9',
+      'nothing is evaluated',
+    ],
+    [['eval.every=40'], 'eval.every 40', 'the run ends before'],
+    [['checkpoint.every=0', 'checkpoint.keepLast=5'], 'checkpoint.keepLast 5', 'last checkpoint'],
+    [['checkpoint.every=40', 'checkpoint.keepLast=5'], 'checkpoint.keepLast 5', 'last checkpoint'],
+    [['sandbox.wallS=9'], 'sandbox.wallS 9', 'nothing in this run executes programs'],
+    [
+      ['policy.sampling.allowBiasedGradient=true'],
+      'policy.sampling.allowBiasedGradient true',
+      'the gradient is unbiased',
+    ],
+    [
+      ['policy.type=huggingface', 'model.hfModelName=n', 'model.path=m'],
+      'model.path',
+      'model.hfModelName takes its place',
+    ],
+    [[sft, 'rollout.groupSize=4'], 'rollout.groupSize 4', 'plays no episodes'],
+    [[sft, 'algorithm.epochs=2'], 'algorithm.epochs 2', 'plays no episodes'],
+    [[sft, 'policy.sampling.topP=0.9'], 'policy.sampling.topP 0.9', 'plays no episodes'],
+    [[sft, 'environment.systemPrompt=Be brief'], 'environment.systemPrompt', 'plays no episodes'],
+    [[sft, 'rewards=[{type: brevity}]'], 'rewards', 'plays no episodes'],
+    [[sft, 'tools.0.topK=3'], 'tools.0.topK 3', 'calls none'],
+    [[sft, 'eval.maxTasks=9'], 'eval.maxTasks 9', 'evaluates nothing'],
+    [[sft, 'checkpoint.every=5'], 'checkpoint.every 5', 'one checkpoint'],
+    [[sft, 'dataset.shuffle=false'], 'dataset.shuffle false', 'in a new order each pass'],
+  ])('%j', async (overrides, setting, why) => {
+    const [warning, ...more] = await warningsOf(search, overrides);
+    expect(more).toEqual([]);
+    expect(warning).toContain(`${setting} (--set ${overrides.at(-1)}) has no effect: `);
+    expect(warning).toContain(why);
+  });
+
+  test('several with one reason are one sentence, each with its line', async () => {
+    const text = `${search}train: {mode: sft}\nrollout:\n  maxTurns: 9\n  groupSize: 3\n`;
+    expect(await warningsOf(text, [])).toEqual([
+      'rollout.groupSize 3 (run.yaml:6), rollout.maxTurns 9 (run.yaml:5) have no effect: supervised training plays no episodes.',
+    ]);
+  });
+
+  test('a value that is the default is no complaint, and neither is one that acts', async () => {
+    expect(await warningsOf(search, ['train.finalRatio=0.1', 'sandbox.wallS=5'])).toEqual([]);
+    expect(
+      await warningsOf(code, [
+        'sandbox.wallS=9',
+        'algorithm.epochs=2',
+        'algorithm.clipLow=0.1',
+        'train.schedule=cosine',
+        'train.finalRatio=0.3',
+        'eval.every=39',
+      ]),
+    ).toEqual([]);
+  });
+
+  test('a job that does not train says nothing of settings for training', async () => {
+    expect(await warningsOf(search, ['train.finalRatio=0.3'], null)).toEqual([]);
+    expect(await warningsOf(search, ['train.contextWeight=0.3'], null)).toEqual([]);
+  });
+});
+
+describe('what is surely a mistake', () => {
+  const mistakes = [
+    ['train.contextWeight=0.5', 'train.contextWeight', 'trains on sampled tokens alone'],
+    [`${sft} train.control=shuffled-rewards`, 'train.control', 'has no rewards to shuffle'],
+    ['policy.sampling.topP=0.9', 'policy.sampling.topP', 'the gradient is biased'],
+    ['policy.sampling.topK=20', 'policy.sampling.topK', 'the gradient is biased'],
+    ['policy.sampling.minP=0.1', 'policy.sampling.minP', 'the gradient is biased'],
+  ] as const;
+
+  test.each(mistakes)(
+    '%s is refused where a run begins, with its place',
+    async (sets, path, why) => {
+      const overrides = sets.split(' ');
+      const file = fileOf(search);
+      const failure = await rejectionOf(prepareRun({ file, overrides, training: 'new' }));
+      expect(failure).toMatchObject({ code: 'CONFIG_INVALID' });
+      expect(failure.message).toContain(`--set ${overrides.at(-1)} ${path}: `);
+      expect(failure.message).toContain(why);
+    },
+  );
+
+  test.each(mistakes)(
+    '%s is only said of a run that an earlier version began',
+    async (sets, path, why) => {
+      const [warning] = await warningsOf(search, sets.split(' '), 'resumed');
+      expect(warning).toContain(path);
+      expect(warning).toContain(why);
+    },
+  );
+});
+
+test('a biased gradient can be accepted, and is then said of the run; parity bounds do nothing with it', async () => {
+  const accepted = ['policy.sampling.allowBiasedGradient=true', 'policy.sampling.minP=0.1'];
+  expect(await warningsOf(search, [...accepted, 'train.parityBound.max=0.01'])).toEqual([
+    expect.stringMatching(/^train\.parityBound\.max 0\.01 .* has no effect: policy\.sampling cuts/),
+    expect.stringMatching(/^policy\.sampling\.minP 0\.1 in training: .*the gradient is biased/),
+  ]);
+});
+
+test('the commands that train say it before the job, and the job is given it for its log', async () => {
+  const given: (readonly string[])[] = [];
+  const job = ({ loaded }: { loaded: { warnings: readonly string[] } }) => {
+    given.push(loaded.warnings);
+    return Promise.resolve({});
+  };
+  const file = fileOf(search);
+  const args = ['--config', file, '--set', 'train.finalRatio=0.3'];
+  const jobs = { train: job, sft: job, evaluate: job };
+  for (const [command, times] of Object.entries({ train: 1, sft: 1, eval: 0 })) {
+    const { stdout } = await commandLine([command, ...args], { jobs });
+    expect(stdout.split('\n').filter((line) => line.startsWith('Note: train.fin'))).toHaveLength(
+      times,
+    );
+    expect(given.pop()).toHaveLength(times);
+  }
+  const again = ['train', '--resume', folder, ...args, '--set', 'train.contextWeight=0.5'];
+  expect((await commandLine(again, { jobs })).stdout).toContain('train.contextWeight 0.5 (--set');
+});
