@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
@@ -11,6 +11,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const project = temporaryFolder();
 const run = join(project, 'runs', 'train-seed7');
+let said = '';
 
 beforeAll(() => makeAcmeProject(project));
 
@@ -18,12 +19,21 @@ describe("a third party's tool, environment and reward", () => {
   test('are trained for two iterations by YAML alone', () => {
     const { code, stdout, stderr } = builtProgram(
       'agent-rl',
-      ['train', '--config', 'train.yaml'],
+      ['train', '--config', 'train.yaml', '--set', 'train.finalRatio=0.3'],
       project,
     );
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+    said = stdout;
     expect(stdout).toContain('held-out success');
     expect(stdout).toContain(`Outputs: ${run}`);
+  });
+
+  test('are told of a setting that cannot act: in the terminal, the log and the summary', () => {
+    const sentence =
+      'train.finalRatio 0.3 (--set train.finalRatio=0.3) has no effect: train.schedule is constant, so that the learning rate stays at its peak.';
+    expect(said).toContain(`Note: ${sentence}`);
+    expect(readFileSync(join(run, 'run.log'), 'utf8')).toContain(`warn ${sentence}`);
+    expect(readJson(run, 'summary.json')).toMatchObject({ warnings: [sentence] });
   });
 
   test('leave two iterations of records', () => {
