@@ -7,6 +7,7 @@ import {
   LineCounter,
   type Node,
   parseDocument,
+  type Scalar,
   type YAMLMap,
 } from 'yaml';
 
@@ -79,7 +80,7 @@ class Walk {
     if (isAlias(node)) return this.#alias(node.resolve(this.state.document), node.source, pointer);
     this.#values += 1;
     if (this.#values > most.values) return this.#tooMany(pointer);
-    if (isScalar(node)) return node.value;
+    if (isScalar(node)) return this.#scalar(node, pointer);
     if (!isSeq(node) && !isMap(node)) return null;
     if (this.#open.size >= most.depth) return this.#problem(pointer, tooDeep);
     this.#open.add(node);
@@ -88,6 +89,12 @@ class Walk {
       : this.#block(node, pointer);
     this.#open.delete(node);
     return value;
+  }
+
+  #scalar({ value, tag }: Scalar, pointer: string): unknown {
+    if (typeof value !== 'object' || value === null) return value;
+    const text = `holds what the tag ${tag ?? ''} makes of a text. Leave out the tag.`;
+    return this.#problem(pointer, text);
   }
 
   #block(node: YAMLMap, pointer: string): Block {

@@ -57,6 +57,15 @@ test.each([
   expect(problemsOf(text)[0]?.text).toMatch(/nested too deeply\. At most 64/);
 });
 
+test('a value that is no text, number or switch, such as !!binary, is refused', () => {
+  expect(problemsOf('a: [1, !!binary "AAAA"]')).toMatchObject([
+    {
+      location: { line: 1, column: 17 },
+      text: expect.stringContaining('tag:yaml.org,2002:binary'),
+    },
+  ]);
+});
+
 test('a device, a folder and a file of gigabytes are refused, and nothing hangs', () => {
   truncateSync(writeBelow(folder, 'huge.yaml', ''), 5e9);
   const of = (name: string) => {
