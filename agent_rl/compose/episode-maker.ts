@@ -7,7 +7,8 @@ import type { RewardShared } from '../core/plugins/reward.ts';
 import type { Tool, ToolShared } from '../core/plugins/tool.ts';
 import { SANDBOX, type Sandbox } from '../core/services/sandbox.ts';
 import type { WeightedReward } from '../rollout/combine-rewards.ts';
-import type { EpisodeMaker } from '../rollout/episode-parts.ts';
+import type { EpisodeRetries } from '../rollout/episode.ts';
+import type { EpisodeLimits, EpisodeMaker } from '../rollout/episode-parts.ts';
 import type { ToolRunner } from '../rollout/tools/tool-runner.ts';
 import { sandboxOf } from '../sandbox/open-sandbox.ts';
 import type { Chosen, ChosenPlugins, ChosenReward } from './plugins/choose-plugins.ts';
@@ -27,15 +28,35 @@ export interface EpisodeMakerOptions {
   rewardsShared: ReadonlyMap<string, RewardShared>;
 }
 
+/** What a config says of playing episodes, besides the plugins they are played with. */
+export function episodeSettings({ algorithm, policy, rollout }: Config) {
+  const { maxTurns, maxEpisodeTokens, invalidCallLimit, invalidCallPenalty } = rollout;
+  const { retries, toolThrows } = rollout.failures;
+  const { environmentS, gradingS } = rollout.deadlines;
+  const limits: EpisodeLimits = {
+    maxTurns,
+    maxTurnTokens: policy.maxTurnTokens,
+    maxEpisodeTokens,
+    invalidCallLimit,
+    retries,
+    deadlines: { environmentS, gradingS },
+  };
+  const retried = (['infrastructure-error', 'grader-error'] as const).filter(
+    (outcome) => rollout.outcomes[outcome] === 'retry',
+  );
+  return {
+    limits,
+    invalidCallPenalty,
+    environmentWeight: algorithm.environmentWeight,
+    toolThrows,
+    retries: { count: retries, outcomes: retried } satisfies EpisodeRetries,
+  };
+}
+
 /** Makes environment, tools and rewards anew for each episode, in a container that knows its task. */
 export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
   const { config, chosen, container, policy, toolRunner, sandbox } = options;
-  const { rollout, policy: settings } = config;
-  const limits = {
-    ...rollout,
-    maxTurnTokens: settings.maxTurnTokens,
-    retries: rollout.failures.retries,
-  };
+  const { limits, invalidCallPenalty, environmentWeight } = episodeSettings(config);
   return ({ task, sample }) => {
     const own = episodeContainer(
       container,
@@ -57,8 +78,8 @@ export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
       tools,
       toolRunner,
       rewards: chosen.rewards.map((reward) => scoring(reward, own, options.rewardsShared)),
-      environmentWeight: config.algorithm.environmentWeight,
-      invalidCallPenalty: rollout.invalidCallPenalty,
+      environmentWeight,
+      invalidCallPenalty,
       limits,
       close: async () => {
         for (const one of tools.values()) await one.close?.();

@@ -1,4 +1,3 @@
-import type { Config } from '../config/index.ts';
 import { Cleanup } from '../core/stopping/cleanup.ts';
 import { GENERATOR } from '../core/services/generator.ts';
 import type { OwnGenerator, Policy } from '../core/plugins/policy.ts';
@@ -13,7 +12,7 @@ import { ToolRunner } from '../rollout/tools/tool-runner.ts';
 import { reportsOf, type RunReports } from '../runs/run-reports.ts';
 import type { OpenedSandbox } from '../sandbox/open-sandbox.ts';
 import { LANGUAGE_MODEL } from '../../model/text/language-model.ts';
-import { episodeMaker, make } from './episode-maker.ts';
+import { episodeMaker, episodeSettings, make } from './episode-maker.ts';
 import { engineThreads, openEngine, playing } from './open-engine.ts';
 import { openRunSandbox } from './open-run-sandbox.ts';
 import { runContainer } from './plugins/container.ts';
@@ -107,11 +106,9 @@ async function openParts(
   ]);
   const policy = make(container, chosen.policy) as Policy;
   const toolSpecs = chosen.tools.map(({ entry }) => entry.spec);
-  const toolRunner = opened.add(
-    new ToolRunner(toolSpecs, pluginHooks(), isolated, config.rollout.failures.toolThrows),
-  );
+  const { toolThrows, retries } = episodeSettings(config);
+  const toolRunner = opened.add(new ToolRunner(toolSpecs, pluginHooks(), isolated, toolThrows));
   const parts = { config, chosen, container, policy, toolRunner, sandbox };
-  const retries = { count: config.rollout.failures.retries, outcomes: retriedOutcomes(config) };
   const maker = episodeMaker({ ...parts, toolsShared, rewardsShared });
   return {
     ...(generator instanceof EngineClient && { engine: generator }),
@@ -130,9 +127,6 @@ async function openParts(
     close: () => opened.close(),
   };
 }
-
-const retriedOutcomes = ({ rollout: { outcomes } }: Config) =>
-  (['infrastructure-error', 'grader-error'] as const).filter((one) => outcomes[one] === 'retry');
 
 /** What the instances of each tool or reward share, by its name in the run. Opened one after another. */
 async function openShared<Shared extends ToolShared>(

@@ -32,10 +32,11 @@ export function openEngine(
 
 /** All that an engine is told of a run. */
 export function engineOptions(
-  { run, train, algorithm }: Config,
+  config: Config,
   { layers, newAdapter, quantize }: Pick<ResolvedModel, 'layers' | 'newAdapter' | 'quantize'>,
   request: Omit<EngineRequest, 'signal'>,
 ): EngineServiceOptions {
+  const { run, train, algorithm } = config;
   return {
     reference: false,
     ...request,

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 
+import { episodeSettings } from '#agent_rl/compose/episode-maker.ts';
 import { engineOptions, playing } from '#agent_rl/compose/open-engine.ts';
 import { sandboxOptions } from '#agent_rl/compose/open-run-sandbox.ts';
 import type { PreparedRun } from '#agent_rl/compose/prepare-run.ts';
@@ -9,9 +10,11 @@ import { type Config, rewardName } from '#agent_rl/config/index.ts';
 import { previewText } from '#agent_rl/jobs/train/train.ts';
 import { sourcesOf, trainerOptions, trainOptions } from '#agent_rl/jobs/train/trainer-options.ts';
 import type { Task } from '#agent_rl/core/tasks/task.ts';
+import type { Outcome } from '#agent_rl/core/outcome.ts';
 import { Transcript } from '#agent_rl/core/transcript.ts';
 import type { Trajectory } from '#agent_rl/core/trajectory.ts';
 import { defaultRunName } from '#agent_rl/runs/resume-point.ts';
+import type { EpisodeRequest } from '#agent_rl/rollout/episode-parts.ts';
 import { chooseTasks } from '#agent_rl/trainer/evaluate.ts';
 import { GRPOTrainer } from '#agent_rl/trainer/grpo-trainer.ts';
 import { SFTTrainer } from '#agent_rl/trainer/sft-trainer.ts';
@@ -111,9 +114,8 @@ async function reinforced({
   chosen,
   model,
 }: Pick<PreparedRun, 'chosen'> & { config: Config; model: Model }) {
-  const { dataset, rollout, algorithm, policy } = config;
+  const { dataset, rollout } = config;
   const { workers } = rollout;
-  const { maxTurns, maxEpisodeTokens, invalidCallLimit, episodeTimeoutS } = rollout;
   const sets = config.datasets.map(({ weight }, i) => ({ weight, tasks: tasksOf(`set${i}`, 40) }));
   return {
     sources: sourcesOf({ config, model }),
@@ -124,15 +126,8 @@ async function reinforced({
     sandbox: needsSandbox(chosen) && sandboxOptions(config),
     episodes: {
       workers,
-      limits: {
-        maxTurns,
-        maxEpisodeTokens,
-        invalidCallLimit,
-        episodeTimeoutS,
-        maxTurnTokens: policy.maxTurnTokens,
-      },
-      invalidCallPenalty: rollout.invalidCallPenalty,
-      environmentWeight: algorithm.environmentWeight,
+      ...episodeSettings(config),
+      stallS: rollout.deadlines.stallS,
       environment: [chosen.environment.entry.spec.name, chosen.environment.settings],
       tools: chosen.tools.map(({ settings }) => settings),
       rewards: chosen.rewards.map(({ name, weight, tool, settings, entry }) => [
@@ -150,7 +145,8 @@ async function trained(config: Config, sets: Parameters<typeof samplerOf>[0]) {
   // Below the usual bounds of parity; a narrower one ends the run.
   learner.gap = 5e-5;
   const names = config.rewards.map(rewardName);
-  const rollouts = new ScriptedRollouts((request) => episodeOf(request, names));
+  let count = 0;
+  const rollouts = new ScriptedRollouts((request) => episodeOf(request, count++, names));
   const { maxSamples, shuffle } = config.dataset;
   const { seed } = config.run;
   const steps: string[] = [];
@@ -190,9 +186,28 @@ const toldTo = ({ batches, losses, steps, forwards, published }: FakeLearner) =>
   published,
 ];
 
-/** Groups with and without spread, of several lengths, some that ran out of tokens, some that lost for invalid calls. */
+/** How every eighth episode ends. */
+const endings: readonly Outcome[] = [
+  'completed',
+  'completed',
+  'completed',
+  'truncated-tokens',
+  'completed',
+  'truncated-turns',
+  'invalid-calls',
+  'tool-timeout',
+];
+
+/** How a few more end, of 32 in a row: the system fails them. */
+const failures: Readonly<Record<number, Outcome>> = {
+  9: 'infrastructure-error',
+  28: 'grader-error',
+};
+
+/** Groups with and without spread, of several lengths and endings. */
 function episodeOf(
-  { sample, step, task: { taskId } }: { sample: number; step: number; task: Task },
+  { sample, step, task: { taskId } }: EpisodeRequest,
+  count: number,
   names: readonly string[],
 ): Trajectory {
   const number = Number(taskId.split('-')[1]);
@@ -201,7 +216,7 @@ function episodeOf(
   const made = trajectory({
     reward,
     sampled: 3 + ((sample + number) % 4),
-    outcome: sample % 4 === 3 ? 'truncated-tokens' : 'completed',
+    outcome: failures[count % 32] ?? endings[count % 8] ?? 'completed',
     success: reward === 1,
   });
   const scores = [

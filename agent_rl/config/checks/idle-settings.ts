@@ -58,6 +58,11 @@ const idle: readonly IdleRule[] = [
     'with algorithm.epochs: 1 each collection is one optimiser step, made with the weights that sampled it, so that the probability ratio is 1 and never clipped',
   ],
   [
+    ['rollout.failures.penalty'],
+    (run) => isRl(run) && !Object.values(run.config.rollout.outcomes).includes('penalise'),
+    'no rollout.outcomes is penalise',
+  ],
+  [
     ['datasets.0.weight'],
     (run) => isRl(run) && run.config.datasets.length === 1,
     'there is no second folder of tasks to weigh it against',

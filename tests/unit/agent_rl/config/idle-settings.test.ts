@@ -33,6 +33,7 @@ describe('a setting that cannot act in the run is named with its place and the r
     ],
     [['algorithm.clipLow=0.1'], 'algorithm.clipLow 0.1', 'the probability ratio is 1'],
     [['algorithm.clipHigh=0.4'], 'algorithm.clipHigh 0.4', 'the probability ratio is 1'],
+    [['rollout.failures.penalty=-2'], 'rollout.failures.penalty -2', 'penalise'],
     [['datasets.0.weight=3'], 'datasets.0.weight 3', 'no second folder'],
     [
       ['eval.before=false', 'eval.after=false', 'eval.maxTasks=9'],
