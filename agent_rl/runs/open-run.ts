@@ -15,13 +15,7 @@ import {
 import { defaultRunName, type ResumePoint } from './resume-point.ts';
 import { type Machine, machineInWords } from './inputs/machine.ts';
 import { createRunFolder, type RunFolder } from './run-folder.ts';
-import {
-  machinesOf,
-  readInputs,
-  recordMachine,
-  type RunSources,
-  writeInputs,
-} from './inputs/run-inputs.ts';
+import { readInputs, recordMachine, type RunSources, writeInputs } from './inputs/run-inputs.ts';
 
 export interface OpenRunOptions {
   config: Config;
@@ -41,6 +35,8 @@ export interface CheckpointRequest<State> extends CheckpointContents<State> {
 export class OpenRun {
   /** The last checkpoint of this session. */
   saved: SavedCheckpoint = { path: '', weightsSha256: '' };
+  /** What the run was computed on so far, this session included. */
+  machines: readonly Machine[];
   /** The checkpoint that the next resume goes on from. */
   #newest: string | undefined;
 
@@ -50,6 +46,7 @@ export class OpenRun {
     readonly log: Log,
     private readonly held: { lock: RunLock; opened: Cleanup },
   ) {
+    this.machines = [options.sources.machine];
     this.#newest = options.resume?.checkpoint;
   }
 
@@ -83,13 +80,7 @@ export class OpenRun {
     for (const note of notes) this.log.warn(note);
     for (const change of rewriteRunConfig(this.folder, config))
       this.log.info(`From now on ${change}`);
-    recordMachine(this.folder, sources.machine);
-  }
-
-  /** What the run was computed on so far, this session included. */
-  machines(): readonly Machine[] {
-    const recorded = machinesOf(this.folder);
-    return recorded.length > 0 ? recorded : [this.options.sources.machine];
+    this.machines = recordMachine(this.folder, sources.machine);
   }
 
   /** @throws AgentRlError `OUTPUT_UNWRITABLE` when another process has taken the run meanwhile */

@@ -9,7 +9,6 @@ import { rewriteRunConfig, writeRunConfig } from '#agent_rl/runs/open-run.ts';
 import type { Machine } from '#agent_rl/runs/inputs/machine.ts';
 import {
   checkInputs,
-  machinesOf,
   readInputs,
   recordMachine,
   writeInputs,
@@ -191,8 +190,8 @@ describe('a run on another machine', () => {
     await began({ engineThreads: 5 });
     const { machine } = await sourcesWith('run.engineThreads=3');
     recordMachine(run, machine);
-    recordMachine(run, machine);
-    expect(machinesOf(run).map(({ engineThreads }) => engineThreads)).toEqual([5, 3]);
+    const recorded = recordMachine(run, machine);
+    expect(recorded.map(({ engineThreads }) => engineThreads)).toEqual([5, 3]);
     expect(await check(run.config, 'run.engineThreads=3')).toEqual([]);
   });
 });

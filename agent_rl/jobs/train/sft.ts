@@ -95,7 +95,7 @@ async function supervise(session: SftSession): Promise<JobResult> {
     cpuSeconds,
     weightsSha256,
     checkpoint,
-    machines: record.machines(),
+    machines: record.machines,
     peakRssBytes: (await usage.memory.stop()).peakRssBytes,
     warnings: run.warnings,
   };

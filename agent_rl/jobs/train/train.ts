@@ -53,7 +53,7 @@ async function conclude(training: Training, result: TrainingResult): Promise<Job
     checkpoint: saved.path,
     ...countParameters(run.model.description),
     sandboxLevel: agent.sandbox?.capabilities().level,
-    machines: record.machines(),
+    machines: record.machines,
     warnings: run.warnings,
     ...training.reports(),
   });

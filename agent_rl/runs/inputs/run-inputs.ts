@@ -76,17 +76,20 @@ export const writeInputs = (folder: RunFolder, inputs: RunInputs): void =>
 /** Whether a run's `inputs.json` says what it began with. */
 export const hasInputs = (folder: RunFolder): boolean => existsSync(inputsFile(folder));
 
-/** What a run was computed on so far, as its `inputs.json` says. @throws AgentRlError `CHECKPOINT_INVALID` */
-export const machinesOf = (folder: RunFolder): readonly Machine[] =>
-  hasInputs(folder) ? (storedInputs(inputsFile(folder)).machines ?? []) : [];
-
-/** Writes down what a session computes on, where it is not what the one before did. */
-export function recordMachine(folder: RunFolder, machine: Machine): void {
-  if (!hasInputs(folder)) return;
+/**
+ * Writes down what a session computes on, where it is not what the one before did.
+ *
+ * @returns what the run was computed on so far.
+ * @throws AgentRlError `CHECKPOINT_INVALID`, `OUTPUT_UNWRITABLE`
+ */
+export function recordMachine(folder: RunFolder, machine: Machine): readonly Machine[] {
+  if (!hasInputs(folder)) return [machine];
   const inputs = storedInputs(inputsFile(folder));
-  const { machines = [] } = inputs;
-  if (isDeepStrictEqual(machines.at(-1), machine)) return;
-  writeInputs(folder, { ...inputs, machines: [...machines, machine] });
+  const { machines: before = [] } = inputs;
+  if (isDeepStrictEqual(before.at(-1), machine)) return before;
+  const machines = [...before, machine];
+  writeInputs(folder, { ...inputs, machines });
+  return machines;
 }
 
 /**
