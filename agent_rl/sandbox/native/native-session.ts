@@ -117,7 +117,7 @@ export class NativeSession implements SandboxSession {
     const notes = readNotes(reply.notes);
     const alive = reply.alive === true;
     if (!alive) this.#renew();
-    const ending = alive ? sessionEnding(notes) : endingOf(reply, { ...notes, ready: true });
+    const ending = alive ? sessionEnding(reply, notes) : endingOf(reply, { ...notes, ready: true });
     return { ...outputOf(reply, level), ...ending, alive };
   }
 

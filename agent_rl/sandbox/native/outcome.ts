@@ -17,9 +17,12 @@ export interface Notes {
 
 const known = {
   ready: '{"ready":true}',
+  begun: '{"begun":true}',
   interrupted: '{"interrupted":true}',
   memory: '{"memory":true}',
 } as const;
+
+const isKnown: ReadonlySet<string> = new Set([known.begun, known.interrupted, known.memory]);
 
 /** More than calls or statements ever have: whoever writes so many lines is not to hold up everybody. */
 const mostLines = 2 ** 18;
@@ -31,9 +34,7 @@ export function readNotes(text: string): Notes {
   const ready = first === known.ready;
   const lines = ready || first === undefined ? rest : [first, ...rest];
   const done = lines.findLast((line) => line.startsWith('{"done":'));
-  const others = lines.filter(
-    (line) => line !== known.interrupted && line !== known.memory && line !== done,
-  );
+  const others = lines.filter((line) => !isKnown.has(line) && line !== done);
   return {
     ready,
     interrupted: lines.includes(known.interrupted),
@@ -51,7 +52,7 @@ interface Ending {
 }
 
 /** How a process that has ended went, from what the supervisor, the kernel and the harness say of it. */
-export function endingOf({ why, end, stderr }: ProcessReply, notes: Notes): Ending {
+export function endingOf({ why, late, end, stderr }: ProcessReply, notes: Notes): Ending {
   if (end?.failed) return { status: 'sandbox_error', message: end.failed };
   if (!notes.ready && why !== 'cancelled') {
     // No program has been there yet, so this is our own output.
@@ -62,7 +63,7 @@ export function endingOf({ why, end, stderr }: ProcessReply, notes: Notes): Endi
   if (why === 'timeout' || why === 'output_limit') return { status: why };
   if (end?.status == null) return { status: 'sandbox_error', message: 'it ended without a report' };
   const { exitCode, signal } = decodeWait(end.status);
-  if (notes.interrupted) return withCode('timeout', exitCode);
+  if (late || notes.interrupted) return withCode('timeout', exitCode);
   if (notes.outOfMemory) return withCode('memory_limit', exitCode);
   if (signal !== undefined) return signalled(signal, end);
   if (exitCode === 0) return withCode(overDisk(end) ? 'disk_limit' : 'ok', exitCode);
@@ -70,8 +71,8 @@ export function endingOf({ why, end, stderr }: ProcessReply, notes: Notes): Endi
 }
 
 /** How a program of a session ended whose process lives on. */
-export function sessionEnding({ interrupted, done = 1 }: Notes): Ending {
-  if (interrupted) return { status: 'timeout', exitCode: 1 };
+export function sessionEnding({ late }: ProcessReply, { interrupted, done = 1 }: Notes): Ending {
+  if (late || interrupted) return { status: 'timeout', exitCode: 1 };
   if (done > 255) return { status: 'memory_limit', exitCode: 1 };
   return { status: done === 0 ? 'ok' : 'error', exitCode: done };
 }

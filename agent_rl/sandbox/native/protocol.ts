@@ -64,6 +64,8 @@ export interface ProcessEnd {
 export interface ProcessReply {
   /** Why the supervisor ended it, if it did. */
   why: 'timeout' | 'output_limit' | 'cancelled' | 'closed' | null;
+  /** Whether its time was over, by the supervisor's clock, before it ended. Not said of tests. */
+  late?: boolean;
   /** The first bytes, in base64. */
   stdout: string;
   stderr: string;

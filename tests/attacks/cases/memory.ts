@@ -116,6 +116,37 @@ export const memoryAttacks: readonly Attack[] = [
     alone: true,
   },
   {
+    name: 'sockets with large buffers, and what is on its way in them',
+    code: `${tally}${python`
+      import array, os, socket
+      def fill(sending):
+          global stored
+          sending.setblocking(False)
+          for option in (socket.SO_SNDBUF, 32, socket.SO_RCVBUF, 33):
+              try: sending.setsockopt(socket.SOL_SOCKET, option, 1 << 28)
+              except OSError: pass
+          try:
+              while True: stored += sending.send(bytes(1 << 20))
+          except OSError: pass
+          try:
+              while True: stored += sending.send(b"x" * 4096, socket.MSG_OOB)
+          except OSError: pass
+      try:
+          carrier = socket.socketpair()
+          while stored < 2 << 30:
+              pair = socket.socketpair()
+              fill(pair[0])
+              fill(pair[1])
+              rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [each.fileno() for each in pair]))]
+              try: carrier[0].sendmsg([b"x"], rights)
+              except (OSError, AttributeError): kept.append(pair)
+      except Exception as error: print(type(error).__name__, error)
+      if stored > 64 << 20: print("LEAK", stored >> 20, "MiB in sockets")
+      told("sockets")`}`,
+    ends: bounded,
+    alone: true,
+  },
+  {
     name: 'a file cut to a gigabyte and filled',
     code: `${tally}${python`
       piece = b"x" * (1 << 20)

@@ -135,6 +135,12 @@ export const networkAttacks: readonly Attack[] = [
               peer.settimeout(0.05)
               data, extra, *_ = peer.recvmsg(4096, socket.CMSG_SPACE(64))
               if extra: print("LEAK received a descriptor by", descriptor)
+          except Exception: pass
+          # SO_PEERCRED and SO_PEERPIDFD: who is at the other end.
+          for option in (17, 77):
+              try: print("LEAK a process is named by", descriptor, socket.socket(fileno=os.dup(descriptor)).getsockopt(socket.SOL_SOCKET, option))
+              except Exception: pass
+          try:
               peer.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0]))])
           except Exception: pass
       print("TRIED")`,

@@ -103,6 +103,12 @@ native.each(['x86_64', 'aarch64'] as const)('The filter of system calls on %s', 
     'seccomp',
     'inotify_init1',
     'inotify_add_watch',
+    'setsockopt',
+    'getsockopt',
+    'sendmsg',
+    'recvmsg',
+    'sendmmsg',
+    'recvmmsg',
   ])('refuses %s', (name) => expect(verdict(name)).toBe(failed(EPERM)));
 
   test.each(['clone3', 'process_mrelease', 'futex_waitv', 'io_setup', 'mlock', 'syncfs'])(
@@ -169,6 +175,18 @@ native.each(['x86_64', 'aarch64'] as const)('The filter of system calls on %s', 
     expect(verdict('socketpair', [inet, stream])).toBe(failed(EPERM));
   });
 
+  test.each(['sendto', 'recvfrom'])('lets %s carry plain bytes only', (name) => {
+    const [MSG_OOB, MSG_PEEK, MSG_DONTWAIT, MSG_NOSIGNAL, MSG_ZEROCOPY] = [
+      1, 2, 0x40, 0x4000, 0x4000000,
+    ];
+    for (const flags of [0, MSG_PEEK, MSG_DONTWAIT | MSG_NOSIGNAL]) {
+      expect(verdict(name, [3, 0, 1, flags])).toBe(allowed);
+    }
+    for (const flags of [MSG_OOB, MSG_OOB | MSG_DONTWAIT, MSG_ZEROCOPY, 0x80000000]) {
+      expect(verdict(name, [3, 0, 1, flags])).toBe(failed(EPERM));
+    }
+  });
+
   test('lets modes of files be changed only where all files are its own', () => {
     const shared = built(false);
     expect(verdict('fchmodat')).toBe(allowed);
@@ -199,7 +217,7 @@ native.each(['x86_64', 'aarch64'] as const)('The filter of system calls on %s', 
     ) as string[][];
     const verdicts = [allowed, failed(EPERM), failed(ENOTSUP)];
     const byArguments = new Set(
-      'clone ioctl fcntl prctl socketpair kill tgkill rt_sigqueueinfo rt_tgsigqueueinfo prlimit64 sched_setaffinity'.split(
+      'clone ioctl fcntl prctl socketpair sendto recvfrom kill tgkill rt_sigqueueinfo rt_tgsigqueueinfo prlimit64 sched_setaffinity'.split(
         ' ',
       ),
     );

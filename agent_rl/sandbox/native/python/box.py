@@ -11,6 +11,8 @@ from loop import READ, Reader, Writer
 # Results and verdicts come as notes; all others are a few words, and what a program may add to them is not read.
 _NOTES_MOST = {'calls': 8 << 20, 'asserts': 8 << 20}
 _OTHER_NOTES_MOST = 64 << 10
+# The first two, which a process writes before its program is there; see `entries.py`.
+READY, BEGUN = b'{"ready":true}\n', b'{"begun":true}\n'
 
 
 class Box:
@@ -24,7 +26,10 @@ class Box:
         self.name = name
         self._loop, self._zygote = loop, zygote
         self._on_end = setup['on_end']
+        self._on_data = setup['on_data']
         self.ended = None
+        # Whether the process stands behind its walls, and whether it has its program.
+        self.ready = self.begun = False
         self._paused = False
         job_in, job = os.pipe()
         stdin_in, stdin = os.pipe()
@@ -39,7 +44,7 @@ class Box:
         caps = {'keep': limits['output_kept'], 'most': limits['output_most'], 'on_data': setup['on_data']}
         self.out, self.err = Reader(loop, out, **caps), Reader(loop, err, **caps)
         most = _NOTES_MOST.get(setup['entry'], _OTHER_NOTES_MOST)
-        self.notes = Reader(loop, notes, **{**caps, 'keep': most, 'most': most})
+        self.notes = Reader(loop, notes, keep=most, most=most, on_data=self._read_notes)
         self._report, self._reported = report, b''
         loop.watch(report, READ, self._read_report)
         header = {'do': 'spawn', 'name': name, 'entry': setup['entry'], 'limits': limits}
@@ -48,6 +53,12 @@ class Box:
         )
         for descriptor in given:
             os.close(descriptor)
+
+    def _read_notes(self):
+        # Looked for as they come: a session's notes are taken after each program.
+        self.ready = self.ready or self.notes.kept.startswith(READY)
+        self.begun = self.begun or self.notes.kept.startswith(READY + BEGUN)
+        self._on_data()
 
     @property
     def flooded(self):

@@ -6,10 +6,42 @@ import time
 
 from box import Box
 
+# Until the program is there: what takes this long is no doing of its own.
+_START_S = 30.0
 # After its deadline a program is interrupted and may show where it was; then it is killed.
 _GRACE_S = 1.0
 # How the note begins with which a session's program ends.
 _DONE = b'{"done":'
+
+
+class Deadline:
+    """A program's time by the supervisor's clock, which the program cannot reach as it can its own alarm.
+
+    `on_late` is called once when the time is over, `stop` when the grace after it is over, too.
+    """
+
+    def __init__(self, loop, wall_s, stop, on_late=lambda: None):
+        self._loop, self._wall_s, self._stop, self._on_late = loop, wall_s, stop, on_late
+        self._begun = self.late = False
+        self._timer = loop.after(_START_S, stop)
+
+    def begin(self):
+        """The program starts, if it has not yet."""
+        if not self._begun:
+            self._begun = True
+            self._set(self._wall_s, self._run_out)
+
+    def cancel(self):
+        self._timer.cancelled = True
+
+    def _run_out(self):
+        self.late = True
+        self._on_late()
+        self._set(_GRACE_S, self._stop)
+
+    def _set(self, seconds, callback):
+        self._timer.cancelled = True
+        self._timer = self._loop.after(seconds, callback)
 
 
 class Execution:
@@ -22,7 +54,7 @@ class Execution:
         self._boxes = []
         self.why = None
         self._started = time.monotonic()
-        self._timer = place.loop.after(self._limits['wall_s'] + _GRACE_S, lambda: self.stop('timeout'))
+        self._deadline = Deadline(place.loop, self._limits['wall_s'], lambda: self.stop('timeout'), self._close_notes)
 
     def stop(self, why):
         """Ends the processes; the first reason counts."""
@@ -37,19 +69,26 @@ class Execution:
         return box
 
     def _look(self):
+        if self._boxes[0].begun:
+            self._deadline.begin()
         if self.why is None and any(box.flooded for box in self._boxes):
             self.stop('output_limit')
+
+    def _close_notes(self):
+        # A result or a verdict that comes late counts for nothing, whatever the program did to its interrupt.
+        for box in self._boxes:
+            box.notes.keep_no_more()
 
     def _ended(self):
         # What was drained at the end may have been too much.
         self._look()
         if all(box.ended is not None for box in self._boxes):
-            self._timer.cancelled = True
+            self._deadline.cancel()
             self._place.reply(self._id, self._answer())
             self._place.finished(self._id)
 
     def _answer(self):
-        return reported(self._boxes[0], self.why, self._started)
+        return {**reported(self._boxes[0], self.why, self._started), 'late': self._deadline.late}
 
 
 class RunExecution(Execution):
@@ -65,17 +104,28 @@ class RunExecution(Execution):
 
 
 class JudgeExecution(Execution):
-    """A solution and its tests, in two processes joined by a channel."""
+    """A solution and its tests, in two processes joined by a channel.
+
+    The solution is handed over once the tests are ready: what it does cannot be taken for a failure of theirs to start.
+    """
 
     def __init__(self, place, request):
         super().__init__(place, request)
+        self._job = request['job'].encode()
         one, other = socket.socketpair()
         self._solution = self._open('solution', channel=one.detach())
         self._tests = self._open('asserts', channel=other.detach())
-        for box, job in ((self._solution, 'job'), (self._tests, 'tests')):
-            box.job.write(request[job].encode())
-            box.job.close()
-            box.stdin.close()
+        self._solution.stdin.close()
+        self._tests.job.write(request['tests'].encode())
+        self._tests.job.close()
+        self._tests.stdin.close()
+
+    def _look(self):
+        if self._job is not None and self._tests.ready:
+            self._solution.job.write(self._job)
+            self._solution.job.close()
+            self._job = None
+        super()._look()
 
     def _ended(self):
         # Without its tests a solution has nothing left to do.
@@ -107,7 +157,9 @@ class SessionExecution:
         """Starts the next program. To be called when none runs."""
         self._running = request['id']
         self._started = time.monotonic()
-        self._timer = self._place.loop.after(request['limits']['wall_s'] + _GRACE_S, lambda: self.stop('timeout'))
+        self._deadline = Deadline(self._place.loop, request['limits']['wall_s'], lambda: self.stop('timeout'))
+        if self._box.ready:
+            self._deadline.begin()
         body = request['job'].encode()
         self._box.resume()
         self._box.job.write(len(body).to_bytes(4, 'big') + body)
@@ -117,6 +169,8 @@ class SessionExecution:
         self._box.kill()
 
     def _look(self):
+        if self._running is not None and self._box.ready:
+            self._deadline.begin()
         if self._running is not None and not self._box.flooded and self._is_done():
             for reader in (self._box.out, self._box.err):
                 reader.drain()
@@ -140,8 +194,9 @@ class SessionExecution:
 
     def _tell(self, alive):
         request, self._running = self._running, None
-        self._timer.cancelled = True
-        self._place.reply(request, {**reported(self._box, self._why, self._started), 'alive': alive})
+        self._deadline.cancel()
+        report = reported(self._box, self._why, self._started)
+        self._place.reply(request, {**report, 'late': self._deadline.late, 'alive': alive})
 
 
 def reported(box, why, started):

@@ -141,6 +141,11 @@ class Reader:
         while self._open and self.count <= self.most and self._take():
             pass
 
+    def keep_no_more(self):
+        """Keeps what lies ready and nothing after it; that is still counted."""
+        self.drain()
+        self._keep = len(self.kept)
+
     def close(self):
         if self._open:
             self._open = False

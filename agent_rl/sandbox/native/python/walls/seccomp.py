@@ -16,8 +16,7 @@ from walls.kernel import (
 ALLOWED = '''
     read write open close stat fstat lstat poll lseek mmap mprotect munmap brk rt_sigaction rt_sigprocmask rt_sigreturn
     pread64 pwrite64 readv writev access pipe select sched_yield mremap msync madvise dup dup2 pause nanosleep getitimer
-    alarm setitimer getpid sendfile sendto recvfrom sendmsg recvmsg shutdown getsockname getpeername setsockopt
-    getsockopt exit wait4 uname flock fsync fdatasync truncate ftruncate getdents getcwd chdir fchdir rename mkdir rmdir
+    alarm setitimer getpid sendfile shutdown getsockname getpeername exit wait4 uname flock fsync fdatasync truncate ftruncate getdents getcwd chdir fchdir rename mkdir rmdir
     creat link unlink symlink readlink umask gettimeofday getrlimit getrusage sysinfo times getuid getgid geteuid getegid
     setpgid getppid getpgrp setsid getgroups getresuid getresgid getpgid getsid rt_sigpending rt_sigtimedwait
     rt_sigsuspend sigaltstack statfs fstatfs getpriority sched_getparam sched_getscheduler sched_get_priority_max
@@ -44,7 +43,7 @@ REFUSED = '''
     vmsplice fsopen fsconfig fsmount fspick move_mount open_tree mount_setattr landlock_create_ruleset landlock_add_rule
     landlock_restrict_self seccomp shmget shmat shmctl shmdt semget semop semctl semtimedop msgget msgsnd msgrcv msgctl
     mq_open mq_unlink setpriority sched_setscheduler sched_setparam sched_setattr tkill process_madvise fork vfork
-    inotify_init inotify_init1 inotify_add_watch inotify_rm_watch
+    inotify_init inotify_init1 inotify_add_watch inotify_rm_watch setsockopt getsockopt sendmsg recvmsg sendmmsg recvmmsg
 '''.split()
 
 # What a copy of a file tries and can do without.
@@ -74,6 +73,8 @@ _DESCRIPTOR_COMMANDS = (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1032)
 # PR_GET_DUMPABLE, PR_SET_NAME, PR_GET_NAME, PR_SET_NO_NEW_PRIVS, PR_SET_VMA
 _PROCESS_QUESTIONS = (3, 15, 16, 38, 0x53564D41)
 _LOCAL_SOCKET, _STREAM, _SOCKET_KIND = 1, 1, 0xF
+# MSG_PEEK, MSG_TRUNC, MSG_DONTWAIT, MSG_WAITALL, MSG_NOSIGNAL. Not MSG_OOB, whose byte the kernel holds beside the buffer.
+_MESSAGE_FLAGS = 0x2 | 0x20 | 0x40 | 0x100 | 0x4000
 # O_ACCMODE, of which 0 is reading, and O_TRUNC
 _ACCESS, _TRUNCATE = 0x3, 0x200
 
@@ -121,6 +122,11 @@ def _rules(table, pid):
             (_AND, 0, 0, _SOCKET_KIND), (_EQUAL, 0, 1, _STREAM), *_give(_ALLOW), *_give(_FAIL | errno.EPERM),
         ],
     }
+    # Of a pair of sockets a program needs bytes that come and go. Options make its buffers larger than the memory it may
+    # take, run filters of its own in the kernel and name the process at the other end; messages with ancillary data hold
+    # descriptors that no limit counts.
+    for name in ('sendto', 'recvfrom'):
+        rules[name] = [(_LOAD, 0, 0, _argument(3)), (_ANY_BIT, 0, 1, 0xFFFFFFFF ^ _MESSAGE_FLAGS), *_give(_FAIL | errno.EPERM), *_give(_ALLOW)]
     for name in ('kill', 'tgkill', 'rt_sigqueueinfo', 'rt_tgsigqueueinfo'):
         rules[name] = _one_of(0, (pid,), errno.EPERM)
     for name in ('prlimit64', 'sched_setaffinity'):

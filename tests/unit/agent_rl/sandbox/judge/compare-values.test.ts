@@ -162,6 +162,7 @@ test('compareValues, float, allows a millionth of an expected float at any depth
   for (const zero of [0, float('0.0')]) {
     expect(compareValues(1e-10, zero, 'float')).toBe(true);
     expect(compareValues(1e-8, zero, 'float')).toBe(false);
+    expect(compareValues([zero], [float('1e-09')], 'float')).toBe(false);
   }
   expect(
     compareValues({ $complex: ['1.0000001', '2.0'] }, { $complex: ['1.0', '2.0'] }, 'float'),

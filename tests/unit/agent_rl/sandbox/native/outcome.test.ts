@@ -8,6 +8,7 @@ const ready = '{"ready":true}\n';
 
 interface Ended {
   why?: ProcessReply['why'];
+  late?: boolean;
   /** As waitpid(2) packs it. */
   status?: number | null;
   notes?: string;
@@ -20,6 +21,7 @@ interface Ended {
 
 const reply = ({ why = null, status = 0, notes = ready, ...more }: Ended): ProcessReply => ({
   why,
+  late: more.late ?? false,
   stdout: '',
   stderr: base64(more.stderr ?? ''),
   stdoutBytes: 0,
@@ -54,6 +56,7 @@ describe('A process that ended', () => {
     ['by the size of a file', { status: 25 }, { status: 'file_limit' }],
     ['at its deadline', { status: 9, why: 'timeout' }, { status: 'timeout' }],
     ['by too much output', { status: 9, why: 'output_limit' }, { status: 'output_limit' }],
+    ['well, but after its deadline', { late: true }, { status: 'timeout', exitCode: 0 }],
     [
       'by the interrupt at its deadline',
       { status: exited(1), notes: `${ready}{"interrupted":true}\n` },
@@ -106,7 +109,7 @@ describe('A process that ended', () => {
 });
 
 test('Notes are separated from results, whoever wrote them', () => {
-  const text = `${ready}{"ok":true,"value":1}\n{"interrupted":true}\n{"done": 256}\n{"ok":tr`;
+  const text = `${ready}{"begun":true}\n{"ok":true,"value":1}\n{"interrupted":true}\n{"done": 256}\n{"ok":tr`;
   expect(readNotes(text)).toEqual({
     ready: true,
     interrupted: true,
