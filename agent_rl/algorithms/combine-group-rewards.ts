@@ -1,6 +1,7 @@
 import { PCA } from 'ml-pca';
 
 import { hasNoSpread, mean as meanOf, standardDeviation, sum } from './statistics.ts';
+import { largest, smallest } from '../core/long-lists.ts';
 
 /** How several rewards of an episode become one within its group. */
 export type GroupScheme = 'uniform' | 'std' | 'pca' | 'l2' | 'normalised';
@@ -130,10 +131,10 @@ function weightedSum(
     columns.map((values, k) => (weights[k] ?? 0) * (values[i] ?? 0)),
   );
   const rewards = parts.map(sum);
-  const largest = Math.max(0, ...parts.flat().map(Math.abs));
-  const spread = Math.max(...rewards) - Math.min(...rewards);
+  const size = largest(parts.flat().map(Math.abs), 0);
+  const spread = largest(rewards) - smallest(rewards);
   const [first = 0] = rewards;
-  return { rewards: spread <= rounding * largest ? rewards.map(() => first) : rewards, weights };
+  return { rewards: spread <= rounding * size ? rewards.map(() => first) : rewards, weights };
 }
 
 function signedNorm(values: readonly number[]): number {
@@ -167,10 +168,10 @@ function principalDirection(
   const rows = Array.from({ length: members }, (_, i) => rewards.map((values) => values[i] ?? 0));
   const analysis = new PCA(rows, { method: 'covarianceMatrix', center: true, scale: false });
   const values = analysis.getEigenvalues();
-  const [largest = 0] = values;
+  const [most = 0] = values;
   // In columns; the space of the largest eigenvalue is spanned by its first ones.
   const vectors = analysis.getEigenvectors().transpose().to2DArray();
-  const space = vectors.filter((_, k) => largest - (values[k] ?? 0) <= sameEigenvalue * largest);
+  const space = vectors.filter((_, k) => most - (values[k] ?? 0) <= sameEigenvalue * most);
   const equal = stds.map(() => 1);
   return nearestIn(space, equal) ?? nearestIn(space, stds) ?? stds.map(() => 0);
 }

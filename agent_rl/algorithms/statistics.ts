@@ -1,3 +1,5 @@
+import { largest, smallest } from '../core/long-lists.ts';
+
 /** Added up in order: the last bits of a sum depend on it. */
 export const sum = (values: readonly number[]): number =>
   values.reduce((total, value) => total + value, 0);
@@ -16,7 +18,7 @@ const sameNumber = 1e-9;
 
 /** Whether numbers differ by rounding alone; so do fewer than two. */
 export function hasNoSpread(values: readonly number[]): boolean {
-  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const [low, high] = [smallest(values), largest(values)];
   return values.length < 2 || high - low <= sameNumber * Math.max(Math.abs(low), Math.abs(high));
 }
 

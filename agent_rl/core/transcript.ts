@@ -1,4 +1,5 @@
 import { AgentRlError } from './errors.ts';
+import { append } from './long-lists.ts';
 
 /**
  * Where tokens came from. Masks are a function of this and of nothing else.
@@ -51,7 +52,7 @@ export class Transcript {
       );
     }
     this.#extend({ source: 'sampled', version }, tokens);
-    this.#logProbs.push(...logProbs);
+    append(this.#logProbs, logProbs);
   }
 
   /** Leaves out what follows the first `length` tokens, but for sampled ones and what is before them. @returns how many those were */
@@ -80,7 +81,7 @@ export class Transcript {
   #extend(origin: Pick<Span, 'source' | 'version'>, tokens: readonly number[]): void {
     if (tokens.length === 0) return;
     const start = this.#tokens.length;
-    this.#tokens.push(...tokens);
+    append(this.#tokens, tokens);
     const end = this.#tokens.length;
     const last = this.#spans.at(-1);
     const joins = last?.source === origin.source && last.version === origin.version;

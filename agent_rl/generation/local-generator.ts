@@ -13,6 +13,7 @@ import type { DecoderPrograms, StepInputs, StepResult } from './decoder-programs
 import { KvCache } from './kv-cache.ts';
 import { PrefixCache } from './prefix-cache.ts';
 import { ActiveRequest, Slot } from './slot.ts';
+import { append, largest } from '../core/long-lists.ts';
 
 const failed = (problem: string): AgentRlError => new AgentRlError('GENERATION_FAILED', problem);
 
@@ -141,7 +142,10 @@ export class LocalGenerator implements Generator {
   #makeRoom(length: number): void {
     if (length <= this.#cache.capacity) return;
     const slots = [...this.#slots.values()];
-    const longest = Math.max(0, ...slots.map(({ cached }) => cached.length));
+    const longest = largest(
+      slots.map(({ cached }) => cached.length),
+      0,
+    );
     this.#cache.resize(this.#capacityFor(length), longest);
     for (const slot of slots) this.#writeMask(slot);
   }
@@ -243,7 +247,7 @@ export class LocalGenerator implements Generator {
       });
       this.#makeRoom(prefix.length);
       this.#cache.load(row, computed);
-      slot.cached.push(...prefix);
+      append(slot.cached, prefix);
     }
     this.#slots.set(episode, slot);
     this.#byRow[row] = slot;
@@ -269,8 +273,8 @@ export class LocalGenerator implements Generator {
   async #step(): Promise<void> {
     this.#compact();
     const active = this.#activeSlots();
-    this.#makeRoom(1 + Math.max(...active.map(({ cached }) => cached.length)));
-    const rows = this.programs.rowBucket(1 + Math.max(...active.map(({ row }) => row)));
+    this.#makeRoom(1 + largest(active.map(({ cached }) => cached.length)));
+    const rows = this.programs.rowBucket(1 + largest(active.map(({ row }) => row)));
     const inputs = this.#inputs(active, rows);
     const drawing = active.filter((slot) => slot.pending.length === 1);
     const wholeRows = drawing.some(({ active: request }) => truncates(request!.request.sampling));

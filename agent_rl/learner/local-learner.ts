@@ -46,6 +46,7 @@ import {
   noRecompute,
   sumPrefix,
 } from './train-program.ts';
+import { largest } from '../core/long-lists.ts';
 
 export interface LocalLearnerOptions {
   /** Tokens of one micro-batch, padding counted; bounds the memory of activations. */
@@ -222,7 +223,7 @@ export class LocalLearner implements Learner {
 
   #pack(data: readonly TrainDatum[]): number[][] {
     const lengths = data.map(({ tokens }) => tokens.length);
-    const longest = Math.max(0, ...lengths);
+    const longest = largest(lengths, 0);
     if (longest > this.config.maxPositions) {
       throw new AgentRlError(
         'SHAPE_MISMATCH',

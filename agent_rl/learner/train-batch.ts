@@ -2,6 +2,7 @@ import { AgentRlError } from '../core/errors.ts';
 import { philox4x32, type KeyedRng } from '../core/keyed-rng.ts';
 import type { TrainDatum } from '../core/services/learner.ts';
 import { bucketSize } from '../engine/program-cache.ts';
+import { largest } from '../core/long-lists.ts';
 
 /** Static sizes of one training program: B sequences of T tokens, N of them trained. */
 export interface BatchShape {
@@ -70,7 +71,10 @@ export function worstShape(longestTokens: number, microBatchTokens: number): Bat
  */
 export function trainBatch(data: readonly TrainDatum[], microBatchTokens: number): TrainBatch {
   for (const datum of data) checkDatum(datum);
-  const longest = Math.max(2, ...data.map(({ tokens }) => tokens.length));
+  const longest = largest(
+    data.map(({ tokens }) => tokens.length),
+    2,
+  );
   const length = paddedLength(longest, microBatchTokens);
   const sequences = halfOrFull(data.length, fullBatch(length, microBatchTokens));
   const origins = data.flatMap(({ weights }, datum) =>

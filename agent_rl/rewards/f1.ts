@@ -1,6 +1,7 @@
 import { acceptedAnswers, answerWords } from '../core/tasks/answer-match.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 import { finalAnswer } from './final-answer.ts';
+import { largest } from '../core/long-lists.ts';
 
 const articles: ReadonlySet<string> = new Set(['a', 'an', 'the']);
 
@@ -40,5 +41,5 @@ export const f1 = reward({
   const accepted = acceptedAnswers(task);
   if (accepted.length === 0) return undefined;
   const said = finalAnswer(messages) ?? '';
-  return Math.max(...accepted.map((answer) => wordF1(said, answer)));
+  return largest(accepted.map((answer) => wordF1(said, answer)));
 });

@@ -4,6 +4,7 @@ import { choice } from '../config/blocks/block.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 import { hitsOf, type SearchHit } from '../core/services/search.ts';
 import type { Task } from '../core/tasks/task.ts';
+import { largest } from '../core/long-lists.ts';
 
 const Settings = Type.Object({
   over: choice("Which of an episode's searches counts", ['best', 'last'], 'best'),
@@ -25,7 +26,7 @@ export const mrr = reward({
     .map(({ result }) => hitsOf(result))
     .filter((hits) => hits !== undefined)
     .map((hits) => reciprocalRank(hits, relevant));
-  return over === 'best' ? Math.max(0, ...ranks) : (ranks.at(-1) ?? 0);
+  return over === 'best' ? largest(ranks, 0) : (ranks.at(-1) ?? 0);
 });
 
 /** 1, 1/2, 1/3, … for the first hit of a wanted document; 0 without one. */

@@ -11,6 +11,7 @@ import { checkVerdict } from './check-verdict.ts';
 import { combineRewards } from './combine-rewards.ts';
 import { EpisodeLog } from './episode-log.ts';
 import type { EpisodeMaker, EpisodeParts, EpisodeRequest } from './episode-parts.ts';
+import { append } from '../core/long-lists.ts';
 import { abortable, inTime } from '../core/stopping/abort.ts';
 import { sampledTokens } from './ledger.ts';
 import { pauseBeforeRetry, retrying } from './retrying.ts';
@@ -146,7 +147,7 @@ class Episode {
     const { policy, environment, toolRunner, limits } = this.parts;
     const { log } = this;
     const first = await this.#timed('start', () => environment.start(), signal);
-    for (const message of redactedMessages(first)) log.messages.push(message);
+    append(log.messages, redactedMessages(first));
     log.transcript = policy.begin(log.messages, toolRunner.specs);
     checkPromptFits(log.transcript.length, limits.maxEpisodeTokens);
     for (let index = 0; index < limits.maxTurns; index++) {
@@ -175,11 +176,11 @@ class Episode {
     );
     const turn = { index, message, calls: answered.calls };
     log.turns.push(turn);
-    log.calls.push(...answered.calls);
+    append(log.calls, answered.calls);
     const step = await this.#timed('step', (timed) => environment.step(turn, timed), signal);
     const replies = step.done ? [] : (step.messages ?? []);
     const observed = redactedMessages([...answered.messages, ...replies]);
-    for (const observation of observed) log.messages.push(observation);
+    append(log.messages, observed);
     if (step.done) return 'done';
     if (log.invalidCalls >= limits.invalidCallLimit) return 'invalid-calls';
     if (index + 1 === limits.maxTurns) return 'turn-limit';

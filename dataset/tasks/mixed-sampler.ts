@@ -3,6 +3,7 @@ import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 import type { Task } from '../../agent_rl/core/tasks/task.ts';
 
 import { type SamplerOptions, type SamplerState, TaskSampler } from './task-sampler.ts';
+import { largest } from '../../agent_rl/core/long-lists.ts';
 
 /** Tasks, and how often they are drawn beside those of other sets. */
 export interface WeightedTasks<Row extends Task> {
@@ -85,7 +86,7 @@ export class MixedSampler<Row extends Task> {
   #one(): Row {
     const next = this.#drawn.reduce((sum, drawn) => sum + drawn, 1);
     const behind = this.#shares.map((share, index) => share * next - (this.#drawn[index] ?? 0));
-    const chosen = behind.indexOf(Math.max(...behind));
+    const chosen = behind.indexOf(largest(behind));
     this.#drawn[chosen] = (this.#drawn[chosen] ?? 0) + 1;
     const [task] = this.#samplers[chosen]?.next(1) ?? [];
     if (task === undefined) throw new RangeError('A sampler gave no task.');

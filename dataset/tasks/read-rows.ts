@@ -1,6 +1,7 @@
 import { showValue } from '../../agent_rl/core/show-value.ts';
 import { type DatasetProblem, datasetError } from './dataset-problem.ts';
 import { readJsonLines } from './json-lines.ts';
+import { append } from '../../agent_rl/core/long-lists.ts';
 
 /** A line as a row, or everything that is wrong with it. */
 export type RowReading<Row> = { row: Row } | { problems: readonly DatasetProblem[] };
@@ -37,7 +38,7 @@ export async function readRows<Row>(file: string, format: RowFormat<Row>): Promi
     const { line } = json;
     const reading = 'problem' in json ? { problems: [json.problem] } : read(json.value, line);
     if ('problems' in reading) {
-      problems.push(...reading.problems);
+      append(problems, reading.problems);
       continue;
     }
     rows.push(reading.row);

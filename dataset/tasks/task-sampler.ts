@@ -2,6 +2,7 @@ import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 import type { CodeTask } from '../../agent_rl/core/tasks/code-task.ts';
 import type { Task } from '../../agent_rl/core/tasks/task.ts';
+import { append } from '../../agent_rl/core/long-lists.ts';
 
 /** Where training tasks come from; it never ends. */
 export interface TaskSource {
@@ -63,7 +64,7 @@ export class TaskSampler<Row extends Task> {
       if (this.#position === this.#order.length) this.#moveTo(this.#epoch + 1, 0);
       const taken = this.#order.slice(this.#position, this.#position + count - batch.length);
       this.#position += taken.length;
-      batch.push(...taken);
+      append(batch, taken);
     }
     return batch;
   }

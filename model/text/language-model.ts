@@ -12,6 +12,7 @@ import { readModelConfig } from '../config/model-config.ts';
 import { readJson } from '../config/read-json.ts';
 import { templateFiles, templateSources } from './template-sources.ts';
 import { Tokenizer } from './tokenizer.ts';
+import { append } from '../../agent_rl/core/long-lists.ts';
 
 /** The text side of a model: how conversations become tokens and tokens text. */
 export class LanguageModel {
@@ -144,7 +145,7 @@ export async function endsOfText(
     if (!existsSync(file)) continue;
     const json = await readJson(file, 'MODEL_INVALID');
     const fields = new JsonFields(isRecord(json) ? json : {}, [], `${file}: `);
-    ids.push(...fields.tokenIds('eos_token_id'));
+    append(ids, fields.tokenIds('eos_token_id'));
     for (const problem of fields.problems) throw new AgentRlError('MODEL_INVALID', problem);
   }
   const eosToken = tokenizer?.namedTokens['eos_token'];

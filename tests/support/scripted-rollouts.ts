@@ -12,8 +12,8 @@ export class ScriptedRollouts implements Rollouts {
     requests: readonly EpisodeRequest[],
     { onEpisode }: CollectOptions,
   ): Promise<Trajectory[]> {
-    this.requests.push(...requests);
     return requests.map((request) => {
+      this.requests.push(request);
       const { task, sample, step } = request;
       const trajectory = { ...this.script(request), taskId: task.taskId, sample, step };
       onEpisode?.(trajectory);

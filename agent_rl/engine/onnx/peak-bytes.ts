@@ -3,6 +3,7 @@ import type { CompileOptions, Engine, Program, ProgramBody, TensorSpec } from '.
 import type { GraphNode } from '../trace/graph.ts';
 import { traceProgram, type TracedProgram } from '../trace/trace-program.ts';
 import { removeUnused } from './rewrite-graph.ts';
+import { largest } from '../../core/long-lists.ts';
 
 /** Operators whose output is their first input under another shape. */
 const views = new Set(['Reshape', 'Squeeze', 'Unsqueeze', 'Identity', 'Flatten']);
@@ -43,7 +44,12 @@ export function peakBytes({ graph: { nodes, bytes }, outputNames }: TracedProgra
       if (buffer !== undefined) buffer.readers -= 1;
     }
     for (const [place, output] of outputs.entries()) {
-      const size = bytes.get(output) ?? Math.max(0, ...inputs.map((name) => bytes.get(name) ?? 0));
+      const size =
+        bytes.get(output) ??
+        largest(
+          inputs.map((name) => bytes.get(name) ?? 0),
+          0,
+        );
       const ends = (name: string): boolean =>
         buffers.get(name)?.readers === 0 && bytes.get(name) === size;
       const view = views.has(operator) ? buffers.get(inputs[0]!) : undefined;

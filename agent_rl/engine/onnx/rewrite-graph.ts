@@ -1,3 +1,4 @@
+import { append } from '../../core/long-lists.ts';
 import type { Graph } from '../trace/graph.ts';
 import type { TracedProgram } from '../trace/trace-program.ts';
 
@@ -12,9 +13,16 @@ export function removeUnused({ graph, outputNames }: TracedProgram): void {
     for (const name of inputs) used.add(name);
     return true;
   });
-  graph.nodes.splice(0, graph.nodes.length, ...kept.toReversed());
-  const initializers = graph.initializers.filter(({ name }) => used.has(name));
-  graph.initializers.splice(0, graph.initializers.length, ...initializers);
+  replace(graph.nodes, kept.toReversed());
+  replace(
+    graph.initializers,
+    graph.initializers.filter(({ name }) => used.has(name)),
+  );
+}
+
+function replace<Item>(list: Item[], items: readonly Item[]): void {
+  list.length = 0;
+  append(list, items);
 }
 
 /**

@@ -6,6 +6,7 @@ import type { Generation, GenerationRequest } from '../../core/services/generato
 import type { OwnGenerator } from '../../core/plugins/policy.ts';
 import { drawFromLogits } from '../draw-token.ts';
 import { ActiveRequest } from '../slot.ts';
+import { append } from '../../core/long-lists.ts';
 
 type Past = Readonly<Record<string, Tensor>>;
 
@@ -108,7 +109,7 @@ export class TransformersJsGenerator implements OwnGenerator {
     const { logits } = outputs;
     if (logits === undefined) throw failed('its model has no output "logits"');
     kept.past = pastOf(outputs);
-    kept.tokens.push(...tokens);
+    append(kept.tokens, tokens);
     const { data } = logits.to('float32');
     return (data as Float32Array).slice(-(logits.dims.at(-1) ?? 0));
   }

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { datasetError, type DatasetProblem } from '../../../dataset/tasks/dataset-problem.ts';
 import { type JsonLine, readJsonLines } from '../../../dataset/tasks/json-lines.ts';
+import { append } from '../../core/long-lists.ts';
 
 /** Says that something is wrong with a row: where in it, and what. */
 export type Report = (path: string, text: string) => void;
@@ -35,7 +36,7 @@ export class InputRows<Row> {
     const problems: DatasetProblem[] = [];
     let rows = 0;
     for await (const read of this.#lines()) {
-      if ('problems' in read) problems.push(...read.problems);
+      if ('problems' in read) append(problems, read.problems);
       else see(read.row);
       rows += 1;
     }

@@ -19,6 +19,7 @@ import { readConversations } from '../../../dataset/demonstrations/conversations
 import { splitFiles } from '../../../dataset/tasks/task-files.ts';
 import { countParameters } from '../../../model/adapters/adapter.ts';
 import { noGenerator } from '../no-generator.ts';
+import { largest } from '../../core/long-lists.ts';
 
 /**
  * Supervised training on conversations, `<dataset.trainSplit>.jsonl` of each folder, with the loss on what
@@ -166,7 +167,7 @@ const openLearner = (
     rows: 1,
     maxContextTokens: 16,
     training: {
-      longestTokens: Math.max(...examples.map(({ tokens }) => tokens.length)),
+      longestTokens: largest(examples.map(({ tokens }) => tokens.length)),
       loss: { name: 'cross_entropy' },
     },
     signal,

@@ -18,6 +18,7 @@ import { openEmbedder } from '../../search/corpus/open-embedder.ts';
 import { finalAnswer } from '../final-answer.ts';
 import { calibrated, randomPairFloor } from './similarity-scale.ts';
 import { wordEmbedder } from './word-embedder.ts';
+import { largest } from '../../core/long-lists.ts';
 
 const [, ...models] = DenseSettings.anyOf;
 
@@ -59,7 +60,7 @@ export class SimilarityScale implements RewardShared {
       this.embedder.embed([said], 'query'),
       ...accepted.map((answer) => this.#remembered(answer)),
     ]);
-    const nearest = Math.max(...expected.map((answer) => cosine(given as Float32Array, answer)));
+    const nearest = largest(expected.map((answer) => cosine(given as Float32Array, answer)));
     return calibrated(nearest, this.floor);
   }
 

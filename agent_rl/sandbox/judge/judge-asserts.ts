@@ -2,6 +2,7 @@ import type { AssertsTests } from '../../core/tasks/code-task.ts';
 import type { AssertTests, JudgeResult, Sandbox } from '../../core/services/sandbox.ts';
 import { labelled, ofUnreached, passed, shorten } from './case-result.ts';
 import type { CaseResult, JudgeCodeRequest } from './case-result.ts';
+import { append } from '../../core/long-lists.ts';
 
 /**
  * Runs the statements in a second sandbox, all in one run; public ones, if they count, in a run of their own, so that
@@ -18,7 +19,7 @@ export async function judgeAsserts(
   for (const statements of includePublic ? [shown, code] : [code]) {
     if (statements.length === 0) continue;
     const asked = { ...rest, tests: assertTestsOf(tests, statements) };
-    results.push(...(await judgeStatements(sandbox, asked, signal)));
+    append(results, await judgeStatements(sandbox, asked, signal));
   }
   return results;
 }

@@ -24,6 +24,7 @@ import { embedderFor } from './open-embedder.ts';
 import { type Passage, searchedText } from './passage.ts';
 import { PassageTableWriter } from './passage-table-writer.ts';
 import type { BuildSettings } from './settings.ts';
+import { append } from '../../core/long-lists.ts';
 
 /** One thing to index: a document, which is cut if it is long, or a passage that was cut before. */
 export type CorpusItem = { document: SearchDocument } | { passage: Passage };
@@ -199,7 +200,7 @@ async function addAll(writer: PassageTableWriter, options: FillOptions) {
     batch = [];
   };
   for await (const item of source.read()) {
-    batch.push(...passagesOf.read(item));
+    append(batch, passagesOf.read(item));
     if (batch.length >= batchPassages) await flush();
   }
   await flush();

@@ -8,6 +8,7 @@ import { AgentRlError, messageOf } from '../../core/errors.ts';
 import type { SearchDocument } from '../../core/services/search.ts';
 import { type Passage, wholeDocument } from './passage.ts';
 import type { ChunkingSettings } from './settings.ts';
+import { append } from '../../core/long-lists.ts';
 
 /** Cuts a document into passages, or leaves a short one whole. */
 export type Chunker = (document: SearchDocument) => readonly Passage[];
@@ -38,7 +39,7 @@ function piecesOf(word: string, start: number, tokens: number): Part[] {
 function partsOf(text: string, tokensOf: (word: string) => number): Part[] {
   const parts: Part[] = [];
   for (const { 0: word, index } of text.matchAll(/\S+/g)) {
-    parts.push(...piecesOf(word, index, tokensOf(word)));
+    append(parts, piecesOf(word, index, tokensOf(word)));
   }
   return parts;
 }

@@ -1,5 +1,6 @@
 import { byScore, type Ranked } from './passage-table.ts';
 import type { FusionSettings } from './settings.ts';
+import { largest, smallest } from '../../core/long-lists.ts';
 
 type WeightedFusion = Extract<FusionSettings, { type: 'weighted' }>;
 
@@ -12,8 +13,8 @@ export interface TwoLists {
 /** A list's scores brought to [0, 1], the worst of it 0 and the best 1; 1 for all when they are equal. */
 function scaledScores(list: readonly Ranked[]): number[] {
   const scores = list.map(({ score }) => score);
-  const low = Math.min(...scores);
-  const width = Math.max(...scores) - low;
+  const low = smallest(scores);
+  const width = largest(scores) - low;
   return scores.map((score) => (width > 0 ? (score - low) / width : 1));
 }
 

@@ -10,6 +10,7 @@ import { actionOn } from './outcome-actions.ts';
 import { replaceFailed } from './replace-failed.ts';
 import type { TaskSource } from '../../../dataset/tasks/task-sampler.ts';
 import type { AlgorithmOptions, GrpoOptions, TrainOptions } from '../training-options.ts';
+import { append } from '../../core/long-lists.ts';
 
 /** The episodes of one task and how they compare. */
 export interface Group extends GroupAdvantages {
@@ -79,7 +80,7 @@ export async function collectGroups(options: CollectGroupsOptions): Promise<Coll
     if (flat.length === 0) break;
     const again = tasks.drawAgain(flat.length, [iteration, round]);
     const drawn = (await playGroups(again, round, guarded)).values();
-    discarded.push(...flat);
+    append(discarded, flat);
     groups = groups.map((group) => (group.zeroVariance ? (drawn.next().value ?? group) : group));
   }
   if (!signal.aborted) guard.check(trajectoriesOf({ groups, discarded }), failuresBefore);

@@ -6,6 +6,7 @@ import type { Metrics } from '../../telemetry/metric-names.ts';
 import { inFamily, meansByName } from '../named-numbers.ts';
 import { type Collection, trajectoriesOf } from './collect-groups.ts';
 import { countFailures } from './failure-guard.ts';
+import { largest } from '../../core/long-lists.ts';
 
 /** Numbers of one collection. Means over episodes leave out those the system failed; a mean of none is absent. */
 export function rolloutMetrics(collection: Collection): Metrics {
@@ -27,7 +28,7 @@ export function rolloutMetrics(collection: Collection): Metrics {
     'rollout/timedOutCalls': withStatus('timeout'),
     'rollout/sampledTokens': sum(sampled),
     'rollout/contextTokens': sum(all.map(({ tokens }) => tokens.length)),
-    'rollout/lengthMax': Math.max(0, ...sampled),
+    'rollout/lengthMax': largest(sampled, 0),
     ...outcomeCounts(all),
     'group/count': groups.length,
     'group/zeroVariance': groups.filter(({ zeroVariance }) => zeroVariance).length,

@@ -2,6 +2,7 @@ import type { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 
 import { PythonRaises, type Scalar, type Value, printed } from './atom.ts';
 import { type TaskShape, evaluate, rightChoice, wrongChoices } from './program.ts';
+import { largest } from '../../../agent_rl/core/long-lists.ts';
 
 export interface Case {
   args: readonly Value[];
@@ -74,7 +75,7 @@ function judge(
 /** The candidate that catches most of the open programs, the first one drawn of equals. */
 function best(candidates: readonly Candidate[], open: readonly boolean[]): Candidate | undefined {
   const scores = candidates.map(({ caught }) => caught.filter((is, i) => is && open[i]).length);
-  return candidates[scores.indexOf(Math.max(...scores))];
+  return candidates[scores.indexOf(largest(scores))];
 }
 
 function pickCases(candidates: readonly Candidate[]): Cases | undefined {

@@ -1,6 +1,7 @@
 import { split } from 'llm-splitter';
 
 import type { TokenCounter } from './token-counter.ts';
+import { largest } from '../../../agent_rl/core/long-lists.ts';
 
 export interface PassageOptions {
   tokens: TokenCounter;
@@ -29,7 +30,10 @@ export function splitPassages(text: string, options: PassageOptions): readonly P
   for (let size = chunkTokens; ;) {
     const overlap = Math.min(overlapTokens, size - 1);
     const passages = attempt(text, { tokens: counter, chunkTokens: size, overlapTokens: overlap });
-    const most = Math.max(0, ...passages.map(({ tokens }) => tokens));
+    const most = largest(
+      passages.map(({ tokens }) => tokens),
+      0,
+    );
     if (most <= chunkTokens || size === 1) return passages;
     // Tokens are counted sentence by sentence, and a letter of several tokens as one: both can fall short.
     size = Math.max(1, Math.min(size - 1, Math.floor((size * chunkTokens) / most)));

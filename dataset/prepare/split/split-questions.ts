@@ -2,6 +2,7 @@ import { KeyedRng } from '../../../agent_rl/core/keyed-rng.ts';
 import type { PreparedQuestion } from '../collection.ts';
 import type { Chunked } from '../passages/chunks.ts';
 import { plainText } from '../plain-text.ts';
+import { largest } from '../../../agent_rl/core/long-lists.ts';
 
 export const splitBys = ['passage', 'document'] as const;
 export type SplitBy = (typeof splitBys)[number];
@@ -86,6 +87,9 @@ export function splitQuestions(
     train: questions.filter((question) => !held.has(question)),
     eval: questions.filter((question) => held.has(question)),
     families: members.size,
-    largestFamily: Math.max(0, ...[...members.values()].map((list) => list.length)),
+    largestFamily: largest(
+      [...members.values()].map((list) => list.length),
+      0,
+    ),
   };
 }

@@ -18,6 +18,7 @@ import { splitQuestions } from '../../../../dataset/prepare/split/split-question
 import type { PrepareDataOptions } from './prepare-data-options.ts';
 import { type PrepareDataReport, reportOf, reportText } from './report.ts';
 import { checkOutputFolder, writeOutputs } from './write-outputs.ts';
+import { append } from '../../../core/long-lists.ts';
 
 /**
  * Makes documents, passages and questions with a split out of a source, and a report of what was left out.
@@ -36,7 +37,7 @@ export async function prepareData(options: PrepareDataOptions): Promise<PrepareD
 
   const { collection, dropped, records } = await collect(files, format, options);
   const crawled = await pagesOf(collection, options);
-  dropped.push(...crawled.dropped);
+  append(dropped, crawled.dropped);
   const documents = crawled.documents.map(withoutPlace);
   const questions = answerable(collection.questions(), documents, dropped);
   if (documents.length === 0) throw nothingLeft(source, dropped);

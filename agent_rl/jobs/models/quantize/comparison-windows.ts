@@ -5,6 +5,7 @@ import { KeyedRng } from '../../../core/keyed-rng.ts';
 import type { ModelConfig } from '../../../../model/config/architecture.ts';
 import { Tokenizer } from '../../../../model/text/tokenizer.ts';
 import type { QuantizeOptions } from '../model-choice.ts';
+import { largest } from '../../../core/long-lists.ts';
 
 /** Tokens of one piece of text, where the model has as many positions. */
 const windowTokens = 512;
@@ -42,7 +43,7 @@ export async function comparisonWindows(
       `--text ${text} holds ${ids.length} tokens; at least 2 are needed, and some hundreds to tell anything.`,
     );
   }
-  const most = Math.max(...ids);
+  const most = largest(ids);
   if (most >= vocabSize) {
     throw new AgentRlError(
       'TOKENIZER_INVALID',

@@ -32,6 +32,7 @@ import { LayerComparison } from './layer-comparison.ts';
 import { countNumbers, type Weights } from '../../../../model/config/parameters.ts';
 import { mebibytes } from '../../../telemetry/mebibytes.ts';
 import type { LogitGaps } from './logit-gaps.ts';
+import { largest } from '../../../core/long-lists.ts';
 
 /**
  * Writes a model with its linear layers in four bits, and an adapter over it that changes nothing yet. Both models are
@@ -166,7 +167,7 @@ export function tableOf(
     ['Same likeliest token', `${(100 * report.sameLikeliest).toFixed(1)} %`],
     ...(adapter === undefined ? [] : [adapterRow(config, adapter, report.parameters)]),
   ];
-  const width = Math.max(...rows.map(([name]) => name.length));
+  const width = largest(rows.map(([name]) => name.length));
   const lines = rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
   return [report.output, ...lines.map((line) => `  ${line}`)].join('\n');
 }

@@ -6,6 +6,7 @@ import type { EmbeddedAs, Embedder } from '../../../core/services/search.ts';
 import { hideSecrets, redactor } from '../../../telemetry/redact.ts';
 import type { OpenAiSettings } from '../settings.ts';
 import { unitVector } from './unit-vector.ts';
+import { append } from '../../../core/long-lists.ts';
 
 // A batch of 2,048 vectors of 4,096 numbers, each of 20 characters, is 160 MB.
 const mostResponseBytes = 256 * 2 ** 20;
@@ -68,7 +69,7 @@ class OpenAiEmbedder implements Embedder {
     const vectors: Float32Array[] = [];
     for (let first = 0; first < texts.length; first += size) {
       const batch = texts.slice(first, first + size).map((text) => prefix + text);
-      vectors.push(...(await this.#batch(batch, signal)));
+      append(vectors, await this.#batch(batch, signal));
     }
     return vectors;
   }

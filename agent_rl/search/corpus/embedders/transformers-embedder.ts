@@ -9,6 +9,7 @@ import type { EmbeddedAs, Embedder } from '../../../core/services/search.ts';
 import { abortable } from '../../../core/stopping/abort.ts';
 import type { TransformersSettings } from '../settings.ts';
 import { unitVector } from './unit-vector.ts';
+import { append } from '../../../core/long-lists.ts';
 
 /** What is used of the package, so that tests can leave it out. */
 export type LoadTransformers = () => Promise<Pick<typeof Transformers, 'pipeline'>>;
@@ -104,7 +105,7 @@ class TransformersEmbedder implements Embedder {
     for (let first = 0; first < prefixed.length; first += size) {
       signal?.throwIfAborted();
       const batch = this.#queue.add(() => this.#batch(prefixed.slice(first, first + size)));
-      vectors.push(...(await abortable(batch, signal)));
+      append(vectors, await abortable(batch, signal));
     }
     return vectors;
   }

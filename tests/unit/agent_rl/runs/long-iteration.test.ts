@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { expect, test } from '@jest/globals';
+
+import { runFolderAt } from '#agent_rl/runs/run-folder.ts';
+import { RunRecords } from '#agent_rl/runs/run-records.ts';
+import { createLog } from '#agent_rl/telemetry/create-log.ts';
+import { ProcessTreeMemory } from '#agent_rl/telemetry/process-tree.ts';
+import { never, options, setUp } from '#tests/support/grpo-trainer-setup.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { trajectory } from '#tests/support/trajectories.ts';
+
+const folder = runFolderAt(temporaryFolder());
+
+test('an iteration of 200,000 episodes is learned from, counted and recorded', async () => {
+  const records = new RunRecords({
+    folder,
+    log: createLog({ level: 'error', file: folder.log, quiet: true }),
+    memory: new ProcessTreeMemory(),
+    iterations: 1,
+    evalEpisodes: 0,
+    logRollouts: false,
+  });
+  const { trainer, metrics } = setUp(
+    // Of each eight, one succeeds and one fails by no fault of the policy.
+    ({ sample }) =>
+      trajectory({
+        prompt: 1,
+        sampled: 2,
+        reward: sample === 0 ? 1 : 0,
+        ...(sample === 1 && { outcome: 'infrastructure-error' }),
+      }),
+    {
+      rollout: { ...options.rollout, tasksPerStep: 25_000, groupSize: 8 },
+      algorithm: { ...options.algorithm, microBatchTokens: 10_000 },
+      train: { ...options.train, iterations: 1 },
+    },
+    {
+      onIteration: (iteration, values, trajectories) => {
+        metrics.push(values);
+        records.onIteration(iteration, values, trajectories);
+      },
+    },
+  );
+  await trainer.train(never);
+  records.close();
+  expect(metrics[0]).toMatchObject({
+    'rollout/episodes': 200_000,
+    'rollout/lengthMax': 2,
+    'ledger/trained': 2 * 175_000,
+    'ledger/infrastructure': 2 * 25_000,
+  });
+  const lines = readFileSync(join(folder.trajectories, 'train.jsonl'), 'utf8').split('\n');
+  expect(lines).toHaveLength(200_001);
+});
