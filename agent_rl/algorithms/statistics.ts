@@ -57,3 +57,21 @@ export function wilson95(successes: number, n: number): [low: number, high: numb
   // The bounds are 0 and 1 exactly when nothing or everything succeeded; rounding may step over them.
   return [successes === 0 ? 0 : centre - half, successes === n ? 1 : centre + half];
 }
+
+/**
+ * Success rate of all attempts if those without a verdict had all failed, and if they had all succeeded: whatever
+ * made them end, the rate lies between. Not an interval of confidence: it holds for these attempts alone.
+ *
+ * Manski 1989, on outcomes that are not observed, https://doi.org/10.2307/145818, for an outcome of 0 or 1
+ *
+ * @param missing attempts without a verdict; `n` are those with one
+ * @returns `[low, high]`; `[0, 1]` when nothing was tried.
+ */
+export function worstCaseBounds(
+  successes: number,
+  n: number,
+  missing: number,
+): [low: number, high: number] {
+  const attempts = n + missing;
+  return attempts === 0 ? [0, 1] : [successes / attempts, (successes + missing) / attempts];
+}

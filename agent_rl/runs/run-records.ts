@@ -14,7 +14,8 @@ import {
 } from '../telemetry/index.ts';
 import { failedText, failureReporter } from './failed-episodes.ts';
 import type { RunFolder } from './run-folder.ts';
-import type { Evaluation, SuccessRate } from '../trainer/evaluate.ts';
+import type { Evaluation } from '../trainer/evaluate.ts';
+import { rateText } from './evaluation-table.ts';
 import type { TrainerObserver } from '../trainer/trainer-contracts.ts';
 import { type AdvisedRun, iterationAdvice } from './iteration-advice.ts';
 import { trajectoryLine } from './trajectory-line.ts';
@@ -24,7 +25,6 @@ export interface RunRecordsOptions {
   log: Log;
   memory: ProcessTreeMemory;
   iterations: number;
-  evalEpisodes: number;
   /** One log line per rollout. */
   logRollouts: boolean;
   advised?: AdvisedRun;
@@ -57,12 +57,11 @@ export class RunRecords implements TrainerObserver {
       this.options.log.info(rolloutText(trajectory), rolloutFacts(trajectory));
   };
 
-  onEvaluationEpisode = (trajectory: Trajectory): void => {
+  onEvaluationEpisode = (trajectory: Trajectory, episodes: number): void => {
     this.onEpisode(trajectory);
     this.#evalDone += 1;
-    const { evalEpisodes } = this.options;
-    if (this.#evalDone % 50 === 0 || this.#evalDone === evalEpisodes)
-      this.#barFor('eval', evalEpisodes, 0).update(this.#evalDone);
+    if (this.#evalDone % 50 === 0 || this.#evalDone === episodes)
+      this.#barFor('eval', episodes, 0).update(this.#evalDone);
   };
 
   onIteration = (
@@ -125,17 +124,10 @@ export class RunRecords implements TrainerObserver {
   }
 }
 
-const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
-
-/** `41 of 260 = 15.8 % [11.8, 20.7]`, or that nothing was judged. */
-export const rateText = ({ n, successes, successRate, wilson95 }: SuccessRate): string =>
-  successRate === null || wilson95 === null
-    ? 'none judged'
-    : `${successes} of ${n} = ${percent(successRate)} [${wilson95.map((end) => (100 * end).toFixed(1)).join(', ')}]`;
-
 const liveNumbers = (metrics: Metrics): LiveNumbers => ({
   reward: metrics['rollout/rewardMean'],
   success: metrics['rollout/successRate'],
+  failed: metrics['rollout/failedShare'],
   toolCallRate: metrics['rollout/toolCallRate'],
   tokensPerSecond: metrics['speed/decodeTokensPerSecond'],
 });

@@ -1,7 +1,6 @@
 import type { Evaluation } from '../trainer/evaluate.ts';
 import type { TrainingResult } from '../trainer/trainer-contracts.ts';
 import type { Machine } from './inputs/machine.ts';
-import { rateText } from './run-records.ts';
 import type { RunReports } from './run-reports.ts';
 import type { ParameterCounts } from '../../model/adapters/adapter.ts';
 import type { RunUsage } from './run-usage.ts';
@@ -22,7 +21,12 @@ export const evaluationSummary = (evaluation: Evaluation) => ({
   n: evaluation.n,
   successes: evaluation.successes,
   successRate: evaluation.successRate,
+  interval95: evaluation.interval95,
+  narrower95: evaluation.narrower95,
   wilson95: evaluation.wilson95,
+  failed: evaluation.failed,
+  failedShare: evaluation.failedShare,
+  worstCase: evaluation.worstCase,
   rewardMean: evaluation.rewardMean,
   systemFailures: evaluation.systemFailures,
   passAtK: evaluation.passAtK,
@@ -36,7 +40,7 @@ const rate = (tokens: number, seconds: number) => (seconds > 0 ? tokens / second
 
 /** `summary.json` of a run; what was not measured is null. */
 export function summaryOf(
-  { before, after, state, interrupted, control }: TrainingResult,
+  { before, after, difference, state, interrupted, control }: TrainingResult,
   facts: SummaryFacts,
 ) {
   const { totals } = state;
@@ -53,7 +57,10 @@ export function summaryOf(
     eval: {
       before: before === undefined ? null : evaluationSummary(before),
       after: after === undefined ? null : evaluationSummary(after),
+      difference: difference ?? null,
     },
+    best: state.best,
+    selectionTasks: state.selectionTasks ?? 0,
     parameters: facts.parameters,
     trainedParameters: facts.trainedParameters,
     weightsSha256: facts.weightsSha256,
@@ -74,30 +81,4 @@ export function summaryOf(
     rewards: facts.rewards,
     warnings: facts.warnings,
   };
-}
-
-const row = (name: string, a: string, b: string): string =>
-  `  ${name.padEnd(34)} ${a.padEnd(34)} ${b}`;
-
-function text(evaluation: Evaluation | undefined, group?: string): string {
-  const shown = group === undefined ? evaluation : evaluation?.groups[group];
-  return shown === undefined ? '-' : rateText(shown);
-}
-
-const failures = (evaluation: Evaluation | undefined): number => evaluation?.systemFailures ?? 0;
-
-/** Before and after, over all held-out tasks and by group. */
-export function beforeAfterTable({
-  before,
-  after,
-}: Pick<TrainingResult, 'before' | 'after'>): string {
-  const groups = [...new Set([before, after].flatMap((one) => Object.keys(one?.groups ?? {})))];
-  return [
-    row('held-out success', 'before', 'after  (Wilson 95 %)'),
-    row('total (slices left out)', text(before), text(after)),
-    ...groups.toSorted().map((group) => row(group, text(before, group), text(after, group))),
-    ...(failures(before) + failures(after) > 0
-      ? [row('failed episodes, not judged', `${failures(before)}`, `${failures(after)}`)]
-      : []),
-  ].join('\n');
 }

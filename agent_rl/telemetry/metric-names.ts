@@ -9,7 +9,8 @@ const metric = (unit: string, description: string): MetricDefinition => ({ unit,
 
 /**
  * Every metric by name. A name that ends in `*` stands for a family whose members come from a run's plugins.
- * Means over episodes leave out those the system failed.
+ * Means over episodes leave out those the system failed. Those of `sent/*` are over the sampled tokens sent to the
+ * learner, each weighted as in the loss: episodes without advantage are not sent unless a KL term pulls on them.
  */
 export const metricNames = {
   'rollout/episodes': metric('episodes', 'Episodes collected in this iteration'),
@@ -49,6 +50,10 @@ export const metricNames = {
   'rollout/contextTokens': metric('tokens', 'Tokens of all transcripts, sampled or not'),
   'rollout/lengthMean': metric('tokens', 'Mean sampled tokens of an episode'),
   'rollout/lengthMax': metric('tokens', 'Most sampled tokens of an episode'),
+  'rollout/entropyEstimate': metric(
+    'nats',
+    'Mean of -log p over all sampled tokens, episodes without advantage or reward included: an unbiased estimate of the entropy of what was sampled from',
+  ),
   'reward/*': metric('reward', 'Mean of one part of the reward, times its weight'),
   'score/*': metric('reward', 'Mean of one reward before any weight, where it applies'),
   'scoreApplies/*': metric('1', 'Share of scored episodes that a reward applies to'),
@@ -57,22 +62,22 @@ export const metricNames = {
   'environment/*': metric('1', 'Mean of a number the environment reports'),
   'group/count': metric('groups', 'Groups collected'),
   'group/zeroVariance': metric('groups', 'Groups whose rewards are all equal: they teach nothing'),
-  'group/allRight': metric('groups', 'Groups whose every episode solved the task'),
-  'group/allWrong': metric('groups', 'Groups none of whose episodes solved the task'),
+  'group/allRight': metric('groups', 'Groups whose every episode with a reward solved the task'),
+  'group/allWrong': metric('groups', 'Groups none of whose episodes with a reward solved the task'),
   'group/resampled': metric('groups', 'Groups drawn in place of ones with equal rewards'),
   'ledger/*': metric('tokens', 'Sampled tokens that ended so; the sum is rollout/sampledTokens'),
   'train/loss': metric('1', 'Loss over the step'),
-  'train/kl': metric('nats', 'Mean estimate of the divergence from the starting weights'),
-  'train/entropy': metric('nats', 'Mean entropy at sampled tokens'),
-  'train/ratio': metric('1', 'Mean ratio of new to old probability'),
-  'train/oldPolicyKl': metric('nats', 'Mean of log old policy - log policy at trained tokens'),
-  'train/guarded': metric(
+  'sent/kl': metric('nats', 'Mean estimate of the divergence from the starting weights'),
+  'sent/entropy': metric('nats', 'Mean entropy of the policy where these tokens were sampled'),
+  'sent/ratio': metric('1', 'Mean ratio of new to old probability'),
+  'sent/oldPolicyKl': metric('nats', 'Mean of log old policy - log policy'),
+  'sent/guarded': metric(
     '1',
-    'Share of trained tokens whose log-probabilities differ too much for exp; they have no gradient',
+    'Share whose log-probabilities differ too much for exp; they have no gradient',
   ),
-  'train/clipFraction': metric('1', 'Share of trained tokens whose ratio was clipped'),
-  'train/advantageMean': metric('1', 'Mean advantage of trained tokens'),
-  'train/advantageStd': metric('1', 'Standard deviation of the advantage of trained tokens'),
+  'sent/clipFraction': metric('1', 'Share whose ratio was clipped'),
+  'sent/advantageMean': metric('1', 'Mean advantage'),
+  'sent/advantageStd': metric('1', 'Standard deviation of the advantage'),
   'train/gradNorm': metric('1', 'Global norm of the gradient before clipping'),
   'train/parameterNorm': metric('1', 'Global norm of the weights'),
   'train/learningRate': metric('1', 'Learning rate of the last optimiser step'),
@@ -86,12 +91,44 @@ export const metricNames = {
   'eval/attempts': metric('episodes', 'Attempts that have a verdict'),
   'eval/successes': metric('episodes', 'Attempts that solved their task'),
   'eval/successRate': metric('1', 'Share of attempts that solved their task'),
-  'eval/wilsonLow': metric('1', 'Lower end of the Wilson 95 % interval of the rate'),
-  'eval/wilsonHigh': metric('1', 'Upper end of the Wilson 95 % interval of the rate'),
+  'eval/intervalLow': metric(
+    '1',
+    'Lower end of the 95 % interval of the rate, by cluster bootstrap',
+  ),
+  'eval/intervalHigh': metric(
+    '1',
+    'Upper end of the 95 % interval of the rate, by cluster bootstrap',
+  ),
+  'eval/wilsonLow': metric(
+    '1',
+    'Lower end of the Wilson 95 % interval, as if attempts were independent',
+  ),
+  'eval/wilsonHigh': metric(
+    '1',
+    'Upper end of the Wilson 95 % interval, as if attempts were independent',
+  ),
+  'eval/failedShare': metric(
+    '1',
+    'Share of attempts that the system failed: they are not in the rate',
+  ),
+  'eval/worstCaseLow': metric('1', 'The rate if all those attempts had failed their task'),
+  'eval/worstCaseHigh': metric('1', 'The rate if all those attempts had solved it'),
+  'eval/difference': metric('1', 'The rate less that before training, over tasks judged in both'),
+  'eval/differenceLow': metric('1', 'Lower end of its 95 % interval, by paired cluster bootstrap'),
+  'eval/differenceHigh': metric('1', 'Upper end of its 95 % interval, by paired cluster bootstrap'),
   'eval/rewardMean': metric('reward', 'Mean reward of attempts'),
   'eval/score/*': metric('reward', 'Mean of one reward before any weight, where it applies'),
   'eval/group/*': metric('1', 'Success rate of one group of held-out tasks'),
   'eval/environment/*': metric('1', 'Mean of what the environment counts in one attempt'),
+  'selection/tasks': metric(
+    'tasks',
+    'Tasks the best checkpoint is chosen by (checkpoint.keepBest)',
+  ),
+  'selection/attempts': metric('episodes', 'Attempts at them that have a verdict'),
+  'selection/successRate': metric('1', 'Share of those that solved their task'),
+  'selection/intervalLow': metric('1', 'Lower end of its 95 % interval, by cluster bootstrap'),
+  'selection/intervalHigh': metric('1', 'Upper end of its 95 % interval, by cluster bootstrap'),
+  'selection/failedShare': metric('1', 'Share of attempts at them that the system failed'),
   'seconds/*': metric('s', 'Wall-clock seconds spent on one activity in this iteration'),
   'busy/*': metric('1', 'Share of the iteration spent on one activity'),
   'speed/decodeTokensPerSecond': metric(

@@ -5,6 +5,8 @@ export interface LiveNumbers {
   reward?: number | undefined;
   /** Shares, 0 to 1. */
   success?: number | undefined;
+  /** Of the episodes, those that are in neither. */
+  failed?: number | undefined;
   toolCallRate?: number | undefined;
   tokensPerSecond?: number | undefined;
 }
@@ -29,13 +31,22 @@ export interface ProgressOptions {
   clock?: () => number;
 }
 
-const share = (value: number): string => `${(100 * value).toFixed(0)} %`;
+/** A few of many are not none. */
+const share = (value: number): string =>
+  value > 0 && value < 0.005 ? '<1 %' : `${(100 * value).toFixed(0)} %`;
 
-/** `reward 0.41  success 38 %  calls 92 %  1840 tok/s`. */
-export function liveText({ reward, success, toolCallRate, tokensPerSecond }: LiveNumbers): string {
+/** `reward 0.41  success 38 %  failed 0 %  calls 92 %  1840 tok/s`. */
+export function liveText({
+  reward,
+  success,
+  failed,
+  toolCallRate,
+  tokensPerSecond,
+}: LiveNumbers): string {
   const parts = [
     reward !== undefined && `reward ${reward.toFixed(2)}`,
     success !== undefined && `success ${share(success)}`,
+    failed !== undefined && `failed ${share(failed)}`,
     toolCallRate !== undefined && `calls ${share(toolCallRate)}`,
     tokensPerSecond !== undefined && `${tokensPerSecond.toFixed(0)} tok/s`,
   ];

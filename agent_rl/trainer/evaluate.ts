@@ -1,4 +1,4 @@
-import { passAtK, mean, wilson95 } from '../algorithms/statistics.ts';
+import { passAtK, mean } from '../algorithms/statistics.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
 import { unbiased } from '../core/services/generator.ts';
 import type { Task } from '../core/tasks/task.ts';
@@ -8,21 +8,19 @@ import type { Metrics } from '../telemetry/metric-names.ts';
 import { FailureGuard } from './collect/failure-guard.ts';
 import type { RolloutOptions } from './training-options.ts';
 import { inFamily, meansByName } from './named-numbers.ts';
-
-/** Successes among attempts that have a verdict, with the Wilson 95 % interval of the rate. */
-export interface SuccessRate {
-  n: number;
-  successes: number;
-  /** `null` when nothing was judged. */
-  successRate: number | null;
-  /** `null` when nothing was judged. */
-  wilson95: readonly [low: number, high: number] | null;
-}
+import {
+  type Comparison,
+  groupsIn,
+  type SuccessRate,
+  withUnknown,
+  successRateOf,
+  type TaskAttempts,
+} from './success-rate.ts';
 
 /** Totals leave out tasks of a slice, see `metadata.slice` of a task. */
 export interface Evaluation extends SuccessRate {
   tasks: number;
-  /** Attempts the system failed; not among `n`. */
+  /** Attempts the system failed, those at tasks of slices among them; `failed` has those of the total. */
   systemFailures: number;
   /** `null` when nothing was judged. */
   rewardMean: number | null;
@@ -36,6 +34,8 @@ export interface Evaluation extends SuccessRate {
   scores: Readonly<Record<string, number>>;
   /** Mean over tasks of the chance that one of k attempts succeeds, for k = 1, 2, 4, … up to the samples. */
   passAtK: Readonly<Record<number, number>>;
+  /** One for each task attempted, in their order. */
+  perTask: readonly TaskAttempts[];
   trajectories: readonly Trajectory[];
 }
 
@@ -85,30 +85,57 @@ export async function evaluate(
     },
   });
   if (tasks.length > 0 && !signal.aborted) guard.check(trajectories);
-  const attempts = tasks.map((task, i) => ({
-    groups: groupsOf(task),
-    judged: trajectories
-      .slice(i * samples, (i + 1) * samples)
-      .filter(({ reward }) => reward !== undefined),
-  }));
-  const counted = attempts.filter((_, i) => !isOfSlice(tasks[i] as Task));
-  const judged = counted.flatMap((attempt) => attempt.judged);
-  const names = [...new Set(attempts.flatMap(({ groups }) => groups))].toSorted();
-  const inGroup = (name: string): Trajectory[] =>
-    attempts.filter(({ groups }) => groups.includes(name)).flatMap((attempt) => attempt.judged);
+  // An attempt that was cancelled was not made.
+  const made = ({ outcome }: Trajectory): boolean => !signal.aborted || outcome !== 'aborted';
+  const perTask = tasks.map((task, i) => {
+    const attempts = trajectories.slice(i * samples, (i + 1) * samples).filter(made);
+    return attemptsAt(task, groupsOf(task), attempts);
+  });
+  const judgedOf = (wanted: (task: TaskAttempts) => boolean): Trajectory[] =>
+    trajectories.filter(
+      ({ reward }, i) =>
+        reward !== undefined && wanted(perTask[Math.floor(i / samples)] as TaskAttempts),
+    );
+  const counted = perTask.filter(({ ofSlice }) => !ofSlice);
+  const judged = judgedOf(({ ofSlice }) => !ofSlice);
+  const names = groupsIn(perTask);
   return {
-    ...successRateOf(judged),
+    ...successRateOf(counted, { seed, of: 'total' }),
     tasks: counted.length,
     systemFailures: trajectories.filter(({ reward }) => reward === undefined).length,
     rewardMean: judged.length === 0 ? null : mean(judged.map(({ reward = 0 }) => reward)),
-    groups: Object.fromEntries(names.map((name) => [name, successRateOf(inGroup(name))])),
+    groups: Object.fromEntries(
+      names.map((name) => {
+        const inGroup = perTask.filter(({ groups }) => groups.includes(name));
+        return [name, successRateOf(inGroup, { seed, of: `group ${name}` })];
+      }),
+    ),
     environment: meansByName(judged.map(metricsOf), 0),
     environmentByGroup: Object.fromEntries(
-      names.map((name) => [name, meansByName(inGroup(name).map(metricsOf), 0)]),
+      names.map((name) => [
+        name,
+        meansByName(judgedOf(({ groups }) => groups.includes(name)).map(metricsOf), 0),
+      ]),
     ),
     scores: meansByName(judged.map(({ scores = {} }) => scores)),
     passAtK: passRates(counted, samples),
+    perTask,
     trajectories,
+  };
+}
+
+/** An evaluation as a run keeps it. Those of version 0.1 lack what is `null` where it is unknown. */
+export type StoredEvaluation = Omit<Evaluation, 'trajectories'>;
+
+/** An evaluation read from a checkpoint, of any version. */
+export function readEvaluation(stored: StoredEvaluation): Evaluation {
+  const groups = Object.entries(stored.groups).map(([name, rate]) => [name, withUnknown(rate)]);
+  const perTask = stored.perTask ?? [];
+  return {
+    ...withUnknown(stored),
+    groups: Object.fromEntries(groups) as Evaluation['groups'],
+    perTask,
+    trajectories: [],
   };
 }
 
@@ -125,17 +152,26 @@ export function chooseTasks(
   return tasks.filter((_, index) => chosen.has(index));
 }
 
-/** An evaluation as metrics. */
-export function evaluationMetrics(evaluation: Evaluation): Metrics {
+/** An evaluation as metrics, and what changed since the one before training. */
+export function evaluationMetrics(evaluation: Evaluation, since?: Comparison): Metrics {
   const groups = Object.entries(evaluation.groups);
+  const { interval95, wilson95, worstCase } = evaluation;
   return {
     'eval/tasks': evaluation.tasks,
     'eval/attempts': evaluation.n,
     'eval/successes': evaluation.successes,
     ...measured({
       'eval/successRate': evaluation.successRate,
-      'eval/wilsonLow': evaluation.wilson95?.[0],
-      'eval/wilsonHigh': evaluation.wilson95?.[1],
+      'eval/intervalLow': interval95?.low,
+      'eval/intervalHigh': interval95?.high,
+      'eval/wilsonLow': wilson95?.[0],
+      'eval/wilsonHigh': wilson95?.[1],
+      'eval/failedShare': evaluation.failedShare,
+      'eval/worstCaseLow': worstCase?.[0],
+      'eval/worstCaseHigh': worstCase?.[1],
+      'eval/difference': since?.difference,
+      'eval/differenceLow': since?.interval95?.low,
+      'eval/differenceHigh': since?.interval95?.high,
       'eval/rewardMean': evaluation.rewardMean,
       ...Object.fromEntries(
         groups.map(([name, { successRate }]) => [`eval/group/${name}`, successRate]),
@@ -145,6 +181,24 @@ export function evaluationMetrics(evaluation: Evaluation): Metrics {
     ...inFamily('eval/score', evaluation.scores),
   };
 }
+
+/** An evaluation on the tasks that the best checkpoint is chosen by, as metrics. */
+export const selectionMetrics = ({
+  n,
+  tasks,
+  successRate,
+  interval95,
+  failedShare,
+}: Evaluation): Metrics => ({
+  'selection/tasks': tasks,
+  'selection/attempts': n,
+  ...measured({
+    'selection/successRate': successRate,
+    'selection/intervalLow': interval95?.low,
+    'selection/intervalHigh': interval95?.high,
+    'selection/failedShare': failedShare,
+  }),
+});
 
 /** What has a value: a metric that was not measured is absent, never 0. */
 const measured = (values: Readonly<Record<string, number | null | undefined>>): Metrics =>
@@ -156,35 +210,36 @@ const measured = (values: Readonly<Record<string, number | null | undefined>>): 
 
 const metricsOf = ({ metrics }: Trajectory) => metrics;
 
-/** A task whose `metadata.slice` names a slice of the evaluation is reported there and not in the totals. */
-const isOfSlice = ({ metadata }: Task): boolean => typeof metadata['slice'] === 'string';
+function attemptsAt(
+  { taskId, metadata }: Task,
+  groups: readonly string[],
+  attempts: readonly Trajectory[],
+): TaskAttempts {
+  const judged = attempts.filter(({ reward }) => reward !== undefined);
+  const { slice, set, family } = metadata;
+  return {
+    taskId,
+    n: judged.length,
+    successes: judged.filter(({ success }) => success).length,
+    failed: attempts.length - judged.length,
+    groups,
+    // A task whose `metadata.slice` names a slice of the evaluation is reported there and not in the totals.
+    ofSlice: typeof slice === 'string',
+    // Families of two sets of tasks may share a name.
+    ...(typeof family === 'string' && { family: JSON.stringify([set, family]) }),
+  };
+}
 
 function familyOf({ metadata }: Task): readonly string[] {
   const family = metadata['family'];
   return typeof family === 'string' ? [family] : [];
 }
 
-function successRateOf(judged: readonly Trajectory[]): SuccessRate {
-  const n = judged.length;
-  const successes = judged.filter(({ success }) => success).length;
-  return {
-    n,
-    successes,
-    successRate: n === 0 ? null : successes / n,
-    wilson95: n === 0 ? null : wilson95(successes, n),
-  };
-}
-
 /** Over the tasks none of whose attempts the system failed. */
-function passRates(
-  attempts: readonly { judged: readonly Trajectory[] }[],
-  samples: number,
-): Record<number, number> {
-  const whole = attempts.filter(({ judged }) => judged.length === samples);
+function passRates(tasks: readonly TaskAttempts[], samples: number): Record<number, number> {
+  const whole = tasks.filter(({ n }) => n === samples);
   const rates: Record<number, number> = {};
-  for (let k = 1; k <= samples && whole.length > 0; k *= 2) {
-    const passes = whole.map(({ judged }) => passAtK(samples, successRateOf(judged).successes, k));
-    rates[k] = mean(passes);
-  }
+  for (let k = 1; k <= samples && whole.length > 0; k *= 2)
+    rates[k] = mean(whole.map(({ successes }) => passAtK(samples, successes, k)));
   return rates;
 }

@@ -1,5 +1,6 @@
 import type { TaskSource } from '../../dataset/tasks/task-sampler.ts';
 import { truncates } from '../core/services/generator.ts';
+import { AgentRlError } from '../core/errors.ts';
 import type { Learner, LossSpec } from '../core/services/learner.ts';
 import type { Task } from '../core/tasks/task.ts';
 import { keepLedger } from '../rollout/ledger.ts';
@@ -8,7 +9,14 @@ import { Stopwatch } from '../telemetry/stopwatch.ts';
 import { buildData, type TracedDatum } from './build-data.ts';
 import { collectGroups, trajectoriesOf } from './collect/collect-groups.ts';
 import { countFailures, iterationsLookedAt } from './collect/failure-guard.ts';
-import { type Evaluation, evaluate, evaluationMetrics } from './evaluate.ts';
+import {
+  type Evaluation,
+  evaluate,
+  evaluationMetrics,
+  readEvaluation,
+  selectionMetrics,
+} from './evaluate.ts';
+import { type Comparison, compare } from './success-rate.ts';
 import {
   addToTotals,
   iterationMetrics,
@@ -19,6 +27,7 @@ import { optimOptionsAt, plannedIterations } from './optim-options.ts';
 import { addGaps, noGap, type ParityGap, requireParity } from './parity.ts';
 import type {
   CheckpointReason,
+  EvaluationTime,
   TrainerObserver,
   TrainerState,
   TrainingResult,
@@ -31,6 +40,8 @@ export interface GrpoTrainerParts {
   rollouts: Rollouts;
   tasks: TaskSource;
   evalTasks: readonly Task[];
+  /** Tasks that are not trained on, by which `checkpoint.keepBest` chooses. */
+  selectionTasks?: readonly Task[];
   /** Names of the groups an evaluation reports a task under. */
   groupsOf?: (task: Task) => readonly string[];
   observer?: TrainerObserver;
@@ -57,7 +68,13 @@ export class GRPOTrainer {
   /** The weights have moved, and the iteration they moved in is not recorded. */
   #midway = false;
 
+  /** @throws AgentRlError `CONFIG_INVALID` when the best checkpoint is to be kept and there is nothing to choose it by. */
   constructor(parts: GrpoTrainerParts, options: GrpoOptions) {
+    if (options.checkpoint.keepBest && !parts.selectionTasks?.length)
+      throw new AgentRlError(
+        'CONFIG_INVALID',
+        'checkpoint.keepBest needs tasks to choose by that are not trained on. Give selectionTasks, or keepBest: false.',
+      );
     this.#parts = parts;
     this.#options = options;
     this.#observer = parts.observer ?? {};
@@ -66,6 +83,7 @@ export class GRPOTrainer {
       optimizerSteps: 0,
       tasks: parts.tasks.state(),
       best: null,
+      selectionTasks: parts.selectionTasks?.length ?? 0,
       before: null,
       totals: noTotals,
     };
@@ -76,8 +94,19 @@ export class GRPOTrainer {
     return this.#state;
   }
 
-  /** Resumes from a state; the learner's own is loaded separately. */
+  /**
+   * Resumes from a state; the learner's own is loaded separately.
+   *
+   * @throws AgentRlError `CHECKPOINT_INVALID` when it is of other tasks.
+   */
   restore(state: TrainerState): void {
+    const { selectionTasks: now = 0 } = this.#state;
+    const { selectionTasks: before = 0 } = state;
+    if (before !== now)
+      throw new AgentRlError(
+        'CHECKPOINT_INVALID',
+        `The run keeps ${before} tasks out of training to choose its best checkpoint by, and is to go on with ${now}. Leave checkpoint.keepBest and eval.selectionTasks as they were.`,
+      );
     this.#state = state;
     this.#checkpointed = state.iteration;
     this.#parts.tasks.restore(state.tasks);
@@ -137,20 +166,21 @@ export class GRPOTrainer {
     const finished = this.#state.iteration === train.iterations;
     await this.#checkpoint(finished ? 'last' : 'interrupted');
     const after = evaluation.after && finished ? await this.#evaluate('after', signal) : undefined;
-    if (after !== undefined) await this.#keepBest(after);
+    const difference = after && this.#sinceBefore(after);
     return {
       interrupted: signal.aborted,
       control: train.control ?? 'none',
       state: this.#state,
       ...(before && { before }),
       ...(after && { after }),
+      ...(difference && { difference }),
     };
   }
 
   /** The evaluation before the first update: made once in a run's life, whether or not it is resumed. */
   async #baseline(signal: AbortSignal): Promise<Evaluation | undefined> {
     const { before, iteration } = this.#state;
-    if (before !== null) return { ...before, trajectories: [] };
+    if (before !== null) return readEvaluation(before);
     if (iteration > 0) return undefined;
     const made = await this.#evaluate('before', signal);
     if (made === undefined) return undefined;
@@ -212,18 +242,27 @@ export class GRPOTrainer {
       ].slice(1 - iterationsLookedAt),
     };
 
-    const record = (during?: Evaluation): void => {
-      const metrics = { ...iterationMetrics(report), ...(during && evaluationMetrics(during)) };
+    const made: Partial<Record<EvaluationTime, Evaluation>> = {};
+    const record = (): void => {
+      const { during, selection } = made;
+      const metrics = {
+        ...iterationMetrics(report),
+        ...(during && evaluationMetrics(during, this.#sinceBefore(during))),
+        ...(selection && selectionMetrics(selection)),
+      };
       this.#observer.onIteration?.(iteration + 1, metrics, trajectoriesOf(collection));
       this.#midway = false;
     };
-    const during = await this.#evaluateIfDue(signal).catch((thrown: unknown) => {
-      // The iteration is whole without it.
+    try {
+      for (const when of this.#evaluationsDue()) {
+        const evaluation = await this.#evaluate(when, signal);
+        if (evaluation !== undefined) made[when] = evaluation;
+      }
+    } finally {
+      // The iteration is whole without them.
       record();
-      throw thrown;
-    });
-    record(during);
-    if (during !== undefined) await this.#keepBest(during);
+    }
+    if (made.selection !== undefined) await this.#keepBest(made.selection);
     return true;
   }
 
@@ -269,22 +308,22 @@ export class GRPOTrainer {
     return !truncates(this.#options.rollout.sampling);
   }
 
-  async #evaluateIfDue(signal: AbortSignal): Promise<Evaluation | undefined> {
-    const { train, eval: evaluation } = this.#options;
+  #evaluationsDue(): EvaluationTime[] {
+    const { train, eval: evaluation, checkpoint } = this.#options;
     const { iteration } = this.#state;
     const due = evaluation.every > 0 && iteration % evaluation.every === 0;
-    if (!due || iteration === plannedIterations(train)) return undefined;
-    return this.#evaluate('during', signal);
+    const last = iteration === plannedIterations(train);
+    const during: EvaluationTime[] = due && !last ? ['during'] : [];
+    return checkpoint.keepBest && (due || last) ? [...during, 'selection'] : during;
   }
 
-  async #evaluate(
-    when: 'before' | 'during' | 'after',
-    signal: AbortSignal,
-  ): Promise<Evaluation | undefined> {
-    const { rollouts, evalTasks, groupsOf } = this.#parts;
+  async #evaluate(when: EvaluationTime, signal: AbortSignal): Promise<Evaluation | undefined> {
+    const { rollouts, evalTasks, selectionTasks = [], groupsOf } = this.#parts;
+    const tasks = when === 'selection' ? selectionTasks : evalTasks;
     const { samples, temperature } = this.#options.eval;
     const { iteration, optimizerSteps: step } = this.#state;
-    const result = await evaluate(rollouts, evalTasks, {
+    const episodes = tasks.length * samples;
+    const result = await evaluate(rollouts, tasks, {
       samples,
       temperature,
       seed: this.#options.seed,
@@ -292,7 +331,7 @@ export class GRPOTrainer {
       iteration,
       failures: this.#options.rollout.failures,
       signal,
-      onEpisode: (trajectory) => this.#observer.onEvaluationEpisode?.(trajectory),
+      onEpisode: (trajectory) => this.#observer.onEvaluationEpisode?.(trajectory, episodes),
       ...(groupsOf && { groupsOf }),
     });
     // Half an evaluation would pass for a whole one.
@@ -301,8 +340,14 @@ export class GRPOTrainer {
     return result;
   }
 
+  /** What changed since the baseline; nothing where that is of a version that did not keep it task by task. */
+  #sinceBefore({ perTask }: Evaluation): Comparison | undefined {
+    const { before } = this.#state;
+    return before === null ? undefined : compare(before.perTask ?? [], perTask, this.#options.seed);
+  }
+
   async #keepBest({ successRate }: Evaluation): Promise<void> {
-    if (!this.#options.checkpoint.keepBest || successRate === null) return;
+    if (successRate === null) return;
     if (this.#state.best !== null && successRate <= this.#state.best.successRate) return;
     const state = { ...this.#state, best: { iteration: this.#state.iteration, successRate } };
     await this.#observer.onCheckpoint?.('best', state);

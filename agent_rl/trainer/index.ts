@@ -1,5 +1,19 @@
 export type { Aggregation } from '../algorithms/token-weights.ts';
-export { type EvaluateOptions, type Evaluation, evaluate, type SuccessRate } from './evaluate.ts';
+export type { ClusterInterval } from '../algorithms/cluster-bootstrap.ts';
+export {
+  type EvaluateOptions,
+  type Evaluation,
+  evaluate,
+  type StoredEvaluation,
+} from './evaluate.ts';
+export type {
+  Comparison,
+  Difference,
+  Interval95,
+  Intervals95,
+  SuccessRate,
+  TaskAttempts,
+} from './success-rate.ts';
 export * from './grpo-trainer.ts';
 export * from './sft-trainer.ts';
 export * from './trainer-contracts.ts';

@@ -40,7 +40,7 @@ export function iterationMetrics(report: IterationReport): Metrics {
       'train/loss': last.loss,
       'train/gradNorm': last.gradNorm,
       'train/parameterNorm': last.parameterNorm,
-      ...inFamily('train', last.means),
+      ...inFamily('sent', last.means),
     }),
     ...advantageMetrics(training.data),
     ...(gap && { 'parity/maxAbsLogProbGap': gap.max, 'parity/meanAbsLogProbGap': meanGap(gap) }),
@@ -54,8 +54,8 @@ function advantageMetrics(data: readonly TracedDatum[]): Metrics {
   );
   if (advantages.length === 0) return {};
   return {
-    'train/advantageMean': mean(advantages),
-    'train/advantageStd': standardDeviation(advantages),
+    'sent/advantageMean': mean(advantages),
+    'sent/advantageStd': standardDeviation(advantages),
   };
 }
 

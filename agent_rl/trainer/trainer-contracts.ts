@@ -1,8 +1,10 @@
 import type { Trajectory } from '../core/trajectory.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import type { FailureCount } from './collect/failure-guard.ts';
-import type { Evaluation } from './evaluate.ts';
+import type { Evaluation, StoredEvaluation } from './evaluate.ts';
+import type { Comparison } from './success-rate.ts';
 import type { TokenUse } from '../rollout/ledger.ts';
+import type { TrainOptions } from './training-options.ts';
 
 /** Counts over a whole run, as plain JSON. */
 export interface TrainerTotals {
@@ -24,13 +26,19 @@ export interface TrainerState {
   iteration: number;
   optimizerSteps: number;
   tasks: unknown;
+  /** The iteration that does best on the selection tasks. */
   best: { iteration: number; successRate: number } | null;
+  /** Tasks that are kept out of training to choose the best checkpoint by; absent in runs of version 0.1. */
+  selectionTasks?: number;
   /** The evaluation before the first update, without its episodes; kept for the table of a resumed run. */
-  before: Omit<Evaluation, 'trajectories'> | null;
+  before: StoredEvaluation | null;
   totals: TrainerTotals;
   /** Of the newest iterations, oldest first; absent in checkpoints of version 0.1. */
   recentFailures?: readonly FailureCount[];
 }
+
+/** When an evaluation is made, `selection` that of the tasks the best checkpoint is chosen by. */
+export type EvaluationTime = 'before' | 'during' | 'after' | 'selection';
 
 export type CheckpointReason = 'periodic' | 'best' | 'interrupted' | 'failed' | 'last';
 
@@ -38,15 +46,11 @@ export type CheckpointReason = 'periodic' | 'best' | 'interrupted' | 'failed' | 
 export interface TrainerObserver {
   /** After every training episode. */
   onEpisode?(trajectory: Trajectory): void;
-  /** After every episode of an evaluation. */
-  onEvaluationEpisode?(trajectory: Trajectory): void;
+  /** After every episode of an evaluation, which has so many. */
+  onEvaluationEpisode?(trajectory: Trajectory, episodes: number): void;
   /** After every iteration; an evaluation made after it is among the metrics. */
   onIteration?(iteration: number, metrics: Metrics, trajectories: readonly Trajectory[]): void;
-  onEvaluation?(
-    when: 'before' | 'during' | 'after',
-    iteration: number,
-    evaluation: Evaluation,
-  ): void;
+  onEvaluation?(when: EvaluationTime, iteration: number, evaluation: Evaluation): void;
   /** Writes a checkpoint. Waited for: the weights do not change meanwhile. */
   onCheckpoint?(reason: CheckpointReason, state: TrainerState): Promise<void>;
   /**
@@ -59,8 +63,10 @@ export interface TrainerObserver {
 export interface TrainingResult {
   interrupted: boolean;
   /** What was done to the run so that it must not learn. */
-  control: 'none' | 'shuffled-rewards';
+  control: NonNullable<TrainOptions['control']>;
   before?: Evaluation;
   after?: Evaluation;
+  /** From before to after, where both are of the same tasks. */
+  difference?: Comparison;
   state: TrainerState;
 }

@@ -32,7 +32,7 @@ export type TrainOptions = Omit<
   };
 
 /** When and how held-out tasks are attempted. */
-export type EvalOptions = Omit<Config['eval'], 'maxTasks'>;
+export type EvalOptions = Omit<Config['eval'], 'maxTasks' | 'selectionTasks'>;
 
 export type CheckpointOptions = Pick<Config['checkpoint'], 'every' | 'keepBest'>;
 

@@ -7,13 +7,22 @@ export interface RunPoints {
   iterations: number;
   /** Mean reward of the episodes sampled in each iteration, the first iteration first. */
   reward: number[];
-  /** Held-out success with its Wilson 95 % interval; iteration 0 is before the first update. */
+  /** Held-out success with its 95 % interval; iteration 0 is before the first update. */
   heldOut: { iteration: number; rate: number; low: number; high: number }[];
+  /** Of those intervals; absent for Wilson's, which is all that version 0.1 recorded. */
+  interval?: 'cluster bootstrap';
 }
 
 interface RunSummary {
   iterations: number;
-  eval: Record<'before' | 'after', { successRate: number; wilson95: [number, number] } | null>;
+  eval: Record<'before' | 'after', Rate | null>;
+}
+
+interface Rate {
+  successRate: number;
+  /** Runs of version 0.1 have only the other. */
+  interval95?: { low: number; high: number };
+  wilson95: [low: number, high: number];
 }
 
 /** Reads the points of a finished run from its folder's `metrics.jsonl` and `summary.json`. */
@@ -26,12 +35,14 @@ export function readRunPoints(folder: string, title: string): RunPoints {
     { iteration: summary.iterations, evaluation: summary.eval.after },
   ].flatMap(({ iteration, evaluation }) => {
     if (evaluation === null) return [];
-    const [low, high] = evaluation.wilson95;
-    return [{ iteration, rate: evaluation.successRate, low, high }];
+    const { successRate: rate, interval95, wilson95 } = evaluation;
+    const { low, high } = interval95 ?? { low: wilson95[0], high: wilson95[1] };
+    return [{ iteration, rate, low, high }];
   });
   const between = metrics.flatMap((line) => {
     const { iteration = 0, 'eval/successRate': rate } = line;
-    const { 'eval/wilsonLow': low = 0, 'eval/wilsonHigh': high = 1 } = line;
+    const low = line['eval/intervalLow'] ?? line['eval/wilsonLow'] ?? 0;
+    const high = line['eval/intervalHigh'] ?? line['eval/wilsonHigh'] ?? 1;
     const known = ends.some((end) => end.iteration === iteration);
     return rate === undefined || known ? [] : [{ iteration, rate, low, high }];
   });
@@ -40,6 +51,9 @@ export function readRunPoints(folder: string, title: string): RunPoints {
     iterations: summary.iterations,
     reward: metrics.map((line) => line['rollout/rewardMean'] ?? NaN),
     heldOut: [...ends, ...between].toSorted((a, b) => a.iteration - b.iteration),
+    ...((summary.eval.before ?? summary.eval.after)?.interval95 && {
+      interval: 'cluster bootstrap',
+    }),
   };
 }
 
@@ -59,6 +73,9 @@ const styles = `
       .reward { stroke: #fbbf24; } .rewardDot { fill: #fbbf24; }
       .heldOut { stroke: #60a5fa; } .heldOutDot { fill: #60a5fa; }
     }`;
+
+const intervalText = ({ interval }: RunPoints): string =>
+  interval === undefined ? 'Wilson 95 % interval' : `95 % interval by ${interval}`;
 
 const round = (value: number): string => String(Math.round(value * 10) / 10);
 
@@ -98,7 +115,7 @@ export function runPlot(points: RunPoints): string {
     `<circle class="rewardDot" cx="${left + 6}" cy="38" r="4"/>`,
     `<text x="${left + 16}" y="42">mean reward of sampled episodes</text>`,
     `<circle class="heldOutDot" cx="${left + 256}" cy="38" r="4"/>`,
-    `<text x="${left + 266}" y="42">held-out success, Wilson 95 % interval</text>`,
+    `<text x="${left + 266}" y="42">held-out success, ${intervalText(points)}</text>`,
     ...grid,
     `<line class="axis" x1="${left}" x2="${right}" y1="${bottom}" y2="${bottom}"/>`,
     ...ticks.map((t) => `<text x="${x(t)}" y="${bottom + 20}" text-anchor="middle">${t}</text>`),

@@ -184,7 +184,7 @@ describe('a run that trains an adapter', () => {
   });
 
   test('begins as the model under it and then leaves it', () => {
-    const [first, second] = metricsOf('whole').map((line) => line['train/kl']);
+    const [first, second] = metricsOf('whole').map((line) => line['sent/kl']);
     expect(first).toBe(0);
     expect(second).toBeGreaterThan(0);
   });
@@ -272,7 +272,7 @@ describe('the checkpoint of an adapter', () => {
       'model.lora': { rank: 2, targets: ['mlp'] },
       'train.maxIterations': 1,
     });
-    expect(metricsOf('over')[0]?.['train/kl']).toBe(0);
+    expect(metricsOf('over')[0]?.['sent/kl']).toBe(0);
     expect(readdirSync(stepOf('over', 1)).toSorted()).toEqual(
       [...checkpointFiles, 'trained-over.json'].toSorted(),
     );
@@ -314,7 +314,7 @@ test('an adapter over four-bit weights trains, resumes and is evaluated over fou
   expect(ended).toMatchObject({ iterations: 2, trainedParameters: whole['trainedParameters'] });
   expect(ended['maxAbsLogProbGap']).toBeLessThan(1e-4);
   expect(ended['weightsSha256']).not.toBe(whole['weightsSha256']);
-  const [first, second] = metricsOf('four').map((line) => line['train/kl']);
+  const [first, second] = metricsOf('four').map((line) => line['sent/kl']);
   expect([first, Number(second) > 0]).toEqual([0, true]);
   expect(await evaluated(stepOf('four'))).toMatchObject({ tasks: 4, systemFailures: 0 });
 });

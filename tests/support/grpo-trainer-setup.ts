@@ -3,7 +3,7 @@ import type { Task } from '#agent_rl/core/tasks/task.ts';
 import type { Trajectory } from '#agent_rl/core/trajectory.ts';
 import type { EpisodeRequest } from '#agent_rl/rollout/episode-parts.ts';
 import { type Metrics } from '#agent_rl/telemetry/metric-names.ts';
-import { GRPOTrainer } from '#agent_rl/trainer/grpo-trainer.ts';
+import { type GrpoTrainerParts, GRPOTrainer } from '#agent_rl/trainer/grpo-trainer.ts';
 import type { TrainerObserver } from '#agent_rl/trainer/trainer-contracts.ts';
 import type { TaskSource } from '#dataset/tasks/task-sampler.ts';
 import type { GrpoOptions } from '#agent_rl/trainer/training-options.ts';
@@ -102,6 +102,7 @@ export const setUp = (
   script: Script,
   changes: Partial<GrpoOptions> = {},
   observer: TrainerObserver = {},
+  parts: Partial<GrpoTrainerParts> = {},
 ) => {
   const learner = new FakeLearner();
   const rollouts = new ScriptedRollouts(script);
@@ -120,6 +121,7 @@ export const setUp = (
           void checkpoints.push(`${reason} ${iteration}`),
         ...observer,
       },
+      ...parts,
     },
     { ...options, ...changes },
   );

@@ -83,8 +83,8 @@ export const TrainBlock = block(
       default: 1,
     }),
     control: choice(
-      'shuffled-rewards shuffles the rewards of an iteration among its episodes, so that nothing can be learned: a control',
-      ['none', 'shuffled-rewards'],
+      'Gives episodes the rewards of others, so that nothing can be learned: shuffled-rewards those of the whole iteration, shuffled-within-groups those of their own group',
+      ['none', 'shuffled-rewards', 'shuffled-within-groups'],
       'none',
     ),
     recompute: choice(
@@ -111,7 +111,7 @@ export const CheckpointBlock = block(
       default: 2,
     }),
     keepBest: flag(
-      'Also keep the one with the highest held-out success rate; needs eval.every',
+      'Also keep the one with the highest success rate on tasks cut from the training split (eval.selectionTasks); needs eval.every',
       false,
     ),
   },
@@ -137,6 +137,10 @@ export const EvalBlock = block(
     temperature: number(
       'Sampling temperature; 0 takes the most likely token. topK, topP and minP do not apply',
       { minimum: 0, maximum: 10, default: 0 },
+    ),
+    selectionTasks: integer(
+      'With checkpoint.keepBest: training tasks, chosen once by the seed, that are never trained on and only choose the best checkpoint, every eval.every iterations and at the end',
+      { minimum: 1, maximum: 1e9, default: 64, unit: 'tasks' },
     ),
     maxTasks: Type.Optional(
       integer('Tasks to attempt, chosen once by the seed; all by default', {

@@ -78,6 +78,11 @@ const idle: readonly IdleRule[] = [
     'the run ends before so many iterations are done',
   ],
   [
+    ['eval.selectionTasks'],
+    (run) => isRl(run) && !run.config.checkpoint.keepBest,
+    'checkpoint.keepBest is false, so that no checkpoint is chosen',
+  ],
+  [
     ['checkpoint.keepLast'],
     (run) => isRl(run) && !writesSeveral(run.config),
     'checkpoint.every is 0 or as many iterations as the run has, so that only its last checkpoint is written',

@@ -2,7 +2,7 @@ import { openAgent } from '../../compose/open-agent.ts';
 import { resolveRun, type ResolvedRun } from '../../compose/resolve-run.ts';
 import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import { failedText, failureReporter } from '../../runs/failed-episodes.ts';
-import { rateText } from '../../runs/run-records.ts';
+import { intervalNote, rateText, worstCaseText } from '../../runs/evaluation-table.ts';
 import { evaluationSummary } from '../../runs/summary.ts';
 import { StallWatch } from '../../threads/stall-watch.ts';
 import { withProgress } from '../../telemetry/index.ts';
@@ -87,7 +87,12 @@ function showResult(result: Evaluation, { run, split, adapters, print, signal }:
   );
   if (signal.aborted) print('  Interrupted: what follows covers the attempts made so far.');
   print(`  total (slices left out): ${rateText(result)}`);
+  if (result.failed)
+    print(
+      `  total if those that failed had failed their task, or solved it: ${worstCaseText(result)}`,
+    );
   for (const [name, rate] of Object.entries(result.groups)) print(`  ${name}: ${rateText(rate)}`);
+  print(`  ${intervalNote}`);
   for (const [name, mean] of Object.entries(result.environment)) {
     print(`  ${name}: ${mean.toFixed(3)} on average`);
   }

@@ -53,12 +53,16 @@ async function secondsOf(action: (round: number) => Promise<unknown>): Promise<n
 export async function expectedTime(
   engine: EngineClient,
   config: Config,
-  plan: Record<'evaluations' | 'evalEpisodes' | 'rollouts', number>,
+  plan: Record<
+    'evaluations' | 'evalEpisodes' | 'selections' | 'selectionEpisodes' | 'rollouts',
+    number
+  >,
 ) {
   const { rollout, algorithm, policy } = config;
   const speed = await measureSpeed(engine, config);
   const sampled = Math.min(policy.maxTurnTokens, rollout.maxEpisodeTokens);
   const updates = (plan.rollouts * algorithm.epochs * 2 * sampled) / speed.trainTokensPerSecond;
-  const episodes = plan.rollouts + plan.evaluations * plan.evalEpisodes;
+  const evaluated = plan.evaluations * plan.evalEpisodes + plan.selections * plan.selectionEpisodes;
+  const episodes = plan.rollouts + evaluated;
   return { ...speed, expectedS: (episodes * sampled) / speed.decodeTokensPerSecond + updates };
 }

@@ -15,7 +15,11 @@ import type { ExpectedTime } from './measure-speed.ts';
 /** What the plan of a run follows from besides its config. */
 export function planFacts({ config, chosen, model, tasks }: ResolvedRun) {
   return {
-    trainTasks: Math.min(tasks.train.length, config.dataset.maxSamples ?? Infinity),
+    trainTasks: Math.min(
+      tasks.train.length - tasks.selection.length,
+      config.dataset.maxSamples ?? Infinity,
+    ),
+    selectionTasks: tasks.selection.length,
     evalTasks: tasks.evaluation.length,
     ...countParameters(model.description),
     /** At once; 0 where nothing asks for one. */
@@ -43,6 +47,9 @@ export function trainingPlan(config: Config, facts: PlanFacts) {
     evaluations: during + Number(config.eval.before) + Number(config.eval.after),
     evalEpisodes: facts.evalTasks * config.eval.samples,
     checkpointBytes: checkpointRoom(config, facts.trainedParameters),
+    /** Of the tasks that the best checkpoint is chosen by, after the last iteration in any case. */
+    selections: facts.selectionTasks === 0 ? 0 : during + Number(last >= planned),
+    selectionEpisodes: facts.selectionTasks * config.eval.samples,
   };
 }
 
@@ -105,10 +112,10 @@ export function planText(
   const total = memory.total + sandboxes;
   return [
     'Plan',
-    `  tasks         ${facts.trainTasks} to train on, ${facts.evalTasks} held out`,
+    `  tasks         ${facts.trainTasks} to train on, ${facts.evalTasks} held out${facts.selectionTasks > 0 ? `, ${facts.selectionTasks} kept out of training to choose the best checkpoint` : ''}`,
     `  rollouts      ${rollout.tasksPerStep} tasks x ${rollout.groupSize} episodes = ${plan.rolloutsPerIteration} an iteration, ${plan.rollouts} in all; iterations: ${iterations}`,
     `  updates       optimiser steps: ${plan.optimizerSteps}; micro-batches per step: at most ${plan.mostMicroBatchesPerStep}, of ${algorithm.microBatchTokens} tokens each`,
-    `  evaluations   ${plan.evaluations} x ${plan.evalEpisodes} episodes, temperature ${config.eval.temperature}`,
+    `  evaluations   ${plan.evaluations} x ${plan.evalEpisodes} episodes${plan.selections > 0 ? `, and ${plan.selections} x ${plan.selectionEpisodes} for the choice` : ''}, temperature ${config.eval.temperature}`,
     `  model         ${(facts.parameters / 1e6).toFixed(2)} M parameters on ${config.run.device}, ${threadsText(config)}`,
     `  trained       ${(facts.trainedParameters / 1e6).toFixed(2)} M of them, ${percent(facts.trainedParameters / facts.parameters)}`,
     `  memory        about ${mebibytes(total)}: ${planInWords(memory)}, sandboxes ${mebibytes(sandboxes)}${sandboxTier === undefined ? '' : ` (${sandboxTier})`}`,

@@ -2,7 +2,8 @@ import { resolveRun, type ResolvedRun } from '../../compose/resolve-run.ts';
 import type { JobResult, TrainingOptions, JobContext } from '../job.ts';
 import { openTraining, type Training } from './training.ts';
 import { runLength } from '../../config/index.ts';
-import { beforeAfterTable, summaryOf } from '../../runs/summary.ts';
+import { beforeAfterTable } from '../../runs/evaluation-table.ts';
+import { summaryOf } from '../../runs/summary.ts';
 import type { TrainingResult } from '../../trainer/trainer-contracts.ts';
 import { countParameters } from '../../../model/adapters/adapter.ts';
 import { openEngine, playing } from '../../compose/open-engine.ts';
@@ -29,7 +30,9 @@ export async function train(options: TrainingOptions): Promise<JobResult> {
   const run = await resolveRun(options, { ...options, trains: true, tasks });
   const { dataset, run: settings } = run.config;
   options.print(previewText(run.tasks.train, settings.previewTasks));
-  warnIfFewer('dataset.maxSamples', dataset.maxSamples, run.tasks.train.length, options.print);
+  const { train: trainable, selection } = run.tasks;
+  const left = trainable.length - selection.length;
+  warnIfFewer('dataset.maxSamples', dataset.maxSamples, left, options.print);
   if (options.dryRun) return dryRun(run, options);
   const training = await openTraining(run, options);
   try {

@@ -20,6 +20,7 @@ import type {
   TrainerState,
   TrainingResult,
 } from '../../trainer/trainer-contracts.ts';
+import { withoutTasks } from '../../../dataset/tasks/selection-tasks.ts';
 import { reportGroups, samplerOf } from '../../../dataset/tasks/task-sets.ts';
 import type { JobContext, TrainingOptions } from '../job.ts';
 import { bytesForCheckpoints } from './checkpoint-room.ts';
@@ -61,11 +62,22 @@ export async function openTraining(run: ResolvedRun, options: TrainingOptions): 
     if (watch !== undefined) opened.add(watch);
     for (const note of agent.policy.notes ?? []) print(`Note: ${note}`);
     usage.restartClock();
-    return new Training({ run, context: options, agent, record, usage, resume, opened });
+    const begun = asBegun(run, resume);
+    return new Training({ run: begun, context: options, agent, record, usage, resume, opened });
   } catch (failure) {
     await opened.abandon();
     throw failure;
   }
+}
+
+/** A run begun by version 0.1 has trained on all its tasks: none of them can choose a checkpoint now. */
+function asBegun(run: ResolvedRun, resume: ResumePoint | undefined): ResolvedRun {
+  if (resume?.checkpoint === undefined || run.tasks.selection.length === 0) return run;
+  const { selectionTasks } = readTrainerState(resume.checkpoint) as SavedState;
+  if (selectionTasks !== undefined) return run;
+  const note =
+    'The run was begun by version 0.1, which kept no tasks out of training to choose the best checkpoint by. None is chosen from now on; one in checkpoints/best was chosen on the held-out tasks.';
+  return { ...run, notes: [...run.notes, note], tasks: { ...run.tasks, selection: [] } };
 }
 
 interface TrainingParts {
@@ -155,7 +167,6 @@ export class Training {
       log: record.log,
       memory: usage.memory,
       iterations: runLength(config).last,
-      evalEpisodes: trainingPlan(config, planFacts(run)).evalEpisodes,
       logRollouts: config.run.logRollouts,
       advised: {
         sandbox: agent.sandbox !== undefined,
@@ -169,18 +180,20 @@ export class Training {
   #trainer(records: RunRecords): GRPOTrainer {
     const { run, agent, record } = this.parts;
     const { config, tasks } = run;
+    const { selection } = tasks;
     const { maxSamples, shuffle } = config.dataset;
     const { seed } = config.run;
     return new GRPOTrainer(
       {
         learner: agent.engine,
         rollouts: agent.rollouts,
-        tasks: samplerOf(tasks.sets, {
+        tasks: samplerOf(withoutTasks(tasks.sets, new Set(selection)), {
           seed,
           shuffle,
           ...(maxSamples !== undefined && { maxSamples }),
         }),
         evalTasks: tasks.evaluation,
+        selectionTasks: selection,
         groupsOf: reportGroups,
         paddedLength,
         observer: {
@@ -195,7 +208,10 @@ export class Training {
           onStateLost: (problem) => record.log.error(lostText(problem)),
         },
       },
-      trainerOptions(config),
+      trainerOptions({
+        ...config,
+        checkpoint: { ...config.checkpoint, keepBest: selection.length > 0 },
+      }),
     );
   }
 

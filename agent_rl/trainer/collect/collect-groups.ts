@@ -8,8 +8,9 @@ import { groupRewards, type GroupRewards } from './group-rewards.ts';
 import { type FailureCount, FailureGuard } from './failure-guard.ts';
 import { actionOn } from './outcome-actions.ts';
 import { replaceFailed } from './replace-failed.ts';
+import { type Control, verdictsUnder } from './shuffle-rewards.ts';
 import type { TaskSource } from '../../../dataset/tasks/task-sampler.ts';
-import type { AlgorithmOptions, GrpoOptions, TrainOptions } from '../training-options.ts';
+import type { AlgorithmOptions, GrpoOptions } from '../training-options.ts';
 import { append } from '../../core/long-lists.ts';
 
 /** The episodes of one task and how they compare. */
@@ -42,7 +43,7 @@ export interface CollectGroupsOptions extends Pick<
   'seed' | 'rollout' | 'combination'
 > {
   algorithm: Pick<AlgorithmOptions, 'advantageStd' | 'advantageEps'>;
-  control?: TrainOptions['control'];
+  control?: Control;
   rollouts: Rollouts;
   tasks: Pick<TaskSource, 'draw' | 'drawAgain'>;
   /** Failures of the iterations before this one. */
@@ -111,10 +112,9 @@ async function playGroups(
     rollout,
     play,
   });
-  const judged =
-    control === 'shuffled-rewards'
-      ? shuffleRewards(played, new KeyedRng(seed, control, iteration, round))
-      : played;
+  const { groupSize } = rollout;
+  const random = new KeyedRng(seed, control ?? 'none', iteration, round);
+  const judged = verdictsUnder({ control, groupSize, random }, played);
   return tasks.map((task, index) => {
     const [start, end] = [index * rollout.groupSize, (index + 1) * rollout.groupSize];
     const { advantageStd: std, advantageEps: eps } = algorithm;
@@ -133,16 +133,4 @@ async function playGroups(
       ...groupAdvantages(rewards, { std, eps }),
     };
   });
-}
-
-/**
- * The same verdicts, shuffled among the episodes that have a reward. What an episode did and what it is given
- * are then independent, so a run trained on them shows what else than the rewards moves the success rate.
- */
-export function shuffleRewards<Scored extends { reward: number | undefined }>(
-  episodes: readonly Scored[],
-  random: KeyedRng,
-): Scored[] {
-  const shuffled = random.shuffle(episodes.filter(({ reward }) => reward !== undefined)).values();
-  return episodes.map((own) => (own.reward === undefined ? own : (shuffled.next().value ?? own)));
 }

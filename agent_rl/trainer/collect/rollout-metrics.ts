@@ -17,10 +17,14 @@ export function rolloutMetrics(collection: Collection): Metrics {
   const withStatus = (wanted: string): number =>
     statuses.filter((status) => status === wanted).length;
   const sampled = all.map(sampledTokens);
+  const judged = groups
+    .map(({ trajectories }) => trajectories.filter(({ reward }) => reward !== undefined))
+    .filter(({ length }) => length > 0);
   return {
     'rollout/episodes': all.length,
     'rollout/scored': scored.length,
     ...failureMetrics(collection, all),
+    ...entropyEstimate(all),
     ...(scored.length > 0 && scoredMetrics(scored)),
     'rollout/malformedCalls': sum(all.map(({ malformedCalls }) => malformedCalls)),
     'rollout/rejectedCalls': withStatus('rejected'),
@@ -32,10 +36,8 @@ export function rolloutMetrics(collection: Collection): Metrics {
     ...outcomeCounts(all),
     'group/count': groups.length,
     'group/zeroVariance': groups.filter(({ zeroVariance }) => zeroVariance).length,
-    'group/allRight': groups.filter((group) => group.trajectories.every(({ success }) => success))
-      .length,
-    'group/allWrong': groups.filter((group) => !group.trajectories.some(({ success }) => success))
-      .length,
+    'group/allRight': judged.filter((group) => group.every(({ success }) => success)).length,
+    'group/allWrong': judged.filter((group) => !group.some(({ success }) => success)).length,
     'group/resampled': discarded.length,
     ...inFamily(
       'combine/weight',
@@ -61,6 +63,22 @@ function failureMetrics({ groups }: Collection, all: readonly Trajectory[]): Met
     'rollout/retriedTokens': sum(lost.map(({ sampledTokens: tokens }) => tokens)),
     'rollout/cutTokens': sum(all.map(({ cutTokens = 0 }) => cutTokens)),
   };
+}
+
+/**
+ * Over every sampled token, whatever became of its episode: -log p of a draw has the entropy of what it was drawn from
+ * as its expectation. Entropy falls where groups agree, which is where nothing is sent to the learner.
+ */
+function entropyEstimate(trajectories: readonly Trajectory[]): Metrics {
+  let tokens = 0;
+  let total = 0;
+  for (const { spans, logProbs } of trajectories) {
+    for (const { start, end } of spans.filter(({ source }) => source === 'sampled')) {
+      tokens += end - start;
+      for (let place = start; place < end; place++) total -= logProbs[place] ?? Number.NaN;
+    }
+  }
+  return tokens === 0 ? {} : { 'rollout/entropyEstimate': total / tokens };
 }
 
 function scoredMetrics(scored: readonly Trajectory[]): Metrics {

@@ -1,12 +1,14 @@
 import { table } from '../../docs/markdown.ts';
-import type { SuccessRate } from '../../../agent_rl/trainer/evaluate.ts';
+import type { SuccessRate } from '../../../agent_rl/trainer/success-rate.ts';
 import type { SeedControls } from './controls-of-seed.ts';
 
 const percent = (share: number): string => (100 * share).toFixed(1);
 
-function rateText({ successRate, wilson95 }: Partial<SuccessRate> = {}): string {
+/** Rates that version 0.1 recorded have Wilson's interval. */
+function rateText({ successRate, interval95, wilson95 }: Partial<SuccessRate> = {}): string {
   if (typeof successRate !== 'number' || !wilson95) return '-';
-  return `${percent(successRate)} [${wilson95.map(percent).join(', ')}]`;
+  const ends = interval95 ? [interval95.low, interval95.high] : wilson95;
+  return `${percent(successRate)} [${ends.map(percent).join(', ')}]`;
 }
 
 type Row = [name: string, cell: (controls: SeedControls) => string];
@@ -27,7 +29,7 @@ const rows: readonly Row[] = [
 const passText = (share: number | undefined): string =>
   share === undefined ? '-' : percent(share);
 
-/** One column per seed: rates in percent with Wilson 95 % intervals, then cost and what the rows mean. */
+/** One column per seed: rates in percent with 95 % intervals by cluster bootstrap, then cost and what the rows mean. */
 export function controlsMarkdown(results: readonly SeedControls[]): string {
   const groups = [...new Set(results.flatMap(({ trained }) => Object.keys(trained.after.groups)))];
   const grouped = groups.toSorted().flatMap((group): Row[] => [
@@ -45,7 +47,7 @@ export function controlsMarkdown(results: readonly SeedControls[]): string {
       [...rows, ...grouped, cost].map(([name, cell]) => [name].concat(results.map(cell))),
     ),
     '',
-    `Greedy unless stated otherwise; n = ${[...new Set(results.map(({ trained }) => trained.after.n))].join(', ')} tasks; brackets are Wilson 95 % intervals.`,
+    `Greedy unless stated otherwise; n = ${[...new Set(results.map(({ trained }) => trained.after.n))].join(', ')} tasks; brackets are 95 % intervals by cluster bootstrap; in runs of version 0.1, Wilson's.`,
     'Blank: programs run, the agent reads nothing. Unavailable: nothing runs, each call is answered with an error.',
     'In both the last program it wrote is judged by the hidden tests. Without any tool in its prompt it has no way to answer.',
     '',

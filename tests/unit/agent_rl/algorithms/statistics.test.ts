@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { passAtK, wilson95 } from '#agent_rl/algorithms/statistics.ts';
+import { passAtK, wilson95, worstCaseBounds } from '#agent_rl/algorithms/statistics.ts';
 
 describe('wilson95', () => {
   test('is z² / (n + z²) wide at the top when nothing succeeds', () => {
@@ -21,6 +21,15 @@ describe('wilson95', () => {
 
   test('knows nothing from no trials', () => {
     expect(wilson95(0, 0)).toEqual([0, 1]);
+  });
+});
+
+describe('worstCaseBounds', () => {
+  test('take the attempts without a verdict for failures, then for successes', () => {
+    // 3 of 6, and 2 unknown: from 3 of 8 to 5 of 8.
+    expect(worstCaseBounds(3, 6, 2)).toEqual([3 / 8, 5 / 8]);
+    expect(worstCaseBounds(3, 6, 0)).toEqual([0.5, 0.5]);
+    expect(worstCaseBounds(0, 0, 0)).toEqual([0, 1]);
   });
 });
 

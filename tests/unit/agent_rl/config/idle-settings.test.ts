@@ -41,6 +41,7 @@ describe('a setting that cannot act in the run is named with its place and the r
       'nothing is evaluated',
     ],
     [['eval.every=40'], 'eval.every 40', 'the run ends before'],
+    [['eval.selectionTasks=9'], 'eval.selectionTasks 9', 'checkpoint.keepBest is false'],
     [['checkpoint.every=0', 'checkpoint.keepLast=5'], 'checkpoint.keepLast 5', 'last checkpoint'],
     [['checkpoint.every=40', 'checkpoint.keepLast=5'], 'checkpoint.keepLast 5', 'last checkpoint'],
     [['sandbox.wallS=9'], 'sandbox.wallS 9', 'nothing in this run executes programs'],

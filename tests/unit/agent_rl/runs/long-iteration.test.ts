@@ -19,7 +19,6 @@ test('an iteration of 200,000 episodes is learned from, counted and recorded', a
     log: createLog({ level: 'error', file: folder.log, quiet: true }),
     memory: new ProcessTreeMemory(),
     iterations: 1,
-    evalEpisodes: 0,
     logRollouts: false,
   });
   const { trainer, metrics } = setUp(

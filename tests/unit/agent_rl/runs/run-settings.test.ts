@@ -32,7 +32,6 @@ async function runWith(...overrides: string[]) {
     folder,
     log,
     iterations: 1,
-    evalEpisodes: 0,
     logRollouts: config.run.logRollouts,
   } as ConstructorParameters<typeof RunRecords>[0]);
   records.onEpisode(trajectory({ taskId: 'task-of-this-episode' }));

@@ -29,7 +29,16 @@ describe('evaluate', () => {
       successes: 3,
       successRate: 0.6,
       systemFailures: 1,
+      failed: 1,
+      failedShare: 1 / 6,
+      // 3 of 6, and 4 of 6.
+      worstCase: [3 / 6, 4 / 6],
       rewardMean: 0.6,
+      perTask: [
+        { taskId: 'a', n: 2, successes: 2, failed: 0, groups: ['sums'], ofSlice: false },
+        { taskId: 'b', n: 2, successes: 1, failed: 0 },
+        { taskId: 'c', n: 1, successes: 0, failed: 1, groups: ['words'] },
+      ],
     });
     expect(result.groups).toMatchObject({
       sums: { n: 4, successes: 3, successRate: 0.75 },
@@ -38,6 +47,9 @@ describe('evaluate', () => {
     // Over a and b alone: pass@1 (1 + 1/2) / 2, pass@2 (1 + 1) / 2.
     expect(result.passAtK).toEqual({ 1: 0.75, 2: 1 });
     expect(result.wilson95?.[0]).toBeLessThan(0.6);
+    // Over the three tasks or the two families, not the five attempts.
+    const intervals = [result.interval95, result.narrower95];
+    expect(new Set(intervals.map((one) => one?.clusters))).toEqual(new Set([2, 3]));
     expect(rollouts.requests[0]?.sampling).toEqual({ temperature: 0.7, topK: 0, topP: 1, minP: 0 });
   });
 
@@ -69,11 +81,15 @@ describe('evaluate', () => {
       code: 'ROLLOUTS_FAILED',
       message: 'None of 6 episodes has a reward. The first (task a) ended as aborted: it broke',
     });
+    // What was cancelled was not attempted, and has not failed.
     const cancelled = { ...options, signal: AbortSignal.abort() };
     expect(await evaluate(rollouts, tasks, cancelled)).toMatchObject({
       n: 0,
       successRate: null,
       wilson95: null,
+      interval95: null,
+      failed: 0,
+      failedShare: null,
       rewardMean: null,
       passAtK: {},
     });

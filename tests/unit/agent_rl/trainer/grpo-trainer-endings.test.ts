@@ -203,6 +203,7 @@ test('a best checkpoint that could not be written is not taken for one', async (
         if (reason === 'best') throw failure;
       },
     },
+    { selectionTasks: [{ taskId: 's', prompt: '', metadata: {} }] },
   );
   await expect(trainer.train(never)).rejects.toBe(failure);
   expect(reasons).toEqual(['best', 'failed']);

@@ -3,34 +3,109 @@ import { expect, test } from '@jest/globals';
 import { mixed, never, options, type Script, setUp } from '#tests/support/grpo-trainer-setup.ts';
 import { trajectory } from '#tests/support/trajectories.ts';
 
-test('a run evaluates before, now and then, and after, and keeps the best', async () => {
-  let solved = 0;
+const taskOf = (taskId: string) => ({ taskId, prompt: '', metadata: { family: 'sums' } });
+
+/** Answers the attempts at task `e`, held out, and `s`, of the selection, with these rewards in order. */
+const rewarded = (rewards: Readonly<Record<string, readonly number[]>>): Script => {
+  const made: Record<string, number> = {};
+  return (request) => {
+    const { taskId } = request.task;
+    const ofTask = rewards[taskId];
+    if (ofTask === undefined) return mixed(request);
+    const place = made[taskId] ?? 0;
+    made[taskId] = place + 1;
+    return trajectory({ reward: ofTask[place] ?? 0 });
+  };
+};
+
+test('a run evaluates before, now and then, and after', async () => {
   const seen: string[] = [];
   const evaluated: string[] = [];
-  const script: Script = (request) =>
-    request.task.taskId === 'e'
-      ? trajectory({ reward: [0, 1, 1, 0][solved++] ?? 0 })
-      : mixed(request);
   const { trainer, metrics, checkpoints } = setUp(
-    script,
+    rewarded({ e: [0, 1, 1, 0] }),
     {
       train: { ...options.train, iterations: 3 },
       eval: { ...options.eval, before: true, after: true, every: 1 },
-      checkpoint: { every: 2, keepBest: true },
+      checkpoint: { every: 2, keepBest: false },
     },
     {
       onEvaluation: (when, iteration, { successRate }) =>
         seen.push(`${when} ${iteration}: ${successRate}`),
-      onEvaluationEpisode: ({ taskId }) => evaluated.push(taskId),
+      onEvaluationEpisode: ({ taskId }, episodes) => evaluated.push(`${taskId} of ${episodes}`),
     },
   );
   const result = await trainer.train(never);
   expect(seen).toEqual(['before 0: 0', 'during 1: 1', 'during 2: 1', 'after 3: 0']);
-  expect(evaluated).toEqual(['e', 'e', 'e', 'e']);
-  expect(checkpoints).toEqual(['best 1', 'periodic 2', 'last 3']);
-  expect(metrics[0]).toMatchObject({ 'eval/successRate': 1, 'eval/group/sums': 1 });
+  expect(evaluated).toEqual(['e of 1', 'e of 1', 'e of 1', 'e of 1']);
+  expect(checkpoints).toEqual(['periodic 2', 'last 3']);
+  expect(metrics[0]).toMatchObject({
+    'eval/successRate': 1,
+    'eval/group/sums': 1,
+    'eval/failedShare': 0,
+    'eval/difference': 1,
+  });
   expect(result.before?.successRate).toBe(0);
-  expect(result.state.best).toEqual({ iteration: 1, successRate: 1 });
+  expect(result.difference).toMatchObject({ tasks: 1, difference: 0 });
+});
+
+const keepsBest = {
+  train: { ...options.train, iterations: 3 },
+  eval: { ...options.eval, before: true, after: true, every: 2 },
+  checkpoint: { every: 0, keepBest: true },
+};
+
+test('the best checkpoint is chosen by the selection tasks, and the held-out ones decide nothing', async () => {
+  const seen: string[] = [];
+  // Held out: 0 before, 1 after iteration 2, 0 at the end. Selection: 0 after iteration 2, 1 at the end.
+  const { trainer, metrics, checkpoints, rollouts } = setUp(
+    rewarded({ e: [0, 1, 0], s: [0, 1] }),
+    keepsBest,
+    { onEvaluation: (when, iteration) => seen.push(`${when} ${iteration}`) },
+    { selectionTasks: [taskOf('s')] },
+  );
+  const { state } = await trainer.train(never);
+  expect(seen).toEqual(['before 0', 'during 2', 'selection 2', 'selection 3', 'after 3']);
+  expect(checkpoints).toEqual(['best 2', 'best 3', 'last 3']);
+  expect(state).toMatchObject({ best: { iteration: 3, successRate: 1 }, selectionTasks: 1 });
+  expect(metrics.map((line) => line['selection/successRate'])).toEqual([undefined, 0, 1]);
+  // The task of the selection is only ever evaluated.
+  const attempted = rollouts.requests.filter(({ task }) => task.taskId === 's');
+  expect(attempted.map(({ sampling }) => sampling.temperature)).toEqual([0, 0]);
+});
+
+test('a run that is to keep its best needs tasks to choose by, the same ones on resume', async () => {
+  expect(() => setUp(mixed, keepsBest)).toThrow('needs tasks to choose by');
+  const { trainer } = setUp(mixed, keepsBest, {}, { selectionTasks: [taskOf('s')] });
+  const { state } = await trainer.train(never);
+  const goesOn = setUp(mixed, keepsBest, {}, { selectionTasks: [taskOf('s'), taskOf('u')] });
+  expect(() => goesOn.trainer.restore(state)).toThrow(
+    'keeps 1 tasks out of training to choose its best checkpoint by, and is to go on with 2',
+  );
+  // Version 0.1 kept none, and said nothing of it.
+  const { selectionTasks: _, ...old } = state;
+  setUp(mixed).trainer.restore(old);
+});
+
+test('a baseline of version 0.1 is read, and nothing is compared with it', async () => {
+  const evaluation = { eval: { ...options.eval, before: true, after: true } };
+  const { trainer } = setUp(mixed, evaluation);
+  const { state } = await trainer.train(never);
+  const { n, successes, successRate, wilson95 } = state.before ?? {};
+  const rate = { n, successes, successRate, wilson95 };
+  const { perTask: _, ...before } = { ...state.before, ...rate, groups: { sums: rate } };
+  const old = Object.fromEntries(
+    Object.entries(before).filter(([key]) => !/95|failed|worst/.test(key) || key === 'wilson95'),
+  );
+  const goesOn = setUp(mixed, { ...evaluation, train: { ...options.train, iterations: 3 } });
+  goesOn.trainer.restore({ ...state, before: old as never });
+  const result = await goesOn.trainer.train(never);
+  expect(result.before).toMatchObject({
+    wilson95,
+    interval95: null,
+    failed: null,
+    groups: { sums: { interval95: null, worstCase: null } },
+  });
+  expect(result).not.toHaveProperty('difference');
 });
 
 test('a run keeps no best unless it is asked to', async () => {

@@ -7,6 +7,7 @@ import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts'
 const mebibyte = 2 ** 20;
 const facts = {
   trainTasks: 40,
+  selectionTasks: 0,
   evalTasks: 10,
   parameters: 2_097_152,
   trainedParameters: 524_288,
@@ -55,6 +56,22 @@ describe('a plan', () => {
       evaluations: 4,
       evalEpisodes: 10,
     });
+  });
+
+  test('counts the tasks the best checkpoint is chosen by, and how often they are attempted', () => {
+    const config = configOf(settings.replace('samples: 1', 'samples: 3, temperature: 1'));
+    const given = { ...facts, trainTasks: 32, selectionTasks: 8 };
+    const plan = trainingPlan(config, given);
+    // At iterations 2 and 4, and after the last.
+    expect(plan).toMatchObject({ evaluations: 4, selections: 3, selectionEpisodes: 24 });
+    const text = planText(config, given, plan, opened);
+    expect(text).toContain(
+      '32 to train on, 10 held out, 8 kept out of training to choose the best checkpoint\n',
+    );
+    expect(text).toContain('4 x 30 episodes, and 3 x 24 for the choice, temperature 1\n');
+    const none = trainingPlan(config, facts);
+    expect(none).toMatchObject({ selections: 0, selectionEpisodes: 0 });
+    expect(planText(config, facts, none, opened)).toContain('40 to train on, 10 held out\n');
   });
 
   test('says what is trained and what is held, the sandboxes there will be included', () => {

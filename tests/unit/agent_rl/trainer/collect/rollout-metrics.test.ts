@@ -67,3 +67,36 @@ test('a part of the reward that an episode lacks is 0 in its mean', () => {
     'environment/errors': 2,
   });
 });
+
+test('the entropy is estimated over every sampled token, whatever became of its episode', () => {
+  const drawn = (count: number, logProb: number, sketch: Parameters<typeof trajectory>[0] = {}) => {
+    const one = trajectory({ ...sketch, sampled: count });
+    return { ...one, logProbs: one.logProbs.map((value) => (value === 0 ? 0 : logProb)) };
+  };
+  const metrics = rolloutMetrics({
+    // Those of the second group agree, and are not sent to the learner.
+    groups: [group([drawn(2, -1, { reward: 1 }), drawn(1, -4)]), group([drawn(3, 0)], true)],
+    discarded: [group([drawn(4, -2, { outcome: 'aborted' })], true)],
+  });
+  // (2 x 1 + 1 x 4 + 3 x 0 + 4 x 2) / 10
+  expect(metrics['rollout/entropyEstimate']).toBeCloseTo(1.4, 12);
+  expect(rolloutMetrics({ groups: [], discarded: [] })).not.toHaveProperty(
+    'rollout/entropyEstimate',
+  );
+});
+
+test('the share of failed episodes is told, and a group that failed is neither right nor wrong', () => {
+  const broken = trajectory({ outcome: 'grader-error' });
+  const right = trajectory({ reward: 1 });
+  expect(
+    rolloutMetrics({
+      groups: [group([broken, broken]), group([broken, right]), group([right, trajectory()])],
+      discarded: [],
+    }),
+  ).toMatchObject({
+    'rollout/failedShare': 0.5,
+    'group/count': 3,
+    'group/allRight': 1,
+    'group/allWrong': 0,
+  });
+});

@@ -2,8 +2,9 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
-import { collectGroups, shuffleRewards } from '#agent_rl/trainer/collect/collect-groups.ts';
-import { options } from '#tests/support/grpo-trainer-setup.ts';
+import { collectGroups } from '#agent_rl/trainer/collect/collect-groups.ts';
+import { shuffleRewards, verdictsUnder } from '#agent_rl/trainer/collect/shuffle-rewards.ts';
+import { options, setUp } from '#tests/support/grpo-trainer-setup.ts';
 import { ScriptedRollouts } from '#tests/support/scripted-rollouts.ts';
 import { trajectory } from '#tests/support/trajectories.ts';
 
@@ -57,5 +58,40 @@ describe('Shuffled rewards', () => {
     expect(mixed.every(([group]) => group?.trajectories.every(({ reward }) => reward === 1))).toBe(
       true,
     );
+  });
+
+  test('within groups stay in their group, and each group is shuffled in a way of its own', () => {
+    // 20 groups of four with one success each; the second member of each has no reward.
+    const played = Array.from({ length: 80 }, (_, i) =>
+      trajectory({
+        taskId: `t${Math.floor(i / 4)}`,
+        sample: i % 4,
+        reward: i % 4 === 0 ? 1 : 0,
+        ...(i % 4 === 1 && { outcome: 'grader-error' }),
+      }),
+    );
+    const given = verdictsUnder(
+      { control: 'shuffled-within-groups', groupSize: 4, random: new KeyedRng(1) },
+      played,
+    );
+    expect(given.map(({ taskId }) => taskId)).toEqual(played.map(({ taskId }) => taskId));
+    const winners = Array.from({ length: 20 }, (_, group) => {
+      const rewards = given.slice(4 * group, 4 * group + 4).map(({ reward }) => reward);
+      expect(rewards[1]).toBeUndefined();
+      expect(rewards.filter((reward) => reward === 1)).toHaveLength(1);
+      return rewards.indexOf(1);
+    });
+    expect(new Set(winners)).toEqual(new Set([0, 2, 3]));
+  });
+
+  test('within groups leave a group of equal rewards without anything to learn', async () => {
+    const { trainer, learner, metrics } = setUp(
+      ({ task }) => trajectory({ reward: task.taskId === 't0' ? 1 : 0 }),
+      { train: { ...options.train, iterations: 1, control: 'shuffled-within-groups' } },
+    );
+    const { control } = await trainer.train(new AbortController().signal);
+    expect(control).toBe('shuffled-within-groups');
+    expect(metrics[0]).toMatchObject({ 'group/zeroVariance': 2 });
+    expect(learner.batches).toEqual([]);
   });
 });

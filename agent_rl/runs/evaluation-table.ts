@@ -1,0 +1,82 @@
+import { sum } from '../algorithms/statistics.ts';
+import type { Evaluation } from '../trainer/evaluate.ts';
+import type { Difference, SuccessRate } from '../trainer/success-rate.ts';
+import type { TrainingResult } from '../trainer/trainer-contracts.ts';
+
+const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
+
+const points = (share: number): string => (100 * share).toFixed(1);
+
+/** With its sign. */
+const change = (share: number): string => `${share > 0 ? '+' : ''}${points(share)}`;
+
+/** Says what stands in brackets after a rate. */
+export const intervalNote =
+  '[ ] 95 % by cluster bootstrap over tasks, or over families where that is wider; Wilson where they do not differ';
+
+/**
+ * `41 of 260 = 15.8 % [11.8, 20.7], 3 failed (1.1 %)`, or that nothing was judged. Rates of version 0.1 have Wilson's
+ * interval, and say so.
+ */
+export function rateText(rate: SuccessRate): string {
+  const { n, successes, successRate, interval95, wilson95, failed, failedShare } = rate;
+  const failures = failed ? `, ${failed} failed (${percent(failedShare ?? 0)})` : '';
+  if (successRate === null) return `none judged${failures}`;
+  const interval =
+    interval95 === null
+      ? `${wilson95?.map(points).join(', ')} Wilson`
+      : [interval95.low, interval95.high].map(points).join(', ');
+  return `${successes} of ${n} = ${percent(successRate)} [${interval}]${failures}`;
+}
+
+/** `+12.3 [+8.1, +16.5]`, in points of a percentage. */
+const differenceText = ({ difference, interval95 }: Difference): string =>
+  `${change(difference)} [${[interval95?.low, interval95?.high].map((end) => change(end ?? Number.NaN)).join(', ')}]`;
+
+/** What a success rate would be if the attempts that failed had all failed their task, and if they had all solved it. */
+export const worstCaseText = ({ worstCase }: Pick<SuccessRate, 'worstCase'>): string =>
+  worstCase === null ? '-' : `${points(worstCase[0])} to ${percent(worstCase[1])}`;
+
+const row = (...cells: readonly string[]): string =>
+  `  ${cells.map((cell) => cell.padEnd(34)).join(' ')}`.trimEnd();
+
+type Result = Pick<TrainingResult, 'before' | 'after' | 'difference'>;
+
+/** Before, after and the change, over all held-out tasks and by group. */
+export function beforeAfterTable({ before, after, difference }: Result): string {
+  const groups = [...new Set([before, after].flatMap((one) => Object.keys(one?.groups ?? {})))];
+  const line = (name: string, rates: readonly (SuccessRate | undefined)[], since?: Difference) =>
+    row(
+      name,
+      ...rates.map((rate) => (rate === undefined ? '-' : rateText(rate))),
+      ...(since === undefined ? [] : [differenceText(since)]),
+    );
+  return [
+    row('held-out success', 'before', 'after', ...(difference ? ['change, points'] : [])),
+    line('total (slices left out)', [before, after], difference),
+    ...groups
+      .toSorted()
+      .map((group) =>
+        line(group, [before?.groups[group], after?.groups[group]], difference?.groups[group]),
+      ),
+    ...failureRows(before, after),
+    `  ${intervalNote}${difference ? '; change: the same, in pairs' : ''}`,
+  ].join('\n');
+}
+
+const failures = (evaluation: Evaluation | undefined): number => evaluation?.systemFailures ?? 0;
+
+/** How many attempts are in no rate, and what the rate could be with them. Nothing where none failed. */
+function failureRows(...both: readonly (Evaluation | undefined)[]): string[] {
+  if (both.every((one) => failures(one) === 0)) return [];
+  return [
+    row('failed episodes, not judged', ...both.map(failuresText)),
+    row('total if they failed, or solved', ...both.map((one) => (one ? worstCaseText(one) : '-'))),
+  ];
+}
+
+function failuresText(evaluation: Evaluation | undefined): string {
+  const attempts = sum((evaluation?.perTask ?? []).map(({ n, failed }) => n + failed));
+  const count = failures(evaluation);
+  return attempts === 0 ? `${count}` : `${count} of ${attempts} = ${percent(count / attempts)}`;
+}

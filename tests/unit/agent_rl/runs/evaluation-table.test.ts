@@ -1,0 +1,93 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { beforeAfterTable, rateText } from '#agent_rl/runs/evaluation-table.ts';
+import type { Evaluation } from '#agent_rl/trainer/evaluate.ts';
+import {
+  compare,
+  successRateOf,
+  type TaskAttempts,
+  withUnknown,
+} from '#agent_rl/trainer/success-rate.ts';
+
+/** Tasks of one attempt, those up to `solved` right, the last `failed` without a verdict. */
+const tasksOf = (count: number, solved: number, failed = 0): TaskAttempts[] =>
+  Array.from({ length: count }, (_, i) => {
+    const judged = i < count - failed;
+    return {
+      taskId: `t${i}`,
+      n: Number(judged),
+      successes: Number(judged && i < solved),
+      failed: Number(!judged),
+      groups: ['sums'],
+      ofSlice: false,
+    };
+  });
+
+function evaluation(perTask: readonly TaskAttempts[]): Evaluation {
+  const rate = successRateOf(perTask, { seed: 1, of: 'total' });
+  return {
+    ...rate,
+    tasks: perTask.length,
+    systemFailures: rate.failed ?? 0,
+    rewardMean: 0.25,
+    groups: { sums: rate },
+    passAtK: {},
+    environment: {},
+    environmentByGroup: {},
+    scores: {},
+    perTask,
+    trajectories: [],
+  };
+}
+
+const cells = (line = '') => line.trim().split(/ {2,}/);
+
+describe('the table at the end of a run', () => {
+  test('has before, after and the change on the same tasks, and names the intervals', () => {
+    const [before, after] = [tasksOf(40, 10), tasksOf(40, 20)];
+    const difference = compare(before, after, 1);
+    const table = beforeAfterTable({
+      before: evaluation(before),
+      after: evaluation(after),
+      ...(difference && { difference }),
+    }).split('\n');
+    expect(cells(table[0])).toEqual(['held-out success', 'before', 'after', 'change, points']);
+    const [name, was, is, change] = cells(table[1]);
+    expect(name).toBe('total (slices left out)');
+    expect(was).toMatch(/^10 of 40 = 25\.0 % \[\d+\.\d, \d+\.\d\]$/);
+    expect(is).toMatch(/^20 of 40 = 50\.0 % \[35\.0, 65\.0\]$/);
+    expect(change).toMatch(/^\+25\.0 \[\+1\d\.\d, \+\d\d\.\d\]$/);
+    expect(cells(table[2])[0]).toBe('sums');
+    expect(table.at(-1)).toContain('95 % by cluster bootstrap over tasks, or over families');
+    expect(table).toHaveLength(4);
+  });
+
+  test('shows how many attempts failed, and what the rate could be with them', () => {
+    const [before, after] = [tasksOf(40, 10), tasksOf(40, 20, 10)];
+    const table = beforeAfterTable({ before: evaluation(before), after: evaluation(after) });
+    const rows = table.split('\n').map(cells);
+    expect(rows[1]?.[2]).toMatch(/^20 of 30 = 66\.7 % \[.*\], 10 failed \(25\.0 %\)$/);
+    expect(rows[3]).toEqual([
+      'failed episodes, not judged',
+      '0 of 40 = 0.0 %',
+      '10 of 40 = 25.0 %',
+    ]);
+    // 20 of 40, and 30 of 40.
+    expect(rows[4]).toEqual([
+      'total if they failed, or solved',
+      '25.0 to 25.0 %',
+      '50.0 to 75.0 %',
+    ]);
+  });
+
+  test('says so where nothing was judged', () => {
+    expect(rateText(successRateOf(tasksOf(4, 0, 4), { seed: 1, of: 'total' }))).toBe(
+      'none judged, 4 failed (100.0 %)',
+    );
+  });
+
+  test('shows Wilson’s interval, by name, of a rate that version 0.1 recorded', () => {
+    const rate = { n: 4, successes: 1, successRate: 0.25, wilson95: [0.046, 0.699] };
+    expect(rateText(withUnknown(rate as never))).toBe('1 of 4 = 25.0 % [4.6, 69.9 Wilson]');
+  });
+});

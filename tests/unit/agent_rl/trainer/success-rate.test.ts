@@ -1,0 +1,123 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { compare, successRateOf, type TaskAttempts } from '#agent_rl/trainer/success-rate.ts';
+
+interface Sketch extends Partial<TaskAttempts> {
+  count: number;
+}
+
+/** `count` tasks with one attempt each, which failed to solve it, unless the sketch says otherwise. */
+const tasks = (...sketches: readonly Sketch[]): TaskAttempts[] => {
+  const alike = sketches.flatMap(({ count, ...rest }) => Array.from({ length: count }, () => rest));
+  const plain = { n: 1, successes: 0, failed: 0, groups: [], ofSlice: false };
+  return alike.map((rest, i) => Object.assign({ taskId: `t${i}` }, plain, rest));
+};
+const key = { seed: 1, of: 'total' };
+
+describe('a success rate', () => {
+  test('has the wider interval of tasks and families, and the other beside it', () => {
+    // Ten families of four tasks that agree: as if there were ten tasks, P(Binomial(10, 1/2) <= 1) = 0.011.
+    const families = Array.from({ length: 10 }, (_, i) => ({
+      count: 4,
+      family: `f${i}`,
+      successes: i % 2,
+    }));
+    const { interval95, narrower95 } = successRateOf(tasks(...families), key);
+    expect(interval95).toMatchObject({ over: 'families', low: 0.2, high: 0.8, clusters: 10 });
+    expect(narrower95).toMatchObject({ over: 'tasks', low: 0.35, high: 0.65, clusters: 40 });
+  });
+
+  test('is over tasks where families are alike, and where there are none', () => {
+    // Every family has one task right and one wrong.
+    const alike = Array.from({ length: 20 }, (_, i) => [
+      { count: 1, family: `f${i}`, successes: 1 },
+      { count: 1, family: `f${i}` },
+    ]).flat();
+    const none = alike.map(({ count, successes = 0 }) => ({ count, successes }));
+    const one = alike.map(({ count, successes = 0 }) => ({ count, successes, family: 'only' }));
+    for (const some of [alike, none, one])
+      expect(successRateOf(tasks(...some), key)).toMatchObject({
+        interval95: { over: 'tasks', clusters: 40 },
+        narrower95: null,
+      });
+  });
+
+  test('takes a task that names no family for one of its own', () => {
+    const some = tasks({ count: 6, family: 'f', successes: 1 }, { count: 6 });
+    const { interval95, narrower95 } = successRateOf(some, key);
+    expect([interval95?.clusters, narrower95?.clusters]).toEqual([7, 12]);
+  });
+
+  test('leaves tasks without a verdict out of the interval and into the worst case', () => {
+    const some = tasks({ count: 3, successes: 1 }, { count: 3 }, { count: 2, n: 0, failed: 1 });
+    expect(successRateOf(some, key)).toMatchObject({
+      n: 6,
+      successRate: 0.5,
+      failed: 2,
+      failedShare: 0.25,
+      worstCase: [3 / 8, 5 / 8],
+      interval95: { clusters: 6 },
+    });
+  });
+
+  test('is null in all its parts where nothing was attempted', () => {
+    expect(successRateOf([], key)).toEqual({
+      n: 0,
+      successes: 0,
+      successRate: null,
+      wilson95: null,
+      interval95: null,
+      narrower95: null,
+      failed: 0,
+      failedShare: null,
+      worstCase: null,
+    });
+  });
+});
+
+describe('a comparison', () => {
+  test('is over the tasks judged in both, in all and by group, slices left out of the total', () => {
+    const before = tasks(
+      { count: 4, groups: ['a'] },
+      { count: 2, groups: ['a'], n: 0, failed: 1 },
+      { count: 2, groups: ['late'], ofSlice: true },
+    );
+    const after = tasks(
+      { count: 3, groups: ['a'], successes: 1 },
+      { count: 3, groups: ['a'] },
+      { count: 2, groups: ['late'], ofSlice: true, successes: 1 },
+    );
+    const found = compare(before, after, 1);
+    // Of the four judged before, three are solved after; of all six, before 0 to 2 are and after 3.
+    expect(found).toMatchObject({
+      tasks: 4,
+      difference: 0.75,
+      worstCase: [3 / 6 - 2 / 6, 3 / 6 - 0],
+      groups: { a: { tasks: 4, difference: 0.75 }, late: { tasks: 2, difference: 1 } },
+    });
+    expect(found?.interval95).toMatchObject({ over: 'tasks', clusters: 4 });
+  });
+
+  test('of families is over those where that is wider', () => {
+    // All tasks of five of ten families become right.
+    const family = (successes: number) =>
+      Array.from({ length: 10 }, (_, i) => ({
+        count: 4,
+        family: `f${i}`,
+        successes: successes * (i % 2),
+      }));
+    const found = compare(tasks(...family(0)), tasks(...family(1)), 1);
+    expect(found?.interval95).toMatchObject({ over: 'families', clusters: 10 });
+    expect(found?.interval95?.low).toBeCloseTo(0.2, 12);
+    expect(found?.interval95?.high).toBeCloseTo(0.8, 12);
+    expect(found?.narrower95).toMatchObject({ over: 'tasks', clusters: 40 });
+  });
+
+  test('is of the same tasks or of none', () => {
+    expect(compare(tasks({ count: 2 }), tasks({ count: 3 }), 1)).toBeUndefined();
+    const renamed = tasks({ count: 2, taskId: 'other' });
+    expect(compare(tasks({ count: 2 }), renamed, 1)).toBeUndefined();
+    const failed = tasks({ count: 2, n: 0, failed: 1 });
+    expect(compare(tasks({ count: 2 }), failed, 1)).toBeUndefined();
+  });
+});
