@@ -126,7 +126,7 @@ export class LocalGenerator implements Generator {
     }
     this.#prefixes.clear();
     // Rows of episodes between two turns too: the next turn computes its context anew.
-    this.#released.push(...this.#slots.values());
+    append(this.#released, this.#slots.values());
     this.#slots.clear();
     await this.programs.setWeights(parameters);
     this.#version = version;
