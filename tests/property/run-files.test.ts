@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { expect, test } from '@jest/globals';
+import * as fc from 'fast-check';
+
+import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
+import { AgentRlError } from '#agent_rl/core/errors.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+
+const folder = temporaryFolder();
+const texts = ['code_exec_grpo', 'mixed_grpo', 'medquad_rag_grpo', 'mixed_sft'].map((name) =>
+  readFileSync(join(packageRoot(), 'configs', `${name}.yaml`), 'utf8')
+    .split('\n')
+    .filter((line) => !/^\s*(#|$)/.test(line)),
+);
+
+/** What stands where something else should. */
+const junk = fc.constantFrom(
+  ...['null', '[]', '{}', '~', '-1', '1e999', '.nan', '.inf', 'true', '0x1F', '9007199254740993'],
+  ...['&a [*a]', '*b', '!!binary "AAAA"', '!!set {a}', '2001-01-01', '[[[1]]]', '{a: {b: {c: 1}}}'],
+  ...['|\n  x', '>', '"\\u0000"', '__proto__', '{type: 3}', '[{type: search}]', '{type: }', '? x'],
+  ...['- 1', '\t', '%', '@', '`', '}', 'constructor', '{__proto__: {a: 1}}', 'toString'],
+);
+const blocks = fc.constantFrom(
+  ...['run', 'train', 'tools', 'extends', 'datasets', 'dataset', 'policy', 'environment'],
+  ...['rewards', 'plugins', 'eval', 'toString', '__proto__'],
+);
+
+type Edit = (lines: string[], at: number) => void;
+
+const edit: fc.Arbitrary<Edit> = fc.oneof(
+  junk.map((value): Edit => (lines, at) => {
+    lines[at] = lines[at]?.replace(/:.*$/, () => `: ${value}`) ?? '';
+  }),
+  fc.constant<Edit>((lines, at) => void lines.splice(at, 1)),
+  fc.tuple(blocks, junk, fc.nat(2)).map(([key, value, depth]): Edit => (lines, at) => {
+    lines.splice(at, 0, `${'  '.repeat(depth)}${key}: ${value}`);
+  }),
+  fc.constant<Edit>((lines, at) => void (lines[at] = ` ${lines[at] ?? ''}`)),
+  fc.string({ minLength: 1, maxLength: 2 }).map(
+    (text): Edit =>
+      (lines, at) =>
+        void (lines[at] = `${lines[at] ?? ''}${text}`),
+  ),
+);
+
+test('a run file with any lines spoiled is read, or refused with a code and a place', async () => {
+  const edits = fc.array(fc.tuple(edit, fc.nat()), { minLength: 1, maxLength: 4 });
+  const training = fc.constantFrom('new', 'resumed', undefined);
+  let read = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...texts), edits, training, async (text, changes, start) => {
+      const lines = [...text];
+      for (const [change, place] of changes) change(lines, place % Math.max(1, lines.length));
+      const file = writeBelow(folder, 'spoiled.yaml', lines.join('\n'));
+      try {
+        await prepareRun({ file, ...(start !== undefined && { training: start }) });
+        read += 1;
+      } catch (thrown) {
+        if (!AgentRlError.is(thrown)) throw thrown;
+        expect(thrown.code).toMatch(/^(CONFIG_INVALID|PLUGIN_)/);
+        expect(thrown.message).toMatch(/spoiled\.yaml:\d+/);
+      }
+    }),
+    { numRuns: 500 },
+  );
+  // Some are harmless: the property is not only about refusals.
+  expect(read).toBeGreaterThan(0);
+});
