@@ -10,6 +10,7 @@ const Settings = Type.Object({
     minimum: 0,
     maximum: most.count,
     default: 50,
+    idleWith: { perWord: 0 },
   }),
   perWord: costs('Cost of each further word', 0.01),
   maxCost: costLimit('Most that a message costs, however long it is'),

@@ -4,11 +4,17 @@ import { costs, integer, costLimit, most } from '../config/blocks/block.ts';
 import { type EpisodeView, reward } from '../core/plugins/reward.ts';
 
 const Settings = Type.Object({
-  minCalls: integer('Fewest calls expected', { minimum: 0, maximum: most.count, default: 1 }),
+  minCalls: integer('Fewest calls expected', {
+    minimum: 0,
+    maximum: most.count,
+    default: 1,
+    idleWith: { perCall: 0 },
+  }),
   freeCalls: integer('Most calls that cost nothing; minCalls where that is more', {
     minimum: 0,
     maximum: most.count,
     default: 1,
+    idleWith: { perCall: 0 },
   }),
   perCall: costs('Cost of each call beyond the free ones, and of each that is missing', 0.1),
   maxCost: costLimit('Most that it costs'),

@@ -1,13 +1,24 @@
 import { changed, type Config, type IdleSetting } from '../../config/index.ts';
+import { isRecord } from '../../core/is-record.ts';
+import { showValue } from '../../core/show-value.ts';
 import type { ToolSpec } from '../../core/plugins/tool.ts';
 import type { Chosen, ChosenPlugins } from './choose-plugins.ts';
 
 /** Settings of plugins that cannot act in a run that trains: in supervised training nothing is played or called. */
 export function idlePluginSettings(
   { train }: Pick<Config, 'train'>,
-  { environment, tools }: Pick<ChosenPlugins, 'environment' | 'tools'>,
+  { environment, tools, rewards }: Pick<ChosenPlugins, 'environment' | 'tools' | 'rewards'>,
 ): IdleSetting[] {
-  if (train.mode !== 'sft') return [];
+  if (train.mode === 'rl') {
+    const all = [
+      ['environment', environment] as const,
+      ...tools.map((tool, index) => [`tools.${index}`, tool] as const),
+      ...rewards.map((reward, index) => [`rewards.${index}`, reward] as const),
+    ];
+    return all.flatMap(([path, { entry, settings }]: readonly [string, Chosen<Configured>]) =>
+      overruled({ path, schema: entry.spec.settings, value: settings }),
+    );
+  }
   return [
     ...setOf('environment', environment, 'supervised training plays no episodes'),
     ...tools.flatMap((tool, index) =>
@@ -20,12 +31,44 @@ export function idlePluginSettings(
   ];
 }
 
+/** A plugin's spec as far as its settings go. */
+interface Configured {
+  name: string;
+  settings?: object;
+}
+
+/** What a schema says of a setting, and of others that leave it nothing to do. */
+interface SettingSchema extends ObjectSchema {
+  actsWith?: Readonly<Record<string, unknown>>;
+  idleWith?: Readonly<Record<string, unknown>>;
+}
+
+interface Part {
+  path: string;
+  schema: SettingSchema | undefined;
+  value: unknown;
+}
+
+/** The settings of a block that another one in it leaves nothing to do, those of inner blocks too. */
+function overruled({ path, schema, value }: Part): IdleSetting[] {
+  if (!isRecord(value)) return [];
+  return Object.entries(schema?.properties ?? {}).flatMap(
+    ([key, part]: [string, SettingSchema]) => {
+      const below = { path: `${path}.${key}`, schema: part, value: value[key] };
+      const by = Object.keys(value).find(
+        (other) =>
+          (Object.hasOwn(part.actsWith ?? {}, other) && value[other] !== part.actsWith?.[other]) ||
+          (Object.hasOwn(part.idleWith ?? {}, other) && value[other] === part.idleWith?.[other]),
+      );
+      if (by === undefined) return overruled(below);
+      return changed(below, `${path}.${by} is ${showValue(value[by])}`);
+    },
+  );
+}
+
 /** A plugin's own settings that are not the defaults. */
-const setOf = (
-  path: string,
-  { entry, settings }: Chosen<{ name: string; settings?: object }>,
-  why: string,
-): IdleSetting[] => changed({ path, schema: entry.spec.settings, value: settings }, why);
+const setOf = (path: string, { entry, settings }: Chosen<Configured>, why: string): IdleSetting[] =>
+  changed({ path, schema: entry.spec.settings, value: settings }, why);
 
 /** Whether a tool would look otherwise to the model, or could not be there, without one of its settings. */
 function shapesPrompt({ entry: { spec }, settings }: Chosen<ToolSpec>, key: string): boolean {
@@ -43,7 +86,8 @@ function shapesPrompt({ entry: { spec }, settings }: Chosen<ToolSpec>, key: stri
 }
 
 interface ObjectSchema {
-  properties?: Readonly<Record<string, { default?: unknown }>>;
+  properties?: Readonly<Record<string, SettingSchema>>;
+  default?: unknown;
   required?: readonly string[];
 }
 

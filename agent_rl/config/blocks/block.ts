@@ -2,7 +2,8 @@ import { Type, type TNumberOptions, type TProperties, type TStringOptions } from
 
 /*
  * Every setting of the run file is declared once, in this folder, with its description and default, and its unit where
- * it has one (the `unit` keyword).
+ * it has one (the `unit` keyword). A setting of a plugin that another one can leave nothing to do names it: `actsWith:
+ * {floor: 'measured'}`, `idleWith: {perTurn: 0}`.
  */
 
 /** A block of the run file: it refuses unknown keys and, where it is left out, has the defaults of its fields. */

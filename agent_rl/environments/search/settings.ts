@@ -24,6 +24,7 @@ export const SearchSettings = Type.Object(
     openings: Type.Array(Type.String({ minLength: 1 }), {
       default: ['it is', 'the answer is', 'answer'],
       description: 'What may stand before an answer that must be whole',
+      actsWith: { match: 'whole' },
     }),
     maxAnswerWords: integer(
       'A longer final message is wrong, so that copying whole passages earns nothing',
@@ -39,6 +40,7 @@ export const SearchSettings = Type.Object(
       minimum: 0,
       maximum: most.count,
       default: 2,
+      idleWith: { searchPenalty: 0 },
     }),
     repeatPenalty: penalty('Taken off for each search with a query that was searched before'),
     noAnswerPenalty: penalty('Taken off when the policy never ended with an answer'),

@@ -37,6 +37,7 @@ const AnswerSimilaritySettings = Type.Object({
     minimum: 8,
     maximum: 4096,
     default: 64,
+    actsWith: { floor: 'measured' },
   }),
 });
 type AnswerSimilaritySettings = Static<typeof AnswerSimilaritySettings>;

@@ -22,6 +22,7 @@ export const webProperties = {
     minimum: 0,
     maximum: 60,
     default: 0.8,
+    idleWith: { maxRetries: 0 },
   }),
   rateLimitPerMin: Type.Optional(
     integer('Most starts in any minute, of all workers together; without limit by default', {
@@ -47,6 +48,7 @@ export const webProperties = {
           number('Age at which record asks anew; never by default', {
             exclusiveMinimum: 0,
             maximum: 1e6,
+            actsWith: { mode: 'record' },
           }),
         ),
       },
