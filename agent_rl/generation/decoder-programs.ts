@@ -8,7 +8,13 @@ import {
 } from '../engine/engine.ts';
 import type { Tensor } from '../engine/ops.ts';
 import { bucketSize, ProgramCache } from '../engine/program-cache.ts';
-import { decodeStep, prefill } from '../../model/decoder/decode-step.ts';
+import {
+  chunkMask,
+  chunkPlaces,
+  chunkStep,
+  decodeStep,
+  prefill,
+} from '../../model/decoder/decode-step.ts';
 import { causalMask, sequenceInputs } from '../../model/decoder/decoder.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
 import { inputSpec, type Weights } from '../../model/config/parameters.ts';
@@ -43,6 +49,9 @@ export interface StepResult {
 const smallestRows = 4;
 const programsKept = 32;
 const prefillMultiple = 32;
+
+/** Tokens of a context that one program feeds to a row that holds some already. */
+export const chunkTokens = 64;
 
 /** The compiled programs of generation and the weights they run with. */
 export class DecoderPrograms {
@@ -100,15 +109,52 @@ export class DecoderPrograms {
       sin: this.#rope.sin.subarray(0, size),
       mask: causalMask(length),
     });
-    const kept = (name: string): Float32Array => {
-      const whole = outputs[name] as Float32Array; // [kvHeads, length, headDim]
-      const part = new Float32Array(kvHeads * tokens.length * headDim);
-      for (let head = 0; head < kvHeads; head++) {
-        const row = whole.subarray(head * size, head * size + tokens.length * headDim);
-        part.set(row, head * tokens.length * headDim);
-      }
-      return part;
+    const kept = (name: string): Float32Array =>
+      firstOfEach(outputs[name] as Float32Array, {
+        heads: kvHeads,
+        kept: tokens.length * headDim,
+      });
+    const perLayer = (kind: string) =>
+      Array.from({ length: layers }, (_, layer) => kept(`${kind}${layer}`));
+    return { length: tokens.length, keys: perLayer('k'), values: perLayer('v') };
+  }
+
+  /**
+   * Keys and values of tokens that follow the `length` that a row holds: at most `chunkTokens`, which fit into the cache
+   * in use. The bits are those of feeding them one by one.
+   */
+  async chunk(
+    tokens: readonly number[],
+    { cache, row, length }: { cache: KvCache; row: number; length: number },
+  ): Promise<KvPrefix> {
+    const { layers, kvHeads, headDim } = this.config;
+    const { capacity } = cache;
+    const program = await this.#programs.get(`chunk ${capacity}`, () =>
+      this.#compileChunk(capacity),
+    );
+    const padded = new Int32Array(chunkTokens);
+    padded.set(tokens);
+    const rope = (table: Float32Array) =>
+      table.subarray(length * headDim, (length + chunkTokens) * headDim);
+    const feeds: Record<string, TensorData> = {
+      ...this.#weights,
+      tokens: padded,
+      cos: rope(this.#rope.cos),
+      sin: rope(this.#rope.sin),
+      mask: chunkMask(length, chunkTokens, capacity),
+      places: chunkPlaces(length, tokens.length, capacity),
     };
+    for (let layer = 0; layer < layers; layer++) {
+      const { keys, values } = cache.row(layer, row);
+      feeds[`pastK${layer}`] = keys;
+      feeds[`pastV${layer}`] = values;
+    }
+    const outputs = await program.run(feeds);
+    const kept = (name: string): Float32Array =>
+      firstOfEach(outputs[name] as Float32Array, {
+        heads: kvHeads,
+        kept: tokens.length * headDim,
+      });
     const perLayer = (kind: string) =>
       Array.from({ length: layers }, (_, layer) => kept(`${kind}${layer}`));
     return { length: tokens.length, keys: perLayer('k'), values: perLayer('v') };
@@ -182,6 +228,29 @@ export class DecoderPrograms {
     );
   }
 
+  #compileChunk(capacity: number): Promise<Program> {
+    const { headDim, kvHeads, layers } = this.config;
+    const past = [kvHeads, capacity, headDim];
+    const specs: TensorSpec[] = [
+      ...this.#weightSpecs,
+      { name: 'tokens', shape: [chunkTokens], dtype: 'int32' },
+      { name: 'places', shape: [capacity], dtype: 'int32' },
+      float('cos', [chunkTokens, headDim]),
+      float('sin', [chunkTokens, headDim]),
+      float('mask', [chunkTokens, capacity + 1]),
+      ...pastSpecs(layers, past),
+    ];
+    return this.#compile(specs, (inputs) =>
+      byLayer(
+        chunkStep(this.config, inputs, {
+          ...sequenceInputs(inputs),
+          places: inputs['places'] as Tensor,
+          past: pastOf(inputs, layers),
+        }),
+      ),
+    );
+  }
+
   #compileStep(rows: number, capacity: number, wholeRows: boolean): Promise<Program> {
     const { headDim, kvHeads, layers } = this.config;
     const past = [rows, kvHeads, capacity, headDim];
@@ -193,19 +262,13 @@ export class DecoderPrograms {
       float('mask', [rows, 1, 1, capacity + 1]),
       float('uniforms', [rows]),
       float('temperatures', [rows]),
-      ...Array.from({ length: layers }, (_, layer) => [
-        float(`pastK${layer}`, past),
-        float(`pastV${layer}`, past),
-      ]).flat(),
+      ...pastSpecs(layers, past),
     ];
     return this.#compile(specs, (inputs) => {
       const input = (name: string): Tensor => inputs[name] as Tensor;
       const { logits, fresh } = decodeStep(this.config, inputs, {
         ...sequenceInputs(inputs),
-        past: Array.from({ length: layers }, (_, layer) => ({
-          keys: input(`pastK${layer}`),
-          values: input(`pastV${layer}`),
-        })),
+        past: pastOf(inputs, layers),
       });
       const drawn = drawTokens(logits, input('uniforms'), input('temperatures'));
       return {
@@ -225,3 +288,27 @@ const byLayer = (layers: readonly { keys: Tensor; values: Tensor }[]): Record<st
       [`v${layer}`, values],
     ]),
   );
+
+const pastSpecs = (layers: number, shape: readonly number[]): TensorSpec[] =>
+  Array.from({ length: layers }, (_, layer) => [
+    float(`pastK${layer}`, shape),
+    float(`pastV${layer}`, shape),
+  ]).flat();
+
+const pastOf = (inputs: Readonly<Record<string, Tensor>>, layers: number) =>
+  Array.from({ length: layers }, (_, layer) => ({
+    keys: inputs[`pastK${layer}`] as Tensor,
+    values: inputs[`pastV${layer}`] as Tensor,
+  }));
+
+/** The first `kept` numbers of each head of [heads, ...], without the padding that follows them. */
+function firstOfEach(
+  whole: Float32Array,
+  { heads, kept }: { heads: number; kept: number },
+): Float32Array {
+  const size = whole.length / heads;
+  const part = new Float32Array(heads * kept);
+  for (let head = 0; head < heads; head++)
+    part.set(whole.subarray(head * size, head * size + kept), head * kept);
+  return part;
+}

@@ -81,8 +81,17 @@ export class KvCache {
     };
   }
 
-  /** Puts a prefix at the start of a row. */
-  load(row: number, prefix: KvPrefix): void {
+  /** Layer `layer` of one row, [kvHeads, capacity, headDim], as views. */
+  row(layer: number, row: number): { keys: Float32Array; values: Float32Array } {
+    const [from, to] = [row * this.#row, (row + 1) * this.#row];
+    return {
+      keys: this.keys[layer]!.subarray(from, to),
+      values: this.values[layer]!.subarray(from, to),
+    };
+  }
+
+  /** Puts a prefix into a row, from position `at` on. */
+  load(row: number, prefix: KvPrefix, at = 0): void {
     const { kvHeads, headDim } = this.shape;
     const size = prefix.length * headDim;
     const copy = (from: readonly Float32Array[], to: readonly Float32Array[]) => {
@@ -90,7 +99,7 @@ export class KvCache {
         const stride = source.length / kvHeads;
         for (let head = 0; head < kvHeads; head++) {
           const part = source.subarray(head * stride, head * stride + size);
-          to[layer]?.set(part, row * this.#row + head * this.#head);
+          to[layer]?.set(part, row * this.#row + head * this.#head + at * headDim);
         }
       }
     };

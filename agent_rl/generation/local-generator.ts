@@ -9,7 +9,12 @@ import {
 import { bucketSize } from '../engine/program-cache.ts';
 import type { Weights } from '../../model/config/parameters.ts';
 import { drawTruncated } from './draw-token.ts';
-import type { DecoderPrograms, StepInputs, StepResult } from './decoder-programs.ts';
+import {
+  chunkTokens,
+  type DecoderPrograms,
+  type StepInputs,
+  type StepResult,
+} from './decoder-programs.ts';
 import { KvCache } from './kv-cache.ts';
 import { PrefixCache } from './prefix-cache.ts';
 import { ActiveRequest, Slot } from './slot.ts';
@@ -25,6 +30,11 @@ export interface LocalGeneratorOptions {
 }
 
 const hidden = -1e9;
+
+/** From so many tokens to feed on, a chunk costs less than steps. */
+const longContext = 8;
+
+const isLong = ({ pending }: Slot): boolean => pending.length > longContext;
 const prefixesKept = 64;
 
 /**
@@ -165,6 +175,7 @@ export class LocalGenerator implements Generator {
           if (slot.active?.signal?.aborted === true) this.#end(slot, 'aborted');
         if (this.#activeSlots().length === 0) break;
         const started = performance.now();
+        await this.#feedChunk();
         await this.#step();
         this.#totals.totalS += (performance.now() - started) / 1000;
         // Lets requests, releases and aborts that arrived meanwhile take effect.
@@ -270,11 +281,43 @@ export class LocalGenerator implements Generator {
     slot.pending = [];
   }
 
+  /**
+   * Feeds a part of a long context to one row, so that the others draw on between the parts. The bits are those of
+   * feeding its tokens one by one.
+   */
+  async #feedChunk(): Promise<void> {
+    const slot = this.#activeSlots().find(isLong);
+    if (slot === undefined) return;
+    // The last token is fed by a step, which draws what follows.
+    const tokens = slot.pending.slice(0, Math.min(chunkTokens, slot.pending.length - 1));
+    const { length } = slot.cached;
+    this.#makeRoom(length + tokens.length);
+    const computed = await this.programs.chunk(tokens, {
+      cache: this.#cache,
+      row: slot.row,
+      length,
+    });
+    this.#totals.prefilledTokens += tokens.length;
+    // Released meanwhile.
+    if (slot.active === undefined) return;
+    this.#cache.load(slot.row, computed, length);
+    slot.cached.push(...tokens);
+    slot.pending = slot.pending.slice(tokens.length);
+    this.#writeMask(slot);
+  }
+
   async #step(): Promise<void> {
     this.#compact();
+<<<<<<< HEAD
     const active = this.#activeSlots();
     this.#makeRoom(1 + largest(active.map(({ cached }) => cached.length)));
     const rows = this.programs.rowBucket(1 + largest(active.map(({ row }) => row)));
+=======
+    const active = this.#activeSlots().filter((slot) => !isLong(slot));
+    if (active.length === 0) return;
+    this.#makeRoom(1 + Math.max(...active.map(({ cached }) => cached.length)));
+    const rows = this.programs.rowBucket(1 + Math.max(...active.map(({ row }) => row)));
+>>>>>>> 783f20d (A long tool result is fed in chunks between decode steps, bit for bit what feeding it token by token computes)
     const inputs = this.#inputs(active, rows);
     const drawing = active.filter((slot) => slot.pending.length === 1);
     const wholeRows = drawing.some(({ active: request }) => truncates(request!.request.sampling));

@@ -92,8 +92,91 @@ export function decodeStep(
   return { logits: tf.matMul(finalNorm(decoder, hidden), lmHead(decoder), false, true), fresh };
 }
 
+/** Tokens of one sequence that follow what its cache of C tokens holds: n of them, one after another. */
+export interface ChunkInputs {
+  /** [n] int32 */
+  tokens: Tensor;
+  /** [n, hd] from `ropeTables`, the tokens' positions. */
+  cos: Tensor;
+  /** [n, hd] */
+  sin: Tensor;
+  /** [n, C + 1], from `chunkMask`. */
+  mask: Tensor;
+  /** [C] int32, from `chunkPlaces`. */
+  places: Tensor;
+  /** One per layer, [kv, C, hd]. */
+  past: readonly KeysAndValues[];
+}
+
+/** Token i of n sees the `length` entries before the chunk, the chunk's tokens before it, and itself; [n, capacity + 1]. */
+export const chunkMask = (length: number, count: number, capacity: number): Float32Array =>
+  decodeMask(
+    Array.from({ length: count }, (_, i) => length + i),
+    capacity,
+  );
+
+/** Where each entry of a cache is read from once a chunk's own keys follow it: they stand at their positions. */
+export const chunkPlaces = (length: number, count: number, capacity: number): Int32Array =>
+  Int32Array.from({ length: capacity }, (_, place) =>
+    place >= length && place < length + count ? capacity + place - length : place,
+  );
+
+/**
+ * Keys and values of a chunk of tokens, [kv, n, hd] for each layer. Every token sees the past where a step of its own
+ * would see it and is added to it as there, so that the entries are those of feeding the tokens one by one.
+ */
+export function chunkStep(
+  config: ModelConfig,
+  parameters: Parameters,
+  inputs: ChunkInputs,
+): readonly KeysAndValues[] {
+  const decoder: Decoder = { config, parameters };
+  const caches: KeysAndValues[] = [];
+  let hidden = embed(decoder, inputs.tokens);
+  for (let layer = 0; layer < config.layers; layer++) {
+    const heads = rotate(projectHeads(decoder, layer, hidden), inputs);
+    const own = {
+      keys: tf.transpose(heads.keys, [1, 0, 2]),
+      values: tf.transpose(heads.values, [1, 0, 2]),
+    };
+    caches.push(own);
+    // What the last layer adds to the hidden state is not read.
+    if (layer === config.layers - 1) break;
+    const past = inputs.past[layer]!;
+    const seen = {
+      keys: tf.gather(tf.concat([past.keys, own.keys], 1), inputs.places, 1),
+      values: tf.gather(tf.concat([past.values, own.values], 1), inputs.places, 1),
+    };
+    hidden = finishLayer(decoder, layer, hidden, attendChunk(config, heads, seen, inputs.mask));
+  }
+  return caches;
+}
+
+/** Attention of n tokens of one sequence, [n, H * hd]: products of the sizes of `attendOne`, whose bits they have. */
+function attendChunk(config: ModelConfig, heads: Heads, seen: KeysAndValues, mask: Tensor): Tensor {
+  const { heads: queryHeads, kvHeads, headDim } = config;
+  const count = heads.queries.shape[0];
+  const capacity = seen.keys.shape[1]!;
+  const shared = queryHeads / kvHeads;
+  const ofEach = (rows: Tensor): Tensor => tf.reshape(rows, [count, kvHeads, 1, headDim]);
+  const ofAll = (past: Tensor): Tensor => tf.reshape(past, [1, kvHeads, capacity, headDim]);
+  const grouped = tf.reshape(heads.queries, [count, kvHeads, shared, headDim]);
+  const queries = tf.mul(grouped, 1 / Math.sqrt(headDim));
+  const onPast = tf.matMul(queries, ofAll(seen.keys), false, true);
+  const onSelf = tf.matMul(queries, ofEach(heads.keys), false, true);
+  const masks = tf.reshape(mask, [count, 1, 1, capacity + 1]);
+  const shares = tf.softmax(tf.add(tf.concat([onPast, onSelf], -1), masks));
+  const ofPast = tf.slice(shares, [0, 0, 0, 0], [count, kvHeads, shared, capacity]);
+  const ofSelf = tf.slice(shares, [0, 0, 0, capacity], [count, kvHeads, shared, 1]);
+  const mixed = tf.add(tf.matMul(ofPast, ofAll(seen.values)), tf.mul(ofSelf, ofEach(heads.values)));
+  return tf.reshape(mixed, [count, queryHeads * headDim]);
+}
+
 /** Each row by its own position: the rows take the place that positions have in a sequence. */
-function rotate({ queries, keys, values }: Heads, { cos, sin }: DecodeInputs): Heads {
+function rotate(
+  { queries, keys, values }: Heads,
+  { cos, sin }: Pick<DecodeInputs, 'cos' | 'sin'>,
+): Heads {
   const turn = (rows: Tensor): Tensor =>
     tf.transpose(ropeRotate(tf.transpose(rows, [1, 0, 2]), cos, sin), [1, 0, 2]);
   return { queries: turn(queries), keys: turn(keys), values };
