@@ -308,16 +308,10 @@ export class LocalGenerator implements Generator {
 
   async #step(): Promise<void> {
     this.#compact();
-<<<<<<< HEAD
-    const active = this.#activeSlots();
-    this.#makeRoom(1 + largest(active.map(({ cached }) => cached.length)));
-    const rows = this.programs.rowBucket(1 + largest(active.map(({ row }) => row)));
-=======
     const active = this.#activeSlots().filter((slot) => !isLong(slot));
     if (active.length === 0) return;
-    this.#makeRoom(1 + Math.max(...active.map(({ cached }) => cached.length)));
-    const rows = this.programs.rowBucket(1 + Math.max(...active.map(({ row }) => row)));
->>>>>>> 783f20d (A long tool result is fed in chunks between decode steps, bit for bit what feeding it token by token computes)
+    this.#makeRoom(1 + largest(active.map(({ cached }) => cached.length)));
+    const rows = this.programs.rowBucket(1 + largest(active.map(({ row }) => row)));
     const inputs = this.#inputs(active, rows);
     const drawing = active.filter((slot) => slot.pending.length === 1);
     const wholeRows = drawing.some(({ active: request }) => truncates(request!.request.sampling));
