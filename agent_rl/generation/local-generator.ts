@@ -30,11 +30,6 @@ export interface LocalGeneratorOptions {
 }
 
 const hidden = -1e9;
-
-/** From so many tokens to feed on, a chunk costs less than steps. */
-const longContext = 8;
-
-const isLong = ({ pending }: Slot): boolean => pending.length > longContext;
 const prefixesKept = 64;
 
 /**
@@ -286,7 +281,7 @@ export class LocalGenerator implements Generator {
    * feeding its tokens one by one.
    */
   async #feedChunk(): Promise<void> {
-    const slot = this.#activeSlots().find(isLong);
+    const slot = this.#activeSlots().find(({ feedsChunks }) => feedsChunks);
     if (slot === undefined) return;
     // The last token is fed by a step, which draws what follows.
     const tokens = slot.pending.slice(0, Math.min(chunkTokens, slot.pending.length - 1));
@@ -301,14 +296,14 @@ export class LocalGenerator implements Generator {
     // Released meanwhile.
     if (slot.active === undefined) return;
     this.#cache.load(slot.row, computed, length);
-    slot.cached.push(...tokens);
+    append(slot.cached, tokens);
     slot.pending = slot.pending.slice(tokens.length);
     this.#writeMask(slot);
   }
 
   async #step(): Promise<void> {
     this.#compact();
-    const active = this.#activeSlots().filter((slot) => !isLong(slot));
+    const active = this.#activeSlots().filter(({ feedsChunks }) => !feedsChunks);
     if (active.length === 0) return;
     this.#makeRoom(1 + largest(active.map(({ cached }) => cached.length)));
     const rows = this.programs.rowBucket(1 + largest(active.map(({ row }) => row)));

@@ -43,6 +43,11 @@ export class Slot {
     public row: number,
   ) {}
 
+  /** Whether so much is to be fed that chunks cost less than steps. */
+  get feedsChunks(): boolean {
+    return this.pending.length > 8;
+  }
+
   /** Whether `tokens` begin with what this row holds and continue from there. */
   isPrefixOf(tokens: readonly number[]): boolean {
     return (
