@@ -4,7 +4,6 @@ import type { Config } from '../config/index.ts';
 import type { Task } from '../core/tasks/task.ts';
 import { chooseTasks } from '../trainer/evaluate.ts';
 import { splitFile } from '../../dataset/tasks/task-files.ts';
-import { chooseSelection } from '../../dataset/tasks/selection-tasks.ts';
 import {
   readTaskSets,
   rejectLeaks,
@@ -26,7 +25,7 @@ export interface RunTasks {
   /** Of the split that is trained on, a set for each folder. */
   sets: readonly TaskSet[];
   train: readonly Task[];
-  /** Of `train`, those kept out of training to choose the best checkpoint by. */
+  /** Of `train`, those that a job keeps out of training to choose the best checkpoint by. */
   selection: readonly Task[];
   evaluation: readonly Task[];
   /** What rewards may set their scale by: what is trained on or, where nothing is, attempted. */
@@ -48,7 +47,7 @@ export const noTasks: RunTasks = {
  * @throws AgentRlError `DATASET_INVALID`, also for held-out tasks that are trained on too; `CONFIG_INVALID`
  */
 export async function resolveTasks(
-  { checkpoint, dataset, datasets, eval: evaluation, run }: Config,
+  { dataset, datasets, eval: evaluation, run }: Config,
   { environment }: Pick<ChosenPlugins, 'environment'>,
   request: TaskRequest & { print: (text: string) => void },
 ): Promise<RunTasks> {
@@ -65,13 +64,10 @@ export async function resolveTasks(
   rejectLeaks(train, heldOut);
   warnIfFewer('eval.maxTasks', evaluation.maxTasks, heldOut.length, request.print);
   const chosen = chooseTasks(heldOut, evaluation.maxTasks, run.seed);
-  const { selectionTasks: count } = evaluation;
-  const keepsBest = sets.length > 0 && checkpoint.keepBest;
-  const selection = keepsBest ? chooseSelection(sets, { count, seed: run.seed }) : [];
   return {
     sets,
     train,
-    selection,
+    selection: [],
     evaluation: chosen,
     rewarded: sets.length === 0 ? chosen : train,
   };

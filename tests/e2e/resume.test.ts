@@ -35,6 +35,41 @@ test('a run resumes from another folder, keeps what is overridden, and is cleare
   expect(readJson(run, 'summary.json')['iterations']).toBe(2);
 });
 
+test('a run keeps the tasks its best checkpoint is chosen by out of training, also when it is resumed', () => {
+  const best = join(project, 'runs', 'best');
+  const sets = ['checkpoint.keepBest=true', 'eval.selectionTasks=2', 'eval.every=1'];
+  const flags = [...sets, 'run.name=best', 'train.iterations=3'].flatMap((set) => ['--set', set]);
+  const begun = builtProgram(
+    'agent-rl',
+    ['train', '--config', 'train.yaml', '--max-iterations', '1', ...flags],
+    project,
+  );
+  expect(begun.code === 0 ? '' : begun.stderr).toBe('');
+  expect(`${begun.stdout}${begun.stderr}`).toContain('2 kept out of training to choose the best');
+  const onwards = ['train', '--resume', best, '--max-iterations', '3'];
+  const { code, stderr } = builtProgram('agent-rl', onwards, elsewhere);
+  expect(code === 0 ? '' : stderr).toBe('');
+  const tasksOf = (file: string, isWanted: (line: Record<string, unknown>) => boolean) =>
+    readFileSync(join(best, 'trajectories', file), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(isWanted)
+      .map(({ taskId }) => String(taskId));
+  const chosenBy = tasksOf('eval.jsonl', ({ when }) => when === 'selection');
+  expect(chosenBy).toHaveLength(6);
+  expect(new Set(chosenBy).size).toBe(2);
+  const trained = new Set(tasksOf('train.jsonl', () => true));
+  expect(chosenBy.filter((id) => trained.has(id))).toEqual([]);
+  expect(readJson(best, 'summary.json')).toMatchObject({ selectionTasks: 2, best: {} });
+  const other = builtProgram(
+    'agent-rl',
+    ['train', '--resume', best, '--max-iterations', '4', '--set', 'eval.selectionTasks=1'],
+    elsewhere,
+  );
+  expect(other.stderr).toMatch(/^CHECKPOINT_INVALID: The run keeps 2 tasks out of training/m);
+});
+
 test('a run that another process works on is left alone', () => {
   const lock = writeBelow(run, 'run.lock', JSON.stringify({ pid: process.pid, host: hostname() }));
   const { stderr } = resume();

@@ -70,6 +70,24 @@ describe('a run of version 0.1', () => {
     );
   });
 
+  test('chooses no best checkpoint by tasks it was trained on, nor by held-out ones, and says so', () => {
+    const sets = ['checkpoint.keepBest=true', 'eval.every=1'].flatMap((set) => ['--set', set]);
+    const args = ['train', '--resume', run, '--max-iterations', '2', '--json', ...sets];
+    for (const last of ['2', '3']) {
+      args[args.indexOf('--max-iterations') + 1] = last;
+      const resumed = builtProgram('agent-rl', args, project);
+      expect({ code: resumed.code, stderr: resumed.code === 0 ? '' : resumed.stderr }).toEqual({
+        code: 0,
+        stderr: '',
+      });
+      expect(JSON.parse(resumed.stdout)).toMatchObject({ best: null, selectionTasks: 0 });
+    }
+    expect(readdirSync(join(run, 'checkpoints'))).not.toContain('best');
+    expect(readFileSync(join(run, 'run.log'), 'utf8')).toContain(
+      'kept no tasks out of training to choose the best checkpoint by. None is chosen from now on',
+    );
+  });
+
   test('is not resumed on other tasks', async () => {
     const file = join(project, 'tasks', 'train.jsonl');
     writeFileSync(file, `${readFileSync(file, 'utf8')}\n`);

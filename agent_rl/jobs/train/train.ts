@@ -11,6 +11,7 @@ import { tryRunSandbox } from '../../compose/open-run-sandbox.ts';
 import { abortableStart } from '../../core/stopping/abort.ts';
 import { freeBytes } from './checkpoint-room.ts';
 import { expectedTime } from './measure-speed.ts';
+import { withSelection } from './selection.ts';
 import { openedFacts, planFacts, planText, trainingPlan } from './plan.ts';
 import { refuseWithoutResume } from './trainer-options.ts';
 import type { Task } from '../../core/tasks/task.ts';
@@ -30,10 +31,10 @@ export async function train(options: TrainingOptions): Promise<JobResult> {
   const run = await resolveRun(options, { ...options, trains: true, tasks });
   const { dataset, run: settings } = run.config;
   options.print(previewText(run.tasks.train, settings.previewTasks));
-  const { train: trainable, selection } = run.tasks;
-  const left = trainable.length - selection.length;
+  const { checkpoint, eval: evaluation } = run.config;
+  const left = run.tasks.train.length - (checkpoint.keepBest ? evaluation.selectionTasks : 0);
   warnIfFewer('dataset.maxSamples', dataset.maxSamples, left, options.print);
-  if (options.dryRun) return dryRun(run, options);
+  if (options.dryRun) return dryRun(withSelection(run), options);
   const training = await openTraining(run, options);
   try {
     return await training.parts.record.logging(async () =>

@@ -27,6 +27,7 @@ import { bytesForCheckpoints } from './checkpoint-room.ts';
 import { expectedTime } from './measure-speed.ts';
 import { measurePrompts, promptsText } from './measure-prompts.ts';
 import { openedFacts, planFacts, planText, trainingPlan } from './plan.ts';
+import { withSelection } from './selection.ts';
 import { sourcesOf, trainerOptions } from './trainer-options.ts';
 
 /** What a checkpoint holds besides the learner's own state. */
@@ -37,18 +38,22 @@ interface SavedState extends TrainerState {
 }
 
 /** Opens everything a run needs, the folder of a new one last: a run that cannot start leaves none behind. */
-export async function openTraining(run: ResolvedRun, options: TrainingOptions): Promise<Training> {
+export async function openTraining(
+  resolved: ResolvedRun,
+  options: TrainingOptions,
+): Promise<Training> {
   const { signal, print } = options;
-  const { config, file } = run;
+  const { config, file } = resolved;
   throwIfStopped(signal);
   const opened = new Cleanup();
   try {
-    const sources = sourcesOf(run);
+    const sources = sourcesOf(resolved);
     const resume =
       options.resume === undefined
         ? undefined
         : await resumePoint({ ...options, resume: options.resume, config, file, sources });
     if (resume !== undefined) opened.defer(() => resume.lock.release());
+    const run = withSelection(resolved, resume);
     const usage = opened.add(await SessionUsage.start());
     const agent = opened.add(
       await openTrainableAgent(run, { workers: config.rollout.workers, signal }),
@@ -62,22 +67,11 @@ export async function openTraining(run: ResolvedRun, options: TrainingOptions): 
     if (watch !== undefined) opened.add(watch);
     for (const note of agent.policy.notes ?? []) print(`Note: ${note}`);
     usage.restartClock();
-    const begun = asBegun(run, resume);
-    return new Training({ run: begun, context: options, agent, record, usage, resume, opened });
+    return new Training({ run, context: options, agent, record, usage, resume, opened });
   } catch (failure) {
     await opened.abandon();
     throw failure;
   }
-}
-
-/** A run begun by version 0.1 has trained on all its tasks: none of them can choose a checkpoint now. */
-function asBegun(run: ResolvedRun, resume: ResumePoint | undefined): ResolvedRun {
-  if (resume?.checkpoint === undefined || run.tasks.selection.length === 0) return run;
-  const { selectionTasks } = readTrainerState(resume.checkpoint) as SavedState;
-  if (selectionTasks !== undefined) return run;
-  const note =
-    'The run was begun by version 0.1, which kept no tasks out of training to choose the best checkpoint by. None is chosen from now on; one in checkpoints/best was chosen on the held-out tasks.';
-  return { ...run, notes: [...run.notes, note], tasks: { ...run.tasks, selection: [] } };
 }
 
 interface TrainingParts {
