@@ -47,6 +47,7 @@ export type { ScoreOptions } from './jobs/token-files/score.ts';
 export type { TrainingOptions } from './jobs/job.ts';
 export type { VerifyDatasetOptions } from './jobs/data/verify-dataset-options.ts';
 export type { NewProjectOptions } from './jobs/new/new-project.ts';
+export type { DemonstrationsOptions } from './jobs/show/demonstrations.ts';
 export type { ShowRunOptions } from './jobs/show/show-run.ts';
 export type { SandboxDoctorOptions } from './jobs/machine/sandbox-doctor.ts';
 export type { ServeSandboxOptions } from './jobs/machine/serve-sandbox.ts';

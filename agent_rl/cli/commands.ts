@@ -1,5 +1,6 @@
 import type { Command, CommandGroup } from './command.ts';
 import { chat } from './commands/chat.ts';
+import { demonstrations } from './commands/demonstrations.ts';
 import { doctor } from './commands/doctor.ts';
 import { evaluate } from './commands/eval.ts';
 import { exportModel, quantize } from './commands/quantize.ts';
@@ -20,6 +21,7 @@ export const commands: (Command | CommandGroup)[] = [
   sft,
   evaluate,
   show,
+  demonstrations,
   chat,
   newProject,
   plugins,

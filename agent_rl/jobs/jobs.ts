@@ -7,6 +7,7 @@ export const jobs = {
   evaluate: lazy(async () => (await import('./play/evaluate.ts')).evaluate),
   chat: lazy(async () => (await import('./play/chat.ts')).chat),
   showRun: lazy(async () => (await import('./show/show-run.ts')).showRun),
+  demonstrations: lazy(async () => (await import('./show/demonstrations.ts')).demonstrations),
   newProject: lazy(async () => (await import('./new/new-project.ts')).newProject),
   verifyDataset: lazy(async () => (await import('./data/verify-dataset.ts')).verifyDataset),
   index: lazy(async () => (await import('./data/index-corpus.ts')).indexCorpus),

@@ -1,17 +1,25 @@
 import { createReadStream, existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 
 import { AgentRlError, messageOf } from '../core/errors.ts';
 import { isRecord } from '../core/is-record.ts';
 import type { Message } from '../core/message.ts';
 import type { FailedAttempt, JudgedBy, Trajectory } from '../core/trajectory.ts';
-import type { RunFolder } from './run-folder.ts';
+import { type RunFolder, runFolderAt } from './run-folder.ts';
 
 /** A line of `trajectories/*.jsonl`. */
 export interface EpisodeRecord extends Pick<
   Trajectory,
-  'taskId' | 'sample' | 'step' | 'outcome' | 'success' | 'turns' | 'components' | 'spans'
+  | 'taskId'
+  | 'sample'
+  | 'step'
+  | 'outcome'
+  | 'success'
+  | 'turns'
+  | 'components'
+  | 'spans'
+  | 'malformedCalls'
 > {
   schema: number;
   iteration: number;
@@ -39,6 +47,17 @@ export interface EpisodeRecord extends Pick<
 
 /** `train` for the episodes that were learned from, `eval` for held-out ones. */
 export type EpisodeFile = 'train' | 'eval';
+
+/** The folder of a run that recorded episodes. @throws AgentRlError `CHECKPOINT_INVALID` */
+export function runWithEpisodes(run: string): RunFolder {
+  const path = resolve(run);
+  const folder = runFolderAt(path);
+  if (existsSync(folder.trajectories)) return folder;
+  throw new AgentRlError(
+    'CHECKPOINT_INVALID',
+    `${path} is not a run: it has no trajectories/. Give the folder of a run, such as runs/NAME.`,
+  );
+}
 
 /**
  * Reads a run's episodes, in the order they were written.

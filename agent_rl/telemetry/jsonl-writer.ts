@@ -35,8 +35,12 @@ export class JsonlWriter {
       return Object.fromEntries(Object.entries(value).map(([name, of]) => [this.redact(name), of]));
     };
     // Not `writeSync`, which may write part of a line.
-    const line = `${JSON.stringify(record, redacted)}\n`;
-    writing(this.file, () => writeFileSync(this.#descriptor, line));
+    this.writeLine(JSON.stringify(record, redacted));
+  }
+
+  /** A record that is JSON already, as it is. @throws AgentRlError `OUTPUT_UNWRITABLE` */
+  writeLine(json: string): void {
+    writing(this.file, () => writeFileSync(this.#descriptor, `${json}\n`));
   }
 
   /** Makes what was written survive a power cut. */

@@ -2,11 +2,20 @@ import { Type, type Static } from 'typebox';
 
 import type { Message } from '../../agent_rl/core/message.ts';
 import { isRecord } from '../../agent_rl/core/is-record.ts';
+import type { ToolDefinition } from '../../model/text/chat-template.ts';
+import type { DatasetProblem } from '../tasks/dataset-problem.ts';
 import { readRows, type RowReader } from '../tasks/read-rows.ts';
-import { closed, filled, rowCheck } from '../tasks/row-schema.ts';
+import { anyMetadata, closed, filled, rowCheck } from '../tasks/row-schema.ts';
+import { plainRow } from './openai-form.ts';
+import { type Report, toolDefinitions, toolRow } from './tool-definitions.ts';
 
 const ToolCallRow = Type.Object(
-  { name: filled, arguments: Type.Record(Type.String(), Type.Unknown()) },
+  {
+    name: filled,
+    arguments: Type.Record(Type.String(), Type.Unknown()),
+    /** What `tool_call_id` of an answer names. */
+    id: Type.Optional(Type.String()),
+  },
   closed,
 );
 
@@ -18,41 +27,75 @@ const MessageRow = Type.Object(
     tool_calls: Type.Optional(Type.Array(ToolCallRow)),
     /** Of the tool that answered. */
     name: Type.Optional(Type.String()),
+    /** The call that was answered, one of the turn before. */
+    tool_call_id: Type.Optional(Type.String()),
   },
   closed,
 );
 export type MessageRow = Static<typeof MessageRow>;
 
-const ConversationRow = Type.Object({ messages: Type.Array(MessageRow, { minItems: 1 }) }, closed);
+const ConversationRow = Type.Object(
+  {
+    messages: Type.Array(MessageRow, { minItems: 1 }),
+    tools: Type.Optional(Type.Unknown()),
+    metadata: anyMetadata,
+  },
+  closed,
+);
 
-type Report = (path: string, text: string) => void;
+/** A conversation to imitate. */
+export interface Conversation {
+  readonly messages: readonly Message[];
+  /** What the assistant could call; the tools of the run when absent. */
+  readonly tools?: readonly ToolDefinition[];
+}
+
+/** One of a file. */
+export interface ReadConversation extends Conversation {
+  /** From 1. */
+  readonly line: number;
+}
 
 /**
- * Makes a reader of lists of messages, each `{"role", "content", "reasoning"?, "tool_calls"?, "name"?}`. It reports all
- * that is wrong with a list, and then returns nothing.
+ * Makes a reader of lists of messages, each `{"role", "content", "reasoning"?, "tool_calls"?, "name"?}` or of the form of
+ * the OpenAI API. It reports all that is wrong with a list, and then returns nothing.
  */
-export function messagesReader(): (value: unknown, report: Report) => Message[] | undefined {
+export function messagesReader(): (
+  value: unknown,
+  report: Report,
+) => readonly Message[] | undefined {
   const read = conversationReader();
   return (value, report) => {
     const reading = read({ messages: value }, 1);
-    if ('row' in reading) return reading.row;
+    if ('row' in reading) return reading.row.messages;
     for (const { path, text } of reading.problems) report(path, text);
     return undefined;
   };
 }
 
-const conversationReader = (): RowReader<Message[]> =>
-  rowCheck(ConversationRow, ({ messages }) => ({ row: messagesOf(messages) }));
+function conversationReader(): RowReader<ReadConversation> {
+  const check = rowCheck(ConversationRow, ({ messages: rows, tools: given }, line) => {
+    const problems: DatasetProblem[] = [];
+    const report: Report = (path, text) => problems.push({ line, path, text });
+    const messages = messagesOf(rows, report);
+    const tools = given === undefined ? undefined : toolDefinitions(given, report);
+    return problems.length > 0
+      ? { problems }
+      : { row: { messages, line, ...(tools !== undefined && { tools }) } };
+  });
+  return (value, line) => check(plainRow(value), line);
+}
 
 const taskInstead =
   'is a task. Supervised training imitates conversations, {"messages": [...]}; reinforcement learning (train.mode: rl) learns from tasks.';
 
 /**
- * Conversations to imitate, one `{"messages": [{"role", "content", "reasoning"?, "tool_calls"?}]}` a line.
+ * Conversations to imitate, one `{"messages": [{"role", "content", "reasoning"?, "tool_calls"?}], "tools"?: [...]}` a
+ * line, or the same as the OpenAI API has it.
  *
  * @throws AgentRlError `DATASET_INVALID`, with every kind of problem in the file.
  */
-export const readConversations = (file: string): Promise<Message[][]> =>
+export const readConversations = (file: string): Promise<ReadConversation[]> =>
   readRows(file, {
     name: 'conversations',
     remedy:
@@ -66,9 +109,16 @@ export const readConversations = (file: string): Promise<Message[][]> =>
     },
   });
 
-/** The line of a conversation. */
-export function conversationLine(messages: readonly Message[]): string {
-  return JSON.stringify({ messages: messages.map(messageRow) });
+/** The line of a conversation. @param metadata what is to be known of it and not learned */
+export function conversationLine(
+  { messages, tools }: Conversation,
+  metadata?: Readonly<Record<string, unknown>>,
+): string {
+  return JSON.stringify({
+    messages: messages.map(messageRow),
+    ...(tools !== undefined && { tools: tools.map(toolRow) }),
+    ...(metadata !== undefined && { metadata }),
+  });
 }
 
 /** A message as the line of a conversation has it. */
@@ -87,18 +137,31 @@ export function messageRow(message: Message): MessageRow {
   };
 }
 
-function messagesOf(rows: readonly MessageRow[]): Message[] {
-  let turn = -1;
-  let answered = 0;
-  return rows.map((row): Message => {
-    const { role, content, reasoning, tool_calls: calls, name = 'tool' } = row;
-    if (role === 'tool') return { role, content, name, callId: `call_${turn}_${answered++}` };
+/** The turn whose calls are answered next, and the answers to it so far. */
+interface Asked {
+  turn: number;
+  calls: readonly { id?: string; name: string }[];
+  answered: number;
+}
+
+function messagesOf(rows: readonly MessageRow[], report: Report): Message[] {
+  let asked: Asked = { turn: -1, calls: [], answered: 0 };
+  return rows.map((row, place): Message => {
+    const { role, content, reasoning, tool_calls: calls } = row;
+    if (role === 'tool') {
+      const { index, name } = answeredCall(row, asked, (text) =>
+        report(`messages[${place}].tool_call_id`, text),
+      );
+      asked.answered += 1;
+      return { role, content, name, callId: `call_${asked.turn}_${index}` };
+    }
     if (role !== 'assistant') return { role, content };
-    turn += 1;
-    answered = 0;
-    const toolCalls = calls?.map((call, index) =>
-      Object.assign({ id: `call_${turn}_${index}` }, call),
-    );
+    asked = { turn: asked.turn + 1, calls: calls ?? [], answered: 0 };
+    const toolCalls = calls?.map(({ name, arguments: args }, index) => ({
+      id: `call_${asked.turn}_${index}`,
+      name,
+      arguments: args,
+    }));
     return {
       role,
       content,
@@ -106,4 +169,19 @@ function messagesOf(rows: readonly MessageRow[]): Message[] {
       ...(toolCalls && { toolCalls }),
     };
   });
+}
+
+/** The call that a result answers: the one it names, or else the next of the turn. */
+function answeredCall(
+  { tool_call_id: id, name }: MessageRow,
+  { calls, answered }: Asked,
+  report: (text: string) => void,
+): { index: number; name: string } {
+  if (id === undefined) return { index: answered, name: name ?? 'tool' };
+  const index = calls.findIndex((call) => call.id === id);
+  if (index >= 0) return { index, name: name ?? calls[index]?.name ?? 'tool' };
+  const ids = calls.map((call) => (call.id === undefined ? 'no id' : `"${call.id}"`));
+  const known = ids.length === 0 ? 'it has no calls' : `its calls have ${ids.join(', ')}`;
+  report(`is "${id}", which is no call of the assistant's turn before it: ${known}.`);
+  return { index: answered, name: name ?? 'tool' };
 }

@@ -54,7 +54,7 @@ export async function makeStarter(options: StarterOptions): Promise<void> {
   const { dir } = datasets[0]!;
   await mkdir(dir, { recursive: true });
   const file = path.join(dir, `${dataset.trainSplit}.jsonl`);
-  const lines = conversations.map((messages) => `${conversationLine(messages)}\n`);
+  const lines = conversations.map((messages) => `${conversationLine({ messages })}\n`);
   await writeFile(file, lines.join(''));
   print(`${file}: ${conversations.length} conversations`);
 

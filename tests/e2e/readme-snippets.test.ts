@@ -176,7 +176,7 @@ test('task lines and a conversation of the pages are read as they stand', async 
   const conversations = await readConversations(
     writeBelow(folder, 'talks.jsonl', talks.join('\n')),
   );
-  expect(conversations[0]?.map(({ role }) => role)).toEqual([
+  expect(conversations[0]?.messages.map(({ role }) => role)).toEqual([
     'user',
     'assistant',
     'tool',

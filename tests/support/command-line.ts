@@ -29,6 +29,7 @@ const jobsWith = (some: Partial<Jobs>): Jobs => ({
   quantize: unexpected,
   newProject: unexpected,
   showRun: unexpected,
+  demonstrations: unexpected,
   serveSandbox: unexpected,
   doctor: unexpected,
   sandboxDoctor: unexpected,

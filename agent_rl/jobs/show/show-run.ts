@@ -1,9 +1,5 @@
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
-
 import { AgentRlError } from '../../core/errors.ts';
-import { type EpisodeRecord, readEpisodes } from '../../runs/read-episodes.ts';
-import { runFolderAt } from '../../runs/run-folder.ts';
+import { type EpisodeRecord, readEpisodes, runWithEpisodes } from '../../runs/read-episodes.ts';
 import type { JobResult } from '../job.ts';
 import { episodeId, episodeLine, episodeText } from './episode-text.ts';
 
@@ -32,15 +28,9 @@ const mostLines = 100;
  */
 export async function showRun(options: ShowRunOptions): Promise<JobResult> {
   const { episode, worst, heldOut = false, hidden = false, print } = options;
-  const path = resolve(options.run);
-  const folder = runFolderAt(path);
-  if (!existsSync(folder.trajectories))
-    throw new AgentRlError(
-      'CHECKPOINT_INVALID',
-      `${path} is not a run: it has no trajectories/. Give the folder of a run, such as runs/NAME.`,
-    );
+  const folder = runWithEpisodes(options.run);
   const chosen = await choose(readEpisodes(folder, heldOut ? 'eval' : 'train'), options);
-  if (chosen.length === 0) throw noneFound(path, options);
+  if (chosen.length === 0) throw noneFound(folder.path, options);
   if (episode !== undefined || worst !== undefined) {
     print(chosen.map((one) => episodeText(one, { hidden })).join('\n\n'));
   } else {

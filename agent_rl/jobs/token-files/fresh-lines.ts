@@ -15,13 +15,13 @@ export function refuseExisting(file: string, flag = '--output'): void {
 
 /**
  * Runs what writes the lines of a JSONL file. The file appears whole under its name when that ends well or not at all,
- * and never in place of another. It is data to be read back, so nothing in it is redacted.
+ * and never in place of another. A text is a line of JSON as it is. It is data to be read back, so nothing in it is redacted.
  *
  * @throws AgentRlError `OUTPUT_UNWRITABLE`, and what the action throws; there is no file then.
  */
 export async function writingFresh<Result>(
   file: string,
-  action: (write: (line: object) => void) => Promise<Result>,
+  action: (write: (line: object | string) => void) => Promise<Result>,
 ): Promise<Result> {
   refuseExisting(file);
   const partial = `${resolve(file)}.${process.pid}.partial`;
@@ -35,7 +35,9 @@ export async function writingFresh<Result>(
     open = false;
   };
   try {
-    const result = await action((line) => guarded(file, () => writer.write(line)));
+    const write = (line: object | string): void =>
+      typeof line === 'string' ? writer.writeLine(line) : writer.write(line);
+    const result = await action((line) => guarded(file, () => write(line)));
     guarded(file, () => {
       writer.flush();
       close();

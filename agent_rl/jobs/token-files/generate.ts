@@ -23,7 +23,7 @@ import { readGenerationRow } from './generation-rows.ts';
 import { InputRows } from './input-rows.ts';
 import { usageSince, usageText } from './job-usage.ts';
 import { openModelTexts, type ModelTexts } from './model-texts.ts';
-import { readToolFile } from './tool-definitions.ts';
+import { readToolFile } from './tool-file.ts';
 
 export interface GenerateOptions extends ModelJobOptions {
   /** JSONL file of `{"messages": [...]}` and `{"ids": [...]}`; or `prompt`. */

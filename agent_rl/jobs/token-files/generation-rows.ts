@@ -11,7 +11,7 @@ import {
   type IdLimits,
   type RowId,
 } from './row-ids.ts';
-import { toolDefinitions } from './tool-definitions.ts';
+import { toolDefinitions } from '../../../dataset/demonstrations/tool-definitions.ts';
 
 /** A conversation that the model is to continue. */
 export interface Conversation {

@@ -13,6 +13,7 @@ import { SFTTrainer } from '../../trainer/sft-trainer.ts';
 import type { JobResult, TrainingOptions } from '../job.ts';
 import { checkpointRoom, freeBytes, roomText } from './checkpoint-room.ts';
 import { refuseWithoutResume, sourcesOf, trainOptions } from './trainer-options.ts';
+import type { TranscriptRecord } from '../../core/transcript.ts';
 import type { ToolCallFormat } from '../../core/plugins/tool-call-format.ts';
 import { LanguageModelPolicy } from '../../policies/language-model-policy.ts';
 import { readConversations } from '../../../dataset/demonstrations/conversations.ts';
@@ -23,7 +24,7 @@ import { largest } from '../../core/long-lists.ts';
 
 /**
  * Supervised training on conversations, `<dataset.trainSplit>.jsonl` of each folder, with the loss on what
- * assistants said. Tools named in the config are shown in the prompt as in rollouts.
+ * assistants said. The prompt shows the tools of the conversation, or else those of the config, as in rollouts.
  */
 export async function sft(options: TrainingOptions): Promise<JobResult> {
   refuseWithoutResume(options);
@@ -188,9 +189,14 @@ async function readExamples(
   );
   for (const note of policy.notes) print(`Note: ${note}`);
   const files = splitFiles(config.datasets, config.dataset.trainSplit);
-  const conversations = (await Promise.all(files.map((file) => readConversations(file)))).flat();
-  const tools = chosen.tools.map(({ entry }) => entry.spec);
-  const examples = conversations.map((messages) => policy.demonstrate(messages, tools).record());
+  const toolsOfRun = chosen.tools.map(({ entry }) => entry.spec);
+  const examples: TranscriptRecord[] = [];
+  for (const file of files) {
+    for (const { messages, tools = toolsOfRun, line } of await readConversations(file)) {
+      const show = () => policy.demonstrate(messages, tools).record();
+      examples.push(atPlace(`${file}:${line}`, show));
+    }
+  }
   const tokens = examples.reduce((sum, example) => sum + example.tokens.length, 0);
   const { batchSize } = config.train;
   const { last: iterations } = runLength(config);
@@ -199,6 +205,16 @@ async function readExamples(
     `Plan\n  conversations ${examples.length}, ${tokens} tokens\n  updates       ${iterations} steps of ${batchSize} conversations = ${passes.toFixed(2)} passes`,
   );
   return { examples, tokens };
+}
+
+/** What an action gives; what is wrong with it is said with its place. */
+function atPlace<Result>(place: string, action: () => Result): Result {
+  try {
+    return action();
+  } catch (cause) {
+    if (!AgentRlError.is(cause)) throw cause;
+    throw new AgentRlError(cause.code, `${place}: ${cause.message}`, { cause });
+  }
 }
 
 const policySettings = ({ thinking, templateDate }: Readonly<Record<string, unknown>>) => ({

@@ -1,6 +1,7 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
-import { readConversations } from '#dataset/demonstrations/conversations.ts';
+import type { Message } from '#agent_rl/core/message.ts';
+import { conversationLine, readConversations } from '#dataset/demonstrations/conversations.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 
@@ -24,8 +25,8 @@ test('calls and answers of a turn get matching ids', async () => {
     { role: 'tool', content: '2' },
   ];
   const [read] = await readConversations(write([{ messages }]));
-  expect(read?.[1]).toMatchObject({ toolCalls: [{ id: 'call_0_0' }, { id: 'call_0_1' }] });
-  expect(read?.slice(2)).toEqual([
+  expect(read?.messages[1]).toMatchObject({ toolCalls: [{ id: 'call_0_0' }, { id: 'call_0_1' }] });
+  expect(read?.messages.slice(2)).toEqual([
     { role: 'tool', name: 'a', content: '1', callId: 'call_0_0' },
     { role: 'tool', name: 'tool', content: '2', callId: 'call_0_1' },
   ]);
@@ -42,7 +43,7 @@ test('a mistake names its place, the value and what is allowed', async () => {
     ),
   ).toEqual([
     'FILE:1 messages[0].role: must be one of system, user, assistant, tool, got "robot".',
-    'FILE:2 messages[0].tols: is not a known key. Allowed: role, content, reasoning, tool_calls, name.',
+    'FILE:2 messages[0].tols: is not a known key. Allowed: role, content, reasoning, tool_calls, name, tool_call_id.',
     'FILE:3 messages[0].tool_calls[0].arguments: is missing. There is name.',
     `FILE:4 messages[0].content: must be string, got ["${'y'.repeat(75)}....`,
   ]);
@@ -68,5 +69,93 @@ test('a task is named as one, with the mode that learns from tasks', async () =>
 test('an empty file is refused', async () => {
   expect(await problemsOf()).toEqual([
     'FILE:1: the file holds no conversations; expected one a line.',
+  ]);
+});
+
+describe('a conversation of the OpenAI API', () => {
+  const call = (id: string, name: string, args: unknown) => ({
+    id,
+    type: 'function',
+    function: { name, arguments: args },
+  });
+  const tool = {
+    type: 'function',
+    function: { name: 'a', description: 'Adds.', parameters: { type: 'object' } },
+  };
+  const row = {
+    messages: [
+      { role: 'user', content: 'Go.', name: null },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [call('x1', 'a', '{"n": 2}'), call('x2', 'b', {})],
+      },
+      { role: 'tool', tool_call_id: 'x2', content: '2' },
+      { role: 'tool', tool_call_id: 'x1', content: '1' },
+      { role: 'assistant', content: 'Done.', reasoning_content: 'easy', tool_calls: null },
+    ],
+    tools: [tool],
+  };
+
+  test('is read as ours is: calls as text, answers by id, keys that are null left out', async () => {
+    const [read] = await readConversations(write([row]));
+    expect(read).toEqual({
+      line: 1,
+      messages: [
+        { role: 'user', content: 'Go.' },
+        {
+          role: 'assistant',
+          content: '',
+          toolCalls: [
+            { id: 'call_0_0', name: 'a', arguments: { n: 2 } },
+            { id: 'call_0_1', name: 'b', arguments: {} },
+          ],
+        },
+        { role: 'tool', name: 'b', content: '2', callId: 'call_0_1' },
+        { role: 'tool', name: 'a', content: '1', callId: 'call_0_0' },
+        { role: 'assistant', content: 'Done.', reasoning: 'easy' },
+      ],
+      tools: [{ name: 'a', description: 'Adds.', parameters: { type: 'object' } }],
+    });
+  });
+
+  test('is led to what is needed where it cannot be read', async () => {
+    const said = (...messages: object[]) => ({ messages });
+    expect(
+      await problemsOf(
+        said({ role: 'assistant', tool_calls: [call('x', 'a', '{"n": ')] }),
+        said(
+          { role: 'assistant', tool_calls: [call('x', 'a', '{}')] },
+          { role: 'tool', tool_call_id: 'y', content: '' },
+        ),
+        { ...row, tools: [{ name: 'a' }] },
+        { ...row, parallel_tool_calls: false },
+      ),
+    ).toEqual([
+      'FILE:1 messages[0].tool_calls[0].arguments: must be object, got "{\\"n\\": ".',
+      'FILE:2 messages[1].tool_call_id: is "y", which is no call of the assistant\'s turn before it: its calls have "x".',
+      'FILE:3 tools[0]: is {"name":"a"}; expected {"name", "description", "parameters"}, or that as the "function" of {"type": "function"}.',
+      'FILE:4 parallel_tool_calls: is not a known key. Allowed: messages, tools, metadata.',
+    ]);
+  });
+});
+
+test('a line of a conversation is read back as it was', async () => {
+  const { messages, tools } = {
+    messages: [
+      { role: 'user', content: 'Go.' },
+      {
+        role: 'assistant',
+        content: 'So.',
+        reasoning: 'hm',
+        toolCalls: [{ id: 'call_0_0', name: 'a', arguments: { n: [1, { m: 'x' }] } }],
+      },
+      { role: 'tool', name: 'a', callId: 'call_0_0', content: '1' },
+    ] satisfies Message[],
+    tools: [{ name: 'a', description: 'Adds.', parameters: { type: 'object' } }],
+  };
+  const line = conversationLine({ messages, tools }, { episode: '1/t/0' });
+  expect(await readConversations(writeBelow(folder, 'line.jsonl', line))).toEqual([
+    { messages, tools, line: 1 },
   ]);
 });

@@ -7,7 +7,7 @@ import {
   type Conversation,
   type GenerationRow,
 } from '#agent_rl/jobs/token-files/generation-rows.ts';
-import { readToolFile } from '#agent_rl/jobs/token-files/tool-definitions.ts';
+import { readToolFile } from '#agent_rl/jobs/token-files/tool-file.ts';
 import { AgentRlError } from '#agent_rl/core/errors.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { thrownBy } from '#tests/support/thrown.ts';

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { trainAgent } from '#agent_rl/jobs/train-agent.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { writeSmallModel } from '#tests/support/small-model.ts';
-import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
@@ -27,4 +27,33 @@ test('supervised training finds data that ships with the package from another wo
   // It was found and read: tasks are no conversations, which is said of its lines.
   expect(code).toBe('DATASET_INVALID');
   expect(message).toContain(join(packageRoot(), 'dataset', 'code_tasks', 'train.jsonl:1'));
+});
+
+test('a conversation that the model cannot have said is named with file and line', async () => {
+  const model = join(folder, 'model');
+  await writeSmallModel(model);
+  const said = (reasoning?: string) => ({
+    messages: [
+      { role: 'user', content: 'Go.' },
+      { role: 'assistant', content: 'Gone.', ...(reasoning !== undefined && { reasoning }) },
+    ],
+  });
+  writeBelow(
+    folder,
+    'said/train.jsonl',
+    [said(), said('hm')].map((row) => JSON.stringify(row)).join('\n'),
+  );
+  const { message } = await rejectionOf(
+    trainAgent({
+      config: join(packageRoot(), 'configs', 'code_exec_grpo.yaml'),
+      overrides: {
+        'train.mode': 'sft',
+        'model.path': model,
+        'policy.thinking': false,
+        'dataset.dir': join(folder, 'said'),
+      },
+      dryRun: true,
+    }),
+  );
+  expect(message).toContain(`${join(folder, 'said', 'train.jsonl')}:2: `);
 });

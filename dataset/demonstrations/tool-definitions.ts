@@ -1,12 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { isRecord } from '../../agent_rl/core/is-record.ts';
+import { showValue } from '../../agent_rl/core/show-value.ts';
+import type { ToolDefinition } from '../../model/text/chat-template.ts';
 
-import { showValue } from '../../core/show-value.ts';
-import { isRecord } from '../../core/is-record.ts';
-import { AgentRlError, messageOf } from '../../core/errors.ts';
-import type { ToolSpec } from '../../core/plugins/tool.ts';
-import type { Report } from './input-rows.ts';
-
-type ToolDefinition = Pick<ToolSpec, 'name' | 'description' | 'parameters'>;
+/** Says that something is wrong with a value: where in it, and what. */
+export type Report = (path: string, text: string) => void;
 
 const expected =
   'expected {"name", "description", "parameters"}, or that as the "function" of {"type": "function"}';
@@ -31,19 +28,11 @@ export function toolDefinitions(value: unknown, report: Report): readonly ToolDe
   });
 }
 
-/** The tools of a JSON file. @throws AgentRlError `CONFIG_INVALID`, every problem at once. */
-export function readToolFile(file: string): readonly ToolDefinition[] {
-  let value: unknown;
-  try {
-    value = JSON.parse(readFileSync(file, 'utf8'));
-  } catch (cause) {
-    throw new AgentRlError('CONFIG_INVALID', `--tools ${file}: ${messageOf(cause)}.`, { cause });
-  }
-  const problems: string[] = [];
-  const tools = toolDefinitions(value, (path, text) => problems.push(`${path} ${text}`));
-  if (problems.length === 0) return tools;
-  throw new AgentRlError('CONFIG_INVALID', `--tools ${file}: ${problems.join('\n')}`);
-}
+/** A tool as rows have it, in the form of the OpenAI API. */
+export const toolRow = ({ name, description, parameters }: ToolDefinition): object => ({
+  type: 'function',
+  function: { name, description, parameters },
+});
 
 const isDefinition = (tool: unknown): tool is ToolDefinition =>
   isRecord(tool) &&

@@ -1,0 +1,194 @@
+import { createHash } from 'node:crypto';
+import { basename, dirname, join, resolve } from 'node:path';
+
+import { prepareRun } from '../../compose/prepare-run.ts';
+import { AgentRlError } from '../../core/errors.ts';
+import { type EpisodeRecord, readEpisodes, runWithEpisodes } from '../../runs/read-episodes.ts';
+import type { RunFolder } from '../../runs/run-folder.ts';
+import {
+  type Conversation,
+  conversationLine,
+} from '../../../dataset/demonstrations/conversations.ts';
+import type { JobResult } from '../job.ts';
+import { refuseExisting, writingFresh } from '../token-files/fresh-lines.ts';
+import { episodeId } from './episode-text.ts';
+
+export interface DemonstrationsOptions {
+  /** Folder of a run. */
+  run: string;
+  /** Only episodes that succeeded. */
+  success?: boolean;
+  /** Only episodes with this reward or more. */
+  minReward?: number;
+  /** Only episodes of this iteration. */
+  step?: number;
+  /** At most so many of a task, those of the highest reward. */
+  perTask?: number;
+  /** New JSONL file; `demonstrations/train.jsonl` in the run's folder by default. */
+  output?: string;
+  /** Aborted by Ctrl-C. */
+  signal: AbortSignal;
+  print: (text: string) => void;
+}
+
+/** Why episodes are left out, in the order that is asked. */
+const reasons = {
+  failed: 'failed, so that nothing judged them',
+  noText: 'recorded without text (by version 0.1), or without a turn',
+  unsuccessful: 'did not succeed (--success)',
+  lowReward: 'have less reward (--min-reward)',
+  cutOff: 'end in a turn that was cut off, whose end would be taught as one',
+  malformedCalls: 'have tool calls that could not be read, which would be imitated too',
+  duplicates: 'say the same as one before them',
+  beyondPerTask: 'have no more reward than others of their task (--per-task)',
+} as const;
+
+type Reason = keyof typeof reasons;
+
+/**
+ * Writes what a policy did well in training as conversations that `agent-rl sft` imitates, with the tools it had:
+ * rejection sampling, or expert iteration. Held-out episodes are never among them.
+ *
+ * @throws AgentRlError `CONFIG_INVALID` without a choice, or when it leaves nothing; `CHECKPOINT_INVALID` when there is
+ * no run; `OUTPUT_UNWRITABLE`
+ */
+export async function demonstrations(options: DemonstrationsOptions): Promise<JobResult> {
+  const { run, success = false, minReward, print } = options;
+  if (!success && minReward === undefined)
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      'Which episodes are worth imitating? Give --success, --min-reward NUMBER, or both.',
+    );
+  const folder = runWithEpisodes(run);
+  const output = resolve(options.output ?? join(folder.path, 'demonstrations', 'train.jsonl'));
+  refuseExisting(output);
+  const tools = await toolsOf(folder, options.signal);
+  const choice = await choose(folder, tools, options);
+  const report = leftOutText(choice);
+  if (choice.chosen.size === 0)
+    throw new AgentRlError('CONFIG_INVALID', `${folder.path} has no such episodes: ${report}`);
+  await writingFresh(output, async (write) => {
+    for await (const [place, episode] of numbered(readEpisodes(folder, 'train'))) {
+      if (choice.chosen.has(place))
+        write(conversationLine(conversationOf(episode, tools), provenance(folder, episode)));
+    }
+  });
+  const { episodes, tasks, leftOut } = choice;
+  const { size: written } = choice.chosen;
+  print(`${written} demonstrations of ${tasks} tasks: ${output}`);
+  print(report);
+  print(nextCommand(folder, output));
+  return { output, episodes, demonstrations: written, tasks, leftOut };
+}
+
+/** What the policy of a run could call, as its config says. */
+async function toolsOf({ config }: RunFolder, signal: AbortSignal): Promise<Conversation['tools']> {
+  const { chosen } = await prepareRun({ file: config }, signal);
+  return chosen.tools.map(({ entry }) => entry.spec);
+}
+
+interface Choice {
+  /** Episodes that were asked. */
+  episodes: number;
+  /** Places of the chosen ones among those of the run, from 0. */
+  chosen: ReadonlySet<number>;
+  /** Tasks of the chosen ones. */
+  tasks: number;
+  leftOut: Readonly<Record<Reason, number>>;
+}
+
+interface Candidate {
+  place: number;
+  taskId: string;
+  reward: number;
+}
+
+/** Reads all episodes and holds none of them: an episode may be long. */
+async function choose(
+  folder: RunFolder,
+  tools: Conversation['tools'],
+  options: DemonstrationsOptions,
+): Promise<Choice> {
+  const leftOut = Object.fromEntries(Object.keys(reasons).map((reason) => [reason, 0])) as Record<
+    Reason,
+    number
+  >;
+  const seen = new Set<string>();
+  const candidates: Candidate[] = [];
+  let episodes = 0;
+  for await (const [place, episode] of numbered(readEpisodes(folder, 'train'))) {
+    if (options.step !== undefined && episode.iteration !== options.step) continue;
+    episodes += 1;
+    const reason = reasonAgainst(episode, options);
+    if (reason !== undefined) {
+      leftOut[reason] += 1;
+      continue;
+    }
+    const line = conversationLine(conversationOf(episode, tools));
+    const digest = createHash('sha256').update(line).digest('base64');
+    if (seen.has(digest)) leftOut.duplicates += 1;
+    // Without a reward it failed, and is left out.
+    else candidates.push({ place, taskId: episode.taskId, reward: episode.reward ?? 0 });
+    seen.add(digest);
+  }
+  const kept = bestOf(candidates, options.perTask);
+  leftOut.beyondPerTask = candidates.length - kept.length;
+  const tasks = new Set(kept.map(({ taskId }) => taskId)).size;
+  return { episodes, chosen: new Set(kept.map(({ place }) => place)), tasks, leftOut };
+}
+
+function reasonAgainst(
+  { reward, success, outcome, messages = [], malformedCalls }: EpisodeRecord,
+  { success: solved = false, minReward = -Infinity }: DemonstrationsOptions,
+): Reason | undefined {
+  if (reward === null) return 'failed';
+  if (!messages.some(({ role }) => role === 'assistant')) return 'noText';
+  if (solved && !success) return 'unsuccessful';
+  if (reward < minReward) return 'lowReward';
+  if (outcome === 'truncated-tokens') return 'cutOff';
+  return malformedCalls > 0 ? 'malformedCalls' : undefined;
+}
+
+/** Of each task the `most` with the highest reward, of equals the first. */
+function bestOf(candidates: readonly Candidate[], most = Infinity): readonly Candidate[] {
+  const ofTask = new Map<string, number>();
+  return candidates
+    .toSorted((a, b) => b.reward - a.reward)
+    .filter(({ taskId }) => {
+      const before = ofTask.get(taskId) ?? 0;
+      ofTask.set(taskId, before + 1);
+      return before < most;
+    });
+}
+
+const conversationOf = (
+  { messages = [] }: EpisodeRecord,
+  tools: Conversation['tools'],
+): Conversation => ({ messages, ...(tools !== undefined && { tools }) });
+
+const provenance = ({ name }: RunFolder, episode: EpisodeRecord) => ({
+  run: name,
+  episode: episodeId(episode),
+  reward: episode.reward,
+});
+
+async function* numbered<Item>(items: AsyncIterable<Item>): AsyncGenerator<[number, Item]> {
+  let place = 0;
+  for await (const item of items) yield [place++, item];
+}
+
+function leftOutText({ episodes, chosen, leftOut }: Choice): string {
+  const counted = (Object.keys(reasons) as Reason[])
+    .filter((reason) => leftOut[reason] > 0)
+    .map((reason) => `\n  ${leftOut[reason]} ${reasons[reason]}`);
+  const left = episodes - chosen.size;
+  if (left === 0) return `All ${episodes} episodes were taken.`;
+  return `${left} of ${episodes} training episodes were left out:${counted.join('')}`;
+}
+
+function nextCommand({ config }: RunFolder, output: string): string {
+  const name = basename(output);
+  if (!name.endsWith('.jsonl')) return 'agent-rl sft reads files whose names end in .jsonl.';
+  const split = basename(name, '.jsonl');
+  return `Imitate them: agent-rl sft --config ${config} --dataset-dir ${dirname(output)} --train-split ${split}`;
+}

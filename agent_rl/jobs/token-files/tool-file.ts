@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs';
+
+import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { toolDefinitions } from '../../../dataset/demonstrations/tool-definitions.ts';
+import type { ToolDefinition } from '../../../model/text/chat-template.ts';
+
+/** The tools of a JSON file. @throws AgentRlError `CONFIG_INVALID`, every problem at once. */
+export function readToolFile(file: string): readonly ToolDefinition[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (cause) {
+    throw new AgentRlError('CONFIG_INVALID', `--tools ${file}: ${messageOf(cause)}.`, { cause });
+  }
+  const problems: string[] = [];
+  const tools = toolDefinitions(value, (path, text) => problems.push(`${path} ${text}`));
+  if (problems.length === 0) return tools;
+  throw new AgentRlError('CONFIG_INVALID', `--tools ${file}: ${problems.join('\n')}`);
+}

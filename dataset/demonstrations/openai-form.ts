@@ -1,0 +1,46 @@
+import { isRecord } from '../../agent_rl/core/is-record.ts';
+
+/**
+ * A row of conversations as the OpenAI API has them, or as exports of tables do, in our own form. Keys whose value is
+ * null are as good as absent; a call stands in the `function` of {"type": "function"}; its arguments may be JSON as
+ * text. Everything else stays as it is, to be checked.
+ */
+export function plainRow(value: unknown): unknown {
+  if (!isRecord(value)) return value;
+  const row = withoutNulls(value);
+  const { messages } = row;
+  return Array.isArray(messages) ? { ...row, messages: messages.map(plainMessage) } : row;
+}
+
+function plainMessage(value: unknown): unknown {
+  if (!isRecord(value)) return value;
+  const { reasoning_content: reasoning, tool_calls: calls, ...message } = withoutNulls(value);
+  return {
+    // A turn of calls alone.
+    ...(calls !== undefined && { content: '' }),
+    ...(reasoning !== undefined && { reasoning }),
+    ...message,
+    ...(calls !== undefined && { tool_calls: Array.isArray(calls) ? calls.map(plainCall) : calls }),
+  };
+}
+
+function plainCall(value: unknown): unknown {
+  if (!isRecord(value)) return value;
+  const { type, function: called, ...call } = withoutNulls(value);
+  const whole =
+    isRecord(called) && (type ?? 'function') === 'function' ? { ...call, ...called } : value;
+  const { arguments: given } = whole;
+  return typeof given === 'string' ? { ...whole, arguments: parsed(given) } : whole;
+}
+
+/** What a text says as JSON; text that is none stays, and is then no object of arguments. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+const withoutNulls = (record: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== null));

@@ -1,0 +1,69 @@
+import { join } from 'node:path';
+
+import { beforeAll, expect, test } from '@jest/globals';
+
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { readJson, readLines } from '../support/acme-project.ts';
+import { builtProgram } from '../support/built-program.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+/*
+ * Rejection sampling in two commands: the good episodes of a run, imitated.
+ */
+
+const folder = temporaryFolder();
+const runs = join(folder, 'runs');
+const smoke = join(packageRoot(), 'configs', 'code_exec_smoke.yaml');
+const run = (name: string): string => join(runs, name);
+const agentRl = (...words: string[]) => {
+  const { code, stdout, stderr } = builtProgram('agent-rl', words, folder);
+  if (code !== 0) throw new Error(stderr);
+  return stdout;
+};
+const named = (name: string): string[] => ['--output', runs, '--set', `run.name=${name}`];
+
+interface Episode {
+  success: boolean;
+  spans: { start: number; end: number; source: string }[];
+  logProbs: number[];
+}
+
+/** What sampling its tokens cost an episode, in nats. */
+const surprisal = ({ spans, logProbs }: Episode) => {
+  const sampled = spans.filter(({ source }) => source === 'sampled');
+  const values = sampled.flatMap(({ start, end }) => logProbs.slice(start, end));
+  return { tokens: values.length, nats: -values.reduce((sum, value) => sum + value, 0) };
+};
+
+beforeAll(() => {
+  const quick = ['eval.before=false', 'eval.after=false', 'rollout.workers=8'];
+  const sets = quick.flatMap((set) => ['--set', set]);
+  agentRl('train', '--config', smoke, '--max-iterations', '1', ...sets, ...named('sampled'));
+});
+
+test('episodes become the very tokens they were sampled as, with the tools they had, and are trained on', () => {
+  const said = agentRl('demonstrations', run('sampled'), '--min-reward=-9');
+  const file = join(run('sampled'), 'demonstrations', 'train.jsonl');
+  const rows = readLines(file);
+  expect(said).toContain(`${rows.length} demonstrations of 2 tasks: ${file}`);
+  expect(rows[0]).toMatchObject({
+    tools: [{ function: { name: 'code_exec' } }],
+    metadata: { run: 'sampled' },
+  });
+
+  // The second command is the one that the first names. It has another tool, which rows do without.
+  const command = /Imitate them: agent-rl (sft .*)/.exec(said)?.[1]?.split(' ') ?? [];
+  const settings = ['--max-iterations', '1', '--set', `train.batchSize=${rows.length}`];
+  agentRl(...command, ...settings, '--set', 'tools.1.type=calculator', ...named('imitated'));
+  const taken = new Set(rows.map(({ metadata }) => (metadata as { episode: string }).episode));
+  const episodes = readLines(run('sampled'), 'trajectories', 'train.jsonl').filter(
+    ({ iteration, taskId, sample }) =>
+      taken.has(`${String(iteration)}/${String(taskId)}/${String(sample)}`),
+  ) as unknown as Episode[];
+  const costs = episodes.map(surprisal);
+  const [tokens, nats] = [costs.map((cost) => cost.tokens), costs.map((cost) => cost.nats)].map(
+    (values) => values.reduce((sum, value) => sum + value, 0),
+  );
+  // Sampled at temperature 1 from the weights that supervised training begins with.
+  expect(readJson(run('imitated'), 'summary.json')['loss']).toBeCloseTo(nats! / tokens!, 5);
+});
