@@ -49,7 +49,9 @@ async function warmUp(
   const { batchSize } = prepared.loaded.config.train;
   const conversations = iterations * batchSize;
   const fresh = freshSeed + seed * 2 + (name === 'whole' ? 0 : 1);
-  const lines = [...teacherConversations(prepared, fresh, conversations)].map((messages) => conversationLine({ messages }));
+  const lines = [...teacherConversations(prepared, fresh, conversations)].map((messages) =>
+    conversationLine({ messages }),
+  );
   await mkdir(own, { recursive: true });
   await writeFile(path.join(own, 'train.jsonl'), `${lines.join('\n')}\n`);
   const before = process.cpuUsage();
