@@ -52,6 +52,8 @@ export interface GrpoTrainerParts {
 /** An epoch, and how far generator and learner disagreed in it. */
 type ComparedEpoch = EpochResult & { gap: ParityGap };
 
+type Evaluations = Partial<Record<EvaluationTime, Evaluation>>;
+
 /**
  * Group-relative policy optimisation: collect groups of episodes, compare each with its group, follow the gradient,
  * publish the weights, again.
@@ -155,6 +157,7 @@ export class GRPOTrainer {
     const { train, eval: evaluation, checkpoint } = this.#options;
     await this.#parts.learner.publishWeights();
     const before = evaluation.before ? await this.#baseline(signal) : undefined;
+    await this.#catchUp(signal);
     while (this.#state.iteration < train.iterations && !signal.aborted) {
       if (!(await this.#iterate(signal))) break;
       const { iteration } = this.#state;
@@ -242,7 +245,9 @@ export class GRPOTrainer {
       ].slice(1 - iterationsLookedAt),
     };
 
-    const made: Partial<Record<EvaluationTime, Evaluation>> = {};
+    this.#state = { ...this.#state, evaluationsDue: this.#evaluationsDue() };
+
+    const made: Evaluations = {};
     const record = (): void => {
       const { during, selection } = made;
       const metrics = {
@@ -254,16 +259,42 @@ export class GRPOTrainer {
       this.#midway = false;
     };
     try {
-      for (const when of this.#evaluationsDue()) {
-        const evaluation = await this.#evaluate(when, signal);
-        if (evaluation !== undefined) made[when] = evaluation;
-      }
+      await this.#evaluateDue(made, signal);
     } finally {
       // The iteration is whole without them.
       record();
     }
-    if (made.selection !== undefined) await this.#keepBest(made.selection);
+    await this.#choose(made);
     return true;
+  }
+
+  /** Makes the evaluations that are due, and adds each to what is made. */
+  async #evaluateDue(made: Evaluations, signal: AbortSignal): Promise<void> {
+    for (const when of this.#state.evaluationsDue ?? []) {
+      const evaluation = await this.#evaluate(when, signal);
+      if (evaluation === undefined) return;
+      made[when] = evaluation;
+      // The choice is made once the best checkpoint is written.
+      if (when !== 'selection') this.#settle(when);
+    }
+  }
+
+  #settle(made: EvaluationTime): void {
+    const { evaluationsDue = [] } = this.#state;
+    this.#state = { ...this.#state, evaluationsDue: evaluationsDue.filter((due) => due !== made) };
+  }
+
+  /** What the session before did not come to after its last iteration; the line of its metrics stays without it. */
+  async #catchUp(signal: AbortSignal): Promise<void> {
+    const made: Evaluations = {};
+    await this.#evaluateDue(made, signal);
+    await this.#choose(made);
+  }
+
+  async #choose({ selection }: Evaluations): Promise<void> {
+    if (selection === undefined) return;
+    await this.#keepBest(selection);
+    this.#settle('selection');
   }
 
   /** One optimiser step per epoch; none when there is nothing to learn. */

@@ -35,6 +35,8 @@ export interface TrainerState {
   totals: TrainerTotals;
   /** Of the newest iterations, oldest first; absent in checkpoints of version 0.1. */
   recentFailures?: readonly FailureCount[];
+  /** Evaluations after the last iteration that were not made: the run was stopped in them, or failed. A resume makes them. */
+  evaluationsDue?: readonly EvaluationTime[];
 }
 
 /** When an evaluation is made, `selection` that of the tasks the best checkpoint is chosen by. */

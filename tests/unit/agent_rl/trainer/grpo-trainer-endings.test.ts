@@ -209,3 +209,61 @@ test('a best checkpoint that could not be written is not taken for one', async (
   expect(reasons).toEqual(['best', 'failed']);
   expect(trainer.state()).toMatchObject({ iteration: 1, best: null });
 });
+
+describe('an evaluation that a run did not come to', () => {
+  const selectionTasks = [{ taskId: 's', prompt: '', metadata: {} }];
+  const changes = {
+    train,
+    eval: { ...options.eval, every: 2 },
+    checkpoint: { every: 0, keepBest: true },
+  };
+  /** What is evaluated and kept, in order, by a trainer that goes on from a state where one is given. */
+  const played = async (script: Script, from?: TrainerState, signal = never) => {
+    const seen: string[] = [];
+    const { trainer } = setUp(
+      script,
+      changes,
+      {
+        onEvaluation: (when, iteration) => void seen.push(`${when} ${iteration}`),
+        onCheckpoint: async (reason, { iteration }) => void seen.push(`${reason} ${iteration}`),
+      },
+      { selectionTasks },
+    );
+    if (from !== undefined) trainer.restore(from);
+    const ended = await trainer.train(signal).catch(() => undefined);
+    return { seen, ended, state: JSON.parse(JSON.stringify(trainer.state())) as TrainerState };
+  };
+
+  test.each(['e', 's'])(
+    'since it failed on task %s is made when the run is resumed',
+    async (id) => {
+      const whole = await played(mixed);
+      expect(whole.seen).toEqual(['during 2', 'selection 2', 'best 2', 'selection 4', 'last 4']);
+      const failed = await played((request) =>
+        request.task.taskId === id ? trajectory({ outcome: 'grader-error' }) : mixed(request),
+      );
+      expect(failed.seen).toEqual(id === 'e' ? ['failed 2'] : ['during 2', 'failed 2']);
+      const resumed = await played(mixed, failed.state);
+      expect([...failed.seen, ...resumed.seen].filter((one) => one !== 'failed 2')).toEqual(
+        whole.seen,
+      );
+      expect(resumed.state.best).toEqual(whole.state.best);
+      expect(resumed.state.evaluationsDue).toEqual([]);
+    },
+  );
+
+  test('since it was interrupted is made when the run is resumed', async () => {
+    const stop = new AbortController();
+    const cut = await played(
+      (request) => {
+        if (request.task.taskId === 's') stop.abort();
+        return mixed(request);
+      },
+      undefined,
+      stop.signal,
+    );
+    expect(cut.seen).toEqual(['during 2', 'interrupted 2']);
+    const resumed = await played(mixed, cut.state);
+    expect(resumed.seen).toEqual(['selection 2', 'best 2', 'selection 4', 'last 4']);
+  });
+});
