@@ -9,6 +9,8 @@ export interface Setting {
   /** Those values, where only these are allowed. */
   values?: string[];
   unit?: string;
+  /** Of a number: `0 to 1`, `above 0 to 10`. */
+  range?: string;
   /** As it is written in a run file; absent for a setting without a default. */
   default?: string;
   description: string;
@@ -24,6 +26,10 @@ interface Node {
   default?: unknown;
   description?: string;
   unit?: string;
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  exclusiveMaximum?: number;
   properties?: Record<string, Node>;
   items?: Node;
   required?: string[];
@@ -44,13 +50,24 @@ function valuesOf({ enum: values, const: only, anyOf }: Node): unknown[] | undef
   return parts?.every((part) => part !== undefined) === true ? parts.flat() : undefined;
 }
 
+/** The least and the largest value of a number that has both. */
+function rangeOf(node: Node): string | undefined {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = node;
+  const [least, most] = [minimum ?? exclusiveMinimum, maximum ?? exclusiveMaximum];
+  if (least === undefined || most === undefined) return undefined;
+  const from = minimum === undefined ? `above ${least}` : `${least}`;
+  return `${from} to ${maximum === undefined ? 'below ' : ''}${most}`;
+}
+
 function settingOf(node: Node, path: string, required: boolean): Setting {
   const values = valuesOf(node)?.map(written);
+  const range = rangeOf(node);
   return {
     path,
     type: typeOf(node),
     ...(values !== undefined && { values }),
     ...(node.unit !== undefined && { unit: node.unit }),
+    ...(range !== undefined && { range }),
     ...(node.default !== undefined && { default: written(node.default) }),
     description: node.description ?? '',
     // What has a default may be left out, whatever the schema says of the filled-in block.

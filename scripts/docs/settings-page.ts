@@ -8,8 +8,12 @@ import { type Setting, settingsOf } from '../../agent_rl/config/settings-of.ts';
 import { BuildSettings } from '../../agent_rl/search/corpus/index.ts';
 import { code, page, plain, table } from './markdown.ts';
 
-const typeOf = ({ type, values, unit }: Setting): string =>
-  (values?.map(code).join(', ') ?? type) + (unit === undefined ? '' : `, ${unit}`);
+const typeOf = ({ type, values, unit, range }: Setting): string =>
+  [
+    values?.map(code).join(', ') ?? type,
+    ...(range === undefined ? [] : [range]),
+    ...(unit === undefined ? [] : [unit]),
+  ].join(', ');
 
 const row = (setting: Setting): string[] => [
   code(setting.path),
