@@ -24,13 +24,21 @@ const endMs = 5000;
 /** Beyond the deadline of a program, on a machine however busy. */
 const patienceMs = 60_000;
 
-const program = (): string =>
-  join(packageRoot(), 'agent_rl', 'sandbox', 'native', 'python', 'main.py');
+/** Runs `main.py` of a folder under that bare name: every program inherits what Python knows of it. */
+const launch =
+  'import sys\nexec(compile(open(sys.argv[1] + "/main.py", encoding="utf-8").read(), "<main.py>", "exec"))';
+
+const argumentsOf = (settings: object): readonly string[] => [
+  ...pythonFlags,
+  '-c',
+  launch,
+  join(packageRoot(), 'agent_rl', 'sandbox', 'native', 'python'),
+  JSON.stringify(settings),
+];
 
 /** Removes the working folders of dead supervisors; how many there were. */
 export async function sweep({ python, base = tmpdir() }: SupervisorOptions): Promise<number> {
-  const settings = JSON.stringify({ level: 'sweep', base });
-  const args = [...pythonFlags, program(), settings];
+  const args = argumentsOf({ level: 'sweep', base });
   const { stdout } = await promisify(execFile)(python, args, { env: pythonEnvironment, cwd: '/' });
   return (JSON.parse(stdout) as { swept: number }).swept;
 }
@@ -58,8 +66,7 @@ export class SupervisorProcess {
   private constructor({ python, level, preload, base = tmpdir() }: SupervisorOptions) {
     // What of the machine a program must not see even where Python's own folders contain it.
     const hidden = [packageRoot(), process.cwd()];
-    const settings = JSON.stringify({ level, preload, hidden, base });
-    this.#process = spawn(python, [...pythonFlags, program(), settings], {
+    this.#process = spawn(python, argumentsOf({ level, preload, hidden, base }), {
       env: pythonEnvironment,
       cwd: '/',
       stdio: ['pipe', 'pipe', 'pipe'],

@@ -95,7 +95,7 @@ export interface InstanceSettings {
 export type WorkerMessage =
   | { kind: 'ready'; shared: SharedArrayBuffer }
   | { kind: 'failed'; message: string }
-  | { kind: 'done'; value: number | string }
+  | { kind: 'done'; value: number }
   | { kind: 'crashed'; message: string }
   /** The program was not started: its files could not be put in place. */
   | { kind: 'refused'; message: string }
@@ -126,7 +126,7 @@ export const shared = {
   boxBytes: 64 * 1024,
 } as const;
 
-/** The boxes of a channel, in their order: bytes for the program, bytes from it, verdicts of the tests. */
+/** The boxes of a channel, in their order: bytes for the program, bytes from it, verdicts of tests or results of calls. */
 export const box = { incoming: 0, outgoing: 1, verdicts: 2 } as const;
 export const boxCount = 3;
 

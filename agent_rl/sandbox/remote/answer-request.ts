@@ -1,8 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { messageOf } from '../../core/errors.ts';
-import type { Problem } from './protocol.ts';
+import { abortable } from '../../core/stopping/abort.ts';
+import { type Arriving, readBody } from './read-body.ts';
+import { Refusal } from './refusal.ts';
 
 /** What a path answers. */
 export interface Page {
@@ -19,30 +20,15 @@ export interface PageRequest {
   signal: AbortSignal;
 }
 
-/** An answer with another status than 200. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal';
-
-  constructor(
-    readonly status: number,
-    message: string,
-    /** In the shape that callers of SandboxFusion know. */
-    readonly problems: readonly Problem[] = [],
-  ) {
-    super(message);
-  }
-}
-
 export interface Shared {
   pages: readonly Page[];
   token: string | undefined;
   mostRequests: number;
   stopped: AbortSignal;
+  /** Those whose body has come: one that comes slowly takes nobody's place. */
   underWay: { count: number };
+  arriving: Arriving;
 }
-
-/** Enough for code, input and files at their largest, in base64. */
-const mostBodyBytes = 64 * 2 ** 20;
 
 /** Answers one request; its status. Fails only where our own code does, after it has said so to the caller. */
 export async function answerRequest(
@@ -53,7 +39,6 @@ export async function answerRequest(
   const gone = new AbortController();
   response.on('close', () => gone.abort(new Error('the caller has gone')));
   const signal = AbortSignal.any([gone.signal, shared.stopped]);
-  shared.underWay.count += 1;
   try {
     return send(response, 200, await answered(request, signal, shared));
   } catch (error) {
@@ -61,28 +46,39 @@ export async function answerRequest(
     if (error instanceof Refusal) return send(response, error.status, detailOf(error));
     send(response, 500, { detail: 'The server failed.' });
     throw error;
-  } finally {
-    shared.underWay.count -= 1;
   }
 }
 
 async function answered(
   request: IncomingMessage,
   signal: AbortSignal,
-  { pages, token, mostRequests, stopped, underWay }: Shared,
+  shared: Shared,
 ): Promise<object> {
+  const { pages, token, stopped, arriving } = shared;
   stopped.throwIfAborted();
   if (token !== undefined && !holdsToken(request, token)) {
     throw new Refusal(401, 'the token is missing or wrong');
   }
-  if (underWay.count > mostRequests) throw new Refusal(503, 'too many requests are waiting');
   const pathname = pathOf(request);
   const there = pages.filter(({ path }) => path.test(pathname));
   const page = there.find(({ method }) => method === request.method);
   if (page === undefined) throw new Refusal(there.length > 0 ? 405 : 404, 'Not Found');
   const groups = page.path.exec(pathname)?.groups ?? {};
-  const body = page.method === 'POST' ? await readBody(request) : undefined;
-  return page.answer({ body, groups, signal });
+  refuseIfFull(shared);
+  const body =
+    page.method === 'POST' ? await abortable(readBody(request, arriving), signal) : undefined;
+  refuseIfFull(shared);
+  shared.underWay.count += 1;
+  try {
+    return await page.answer({ body, groups, signal });
+  } finally {
+    shared.underWay.count -= 1;
+  }
+}
+
+/** @throws Refusal */
+function refuseIfFull({ mostRequests, underWay }: Shared): void {
+  if (underWay.count >= mostRequests) throw new Refusal(503, 'too many requests are waiting');
 }
 
 /** @throws Refusal */
@@ -105,29 +101,6 @@ function holdsToken({ headers }: IncomingMessage, token: string): boolean {
   return timingSafeEqual(hash(headers.authorization ?? ''), hash(`Bearer ${token}`));
 }
 
-/** @throws Refusal */
-async function readBody(request: IncomingMessage): Promise<unknown> {
-  // A web page cannot send this type to another server without a preflight request, which is not answered.
-  if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) {
-    throw new Refusal(415, 'content-type must be application/json');
-  }
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > mostBodyBytes) {
-      throw new Refusal(413, `the body is longer than ${mostBodyBytes} bytes`);
-    }
-    chunks.push(chunk);
-  }
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString());
-  } catch (error) {
-    const message = `the body is not JSON: ${messageOf(error)}`;
-    throw new Refusal(422, message, [{ path: [], message }]);
-  }
-}
-
 /** As FastAPI writes it, which SandboxFusion is made with. */
 function detailOf({ message, problems }: Refusal): object {
   if (problems.length === 0) return { detail: message };
@@ -148,7 +121,7 @@ function send(response: ServerResponse, status: number, body: object): number {
     ...(status === 503 && { 'retry-after': '1' }),
     ...(status === 401 && { 'www-authenticate': 'Bearer' }),
     // What is left of a body that was not read to its end would be taken for the next request.
-    ...(status === 413 && { connection: 'close' }),
+    ...(!response.req.complete && { connection: 'close' }),
   });
   response.end(text);
   return status;

@@ -6,7 +6,8 @@ import { AgentRlError, messageOf } from '../../core/errors.ts';
 import type { Sandbox } from '../../core/services/sandbox.ts';
 import { checkRequests } from '../layers/check-requests.ts';
 import { layered } from '../layers/layer.ts';
-import { answerRequest, Refusal } from './answer-request.ts';
+import { answerRequest } from './answer-request.ts';
+import { Refusal } from './refusal.ts';
 import { ServedSessions } from './served-sessions.ts';
 import { sandboxPages } from './sandbox-pages.ts';
 
@@ -34,6 +35,8 @@ export interface SandboxServer {
 }
 
 const defaultMostRequests = 256;
+/** A request has to come whole within this. */
+const requestTimeoutMs = 60_000;
 const loopback: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost']);
 
 /**
@@ -60,8 +63,15 @@ export async function serveSandbox(
   const sessions = new ServedSessions(checked);
   const pages = sandboxPages(checked, sessions);
   const { mostRequests = defaultMostRequests } = options;
-  const shared = { pages, token, mostRequests, stopped: stop.signal, underWay: { count: 0 } };
-  const server = createServer((request, response) => {
+  const shared = {
+    pages,
+    token,
+    mostRequests,
+    stopped: stop.signal,
+    underWay: { count: 0 },
+    arriving: { bytes: 0 },
+  };
+  const server = createServer({ requestTimeout: requestTimeoutMs }, (request, response) => {
     void answerRequest(request, response, shared).then(
       (status) => (counts[status] = (counts[status] ?? 0) + 1),
       (error: unknown) => onFailure(messageOf(error)),

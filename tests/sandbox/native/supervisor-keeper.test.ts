@@ -123,7 +123,7 @@ await new Promise(() => undefined);
 
 native('A trainer that is killed', () => {
   // Of this checkout: another on the same machine may have sandboxes of its own.
-  const supervisor = join(packageRoot(), 'agent_rl/sandbox/native/python/main.py');
+  const supervisor = join(packageRoot(), 'agent_rl/sandbox/native/python');
   const offered = (['ns', 'lite'] as const).filter(offersLevel);
 
   test.each(offered)('leaves no process and no folder behind at level %s', async (of) => {

@@ -1,10 +1,14 @@
-"""Started by Node: `python3 -s -S -B main.py SETTINGS`, with requests on standard input and replies on standard output.
+"""Started by Node with requests on standard input and replies on standard output, and as arguments FOLDER and SETTINGS.
+
+FOLDER is the one this file lies in. Node has Python run the text of this file under a bare name (`-c`), and our modules are
+loaded under theirs: each run is a copy of this process, and its program can look at all of them.
 
 SETTINGS is JSON: `level` (`ns` or `lite`), `hidden` folders, `preload` modules beyond the standard library, and for
 level `lite` the `base` folder under which runs get theirs. Level `sweep` removes what dead supervisors left in `base`.
 """
 
 import gc
+import importlib.machinery
 import json
 import os
 import signal
@@ -13,8 +17,27 @@ import socket
 import sys
 import time
 
-_here = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [_here, os.path.dirname(os.path.dirname(_here))]
+_here = sys.argv[1]
+# The folder of the sandbox, which holds the harness too.
+_top = os.path.dirname(os.path.dirname(_here))
+
+
+class _Loader(importlib.machinery.SourceFileLoader):
+    """Compiles a module under its bare name."""
+
+    def source_to_code(self, data, path, **options):
+        return super().source_to_code(data, '<%s>' % os.path.basename(path), **options)
+
+
+def _find_own(path):
+    if path != _top and not path.startswith(_top + os.sep):
+        raise ImportError(path)
+    return importlib.machinery.FileFinder(path, (_Loader, ['.py']))
+
+
+sys.path_hooks.insert(0, _find_own)
+# Not what lies where this process was started.
+sys.path[:] = [_here, _top, *(path for path in sys.path if path)]
 
 from walls import kernel, work_folder
 import zygote
@@ -32,7 +55,7 @@ _STANDARD = '''
 
 
 def main():
-    settings = json.loads(sys.argv[1])
+    settings = json.loads(sys.argv[2])
     if settings['level'] == 'sweep':
         print(json.dumps({'swept': work_folder.sweep(settings['base'])}))
         return
@@ -80,7 +103,9 @@ def _fix_addresses():
     # What a program prints of an object often holds its address; it should be the same the next time.
     try:
         if not kernel.fix_addresses():
-            os.execv(sys.executable, [sys.executable, '-s', '-S', '-B', os.path.abspath(__file__), sys.argv[1]])
+            with open('/proc/self/cmdline', 'rb') as file:
+                arguments = file.read().split(b'\0')[1:-1]
+            os.execv(sys.executable, [os.fsencode(sys.executable), *arguments])
         return True
     except OSError:
         return False
@@ -108,12 +133,17 @@ def _be_zygote(link, settings):
 
 
 def _hide_own_modules():
-    # A program that imports `loop` or `limits` means its own; we hold ours by reference.
-    folder = os.path.dirname(os.path.dirname(_here))
-    sys.path[:] = [path for path in sys.path if not path.startswith(folder)]
+    # A program that imports `loop` or `limits` means its own; we hold ours by reference. Nor is it told where they lie.
+    global _here, _top
     for name, module in list(sys.modules.items()):
-        if name != '__main__' and (getattr(module, '__file__', None) or '').startswith(folder):
+        if isinstance(getattr(module, '__loader__', None), _Loader):
             del sys.modules[name]
+            module.__file__ = module.__spec__ = module.__loader__ = module.__path__ = module.__cached__ = None
+    sys.path[:] = [path for path in sys.path if path not in (_here, _top)]
+    sys.path_hooks.remove(_find_own)
+    for path in [path for path in sys.path_importer_cache if path.startswith(_top)]:
+        del sys.path_importer_cache[path]
+    _here = _top = None
 
 
 def _preload(modules):

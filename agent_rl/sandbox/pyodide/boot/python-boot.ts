@@ -42,14 +42,18 @@ program.use_streams(sys.stdin, sys.stdout, sys.stderr)
 def __sandbox_make(program, asserts, solution, Session, Channel):
     # What the program may redefine is kept under names of our own.
     import io, json, os, random, sys
-    failed, finish, collected, serve, judge = program.failed, program.finish, program.calls, solution.serve, asserts.judge
-    loads, write, seed_random, text, any_error = json.loads, os.write, random.seed, str, BaseException
+    failed, finish, called, serve, judge = program.failed, program.finish, program.calls, solution.serve, asserts.judge
+    loads, write, seed_random, any_error = json.loads, os.write, random.seed, BaseException
     file, buffered, decoded, bad_file = io.FileIO, io.BufferedReader, io.TextIOWrapper, OSError
     started = []
-    def calls(source, entry, arguments, seed):
-        results = []
-        code = collected(source, entry, arguments, seed, results.append)
-        return text(code) + '\\n[' + ','.join(results) + ']'
+    def lines_to(descriptor):
+        def emit(line):
+            rest = (line + '\\n').encode()
+            while rest:
+                rest = rest[write(descriptor, rest):]
+        return emit
+    def calls(source, entry, arguments, seed, descriptor):
+        return called(source, entry, arguments, seed, lines_to(descriptor))
     def serve_tests(source, descriptor, seed):
         seed_random(seed)
         try:
@@ -63,11 +67,7 @@ def __sandbox_make(program, asserts, solution, Session, Channel):
         finish()
         return code
     def run_tests(tests, descriptor, verdicts):
-        def emit(line):
-            rest = (line + '\\n').encode()
-            while rest:
-                rest = rest[write(verdicts, rest):]
-        judge(loads(tests), Channel(descriptor), emit)
+        judge(loads(tests), Channel(descriptor), lines_to(verdicts))
         return 0
     def in_session(source, seed):
         if not started:

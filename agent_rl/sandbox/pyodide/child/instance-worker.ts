@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
+import { CallResults } from './call-results.ts';
 import { ChannelEnd } from './channel-end.ts';
 import { Deadline } from './deadline.ts';
 import { memoryErrorCode, shared } from '../protocol.ts';
@@ -10,7 +11,7 @@ const pollMs = 20;
 /** A restore is a copy of some 40 MiB; one that takes this long never ends. */
 const restoreMs = 5000;
 
-type End = Pick<WorkerResult, 'status' | 'exitCode' | 'message' | 'results'>;
+type End = Pick<WorkerResult, 'status' | 'exitCode' | 'message'>;
 
 /** The thread that holds one instance, seen from the child's main thread. */
 export class InstanceWorker {
@@ -68,8 +69,10 @@ export class InstanceWorker {
   async run(request: WorkerRequest, onInterrupt?: () => void): Promise<WorkerResult> {
     this.runs++;
     const start = performance.now();
-    const { end, alive } = await this.#ended(request, onInterrupt);
-    return { ...end, alive, ...this.#output(), wallMs: performance.now() - start };
+    const calls = request.task?.kind === 'calls' ? new CallResults(this.channel) : undefined;
+    const { end, alive } = await this.#ended(request, calls, onInterrupt);
+    const results = calls && { results: calls.finish() };
+    return { ...end, ...results, alive, ...this.#output(), wallMs: performance.now() - start };
   }
 
   /** Whether the instance is again as before its first run. */
@@ -83,6 +86,7 @@ export class InstanceWorker {
 
   #ended(
     request: WorkerRequest,
+    calls: CallResults | undefined,
     onInterrupt: (() => void) | undefined,
   ): Promise<{ end: End; alive: boolean }> {
     return new Promise((resolve) => {
@@ -95,11 +99,14 @@ export class InstanceWorker {
       };
       const deadline = new Deadline(request.wallMs);
       const watch = setInterval(() => {
-        if (this.#words[shared.flood] === 1) return killed({ status: 'output_limit' });
+        if (this.#words[shared.flood] === 1 || calls?.flooded === true) {
+          return killed({ status: 'output_limit' });
+        }
         const step = deadline.step();
         if (step === 'kill') return killed({ status: 'timeout' });
         if (step === 'interrupt') {
           onInterrupt?.();
+          calls?.close();
           this.#interrupt();
         }
       }, pollMs);
@@ -120,7 +127,7 @@ export class InstanceWorker {
         if (message.kind === 'restored') restoreDone(message.whole);
         else {
           const overQuota = this.#words[shared.quota] === 1;
-          const end = deadline.passed ? timedOut(message) : endOf(message, overQuota);
+          const end: End = deadline.passed ? { status: 'timeout' } : endOf(message, overQuota);
           finish(end, message.kind !== 'crashed');
         }
       };
@@ -150,20 +157,12 @@ export class InstanceWorker {
   }
 }
 
-const resultsOf = (value: number | string): Pick<End, 'results'> =>
-  typeof value === 'string' ? { results: value.slice(value.indexOf('\n') + 1) } : {};
-
-function timedOut(message: WorkerMessage): End {
-  return { status: 'timeout', ...(message.kind === 'done' ? resultsOf(message.value) : {}) };
-}
-
 function endOf(message: WorkerMessage, overQuota: boolean): End {
   if (message.kind === 'done') {
-    const code = Number.parseInt(String(message.value), 10);
-    const results = resultsOf(message.value);
-    if (code === memoryErrorCode) return { status: 'memory_limit', exitCode: 1, ...results };
-    if (code === 0) return { status: 'ok', exitCode: 0, ...results };
-    return { status: overQuota ? 'disk_limit' : 'error', exitCode: code, ...results };
+    const code = message.value;
+    if (code === memoryErrorCode) return { status: 'memory_limit', exitCode: 1 };
+    if (code === 0) return { status: 'ok', exitCode: 0 };
+    return { status: overQuota ? 'disk_limit' : 'error', exitCode: code };
   }
   if (message.kind === 'refused') {
     const status = overQuota ? 'disk_limit' : 'bad_request';

@@ -2,7 +2,7 @@ import { box, shared } from '../protocol.ts';
 
 /**
  * The realm's end of a channel, as a script whose value is a function of (FS, buffer, start, interrupt): two open files
- * without a name, of which one is read and written in blocks of bytes, and the other takes verdicts.
+ * without a name, of which one is read and written in blocks of bytes, and the other takes verdicts or results.
  *
  * The bytes lie in boxes in the buffer, from `start` on. A box is written while its count is 0 and read while it is not;
  * whoever changes one rings the other side's bell. The files exist only between `open` and the end of a run, and nothing
@@ -69,7 +69,7 @@ export const realmChannel = String.raw`
       taken = 0;
       return open({ read, write: writeTo(boxOf(${box.outgoing}), isClosed) });
     },
-    /** Descriptor that takes verdicts. */
+    /** Descriptor that takes verdicts or results. */
     openVerdicts: () => open({ write: writeTo(boxOf(${box.verdicts}), () => false) }),
   };
 })

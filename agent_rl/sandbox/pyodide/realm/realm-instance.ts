@@ -105,10 +105,10 @@ export const realmInstance = String.raw`
     putFile(path, buffer) { files.put(path, new Uint8Array(buffer)); },
     /** Exit code, or one of ours from 256 on. */
     run: (code, seed) => evaluate('__sandbox_run(__sandbox_code, __sandbox_seed)', { code, seed }),
-    /** Exit code, a line break, and the results as JSON. */
+    /** As run; the results go to the channel, one line of JSON each. */
     calls: (code, entry, args, seed) =>
-      evaluate('__sandbox_calls(__sandbox_code, __sandbox_entry, __sandbox_args, __sandbox_seed)', {
-        code, entry, args, seed,
+      evaluate('__sandbox_calls(__sandbox_code, __sandbox_entry, __sandbox_args, __sandbox_seed, __sandbox_results)', {
+        code, entry, args, seed, results: channel.openVerdicts(),
       }),
     /** As run, in the variables that the session's earlier programs left. */
     session: (code, seed) =>

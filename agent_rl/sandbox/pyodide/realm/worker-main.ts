@@ -57,8 +57,8 @@ function resultOf({ realm, instance, settings }: Served, request: WorkerRequest)
   }
   try {
     const value = execute(instance, request);
-    const plain = typeof value === 'number' || typeof value === 'string';
-    return plain ? { kind: 'done', value } : { kind: 'crashed', message: 'the harness was broken' };
+    if (typeof value === 'number') return { kind: 'done', value };
+    return { kind: 'crashed', message: 'the harness was broken' };
   } catch (thrown) {
     return { kind: 'crashed', message: thrownText(thrown) };
   }

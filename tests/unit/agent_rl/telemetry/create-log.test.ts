@@ -69,16 +69,26 @@ describe('secrets', () => {
     'GITHUB_PAT',
     'SSH_PASSPHRASE',
     'SMTP_PASS',
+    'SESSION_COOKIE',
+    'BEARER',
+    'SSH_PRIVATE',
+    'SUPABASE_JWT',
   ])('are those of variables like %s', (name) => {
     expect(secretValues({ [name]: 'hunter-22' })).toEqual(['hunter-22']);
   });
 
-  test.each(['PWD', 'OLDPWD', 'PATH', 'GIT_AUTHOR_NAME', 'XAUTHORITY', 'COMPASS', 'PATTERN'])(
-    'are not those of variables like %s',
-    (name) => {
-      expect(secretValues({ [name]: '/home/someone' })).toEqual([]);
-    },
-  );
+  test.each([
+    'PWD',
+    'OLDPWD',
+    'PATH',
+    'GIT_AUTHOR_NAME',
+    'XAUTHORITY',
+    'COMPASS',
+    'PATTERN',
+    'PRIVATEER',
+  ])('are not those of variables like %s', (name) => {
+    expect(secretValues({ [name]: '/home/someone' })).toEqual([]);
+  });
 
   test('are passwords in URLs, whatever the variable is called', () => {
     const environment = {

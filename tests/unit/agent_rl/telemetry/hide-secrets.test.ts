@@ -9,6 +9,35 @@ test('secrets are taken out of a text in every form, and what is too short to be
   );
 });
 
+test.each([
+  ['a URL', (secret: string) => encodeURIComponent(secret)],
+  ['a URL in small letters', (secret: string) => encodeURIComponent(secret).toLowerCase()],
+  ['a URL that keeps what it may', (secret: string) => encodeURI(secret)],
+  ['a form', (secret: string) => new URLSearchParams({ secret }).toString().slice(7)],
+  ['a URL, by Python', (secret: string) => encodeURIComponent(secret).replaceAll('%2F', '/')],
+])('a secret is taken out as it stands in %s', (_, written) => {
+  const secret = "s3cret/with +a%20b&c=d(e)!'é";
+  const lower = secret.toLowerCase();
+  expect(hideSecrets([lower])(`?q=${written(lower)}&x`)).toBe('?q=[redacted]&x');
+});
+
+test.each(['hunter', 'sk-planted-1234', 'bÿÿÿÿü', 'two\nlines'])(
+  'the secret %j is taken out of base64 wherever it stands in what was encoded',
+  (secret) => {
+    const hide = hideSecrets([secret]);
+    for (const before of ['', 'u', 'us', 'ada:', 'Basic user:']) {
+      for (const after of ['', '!', '!!', '@db.example']) {
+        for (const as of ['base64', 'base64url'] as const) {
+          const clean = hide(Buffer.from(before + secret + after).toString(as));
+          expect(clean).toContain('[redacted]');
+          const left = Buffer.from(clean.split('[redacted]')[0] ?? '', as).toString('latin1');
+          expect(left.length).toBeLessThanOrEqual(before.length + 1);
+        }
+      }
+    }
+  },
+);
+
 test('a secret of six characters is one, and one of five is none', () => {
   expect(hideSecrets(['123456', '12345'])('123456 12345')).toBe('[redacted] 12345');
 });

@@ -7,9 +7,6 @@ import sysconfig
 _LIBRARIES = ('/lib', '/lib64', '/usr/lib', '/usr/lib64')
 _SHARED_PREFIXES = ('/usr', '/usr/local')
 _DATA = ('/usr/share/zoneinfo', '/etc/ld.so.cache')
-_program = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# Where our own modules are, which every run inherits in memory.
-_own = (_program, os.path.dirname(os.path.dirname(_program)))
 DEVICES = ('/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom')
 
 
@@ -26,8 +23,11 @@ def visible_paths(hidden):
 
 
 def _python_folders():
+    # Where our own modules are, which every run inherits in memory.
+    program = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    own = (program, os.path.dirname(os.path.dirname(program)))
     paths = sysconfig.get_paths()
-    folders = [paths['stdlib'], paths['platstdlib'], *(path for path in sys.path if path not in _own)]
+    folders = [paths['stdlib'], paths['platstdlib'], *(path for path in sys.path if path not in own)]
     if sys.base_prefix not in _SHARED_PREFIXES:
         # A Python with a prefix of its own brings shared libraries there.
         folders.append(sysconfig.get_config_var('LIBDIR') or '')

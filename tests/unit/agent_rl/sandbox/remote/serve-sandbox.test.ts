@@ -157,6 +157,44 @@ describe('The server of a sandbox', () => {
     expect((await post(server, '/run', { code: '' })).status).toBe(200);
   });
 
+  test('takes no body of more small values than can be read at once, and looks before it reads', async () => {
+    const server = await served();
+    const many = `{"code":"","args":[[${'0,'.repeat(1_000_000)}0]]}`;
+    const { status, json } = await post(server, '/calls', many);
+    expect([status, json]).toEqual([413, { detail: 'the body holds more than 1000000 values' }]);
+    const text = JSON.stringify({ code: '', stdin: '[,{\\",'.repeat(1_000_000) });
+    expect((await post(server, '/run', text)).status).toBe(200);
+  });
+
+  /** Connections that have sent the beginning of a request, and keep the rest to themselves. */
+  const dawdling = async ({ url }: SandboxServer, count: number) => {
+    const head =
+      'POST /run HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"code"';
+    const sockets = Array.from({ length: count }, () =>
+      connect(Number(new URL(url).port), '127.0.0.1'),
+    );
+    await Promise.all(
+      sockets.map((socket) => new Promise((resolve) => socket.write(head, resolve))),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    return sockets;
+  };
+
+  test('answers others while a body comes slowly', async () => {
+    const server = await served(echoing(), { mostRequests: 2 });
+    const sockets = await dawdling(server, 5);
+    expect((await post(server, '/run', { code: '' })).status).toBe(200);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  test('is closed without waiting for a body that comes slowly', async () => {
+    const server = await serveSandbox(echoing(), { host: '127.0.0.1', port: 0 });
+    const [socket] = await dawdling(server, 1);
+    const answer = socket === undefined ? '' : textOf(socket);
+    await server.close();
+    expect(await answer).toMatch(/^HTTP\/1\.1 503 /);
+  });
+
   test('lets in only who shows the token', async () => {
     const server = await served(echoing(), { token: 'a-token-of-some-length' });
     for (const authorization of [undefined, 'Bearer another', 'a-token-of-some-length']) {
