@@ -73,6 +73,18 @@ test('the best checkpoint is chosen by the selection tasks, and the held-out one
   expect(attempted.map(({ sampling }) => sampling.temperature)).toEqual([0, 0]);
 });
 
+test('of two that do equally well the earlier stays the best', async () => {
+  const { trainer, checkpoints } = setUp(
+    rewarded({ e: [0, 0, 0], s: [1, 1] }),
+    keepsBest,
+    {},
+    { selectionTasks: [taskOf('s')] },
+  );
+  const { state } = await trainer.train(never);
+  expect(checkpoints).toEqual(['best 2', 'last 3']);
+  expect(state.best).toEqual({ iteration: 2, successRate: 1 });
+});
+
 test('a run that is to keep its best needs tasks to choose by, the same ones on resume', async () => {
   expect(() => setUp(mixed, keepsBest)).toThrow('needs tasks to choose by');
   const { trainer } = setUp(mixed, keepsBest, {}, { selectionTasks: [taskOf('s')] });
