@@ -15,6 +15,8 @@ export type LogFacts = Readonly<Record<string, unknown>>;
 
 /** What the framework reports of its work, by level. Secrets of the environment are hidden in all of it. */
 export interface Log extends Record<LogLevel, (message: string, facts?: LogFacts) => void> {
+  /** A warning that the user was shown before there was a log: into the file alone. */
+  shown(message: string): void;
   /** Waits until everything is written. Nothing may be logged afterwards. */
   close(): Promise<void>;
 }
@@ -27,6 +29,9 @@ export interface CreateLogOptions {
   quiet?: boolean;
   redact?: Redact;
 }
+
+/** Marks what the console leaves out; as a symbol it is no fact. */
+const seen = Symbol('seen');
 
 const factsOf = (info: winston.Logform.TransformableInfo): string => {
   const { level: _level, message: _message, timestamp: _timestamp, ...facts } = info;
@@ -53,7 +58,11 @@ export function createLog({
   const dated = printf(
     (info) => `${String(info['timestamp'])} ${info.level} ${String(info.message)}${factsOf(info)}`,
   );
-  const stderr = new winston.transports.Console({ stderrLevels: [...levels], format: line });
+  const unseen = winston.format((info) => (info[seen] === true ? false : info));
+  const stderr = new winston.transports.Console({
+    stderrLevels: [...levels],
+    format: combine(unseen(), line),
+  });
   // winston would report it later, and elsewhere.
   writing(file, () => closeSync(openSync(file, 'a')));
   const inFile = new winston.transports.File({
@@ -69,6 +78,7 @@ export function createLog({
     warn: logAt('warn'),
     info: logAt('info'),
     debug: logAt('debug'),
+    shown: (message) => void logger.log('warn', message, { [seen]: true }),
     close: async () => {
       // winston's own `finish` comes before its file is on disk: wait for the file's.
       const written = once(inFile, 'finish');

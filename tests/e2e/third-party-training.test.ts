@@ -23,14 +23,15 @@ describe("a third party's tool, environment and reward", () => {
       project,
     );
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
-    said = stdout;
+    said = stdout + stderr;
     expect(stdout).toContain('held-out success');
     expect(stdout).toContain(`Outputs: ${run}`);
   });
 
-  test('are told of a setting that cannot act: in the terminal, the log and the summary', () => {
+  test('are told of a setting that cannot act: once in the terminal, in the log and in the summary', () => {
     const sentence =
       'train.finalRatio 0.3 (--set train.finalRatio=0.3) has no effect: train.schedule is constant, so that the learning rate stays at its peak.';
+    expect(said.split(sentence)).toHaveLength(2);
     expect(said).toContain(`Note: ${sentence}`);
     expect(readFileSync(join(run, 'run.log'), 'utf8')).toContain(`warn ${sentence}`);
     expect(readJson(run, 'summary.json')).toMatchObject({ warnings: [sentence] });

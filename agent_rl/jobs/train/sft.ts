@@ -77,7 +77,7 @@ async function supervise(session: SftSession): Promise<JobResult> {
   const { run, examples, engine, record, usage, options } = session;
   const conversations = examples.examples.length;
   for (const note of run.notes) record.log.info(note);
-  for (const warning of run.warnings) record.log.warn(warning);
+  for (const warning of run.warnings) record.log.shown(warning);
   record.log.info(`Training on ${conversations} conversations of ${examples.tokens} tokens`);
   const { state, interrupted, loss } = await updatesOf(session);
   const step = state.iteration;

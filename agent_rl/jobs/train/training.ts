@@ -131,7 +131,7 @@ export class Training {
     const { run, context, agent, record } = this.parts;
     const { config } = run;
     for (const note of run.notes) record.log.info(note);
-    for (const warning of run.warnings) record.log.warn(warning);
+    for (const warning of run.warnings) record.log.shown(warning);
     const { control } = config.train;
     if (control !== 'none')
       record.log.warn(`train.control is ${control}: this run is a control and must not learn`);
