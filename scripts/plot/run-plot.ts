@@ -20,8 +20,8 @@ interface RunSummary {
 
 interface Rate {
   successRate: number;
-  /** Runs of version 0.1 have only the other. */
-  interval95?: { low: number; high: number };
+  /** Absent or null for what version 0.1 evaluated. */
+  interval95?: { low: number; high: number } | null;
   wilson95: [low: number, high: number];
 }
 
@@ -29,31 +29,35 @@ interface Rate {
 export function readRunPoints(folder: string, title: string): RunPoints {
   const lines = readFileSync(join(folder, 'metrics.jsonl'), 'utf8').trim().split('\n');
   const metrics = lines.map((line) => JSON.parse(line) as Record<string, number>);
-  const summary = JSON.parse(readFileSync(join(folder, 'summary.json'), 'utf8')) as RunSummary;
+  const { iterations, eval: evaluated } = JSON.parse(
+    readFileSync(join(folder, 'summary.json'), 'utf8'),
+  ) as RunSummary;
+  // Version 0.1 may have begun the run: then all have Wilson's interval, which every version records.
+  const isOld =
+    [evaluated.before, evaluated.after].some((one) => one !== null && !one.interval95) ||
+    metrics.some((line) => 'eval/wilsonLow' in line && !('eval/intervalLow' in line));
   const ends = [
-    { iteration: 0, evaluation: summary.eval.before },
-    { iteration: summary.iterations, evaluation: summary.eval.after },
+    { iteration: 0, evaluation: evaluated.before },
+    { iteration: iterations, evaluation: evaluated.after },
   ].flatMap(({ iteration, evaluation }) => {
     if (evaluation === null) return [];
     const { successRate: rate, interval95, wilson95 } = evaluation;
-    const { low, high } = interval95 ?? { low: wilson95[0], high: wilson95[1] };
+    const [low, high] = isOld || !interval95 ? wilson95 : [interval95.low, interval95.high];
     return [{ iteration, rate, low, high }];
   });
+  const kind = isOld ? 'wilson' : 'interval';
   const between = metrics.flatMap((line) => {
     const { iteration = 0, 'eval/successRate': rate } = line;
-    const low = line['eval/intervalLow'] ?? line['eval/wilsonLow'] ?? 0;
-    const high = line['eval/intervalHigh'] ?? line['eval/wilsonHigh'] ?? 1;
+    const { [`eval/${kind}Low`]: low = 0, [`eval/${kind}High`]: high = 1 } = line;
     const known = ends.some((end) => end.iteration === iteration);
     return rate === undefined || known ? [] : [{ iteration, rate, low, high }];
   });
   return {
     title,
-    iterations: summary.iterations,
+    iterations,
     reward: metrics.map((line) => line['rollout/rewardMean'] ?? NaN),
     heldOut: [...ends, ...between].toSorted((a, b) => a.iteration - b.iteration),
-    ...((summary.eval.before ?? summary.eval.after)?.interval95 && {
-      interval: 'cluster bootstrap',
-    }),
+    ...(!isOld && { interval: 'cluster bootstrap' }),
   };
 }
 

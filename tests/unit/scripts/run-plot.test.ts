@@ -31,7 +31,7 @@ describe('runPlot', () => {
   });
 });
 
-test('points come from the metrics of the iterations and the summary of the run', () => {
+test('points of version 0.1 come from the metrics of the iterations and the summary of the run', () => {
   const lines = [
     { iteration: 1, 'rollout/rewardMean': 0.5 },
     {
@@ -57,6 +57,40 @@ test('points come from the metrics of the iterations and the summary of the run'
       { iteration: 3, rate: 0.95, low: 0, high: 1 },
     ],
   });
+});
+
+test('intervals are by cluster bootstrap where all evaluations have them, and the picture names them', () => {
+  const line = {
+    iteration: 1,
+    'rollout/rewardMean': 0.5,
+    'eval/successRate': 0.5,
+    'eval/wilsonLow': 0.4,
+    'eval/wilsonHigh': 0.6,
+  };
+  const clustered = { ...line, 'eval/intervalLow': 0.2, 'eval/intervalHigh': 0.7 };
+  const end = { successRate: 1, wilson95: [0.9, 1] };
+  const both = { ...end, interval95: { low: 0.8, high: 1 } };
+  const read = (metrics: object, before: object) => {
+    writeBelow(folder, 'metrics.jsonl', JSON.stringify(metrics));
+    const summary = { iterations: 2, eval: { before, after: both } };
+    writeBelow(folder, 'summary.json', JSON.stringify(summary));
+    return readRunPoints(folder, 'x');
+  };
+  const now = read(clustered, both);
+  expect(now.heldOut.map(({ low, high }) => [low, high])).toEqual([
+    [0.8, 1],
+    [0.2, 0.7],
+    [0.8, 1],
+  ]);
+  expect(runPlot(now)).toContain('held-out success, 95 % interval by cluster bootstrap<');
+  for (const old of [read(line, both), read(clustered, { ...end, interval95: null })]) {
+    expect(old.heldOut.map(({ low, high }) => [low, high])).toEqual([
+      [0.9, 1],
+      [0.4, 0.6],
+      [0.9, 1],
+    ]);
+    expect(runPlot(old)).toContain('held-out success, Wilson 95 % interval<');
+  }
 });
 
 test('the picture in the README is drawn from the points it holds', () => {
