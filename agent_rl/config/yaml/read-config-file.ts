@@ -67,8 +67,8 @@ function shortName(file: string): string {
 const whyUnread = (cause: unknown): string =>
   nodeCodeOf(cause) === 'ENOENT' ? 'there is no such file' : messageOf(cause);
 
-/** The text of a file. @throws Error for what is not one: reading a pipe or a device might never end. */
-function textOf(file: string): string {
+/** The text of a file of settings. @throws Error for what is not one: reading a pipe or a device might never end. */
+export function settingsText(file: string): string {
   const stat = statSync(file);
   if (!stat.isFile()) {
     const kind = stat.isDirectory() ? 'a folder' : 'a pipe or a device';
@@ -76,7 +76,7 @@ function textOf(file: string): string {
   }
   if (stat.size > most.bytes) {
     const mebibytes = most.bytes / 2 ** 20;
-    throw new Error(`it has ${stat.size} bytes, and a run file at most ${mebibytes} MiB`);
+    throw new Error(`it has ${stat.size} bytes, and a file of settings at most ${mebibytes} MiB`);
   }
   return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
 }
@@ -96,7 +96,7 @@ function read(file: string, { below, named, count }: Naming): ConfigReading {
       const problem = `more than ${most.files} files are read for one run, those named twice counted twice. Extend fewer.`;
       return failure(named, 'extends', problem);
     }
-    text = textOf(file);
+    text = settingsText(file);
   } catch (cause) {
     return below.length === 0
       ? failure(named, '', `cannot be read: ${whyUnread(cause)}.`)

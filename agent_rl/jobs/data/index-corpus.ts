@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
-
 import { configInvalid, type Problem, validateBlock } from '../../config/index.ts';
 import { applyOverrides, type Override, parseSet } from '../../config/yaml/overrides.ts';
+import { settingsText } from '../../config/yaml/read-config-file.ts';
 import { readYaml } from '../../config/yaml/read-yaml.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { packageVersion } from '../../core/package-root.ts';
@@ -79,7 +78,7 @@ function buildSettings(file: string | undefined, sets: readonly string[]): Build
 
 function textOf(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return settingsText(file);
   } catch (cause) {
     throw new AgentRlError('CONFIG_INVALID', `--config ${file}: ${messageOf(cause)}.`, { cause });
   }

@@ -76,7 +76,9 @@ test('a device, a folder and a file of gigabytes are refused, and nothing hangs'
     /top\.yaml:1:10 extends: cannot read .*zero: it is a pipe or a device, not a file/,
   );
   expect(of('.')).toContain('it is a folder, not a file');
-  expect(of('huge.yaml')).toContain('it has 5000000000 bytes, and a run file at most 4 MiB');
+  expect(of('huge.yaml')).toContain(
+    'it has 5000000000 bytes, and a file of settings at most 4 MiB',
+  );
 });
 
 test('files that extend each other through a link to their own folder are a circle', () => {

@@ -102,6 +102,15 @@ describe('agent-rl index', () => {
     expect(await firstHit(output, 'sleep')).toMatchObject({ documentId: 'b' });
   });
 
+  test.each(['/dev/zero', '.'])('refuses settings from %s, which is no file', async (config) => {
+    const output = join(folder, 'never');
+    const { code, stderr } = await index(documents, '--output', output, '--config', config);
+    expect([code, existsSync(output)]).toEqual([2, false]);
+    expect(stderr).toMatch(
+      /CONFIG_INVALID: --config .*: it is a (folder|pipe or a device), not a file/,
+    );
+  });
+
   test.each([
     ['no JSON', 'cats', 'is not JSON'],
     ['no text', '{"id": "a"}', 'text'],
