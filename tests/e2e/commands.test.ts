@@ -115,6 +115,47 @@ describe('agent-rl verify-dataset', () => {
     expect(stdout).toContain('1 of 2 reference solutions pass (50.0 %), sandbox ');
   });
 
+  test('lists tasks whose full reward a constant answer earns', async () => {
+    const task = (task_id: string, tests: object, reference_solution: string): string =>
+      `${JSON.stringify({ task_id, prompt: 'Do it.', compare: 'exact', tests, reference_solution })}\n`;
+    const called = (entry: string, ...expected: unknown[]) => ({
+      kind: 'calls',
+      entry,
+      cases: expected.map((value, i) => ({ args: [i], expected: value })),
+    });
+    const stated = (...code: string[]) => ({ kind: 'asserts', code });
+    const printed = (input: string, output: string) => ({
+      kind: 'stdin',
+      cases: [{ input, output }],
+    });
+    const file = writeBelow(
+      project,
+      'degenerate.jsonl',
+      [
+        task('even', called('is_even', true, false), 'def is_even(n): return n % 2 == 0'),
+        task('small', called('small', true, true), 'def small(n): return n < 9'),
+        task('same', stated('assert g(3) == 3', 'assert g(4) == 4'), 'def g(x): return x'),
+        task('none', stated('assert not h([1])', 'assert not h([])'), 'def h(x): return 0'),
+        task('double', stated('assert g(3) == 6'), 'def g(x): return 2 * x'),
+        task('echo', printed('7', '7'), 'print(7)'),
+        task('next', printed('7', '8'), 'print(8)'),
+      ].join(''),
+    );
+    const args = ['--dataset', file, '--sandbox-workers', '1'];
+    const { code, stdout } = await verified(...args, '--degenerate');
+    expect(stdout.split('\n').filter((line) => line.startsWith('DEGENERATE'))).toEqual([
+      'DEGENERATE small: full reward for True',
+      'DEGENERATE same: full reward for its input',
+      "DEGENERATE none: full reward for None, 0, '', []",
+      'DEGENERATE echo: full reward for its input',
+    ]);
+    expect(stdout).toContain(
+      '4 of 7 tasks give their full reward to a constant answer or to the input itself.',
+    );
+    expect(code).toBe(0);
+    expect((await verified(...args)).stdout).not.toContain('DEGENERATE');
+  });
+
   test("reads MBPP's own format", async () => {
     const rows = [
       {

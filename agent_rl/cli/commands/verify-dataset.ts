@@ -2,13 +2,21 @@ import { AgentRlError } from '../../core/errors.ts';
 import { namedOrShipped } from '../../core/package-root.ts';
 import { localSandboxTypes } from '../../jobs/machine/local-sandbox-type.ts';
 import { command } from '../command.ts';
-import { choiceFlag, numberFlag, type Parsed, requiredFlag, textFlag } from '../flags/flag.ts';
+import {
+  choiceFlag,
+  numberFlag,
+  type Parsed,
+  requiredFlag,
+  switchFlag,
+  textFlag,
+} from '../flags/flag.ts';
 
 export const verifyDataset = command({
   name: 'verify-dataset',
   describe: 'Check a dataset: reference solutions against their tests, answers against documents',
   examples: [
     ['--dataset my_tasks/train.jsonl', 'Run the reference solutions of code tasks'],
+    ['--dataset mbpp.jsonl --format mbpp --degenerate', 'List tasks that reward a constant answer'],
     ['--dataset rides.jsonl --format plain', 'Read tasks for an environment of your own'],
     [
       '--dataset questions.jsonl --format search --documents documents.jsonl',
@@ -19,6 +27,9 @@ export const verifyDataset = command({
     dataset: requiredFlag('JSONL file of tasks'),
     format: textFlag('code (the default), humaneval, mbpp, search, mixed or plain'),
     documents: textFlag('Search tasks: JSONL file of the corpus'),
+    degenerate: switchFlag(
+      'Code tasks: list those whose full reward a constant answer earns (None, 0, an empty text or list, True, the input itself)',
+    ),
     'sandbox-type': choiceFlag(
       'Code tasks: sandbox for the reference solutions; the strongest here otherwise',
       localSandboxTypes,
@@ -41,7 +52,7 @@ export const verifyDataset = command({
   },
 });
 
-const ofCode = ['sandbox-type', 'sandbox-python', 'sandbox-workers'] as const;
+const ofCode = ['degenerate', 'sandbox-type', 'sandbox-python', 'sandbox-workers'] as const;
 
 /** Flags that a format has no use for; `mixed` has one for all. */
 const idleFlags = new Map<string, readonly string[]>([
@@ -53,7 +64,8 @@ const idleFlags = new Map<string, readonly string[]>([
 /** @throws AgentRlError `CONFIG_INVALID` for flags that the format has no use for */
 function refuseIdle(parsed: Parsed, format = 'code'): void {
   const idle = (idleFlags.get(format) ?? ['documents']).filter(
-    (flag) => parsed[flag] !== undefined,
+    // A switch that was not given is false.
+    (flag) => parsed[flag] !== undefined && parsed[flag] !== false,
   );
   if (idle.length === 0) return;
   const flags = idle.map((flag) => `--${flag}`).join(', ');

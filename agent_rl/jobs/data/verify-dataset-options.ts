@@ -12,6 +12,8 @@ export interface VerifyDatasetOptions extends JobContext {
   sandboxType?: LocalSandboxType;
   /** Of code tasks: the Python of the native sandbox. */
   sandboxPython?: string;
+  /** Of code tasks: whether to look for those that reward a constant answer. Default false. */
+  degenerate?: boolean;
   /** Of code tasks: programs run at once. */
   sandboxWorkers?: number;
 }

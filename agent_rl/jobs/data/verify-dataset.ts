@@ -8,6 +8,7 @@ import { CodeTaskDataset } from '../../../dataset/tasks/code-task-dataset.ts';
 import { SearchTaskDataset } from '../../../dataset/tasks/search-task-dataset.ts';
 import { readTaskFile } from '../../../dataset/tasks/task-files.ts';
 import type { CheckResult } from '../job.ts';
+import { rewardedConstants } from './constant-answers.ts';
 import type { VerifyDatasetOptions } from './verify-dataset-options.ts';
 
 interface Verified {
@@ -54,12 +55,15 @@ async function verifyCodeTasks(
   const { level } = sandbox.capabilities();
   try {
     for (const why of sandbox.skipped) print(`Sandbox skipped: ${why}`);
-    const results = await verifyAll(sandbox, tasks, { lanes: 2 * workers, signal });
+    const how = { lanes: 2 * workers, signal };
+    const results = await inLanes(tasks, how, (task) => verify(sandbox, task));
     const failed = results.filter(({ problem }) => problem !== undefined);
     for (const { taskId, problem } of failed) print(`FAIL ${taskId}: ${problem}`);
     const [judged, passed] = [results.length, results.length - failed.length];
     const share = ((100 * passed) / Math.max(1, judged)).toFixed(1);
     print(`${passed} of ${judged} reference solutions pass (${share} %), sandbox ${level}.`);
+    const degenerate = options.degenerate === true && (await findDegenerate(sandbox, tasks, how));
+    if (degenerate !== false) printDegenerate(degenerate, tasks.length, print);
     return {
       ok: failed.length === 0 && !signal.aborted,
       tasks: tasks.length,
@@ -68,27 +72,65 @@ async function verifyCodeTasks(
       sandboxLevel: level,
       sandboxesSkipped: sandbox.skipped,
       failed: failed.map(({ taskId, problem }) => ({ taskId, problem })),
+      ...(degenerate !== false && { degenerate }),
     };
   } finally {
     await sandbox.close();
   }
 }
 
-async function verifyAll(
-  sandbox: Sandbox,
+interface Lanes {
+  lanes: number;
+  signal: AbortSignal;
+}
+
+/** Results in the order of the tasks; those that an aborted signal left out are missing. */
+async function inLanes<Result>(
   tasks: readonly CodeTask[],
-  { lanes, signal }: { lanes: number; signal: AbortSignal },
-): Promise<Verified[]> {
-  const results: Verified[] = [];
+  { lanes, signal }: Lanes,
+  work: (task: CodeTask) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
   const waiting = tasks.entries();
   const lane = async (): Promise<void> => {
     for (const [index, task] of waiting) {
       if (signal.aborted) return;
-      results[index] = await verify(sandbox, task);
+      results[index] = await work(task);
     }
   };
   await Promise.all(Array.from({ length: lanes }, lane));
   return results.filter((result) => result !== undefined);
+}
+
+/** A task that rewards an answer which has nothing to do with it. */
+interface Degenerate {
+  taskId: string;
+  answers: readonly string[];
+}
+
+async function findDegenerate(
+  sandbox: Sandbox,
+  tasks: readonly CodeTask[],
+  how: Lanes,
+): Promise<readonly Degenerate[]> {
+  const found = await inLanes(tasks, how, async (task) => ({
+    taskId: task.taskId,
+    answers: await rewardedConstants(sandbox, task),
+  }));
+  return found.filter(({ answers }) => answers.length > 0);
+}
+
+function printDegenerate(
+  degenerate: readonly Degenerate[],
+  tasks: number,
+  print: (line: string) => void,
+): void {
+  for (const { taskId, answers } of degenerate) {
+    print(`DEGENERATE ${taskId}: full reward for ${answers.join(', ')}`);
+  }
+  print(
+    `${degenerate.length} of ${tasks} tasks give their full reward to a constant answer or to the input itself.`,
+  );
 }
 
 async function verify(sandbox: Sandbox, task: CodeTask): Promise<Verified> {

@@ -171,6 +171,7 @@ describe('the exit code', () => {
       ['--format', 'search', '--sandbox-type', 'native', '--sandbox-workers', '1'],
       /--sandbox-type, --sandbox-workers: no effect on search/,
     ],
+    [['--format', 'search', '--degenerate'], /--degenerate: no effect on search/],
   ])('of verify-dataset with %j is 2, and nothing is started', async (more, reason) => {
     const { code, stderr } = await commandLine(['verify-dataset', '--dataset', 'x', ...more]);
     expect([code, stderr]).toEqual([2, expect.stringMatching(reason)]);
