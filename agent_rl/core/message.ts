@@ -4,6 +4,8 @@ export interface ToolCall {
   readonly id: string;
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
+  /** The arguments as JSON, where JavaScript loses how a number of theirs was written: 1.0, or 20 digits. */
+  readonly written?: string;
 }
 
 /** Text that was meant as a tool call and could not be read as one. */

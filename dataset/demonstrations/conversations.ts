@@ -1,12 +1,13 @@
 import { Type, type Static } from 'typebox';
 
-import type { Message } from '../../agent_rl/core/message.ts';
+import type { Message, ToolCall } from '../../agent_rl/core/message.ts';
 import { isRecord } from '../../agent_rl/core/is-record.ts';
+import { marked, unmarked, withoutMarks } from '../../agent_rl/core/python/python-json.ts';
 import type { ToolDefinition } from '../../model/text/chat-template.ts';
 import type { DatasetProblem } from '../tasks/dataset-problem.ts';
 import { readRows, type RowReader } from '../tasks/read-rows.ts';
 import { anyMetadata, closed, filled, rowCheck } from '../tasks/row-schema.ts';
-import { plainRow } from './openai-form.ts';
+import { parseConversation, plainRow } from './openai-form.ts';
 import { type Report, toolDefinitions, toolRow } from './tool-definitions.ts';
 
 const ToolCallRow = Type.Object(
@@ -83,7 +84,12 @@ function conversationReader(): RowReader<ReadConversation> {
       ? { problems }
       : { row: { messages, line, ...(tools !== undefined && { tools }) } };
   });
-  return (value, line) => check(plainRow(value), line);
+  return (value, line) => {
+    const reading = check(plainRow(value), line);
+    if ('row' in reading) return reading;
+    const shown = reading.problems.map((problem) => ({ ...problem, text: unmarked(problem.text) }));
+    return { problems: shown };
+  };
 }
 
 const taskInstead =
@@ -98,6 +104,7 @@ const taskInstead =
 export const readConversations = (file: string): Promise<ReadConversation[]> =>
   readRows(file, {
     name: 'conversations',
+    parse: parseConversation,
     remedy:
       'Each line is a conversation to imitate: {"messages": [{"role": "user", "content": ...}, {"role": "assistant", ...}]}.',
     reader: () => {
@@ -109,20 +116,30 @@ export const readConversations = (file: string): Promise<ReadConversation[]> =>
     },
   });
 
+const markedArguments = ({ arguments: value, written }: ToolCall) => marked(value, written);
+
 /** The line of a conversation. @param metadata what is to be known of it and not learned */
 export function conversationLine(
   { messages, tools }: Conversation,
   metadata?: Readonly<Record<string, unknown>>,
 ): string {
-  return JSON.stringify({
-    messages: messages.map(messageRow),
+  const row = {
+    messages: messages.map((message) => messageRow(message, markedArguments)),
     ...(tools !== undefined && { tools: tools.map(toolRow) }),
     ...(metadata !== undefined && { metadata }),
-  });
+  };
+  return unmarked(JSON.stringify(row));
 }
 
-/** A message as the line of a conversation has it. */
-export function messageRow(message: Message): MessageRow {
+/**
+ * A message as the line of a conversation has it.
+ *
+ * @param shown what is written of a call's arguments
+ */
+export function messageRow(
+  message: Message,
+  shown: (call: ToolCall) => Readonly<Record<string, unknown>> = (call) => call.arguments,
+): MessageRow {
   const { role, content } = message;
   if (message.role === 'tool') return { role, content, name: message.name };
   if (message.role !== 'assistant') return { role, content };
@@ -132,7 +149,7 @@ export function messageRow(message: Message): MessageRow {
     content,
     ...(reasoning !== undefined && { reasoning }),
     ...(toolCalls !== undefined && {
-      tool_calls: toolCalls.map(({ name, arguments: args }) => ({ name, arguments: args })),
+      tool_calls: toolCalls.map((call) => ({ name: call.name, arguments: shown(call) })),
     }),
   };
 }
@@ -157,11 +174,11 @@ function messagesOf(rows: readonly MessageRow[], report: Report): Message[] {
     }
     if (role !== 'assistant') return { role, content };
     asked = { turn: asked.turn + 1, calls: calls ?? [], answered: 0 };
-    const toolCalls = calls?.map(({ name, arguments: args }, index) => ({
-      id: `call_${asked.turn}_${index}`,
-      name,
-      arguments: args,
-    }));
+    const toolCalls = calls?.map(({ name, arguments: args }, index) => {
+      const { value, written } = withoutMarks(args);
+      const id = `call_${asked.turn}_${index}`;
+      return { id, name, arguments: value, ...(written !== undefined && { written }) };
+    });
     return {
       role,
       content,

@@ -1,4 +1,30 @@
+import { readMarked } from '../../agent_rl/core/python/python-json.ts';
 import { isRecord } from '../../agent_rl/core/is-record.ts';
+
+/** A row with marks for the numbers of arguments and tools, and nowhere else. @throws SyntaxError */
+export function parseConversation(json: string): unknown {
+  const row: unknown = JSON.parse(json);
+  const marked = readMarked(json);
+  // Nothing in it is printed otherwise.
+  if (JSON.stringify(marked) === JSON.stringify(row)) return row;
+  return withMarksAt(row, marked);
+}
+
+/** Where numbers may stand: in arguments, of OpenAI's form too, and in all of a tool. */
+const markedPlaces = /^(?:messages\.\d+\.tool_calls\.\d+\.(?:function\.)?arguments|tools)$/;
+
+/** A value with the parts of its twin at some places. */
+function withMarksAt(value: unknown, marked: unknown, path = ''): unknown {
+  if (markedPlaces.test(path)) return marked;
+  const below = (part: unknown, key: string | number, twin: unknown): unknown =>
+    withMarksAt(part, twin, path === '' ? String(key) : `${path}.${key}`);
+  if (Array.isArray(value) && Array.isArray(marked))
+    return value.map((part, index): unknown => below(part, index, marked[index]));
+  if (!isRecord(value) || !isRecord(marked)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [key, below(part, key, marked[key])]),
+  );
+}
 
 /**
  * A row of conversations as the OpenAI API has them, or as exports of tables do, in our own form. Keys whose value is
@@ -33,10 +59,10 @@ function plainCall(value: unknown): unknown {
   return typeof given === 'string' ? { ...whole, arguments: parsed(given) } : whole;
 }
 
-/** What a text says as JSON; text that is none stays, and is then no object of arguments. */
+/** What a text says as JSON, with marks for numbers; text that is none stays, and is then no object of arguments. */
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return readMarked(text);
   } catch {
     return text;
   }

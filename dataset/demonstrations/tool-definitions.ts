@@ -1,5 +1,6 @@
 import { isRecord } from '../../agent_rl/core/is-record.ts';
 import { showValue } from '../../agent_rl/core/show-value.ts';
+import { isMark, marked, unmarked, withoutMarks } from '../../agent_rl/core/python/python-json.ts';
 import type { ToolDefinition } from '../../model/text/chat-template.ts';
 
 /** Says that something is wrong with a value: where in it, and what. */
@@ -9,7 +10,7 @@ const expected =
   'expected {"name", "description", "parameters"}, or that as the "function" of {"type": "function"}';
 
 /**
- * Tools that are described and never run, each `{"type": "function", "function": {...}}` or what stands in its
+ * Tools that are described and never run, read with marks for their numbers, each `{"type": "function", "function": {...}}` or what stands in its
  * `function`: a name, a description and a JSON Schema of the parameters.
  */
 export function toolDefinitions(value: unknown, report: Report): readonly ToolDefinition[] {
@@ -20,22 +21,29 @@ export function toolDefinitions(value: unknown, report: Report): readonly ToolDe
   return value.flatMap((item: unknown, index) => {
     const tool = isRecord(item) && item['type'] === 'function' ? item['function'] : item;
     if (isDefinition(tool)) {
-      const { name, description, parameters } = tool;
-      return [{ name, description, parameters }];
+      const { name, description } = tool;
+      const { value: parameters, written } = withoutMarks(tool.parameters);
+      return [{ name, description, parameters, ...(written !== undefined && { written }) }];
     }
-    report(`tools[${index}]`, `is ${showValue(item)}; ${expected}.`);
+    report(`tools[${index}]`, `is ${unmarked(showValue(item))}; ${expected}.`);
     return [];
   });
 }
 
-/** A tool as rows have it, in the form of the OpenAI API. */
-export const toolRow = ({ name, description, parameters }: ToolDefinition): object => ({
+/** A tool as rows have it, in the form of the OpenAI API, with marks for its numbers. */
+export const toolRow = ({ name, description, parameters: value, written }: ToolDefinition) => ({
   type: 'function',
-  function: { name, description, parameters },
+  function: {
+    name,
+    description,
+    parameters: marked(value, written),
+  },
 });
+
+const isText = (value: unknown): boolean => typeof value === 'string' && !isMark(value);
 
 const isDefinition = (tool: unknown): tool is ToolDefinition =>
   isRecord(tool) &&
-  typeof tool['name'] === 'string' &&
-  typeof tool['description'] === 'string' &&
+  isText(tool['name']) &&
+  isText(tool['description']) &&
   isRecord(tool['parameters']);

@@ -1,6 +1,6 @@
 import { showValue } from '../../agent_rl/core/show-value.ts';
 import { type DatasetProblem, datasetError } from './dataset-problem.ts';
-import { readJsonLines } from './json-lines.ts';
+import { type ParseJson, readJsonLines } from './json-lines.ts';
 import { append } from '../../agent_rl/core/long-lists.ts';
 
 /** A line as a row, or everything that is wrong with it. */
@@ -15,6 +15,8 @@ export interface RowFormat<Row> {
   name: string;
   /** What may help where every row has the same problem: the file is of another shape. */
   remedy: string;
+  /** How a line is read as JSON. */
+  parse?: ParseJson;
   /** Makes the reader of one file. */
   reader: () => RowReader<Row>;
   /** The field that must differ from row to row, where there is one. */
@@ -27,13 +29,13 @@ export interface RowFormat<Row> {
  * @throws AgentRlError `DATASET_INVALID`, with every kind of problem in the file, `file:line path: …`.
  */
 export async function readRows<Row>(file: string, format: RowFormat<Row>): Promise<Row[]> {
-  const { name, remedy, unique } = format;
+  const { name, remedy, unique, parse } = format;
   const read = format.reader();
   const problems: DatasetProblem[] = [];
   const rows: Row[] = [];
   const lineOf = new Map<string, number>();
   let lines = 0;
-  for await (const json of readJsonLines(file)) {
+  for await (const json of readJsonLines(file, parse)) {
     lines += 1;
     const { line } = json;
     const reading = 'problem' in json ? { problems: [json.problem] } : read(json.value, line);

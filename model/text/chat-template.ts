@@ -11,6 +11,7 @@ import type { Template } from '@huggingface/jinja';
 
 import { AgentRlError, messageOf } from '../../agent_rl/core/errors.ts';
 import type { AssistantMessage, Message, ToolCall } from '../../agent_rl/core/message.ts';
+import { marked, unmarked } from '../../agent_rl/core/python/python-json.ts';
 import type { ToolSpec } from '../../agent_rl/core/plugins/tool.ts';
 import type { TokenSource } from '../../agent_rl/core/transcript.ts';
 import { pythonFunctions, pythonTemplate } from './python-jinja.ts';
@@ -45,7 +46,10 @@ export interface TemplateSources {
 export const defaultTemplateDate = '2024-07-26';
 
 /** A tool as templates expect it. */
-export type ToolDefinition = Pick<ToolSpec, 'name' | 'description' | 'parameters'>;
+export interface ToolDefinition extends Pick<ToolSpec, 'name' | 'description' | 'parameters'> {
+  /** The parameters as JSON, where JavaScript loses how a number of theirs was written: 1.0, or 20 digits. */
+  readonly written?: string;
+}
 
 /** A conversation without the assistant's turns. */
 export type SaidMessage = Exclude<Message, AssistantMessage>;
@@ -85,7 +89,7 @@ export class ChatTemplate {
     const { addGenerationPrompt = false, thinking, date = defaultTemplateDate } = options;
     const template = tools === undefined ? this.#template : this.#toolTemplate;
     try {
-      return template.render({
+      const text = template.render({
         ...this.#names,
         messages,
         tools: tools ?? null,
@@ -95,6 +99,7 @@ export class ChatTemplate {
         // Qwen3 asks for `enable_thinking`, MiniMind for `open_thinking`.
         ...(thinking !== undefined && { enable_thinking: thinking, open_thinking: thinking }),
       });
+      return unmarked(text);
     } catch (cause) {
       const why = messageOf(cause);
       throw invalid(`The chat template cannot render this conversation (${why}).`, cause);
@@ -296,16 +301,18 @@ function templateMessage(message: Message, { resultsAs = 'tool' }: RenderOptions
   };
 }
 
-const templateCall = ({ id, name, arguments: args }: ToolCall): Json => {
-  return { id, type: 'function', function: { name, arguments: args } };
-};
+const templateCall = ({ id, name, arguments: value, written }: ToolCall): Json => ({
+  id,
+  type: 'function',
+  function: { name, arguments: marked(value, written) },
+});
 
 function templateTools(tools: readonly ToolDefinition[]): readonly Json[] | undefined {
   if (tools.length === 0) return undefined;
-  return tools.map(({ name, description, parameters }) => ({
+  return tools.map(({ name, description, parameters, written }) => ({
     type: 'function',
     // Schemas may carry symbols and methods of the library that built them; a template sees only JSON.
-    function: { name, description, parameters: JSON.parse(JSON.stringify(parameters)) as unknown },
+    function: { name, description, parameters: marked(parameters, written) },
   }));
 }
 

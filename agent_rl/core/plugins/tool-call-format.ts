@@ -18,7 +18,7 @@ export interface SampledTurn {
 }
 
 /** A call without its place in an episode. */
-export type BareCall = Pick<ToolCall, 'name' | 'arguments'>;
+export type BareCall = Pick<ToolCall, 'name' | 'arguments' | 'written'>;
 
 /** What a chat template does with a call of a tool, to tell which format it was written for. */
 export interface TemplateSample {

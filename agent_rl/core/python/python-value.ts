@@ -204,7 +204,8 @@ export function pythonRepr(value: PythonValue): string {
 
 const listed = (items: readonly PythonValue[]): string => items.map(pythonRepr).join(', ');
 
-function floatRepr(value: number): string {
+/** A float as Python's `repr` shows it, to JavaScript's digits. */
+export function floatRepr(value: number): string {
   if (Number.isNaN(value)) return 'nan';
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
   if (Object.is(value, -0)) return '-0.0';

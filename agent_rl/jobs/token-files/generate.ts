@@ -13,6 +13,7 @@ import { builtinPlugins } from '../../compose/plugins/builtin-plugins.ts';
 import { cacheBytes, type CacheRequest } from '../../engine-thread/memory-plan.ts';
 import { mebibytes } from '../../telemetry/mebibytes.ts';
 import { textFolder } from '../../../model/find/model-folder.ts';
+import { parseConversation } from '../../../dataset/demonstrations/openai-form.ts';
 import { openToolCallFormat } from '../../compose/plugins/open-tool-call-format.ts';
 import { findModel, namesOf, usingModel, type RunningModel } from '../models/using-model.ts';
 import type { JobResult } from '../job.ts';
@@ -89,7 +90,7 @@ async function plan(options: GenerateOptions) {
   const single = prompt !== undefined && { messages: [{ role: 'user', content: prompt }] };
   const rows = single
     ? new InputRows('--prompt', readRow, single)
-    : new InputRows(input ?? '', readRow);
+    : new InputRows(input ?? '', readRow, undefined, parseConversation);
   let [lines, longest] = [0, 0];
   await rows.check(({ ids }) => {
     lines += 1;

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { datasetError, type DatasetProblem } from '../../../dataset/tasks/dataset-problem.ts';
-import { type JsonLine, readJsonLines } from '../../../dataset/tasks/json-lines.ts';
+import { type JsonLine, type ParseJson, readJsonLines } from '../../../dataset/tasks/json-lines.ts';
 import { append } from '../../core/long-lists.ts';
 
 /** Says that something is wrong with a row: where in it, and what. */
@@ -24,6 +24,7 @@ export class InputRows<Row> {
     readonly file: string,
     private readonly readRow: ReadRow<Row>,
     private readonly value?: unknown,
+    private readonly parse?: ParseJson,
   ) {}
 
   /**
@@ -70,7 +71,9 @@ export class InputRows<Row> {
   }
 
   #jsonLines(): AsyncIterable<JsonLine> | Iterable<JsonLine> {
-    return this.value === undefined ? readJsonLines(this.file) : [{ line: 1, value: this.value }];
+    return this.value === undefined
+      ? readJsonLines(this.file, this.parse)
+      : [{ line: 1, value: this.value }];
   }
 
   #requireFile(): void {

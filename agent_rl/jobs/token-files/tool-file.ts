@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { readMarked } from '../../core/python/python-json.ts';
 import { toolDefinitions } from '../../../dataset/demonstrations/tool-definitions.ts';
 import type { ToolDefinition } from '../../../model/text/chat-template.ts';
 
@@ -8,7 +9,7 @@ import type { ToolDefinition } from '../../../model/text/chat-template.ts';
 export function readToolFile(file: string): readonly ToolDefinition[] {
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(file, 'utf8'));
+    value = readMarked(readFileSync(file, 'utf8'));
   } catch (cause) {
     throw new AgentRlError('CONFIG_INVALID', `--tools ${file}: ${messageOf(cause)}.`, { cause });
   }

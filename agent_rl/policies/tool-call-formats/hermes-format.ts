@@ -7,11 +7,11 @@ import {
   type ToolCallFormat,
 } from '../../core/plugins/tool-call-format.ts';
 import { isRecord } from '../../core/is-record.ts';
+import { pythonJson } from '../../core/python/python-json.ts';
 import {
   callOf,
   isOnly,
   parsedJson,
-  pythonJson,
   splitThoughts,
   type Stretch,
   TurnReading,
@@ -46,8 +46,8 @@ export class HermesFormat implements ToolCallFormat {
     }
   }
 
-  print({ name, arguments: args }: BareCall): string {
-    return `${openCall}\n{"name": ${JSON.stringify(name)}, "arguments": ${pythonJson(args)}}\n${closeCall}`;
+  print({ name, arguments: args, written }: BareCall): string {
+    return `${openCall}\n{"name": ${JSON.stringify(name)}, "arguments": ${pythonJson(args, written)}}\n${closeCall}`;
   }
 
   fits({ turn, call }: TemplateSample): boolean {

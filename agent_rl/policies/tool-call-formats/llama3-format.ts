@@ -10,13 +10,14 @@ import {
 } from '../../core/plugins/tool-call-format.ts';
 import { SETTINGS, type ToolSpec } from '../../core/plugins/tool.ts';
 import { isRecord } from '../../core/is-record.ts';
+import { pythonJson } from '../../core/python/python-json.ts';
 import {
   codeCall,
   codeTarget,
   type CodeTargetSettings,
   codeTargetSettings,
 } from './code-target.ts';
-import { callOf, isOnly, parsedJson, pythonJson, splitThoughts, TurnReading } from './read-turn.ts';
+import { callOf, isOnly, parsedJson, splitThoughts, TurnReading } from './read-turn.ts';
 
 const pythonTag = '<|python_tag|>';
 const shape = 'write {"name": "…", "parameters": {…}} and nothing else';
@@ -46,8 +47,8 @@ export class Llama3Format implements ToolCallFormat {
     return reading.message();
   }
 
-  print({ name, arguments: args }: BareCall): string {
-    return `{"name": ${JSON.stringify(name)}, "parameters": ${pythonJson(args)}}`;
+  print({ name, arguments: args, written }: BareCall): string {
+    return `{"name": ${JSON.stringify(name)}, "parameters": ${pythonJson(args, written)}}`;
   }
 
   fits({ turn, call }: TemplateSample): boolean {

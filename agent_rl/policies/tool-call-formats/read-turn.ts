@@ -2,6 +2,7 @@
 import type { BareCall } from '../../core/plugins/tool-call-format.ts';
 import type { AssistantMessage, MalformedCall, ToolCall } from '../../core/message.ts';
 import { isRecord } from '../../core/is-record.ts';
+import { isMark, readMarked, withoutMarks } from '../../core/python/python-json.ts';
 
 const [openThought, closeThought] = ['<think>', '</think>'];
 
@@ -62,7 +63,7 @@ export class TurnReading {
   call(text: string, read: BareCall | string): void {
     const id = `call_${this.turn}_${this.#toolCalls.length + this.#malformedCalls.length}`;
     if (typeof read === 'string') this.#malformedCalls.push({ id, text, problem: read });
-    else this.#toolCalls.push({ id, name: read.name, arguments: read.arguments });
+    else this.#toolCalls.push({ id, ...read });
   }
 
   message(): AssistantMessage {
@@ -80,10 +81,10 @@ export class TurnReading {
   }
 }
 
-/** What a text says as JSON, `undefined` when it is not JSON. */
+/** What a text says as JSON, with marks for numbers; `undefined` when it is not JSON. */
 export function parsedJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return readMarked(text);
   } catch {
     // Text that is not JSON is the model's mistake, and the caller reports it to the model.
     return undefined;
@@ -91,7 +92,7 @@ export function parsedJson(text: string): unknown {
 }
 
 /**
- * A call whose name and arguments are given as JSON has them, or what is wrong with it. Some models write the
+ * A call whose name and arguments are given as `parsedJson` reads them, or what is wrong with it. Some models write the
  * arguments as a string of JSON, as the OpenAI API does.
  *
  * @param key what the format calls arguments
@@ -103,24 +104,15 @@ export function callOf(
   key: string,
   shape: string,
 ): BareCall | string {
-  if (typeof name !== 'string' || name === '') return `The call has no "name": ${shape}.`;
+  if (typeof name !== 'string' || name === '' || isMark(name))
+    return `The call has no "name": ${shape}.`;
   if (given === undefined) return `The call has no "${key}": write {} when there are none.`;
   const args = typeof given === 'string' ? parsedJson(given) : given;
-  if (isRecord(args)) return { name, arguments: args };
-  return `The "${key}" of ${name} are not a JSON object: ${shape}.`;
-}
-
-/**
- * JSON as Python's `json.dumps(value, ensure_ascii=False)` writes it, which chat templates were trained on:
- * a space after `,` and `:`, everything else as in JavaScript.
- */
-export function pythonJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(pythonJson).join(', ')}]`;
-  if (typeof value === 'object' && value !== null) {
-    const entries = Object.entries(value).filter(([, entry]) => entry !== undefined);
-    return `{${entries.map(([key, entry]) => `${JSON.stringify(key)}: ${pythonJson(entry)}`).join(', ')}}`;
+  if (isRecord(args)) {
+    const { value, written } = withoutMarks(args);
+    return { name, arguments: value, ...(written !== undefined && { written }) };
   }
-  return JSON.stringify(value) ?? 'null';
+  return `The "${key}" of ${name} are not a JSON object: ${shape}.`;
 }
 
 /** Whether what a format read is one call, this one, and nothing else. */

@@ -1,0 +1,106 @@
+/**
+ * JSON as Python reads and prints it. Chat templates were made with Python, and models trained on what it prints: 1.0 is
+ * not 1 there, 1e-7 is printed 1e-07, and integers have any size. JavaScript has one kind of number and forgets how it
+ * was written.
+ *
+ * So JSON whose numbers matter is read with `readMarked`: where JavaScript would print a number otherwise, a mark stands
+ * in its place, a text that holds Python's spelling. `unmarked` puts the spellings into what was printed from it.
+ */
+import { isRecord } from '../is-record.ts';
+import { floatRepr } from './python-value.ts';
+
+// Private-use characters, which no text holds by accident. JSON writes the line break as \n, which tells a mark that was
+// printed as JSON, in quotes, from one that was printed as it is.
+const [open, close] = ['\uE0F4\n', '\uE0F5'];
+const spelling = '(-?\\d[\\d.e+-]*)';
+const marks = new RegExp(`"\uE0F4\\\\n${spelling}\uE0F5"|\uE0F4\n${spelling}\uE0F5`, 'g');
+
+/** A value of JSON text, with marks for numbers. @throws SyntaxError for text that is not JSON */
+export function readMarked(json: string): unknown {
+  const value: unknown = JSON.parse(json);
+  const marked = withMarks(json);
+  return marked === json ? value : JSON.parse(marked);
+}
+
+/** Text that was printed from a value with marks, with numbers in their places. */
+export const unmarked = (text: string): string =>
+  text.replace(marks, (_, quoted?: string, bare?: string) => quoted ?? bare ?? '');
+
+/** Whether a value is the mark of a number. */
+export const isMark = (value: unknown): boolean =>
+  typeof value === 'string' && value.startsWith(open);
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** An object of JSON, and its text where that has numbers whose spelling JavaScript loses. */
+export interface WrittenObject {
+  value: JsonObject;
+  written?: string;
+}
+
+/** An object that was read with marks, as plain JavaScript. */
+export function withoutMarks(read: object): WrittenObject {
+  const json = JSON.stringify(read);
+  const written = unmarked(json);
+  if (written === json) return { value: { ...read } };
+  const value: unknown = JSON.parse(written);
+  // What was written is an object, since what was marked is one.
+  if (!isRecord(value)) throw new Error(`${written} is not an object.`);
+  return pythonJson(value) === unmarked(printed(read)) ? { value } : { value, written };
+}
+
+/** An object with marks for numbers, from its text where it was kept. */
+export const marked = (value: object, written?: string): JsonObject =>
+  readMarked(written ?? JSON.stringify(value)) as JsonObject;
+
+/**
+ * JSON as Python's `json.dumps(value, ensure_ascii=False)` writes it.
+ *
+ * @param written its text, where that was kept
+ */
+export const pythonJson = (value: unknown, written?: string): string =>
+  unmarked(printed(readMarked(written ?? JSON.stringify(value) ?? 'null')));
+
+/** JSON with a space after `,` and `:`. */
+function printed(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(printed).join(', ')}]`;
+  if (!isRecord(value)) return JSON.stringify(value);
+  const entries = Object.entries(value);
+  return `{${entries.map(([key, entry]) => `${JSON.stringify(key)}: ${printed(entry)}`).join(', ')}}`;
+}
+
+/** JSON text with marks in place of the numbers that JavaScript would print otherwise than Python. */
+function withMarks(json: string): string {
+  const parts: string[] = [];
+  const token = /"|-?\d[\d.eE+-]*/g;
+  let from = 0;
+  for (let found = token.exec(json); found !== null; found = token.exec(json)) {
+    const [literal] = found;
+    if (literal === '"') {
+      token.lastIndex = stringEnd(json, found.index);
+      continue;
+    }
+    const python = pythonNumber(literal);
+    if (python === JSON.stringify(Number(literal))) continue;
+    parts.push(json.slice(from, found.index), JSON.stringify(`${open}${python}${close}`));
+    from = token.lastIndex;
+  }
+  return parts.length === 0 ? json : `${parts.join('')}${json.slice(from)}`;
+}
+
+/** Index after the string of JSON that begins at `start`. */
+function stringEnd(json: string, start: number): number {
+  for (let end = json.indexOf('"', start + 1); ; end = json.indexOf('"', end + 1)) {
+    let escapes = 0;
+    while (json[end - 1 - escapes] === '\\') escapes += 1;
+    if (escapes % 2 === 0) return end + 1;
+  }
+}
+
+/** A number of JSON as Python prints it once it is read. */
+function pythonNumber(literal: string): string {
+  if (!/[.eE]/.test(literal)) return literal === '-0' ? '0' : literal;
+  const value = Number(literal);
+  // JSON has no infinity; JavaScript prints null.
+  return Number.isFinite(value) ? floatRepr(value) : JSON.stringify(value);
+}

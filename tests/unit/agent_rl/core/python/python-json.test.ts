@@ -1,0 +1,72 @@
+import { describe, expect, test } from '@jest/globals';
+import * as fc from 'fast-check';
+
+import {
+  isMark,
+  marked,
+  pythonJson,
+  readMarked,
+  unmarked,
+  withoutMarks,
+} from '#agent_rl/core/python/python-json.ts';
+
+/** What `json.dumps(json.loads(text))` of Python 3.11 prints. */
+const fromPython: [text: string, printed: string][] = [
+  ['1.0', '1.0'],
+  ['1', '1'],
+  ['-0', '0'],
+  ['-0.0', '-0.0'],
+  ['1e-7', '1e-07'],
+  ['0.00001', '1e-05'],
+  ['0.0001', '0.0001'],
+  ['1E5', '100000.0'],
+  ['1e15', '1000000000000000.0'],
+  ['1e16', '1e+16'],
+  ['1.5e300', '1.5e+300'],
+  ['12345678901234567890', '12345678901234567890'],
+  ['1e21', '1e+21'],
+  ['123456789012345678901.0', '1.2345678901234568e+20'],
+  ['-2.50', '-2.5'],
+  ['5e-324', '5e-324'],
+];
+
+describe('JSON as Python prints it', () => {
+  test.each(fromPython)('%s is printed %s', (text, printed) => {
+    const read = readMarked(`{"a": [${text}, "${text}"]}`) as object;
+    expect(unmarked(JSON.stringify(read))).toBe(`{"a":[${printed},"${text}"]}`);
+    const { value, written } = withoutMarks(read);
+    expect(value).toEqual({ a: [Number(text), text] });
+    expect(pythonJson(value, written)).toBe(`{"a": [${printed}, "${text}"]}`);
+  });
+
+  test('keeps the text of what JavaScript cannot tell apart, and of nothing else', () => {
+    const kept = (text: string) => withoutMarks(readMarked(text) as object).written;
+    expect(kept('{"a": 1.0}')).toBe('{"a":1.0}');
+    expect(kept('{"a": 12345678901234567890}')).toBe('{"a":12345678901234567890}');
+    for (const text of ['{"a": 1}', '{"a": 0.5}', '{"a": 1e-07}', '{"a": "1.0 \\" 1.0"}'])
+      expect(kept(text)).toBeUndefined();
+  });
+
+  test('a mark is put back whether it was printed as JSON or as it is', () => {
+    const read = marked({ a: 1 }, '{"a":1.0}');
+    expect(isMark(read['a'])).toBe(true);
+    expect(unmarked(JSON.stringify(read))).toBe('{"a":1.0}');
+    expect(unmarked(`"${String(read['a'])}"`)).toBe('"1.0"');
+  });
+
+  test('any JSON is read as JavaScript reads it, and printed as JSON of the same value', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
+        const json = JSON.stringify(value);
+        const plain: unknown = JSON.parse(json);
+        expect(withoutMarks(readMarked(json) as object)).toEqual({ value: plain });
+        expect(JSON.parse(pythonJson(value))).toEqual(plain);
+      }),
+    );
+  });
+
+  test('text that is not JSON is refused', () => {
+    for (const text of ['{"a": 1.0', '1.0.0', '"1.0', '[01.0]', ''])
+      expect(() => readMarked(text)).toThrow(SyntaxError);
+  });
+});
