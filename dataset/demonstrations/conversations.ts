@@ -87,10 +87,15 @@ function conversationReader(): RowReader<ReadConversation> {
   return (value, line) => {
     const reading = check(plainRow(value), line);
     if ('row' in reading) return reading;
-    const shown = reading.problems.map((problem) => ({ ...problem, text: unmarked(problem.text) }));
-    return { problems: shown };
+    return { problems: reading.problems.map(withoutMarksShown) };
   };
 }
+
+/** A problem with its value as it was written. */
+const withoutMarksShown = ({ line, path, text, value }: DatasetProblem): DatasetProblem => {
+  const shown = { line, path, text: unmarked(text) };
+  return value === undefined ? shown : { ...shown, value: unmarked(value) };
+};
 
 const taskInstead =
   'is a task. Supervised training imitates conversations, {"messages": [...]}; reinforcement learning (train.mode: rl) learns from tasks.';
@@ -177,7 +182,7 @@ function messagesOf(rows: readonly MessageRow[], report: Report): Message[] {
     const toolCalls = calls?.map(({ name, arguments: args }, index) => {
       const { value, written } = withoutMarks(args);
       const id = `call_${asked.turn}_${index}`;
-      return { id, name, arguments: value, ...(written !== undefined && { written }) };
+      return Object.assign({ id, name, arguments: value }, written !== undefined && { written });
     });
     return {
       role,
