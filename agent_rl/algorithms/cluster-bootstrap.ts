@@ -31,8 +31,20 @@ const lowest = 0.025 * (resamples + 1) - 1;
 const pooledRate = (clusters: readonly Cluster[]): number =>
   sum(clusters.map(({ successes }) => successes)) / sum(clusters.map(({ n }) => n));
 
-const difference = (pairs: readonly ClusterPair[]): number =>
-  pooledRate(pairs.map(({ after }) => after)) - pooledRate(pairs.map(({ before }) => before));
+/** The same over the clusters at some places, which may come up several times. */
+function rateOfDrawn(clusters: readonly Cluster[]): (drawn: Int32Array) => number {
+  const attempts = Float64Array.from(clusters, ({ n }) => n);
+  const right = Float64Array.from(clusters, ({ successes }) => successes);
+  return (drawn) => {
+    let n = 0;
+    let successes = 0;
+    for (const place of drawn) {
+      n += attempts[place] ?? 0;
+      successes += right[place] ?? 0;
+    }
+    return successes / n;
+  };
+}
 
 /**
  * 95 % interval of a success rate by the cluster bootstrap: whole clusters are drawn with replacement, as many as
@@ -53,7 +65,7 @@ export function rateInterval95(
   random: KeyedRng,
 ): ClusterInterval | undefined {
   if (clusters.length === 0) return undefined;
-  const [low, high] = percentiles(clusters, random, pooledRate);
+  const [low, high] = percentiles(clusters.length, random, rateOfDrawn(clusters));
   if (!hasNoSpread([low, high]))
     return { low, high, clusters: clusters.length, method: 'cluster-bootstrap' };
   const [from, to] = wilsonOfClusters(clusters);
@@ -75,10 +87,12 @@ export function differenceInterval95(
   random: KeyedRng,
 ): ClusterInterval | undefined {
   if (pairs.length === 0) return undefined;
-  const [low, high] = percentiles(pairs, random, difference);
+  const [before, after] = [pairs.map((pair) => pair.before), pairs.map((pair) => pair.after)];
+  const [rateBefore, rateAfter] = [rateOfDrawn(before), rateOfDrawn(after)];
+  const difference = (drawn: Int32Array): number => rateAfter(drawn) - rateBefore(drawn);
+  const [low, high] = percentiles(pairs.length, random, difference);
   if (!hasNoSpread([low, high]))
     return { low, high, clusters: pairs.length, method: 'cluster-bootstrap' };
-  const [before, after] = [pairs.map((pair) => pair.before), pairs.map((pair) => pair.after)];
   const [was, is] = [pooledRate(before), pooledRate(after)];
   const [lowBefore, highBefore] = wilsonOfClusters(before);
   const [lowAfter, highAfter] = wilsonOfClusters(after);
@@ -93,14 +107,14 @@ export function differenceInterval95(
 const wilsonOfClusters = (clusters: readonly Cluster[]): [low: number, high: number] =>
   wilson95(pooledRate(clusters) * clusters.length, clusters.length);
 
-/** The 2.5 % and 97.5 % points of a statistic over resamples. */
-function percentiles<Item>(
-  items: readonly Item[],
+/** The 2.5 % and 97.5 % points of a statistic over resamples of `size` places out of as many. */
+function percentiles(
+  size: number,
   random: KeyedRng,
-  statistic: (resample: readonly Item[]) => number,
+  statistic: (drawn: Int32Array) => number,
 ): [low: number, high: number] {
   const values = Float64Array.from({ length: resamples }, () =>
-    statistic(items.map(() => random.pick(items))),
+    statistic(random.integers(size, size)),
   ).toSorted();
   return [values[lowest] ?? Number.NaN, values[resamples - 1 - lowest] ?? Number.NaN];
 }

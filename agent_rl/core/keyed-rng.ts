@@ -88,6 +88,17 @@ export class KeyedRng {
     return floor(this.uniform() * bound);
   }
 
+  /** The next `count` uniform integers in [0, bound), bound at most 2^31: four from a block, of which `integer` takes one. */
+  integers(count: number, bound: number): Int32Array {
+    const drawn = new Int32Array(count);
+    for (let first = 0; first < count; first += 4) {
+      const words = this.#words(this.#next++);
+      for (let i = first; i < Math.min(first + 4, count); i++)
+        drawn[i] = floor(((words[i - first] ?? 0) / 0x100000000) * bound);
+    }
+    return drawn;
+  }
+
   /** Standard normal, by Box and Muller. */
   normal(): number {
     const radius = Math.sqrt(-2 * Math.log(1 - this.uniform()));
