@@ -67,8 +67,12 @@ function overruled({ path, schema, value }: Part): IdleSetting[] {
 }
 
 /** A plugin's own settings that are not the defaults. */
-const setOf = (path: string, { entry, settings }: Chosen<Configured>, why: string): IdleSetting[] =>
-  changed({ path, schema: entry.spec.settings, value: settings }, why);
+const setOf = (
+  path: string,
+  { entry: { spec }, settings }: Chosen<Configured>,
+  why: string,
+): IdleSetting[] =>
+  spec.settings === undefined ? [] : changed({ path, schema: spec.settings, value: settings }, why);
 
 /** Whether a tool would look otherwise to the model, or could not be there, without one of its settings. */
 function shapesPrompt({ entry: { spec }, settings }: Chosen<ToolSpec>, key: string): boolean {

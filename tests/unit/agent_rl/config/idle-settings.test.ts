@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
 import type { TrainingStart } from '#agent_rl/config/index.ts';
 import { commandLine } from '#tests/support/command-line.ts';
+import { mazeRun } from '#tests/support/maze-run.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 
@@ -118,6 +119,13 @@ describe('a setting that cannot act in the run is named with its place and the r
         'eval.every=39',
       ]),
     ).toEqual([]);
+  });
+
+  test('a plugin without settings has none that could be idle', async () => {
+    expect(await warningsOf(search, [sft, 'tools.1={type: calculator}'])).toEqual([]);
+    const maze = mazeRun(folder);
+    const { loaded } = await prepareRun({ file: maze, overrides: [sft], training: 'new' });
+    expect(loaded.warnings).toEqual([]);
   });
 
   test('a job that does not train says nothing of settings for training', async () => {
