@@ -1,0 +1,266 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+import * as fc from 'fast-check';
+import { Type } from 'typebox';
+
+import { AgentRlError } from '#agent_rl/core/errors.ts';
+import { maskOf } from '#agent_rl/core/transcript.ts';
+import {
+  HermesFormat,
+  Llama3Format,
+  PlainFormat,
+  PythonBlockFormat,
+} from '#agent_rl/policies/index.ts';
+import { newestCheckpoint } from '#agent_rl/runs/checkpoints.ts';
+import { readEpisodes } from '#agent_rl/runs/read-episodes.ts';
+import { readTaskFile } from '#dataset/tasks/task-files.ts';
+import { readConversations } from '#dataset/demonstrations/conversations.ts';
+import { parseHeader } from '#model/weights/safetensors-header.ts';
+import { play } from '#tests/support/play-episode.ts';
+import { says } from '#tests/support/scripted-policy.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+
+/*
+ * Malformed inputs of each kind, most of them nearly right: nothing crashes, and what is refused is refused with a code and
+ * a place. AGENT_RL_MALFORMED=1 tries 10,000 of each, which takes minutes.
+ */
+
+const folder = temporaryFolder();
+const seed = 20_261_123;
+const share = process.env['AGENT_RL_MALFORMED'] === '1' ? 1 : 0.02;
+const runs = (most: number) => ({ numRuns: Math.ceil(share * most), seed });
+
+/** What a refusal must be. */
+function expectRefused(thrown: unknown, code: string, place: RegExp): void {
+  expect(AgentRlError.is(thrown) ? thrown.code : thrown).toBe(code);
+  expect((thrown as Error).message).toMatch(place);
+}
+
+/** Text near what is right: pieces of it, cut and joined anyhow, with junk between them. */
+const near = (pieces: readonly string[]): fc.Arbitrary<string> =>
+  fc
+    .array(
+      fc.oneof(
+        { weight: 4, arbitrary: fc.constantFrom(...pieces) },
+        { weight: 1, arbitrary: fc.string({ maxLength: 8, unit: 'binary' }) },
+        { weight: 1, arbitrary: fc.json({ maxDepth: 2 }) },
+      ),
+      { maxLength: 12 },
+    )
+    .map((parts) => parts.join(''));
+
+describe('malformed calls', () => {
+  const tools = [
+    { name: 'code_exec', description: 'Runs', parameters: Type.Object({ code: Type.String() }) },
+  ];
+  const formats = [
+    new HermesFormat(),
+    new Llama3Format({}),
+    new PlainFormat(),
+    new PythonBlockFormat({}),
+  ];
+  const call = near([
+    '<tool_call>',
+    '</tool_call>',
+    '<think>',
+    '</think>',
+    '{"name": "code_exec", "arguments": {"code": "1"}}',
+    '{"name": ',
+    '"arguments": ',
+    '<|python_tag|>',
+    '```python\n',
+    '```',
+    'code_exec(',
+    '{',
+    '}',
+    '\n',
+    '__proto__',
+    '"\\ud800"',
+  ]);
+
+  test.each(formats.map((format) => [format.constructor.name, format] as const))(
+    'are read by %s: each is a call, or is said to be none with the reason',
+    (_, format) => {
+      fc.assert(
+        fc.property(call, fc.boolean(), (text, inThought) => {
+          const read = format.read({ text, turn: 1, inThought, tools });
+          expect(read.role).toBe('assistant');
+          for (const { id, name, arguments: given } of read.toolCalls ?? []) {
+            expect(id).toMatch(/^call_1_\d+$/);
+            expect(typeof name).toBe('string');
+            expect(Object.getPrototypeOf(given)).toBe(Object.prototype);
+          }
+          for (const { problem } of read.malformedCalls ?? []) expect(problem).not.toBe('');
+        }),
+        runs(2500),
+      );
+    },
+  );
+});
+
+describe('malformed transcripts', () => {
+  const argument = fc.oneof(fc.anything(), fc.constantFrom('x', '__proto__', 'toString', 1e999));
+  const turn = fc.record({
+    name: fc.constantFrom('echo', 'ech', '__proto__', 'constructor', ''),
+    text: argument,
+    tokens: fc.array(fc.nat(1000), { maxLength: 6 }),
+    stop: fc.constantFrom('end-of-turn', 'max-tokens', 'context-full'),
+    result: fc.oneof(fc.anything(), fc.string(), fc.constant('ok')),
+  });
+
+  test('of whatever a policy writes and a tool answers are whole, and their masks are what was sampled', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 4 }), async (turns) => {
+        const sampled: number[] = [];
+        const { trajectory } = await play({
+          script: ({ key, maxTokens }) => {
+            const now = turns[key.turn % turns.length]!;
+            const tokens = now.tokens.slice(0, maxTokens);
+            sampled.push(...tokens);
+            const message = says('', [now.name, { text: now.text }]);
+            return { message, tokens, stop: now.stop as 'end-of-turn' };
+          },
+          tool: () => ({ content: turns[0]?.result }),
+        });
+        expect(trajectory.reward).toBe(1);
+        expect(trajectory.logProbs).toHaveLength(trajectory.tokens.length);
+        const mask = maskOf(trajectory, 'sampled');
+        expect(trajectory.tokens.filter((_, place) => mask[place] === 1)).toEqual(sampled);
+      }),
+      runs(10_000),
+    );
+  });
+});
+
+describe('malformed lines', () => {
+  const line = near([
+    '{"task_id": "a", "prompt": "b"}',
+    '{"task_id": "a", "prompt": "b", "tests": {"kind": "stdin", "cases": []}}',
+    '{"messages": [{"role": "user", "content": "a"}]}',
+    '{"role": "assistant", "content": ""}',
+    '"task_id": ',
+    '{"prompt": ',
+    '{',
+    '}',
+    '[',
+    ']',
+    ',',
+    'null',
+    '\n',
+    '\r\n',
+    '\u2028',
+    '\ufeff',
+    '1e999',
+  ]);
+  const file = join(folder, 'lines.jsonl');
+  const readers: [string, (path: string) => Promise<unknown>][] = [
+    ['code tasks', (path) => readTaskFile(path, 'code')],
+    ['plain tasks', (path) => readTaskFile(path, 'plain')],
+    ['search tasks', (path) => readTaskFile(path, 'search')],
+    ['demonstrations', readConversations],
+    [
+      'episodes',
+      async (path) => {
+        const trajectories = join(folder, 'trajectories');
+        mkdirSync(trajectories, { recursive: true });
+        rmSync(join(trajectories, 'train.jsonl'), { force: true });
+        writeFileSync(join(trajectories, 'train.jsonl'), textOfLines);
+        for await (const episode of readEpisodes({ trajectories }, 'train'))
+          expect(typeof episode.taskId).toBe('string');
+        return path;
+      },
+    ],
+  ];
+  let textOfLines = '';
+
+  test.each(readers)('of %s are read, or refused with file and line', async (_, read) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(line, { maxLength: 4 }), async (lines) => {
+        textOfLines = lines.join('\n');
+        writeFileSync(file, textOfLines);
+        try {
+          await read(file);
+        } catch (thrown) {
+          expectRefused(thrown, 'DATASET_INVALID', /\.jsonl/);
+        }
+      }),
+      runs(2000),
+    );
+  });
+});
+
+describe('malformed headers of safetensors', () => {
+  const header = near([
+    '{"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}',
+    '{"a": ',
+    '{"dtype": "F32", "shape": [',
+    '"data_offsets": [0, 9007199254740993]',
+    '"shape": [-1, 4294967296, 4294967296]',
+    '"__proto__": ',
+    '{',
+    '}',
+    '[',
+    ']',
+    ',',
+    '"F16"',
+    '1e308',
+  ]);
+
+  test('are read, or refused with the file', () => {
+    fc.assert(
+      fc.property(header, fc.nat(64), (text, bytes) => {
+        try {
+          for (const { start, end } of parseHeader(text, bytes, 'w.safetensors')) {
+            expect(start).toBeGreaterThanOrEqual(0);
+            expect(end).toBeLessThanOrEqual(bytes);
+          }
+        } catch (thrown) {
+          expectRefused(thrown, 'MODEL_INVALID', /w\.safetensors/);
+        }
+      }),
+      runs(10_000),
+    );
+  });
+});
+
+describe('malformed checkpoints', () => {
+  const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+  const manifest = near([
+    `{"schema": 1, "step": 2, "weightsSha256": "", "files": {"trainer-state.json": "${sha256('{}')}"}}`,
+    '{"files": {',
+    '"trainer-state.json": ',
+    `"${sha256('{}')}"`,
+    '"../../../etc/passwd": ""',
+    '"__proto__": {}',
+    '"": "x"',
+    '{',
+    '}',
+    ',',
+    'null',
+  ]);
+
+  test('are whole, or passed over with the reason and refused with the folder', async () => {
+    const step = join(folder, 'checkpoints', 'step-2');
+    mkdirSync(step, { recursive: true });
+    await fc.assert(
+      fc.asyncProperty(manifest, fc.constantFrom('{}', '', 'x'), async (text, state) => {
+        writeFileSync(join(step, 'manifest.json'), text);
+        writeFileSync(join(step, 'trainer-state.json'), state);
+        const warnings: string[] = [];
+        try {
+          expect(
+            await newestCheckpoint(join(folder, 'checkpoints'), (one) => warnings.push(one)),
+          ).toBe(step);
+          expect(state).toBe('{}');
+        } catch (thrown) {
+          expectRefused(thrown, 'CHECKPOINT_INVALID', /checkpoints/);
+          expect(warnings).toEqual([expect.stringContaining('step-2 is skipped: ')]);
+        }
+      }),
+      runs(10_000),
+    );
+  });
+});
