@@ -59,7 +59,7 @@ export function readModelConfig(
     layers: fields.count('num_hidden_layers'),
     heads,
     kvHeads,
-    headDim: fields.count('head_dim', hiddenSize / heads),
+    headDim: fields.count('head_dim', usualHeadDim(raw, type) ?? hiddenSize / heads),
     intermediateSize: fields.count('intermediate_size'),
     rmsNormEps: fields.positive('rms_norm_eps', type === 'minimind' ? 1e-5 : 1e-6),
     ...readRope(raw, fields, { theta: type === 'minimind' ? 1e6 : 1e4, maxPositions }),
@@ -136,6 +136,10 @@ function modelTypeOf(raw: Json, file: string): string {
       `${mixture === undefined ? '' : `: ${mixture} is a mixture of experts, only dense models are`}. ${supported}`,
   );
 }
+
+/** Qwen3's own default, in Transformers, where nothing is said; null stands for an even share of the width. */
+const usualHeadDim = (raw: Json, type: string): number | undefined =>
+  type === 'qwen3' && raw['head_dim'] === undefined ? 128 : undefined;
 
 function familyOf(type: string, tensorNames: Iterable<string> | undefined): ModelFamily {
   if (type === 'minimind' && tensorNames !== undefined) {

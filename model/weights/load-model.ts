@@ -52,7 +52,7 @@ const torchNames: Readonly<Record<StoredDtype, string>> = {
 };
 
 /**
- * Loads a Hugging Face model folder: config.json with model.safetensors, with shards and their index, or with a .pth.
+ * Loads a Hugging Face model folder: config.json with weights as `openWeights` finds them.
  *
  * @param options `quantize` quantises a float model while it is read, so that no more than one of its matrices is ever
  *   held in float32; `each` looks at every tensor while that is done.
@@ -100,7 +100,10 @@ export async function inspectModel(folder: string): Promise<ModelFacts> {
       bytes: entries.reduce((sum, { start, end }) => sum + end - start, 0),
       storedDtype,
       files: files.map((file) => file.path),
-      tensors: entries.map(({ name, dtype, shape }) => ({ name, dtype, shape })),
+      tensors: parameterSpecs(config).map(({ name }) => {
+        const { dtype, shape } = tensors.get(name)!.entry;
+        return { name, dtype, shape };
+      }),
     };
   });
 }
@@ -112,17 +115,28 @@ async function withModel<Result>(
   const configFile = path.join(folder, 'config.json');
   const json = await readJson(configFile, 'MODEL_INVALID');
   const weights = await openWeights(folder);
-  const { tensors } = weights;
+  const tensors = wholeNames(weights.tensors);
   try {
     const config = readModelConfig(json, configFile, tensors.keys());
     checkTensors(folder, config, tensors);
     // Bytes were refused.
     const storedDtype = tensors.get(embeddingName)!.entry.dtype as StoredDtype;
-    return await use({ ...weights, config, storedDtype });
+    return await use({ ...weights, tensors, config, storedDtype });
   } finally {
     await closeWeights(weights);
   }
 }
+
+/** A decoder that was saved without its head has names without "model."; Transformers adds it as well. */
+function wholeNames(tensors: Tensors): Tensors {
+  if (!tensors.has(bareName(embeddingName)) || tensors.has(embeddingName)) return tensors;
+  return new Map([...tensors].map(([name, tensor]) => [wholeName(name), tensor]));
+}
+
+const wholeName = (name: string): string =>
+  name.startsWith('model.') || name === 'lm_head.weight' ? name : `model.${name}`;
+
+const bareName = (name: string): string => name.replace(/^model\./, '');
 
 /** Writes config.json and model.safetensors, each whole or not at all. The tokenizer's files are copied separately. */
 export async function saveModel(

@@ -20,28 +20,33 @@ export interface Weights {
   tensors: ReadonlyMap<string, StoredTensor>;
 }
 
+/** Where Transformers looks for weights, in its order. */
+const names = ['model.safetensors', 'pytorch_model.bin'];
+
 /**
- * Opens the weights of a model folder: model.safetensors, model.safetensors.index.json with its shards, or else the
- * one .pth file there is, as MiniMind has them. Close them with `closeWeights`.
+ * Opens the weights of a model folder: model.safetensors, or the shards of model.safetensors.index.json, or the same of
+ * pytorch_model.bin, or else the one .pth file there is, as MiniMind has them. Close them with `closeWeights`.
  *
  * @throws AgentRlError `MODEL_INVALID`
  */
 export async function openWeights(folder: string): Promise<Weights> {
-  const single = path.join(folder, 'model.safetensors');
-  const index = path.join(folder, 'model.safetensors.index.json');
-  if (existsSync(single)) return opened([single]);
-  if (existsSync(index)) return openShards(index);
+  for (const name of names) {
+    const single = path.join(folder, name);
+    const index = `${single}.index.json`;
+    if (existsSync(single)) return opened([single]);
+    if (existsSync(index)) return openShards(index);
+  }
   return opened([path.join(folder, thePth(folder))]);
 }
 
 function thePth(folder: string): string {
-  const names = readdirSync(folder).filter((name) => name.endsWith('.pth'));
-  if (names.length === 1) return names[0]!;
+  const files = readdirSync(folder).filter((name) => name.endsWith('.pth'));
+  if (files.length === 1) return files[0]!;
   throw new AgentRlError(
     'MODEL_INVALID',
-    names.length === 0
-      ? `${folder} holds no weights: expected model.safetensors, model.safetensors.index.json with its shards, or a .pth file of MiniMind.`
-      : `${folder} holds several models: ${names.toSorted().join(', ')}. Leave one of them there.`,
+    files.length === 0
+      ? `${folder} holds no weights: expected model.safetensors or pytorch_model.bin, the .index.json of either with its shards, or a .pth file of MiniMind.`
+      : `${folder} holds several models: ${files.toSorted().join(', ')}. Leave one of them there.`,
   );
 }
 
@@ -56,7 +61,7 @@ async function opened(
   const files: WeightsFile[] = [];
   try {
     for (const file of paths) {
-      const kind = file.endsWith('.pth') ? TorchFile : SafetensorsFile;
+      const kind = /\.(?:pth|bin)$/.test(file) ? TorchFile : SafetensorsFile;
       files.push(await kind.open(file));
     }
     const weights = { files, tensors: tensorsOf(files) };

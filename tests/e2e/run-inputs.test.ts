@@ -151,6 +151,25 @@ test('notes beside the model may change', async () => {
   expect(await check(run.config)).toEqual([]);
 });
 
+test('weights as pytorch_model.bin are what a run began with, unless others are read', async () => {
+  const { model, ...sources } = sourcesOf(await resolve(configFile));
+  const begun = async (base: string) => {
+    const inputs = await readInputs({ ...sources, model: { ...model, base } });
+    return inputs.sha256.startModel;
+  };
+  for (const [name, changes] of [
+    ['bare', true],
+    ['both', false],
+  ] as const) {
+    writeBelow(project, `${name}/config.json`, '{}');
+    if (!changes) writeBelow(project, `${name}/model.safetensors`, 'weights');
+    writeBelow(project, `${name}/pytorch_model.bin`, 'one');
+    const before = await begun(join(project, name));
+    writeBelow(project, `${name}/pytorch_model.bin`, 'two');
+    expect((await begun(join(project, name))) !== before).toBe(changes);
+  }
+});
+
 describe('a run on another machine', () => {
   /** As if it had begun there. */
   const began = async (there: Partial<Machine>): Promise<void> => {

@@ -72,7 +72,7 @@ export const TrainBlock = block(
     beta1: moment(0.9, 'Decay of the running mean of gradients'),
     beta2: moment(0.95, 'Decay of the running mean of squared gradients'),
     eps: number('Epsilon of AdamW', { exclusiveMinimum: 0, maximum: 1, default: 1e-8 }),
-    weightDecay: number('Decoupled weight decay of AdamW', {
+    weightDecay: number('Decoupled weight decay of AdamW; norms and biases do not decay', {
       minimum: 0,
       maximum: 10,
       default: 0,

@@ -48,11 +48,16 @@ const sha256OfEach = (files: readonly string[]): Promise<string[]> =>
   Promise.all(files.map((file) => sha256Of([file])));
 
 /** What is read of a model folder: notes beside it may change. */
-const modelFiles = (folder: string): readonly string[] =>
-  readdirSync(folder)
-    .filter((name) => /\.(safetensors|pth|json|jinja)$/.test(name))
+function modelFiles(folder: string): readonly string[] {
+  const names = readdirSync(folder);
+  // Weights as .bin are not read beside others.
+  const others = names.some((name) => name.endsWith('.safetensors'));
+  const read = others ? /\.(safetensors|pth|json|jinja)$/ : /\.(bin|pth|json|jinja)$/;
+  return names
+    .filter((name) => read.test(name))
     .toSorted()
     .map((name) => join(folder, name));
+}
 
 /** Reads everything a run starts from. */
 export async function readInputs(sources: RunSources): Promise<RunInputs> {

@@ -199,9 +199,13 @@ const isOn = (value: string | undefined): boolean => /^(1|true|yes|on)$/i.test(v
 
 function lacking({ model }: HubRequest, name: string, listed: Listing): AgentRlError {
   const shown = [...listed.keys()].slice(0, 20).join(', ');
+  const pickled = [...listed.keys()].some((file) => /^pytorch_model.*\.bin/.test(file));
+  const instead = pickled
+    ? ' pytorch_model.bin is read from a folder alone: download it with tools of your own and name the folder.'
+    : '';
   return new AgentRlError(
     'MODEL_INVALID',
-    `${model.name} (${model.revision}) on the hub has no ${name}; it has: ${shown}. A model needs config.json, a tokenizer and weights as safetensors.`,
+    `${model.name} (${model.revision}) on the hub has no ${name}; it has: ${shown}. A model needs config.json, a tokenizer and weights as safetensors.${instead}`,
   );
 }
 

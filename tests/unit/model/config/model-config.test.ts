@@ -46,6 +46,14 @@ test.each(Object.entries(tinyModels))('writes %s so that it reads back the same'
   expect(readModelConfig(writeModelConfig(config, 'float32'))).toEqual(config);
 });
 
+test("without head_dim, Qwen3 has 128 as in Transformers' Qwen3Config, and others an even share of the width", () => {
+  const { head_dim: _left, ...json } = qwen3;
+  expect(readModelConfig(json).headDim).toBe(128);
+  expect(readModelConfig({ ...json, head_dim: null }).headDim).toBe(96);
+  for (const model_type of ['qwen2', 'llama', 'minimind'])
+    expect(readModelConfig({ ...json, model_type }).headDim).toBe(96);
+});
+
 test('a window that is named and not used is not a window', () => {
   const json = { ...qwen3, model_type: 'qwen2', sliding_window: 4096, max_window_layers: 21 };
   const plain = readModelConfig({ ...qwen3, model_type: 'qwen2' });

@@ -13,6 +13,7 @@ import { tinyModels, tinyWeights } from '#tests/support/tiny-models.ts';
 
 const config = tinyModels['Qwen3 with two query heads per key head'] as ModelConfig;
 const parameters = tinyWeights(config);
+const untied: ModelConfig = { ...config, tiedEmbeddings: false };
 let folder = '';
 
 beforeEach(async () => {
@@ -69,6 +70,31 @@ const writeIndex = (map: Readonly<Record<string, string>>) =>
 test('loads a model in shards', async () => {
   await saveShards();
   expect((await loadModel(folder)).parameters).toEqual(parameters);
+});
+
+test('loads a decoder without its head as Transformers stores it, names without "model."', async () => {
+  const tied = { config: { ...config, tiedEmbeddings: true }, storedDtype: 'F32' as const };
+  const made = { ...tied, parameters: tinyWeights(tied.config) };
+  await saveModel(folder, made);
+  const bare = [...made.parameters].map(([name, values], index) => {
+    const { shape } = parameterSpecs(made.config)[index]!;
+    return [name.replace(/^model\./, ''), { shape, values }] as [string, TensorToWrite];
+  });
+  await writeSafetensors(weights(), new Map(bare));
+  expect(await loadModel(folder)).toEqual(made);
+});
+
+test('a decoder without a head that its config asks for is told apart from a whole model', async () => {
+  await saveModel(folder, { config: untied, parameters: tinyWeights(untied), storedDtype: 'F32' });
+  const bare = parameterSpecs(untied).flatMap(({ name, shape }): [string, TensorToWrite][] =>
+    name === 'lm_head.weight'
+      ? []
+      : [[name.replace(/^model\./, ''), { shape, values: tinyWeights(untied).get(name)! }]],
+  );
+  await writeSafetensors(weights(), new Map(bare));
+  await expect(loadModel(folder)).rejects.toThrow(
+    /^The weights[^\n]*\n- "lm_head.weight" is missing; expected \[\d+, \d+\]\.$/,
+  );
 });
 
 test('a folder is known by its headers, without a weight being read', async () => {

@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -49,6 +49,24 @@ describe("a folder with MiniMind's own file", () => {
     const { config } = (await readFixture('minimind.json')) as { config: unknown };
     await writeFile(path.join(folder, 'config.json'), JSON.stringify(config));
     await cp(path.join(fixtures, 'minimind.pth'), path.join(folder, 'full_sft_16.pth'));
+  });
+
+  test.each([
+    ['pytorch_model.bin', {}],
+    [
+      'pytorch_model-00001-of-00001.bin',
+      { 'pytorch_model.bin.index.json': 'pytorch_model-00001-of-00001.bin' },
+    ],
+  ])('loads as %s too, as Transformers stores it', async (name, indexes) => {
+    const whole = await loadModel(folder);
+    await rename(path.join(folder, 'full_sft_16.pth'), path.join(folder, name));
+    for (const [index, shard] of Object.entries(indexes)) {
+      const names = [...whole.parameters.keys()];
+      const map = Object.fromEntries(names.map((tensor) => [tensor, shard]));
+      await writeFile(path.join(folder, index), JSON.stringify({ weight_map: map }));
+    }
+    expect(await loadModel(folder)).toEqual(whole);
+    expect((await inspectModel(folder)).files).toEqual([path.join(folder, name)]);
   });
 
   test('loads as version 3 by its names, without the tied head and the rotary buffers', async () => {
