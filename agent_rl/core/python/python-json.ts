@@ -15,7 +15,10 @@ const [open, close] = ['\uE0F4\n', '\uE0F5'];
 const spelling = '(-?\\d[\\d.e+-]*)';
 const marks = new RegExp(`"\uE0F4\\\\n${spelling}\uE0F5"|\uE0F4\n${spelling}\uE0F5`, 'g');
 
-/** A value of JSON text, with marks for numbers. @throws SyntaxError for text that is not JSON */
+/** Lists and objects in each other. Deeper ones are refused, so that code may follow a value by recursion. */
+const mostDepth = 500;
+
+/** A value of JSON text, with marks for numbers. @throws SyntaxError for text that is not JSON, or nested too deep */
 export function readMarked(json: string): unknown {
   const value: unknown = JSON.parse(json);
   const marked = withMarks(json);
@@ -72,12 +75,17 @@ function printed(value: unknown): string {
 /** JSON text with marks in place of the numbers that JavaScript would print otherwise than Python. */
 function withMarks(json: string): string {
   const parts: string[] = [];
-  const token = /"|-?\d[\d.eE+-]*/g;
-  let from = 0;
+  const token = /["[\]{}]|-?\d[\d.eE+-]*/g;
+  let [from, depth] = [0, 0];
   for (let found = token.exec(json); found !== null; found = token.exec(json)) {
     const [literal] = found;
     if (literal === '"') {
       token.lastIndex = stringEnd(json, found.index);
+      continue;
+    }
+    if ('[{]}'.includes(literal)) {
+      depth += '[{'.includes(literal) ? 1 : -1;
+      if (depth > mostDepth) throw new SyntaxError(`it is nested more than ${mostDepth} deep`);
       continue;
     }
     const python = pythonNumber(literal);

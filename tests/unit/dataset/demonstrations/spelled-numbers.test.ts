@@ -77,3 +77,10 @@ test('a number is no text, however it is written', async () => {
     read(`{"messages": [{"role": "user", "content": ""}], "tools": [${tool}]}`),
   ).rejects.toThrow('tools[0]: is {"name":1.0,');
 });
+
+test('a sampled call that is nested beyond measure is malformed, and nothing throws', () => {
+  const list = `${'['.repeat(50_000)}1.0${']'.repeat(50_000)}`;
+  const text = `<tool_call>{"name": "f", "arguments": {"a": ${list}}}</tool_call>`;
+  const { malformedCalls = [] } = new HermesFormat().read({ text, turn: 0, inThought: false });
+  expect(malformedCalls).toHaveLength(1);
+});

@@ -65,6 +65,13 @@ describe('JSON as Python prints it', () => {
     );
   });
 
+  test('what is nested 500 deep is read, and more is refused', () => {
+    const nested = (depth: number) => `${'['.repeat(depth)}"]"${']'.repeat(depth)}`;
+    expect(JSON.stringify(readMarked(nested(500)))).toBe(nested(500));
+    expect(() => readMarked(nested(501))).toThrow('nested more than 500 deep');
+    expect(() => readMarked(nested(200_000))).toThrow(SyntaxError);
+  });
+
   test('text that is not JSON is refused', () => {
     for (const text of ['{"a": 1.0', '1.0.0', '"1.0', '[01.0]', ''])
       expect(() => readMarked(text)).toThrow(SyntaxError);
