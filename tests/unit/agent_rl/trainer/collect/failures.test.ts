@@ -74,6 +74,59 @@ describe('An episode that the system failed', () => {
   });
 });
 
+const call = (status: 'ok' | 'error' | 'timeout', problem?: string) => ({
+  call: { id: 'call_0_0', name: 'look', arguments: {} },
+  status,
+  result: { content: '' },
+  wallMs: 1,
+  ...(problem !== undefined && { problem }),
+});
+
+/** Ways in which the system fails an episode, and what such an episode may hold. */
+const failures: [string, Partial<Trajectory>][] = [
+  ['before its prompt', { tokens: [], logProbs: [], spans: [], turns: 0 }],
+  ['after its prompt', { tokens: [1, 2], logProbs: [0, 0], spans: [] }],
+  ['while it samples', { outcome: 'infrastructure-error' }],
+  ['while it is judged', { outcome: 'grader-error' }],
+  ['when it is cancelled', { outcome: 'aborted' }],
+  ['after a tool failed', { calls: [call('error', 'no index')] }],
+  ['after a tool ran out of time', { calls: [call('timeout')] }],
+  ['after a hundred turns', { turns: 100 }],
+  ['with probabilities that are not numbers', { logProbs: [0, 0, Number.NaN, Infinity, 1] }],
+  ['with parts of a reward', { components: { solved: 1e308 }, scores: { environment: 1e308 } }],
+  ['and claims success', { success: true }],
+  ['after attempts that failed too', { failedAttempts: [], retries: ['busy', 'busy'] }],
+];
+
+describe('What the learner is sent of its siblings', () => {
+  const sent = async (script: Script, groupSize: number) => {
+    const { trainer, learner } = setUp(script, {
+      rollout: { ...options.rollout, tasksPerStep: 2, groupSize },
+      train: { ...options.train, iterations: 1 },
+      algorithm: { ...options.algorithm, advantageStd: 'sample', advantageEps: 1e-4 },
+    });
+    await trainer.train(never);
+    return learner.batches.flat();
+  };
+  const rewarded = (sample: number) => trajectory({ reward: [1, 0.3, 0][sample] ?? 0 });
+
+  test.each(failures)(
+    'is bit for bit what it is without an episode that fails %s',
+    async (_, kind) => {
+      const without = await sent(({ sample }) => rewarded(sample), 3);
+      const withFailed = await sent(
+        ({ sample }) =>
+          sample === 3
+            ? { ...trajectory({ outcome: 'infrastructure-error' }), ...kind, reward: undefined }
+            : rewarded(sample),
+        4,
+      );
+      expect(without).toHaveLength(6);
+      expect(withFailed).toEqual(without);
+    },
+  );
+});
+
 describe('An episode that ended badly', () => {
   const badly: Script = ({ sample }) =>
     trajectory({
