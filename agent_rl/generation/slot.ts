@@ -1,5 +1,6 @@
 import type { Generation, GenerationRequest } from '../core/services/generator.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
+import { chunkTokens } from './decoder-programs.ts';
 
 /** A request being answered: what is still to be fed, and what was drawn. */
 export class ActiveRequest {
@@ -43,9 +44,9 @@ export class Slot {
     public row: number,
   ) {}
 
-  /** Whether so much is to be fed that chunks cost less than steps. */
+  /** Whether so much is to be fed that chunks cost less than steps, in which other rows have their share. */
   get feedsChunks(): boolean {
-    return this.pending.length > 8;
+    return this.pending.length > chunkTokens;
   }
 
   /** Whether `tokens` begin with what this row holds and continue from there. */
