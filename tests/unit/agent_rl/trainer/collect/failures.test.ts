@@ -74,7 +74,7 @@ describe('An episode that the system failed', () => {
   });
 });
 
-const call = (status: 'ok' | 'error' | 'timeout', problem?: string) => ({
+const called = (status: 'ok' | 'error' | 'timeout', problem?: string) => ({
   call: { id: 'call_0_0', name: 'look', arguments: {} },
   status,
   result: { content: '' },
@@ -89,8 +89,8 @@ const failures: [string, Partial<Trajectory>][] = [
   ['while it samples', { outcome: 'infrastructure-error' }],
   ['while it is judged', { outcome: 'grader-error' }],
   ['when it is cancelled', { outcome: 'aborted' }],
-  ['after a tool failed', { calls: [call('error', 'no index')] }],
-  ['after a tool ran out of time', { calls: [call('timeout')] }],
+  ['after a tool failed', { calls: [called('error', 'no index')] }],
+  ['after a tool ran out of time', { calls: [called('timeout')] }],
   ['after a hundred turns', { turns: 100 }],
   ['with probabilities that are not numbers', { logProbs: [0, 0, Number.NaN, Infinity, 1] }],
   ['with parts of a reward', { components: { solved: 1e308 }, scores: { environment: 1e308 } }],
