@@ -30,7 +30,7 @@ export function openEngine(
   return abortableStart(opening, signal, (late) => late.close());
 }
 
-/** All that an engine is told of a run. */
+/** The settings of a run that reach its engine. */
 export function engineOptions(
   config: Config,
   { layers, newAdapter, quantize }: Pick<ResolvedModel, 'layers' | 'newAdapter' | 'quantize'>,

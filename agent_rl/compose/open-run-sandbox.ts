@@ -18,7 +18,7 @@ export function openRunSandbox(config: Config, signal: AbortSignal): Promise<Ope
   return abortableStart(opening, signal, (late) => late.close());
 }
 
-/** All that a sandbox is told of a run. */
+/** The settings of a run that reach its sandbox. */
 export function sandboxOptions(config: Config): OpenSandboxOptions {
   const { type, python, preload, url, tokenEnv, wallS, memoryMiB } = config.sandbox;
   return {

@@ -39,7 +39,6 @@ const endingRuns: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'WEB_BUDGET_SPENT',
   'CASSETTE_MISS',
   'ENGINE_FAILED',
-  'ROLLOUTS_FAILED',
 ]);
 
 /** The error that ends the whole run, if that is what was thrown or what caused it. */
@@ -63,11 +62,11 @@ export function nodeCodeOf(thrown: unknown): string {
 
 const nextSteps = new WeakMap<object, string>();
 
-/** Notes how to go on after an error: what the user reads behind its message. */
+/** Notes how to continue after an error: the user reads it behind the message. */
 export function noteNextStep(thrown: unknown, text: string): void {
   if (typeof thrown === 'object' && thrown !== null) nextSteps.set(thrown, text);
 }
 
-/** How to go on after an error, where that was noted. */
+/** How to continue after an error, where that was noted. */
 export const nextStepOf = (thrown: unknown): string | undefined =>
   typeof thrown === 'object' && thrown !== null ? nextSteps.get(thrown) : undefined;

@@ -94,7 +94,7 @@ export class DecoderPrograms {
 
   /** Keys and values of a prompt. */
   async prefill(tokens: readonly number[]): Promise<KvPrefix> {
-    const { layers, kvHeads, headDim } = this.config;
+    const { headDim } = this.config;
     const length = bucketSize(tokens.length, { multipleOf: prefillMultiple, growth: 1.25 });
     const program = await this.#programs.get(`prefill ${length}`, () =>
       this.#compilePrefill(length),
@@ -109,14 +109,7 @@ export class DecoderPrograms {
       sin: this.#rope.sin.subarray(0, size),
       mask: causalMask(length),
     });
-    const kept = (name: string): Float32Array =>
-      firstOfEach(outputs[name] as Float32Array, {
-        heads: kvHeads,
-        kept: tokens.length * headDim,
-      });
-    const perLayer = (kind: string) =>
-      Array.from({ length: layers }, (_, layer) => kept(`${kind}${layer}`));
-    return { length: tokens.length, keys: perLayer('k'), values: perLayer('v') };
+    return this.#prefixOf(outputs, tokens.length);
   }
 
   /**
@@ -127,7 +120,7 @@ export class DecoderPrograms {
     tokens: readonly number[],
     { cache, row, length }: { cache: KvCache; row: number; length: number },
   ): Promise<KvPrefix> {
-    const { layers, kvHeads, headDim } = this.config;
+    const { layers, headDim } = this.config;
     const { capacity } = cache;
     const program = await this.#programs.get(`chunk ${capacity}`, () =>
       this.#compileChunk(capacity),
@@ -150,14 +143,7 @@ export class DecoderPrograms {
       feeds[`pastV${layer}`] = values;
     }
     const outputs = await program.run(feeds);
-    const kept = (name: string): Float32Array =>
-      firstOfEach(outputs[name] as Float32Array, {
-        heads: kvHeads,
-        kept: tokens.length * headDim,
-      });
-    const perLayer = (kind: string) =>
-      Array.from({ length: layers }, (_, layer) => kept(`${kind}${layer}`));
-    return { length: tokens.length, keys: perLayer('k'), values: perLayer('v') };
+    return this.#prefixOf(outputs, tokens.length);
   }
 
   /**
@@ -208,6 +194,17 @@ export class DecoderPrograms {
 
   async dispose(): Promise<void> {
     await this.#programs.clear();
+  }
+
+  /** The keys and values of the first `length` tokens, without the padding that follows them. */
+  #prefixOf(outputs: Readonly<Record<string, TensorData>>, length: number): KvPrefix {
+    const { layers, kvHeads, headDim } = this.config;
+    const perLayer = (kind: 'k' | 'v'): Float32Array[] =>
+      Array.from({ length: layers }, (_, layer) => {
+        const whole = outputs[`${kind}${layer}`] as Float32Array;
+        return firstOfEach(whole, { heads: kvHeads, kept: length * headDim });
+      });
+    return { length, keys: perLayer('k'), values: perLayer('v') };
   }
 
   #compile(specs: readonly TensorSpec[], body: ProgramBody): Promise<Program> {

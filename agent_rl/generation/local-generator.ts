@@ -41,7 +41,7 @@ const prefixesKept = 64;
  * episode. Active rows are kept at the front, so that a step runs on the smallest row bucket that holds them.
  *
  * An episode's first context is computed by one prefill, shared by equal prompts, and everything after it by
- * steps. So what a row computes is a function of its own tokens alone: same key, context and weights give the
+ * steps, or by chunks that have the bits of steps. So what a row computes is a function of its own tokens alone: same key, context and weights give the
  * same bits whatever shares the batch.
  */
 export class LocalGenerator implements Generator {

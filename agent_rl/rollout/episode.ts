@@ -306,7 +306,7 @@ function redactedMessages<One extends Message>(messages: readonly One[]): readon
   return messages.map((message) => ({ ...message, content: redact(message.content) }));
 }
 
-/** @param then what failed while the failure was dealt with */
+/** @param then what failed while the environment was notified */
 function failed(
   outcome: Outcome,
   thrown: unknown,

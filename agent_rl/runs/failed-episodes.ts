@@ -1,5 +1,6 @@
 import type { Trajectory } from '../core/trajectory.ts';
 import { visibleControls } from '../telemetry/index.ts';
+import { failureText } from '../trainer/collect/failure-guard.ts';
 
 /** Reasons shown of one iteration or evaluation, and reported as they occur. */
 const mostReasons = 5;
@@ -17,8 +18,7 @@ function oneLine(text: string): string {
   return line.length > reasonChars ? `${line.slice(0, reasonChars)}…` : line;
 }
 
-const reasonOf = ({ outcome, failure, problem = 'no reason was given' }: Trajectory): string =>
-  oneLine(`${outcome}${failure === undefined ? '' : ` (${failure.owner})`}: ${problem}`);
+const reasonOf = (trajectory: Trajectory): string => oneLine(failureText(trajectory));
 
 /** `HEAD:` and a line for each reason with its count, the most frequent first; nothing where there are none. */
 function counted(head: string, reasons: readonly string[]): string[] {

@@ -37,7 +37,7 @@ export class OpenRun {
   saved: SavedCheckpoint = { path: '', weightsSha256: '' };
   /** What the run was computed on so far, this session included. */
   machines: readonly Machine[];
-  /** The checkpoint that the next resume goes on from. */
+  /** The checkpoint that the next resume starts from. */
   #newest: string | undefined;
 
   private constructor(
@@ -65,7 +65,7 @@ export class OpenRun {
       const log = opened.add(createLog({ level: config.run.logLevel, file: folder.log }));
       log.info(`Computes on: ${machineInWords(options.sources.machine)}`);
       if (config.run.engineThreads === undefined)
-        log.info('run.engineThreads is not set: there are as many as there are processors');
+        log.info('run.engineThreads is not set: the engine uses one thread for each processor');
       return new OpenRun(options, folder, log, { lock, opened });
     } catch (failure) {
       await opened.abandon();
@@ -108,7 +108,7 @@ export class OpenRun {
     writeFileAtomic(this.folder.summary, `${JSON.stringify(summary, null, 1)}\n`);
   }
 
-  /** Runs what the session is for; a failure goes into the log, with how to go on, before it is thrown on. */
+  /** Runs what the session is for; a failure goes into the log, with how to continue, before it is rethrown. */
   async logging<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work();
@@ -121,7 +121,7 @@ export class OpenRun {
     }
   }
 
-  /** Where a run that ended early stands, and how to go on. */
+  /** Where a run that ended early stands, and how to continue. */
   nextStep(): string {
     const { path } = this.folder;
     if (this.options.config.train.mode === 'sft')

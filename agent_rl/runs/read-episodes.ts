@@ -73,7 +73,7 @@ export async function* readEpisodes(
   const file = join(trajectories, `${name}.jsonl`);
   if (!existsSync(file)) return;
   let number = 0;
-  let unread: { line: string; cause: unknown } | undefined;
+  let unread: { cause: unknown } | undefined;
   for await (const line of createInterface({ input: createReadStream(file) })) {
     if (unread !== undefined) throw unreadable(file, number, unread.cause);
     number += 1;
@@ -83,7 +83,7 @@ export async function* readEpisodes(
         throw new Error('it is not an episode');
       yield record as unknown as EpisodeRecord;
     } catch (cause) {
-      unread = { line, cause };
+      unread = { cause };
     }
   }
 }

@@ -107,7 +107,7 @@ export class GRPOTrainer {
     if (before !== now)
       throw new AgentRlError(
         'CHECKPOINT_INVALID',
-        `The run keeps ${before} tasks out of training to choose its best checkpoint by, and is to go on with ${now}. Leave checkpoint.keepBest and eval.selectionTasks as they were.`,
+        `The run keeps ${before} tasks out of training to choose its best checkpoint by, and would now keep ${now}. Leave checkpoint.keepBest and eval.selectionTasks as they were.`,
       );
     this.#state = state;
     this.#checkpointed = state.iteration;

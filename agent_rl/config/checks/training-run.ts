@@ -43,7 +43,7 @@ export function refusedInTraining(config: Config, places: Places): Problem[] {
   return [...mistakes, problem];
 }
 
-/** What is said of the settings of a run that trains, before it begins and in its log, a sentence each. */
+/** Warnings about the settings of a training run, for the terminal and its log, a sentence each. */
 export function trainingWarnings(
   run: Circumstances,
   { training, places, more }: { training: TrainingStart; places: Places; more: IdleSetting[] },

@@ -2,7 +2,7 @@ import type { Agent } from '../../compose/open-agent.ts';
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { unbiased } from '../../core/services/generator.ts';
-import { abortable } from '../../core/stopping/abort.ts';
+import { inTime } from '../../core/stopping/abort.ts';
 import type { Task } from '../../core/tasks/task.ts';
 
 export interface PromptLengths {
@@ -26,18 +26,28 @@ export async function measurePrompts(
   { config, tasks }: Pick<ResolvedRun, 'config' | 'tasks'>,
   signal: AbortSignal,
 ): Promise<PromptLengths> {
-  const { maxEpisodeTokens: limit } = config.rollout;
+  const { maxEpisodeTokens: limit, deadlines } = config.rollout;
+  const { environmentS: seconds } = deadlines;
+  const late = new Error(`It took longer than ${seconds} s (rollout.deadlines.environmentS).`);
   const lengths = new Map<Task, number>();
   const problems = new Map<string, number>();
   const all = [...tasks.train, ...tasks.evaluation];
-  for (const task of all) {
+  for (const [index, task] of all.entries()) {
     signal.throwIfAborted();
     try {
-      lengths.set(task, await abortable(promptTokens(agent, task, signal), signal));
+      const measured = await inTime((timed) => promptTokens(agent, task, timed), {
+        seconds,
+        signal,
+        late,
+      });
+      lengths.set(task, measured);
     } catch (thrown) {
       signal.throwIfAborted();
       const problem = messageOf(thrown);
-      problems.set(problem, (problems.get(problem) ?? 0) + 1);
+      // One that hangs is most often one of many: the others are not waited for.
+      const lost = thrown === late ? all.length - index : 1;
+      problems.set(problem, (problems.get(problem) ?? 0) + lost);
+      if (thrown === late) break;
     }
   }
   const long = [...lengths].filter(([, length]) => length >= limit);

@@ -94,9 +94,9 @@ function timeText({
   return `about ${Math.round(expectedS)} s: measured just now, this machine samples ${decode} tokens a second and trains on ${train}; tools and sandbox are not counted`;
 }
 
-/** The threads decide the last bits of the weights, so a default that follows the machine is said. */
+/** The threads decide the last bits of the weights, so a default that follows the machine is shown. */
 const threadsText = (config: Config): string =>
-  `engine threads: ${engineThreads(config)}${config.run.engineThreads === undefined ? ', as many as there are processors' : ''}`;
+  `engine threads: ${engineThreads(config)}${config.run.engineThreads === undefined ? ', one for each processor' : ''}`;
 
 /** The plan as the user reads it. */
 export function planText(

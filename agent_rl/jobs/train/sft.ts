@@ -207,7 +207,7 @@ async function readExamples(
   return { examples, tokens };
 }
 
-/** What an action gives; what is wrong with it is said with its place. */
+/** The result of an action; what it throws names the place. */
 function atPlace<Result>(place: string, action: () => Result): Result {
   try {
     return action();

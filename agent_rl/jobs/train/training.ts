@@ -65,6 +65,10 @@ export async function openTraining(
     const { stallS: limitS } = config.rollout.deadlines;
     const watch = StallWatch.start({ limitS, log: record.folder.log });
     if (watch !== undefined) opened.add(watch);
+    else
+      record.log.warn(
+        'A debugger is attached: a plugin that blocks the process does not end the run.',
+      );
     for (const note of agent.policy.notes ?? []) print(`Note: ${note}`);
     usage.restartClock();
     return new Training({ run, context: options, agent, record, usage, resume, opened });

@@ -35,7 +35,12 @@ const settable = {
   device: { name: 'device', flag: '--device' },
 } as const;
 
-const told = { platform: 'system', cpu: 'processor', node: 'Node', agentRl: 'agent_rl' } as const;
+const reported = {
+  platform: 'system',
+  cpu: 'processor',
+  node: 'Node',
+  agentRl: 'agent_rl',
+} as const;
 
 const differing = <Key extends keyof Machine>(
   named: Readonly<Record<Key, unknown>>,
@@ -71,18 +76,18 @@ export function checkMachine(
     const flags = changed.map((key) => `${settable[key].flag} ${began[key]}`).join(' ');
     throw new AgentRlError(
       'CHECKPOINT_INVALID',
-      `The run ${run} is not resumed, since what it computes on changed (${changes.join(', ')}): sums would be taken in another order, and its weights would not be those its seed gives. Give ${flags}, or --allow-other-machine to go on all the same.`,
+      `The run ${run} is not resumed, since what it computes on changed (${changes.join(', ')}): sums would be taken in another order, and its weights would not be those its seed gives. Give ${flags}, or --allow-other-machine to resume all the same.`,
     );
   }
-  const others = differing(told, began, now).map(
-    (key) => `${told[key]}: ${began[key]} -> ${now[key]}`,
+  const others = differing(reported, began, now).map(
+    (key) => `${reported[key]}: ${began[key]} -> ${now[key]}`,
   );
   return [
     ...(changes.length === 0 ? [] : [`Allowed by --allow-other-machine: ${changes.join(', ')}.`]),
     ...(others.length === 0
       ? []
       : [
-          `The run goes on elsewhere than it ran before (${others.join(', ')}): the last bits of its weights may differ.`,
+          `The run is resumed on another system or machine than before (${others.join(', ')}): the last bits of its weights may differ.`,
         ]),
   ];
 }

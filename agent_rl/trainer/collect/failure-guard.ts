@@ -22,8 +22,8 @@ export const countFailures = (trajectories: readonly Trajectory[]): FailureCount
   failed: trajectories.filter(hasFailure).length,
 });
 
-/** What went wrong in an episode that `hasFailure`, in a line. */
-function reasonOf({ outcome, problem, calls, failure }: Trajectory): string {
+/** Why an episode failed and whose failure it was, or else what was wrong with a tool of it. */
+export function failureText({ outcome, problem, calls, failure }: Trajectory): string {
   const ofCall = calls.find((call) => call.problem !== undefined)?.problem;
   const whose = failure === undefined ? '' : ` (${failure.owner})`;
   const why = problem ?? ofCall ?? 'its environment gave it no reward';
@@ -49,7 +49,7 @@ export class FailureGuard {
     this.#inARow = hasFailure(trajectory) ? this.#inARow + 1 : 0;
     if (this.#inARow < this.limits.maxInARow) return;
     throw failed(
-      `${this.#inARow} episodes in a row failed (rollout.failures.maxInARow). The last (task ${trajectory.taskId}) ended as ${reasonOf(trajectory)}`,
+      `${this.#inARow} episodes in a row failed (rollout.failures.maxInARow). The last (task ${trajectory.taskId}) ended as ${failureText(trajectory)}`,
     );
   }
 
@@ -61,7 +61,7 @@ export class FailureGuard {
   check(trajectories: readonly Trajectory[], before: readonly FailureCount[] = []): void {
     const bad = trajectories.find(hasFailure);
     const example =
-      bad === undefined ? '' : ` The first (task ${bad.taskId}) ended as ${reasonOf(bad)}`;
+      bad === undefined ? '' : ` The first (task ${bad.taskId}) ended as ${failureText(bad)}`;
     if (!trajectories.some(({ reward }) => reward !== undefined))
       throw failed(
         trajectories.length === 0

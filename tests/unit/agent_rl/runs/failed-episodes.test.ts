@@ -40,7 +40,7 @@ describe('failed episodes', () => {
     );
     expect(reported).toEqual([
       'An episode of task sum-2 failed and has no reward. grader-error: no key',
-      'An episode of task sum-2 failed and has no reward. grader-error: no reason was given',
+      'An episode of task sum-2 failed and has no reward. grader-error: its environment gave it no reward',
     ]);
   });
 
@@ -55,7 +55,7 @@ describe('failed episodes', () => {
     ]);
   });
 
-  test('of many reasons are said to be more, once', () => {
+  test('with more reasons than are shown say so, once', () => {
     const reported: string[] = [];
     const onEpisode = failureReporter((text) => reported.push(text));
     for (let index = 0; index < 8; index++) onEpisode(failed(`reason ${index}`));

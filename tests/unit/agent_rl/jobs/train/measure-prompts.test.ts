@@ -10,7 +10,7 @@ const never = new AbortController().signal;
 const tasks = ['a', 'b', 'c'].map((taskId) => ({ taskId, prompt: '', metadata: {} }));
 const run = (maxEpisodeTokens: number): never =>
   ({
-    config: { rollout: { maxEpisodeTokens } },
+    config: { rollout: { maxEpisodeTokens, deadlines: { environmentS: 0.05 } } },
     tasks: { train: tasks.slice(0, 2), evaluation: tasks.slice(2) },
   }) as never;
 
@@ -53,6 +53,14 @@ test('prompts that leave no room are refused before the run, all at once', async
       '2 of 3 prompts leave no room to answer in rollout.maxEpisodeTokens = 20: "b" (20 tokens), "c" (30 tokens).',
     ),
   });
+});
+
+test('an environment that never starts does not keep the run from starting', async () => {
+  const hangs = (() => new Promise<never>(() => {})) as never;
+  const { unmeasured } = await measurePrompts(agentOf([], hangs), run(31), never);
+  expect(unmeasured).toEqual([
+    'The prompts of 3 of 3 tasks could not be measured: It took longer than 0.05 s (rollout.deadlines.environmentS).',
+  ]);
 });
 
 test('an environment that cannot start is reported, and the run decides what becomes of it', async () => {
