@@ -9,7 +9,7 @@ import { builtProgram, startProgram } from '../support/built-program.ts';
 import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
 
 /*
- * Runs that end early, and what they leave: where the last whole iteration is, and how to go on from it.
+ * Runs that end early, and what they leave: where the last whole iteration is, and how to continue from it.
  */
 
 const project = temporaryFolder();
@@ -55,7 +55,7 @@ export const spoilt = reward({ name: 'spoilt', description: 'Breaks after a whil
   if (code !== 0) throw new Error(stderr);
 });
 
-test('a run whose episodes all fail leaves a checkpoint of its last whole iteration, and its last words say how to go on', async () => {
+test('a run whose episodes all fail leaves a checkpoint of its last whole iteration, and its last words say how to continue', async () => {
   const { code, stderr } = train('failed', true);
   expect(code).toBe(1);
   expect(stderr).toMatch(/ROLLOUTS_FAILED: None of 8 episodes has a reward.*The judge is gone/);

@@ -201,7 +201,7 @@ describe('a run on another machine', () => {
     await began({ cpu: 'an older one', platform: 'darwin arm64', node: 'v1.0.0' });
     const { cpu, platform, node } = (await sourcesWith()).machine;
     expect(await check(run.config)).toEqual([
-      `The run goes on elsewhere than it ran before (system: darwin arm64 -> ${platform}, processor: an older one -> ${cpu}, Node: v1.0.0 -> ${node}): the last bits of its weights may differ.`,
+      `The run is resumed on another system or machine than before (system: darwin arm64 -> ${platform}, processor: an older one -> ${cpu}, Node: v1.0.0 -> ${node}): the last bits of its weights may differ.`,
     ]);
   });
 

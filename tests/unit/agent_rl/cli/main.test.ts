@@ -63,7 +63,7 @@ describe('the exit code', () => {
     expect([bug.code, bug.stderr.includes('    at ')]).toEqual([1, true]);
   });
 
-  test('comes with how to go on as the last words, where that is known, in JSON too', async () => {
+  test('ends with how to continue, where that is known, in JSON too', async () => {
     const error = new AgentRlError('PARITY_BROKEN', 'They disagree.');
     noteNextStep(error, 'Continue: agent-rl train --resume runs/one');
     const { stderr } = await failing(error);

@@ -5,7 +5,7 @@ import { maskOf, Transcript } from '#agent_rl/core/transcript.ts';
 const tokens = (count: number): number[] => Array.from({ length: count }, (_, i) => i % 1000);
 
 describe('a transcript', () => {
-  test.each([32_768, 200_000])('holds an observation of %i tokens and goes on', (count) => {
+  test.each([32_768, 200_000])('holds an observation of %i tokens', (count) => {
     const transcript = new Transcript();
     transcript.append('user', [1, 2]);
     transcript.appendSampled([3], [-0.5], 1);

@@ -91,7 +91,7 @@ test('a run that is to keep its best needs tasks to choose by, the same ones on 
   const { state } = await trainer.train(never);
   const goesOn = setUp(mixed, keepsBest, {}, { selectionTasks: [taskOf('s'), taskOf('u')] });
   expect(() => goesOn.trainer.restore(state)).toThrow(
-    'keeps 1 tasks out of training to choose its best checkpoint by, and is to go on with 2',
+    'keeps 1 tasks out of training to choose its best checkpoint by, and would now keep 2',
   );
   // Version 0.1 kept none, and said nothing of it.
   const { selectionTasks: _, ...old } = state;

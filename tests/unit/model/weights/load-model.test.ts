@@ -84,7 +84,7 @@ test('loads a decoder without its head as Transformers stores it, names without 
   expect(await loadModel(folder)).toEqual(made);
 });
 
-test('a decoder without a head that its config asks for is told apart from a whole model', async () => {
+test('a decoder without a head that its config asks for is distinguished from a whole model', async () => {
   await saveModel(folder, { config: untied, parameters: tinyWeights(untied), storedDtype: 'F32' });
   const bare = parameterSpecs(untied).flatMap(({ name, shape }): [string, TensorToWrite][] =>
     name === 'lm_head.weight'

@@ -85,7 +85,7 @@ test('the entropy is estimated over every sampled token, whatever became of its 
   );
 });
 
-test('the share of failed episodes is told, and a group that failed is neither right nor wrong', () => {
+test('the share of failed episodes is a metric, and a group that failed is neither right nor wrong', () => {
   const broken = trajectory({ outcome: 'grader-error' });
   const right = trajectory({ reward: 1 });
   expect(
