@@ -1,21 +1,25 @@
-import type { PluginDescription } from '../compose/plugins/registries.ts';
+import type { PluginDescription, Plugins } from '../compose/plugins/registries.ts';
 import { type Setting, settingsOf } from '../config/settings-of.ts';
 
 /** Each kind, what its plugins are together, and where a run file names them. */
-const kinds: { kind: PluginDescription['kind']; title: string; place: string }[] = [
-  { kind: 'tool', title: 'Tools', place: 'tools: [{type: NAME}]' },
-  { kind: 'environment', title: 'Environments', place: 'environment: {type: NAME}' },
-  { kind: 'policy', title: 'Policies', place: 'policy: {type: NAME}' },
-  { kind: 'reward', title: 'Rewards', place: 'rewards: [{type: NAME}]' },
-  { kind: 'tool-call format', title: 'Tool-call formats', place: 'policy: {toolCallFormat: NAME}' },
-];
+const kinds: Record<keyof Plugins, { kind: string; title: string; place: string }> = {
+  tools: { kind: 'tool', title: 'Tools', place: 'tools: [{type: NAME}]' },
+  environments: { kind: 'environment', title: 'Environments', place: 'environment: {type: NAME}' },
+  policies: { kind: 'policy', title: 'Policies', place: 'policy: {type: NAME}' },
+  rewards: { kind: 'reward', title: 'Rewards', place: 'rewards: [{type: NAME}]' },
+  toolCallFormats: {
+    kind: 'tool-call format',
+    title: 'Tool-call formats',
+    place: 'policy: {toolCallFormat: NAME}',
+  },
+};
 
 const foreign = ({ source }: PluginDescription): string =>
   source === 'built in' ? '' : ` (${source})`;
 
 /** All plugins: a table of names and descriptions for each kind. */
 export function pluginListText(plugins: readonly PluginDescription[], program: string): string {
-  const tables = kinds.map(({ kind, title, place }) => {
+  const tables = Object.values(kinds).map(({ kind, title, place }) => {
     const rows = plugins
       .filter((plugin) => plugin.kind === kind)
       .map((plugin) => [plugin.name, `${plugin.description}${foreign(plugin)}`]);
@@ -42,7 +46,10 @@ function settingsTable(schema: object): string {
 /** One plugin with its settings and, of a tool, the arguments a call may have. */
 export function pluginText(plugin: PluginDescription): string {
   const { kind, name, description, source, settings, parameters } = plugin;
-  const place = kinds.find((one) => one.kind === kind)?.place.replace('NAME', name) ?? '';
+  const place =
+    Object.values(kinds)
+      .find((one) => one.kind === kind)
+      ?.place.replace('NAME', name) ?? '';
   const title = `${kind[0]?.toUpperCase()}${kind.slice(1)} ${name} (${source})`;
   return [
     `${title}\n${description}\nIn a run file: ${place}`,

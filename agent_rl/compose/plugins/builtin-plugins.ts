@@ -2,14 +2,7 @@ import { builtinEnvironments } from '../../environments/index.ts';
 import { builtinPolicies, builtinToolCallFormats } from '../../policies/index.ts';
 import { builtInRewards } from '../../rewards/index.ts';
 import { builtinTools } from '../../tools/index.ts';
-import {
-  EnvironmentRegistry,
-  type Plugins,
-  PolicyRegistry,
-  RewardRegistry,
-  ToolCallFormatRegistry,
-  ToolRegistry,
-} from './registries.ts';
+import { type Plugins, registriesOf } from './registries.ts';
 
 const builtIn = (plugins: readonly unknown[]) =>
   plugins.map((plugin) => ({ plugin, source: 'built in' }));
@@ -18,10 +11,10 @@ let shipped: Plugins | undefined;
 
 /** Every plugin that ships with the framework, checked once. The only place that names concrete plugins. */
 export const builtinPlugins = (): Plugins =>
-  (shipped ??= {
-    tools: new ToolRegistry(builtIn(builtinTools)),
-    environments: new EnvironmentRegistry(builtIn(builtinEnvironments)),
-    policies: new PolicyRegistry(builtinPolicies),
-    rewards: new RewardRegistry(builtIn(builtInRewards)),
-    toolCallFormats: new ToolCallFormatRegistry(builtIn(builtinToolCallFormats)),
-  });
+  (shipped ??= registriesOf({
+    tools: builtIn(builtinTools),
+    environments: builtIn(builtinEnvironments),
+    policies: builtinPolicies,
+    rewards: builtIn(builtInRewards),
+    toolCallFormats: builtIn(builtinToolCallFormats),
+  }));

@@ -1,9 +1,15 @@
-import { environments } from '../../core/plugins/environment.ts';
-import { registryOf, type Sourced } from '../../core/plugins/plugin.ts';
-import { policies } from '../../core/plugins/policy.ts';
-import { rewards } from '../../core/plugins/reward.ts';
-import { toolCallFormats } from '../../core/plugins/tool-call-format.ts';
-import { tools, type JsonSchema } from '../../core/plugins/tool.ts';
+import { environments, type EnvironmentSpec } from '../../core/plugins/environment.ts';
+import {
+  type PluginKind,
+  type PluginSpec,
+  Registry,
+  registryOf,
+  type Sourced,
+} from '../../core/plugins/plugin.ts';
+import { policies, type PolicySpec } from '../../core/plugins/policy.ts';
+import { rewards, type RewardSpec } from '../../core/plugins/reward.ts';
+import { type ToolCallFormatSpec, toolCallFormats } from '../../core/plugins/tool-call-format.ts';
+import { type JsonSchema, tools, type ToolSpec } from '../../core/plugins/tool.ts';
 
 /** Tools by name. Immutable: `with` makes a larger one. */
 export const ToolRegistry = registryOf(tools);
@@ -16,13 +22,28 @@ export const RewardRegistry = registryOf(rewards);
 /** Tool-call formats by name. Immutable: `with` makes a larger one. */
 export const ToolCallFormatRegistry = registryOf(toolCallFormats);
 
-/** Everything a run can name. */
+/** Everything a run can name: a registry of each kind. */
 export interface Plugins {
-  tools: InstanceType<typeof ToolRegistry>;
-  environments: InstanceType<typeof EnvironmentRegistry>;
-  policies: InstanceType<typeof PolicyRegistry>;
-  rewards: InstanceType<typeof RewardRegistry>;
-  toolCallFormats: InstanceType<typeof ToolCallFormatRegistry>;
+  tools: Registry<ToolSpec>;
+  environments: Registry<EnvironmentSpec>;
+  policies: Registry<PolicySpec>;
+  rewards: Registry<RewardSpec>;
+  toolCallFormats: Registry<ToolCallFormatSpec>;
+}
+
+const pluginKinds = { tools, environments, policies, rewards, toolCallFormats } satisfies Record<
+  keyof Plugins,
+  unknown
+>;
+const kindNames = Object.keys(pluginKinds) as readonly (keyof Plugins)[];
+
+/** Registries of plugins by kind; a kind that is not given has none. */
+export function registriesOf(plugins: Partial<Record<keyof Plugins, Iterable<Sourced>>>): Plugins {
+  const registries = kindNames.map((name) => {
+    const kind: PluginKind<PluginSpec, unknown> = pluginKinds[name];
+    return [name, new Registry(kind, plugins[name])];
+  });
+  return Object.fromEntries(registries) as Plugins;
 }
 
 /** Registries that also hold what a module exports; each export counts as what it is marked as. */
@@ -31,28 +52,20 @@ export function withExports(
   exported: readonly unknown[],
   source: string,
 ): Plugins {
-  const marked = (kind: { specOf(value: unknown): unknown }): Sourced[] =>
-    exported
-      .filter((plugin) => kind.specOf(plugin) !== undefined)
-      .map((plugin) => ({ plugin, source }));
-  return {
-    tools: plugins.tools.with(marked(tools)),
-    environments: plugins.environments.with(marked(environments)),
-    policies: plugins.policies.with(marked(policies)),
-    rewards: plugins.rewards.with(marked(rewards)),
-    toolCallFormats: plugins.toolCallFormats.with(marked(toolCallFormats)),
-  };
+  const registries = kindNames.map((name) => {
+    const ofKind = exported.filter((plugin) => pluginKinds[name].specOf(plugin) !== undefined);
+    return [name, plugins[name].with(ofKind.map((plugin) => ({ plugin, source })))];
+  });
+  return Object.fromEntries(registries) as Plugins;
 }
 
 /** Whether a value is marked as a plugin of any kind. */
 export const isPlugin = (value: unknown): boolean =>
-  [tools, environments, policies, rewards, toolCallFormats].some(
-    (kind) => kind.specOf(value) !== undefined,
-  );
+  kindNames.some((name) => pluginKinds[name].specOf(value) !== undefined);
 
 /** A plugin as `agent-rl plugins` shows it. */
 export interface PluginDescription {
-  kind: 'tool' | 'environment' | 'policy' | 'reward' | 'tool-call format';
+  kind: string;
   name: string;
   description: string;
   /** `built in`, a package name or a file. */
@@ -66,24 +79,23 @@ export interface PluginDescription {
 const plain = (schema: object): JsonSchema => JSON.parse(JSON.stringify(schema)) as JsonSchema;
 
 /** All registered plugins, by kind and name. */
-export function describePlugins(plugins: Plugins): readonly PluginDescription[] {
-  const kinds = [
-    ['tool', plugins.tools.entries()],
-    ['environment', plugins.environments.entries()],
-    ['policy', plugins.policies.entries()],
-    ['reward', plugins.rewards.entries()],
-    ['tool-call format', plugins.toolCallFormats.entries()],
-  ] as const;
-  return kinds.flatMap(([kind, entries]) =>
-    entries
+export const describePlugins = (plugins: Plugins): readonly PluginDescription[] =>
+  kindNames.flatMap((name) => {
+    const registry: Registry<DescribedSpec> = plugins[name];
+    return registry
+      .entries()
       .map(({ spec, source }) => ({
-        kind,
+        kind: registry.kind,
         name: spec.name,
         description: spec.description,
         source,
-        ...(spec.settings === undefined ? {} : { settings: plain(spec.settings) }),
-        ...('parameters' in spec ? { parameters: plain(spec.parameters) } : {}),
+        ...(spec.settings !== undefined && { settings: plain(spec.settings) }),
+        ...(spec.parameters !== undefined && { parameters: plain(spec.parameters) }),
       }))
-      .toSorted((a, b) => a.name.localeCompare(b.name)),
-  );
+      .toSorted((a, b) => a.name.localeCompare(b.name));
+  });
+
+interface DescribedSpec extends PluginSpec {
+  readonly description: string;
+  readonly parameters?: object;
 }

@@ -4,12 +4,8 @@ import { Type } from 'typebox';
 import { choosePlugins } from '#agent_rl/compose/plugins/choose-plugins.ts';
 import {
   describePlugins,
-  EnvironmentRegistry,
   type Plugins,
-  PolicyRegistry,
-  RewardRegistry,
-  ToolCallFormatRegistry,
-  ToolRegistry,
+  registriesOf,
 } from '#agent_rl/compose/plugins/registries.ts';
 import { loadConfig } from '#agent_rl/config/index.ts';
 import { environments } from '#agent_rl/core/plugins/environment.ts';
@@ -59,13 +55,13 @@ policies.mark({
 toolCallFormats.mark({ name: 'shouted', description, settings: Type.Object({ limit }) })(Shouted);
 rewards.mark({ name: 'brevity', description, settings: Type.Object({ limit }) })(Brevity);
 
-const plugins: Plugins = {
-  tools: new ToolRegistry(here(Calculator)),
-  environments: new EnvironmentRegistry(here(Arithmetic)),
-  policies: new PolicyRegistry(here(Parrot)),
-  toolCallFormats: new ToolCallFormatRegistry([...here(Shouted), ...here(HermesFormat)]),
-  rewards: new RewardRegistry(here(Brevity)),
-};
+const plugins: Plugins = registriesOf({
+  tools: here(Calculator),
+  environments: here(Arithmetic),
+  policies: here(Parrot),
+  toolCallFormats: [...here(Shouted), ...here(HermesFormat)],
+  rewards: here(Brevity),
+});
 
 const folder = temporaryFolder();
 let count = 0;

@@ -1,14 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
 import { loadPlugins } from '#agent_rl/compose/plugins/plugin-loader.ts';
-import {
-  EnvironmentRegistry,
-  type Plugins,
-  PolicyRegistry,
-  RewardRegistry,
-  ToolCallFormatRegistry,
-  ToolRegistry,
-} from '#agent_rl/compose/plugins/registries.ts';
+import { type Plugins, registriesOf, ToolRegistry } from '#agent_rl/compose/plugins/registries.ts';
 import { Registry } from '#agent_rl/core/plugins/plugin.ts';
 import { tool } from '#agent_rl/core/plugins/tool.ts';
 import { Type } from 'typebox';
@@ -16,13 +9,7 @@ import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts'
 import { rejectionOf } from '#tests/support/thrown.ts';
 
 const folder = temporaryFolder();
-const none: Plugins = {
-  tools: new ToolRegistry(),
-  environments: new EnvironmentRegistry(),
-  policies: new PolicyRegistry(),
-  toolCallFormats: new ToolCallFormatRegistry(),
-  rewards: new RewardRegistry(),
-};
+const none: Plugins = registriesOf({});
 
 const request = (specifier: string) => ({ specifier, folder, namedBy: 'run.yaml:3' });
 
