@@ -3,6 +3,7 @@ import {
   type PluginKind,
   type PluginSpec,
   Registry,
+  type RegistryEntry,
   registryOf,
   type Sourced,
 } from '../../core/plugins/plugin.ts';
@@ -84,14 +85,7 @@ export const describePlugins = (plugins: Plugins): readonly PluginDescription[] 
     const registry: Registry<DescribedSpec> = plugins[name];
     return registry
       .entries()
-      .map(({ spec, source }) => ({
-        kind: registry.kind,
-        name: spec.name,
-        description: spec.description,
-        source,
-        ...(spec.settings !== undefined && { settings: plain(spec.settings) }),
-        ...(spec.parameters !== undefined && { parameters: plain(spec.parameters) }),
-      }))
+      .map((entry) => descriptionOf(registry.kind, entry))
       .toSorted((a, b) => a.name.localeCompare(b.name));
   });
 
@@ -99,3 +93,15 @@ interface DescribedSpec extends PluginSpec {
   readonly description: string;
   readonly parameters?: object;
 }
+
+const descriptionOf = (
+  kind: string,
+  { spec, source }: RegistryEntry<DescribedSpec>,
+): PluginDescription => ({
+  kind,
+  name: spec.name,
+  description: spec.description,
+  source,
+  ...(spec.settings !== undefined && { settings: plain(spec.settings) }),
+  ...(spec.parameters !== undefined && { parameters: plain(spec.parameters) }),
+});
