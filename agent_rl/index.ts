@@ -23,7 +23,7 @@ export type {
 export type { MemoryPlan } from './engine-thread/memory-plan.ts';
 export { jobs } from './jobs/jobs.ts';
 export { loadPlugins, type LoadPluginsOptions } from './compose/plugins/plugin-loader.ts';
-export { type PreparedRun, prepareRun } from './compose/prepare-run.ts';
+export { type PreparedRun, prepareRun, type PrepareRunOptions } from './compose/prepare-run.ts';
 export {
   EnvironmentRegistry,
   type Plugins,
@@ -61,7 +61,26 @@ export type { CrawlSettings } from './search/crawl/index.ts';
 export type { ColumnMap } from '../dataset/prepare/readers/mapped-rows.ts';
 export type { SourceFormat } from '../dataset/prepare/readers/read-source.ts';
 export type { SplitBy } from '../dataset/prepare/split/split-questions.ts';
-export { trainAgent, type TrainAgentOptions } from './jobs/train-agent.ts';
+export { evaluateAgent, type EvaluateAgentOptions } from './jobs/evaluate-agent.ts';
+export {
+  type Answer,
+  type AskOptions,
+  loadAgent,
+  type LoadAgentOptions,
+  type LoadedAgent,
+} from './jobs/load-agent.ts';
+export {
+  trainAgent,
+  type TrainAgentOptions,
+  type TrainCodeOptions,
+  type TrainFileOptions,
+  type TrainingControls,
+  type TrainingUnderWay,
+} from './jobs/train-agent.ts';
+export type { TrainingEvent } from './jobs/train/training-events.ts';
+export type { AiSdkTool } from './jobs/code/ai-sdk-tools.ts';
+export type { AgentParts, RewardInCode, TasksInCode } from './jobs/code/agent-in-code.ts';
+export type { TaskRows } from './jobs/code/task-folder.ts';
 export {
   type BlockPlace,
   type Config,

@@ -14,7 +14,7 @@ import { type ChosenPlugins, choosePlugins } from './plugins/choose-plugins.ts';
 import { loadPlugins } from './plugins/plugin-loader.ts';
 import { idlePluginSettings } from './plugins/idle-plugin-settings.ts';
 import { needsSandbox } from './plugins/plugin-needs.ts';
-import type { Plugins } from './plugins/registries.ts';
+import { type Plugins, withExports } from './plugins/registries.ts';
 
 /** Everything that is settled before a job starts. */
 export interface PreparedRun {
@@ -25,6 +25,11 @@ export interface PreparedRun {
   chosen: ChosenPlugins;
 }
 
+export interface PrepareRunOptions extends LoadConfigOptions {
+  /** Marked plugins that a program brings itself. */
+  exported?: readonly unknown[];
+}
+
 /**
  * Reads a run file, loads the plugins it names and checks their settings. What is wrong with the config and with the
  * plugins' own settings is reported together.
@@ -33,12 +38,13 @@ export interface PreparedRun {
  * `INTERRUPTED`
  */
 export async function prepareRun(
-  options: LoadConfigOptions,
+  options: PrepareRunOptions,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<PreparedRun> {
   const check = checkConfig(options);
   const { loaded } = check;
-  const plugins = await loadedPlugins(check, signal);
+  const { exported = [] } = options;
+  const plugins = withExports(await loadedPlugins(check, signal), exported, 'this program');
   const chosen = choosePlugins(loaded, plugins, check.problems);
   const { training } = options;
   if (training === undefined) return { loaded, plugins, chosen };

@@ -1,4 +1,4 @@
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 
 import { stringify } from 'yaml';
 
@@ -14,13 +14,16 @@ import {
   pointerStep,
   type Problem,
 } from './checks/problem.ts';
-import { readConfigFile } from './yaml/read-config-file.ts';
+import { readConfigFile, readSettings } from './yaml/read-config-file.ts';
 import { frozenCopy } from './yaml/sourced-tree.ts';
 import { refusedInTraining, type TrainingStart } from './checks/training-run.ts';
 import { checkAgainst } from './checks/validate-block.ts';
 
 export interface LoadConfigOptions {
+  /** The run file. With `settings` there need be none, and its name is only that of the run. */
   file: string;
+  /** What the file would hold, given by a program. */
+  settings?: object;
   /** Values of `--set`, each `a.b=c`. They go over the file. */
   overrides?: readonly string[];
   /** Named flags. They go over everything. */
@@ -67,8 +70,9 @@ export function loadConfig(options: LoadConfigOptions): LoadedConfig {
  * @throws AgentRlError `CONFIG_INVALID` for a file or a `--set` that cannot be read at all.
  */
 export function checkConfig(options: LoadConfigOptions): ConfigCheck {
-  const { file, overrides = [], flags = [], training } = options;
-  const reading = readConfigFile(file);
+  const { file, settings, overrides = [], flags = [], training } = options;
+  const reading =
+    settings === undefined ? readConfigFile(file) : readSettings(settings, basename(file));
   const parsed = overrides.map(parseSet);
   const sets = parsed.filter((item): item is Override => 'source' in item);
   const unread = [
@@ -86,7 +90,7 @@ export function checkConfig(options: LoadConfigOptions): ConfigCheck {
   const config = withPluginPaths(frozenCopy(checked.value) as Config, places);
   const warnings = [...reading.warnings, ...merged.warnings, ...tree.warnings];
   const { shipped, replacedPlugins } = reading;
-  const { path } = ownOrShipped(file);
+  const path = settings === undefined ? ownOrShipped(file).path : resolve(file);
   const loaded = { config, file: path, shipped, places, replacedPlugins, warnings };
   if (problems.length > 0) return { loaded, problems };
   const refused = training === 'new' ? refusedInTraining(config, places) : [];

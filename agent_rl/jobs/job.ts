@@ -1,4 +1,5 @@
 import type { PreparedRun } from '../compose/prepare-run.ts';
+import type { TrainingEvent } from './train/training-events.ts';
 
 /** What every job is given. */
 export interface JobContext {
@@ -26,4 +27,6 @@ export interface TrainingOptions extends JobOptions {
   allowOtherMachine?: boolean;
   /** Only prints the resolved plan. */
   dryRun: boolean;
+  /** Told what happens in a run of reinforcement learning. Must not throw. */
+  onEvent?: (event: TrainingEvent) => void;
 }

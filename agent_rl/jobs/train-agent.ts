@@ -1,20 +1,25 @@
 import type { Override } from '../config/index.ts';
-import { jobs, trainingJob } from './jobs.ts';
-import { prepareRun } from '../compose/prepare-run.ts';
+import { prepareRun, type PrepareRunOptions } from '../compose/prepare-run.ts';
+import {
+  agentInCode,
+  type AgentParts,
+  placeOfTasks,
+  type TasksInCode,
+} from './code/agent-in-code.ts';
+import { writeTrainingTasks } from './code/task-folder.ts';
 import type { JobResult } from './job.ts';
+import { jobs, trainingJob } from './jobs.ts';
+import { EventStream, type TrainingEvent } from './train/training-events.ts';
 
-export interface TrainAgentOptions {
-  /** Path of a run file (YAML). */
-  config: string;
-  /** Settings by dotted path, over those of the file: `{ 'run.seed': 2 }`. */
+/** How a training is run, whatever it is described by. */
+export interface TrainingControls {
+  /** Settings by dotted path, over all others: `{ 'run.seed': 2 }`. */
   overrides?: Readonly<Record<string, unknown>>;
-  /** Packages, or files relative to the working directory, that bring plugins besides those of the file. */
-  plugins?: readonly string[];
   /** Run folder to continue; `newest` for the newest run of the config's output folder. */
   resume?: string;
   /** Resumes with other engine threads or on another device than before all the same. */
   allowOtherMachine?: boolean;
-  /** Only gives the plan; nothing is trained or written. */
+  /** Only gives the plan; nothing is trained or written, except the tasks of a program. */
   dryRun?: boolean;
   /** Ends the run at the next safe place, with a checkpoint. */
   signal?: AbortSignal;
@@ -22,32 +27,68 @@ export interface TrainAgentOptions {
   print?: (text: string) => void;
 }
 
+/** A training described by a run file. */
+export interface TrainFileOptions extends TrainingControls {
+  /** Path of a run file (YAML). */
+  config: string;
+  /** Packages, or files relative to the working directory, that bring plugins besides those of the file. */
+  plugins?: readonly string[];
+}
+
+/** A training described by a program. */
+export interface TrainCodeOptions extends TrainingControls, AgentParts, TasksInCode {
+  config?: never;
+}
+
+export type TrainAgentOptions = TrainFileOptions | TrainCodeOptions;
+
+/** A training under way: its result when it is awaited, its events when it is iterated. */
+export interface TrainingUnderWay extends Promise<JobResult>, AsyncIterable<TrainingEvent> {}
+
 /**
- * Trains the agent a run file describes: what `agent-rl train` does, by `train.mode`.
+ * Trains an agent: one that a run file describes, as `agent-rl train` does, or one made of what a program gives. Both
+ * become the same kind of run.
  *
- * @returns what the run's `summary.json` holds, and its folder as `run`.
+ * @returns what the run's `summary.json` holds, and its folder as `run`. Iterated over, it gives the events of the run
+ * as they happen; what ends the run with an error is then thrown from the loop.
  * @throws AgentRlError for what the user can mend, as the command does.
  * @example
  * ```ts
- * import { trainAgent } from 'agent_rl';
- *
- * const summary = await trainAgent({
- *   config: 'configs/code_exec_grpo.yaml',
- *   overrides: { 'run.seed': 2, 'train.iterations': 20 },
- *   print: console.log,
- * });
- * console.log(summary.eval);
+ * const summary = await trainAgent({ config: 'configs/code_exec_grpo.yaml', print: console.log });
+ * ```
+ * @example
+ * ```ts
+ * const training = trainAgent({ tasks, tools: [add], reward: ({ verdict }) => Number(verdict.success) });
+ * for await (const event of training)
+ *   if (event.type === 'iteration') console.log(event.metrics['rollout/success']);
+ * const { run } = await training;
  * ```
  */
-export async function trainAgent(options: TrainAgentOptions): Promise<JobResult> {
-  const { config, dryRun = false, resume, allowOtherMachine = false } = options;
-  const { signal = new AbortController().signal, print = () => undefined } = options;
-  const prepared = await prepareRun(
-    {
-      file: config,
-      flags: settingsOf(options),
-      training: resume === undefined ? 'new' : 'resumed',
+export function trainAgent(options: TrainAgentOptions): TrainingUnderWay {
+  const events = new EventStream<TrainingEvent>();
+  const result = run(options, (event) => events.push(event)).finally(() => events.end());
+  async function* read(): AsyncGenerator<TrainingEvent, void> {
+    yield* events.read();
+    await result;
+  }
+  return Object.assign(result, {
+    [Symbol.asyncIterator]: () => {
+      // The loop throws what ends the run.
+      result.catch(() => undefined);
+      return read();
     },
+  });
+}
+
+async function run(
+  options: TrainAgentOptions,
+  onEvent: (event: TrainingEvent) => void,
+): Promise<JobResult> {
+  const { dryRun = false, resume, allowOtherMachine = false } = options;
+  const { signal = new AbortController().signal, print = () => undefined } = options;
+  const described = await descriptionOf(options, print);
+  const prepared = await prepareRun(
+    { ...described, training: resume === undefined ? 'new' : 'resumed' },
     signal,
   );
   for (const warning of prepared.loaded.warnings) print(`Note: ${warning}`);
@@ -57,11 +98,29 @@ export async function trainAgent(options: TrainAgentOptions): Promise<JobResult>
     print,
     dryRun,
     allowOtherMachine,
+    onEvent,
     ...(resume !== undefined && { resume }),
   });
 }
 
-const settingsOf = ({ overrides = {}, plugins = [] }: TrainAgentOptions): readonly Override[] => [
+async function descriptionOf(
+  options: TrainAgentOptions,
+  print: (text: string) => void,
+): Promise<PrepareRunOptions> {
+  const { overrides } = options;
+  if (options.config !== undefined)
+    return { file: options.config, flags: flagsOf(overrides, options.plugins) };
+  const { tasks, evalTasks } = options;
+  const { dir, notes } = await writeTrainingTasks({ ...placeOfTasks(options), tasks, evalTasks });
+  for (const note of notes) print(`Note: ${note}`);
+  const described = await agentInCode(options, { caller: 'trainAgent', dir });
+  return { ...described, flags: flagsOf(overrides) };
+}
+
+const flagsOf = (
+  overrides: TrainingControls['overrides'] = {},
+  plugins: readonly string[] = [],
+): readonly Override[] => [
   ...Object.entries(overrides).map(([path, value]) => ({
     source: `overrides['${path}']`,
     path,

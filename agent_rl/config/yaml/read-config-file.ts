@@ -51,6 +51,18 @@ export function readConfigFile(file: string): ConfigReading {
   return found(file, process.cwd(), { below: [], named, count: { files: 0 } });
 }
 
+/**
+ * Settings that a program gives, as a file would hold them; what they extend is relative to the working directory.
+ *
+ * @param source what messages call the place they come from
+ */
+export function readSettings(settings: object, source: string): ConfigReading {
+  const value = JSON.parse(JSON.stringify(settings)) as Block;
+  const places = new Map([['', { key: { source }, value: { source } }]]);
+  const reading = { value, places, problems: [] };
+  return over(resolve(source), value, { reading, below: [], count: { files: 0 } });
+}
+
 /** Reads a file by the name it was given in a folder. */
 function found(name: string, folder: string, naming: Naming): ConfigReading {
   const { path, shipped } = ownOrShipped(name, folder);

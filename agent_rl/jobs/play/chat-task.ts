@@ -1,10 +1,10 @@
 import type { Environment, Turn } from '../../core/plugins/environment.ts';
-import { user } from '../../core/message.ts';
+import { type Message, user } from '../../core/message.ts';
 import type { EpisodeLimits, EpisodeMaker } from '../../rollout/episode-parts.ts';
 
 export interface Chat {
-  /** What the person says first. */
-  prompt: string;
+  /** What the person says first, or how the conversation begins. */
+  prompt: string | readonly Message[];
   /** What the person says to a turn that calls nothing; `undefined` ends the episode. */
   reply?: () => Promise<string | undefined>;
   /** Shows a turn of the policy, with what its calls gave, before the person replies. */
@@ -15,7 +15,7 @@ export interface Chat {
 
 /** A person as the environment: says the prompt, replies until nothing is left to say, and does not judge. */
 const chatEnvironment = (chat: Chat): Environment => ({
-  start: async () => [user(chat.prompt)],
+  start: async () => (typeof chat.prompt === 'string' ? [user(chat.prompt)] : chat.prompt),
   step: async (turn) => {
     chat.onTurn?.(turn);
     const { calls, message } = turn;

@@ -17,12 +17,13 @@ import { truncateAfter } from '../../runs/truncate-after.ts';
 import { GRPOTrainer } from '../../trainer/grpo-trainer.ts';
 import type {
   CheckpointReason,
+  TrainerObserver,
   TrainerState,
   TrainingResult,
 } from '../../trainer/trainer-contracts.ts';
 import { withoutTasks } from '../../../dataset/tasks/selection-tasks.ts';
 import { reportGroups, samplerOf } from '../../../dataset/tasks/task-sets.ts';
-import type { JobContext, TrainingOptions } from '../job.ts';
+import type { TrainingOptions } from '../job.ts';
 import { bytesForCheckpoints } from './checkpoint-room.ts';
 import { expectedTime } from './measure-speed.ts';
 import { measurePrompts, promptsText } from './measure-prompts.ts';
@@ -80,7 +81,7 @@ export async function openTraining(
 
 interface TrainingParts {
   run: ResolvedRun;
-  context: JobContext;
+  context: Pick<TrainingOptions, 'signal' | 'print' | 'onEvent'>;
   agent: TrainableAgent;
   record: OpenRun;
   usage: SessionUsage;
@@ -176,7 +177,7 @@ export class Training {
   }
 
   #trainer(records: RunRecords): GRPOTrainer {
-    const { run, agent, record } = this.parts;
+    const { run, agent } = this.parts;
     const { config, tasks } = run;
     const { selection } = tasks;
     const { maxSamples, shuffle } = config.dataset;
@@ -194,23 +195,39 @@ export class Training {
         selectionTasks: selection,
         groupsOf: reportGroups,
         paddedLength,
-        observer: {
-          onEpisode: records.onEpisode,
-          onIteration: (iteration, metrics, trajectories) => {
-            record.requireOwn();
-            records.onIteration(iteration, metrics, trajectories);
-          },
-          onEvaluation: records.onEvaluation,
-          onEvaluationEpisode: records.onEvaluationEpisode,
-          onCheckpoint: (reason, state) => this.#saveCheckpoint(reason, state),
-          onStateLost: (problem) => record.log.error(lostText(problem)),
-        },
+        observer: this.#observer(records),
       },
       trainerOptions({
         ...config,
         checkpoint: { ...config.checkpoint, keepBest: selection.length > 0 },
       }),
     );
+  }
+
+  #observer(records: RunRecords): TrainerObserver {
+    const { record, context } = this.parts;
+    const tell = context.onEvent ?? (() => undefined);
+    return {
+      onEpisode: (trajectory) => {
+        records.onEpisode(trajectory);
+        tell({ type: 'episode', trajectory });
+      },
+      onIteration: (iteration, metrics, trajectories) => {
+        record.requireOwn();
+        records.onIteration(iteration, metrics, trajectories);
+        tell({ type: 'iteration', iteration, metrics });
+      },
+      onEvaluation: (when, iteration, evaluation) => {
+        records.onEvaluation(when, iteration, evaluation);
+        tell({ type: 'evaluation', when, iteration, evaluation });
+      },
+      onEvaluationEpisode: records.onEvaluationEpisode,
+      onCheckpoint: async (reason, state) => {
+        await this.#saveCheckpoint(reason, state);
+        tell({ type: 'checkpoint', reason, iteration: state.iteration, path: record.saved.path });
+      },
+      onStateLost: (problem) => record.log.error(lostText(problem)),
+    };
   }
 
   async #restore(trainer: GRPOTrainer, resume: ResumePoint): Promise<void> {

@@ -1,0 +1,83 @@
+import type { Class } from './class.ts';
+import { type InputOf, type InputSchema, readSchema, type ReadSchema } from './standard-schema.ts';
+import { isRecord } from '../is-record.ts';
+import { type Tool, type ToolContext, type ToolResult, tools, type ToolSpec } from './tool.ts';
+
+/** A tool as a function. */
+export interface ToolDefinition<Schema extends InputSchema> extends Pick<
+  ToolSpec,
+  'name' | 'description' | 'deadlineS' | 'maxContentChars'
+> {
+  /** A JSON Schema of type object, TypeBox's too, or a schema of zod, valibot, ArkType (Standard Schema). */
+  readonly inputSchema: Schema;
+  /**
+   * Does what the model asks. A text is shown to the model as it is, `{ content, isError?, data? }` is taken as a
+   * `ToolResult`, of an async iterable the last value counts, and everything else is shown as JSON.
+   */
+  readonly execute: (input: InputOf<Schema>, context: ToolContext) => unknown;
+}
+
+/** A class that is marked as a tool. */
+export type ToolPlugin = Class<Tool>;
+
+/**
+ * Makes a tool plugin of a function: for `trainAgent`, or to be exported from a plugin file.
+ *
+ * @throws AgentRlError `PLUGIN_LOAD_FAILED` for a schema that cannot be used
+ * @example
+ * ```ts
+ * export const add = defineTool({
+ *   name: 'add',
+ *   description: 'Adds two numbers.',
+ *   inputSchema: z.object({ a: z.number(), b: z.number() }),
+ *   execute: ({ a, b }) => a + b,
+ * });
+ * ```
+ */
+export function defineTool<const Schema extends InputSchema>({
+  inputSchema,
+  execute,
+  ...face
+}: ToolDefinition<Schema>): ToolPlugin {
+  const schema = readSchema(inputSchema, `Tool "${face.name}"`);
+  return toolOf(face, schema, (input, context) => execute(input as InputOf<Schema>, context));
+}
+
+/** A tool plugin of a schema that was read. */
+export function toolOf(
+  face: Omit<ToolSpec, 'parameters'>,
+  { json, parse }: ReadSchema,
+  execute: (input: unknown, context: ToolContext) => unknown,
+): ToolPlugin {
+  class DefinedTool implements Tool {
+    async call(args: unknown, context: ToolContext): Promise<ToolResult> {
+      const parsed = await parse(args);
+      if ('problem' in parsed) return { content: `Error: ${parsed.problem}`, isError: true };
+      return resultOf(await lastOf(execute(parsed.value, context)));
+    }
+  }
+  tools.mark({ ...face, parameters: json })(DefinedTool);
+  return DefinedTool;
+}
+
+async function lastOf(output: unknown): Promise<unknown> {
+  const value = await output;
+  if (typeof value !== 'object' || value === null || !(Symbol.asyncIterator in value)) return value;
+  let last: unknown;
+  for await (const one of value as AsyncIterable<unknown>) last = one;
+  return last;
+}
+
+const resultKeys: ReadonlySet<string> = new Set(['content', 'isError', 'data', 'problem']);
+
+function resultOf(output: unknown): ToolResult {
+  if (typeof output === 'string') return { content: output };
+  if (isResult(output)) return output;
+  // Nothing is JSON for undefined.
+  return { content: JSON.stringify(output) ?? '', data: output };
+}
+
+const isResult = (output: unknown): output is ToolResult =>
+  isRecord(output) &&
+  typeof output['content'] === 'string' &&
+  Object.keys(output).every((key) => resultKeys.has(key));

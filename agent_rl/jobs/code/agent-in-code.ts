@@ -1,0 +1,160 @@
+import type { PrepareRunOptions } from '../../compose/prepare-run.ts';
+import { AgentRlError } from '../../core/errors.ts';
+import { isRecord } from '../../core/is-record.ts';
+import type { Class } from '../../core/plugins/class.ts';
+import type { ToolPlugin } from '../../core/plugins/define-tool.ts';
+import { type Environment, environments } from '../../core/plugins/environment.ts';
+import { type EpisodeView, reward as markReward, rewards } from '../../core/plugins/reward.ts';
+import { tools as toolKind } from '../../core/plugins/tool.ts';
+import { type AiSdkTool, aiSdkTools } from './ai-sdk-tools.ts';
+import type { TaskRows } from './task-folder.ts';
+
+/** A reward as a function of the finished episode; `undefined` when it does not apply. */
+export type RewardInCode = (
+  episode: EpisodeView,
+) => number | undefined | Promise<number | undefined>;
+
+/** A block of the run file. */
+type Settings = Readonly<Record<string, unknown>>;
+
+/** What an agent is made of, given by a program in place of a run file. */
+export interface AgentParts {
+  /** Model folder, or the block `model:` of a run file; the starter model by default. */
+  model?: string | Settings;
+  /** Made by `defineTool`, classes marked with `@tool`, blocks of a run file, or tools of the AI SDK by name. */
+  tools?: readonly (ToolPlugin | Settings)[] | Readonly<Record<string, AiSdkTool>>;
+  /** A class marked with `@environment`, or the block of a run file; `question` by default. */
+  environment?: Class<Environment> | string | Settings;
+  /** Added to the environment's own reward. */
+  reward?: RewardInCode;
+  /** More rewards: functions and classes marked with `reward(…)`, or blocks of a run file. */
+  rewards?: readonly (object | Settings)[];
+  /** Other plugins that blocks name, such as a policy. */
+  plugins?: readonly unknown[];
+  policy?: Settings;
+  algorithm?: Settings;
+  rollout?: Settings;
+  train?: Settings;
+  eval?: Settings;
+  checkpoint?: Settings;
+  dataset?: Settings;
+  sandbox?: Settings;
+  /** `run:` of a run file: seed, name, outputDir, device. */
+  run?: Settings;
+}
+
+/** The tasks of a training. */
+export interface TasksInCode {
+  /** Trained on. */
+  tasks: TaskRows;
+  /** Attempted and not trained on; by default a tenth of `tasks` is held out. */
+  evalTasks?: TaskRows;
+}
+
+/** A run file's worth of settings, and the plugins they name. */
+export type InCode = Required<Pick<PrepareRunOptions, 'file' | 'settings' | 'exported'>>;
+
+export interface InCodeOptions {
+  /** What the run is called, and messages name as the place of a setting. */
+  caller: string;
+  /** Run file whose settings stand where `parts` gives none. */
+  base?: string | undefined;
+  /** Folder of the tasks. */
+  dir?: string | undefined;
+}
+
+/**
+ * What a program gives, as the settings of a run file and the plugins that it names: from here on the run is one like any
+ * other.
+ *
+ * @throws AgentRlError `PLUGIN_LOAD_FAILED`, `PLUGIN_UNMARKED`
+ */
+export async function agentInCode(
+  parts: AgentParts,
+  { caller, base, dir }: InCodeOptions,
+): Promise<InCode> {
+  const { model, policy, algorithm, rollout, train, checkpoint, dataset, sandbox, run } = parts;
+  const exported: unknown[] = [...(parts.plugins ?? [])];
+  const environment = parts.environment ?? (base === undefined ? 'question' : undefined);
+  const rewardsGiven = parts.reward !== undefined || parts.rewards !== undefined;
+  const settings = {
+    extends: base,
+    model: typeof model === 'string' ? { path: model } : model,
+    environment: environment && environmentBlock(environment, exported),
+    tools: parts.tools && namedTools(await toolList(parts.tools), exported),
+    rewards: rewardsGiven ? rewardBlocks(parts, exported) : undefined,
+    datasets: dir === undefined ? undefined : [{ dir }],
+    eval: parts.eval,
+    policy,
+    algorithm,
+    rollout,
+    train,
+    checkpoint,
+    dataset,
+    sandbox,
+    run,
+  };
+  const given = Object.entries(settings).filter(([, value]) => value !== undefined);
+  return { file: caller, settings: Object.fromEntries(given), exported };
+}
+
+/** Where the tasks of a program are written, and the seed that holds some of them out. */
+export function placeOfTasks({ run = {} }: Pick<AgentParts, 'run'>) {
+  const { outputDir = defaultOutputDir, seed = defaultSeed } = run;
+  // Of another kind they are refused with the other settings.
+  return { outputDir: String(outputDir), seed: Number(seed) };
+}
+
+const defaultOutputDir = 'runs';
+const defaultSeed = 42;
+
+const toolList = async (
+  tools: NonNullable<AgentParts['tools']>,
+): Promise<readonly (ToolPlugin | Settings)[]> =>
+  Array.isArray(tools)
+    ? (tools as readonly (ToolPlugin | Settings)[])
+    : aiSdkTools(tools as Readonly<Record<string, AiSdkTool>>);
+
+const namedTools = (list: readonly (ToolPlugin | Settings)[], exported: unknown[]): Settings[] =>
+  list.map((tool, index) => {
+    if (isRecord(tool)) return tool;
+    return { type: markedName(toolKind, tool, `tools[${index}]`, exported) };
+  });
+
+function environmentBlock(
+  environment: Class<Environment> | string | Settings,
+  exported: unknown[],
+): Settings {
+  if (typeof environment === 'string') return { type: environment };
+  if (isRecord(environment)) return environment;
+  return { type: markedName(environments, environment, 'environment', exported) };
+}
+
+function rewardBlocks({ reward, rewards: more = [] }: AgentParts, exported: unknown[]): Settings[] {
+  const blocks = more.map((one, index): Settings => {
+    if (isRecord(one)) return one;
+    return { type: markedName(rewards, one, `rewards[${index}]`, exported) };
+  });
+  if (reward === undefined) return blocks;
+  // A function of its own, so that the caller's is not marked.
+  const own = (episode: EpisodeView) => reward(episode);
+  exported.push(markReward({ name: 'reward', description: 'Given by the program.' })(own));
+  return [{ type: 'reward' }, ...blocks];
+}
+
+interface Kind {
+  kind: string;
+  specOf(value: unknown): { name: string } | undefined;
+}
+
+/** The name that a plugin was marked with. */
+function markedName(kind: Kind, plugin: unknown, place: string, exported: unknown[]): string {
+  const spec = kind.specOf(plugin);
+  if (spec === undefined)
+    throw new AgentRlError(
+      'PLUGIN_UNMARKED',
+      `${place} is not marked as a ${kind.kind}. Mark it with ${kind.kind}({ … }), or pass a block such as { type: 'NAME' }.`,
+    );
+  exported.push(plugin);
+  return spec.name;
+}

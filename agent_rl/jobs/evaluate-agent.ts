@@ -1,0 +1,41 @@
+import { prepareRun } from '../compose/prepare-run.ts';
+import { agentInCode, type AgentParts, placeOfTasks } from './code/agent-in-code.ts';
+import { runFileOf } from './code/run-file-of.ts';
+import { type TaskRows, writeEvaluationTasks } from './code/task-folder.ts';
+import type { JobResult } from './job.ts';
+import { jobs } from './jobs.ts';
+
+/** Parts that are not given are as in the checkpoint's run; those that a program gave must be given again. */
+export interface EvaluateAgentOptions extends AgentParts {
+  /** Attempted; by default the held-out tasks of the run. */
+  tasks?: TaskRows;
+  signal?: AbortSignal;
+  /** Is given the table; it is not shown without it. */
+  print?: (text: string) => void;
+}
+
+/**
+ * Attempts tasks with a trained agent, as `agent-rl evaluate` does.
+ *
+ * @param checkpoint a run folder, a checkpoint or a model folder
+ * @returns success rate, interval and means, as `agent-rl evaluate --json` prints them.
+ * @throws AgentRlError for what the user can mend
+ * @example
+ * ```ts
+ * const { successRate } = await evaluateAgent('runs/trainAgent-seed42', { tasks, tools: [add], reward });
+ * ```
+ */
+export async function evaluateAgent(
+  checkpoint: string,
+  options: EvaluateAgentOptions = {},
+): Promise<JobResult> {
+  const { tasks, signal = new AbortController().signal, print = () => undefined } = options;
+  const dir =
+    tasks === undefined
+      ? undefined
+      : await writeEvaluationTasks(placeOfTasks(options).outputDir, tasks);
+  const base = runFileOf(checkpoint);
+  const described = await agentInCode(options, { caller: 'evaluateAgent', base, dir });
+  const prepared = await prepareRun(described, signal);
+  return jobs.evaluate({ ...prepared, checkpoint, signal, print });
+}

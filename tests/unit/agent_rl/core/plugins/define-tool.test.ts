@@ -1,0 +1,123 @@
+import { describe, expect, test } from '@jest/globals';
+import { Type } from 'typebox';
+import { z } from 'zod';
+
+import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
+import { defineTool, type ToolPlugin } from '#agent_rl/core/plugins/define-tool.ts';
+import { type ToolContext, tools } from '#agent_rl/core/plugins/tool.ts';
+import { thrownBy } from '#tests/support/thrown.ts';
+
+const face = { name: 'add', description: 'Adds two numbers.' };
+const context: ToolContext = {
+  signal: new AbortController().signal,
+  inputs: { hidden: 1 },
+  random: new KeyedRng(1),
+};
+const call = async (plugin: ToolPlugin, args: object) => new plugin().call(args, context);
+
+describe('the schema of a defined tool', () => {
+  test.each([
+    ['zod', z.object({ a: z.number(), b: z.number() })],
+    ['TypeBox', Type.Object({ a: Type.Number(), b: Type.Number() })],
+    [
+      'JSON Schema',
+      {
+        type: 'object',
+        properties: { a: { type: 'number' }, b: { type: 'number' } },
+        required: ['a', 'b'],
+      },
+    ],
+  ])('may be of %s', async (_, inputSchema) => {
+    const add = defineTool({
+      ...face,
+      inputSchema,
+      execute: (input) => {
+        const { a, b } = input as { a: number; b: number };
+        return a + b;
+      },
+    });
+    expect(tools.specOf(add)?.parameters).toMatchObject({
+      type: 'object',
+      properties: { a: { type: 'number' }, b: { type: 'number' } },
+      required: ['a', 'b'],
+    });
+    expect(await call(add, { a: 17, b: 25 })).toEqual({ content: '42', data: 42 });
+  });
+
+  test('fills in defaults, and its refusals are shown to the model', async () => {
+    const inputSchema = z.object({
+      to: z.number().default(7),
+      word: z.string().refine((word) => word !== 'no', 'must not be no'),
+    });
+    const tool = defineTool({ ...face, inputSchema, execute: ({ to, word }) => `${word} ${to}` });
+    expect(await call(tool, { word: 'up' })).toEqual({ content: 'up 7' });
+    expect(await call(tool, { word: 'no' })).toEqual({
+      content: 'Error: word: must not be no',
+      isError: true,
+    });
+  });
+
+  test('is refused where the library gives no JSON Schema, or it is none', () => {
+    const old = {
+      '~standard': { version: 1, vendor: 'zod', validate: () => ({ value: 1 }) },
+    } as const;
+    const refusal = (inputSchema: never) =>
+      thrownBy(() => defineTool({ ...face, inputSchema, execute: () => 1 })).message;
+    expect(refusal(old as never)).toMatch(
+      /^Tool "add": the schema of zod has no JSON Schema .*zod from 4\.2 on/,
+    );
+    expect(refusal('text' as never)).toMatch(/inputSchema is "text", which is neither/);
+  });
+});
+
+describe('what execute gives', () => {
+  const giving = (output: unknown) =>
+    call(defineTool({ ...face, inputSchema: { type: 'object' }, execute: () => output }), {});
+
+  test.each([
+    ['a text', 'hello', { content: 'hello' }],
+    ['a promise', Promise.resolve('later'), { content: 'later' }],
+    ['a value', { sum: 1 }, { content: '{"sum":1}', data: { sum: 1 } }],
+    [
+      'a result',
+      { content: 'no such city', isError: true },
+      { content: 'no such city', isError: true },
+    ],
+    [
+      'an object that only looks like one',
+      { content: 'a', id: 1 },
+      { content: '{"content":"a","id":1}', data: { content: 'a', id: 1 } },
+    ],
+    ['nothing', undefined, { content: '', data: undefined }],
+  ])('%s', async (_, output, expected) => {
+    expect(await giving(output)).toEqual(expected);
+  });
+
+  test('of an async iterable the last value counts', async () => {
+    async function* steps() {
+      yield 'half';
+      yield 'whole';
+    }
+    expect(await giving(steps())).toEqual({ content: 'whole' });
+  });
+
+  test('an exception is left to the runner of tools', async () => {
+    const tool = defineTool({
+      ...face,
+      inputSchema: { type: 'object' },
+      execute: () => {
+        throw new Error('broken');
+      },
+    });
+    await expect(call(tool, {})).rejects.toThrow('broken');
+  });
+
+  test('execute sees the context of the call', async () => {
+    const tool = defineTool({
+      ...face,
+      inputSchema: { type: 'object' },
+      execute: (_, { inputs }) => inputs,
+    });
+    expect(await call(tool, {})).toMatchObject({ content: '{"hidden":1}' });
+  });
+});

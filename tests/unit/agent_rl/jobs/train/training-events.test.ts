@@ -1,0 +1,36 @@
+import { expect, test } from '@jest/globals';
+
+import { EventStream } from '#agent_rl/jobs/train/training-events.ts';
+
+test('events are kept from the moment they are read, in order, and end with the run', async () => {
+  const stream = new EventStream<number>();
+  stream.push(0);
+  const seen: number[] = [];
+  const reading = (async () => {
+    for await (const event of stream.read()) seen.push(event);
+  })();
+  stream.push(1);
+  await Promise.resolve();
+  stream.push(2);
+  stream.push(3);
+  await new Promise(setImmediate);
+  stream.push(4);
+  stream.end();
+  stream.push(5);
+  await reading;
+  expect(seen).toEqual([1, 2, 3, 4]);
+});
+
+test('a reader that leaves holds nothing back, and another sees what comes after it', async () => {
+  const stream = new EventStream<number>();
+  const first = stream.read();
+  stream.push(1);
+  expect(await first.next()).toEqual({ value: 1, done: false });
+  await first.return?.();
+  stream.push(2);
+  const second = stream.read();
+  stream.push(3);
+  stream.end();
+  expect(await second.next()).toEqual({ value: 3, done: false });
+  expect((await second.next()).done).toBe(true);
+});
