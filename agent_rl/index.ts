@@ -62,13 +62,13 @@ export type { ColumnMap } from '../dataset/prepare/readers/mapped-rows.ts';
 export type { SourceFormat } from '../dataset/prepare/readers/read-source.ts';
 export type { SplitBy } from '../dataset/prepare/split/split-questions.ts';
 export { evaluateAgent, type EvaluateAgentOptions } from './jobs/evaluate-agent.ts';
-export {
-  type Answer,
-  type AskOptions,
-  loadAgent,
-  type LoadAgentOptions,
-  type LoadedAgent,
-} from './jobs/load-agent.ts';
+export type {
+  Answer,
+  AskOptions,
+  LoadAgentOptions,
+  LoadedAgent,
+} from './jobs/code/open-loaded-agent.ts';
+export { loadAgent } from './jobs/load-agent.ts';
 export {
   trainAgent,
   type TrainAgentOptions,
@@ -79,7 +79,12 @@ export {
 } from './jobs/train-agent.ts';
 export type { TrainingEvent } from './jobs/train/training-events.ts';
 export type { AiSdkTool } from './jobs/code/ai-sdk-tools.ts';
-export type { AgentParts, RewardInCode, TasksInCode } from './jobs/code/agent-in-code.ts';
+export type {
+  AgentParts,
+  RewardInCode,
+  SettingsInCode,
+  TasksInCode,
+} from './jobs/code/agent-in-code.ts';
 export type { TaskRows } from './jobs/code/task-folder.ts';
 export {
   type BlockPlace,

@@ -1,7 +1,7 @@
 export * from './tasks/answer-match.ts';
 export * from './plugins/class.ts';
 export * from './tasks/code-task.ts';
-export { defineTool, type ToolDefinition, type ToolPlugin } from './plugins/define-tool.ts';
+export { defineTool, type FunctionTool, type ToolPlugin } from './plugins/define-tool.ts';
 export * from './plugins/environment.ts';
 export * from './error-catalogue.ts';
 export * from './errors.ts';
@@ -20,7 +20,13 @@ export * from './services/sandbox.ts';
 export * from './tasks/search-task.ts';
 export * from './services/search.ts';
 export * from './tasks/task.ts';
-export type { InputOf, InputSchema, StandardSchema } from './plugins/standard-schema.ts';
+export type {
+  InputOf,
+  InputSchema,
+  StandardIssue,
+  StandardResult,
+  StandardSchema,
+} from './plugins/standard-schema.ts';
 export * from './plugins/tool-call-format.ts';
 export * from './plugins/tool.ts';
 export * from './trajectory.ts';

@@ -1,52 +1,4 @@
-import { openAgent } from '../compose/open-agent.ts';
-import { prepareRun } from '../compose/prepare-run.ts';
-import { resolveRun } from '../compose/resolve-run.ts';
-import { samplingOf } from '../config/index.ts';
-import type { Sampling } from '../core/services/generator.ts';
-import type { Message } from '../core/message.ts';
-import { throwIfFailed } from '../core/stopping/stray-failure.ts';
-import type { Trajectory } from '../core/trajectory.ts';
-import { runEpisode } from '../rollout/episode.ts';
-import { agentInCode, type AgentParts } from './code/agent-in-code.ts';
-import { runFileOf } from './code/run-file-of.ts';
-import { chatTask } from './play/chat-task.ts';
-
-/** Parts that are not given are as in the checkpoint's run; those that a program gave must be given again. */
-export interface LoadAgentOptions extends Omit<AgentParts, 'reward' | 'rewards'> {
-  /** Stops the opening. */
-  signal?: AbortSignal;
-  print?: (text: string) => void;
-}
-
-export interface AskOptions {
-  /** In place of the run's own. */
-  sampling?: Partial<Sampling>;
-  /** Keys the answer: the same seed and weights give the same answer. 0 by default. */
-  seed?: number;
-  signal?: AbortSignal;
-}
-
-export interface Answer {
-  /** What the agent said last. */
-  text: string;
-  /** The whole conversation: continue it by asking with these and another message. */
-  messages: readonly Message[];
-  /** Tokens, log-probabilities, calls and their results. */
-  trajectory: Trajectory;
-}
-
-/** An agent that can be asked. */
-export interface LoadedAgent {
-  /**
-   * Says something to the agent, which calls its tools until it answers. Nothing is judged. Answers are given one after
-   * another.
-   *
-   * @param prompt a text, or the conversation so far
-   */
-  ask(prompt: string | readonly Message[], options?: AskOptions): Promise<Answer>;
-  close(): Promise<void>;
-  [Symbol.asyncDispose](): Promise<void>;
-}
+import type { LoadAgentOptions, LoadedAgent } from './code/open-loaded-agent.ts';
 
 /**
  * Opens a trained agent to be asked.
@@ -64,36 +16,6 @@ export async function loadAgent(
   checkpoint: string,
   options: LoadAgentOptions = {},
 ): Promise<LoadedAgent> {
-  const { signal = new AbortController().signal, print = () => undefined } = options;
-  const base = runFileOf(checkpoint);
-  const described = await agentInCode({ ...options, rewards: [] }, { caller: 'loadAgent', base });
-  const prepared = await prepareRun(described, signal);
-  const run = await resolveRun(prepared, { checkpoint, signal, print, trains: false });
-  const agent = await openAgent(run, { workers: 1, trains: false, signal });
-  const play = async (
-    prompt: string | readonly Message[],
-    { sampling, seed = 0, signal: until = signal }: AskOptions,
-  ): Promise<Answer> => {
-    const request = {
-      task: { taskId: 'ask', prompt: '', metadata: {} },
-      sample: 0,
-      step: 0,
-      seed,
-      sampling: { ...samplingOf(run.config), ...sampling },
-    };
-    const trajectory = await runEpisode(chatTask(agent.make, { prompt }), request, until);
-    throwIfFailed(until);
-    const { messages } = trajectory;
-    const last = messages.findLast(({ role }) => role === 'assistant');
-    return { text: last?.content.trim() ?? '', messages, trajectory };
-  };
-  // One after another: what keys an answer is its seed alone.
-  let before: Promise<unknown> = Promise.resolve();
-  const ask: LoadedAgent['ask'] = (prompt, asked = {}) => {
-    const answer = before.then(() => play(prompt, asked));
-    before = answer.catch(() => undefined);
-    return answer;
-  };
-  const close = () => agent.close();
-  return { ask, close, [Symbol.asyncDispose]: close };
+  const { openLoadedAgent } = await import('./code/open-loaded-agent.ts');
+  return openLoadedAgent(checkpoint, options);
 }

@@ -4,7 +4,7 @@ import { isRecord } from '../is-record.ts';
 import { type Tool, type ToolContext, type ToolResult, tools, type ToolSpec } from './tool.ts';
 
 /** A tool as a function. */
-export interface ToolDefinition<Schema extends InputSchema> extends Pick<
+export interface FunctionTool<Schema extends InputSchema> extends Pick<
   ToolSpec,
   'name' | 'description' | 'deadlineS' | 'maxContentChars'
 > {
@@ -38,7 +38,7 @@ export function defineTool<const Schema extends InputSchema>({
   inputSchema,
   execute,
   ...face
-}: ToolDefinition<Schema>): ToolPlugin {
+}: FunctionTool<Schema>): ToolPlugin {
   const schema = readSchema(inputSchema, `Tool "${face.name}"`);
   return toolOf(face, schema, (input, context) => execute(input as InputOf<Schema>, context));
 }

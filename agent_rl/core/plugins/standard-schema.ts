@@ -5,11 +5,13 @@ import { isRecord } from '../is-record.ts';
 import { showValue } from '../show-value.ts';
 import type { JsonSchema } from './tool.ts';
 
-type StandardResult =
+/** What a Standard Schema says of a value. */
+export type StandardResult =
   | { readonly value: unknown; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
 
-interface StandardIssue {
+/** One thing that is wrong with it. */
+export interface StandardIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }

@@ -15,32 +15,32 @@ export type RewardInCode = (
 ) => number | undefined | Promise<number | undefined>;
 
 /** A block of the run file. */
-type Settings = Readonly<Record<string, unknown>>;
+export type SettingsInCode = Readonly<Record<string, unknown>>;
 
 /** What an agent is made of, given by a program in place of a run file. */
 export interface AgentParts {
   /** Model folder, or the block `model:` of a run file; the starter model by default. */
-  model?: string | Settings;
+  model?: string | SettingsInCode;
   /** Made by `defineTool`, classes marked with `@tool`, blocks of a run file, or tools of the AI SDK by name. */
-  tools?: readonly (ToolPlugin | Settings)[] | Readonly<Record<string, AiSdkTool>>;
+  tools?: readonly (ToolPlugin | SettingsInCode)[] | Readonly<Record<string, AiSdkTool>>;
   /** A class marked with `@environment`, or the block of a run file; `question` by default. */
-  environment?: Class<Environment> | string | Settings;
+  environment?: Class<Environment> | string | SettingsInCode;
   /** Added to the environment's own reward. */
   reward?: RewardInCode;
   /** More rewards: functions and classes marked with `reward(…)`, or blocks of a run file. */
-  rewards?: readonly (object | Settings)[];
+  rewards?: readonly (object | SettingsInCode)[];
   /** Other plugins that blocks name, such as a policy. */
   plugins?: readonly unknown[];
-  policy?: Settings;
-  algorithm?: Settings;
-  rollout?: Settings;
-  train?: Settings;
-  eval?: Settings;
-  checkpoint?: Settings;
-  dataset?: Settings;
-  sandbox?: Settings;
+  policy?: SettingsInCode;
+  algorithm?: SettingsInCode;
+  rollout?: SettingsInCode;
+  train?: SettingsInCode;
+  eval?: SettingsInCode;
+  checkpoint?: SettingsInCode;
+  dataset?: SettingsInCode;
+  sandbox?: SettingsInCode;
   /** `run:` of a run file: seed, name, outputDir, device. */
-  run?: Settings;
+  run?: SettingsInCode;
 }
 
 /** The tasks of a training. */
@@ -110,28 +110,34 @@ const defaultSeed = 42;
 
 const toolList = async (
   tools: NonNullable<AgentParts['tools']>,
-): Promise<readonly (ToolPlugin | Settings)[]> =>
+): Promise<readonly (ToolPlugin | SettingsInCode)[]> =>
   Array.isArray(tools)
-    ? (tools as readonly (ToolPlugin | Settings)[])
+    ? (tools as readonly (ToolPlugin | SettingsInCode)[])
     : aiSdkTools(tools as Readonly<Record<string, AiSdkTool>>);
 
-const namedTools = (list: readonly (ToolPlugin | Settings)[], exported: unknown[]): Settings[] =>
+const namedTools = (
+  list: readonly (ToolPlugin | SettingsInCode)[],
+  exported: unknown[],
+): SettingsInCode[] =>
   list.map((tool, index) => {
     if (isRecord(tool)) return tool;
     return { type: markedName(toolKind, tool, `tools[${index}]`, exported) };
   });
 
 function environmentBlock(
-  environment: Class<Environment> | string | Settings,
+  environment: Class<Environment> | string | SettingsInCode,
   exported: unknown[],
-): Settings {
+): SettingsInCode {
   if (typeof environment === 'string') return { type: environment };
   if (isRecord(environment)) return environment;
   return { type: markedName(environments, environment, 'environment', exported) };
 }
 
-function rewardBlocks({ reward, rewards: more = [] }: AgentParts, exported: unknown[]): Settings[] {
-  const blocks = more.map((one, index): Settings => {
+function rewardBlocks(
+  { reward, rewards: more = [] }: AgentParts,
+  exported: unknown[],
+): SettingsInCode[] {
+  const blocks = more.map((one, index): SettingsInCode => {
     if (isRecord(one)) return one;
     return { type: markedName(rewards, one, `rewards[${index}]`, exported) };
   });

@@ -1,0 +1,150 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { Type } from 'typebox';
+
+import {
+  defineTool,
+  environment,
+  type Environment,
+  evaluateAgent,
+  inject,
+  loadAgent,
+  type Task,
+  TASK,
+  trainAgent,
+  type TrainingEvent,
+  type Verdict,
+} from '#agent_rl/index.ts';
+import { writeSmallModel } from '../support/small-model.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { rejectionOf } from '../support/thrown.ts';
+
+/** Ends after one turn; nothing is earned but by the reward of the program. */
+class OneTurn implements Environment {
+  constructor(private readonly task: Task) {}
+  async start() {
+    return [{ role: 'user' as const, content: this.task.prompt }];
+  }
+  async step() {
+    return { done: true };
+  }
+  async finish(): Promise<Verdict> {
+    return { outcome: 'wrong-answer', reward: 0, components: {}, success: false };
+  }
+}
+inject(TASK)(OneTurn, undefined, 0);
+environment({
+  name: 'one-turn',
+  description: 'One turn.',
+  settings: Type.Object({}),
+  taskFormat: 'plain',
+})(OneTurn);
+
+const folder = temporaryFolder();
+const model = join(folder, 'model');
+const add = defineTool({
+  name: 'add',
+  description: 'Adds two numbers.',
+  inputSchema: Type.Object({ a: Type.Number(), b: Type.Number() }),
+  execute: ({ a, b }) => a + b,
+});
+const tasks = Array.from({ length: 12 }, (_, i) => ({ prompt: `What is ${i} + 1?` }));
+
+const parts = {
+  model,
+  environment: OneTurn,
+  tools: [add],
+  // Of the text alone, so that a group has a spread.
+  reward: ({ messages }: { messages: readonly { content: string }[] }) =>
+    (messages.at(-1)?.content.length ?? 0) % 3,
+  policy: { maxTurnTokens: 8, maxContextTokens: 512 },
+  rollout: { tasksPerStep: 2, groupSize: 2, workers: 2, maxTurns: 1, maxEpisodeTokens: 512 },
+  train: { iterations: 2, learningRate: 0.01 },
+  checkpoint: { every: 0 },
+  run: { outputDir: join(folder, 'runs'), engineThreads: 1, seed: 3 },
+};
+
+beforeAll(() => writeSmallModel(model));
+
+describe('an agent made of code', () => {
+  const events: TrainingEvent[] = [];
+  let summary: Readonly<Record<string, unknown>> = {};
+  const printed: string[] = [];
+
+  beforeAll(async () => {
+    const training = trainAgent({ ...parts, tasks, print: (text) => printed.push(text) });
+    for await (const event of training) events.push(event);
+    summary = await training;
+  });
+
+  test('is trained as a run like any other, whose tasks are in its folder', () => {
+    const run = summary['run'] as string;
+    expect(run).toBe(join(folder, 'runs', 'trainAgent-seed3'));
+    const config = readFileSync(join(run, 'config.yaml'), 'utf8');
+    expect(config).toMatch(/type: one-turn/);
+    expect(config).toMatch(/type: add/);
+    const [dir = ''] = /(?<=dir: ).*/.exec(config) ?? [];
+    expect(existsSync(join(dir, 'eval.jsonl'))).toBe(true);
+    expect(printed.join('\n')).toMatch(/Note: evalTasks is not given: 1 of 12 tasks/);
+  });
+
+  test('its events come in order', () => {
+    const kinds = events.map(({ type }) => type).filter((type) => type !== 'episode');
+    expect(kinds).toEqual(['evaluation', 'iteration', 'iteration', 'checkpoint', 'evaluation']);
+    expect(events.filter(({ type }) => type === 'episode')).toHaveLength(8);
+  });
+
+  test('is evaluated on the tasks of its run, or on others', async () => {
+    const { run } = summary as { run: string };
+    const { tools, reward, environment: own } = parts;
+    const again = { tools, reward, environment: own };
+    expect(await evaluateAgent(run, again)).toMatchObject({ tasks: 1, successRate: 0 });
+    expect(await evaluateAgent(run, { ...again, tasks: tasks.slice(0, 3) })).toMatchObject({
+      tasks: 3,
+    });
+  });
+
+  test('is loaded and asked: the same seed gives the same answer', async () => {
+    const { run } = summary as { run: string };
+    const agent = await loadAgent(run, { tools: [add], environment: OneTurn });
+    try {
+      const [one, same, other] = await Promise.all([
+        agent.ask('What is 2 + 1?'),
+        agent.ask('What is 2 + 1?'),
+        agent.ask('What is 2 + 1?', { seed: 1 }),
+      ]);
+      expect(same.trajectory.tokens).toEqual(one.trajectory.tokens);
+      expect(other.trajectory.tokens).not.toEqual(one.trajectory.tokens);
+      const more = [...one.messages, { role: 'user' as const, content: 'And 3 + 1?' }];
+      const { messages } = await agent.ask(more);
+      expect(messages.slice(0, more.length)).toEqual(more);
+    } finally {
+      await agent.close();
+    }
+  });
+
+  test('without its tools it cannot be loaded, and the message names them', async () => {
+    const { run } = summary as { run: string };
+    expect(await rejectionOf(loadAgent(run))).toMatchObject({
+      code: 'PLUGIN_UNKNOWN',
+      message: expect.stringMatching(/no tool is named "add"/),
+    });
+  });
+});
+
+test('a wrong setting is named by its place in the program', async () => {
+  const training = trainAgent({ ...parts, tasks, algorithm: { clipLow: -1 } });
+  expect(await rejectionOf(training)).toMatchObject({
+    code: 'CONFIG_INVALID',
+    message: expect.stringMatching(/trainAgent algorithm\.clipLow: /),
+  });
+});
+
+test('what ends a run is thrown from the loop over its events', async () => {
+  const reading = (async () => {
+    for await (const _ of trainAgent({ ...parts, tasks: [] })) continue;
+  })();
+  expect(await rejectionOf(reading)).toMatchObject({ code: 'DATASET_INVALID' });
+});
