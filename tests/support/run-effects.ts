@@ -31,8 +31,16 @@ import { trajectory } from './trajectories.ts';
 
 const never = new AbortController().signal;
 
-/** What the parts of a run are given and what its trainer does, as text. */
-export async function effectsOf({ loaded, chosen }: PreparedRun): Promise<string> {
+/** What a run does, as text. */
+export interface RunEffects {
+  /** What its parts are opened with. */
+  opened: string;
+  /** What its trainer does: takes a while, and need not be asked where `opened` differs. */
+  trained: () => Promise<string>;
+}
+
+/** What the parts of a run are given and what its trainer does. */
+export async function effectsOf({ loaded, chosen }: PreparedRun): Promise<RunEffects> {
   // As the first step of every job: a revision of what is not on the hub is refused here.
   const { config } = (await withLocalModel({ loaded, signal: never, print: () => undefined }))
     .loaded;
@@ -52,14 +60,19 @@ export async function effectsOf({ loaded, chosen }: PreparedRun): Promise<string
       spec.description,
       spec.parameters,
     ]),
-    ...(config.train.mode === 'sft'
-      ? await supervised(config, model)
-      : await reinforced({ config, chosen, model })),
   };
-  return JSON.stringify(all, (_, value: unknown) =>
+  const { trained, ...parts } =
+    config.train.mode === 'sft' ? supervised(config, model) : reinforced({ config, chosen, model });
+  return {
+    opened: textOf({ ...all, ...parts }),
+    trained: async () => textOf(await trained()),
+  };
+}
+
+const textOf = (effects: object): string =>
+  JSON.stringify(effects, (_, value: unknown) =>
     ArrayBuffer.isView(value) ? Array.from(value as unknown as Iterable<unknown>) : value,
   );
-}
 
 type Model = Awaited<ReturnType<typeof modelOf>>;
 
@@ -78,7 +91,7 @@ const modelOf = (config: Config) => {
   });
 };
 
-async function supervised(config: Config, model: Model) {
+function supervised(config: Config, model: Model) {
   const { evalFiles: _none, ...sources } = sourcesOf({ config, model });
   const learner = new FakeLearner();
   const examples = Array.from({ length: 7 }, (_, i) => {
@@ -93,13 +106,16 @@ async function supervised(config: Config, model: Model) {
     { learner, examples },
     { seed: config.run.seed, batchSize, microBatchTokens, train: trainOptions(config) },
   );
-  await trainer.train(never);
+  const trained = async () => {
+    await trainer.train(never);
+    return toldTo(learner);
+  };
   const request = {
     rows: 1,
     maxContextTokens: 16,
     training: { longestTokens: 4, loss: { name: 'cross_entropy' } as const },
   };
-  return { sources, engine: engineOptions(config, model, request), told: toldTo(learner) };
+  return { sources, engine: engineOptions(config, model, request), trained };
 }
 
 const tasksOf = (set: string, count: number): Task[] =>
@@ -109,7 +125,7 @@ const tasksOf = (set: string, count: number): Task[] =>
     metadata: { set },
   }));
 
-async function reinforced({
+function reinforced({
   config,
   chosen,
   model,
@@ -135,12 +151,12 @@ async function reinforced({
         entry.spec.name,
       ]),
     },
-    trainer: await trained(config, sets),
+    trained: () => trainedBy(config, sets),
   };
 }
 
 /** Everything the trainer asks of learner, episodes and observer. */
-async function trained(config: Config, sets: Parameters<typeof samplerOf>[0]) {
+async function trainedBy(config: Config, sets: Parameters<typeof samplerOf>[0]) {
   const learner = new FakeLearner();
   // Below the usual bounds of parity; a narrower one ends the run.
   learner.gap = 5e-5;
@@ -156,7 +172,7 @@ async function trained(config: Config, sets: Parameters<typeof samplerOf>[0]) {
       learner,
       rollouts,
       tasks: samplerOf(sets, { seed, shuffle, ...(maxSamples !== undefined && { maxSamples }) }),
-      evalTasks: chooseTasks(tasksOf('eval', 12), config.eval.maxTasks, seed),
+      evalTasks: chooseTasks(tasksOf('eval', 4), config.eval.maxTasks, seed),
       observer: {
         onCheckpoint: async (reason, { iteration }) => {
           (reason === 'best' ? others : steps).push(`${reason} ${iteration}`);

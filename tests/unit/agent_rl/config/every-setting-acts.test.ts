@@ -47,7 +47,11 @@ const given = (path: string, mode: string): boolean =>
 async function outcomeOf(
   { path }: Leaf,
   value: unknown,
-  usual: { run: (sets: string[]) => Promise<PreparedRun>; effects: string; warnings: string[] },
+  usual: {
+    run: (sets: string[]) => Promise<PreparedRun>;
+    effects: { opened: string; trained: string };
+    warnings: string[];
+  },
 ): Promise<'acts' | 'told' | 'refused' | 'nothing'> {
   try {
     const run = await usual.run([`${path}=${JSON.stringify(value)}`]);
@@ -55,7 +59,9 @@ async function outcomeOf(
     if (told.some((warning) => warning.includes(path) && warning.includes('no effect'))) {
       return 'told';
     }
-    return (await effectsOf(run)) === usual.effects ? 'nothing' : 'acts';
+    const { opened, trained } = await effectsOf(run);
+    if (opened !== usual.effects.opened) return 'acts';
+    return (await trained()) === usual.effects.trained ? 'nothing' : 'acts';
   } catch (thrown) {
     if (AgentRlError.is(thrown)) return 'refused';
     throw thrown;
@@ -68,9 +74,11 @@ describe.each(files)('%s', (file) => {
     const base = file.endsWith('smoke.yaml') ? [] : shorter(mode);
     const run = (sets: string[]) => prepared(file, [...base, ...sets]);
     const as = await run([]);
-    const usual = { run, effects: await effectsOf(as), warnings: [...as.loaded.warnings] };
+    const { opened, trained } = await effectsOf(as);
+    const effects = { opened, trained: await trained() };
+    const usual = { run, effects, warnings: [...as.loaded.warnings] };
     // A run that ends at once would have no use for most settings.
-    expect(usual.effects).not.toMatch(/"ended":"(?!none")/);
+    expect(effects.trained).not.toMatch(/"ended":"(?!none")/);
     const ignored: string[] = [];
     for (const leaf of leavesOf(as).filter(({ path }) => !given(path, mode))) {
       const outcomes: string[] = [];
