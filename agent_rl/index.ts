@@ -131,8 +131,6 @@ export {
   SearchTool,
   type SearchToolSettings,
 } from './tools/index.ts';
-export type { GroupScheme, RewardTerm } from './algorithms/combine-group-rewards.ts';
-export type { RewardCombination } from './trainer/collect/group-rewards.ts';
 
 export type { ProgramMemory } from './learner/train-batch.ts';
 export * from './rollout/index.ts';

@@ -1,17 +1,11 @@
 import { PCA } from 'ml-pca';
 
 import { hasNoSpread, mean as meanOf, standardDeviation, sum } from './statistics.ts';
+import type { RewardTerm } from '../core/plugins/reward-manager.ts';
 import { largest, smallest } from '../core/long-lists.ts';
 
-/** How several rewards of an episode become one within its group. */
+/** How several rewards of an episode become one within its group. Weights count for `normalised` alone. */
 export type GroupScheme = 'uniform' | 'std' | 'pca' | 'l2' | 'normalised';
-
-/** One reward of a run. */
-export interface RewardTerm {
-  name: string;
-  /** Counts for `normalised` alone. */
-  weight: number;
-}
 
 /** Rewards of one episode by name. One that is not there does not apply to the episode. */
 export type Scores = Readonly<Record<string, number>>;

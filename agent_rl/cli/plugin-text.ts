@@ -7,6 +7,11 @@ const kinds: Record<keyof Plugins, { kind: string; title: string; place: string 
   environments: { kind: 'environment', title: 'Environments', place: 'environment: {type: NAME}' },
   policies: { kind: 'policy', title: 'Policies', place: 'policy: {type: NAME}' },
   rewards: { kind: 'reward', title: 'Rewards', place: 'rewards: [{type: NAME}]' },
+  rewardManagers: {
+    kind: 'reward manager',
+    title: 'Reward managers',
+    place: 'rewardManager: {type: NAME}',
+  },
   toolCallFormats: {
     kind: 'tool-call format',
     title: 'Tool-call formats',

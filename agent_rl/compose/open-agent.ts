@@ -11,7 +11,9 @@ import { AsyncRolloutWorker, RolloutWorker, type Rollouts } from '../rollout/rol
 import { ToolRunner } from '../rollout/tools/tool-runner.ts';
 import { reportsOf, type RunReports } from '../runs/run-reports.ts';
 import type { OpenedSandbox } from '../sandbox/open-sandbox.ts';
+import type { GroupRewarding } from '../trainer/collect/group-rewards.ts';
 import { LANGUAGE_MODEL } from '../../model/text/language-model.ts';
+import { openRewarding } from './open-rewarding.ts';
 import { episodeMaker, episodeSettings, make } from './episode-maker.ts';
 import { engineThreads, openEngine, playing } from './open-engine.ts';
 import { openRunSandbox } from './open-run-sandbox.ts';
@@ -39,13 +41,15 @@ export interface Agent {
   toolSpecs: readonly ToolSpec[];
   make: EpisodeMaker;
   rollouts: Rollouts;
+  /** What compares the episodes of a group; absent where nothing is trained. */
+  rewarding?: GroupRewarding;
   /** What tools and rewards report of the run so far, its earlier sessions included. */
   reports(earlier?: RunReports): RunReports;
   close(): Promise<void>;
 }
 
 /** An agent whose weights can be changed. */
-export type TrainableAgent = Agent & Required<Pick<Agent, 'engine'>>;
+export type TrainableAgent = Agent & Required<Pick<Agent, 'engine' | 'rewarding'>>;
 
 /** Opens the agent of a run that was resolved to be trained: its policy generates with the engine. */
 export const openTrainableAgent = async (
@@ -109,6 +113,7 @@ async function openParts(
   const { toolThrows, retries } = episodeSettings(config);
   const toolRunner = opened.add(new ToolRunner(toolSpecs, pluginHooks(), isolated, toolThrows));
   const parts = { config, chosen, container, policy, toolRunner, sandbox };
+  const rewarding = trains ? openRewarding({ config, chosen, container }, opened) : undefined;
   const maker = episodeMaker({ ...parts, toolsShared, rewardsShared });
   return {
     ...(generator instanceof EngineClient && { engine: generator }),
@@ -116,6 +121,7 @@ async function openParts(
     sandbox,
     toolSpecs,
     make: maker,
+    ...(rewarding && { rewarding }),
     rollouts:
       workers === 1
         ? new RolloutWorker(maker, retries)

@@ -140,6 +140,7 @@ const withAbsoluteSettings = (chosen: ChosenPlugins, judged: boolean): ChosenPlu
   policy: absolute(chosen.policy),
   tools: chosen.tools.map(absolute),
   rewards: judged ? chosen.rewards.map(absolute) : [],
+  rewardManager: absolute(chosen.rewardManager),
 });
 
 /** The config with paths that mean the same from any working directory. */
@@ -159,6 +160,7 @@ function withAbsoluteConfig(
     policy: absoluteBlock(config.policy, chosen.policy),
     tools: config.tools.map((block, index) => absoluteBlock(block, chosen.tools[index])),
     rewards: config.rewards.map((block, index) => absoluteBlock(block, chosen.rewards[index])),
+    rewardManager: absoluteBlock(config.rewardManager, chosen.rewardManager),
   };
 }
 

@@ -8,6 +8,7 @@ import { ModelBlock } from './blocks/model-block.ts';
 import {
   EnvironmentBlock,
   PluginsBlock,
+  RewardManagerBlock,
   RewardsBlock,
   ToolsBlock,
 } from './blocks/plugin-blocks.ts';
@@ -27,6 +28,7 @@ export const ConfigSchema = Type.Object(
     dataset: DatasetBlock,
     rollout: RolloutBlock,
     rewards: RewardsBlock,
+    rewardManager: RewardManagerBlock,
     algorithm: AlgorithmBlock,
     train: TrainBlock,
     eval: EvalBlock,

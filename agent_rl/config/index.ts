@@ -12,7 +12,12 @@ export {
 } from './load-config.ts';
 export { nearestName } from './checks/nearest-name.ts';
 export type { Override } from './yaml/overrides.ts';
-export { EnvironmentBlock, RewardsBlock, ToolsBlock } from './blocks/plugin-blocks.ts';
+export {
+  EnvironmentBlock,
+  RewardManagerBlock,
+  RewardsBlock,
+  ToolsBlock,
+} from './blocks/plugin-blocks.ts';
 export { PolicyBlock } from './blocks/policy-block.ts';
 export {
   configInvalid,

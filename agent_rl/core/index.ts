@@ -16,6 +16,7 @@ export type { FieldRule, PluginRules } from './plugins/plugin-rules.ts';
 export * from './plugins/policy.ts';
 export * from './python/python-value.ts';
 export * from './plugins/reward.ts';
+export * from './plugins/reward-manager.ts';
 export * from './services/sandbox.ts';
 export * from './tasks/search-task.ts';
 export * from './services/search.ts';

@@ -61,8 +61,22 @@ export interface Trajectory extends TranscriptRecord {
   readonly failedAttempts?: readonly FailedAttempt[];
   /** Why calls to the generator or a tool were made again in this attempt. */
   readonly retries?: readonly string[];
+  /** What its group's reward manager made of it; absent where that is `reward`, and of episodes without a group. */
+  readonly groupReward?: GroupReward;
   /** Tokens of tool results and messages that were left out because `rollout.maxEpisodeTokens` had no room for them. */
   readonly cutTokens?: number;
+}
+
+/** The reward an episode is compared with its group by. */
+export interface GroupReward {
+  /** The reward manager. */
+  readonly manager: string;
+  /** After the penalty for invalid calls; absent when the manager gave none. */
+  readonly reward: number | undefined;
+  /** What the manager says it is made of. */
+  readonly components?: Readonly<Record<string, number>>;
+  /** What the manager multiplied each score of the group by. */
+  readonly weights?: Readonly<Record<string, number>>;
 }
 
 export interface JudgedBy {

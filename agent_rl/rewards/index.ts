@@ -24,3 +24,5 @@ export const builtInRewards = [
   toolCalls,
   wellFormedCalls,
 ] as const;
+
+export { builtInRewardManagers } from './managers/index.ts';

@@ -29,7 +29,8 @@ export function checkReward(name: string, value: unknown): asserts value is numb
   throw wrong(name, value, `a number between -${mostReward} and ${mostReward}`);
 }
 
-function checkNumbers(name: string, values: unknown): void {
+/** @throws TypeError unless it is finite numbers by name */
+export function checkNumbers(name: string, values: unknown): void {
   if (!isRecord(values)) throw wrong(name, values, 'numbers by name');
   for (const [key, value] of Object.entries(values))
     if (!Number.isFinite(value)) throw wrong(`${name}.${key}`, value, 'a finite number');

@@ -44,6 +44,7 @@ export function trajectoryLine(
     components,
     scores: trajectory.scores ?? {},
     judgedBy: trajectory.judgedBy ?? null,
+    ...(trajectory.groupReward && { groupReward: trajectory.groupReward }),
     metrics,
     seconds,
     sandboxLevel: sandboxLevel ?? null,

@@ -68,7 +68,7 @@ function useOf(
   outcomes: RolloutOptions['outcomes'],
 ): TokenUse {
   // One that the system failed has an advantage when it is penalised.
-  if (advantage === undefined) return failureUse(outcome) ?? 'grader';
+  if (advantage === undefined) return failureUse(outcome) ?? 'masked';
   if (actionOn(outcome, outcomes) === 'mask') return 'masked';
   return advantage === 0 ? 'zero-advantage' : 'trained';
 }

@@ -8,6 +8,7 @@ import type { Rollouts } from '../rollout/rollout-worker.ts';
 import { Stopwatch } from '../telemetry/stopwatch.ts';
 import { buildData, type TracedDatum } from './build-data.ts';
 import { collectGroups, trajectoriesOf } from './collect/collect-groups.ts';
+import type { GroupRewarding } from './collect/group-rewards.ts';
 import { countFailures, iterationsLookedAt } from './collect/failure-guard.ts';
 import {
   type Evaluation,
@@ -44,6 +45,8 @@ export interface GrpoTrainerParts {
   selectionTasks?: readonly Task[];
   /** Names of the groups an evaluation reports a task under. */
   groupsOf?: (task: Task) => readonly string[];
+  /** Without it, the episodes of a group are compared by the rewards they have by themselves. */
+  rewarding?: GroupRewarding;
   observer?: TrainerObserver;
   /** What the learner pads a sequence's length to, so that a micro-batch here is one there. */
   paddedLength?: (length: number, microBatchTokens: number) => number;
@@ -194,7 +197,7 @@ export class GRPOTrainer {
 
   /** One iteration; false when it was interrupted and left no trace. */
   async #iterate(signal: AbortSignal): Promise<boolean> {
-    const { learner, rollouts, tasks } = this.#parts;
+    const { learner, rollouts, rewarding, tasks } = this.#parts;
     const { algorithm, rollout, train } = this.#options;
     const { iteration, optimizerSteps } = this.#state;
     const watch = new Stopwatch(['collect', 'update', 'publish']);
@@ -204,6 +207,7 @@ export class GRPOTrainer {
         ...this.#options,
         control: train.control ?? 'none',
         rollouts,
+        rewarding,
         tasks,
         failuresBefore: this.#state.recentFailures ?? [],
         iteration,

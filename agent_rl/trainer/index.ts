@@ -19,4 +19,5 @@ export * from './sft-trainer.ts';
 export * from './trainer-contracts.ts';
 export * from './training-options.ts';
 export type { TaskSource } from '../../dataset/tasks/task-sampler.ts';
+export type { GroupRewarding } from './collect/group-rewards.ts';
 export type { FailureCount } from './collect/failure-guard.ts';

@@ -1,6 +1,5 @@
 import type { Config } from '../config/index.ts';
 import type { Sampling } from '../core/services/generator.ts';
-import type { RewardCombination } from './collect/group-rewards.ts';
 
 /** How episodes are collected. */
 export type RolloutOptions = Pick<
@@ -16,10 +15,7 @@ export type RolloutOptions = Pick<
   Pick<Config['policy'], 'maxTurnTokens'> & { sampling: Sampling };
 
 /** From rewards to a loss. */
-export type AlgorithmOptions = Omit<
-  Config['algorithm'],
-  'name' | 'rewardScheme' | 'environmentWeight'
->;
+export type AlgorithmOptions = Omit<Config['algorithm'], 'name' | 'environmentWeight'>;
 
 /** The optimiser and how long it runs. */
 export type TrainOptions = Omit<
@@ -38,8 +34,6 @@ export type CheckpointOptions = Pick<Config['checkpoint'], 'every' | 'keepBest'>
 
 export interface GrpoOptions {
   seed: number;
-  /** Absent where the reward of an episode does not depend on its group. */
-  combination?: RewardCombination | undefined;
   rollout: RolloutOptions;
   algorithm: AlgorithmOptions;
   train: TrainOptions;

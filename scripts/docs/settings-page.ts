@@ -32,6 +32,7 @@ const kinds: Record<PluginDescription['kind'], string> = {
   environment: 'Environments',
   policy: 'Policies',
   reward: 'Rewards',
+  'reward manager': 'Reward managers',
   'tool-call format': 'Tool-call formats',
 };
 
@@ -66,7 +67,7 @@ export const settingsPage = (): string =>
   page(
     'Settings',
     'Every setting of a run file, its default and its meaning. A setting without a default may be left out unless it is required. `agent-rl train --config FILE --dry-run` checks a file.',
-    'A block that names a plugin by `type` (`tools`, `environment`, `policy`, `rewards`, `policy.toolCallFormat`) also takes the settings of that plugin, which follow those of the run. `agent-rl plugins NAME` shows them too, those of your own plugins included. `extends:` names a run file, or a list of them, that this one goes over.',
+    'A block that names a plugin by `type` (`tools`, `environment`, `policy`, `rewards`, `rewardManager`, `policy.toolCallFormat`) also takes the settings of that plugin, which follow those of the run. `agent-rl plugins NAME` shows them too, those of your own plugins included. `extends:` names a run file, or a list of them, that this one goes over.',
     ...blocksText(),
     ...pluginsText(),
     '## Corpus index',

@@ -100,7 +100,8 @@ const exportsOf = async (): Promise<unknown[]> => {
 const nameOf = (value: unknown): string | undefined =>
   agentRl.tools.specOf(value)?.name ??
   agentRl.environments.specOf(value)?.name ??
-  agentRl.rewards.specOf(value)?.name;
+  agentRl.rewards.specOf(value)?.name ??
+  agentRl.rewardManagers.specOf(value)?.name;
 
 test('plugins of the pages are plugins', async () => {
   const names = (await exportsOf()).map(nameOf);
@@ -110,10 +111,35 @@ test('plugins of the pages are plugins', async () => {
       'word_count',
       'no_apologies',
       'few_apologies',
+      'best_only',
       'counting',
       'guess_number',
     ]),
   );
+});
+
+test('the reward manager of the pages gives 1 to the best of a group, wherever that stands', async () => {
+  const found = (await exportsOf()).find((value) => nameOf(value) === 'best_only');
+  const assign = found as agentRl.RewardManagerFunction<void>;
+  const task = { taskId: 't', prompt: '', metadata: {} };
+  const group = (sums: readonly number[]): agentRl.JudgedGroup => ({
+    task,
+    terms: [],
+    episodes: sums.map((reward) => ({
+      messages: [],
+      calls: [],
+      outcome: 'completed',
+      success: true,
+      scores: {},
+      reward,
+      metrics: {},
+    })),
+  });
+  const { signal } = new AbortController();
+  const rewardsOf = async (sums: readonly number[]) =>
+    (await assign(group(sums), undefined, signal)).rewards;
+  expect(await rewardsOf([0.5, 2, -1])).toEqual([0, 1, 0]);
+  expect(await rewardsOf([2, -1, 2])).toEqual([1, 0, 1]);
 });
 
 test('the environment that answers back does so until the number is found', async () => {

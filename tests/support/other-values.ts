@@ -42,6 +42,7 @@ export function leavesOf({ loaded: { config }, chosen, plugins }: PreparedRun): 
     ...chosen.rewards.flatMap(({ entry, settings }, i) =>
       own(`rewards.${i}`, entry.spec, settings),
     ),
+    ...own('rewardManager', chosen.rewardManager.entry.spec, chosen.rewardManager.settings),
     ...(format === undefined
       ? []
       : own('policy.toolCallFormat', format.entry.spec, format.settings)),
@@ -95,6 +96,7 @@ const examples: Readonly<Record<string, readonly unknown[]>> = {
   fusion: [{ type: 'reciprocal_rank', k: 9 }],
   embedder: [{ type: 'transformers', model: 'a/b' }],
   floor: [0.5],
+  'rewardManager.type': ['uniform', 'normalised', 'ranking'],
   'rewards.0.type': ['f1'],
   'rewards.1.type': ['f1'],
   'rewards.2.type': ['f1'],

@@ -1,14 +1,17 @@
 import { join } from 'node:path';
 
 import { episodeSettings } from '#agent_rl/compose/episode-maker.ts';
+import { openRewarding } from '#agent_rl/compose/open-rewarding.ts';
 import { engineOptions, playing } from '#agent_rl/compose/open-engine.ts';
 import { sandboxOptions } from '#agent_rl/compose/open-run-sandbox.ts';
 import type { PreparedRun } from '#agent_rl/compose/prepare-run.ts';
+import { runContainer } from '#agent_rl/compose/plugins/container.ts';
 import { needsSandbox } from '#agent_rl/compose/plugins/plugin-needs.ts';
 import { modelResolvers, resolveModel } from '#agent_rl/compose/resolve-model.ts';
 import { type Config, rewardName } from '#agent_rl/config/index.ts';
 import { previewText } from '#agent_rl/jobs/train/train.ts';
 import { sourcesOf, trainerOptions, trainOptions } from '#agent_rl/jobs/train/trainer-options.ts';
+import { Cleanup } from '#agent_rl/core/stopping/cleanup.ts';
 import type { Task } from '#agent_rl/core/tasks/task.ts';
 import type { Outcome } from '#agent_rl/core/outcome.ts';
 import { Transcript } from '#agent_rl/core/transcript.ts';
@@ -151,12 +154,15 @@ function reinforced({
         entry.spec.name,
       ]),
     },
-    trained: () => trainedBy(config, sets),
+    trained: () => trainedBy({ config, chosen }, sets),
   };
 }
 
 /** Everything the trainer asks of learner, episodes and observer. */
-async function trainedBy(config: Config, sets: Parameters<typeof samplerOf>[0]) {
+async function trainedBy(
+  { config, chosen }: Pick<PreparedRun, 'chosen'> & { config: Config },
+  sets: Parameters<typeof samplerOf>[0],
+) {
   const learner = new FakeLearner();
   // Below the usual bounds of parity; a narrower one ends the run.
   learner.gap = 5e-5;
@@ -171,6 +177,7 @@ async function trainedBy(config: Config, sets: Parameters<typeof samplerOf>[0]) 
     {
       learner,
       rollouts,
+      rewarding: openRewarding({ config, chosen, container: runContainer([]) }, new Cleanup()),
       tasks: samplerOf(sets, { seed, shuffle, ...(maxSamples !== undefined && { maxSamples }) }),
       evalTasks: chooseTasks(tasksOf('eval', 4), config.eval.maxTasks, seed),
       observer: {

@@ -1,6 +1,6 @@
 import { builtinEnvironments } from '../../environments/index.ts';
 import { builtinPolicies, builtinToolCallFormats } from '../../policies/index.ts';
-import { builtInRewards } from '../../rewards/index.ts';
+import { builtInRewardManagers, builtInRewards } from '../../rewards/index.ts';
 import { builtinTools } from '../../tools/index.ts';
 import { type Plugins, registriesOf } from './registries.ts';
 
@@ -16,5 +16,6 @@ export const builtinPlugins = (): Plugins =>
     environments: builtIn(builtinEnvironments),
     policies: builtinPolicies,
     rewards: builtIn(builtInRewards),
+    rewardManagers: builtIn(builtInRewardManagers),
     toolCallFormats: builtIn(builtinToolCallFormats),
   }));

@@ -9,6 +9,7 @@ import {
   placeOf,
   PolicyBlock,
   type Problem,
+  RewardManagerBlock,
   rewardName,
   RewardsBlock,
   ToolsBlock,
@@ -19,6 +20,7 @@ import { isRecord } from '../../core/is-record.ts';
 import type { Registry, RegistryEntry } from '../../core/plugins/plugin.ts';
 import type { PolicySpec } from '../../core/plugins/policy.ts';
 import type { RewardSpec } from '../../core/plugins/reward.ts';
+import type { RewardManagerSpec } from '../../core/plugins/reward-manager.ts';
 import type { ToolCallFormatSpec } from '../../core/plugins/tool-call-format.ts';
 import type { ToolSpec } from '../../core/plugins/tool.ts';
 import { environmentScore, invalidCallsComponent } from '../../rollout/combine-rewards.ts';
@@ -45,6 +47,7 @@ export interface ChosenPlugins {
   policy: Chosen<PolicySpec>;
   tools: readonly Chosen<ToolSpec>[];
   rewards: readonly ChosenReward[];
+  rewardManager: Chosen<RewardManagerSpec>;
   /** Undefined when it is to be found from the chat template. */
   toolCallFormat?: Chosen<ToolCallFormatSpec>;
 }
@@ -96,13 +99,20 @@ export function choosePlugins(
   const rewards = listOf(config.rewards).map((value, index) =>
     choice.reward(`rewards.${index}`, value, plugins.rewards),
   );
+  const rewardManager = choice.of({
+    path: 'rewardManager',
+    value: config.rewardManager,
+    registry: plugins.rewardManagers,
+    own: RewardManagerBlock.properties,
+  });
   choice.refuseRepeats('tools', tools);
   choice.requireTools(environment.entry?.spec, toolBlocks);
   choice.checkRewards(rewards, tools);
+  choice.checkRewardManager(rewardManager.entry?.spec, rewards);
   choice.throwProblems();
   // Every entry is there: a missing one is a problem, and problems were just thrown.
   const format = toolCallFormat && { toolCallFormat };
-  return { environment, policy, tools, rewards, ...format } as ChosenPlugins;
+  return { environment, policy, tools, rewards, rewardManager, ...format } as ChosenPlugins;
 }
 
 /** Stands for the format that is found from the chat template. */
@@ -259,6 +269,29 @@ class Choice {
         const text = `no tool of this run is named "${tool}". Tools: ${known.join(', ') || 'none'}.`;
         this.#report(`${path}.tool`, text);
       }
+    }
+  }
+
+  /** The manager has something to do with each reward's weight. */
+  checkRewardManager(
+    manager: RewardManagerSpec | undefined,
+    rewards: readonly Pick<ChosenReward, 'weight'>[],
+  ): void {
+    // With other problems the weights may be anything.
+    if (manager === undefined || this.#problems.length > 0) return;
+    const { name, needsSeveral = false, ignoresWeights = false } = manager;
+    const path = 'rewardManager.type';
+    if (needsSeveral && rewards.length === 0) {
+      const text = `${name} combines several rewards, and the environment's own is the only one. List others under rewards, or use weighted.`;
+      this.#report(path, text);
+    }
+    const { environmentWeight } = this.loaded.config.algorithm;
+    const idle = [environmentWeight, ...rewards.map(({ weight }) => weight)].find(
+      (weight) => weight !== 0 && weight !== 1,
+    );
+    if (ignoresWeights && idle !== undefined) {
+      const text = `${name} computes the weights itself, so weight ${idle} would have no effect. Use 1, or 0 for a reward that is only logged, or rewardManager.type weighted or normalised.`;
+      this.#report(path, text);
     }
   }
 

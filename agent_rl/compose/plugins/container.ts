@@ -4,6 +4,7 @@ import type { Class } from '../../core/plugins/class.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { placeOf } from '../../core/plugins/plugin-failure.ts';
 import type { EpisodeView, RewardFunction } from '../../core/plugins/reward.ts';
+import type { RewardManager, RewardManagerFunction } from '../../core/plugins/reward-manager.ts';
 import { type Task, TASK } from '../../core/tasks/task.ts';
 import { SETTINGS, SHARED } from '../../core/plugins/tool.ts';
 import { injectionsOf } from './injections.ts';
@@ -74,9 +75,10 @@ interface Scoring {
   score(episode: EpisodeView): ReturnType<RewardFunction>;
 }
 
-const isScoringClass = (plugin: unknown): boolean =>
-  typeof plugin === 'function' &&
-  typeof (plugin.prototype as Partial<Scoring> | undefined)?.score === 'function';
+const hasMethod = (plugin: unknown, name: string): boolean => {
+  const { prototype } = plugin as { prototype?: Readonly<Record<string, unknown>> };
+  return typeof prototype?.[name] === 'function';
+};
 
 /** A reward as a function of the episode, whether it was marked as a function or as a class with `score`. */
 export function rewardFunction(
@@ -84,10 +86,19 @@ export function rewardFunction(
   construction: Construction,
 ): (episode: EpisodeView) => ReturnType<RewardFunction> {
   const { plugin, settings } = construction;
-  if (isScoringClass(plugin)) {
+  if (hasMethod(plugin, 'score')) {
     const instance = construct<Scoring>(container, construction);
     return (episode) => instance.score(episode);
   }
   const score = plugin as RewardFunction;
   return (episode) => score(episode, settings);
+}
+
+/** A reward manager, whether it was marked as a function or as a class with `assign`. */
+export function openRewardManager(container: Container, construction: Construction): RewardManager {
+  const { plugin, settings } = construction;
+  if (hasMethod(plugin, 'assign'))
+    return construct<RewardManager & object>(container, construction);
+  const assign = plugin as RewardManagerFunction;
+  return { assign: (group, signal) => assign(group, settings, signal) };
 }

@@ -7,13 +7,15 @@ import type { Chosen, ChosenPlugins } from './choose-plugins.ts';
 /** Settings of plugins that cannot act in a run that trains: in supervised training nothing is played or called. */
 export function idlePluginSettings(
   { train }: Pick<Config, 'train'>,
-  { environment, tools, rewards }: Pick<ChosenPlugins, 'environment' | 'tools' | 'rewards'>,
+  chosen: Pick<ChosenPlugins, 'environment' | 'tools' | 'rewards' | 'rewardManager'>,
 ): IdleSetting[] {
+  const { environment, tools, rewards, rewardManager } = chosen;
   if (train.mode === 'rl') {
     const all = [
       ['environment', environment] as const,
       ...tools.map((tool, index) => [`tools.${index}`, tool] as const),
       ...rewards.map((reward, index) => [`rewards.${index}`, reward] as const),
+      ['rewardManager', rewardManager] as const,
     ];
     return all.flatMap(([path, { entry, settings }]: readonly [string, Chosen<Configured>]) =>
       overruled({ path, schema: entry.spec.settings, value: settings }),
@@ -21,6 +23,7 @@ export function idlePluginSettings(
   }
   return [
     ...setOf('environment', environment, 'supervised training plays no episodes'),
+    ...setOf('rewardManager', rewardManager, 'supervised training plays no episodes'),
     ...tools.flatMap((tool, index) =>
       setOf(
         `tools.${index}`,

@@ -7,8 +7,12 @@ import { asksFor, injectionsOf } from './injections.ts';
 import type { Task } from '../../core/tasks/task.ts';
 
 /** A sandbox is started only for what asks for one. */
-export const needsSandbox = ({ environment, policy, tools, rewards }: ChosenPlugins): boolean =>
-  [environment, policy, ...tools, ...rewards].some(({ entry }) => asksFor(entry.plugin, SANDBOX));
+export const needsSandbox = (chosen: ChosenPlugins): boolean => {
+  const { environment, policy, tools, rewards, rewardManager } = chosen;
+  return [environment, policy, ...tools, ...rewards, rewardManager].some(({ entry }) =>
+    asksFor(entry.plugin, SANDBOX),
+  );
+};
 
 /** A tool-call format is opened only for a policy that asks for one. */
 export const asksForFormat = ({ policy }: Pick<ChosenPlugins, 'policy'>): boolean =>

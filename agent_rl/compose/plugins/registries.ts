@@ -9,6 +9,7 @@ import {
 } from '../../core/plugins/plugin.ts';
 import { policies, type PolicySpec } from '../../core/plugins/policy.ts';
 import { rewards, type RewardSpec } from '../../core/plugins/reward.ts';
+import { rewardManagers, type RewardManagerSpec } from '../../core/plugins/reward-manager.ts';
 import { type ToolCallFormatSpec, toolCallFormats } from '../../core/plugins/tool-call-format.ts';
 import { type JsonSchema, tools, type ToolSpec } from '../../core/plugins/tool.ts';
 
@@ -20,6 +21,8 @@ export const EnvironmentRegistry = registryOf(environments);
 export const PolicyRegistry = registryOf(policies);
 /** Rewards by name. Immutable: `with` makes a larger one. */
 export const RewardRegistry = registryOf(rewards);
+/** Reward managers by name. Immutable: `with` makes a larger one. */
+export const RewardManagerRegistry = registryOf(rewardManagers);
 /** Tool-call formats by name. Immutable: `with` makes a larger one. */
 export const ToolCallFormatRegistry = registryOf(toolCallFormats);
 
@@ -29,13 +32,18 @@ export interface Plugins {
   environments: Registry<EnvironmentSpec>;
   policies: Registry<PolicySpec>;
   rewards: Registry<RewardSpec>;
+  rewardManagers: Registry<RewardManagerSpec>;
   toolCallFormats: Registry<ToolCallFormatSpec>;
 }
 
-const pluginKinds = { tools, environments, policies, rewards, toolCallFormats } satisfies Record<
-  keyof Plugins,
-  unknown
->;
+const pluginKinds = {
+  tools,
+  environments,
+  policies,
+  rewards,
+  rewardManagers,
+  toolCallFormats,
+} satisfies Record<keyof Plugins, unknown>;
 const kindNames = Object.keys(pluginKinds) as readonly (keyof Plugins)[];
 
 /** Registries of plugins by kind; a kind that is not given has none. */

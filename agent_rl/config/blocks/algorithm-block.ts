@@ -29,11 +29,6 @@ export const AlgorithmBlock = block(
       maximum: 1,
       default: 1e-4,
     }),
-    rewardScheme: choice(
-      'How the rewards of an episode become one: by their weights, or by how they spread in its group',
-      ['weighted', 'uniform', 'std', 'pca', 'l2', 'normalised'],
-      'weighted',
-    ),
     environmentWeight: number("Weight of the environment's own reward in the sum; 0 only logs it", {
       minimum: 0,
       maximum: mostReward,

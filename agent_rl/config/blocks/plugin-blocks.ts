@@ -42,6 +42,16 @@ export const RewardsBlock = Type.Array(
   { default: [], description: "Added, each times its weight, to the environment's own reward" },
 );
 
+/** `rewardManager:` what the episodes of a group are compared by. */
+export const RewardManagerBlock = Type.Object(
+  { type: text('Name of a reward manager', { minLength: 1, default: 'weighted' }) },
+  {
+    default: {},
+    description:
+      'What the episodes of a group are compared by: their rewards by weights, by how they spread in the group, or by rank',
+  },
+);
+
 /** `plugins:` packages and local files that provide plugins. */
 export const PluginsBlock = Type.Array(Type.String({ minLength: 1 }), {
   default: [],

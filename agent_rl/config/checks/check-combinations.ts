@@ -55,10 +55,8 @@ const ofRollouts = ({ algorithm, policy, rollout, train }: Config): Check[] => {
 };
 
 const ofRewardsAndLoss = ({ algorithm, rewards, train }: Config): Check[] => {
-  const { environmentWeight, kl, rewardScheme } = algorithm;
+  const { environmentWeight, kl } = algorithm;
   const weights = rewards.map(({ weight }) => weight);
-  const computesWeights = rewardScheme !== 'weighted' && rewardScheme !== 'normalised';
-  const idleWeight = [environmentWeight, ...weights].find((value) => value !== 0 && value !== 1);
   return [
     [
       'algorithm.kl.weight',
@@ -69,16 +67,6 @@ const ofRewardsAndLoss = ({ algorithm, rewards, train }: Config): Check[] => {
       'algorithm.kl.kind',
       kl.kind !== 'none' && kl.weight === 0,
       `${kl.kind} costs a forward pass and has no effect while algorithm.kl.weight is 0. Use none, or a weight.`,
-    ],
-    [
-      'algorithm.rewardScheme',
-      rewardScheme !== 'weighted' && rewards.length === 0,
-      `${rewardScheme} combines several rewards, and the environment's own is the only one. List others under rewards, or use weighted.`,
-    ],
-    [
-      'algorithm.rewardScheme',
-      computesWeights && idleWeight !== undefined,
-      `${rewardScheme} computes the weights itself, so weight ${idleWeight} would have no effect. Use 1, or 0 for a reward that is only logged, or scheme weighted or normalised.`,
     ],
     [
       'algorithm.environmentWeight',

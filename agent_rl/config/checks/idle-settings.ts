@@ -106,6 +106,7 @@ const idle: readonly IdleRule[] = [
       'policy.maxContextTokens',
       ...ofRewards,
       'rewards',
+      'rewardManager',
       'train.parityBound',
       'sandbox',
       'run.previewTasks',

@@ -24,6 +24,11 @@ const moved: readonly Moved[] = [
     now: 'now rollout.outcomes.truncated-tokens and rollout.outcomes.truncated-turns, mask for drop',
   },
   {
+    from: ['algorithm', 'rewardScheme'],
+    to: (value) => [[['rewardManager', 'type'], value]],
+    now: 'now rewardManager.type',
+  },
+  {
     from: ['rollout', 'episodeTimeoutS'],
     to: () => [],
     now: 'has no effect: how long an episode takes decides nothing. Tools have deadlines of their own, plugins rollout.deadlines',

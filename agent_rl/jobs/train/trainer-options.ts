@@ -1,8 +1,6 @@
 import { engineThreads } from '../../compose/open-engine.ts';
 import { AgentRlError } from '../../core/errors.ts';
-import { type Config, rewardName, runLength, samplingOf } from '../../config/index.ts';
-import { environmentScore } from '../../rollout/combine-rewards.ts';
-import type { RewardCombination } from '../../trainer/collect/group-rewards.ts';
+import { type Config, runLength, samplingOf } from '../../config/index.ts';
 import type { GrpoOptions, TrainOptions } from '../../trainer/training-options.ts';
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
 import { thisMachine } from '../../runs/inputs/machine.ts';
@@ -15,24 +13,12 @@ export function trainerOptions(config: Config): GrpoOptions {
   const { policy, rollout, algorithm, checkpoint } = config;
   return {
     seed: config.run.seed,
-    combination: combinationOf(config),
     rollout: { ...rollout, maxTurnTokens: policy.maxTurnTokens, sampling: samplingOf(config) },
     algorithm,
     train: trainOptions(config),
     eval: config.eval,
     checkpoint,
   };
-}
-
-/** Nothing for a scheme that needs no group: the rollout has summed the rewards already. */
-function combinationOf({ algorithm, rewards }: Config): RewardCombination | undefined {
-  const { rewardScheme: scheme, environmentWeight } = algorithm;
-  if (scheme === 'weighted') return undefined;
-  const terms = [
-    { name: environmentScore, weight: environmentWeight },
-    ...rewards.map((reward) => ({ name: rewardName(reward), weight: reward.weight })),
-  ];
-  return { scheme, terms: terms.filter(({ weight }) => weight !== 0) };
 }
 
 /** `train:` with the length of this run, and that of the whole it may be the beginning of. */

@@ -186,6 +186,7 @@ export class Training {
       {
         learner: agent.engine,
         rollouts: agent.rollouts,
+        rewarding: agent.rewarding,
         tasks: samplerOf(withoutTasks(tasks.sets, new Set(selection)), {
           seed,
           shuffle,

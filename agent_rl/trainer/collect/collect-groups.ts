@@ -4,7 +4,7 @@ import type { Task } from '../../core/tasks/task.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
 import type { EpisodeRequest } from '../../rollout/episode-parts.ts';
 import { planGroups, type Rollouts } from '../../rollout/rollout-worker.ts';
-import { groupRewards, type GroupRewards } from './group-rewards.ts';
+import { type GroupRewarding, groupRewards, type RewardedGroup } from './group-rewards.ts';
 import { type FailureCount, FailureGuard } from './failure-guard.ts';
 import { actionOn } from './outcome-actions.ts';
 import { replaceFailed } from './replace-failed.ts';
@@ -21,8 +21,12 @@ export interface Group extends GroupAdvantages {
   penalised?: number;
   /** Episodes that failed and whose places others took. */
   replaced?: readonly Trajectory[];
-  /** What a scheme that looks at the whole group multiplied each reward by. */
-  weights?: GroupRewards['weights'];
+  /** What the reward manager multiplied each score by. */
+  weights?: RewardedGroup['weights'];
+  /** Times that the reward manager was asked again. */
+  retries?: number;
+  /** Members that have a reward by themselves and that the reward manager gave none. */
+  leftOut?: number;
 }
 
 export interface Collection {
@@ -38,13 +42,12 @@ export const trajectoriesOf = ({ groups, discarded }: Collection): Trajectory[] 
     trajectories.concat(replaced),
   );
 
-export interface CollectGroupsOptions extends Pick<
-  GrpoOptions,
-  'seed' | 'rollout' | 'combination'
-> {
+export interface CollectGroupsOptions extends Pick<GrpoOptions, 'seed' | 'rollout'> {
   algorithm: Pick<AlgorithmOptions, 'advantageStd' | 'advantageEps'>;
   control?: Control;
   rollouts: Rollouts;
+  /** Without it, the episodes of a group are compared by the rewards they have by themselves. */
+  rewarding?: GroupRewarding | undefined;
   tasks: Pick<TaskSource, 'draw' | 'drawAgain'>;
   /** Failures of the iterations before this one. */
   failuresBefore?: readonly FailureCount[];
@@ -69,6 +72,7 @@ export async function collectGroups(options: CollectGroupsOptions): Promise<Coll
   const guard = new FailureGuard(rollout.failures);
   const guarded = {
     ...options,
+    guard,
     onEpisode: (trajectory: Trajectory) => {
       onEpisode?.(trajectory);
       guard.note(trajectory);
@@ -91,9 +95,9 @@ export async function collectGroups(options: CollectGroupsOptions): Promise<Coll
 async function playGroups(
   tasks: readonly Task[],
   round: number,
-  options: CollectGroupsOptions,
+  options: CollectGroupsOptions & { guard: FailureGuard },
 ): Promise<Group[]> {
-  const { rollouts, rollout, algorithm, combination, control, seed, iteration, step } = options;
+  const { rollouts, rollout, control, seed, iteration, step } = options;
   const { signal, onEpisode } = options;
   const plan = planGroups(tasks, {
     groupSize: rollout.groupSize,
@@ -115,22 +119,93 @@ async function playGroups(
   const { groupSize } = rollout;
   const random = new KeyedRng(seed, control ?? 'none', iteration, round);
   const judged = verdictsUnder({ control, groupSize, random }, played);
-  return tasks.map((task, index) => {
-    const [start, end] = [index * rollout.groupSize, (index + 1) * rollout.groupSize];
-    const { advantageStd: std, advantageEps: eps } = algorithm;
-    const members = judged.slice(start, end);
-    const { rewards: given, weights } = groupRewards(members, combination);
-    const { outcomes, failures } = rollout;
-    const isPenalised = members.map(({ outcome }) => actionOn(outcome, outcomes) === 'penalise');
-    const rewards = isPenalised.map((yes, member) => (yes ? failures.penalty : given[member]));
-    const failed = replaced[index] ?? [];
-    return {
-      task,
-      trajectories: played.slice(start, end),
-      penalised: isPenalised.filter(Boolean).length,
-      ...(failed.length > 0 && { replaced: failed }),
-      ...(weights && { weights }),
-      ...groupAdvantages(rewards, { std, eps }),
-    };
+  const groups = await Promise.all(
+    tasks.map((task, index) => {
+      const [start, end] = [index * groupSize, (index + 1) * groupSize];
+      const members = { played: played.slice(start, end), judged: judged.slice(start, end) };
+      return comparedGroup(task, { ...members, replaced: replaced[index] ?? [] }, options);
+    }),
+  );
+  return groups.map(({ failed, group }) => {
+    for (const trajectory of failed) options.guard.note(trajectory);
+    return group;
   });
+}
+
+interface Members {
+  played: readonly Trajectory[];
+  /** Whose verdicts they are given: their own, but for a control. */
+  judged: readonly Trajectory[];
+  replaced: readonly Trajectory[];
+}
+
+/** A group with rewards and advantages, and those of its members that failed when it was given rewards. */
+async function comparedGroup(
+  task: Task,
+  { played, judged, replaced }: Members,
+  { rollout, algorithm, rewarding, signal }: CollectGroupsOptions,
+): Promise<{ group: Group; failed: readonly Trajectory[] }> {
+  // An interrupted iteration is dropped, and half a group would mean nothing to a manager.
+  const manager = signal.aborted ? undefined : rewarding;
+  const rewarded = await groupRewards(task, judged, { rewarding: manager, signal }).catch(
+    (thrown: unknown): RewardedGroup => {
+      if (!signal.aborted) throw thrown;
+      return { rewards: judged.map(() => undefined), retries: 0 };
+    },
+  );
+  const { advantageStd: std, advantageEps: eps } = algorithm;
+  const { outcomes, failures } = rollout;
+  const trajectories = played.map((trajectory, member) =>
+    withGroupReward(trajectory, { rewarded, member, manager: rewarding?.name }),
+  );
+  const isPenalised = trajectories.map(({ outcome }, member) => {
+    const { outcome: verdict } = judged[member] ?? { outcome };
+    return actionOn(rewarded.failed ? outcome : verdict, outcomes) === 'penalise';
+  });
+  const rewards = isPenalised.map((yes, at) => (yes ? failures.penalty : rewarded.rewards[at]));
+  const leftOut = rewarded.failed
+    ? 0
+    : judged.filter(({ reward }, at) => reward !== undefined && rewards[at] === undefined).length;
+  const group = {
+    task,
+    trajectories,
+    penalised: isPenalised.filter(Boolean).length,
+    ...(replaced.length > 0 && { replaced }),
+    ...(rewarded.retries > 0 && { retries: rewarded.retries }),
+    ...(leftOut > 0 && { leftOut }),
+    ...(rewarded.weights && { weights: rewarded.weights }),
+    ...groupAdvantages(rewards, { std, eps }),
+  };
+  return { group, failed: trajectories.filter((one, at) => one.outcome !== played[at]?.outcome) };
+}
+
+interface MemberReward {
+  rewarded: RewardedGroup;
+  /** Its place in the group. */
+  member: number;
+  manager: string | undefined;
+}
+
+/** An episode with what its group's manager made of it; a grader error when the manager failed. */
+function withGroupReward(
+  trajectory: Trajectory,
+  { rewarded, member, manager }: MemberReward,
+): Trajectory {
+  const { failed, rewards, components, weights } = rewarded;
+  if (trajectory.reward === undefined || manager === undefined) return trajectory;
+  if (failed !== undefined) {
+    const { scores: _none, ...rest } = trajectory;
+    const none = { success: false, reward: undefined, components: {}, metrics: {} };
+    return Object.freeze({ ...rest, ...none, ...failed, outcome: 'grader-error' as const });
+  }
+  const reward = rewards[member];
+  const parts = components?.[member];
+  if (reward === trajectory.reward && parts === undefined) return trajectory;
+  const groupReward = {
+    manager,
+    reward,
+    ...(parts && { components: parts }),
+    ...(weights && { weights }),
+  };
+  return Object.freeze({ ...trajectory, groupReward });
 }

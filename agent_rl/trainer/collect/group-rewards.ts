@@ -1,45 +1,151 @@
-import {
-  combineGroupRewards,
-  type GroupScheme,
-  type RewardTerm,
-  type Scores,
-} from '../../algorithms/combine-group-rewards.ts';
+import { messageOf, runEndingError } from '../../core/errors.ts';
+import { type Failure, failureOf, PluginError } from '../../core/failure.ts';
+import { isRecord } from '../../core/is-record.ts';
+import { runningPlugin } from '../../core/plugins/plugin-failure.ts';
+import type {
+  GroupRewards,
+  JudgedEpisode,
+  JudgedGroup,
+  RewardManager,
+  RewardTerm,
+} from '../../core/plugins/reward-manager.ts';
+import { showValue } from '../../core/show-value.ts';
+import { abortable, inTime } from '../../core/stopping/abort.ts';
+import type { Task } from '../../core/tasks/task.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
+import { checkNumbers, checkReward } from '../../rollout/check-verdict.ts';
 import { invalidCallsComponent } from '../../rollout/combine-rewards.ts';
+import { retrying } from '../../rollout/retrying.ts';
+import { redactor } from '../../telemetry/redact.ts';
 
-/** How the rewards of an episode become one with regard to its group. */
-export interface RewardCombination {
-  scheme: GroupScheme;
-  /** The rewards that take part, the environment's among them. */
+/** The reward manager of a run and what it works with. */
+export interface GroupRewarding {
+  /** As the run file names it. */
+  name: string;
+  manager: Pick<RewardManager, 'assign'>;
+  /** The rewards that have a weight, the environment's among them, in the order they are added. */
   terms: readonly RewardTerm[];
+  /** Seconds that the manager may take for a group; without them it is waited for. */
+  deadlineS?: number;
+  /** Most times it is asked again when what failed may pass. 0 by default. */
+  retries?: number;
 }
 
-export interface GroupRewards {
-  /** One per episode, in order; `undefined` where the system failed. */
+/** What the members of a group are compared by. */
+export interface RewardedGroup {
+  /** One per member, in order; `undefined` where the system failed or the manager gave none. */
   rewards: readonly (number | undefined)[];
-  /** What each reward was multiplied by in this group. */
-  weights?: Scores;
+  /** What the manager says each reward is made of. */
+  components?: GroupRewards['components'];
+  /** What it multiplied each term by in this group. */
+  weights?: GroupRewards['weights'];
+  /** Times that the manager was asked again. */
+  retries: number;
+  /** Why there are no rewards, when the manager failed. */
+  failed?: { problem: string; failure: Failure };
 }
+
+/** A member of a group as far as its reward goes. */
+export type Member = Pick<
+  Trajectory,
+  'messages' | 'calls' | 'outcome' | 'success' | 'scores' | 'components' | 'metrics' | 'reward'
+>;
 
 /**
- * The rewards a group is compared by: those the episodes have by themselves or, with a scheme that looks at the whole
- * group, their scores combined by it, less what each lost for invalid calls.
+ * The rewards a group is compared by: those the episodes have by themselves or, with a manager, what that makes of them,
+ * less what each lost for invalid calls. Members without a reward are not shown to the manager.
+ *
+ * @throws what ends the run, and the reason of an aborted signal; any other failure of the manager is in the result
  */
-export function groupRewards(
-  trajectories: readonly Pick<Trajectory, 'reward' | 'scores' | 'components'>[],
-  combination: RewardCombination | undefined,
-): GroupRewards {
-  if (combination === undefined) return { rewards: trajectories.map(({ reward }) => reward) };
-  const scores = trajectories.map(({ reward, scores: given = {} }) =>
-    reward === undefined ? undefined : given,
-  );
-  const { terms, scheme } = combination;
-  const { rewards, weights } = combineGroupRewards(scores, terms, scheme);
+export async function groupRewards(
+  task: Task,
+  members: readonly Member[],
+  { rewarding, signal }: { rewarding: GroupRewarding | undefined; signal: AbortSignal },
+): Promise<RewardedGroup> {
+  const judged = members.filter(({ reward }) => reward !== undefined);
+  if (rewarding === undefined || judged.length === 0)
+    return { rewards: members.map(({ reward }) => reward), retries: 0 };
+  const { terms } = rewarding;
+  const group = { task, terms, episodes: judged.map((member) => judgedEpisode(member, terms)) };
+  let retries = 0;
+  try {
+    const given = await retrying(() => assigned(group, rewarding, signal), {
+      retries: rewarding.retries ?? 0,
+      signal,
+      onRetry: () => {
+        retries += 1;
+      },
+    });
+    return { ...spread(given, members), retries };
+  } catch (thrown) {
+    signal.throwIfAborted();
+    const ending = runEndingError(thrown);
+    if (ending !== undefined) throw ending;
+    // What was thrown may quote a request with a key in it, and the problem is shown and written.
+    const problem = redactor()(messageOf(thrown));
+    const failed = { problem, failure: failureOf(thrown) };
+    return { rewards: members.map(() => undefined), failed, retries };
+  }
+}
+
+const penaltyOf = ({ components }: Member): number => components[invalidCallsComponent] ?? 0;
+
+function judgedEpisode(member: Member, terms: readonly RewardTerm[]): JudgedEpisode {
+  const { messages, calls, outcome, success, scores = {}, metrics, reward = 0 } = member;
+  // The sum again, in the order of `combineRewards`: what is added back to a sum need not give its last bit.
+  const before =
+    penaltyOf(member) === 0
+      ? reward
+      : terms.reduce((sum, { name, weight }) => sum + weight * (scores[name] ?? 0), 0);
+  return { messages, calls, outcome, success, scores, metrics, reward: before };
+}
+
+function assigned(
+  group: JudgedGroup,
+  { name, manager, deadlineS: seconds }: GroupRewarding,
+  signal: AbortSignal,
+): Promise<GroupRewards> {
+  const plugin = `Reward manager "${name}"`;
+  const work = (timed: AbortSignal): Promise<GroupRewards> =>
+    runningPlugin(plugin, async () => {
+      const given = await manager.assign(group, timed);
+      checkGiven(given, group.episodes.length);
+      return given;
+    });
+  const late = `${plugin} took longer than ${seconds} s for a group (rollout.deadlines.gradingS).`;
+  return seconds === undefined
+    ? abortable(work(signal), signal)
+    : inTime(work, { seconds, signal, late: new PluginError(late) });
+}
+
+/** @throws TypeError that says what is wrong and what is allowed */
+function checkGiven(given: GroupRewards, episodes: number): void {
+  const { rewards, components, weights = {} }: Partial<GroupRewards> = isRecord(given) ? given : {};
+  const one = `a list of ${episodes}, one for each episode`;
+  if (!Array.isArray(rewards) || rewards.length !== episodes)
+    throw new TypeError(`rewards is ${showValue(rewards, 60)}; expected ${one}.`);
+  for (const [index, reward] of rewards.entries())
+    if (reward !== undefined) checkReward(`rewards[${index}]`, reward);
+  checkNumbers('weights', weights);
+  if (components === undefined) return;
+  if (!Array.isArray(components) || components.length !== episodes)
+    throw new TypeError(`components is ${showValue(components, 60)}; expected ${one}.`);
+  for (const [index, parts] of components.entries()) checkNumbers(`components[${index}]`, parts);
+}
+
+/** What judged members were given, at their places among all. */
+function spread({ rewards, components, weights }: GroupRewards, members: readonly Member[]) {
+  let next = 0;
+  const places = members.map(({ reward }) => (reward === undefined ? undefined : next++));
   return {
-    weights,
-    rewards: rewards.map((reward, i) => {
-      const penalty = trajectories[i]?.components[invalidCallsComponent] ?? 0;
-      return reward === undefined ? undefined : reward + penalty;
+    rewards: places.map((place, index) => {
+      const reward = place === undefined ? undefined : rewards[place];
+      const member = members[index];
+      return reward === undefined || member === undefined ? undefined : reward + penaltyOf(member);
     }),
+    ...(components && {
+      components: places.map((place) => (place === undefined ? {} : (components[place] ?? {}))),
+    }),
+    ...(weights && { weights }),
   };
 }

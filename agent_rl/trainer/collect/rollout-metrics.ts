@@ -39,6 +39,7 @@ export function rolloutMetrics(collection: Collection): Metrics {
     'group/allRight': judged.filter((group) => group.every(({ success }) => success)).length,
     'group/allWrong': judged.filter((group) => !group.some(({ success }) => success)).length,
     'group/resampled': discarded.length,
+    'group/leftOut': sum(groups.map(({ leftOut = 0 }) => leftOut)),
     ...inFamily(
       'combine/weight',
       meansByName(
@@ -59,7 +60,7 @@ function failureMetrics({ groups }: Collection, all: readonly Trajectory[]): Met
     'rollout/failed': failed,
     ...(episodes > 0 && { 'rollout/failedShare': failed / episodes }),
     'rollout/penalised': sum(groups.map(({ penalised = 0 }) => penalised)),
-    'rollout/retries': sum(retried),
+    'rollout/retries': sum(retried) + sum(groups.map(({ retries = 0 }) => retries)),
     'rollout/retriedTokens': sum(lost.map(({ sampledTokens: tokens }) => tokens)),
     'rollout/cutTokens': sum(all.map(({ cutTokens = 0 }) => cutTokens)),
   };

@@ -240,21 +240,6 @@ describe('settings that contradict each other', () => {
       'no effect while algorithm.kl.weight is 0',
     ],
     [
-      'algorithm: {rewardScheme: pca}',
-      'algorithm.rewardScheme',
-      "pca combines several rewards, and the environment's own is the only one",
-    ],
-    [
-      'algorithm: {rewardScheme: std}\nrewards: [{type: brevity, weight: 0.5}]',
-      'algorithm.rewardScheme',
-      'weight 0.5 would have no effect',
-    ],
-    [
-      'algorithm: {rewardScheme: l2, environmentWeight: 2}\nrewards: [{type: brevity}]',
-      'algorithm.rewardScheme',
-      'weight 2 would have no effect',
-    ],
-    [
       'algorithm: {environmentWeight: 0}\nrewards: [{type: brevity, weight: 0}]',
       'algorithm.environmentWeight',
       'leaves nothing to learn from',

@@ -14,6 +14,7 @@ function read(text: string, overrides: readonly string[] = []) {
   const { config, warnings } = loadConfig({ file, overrides });
   return {
     rollout: config.rollout,
+    rewardManager: config.rewardManager,
     warnings: warnings.map((one) => one.replace(`${folder}/`, '')),
   };
 }
@@ -47,6 +48,14 @@ test('rollout.episodeTimeoutS is read, has no effect, and the warning says what 
     expect.stringMatching(
       /^run\.yaml:3 rollout\.episodeTimeoutS: has no effect: .*rollout\.deadlines/,
     ),
+  ]);
+});
+
+test('algorithm.rewardScheme is read as the type of the reward manager', () => {
+  const { rewardManager, warnings } = read('algorithm: {rewardScheme: pca}\n');
+  expect(rewardManager).toEqual({ type: 'pca' });
+  expect(warnings).toEqual([
+    'run.yaml:3 algorithm.rewardScheme: now rewardManager.type. The old setting is accepted until version 0.3.',
   ]);
 });
 

@@ -13,6 +13,7 @@ import { policies } from '#agent_rl/core/plugins/policy.ts';
 import { rewards } from '#agent_rl/core/plugins/reward.ts';
 import { toolCallFormats } from '#agent_rl/core/plugins/tool-call-format.ts';
 import { tools } from '#agent_rl/core/plugins/tool.ts';
+import { builtInRewardManagers } from '#agent_rl/rewards/index.ts';
 import { HermesFormat } from '#agent_rl/policies/index.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { thrownBy } from '#tests/support/thrown.ts';
@@ -61,6 +62,7 @@ const plugins: Plugins = registriesOf({
   policies: here(Parrot),
   toolCallFormats: [...here(Shouted), ...here(HermesFormat)],
   rewards: here(Brevity),
+  rewardManagers: builtInRewardManagers.flatMap(here),
 });
 
 const folder = temporaryFolder();
@@ -173,6 +175,46 @@ describe('rewards', () => {
   });
 });
 
+describe('the reward manager', () => {
+  const withManager = (text: string) =>
+    chosen(good.replace('rewards: [{type: brevity, weight: 0.5}]', text));
+
+  test('is weighted unless another is named', () => {
+    expect(chosen(good).rewardManager.entry.spec.name).toBe('weighted');
+    const text = 'rewards: [{type: brevity}]\nrewardManager: {type: pca}';
+    expect(withManager(text).rewardManager.entry.spec.name).toBe('pca');
+  });
+
+  test.each([
+    [
+      'rewardManager: {type: pca}',
+      "5:23 rewardManager.type: pca combines several rewards, and the environment's own is the only one",
+    ],
+    [
+      'rewards: [{type: brevity, weight: 0.5}]\nrewardManager: {type: std}',
+      'rewardManager.type: std computes the weights itself, so weight 0.5 would have no effect',
+    ],
+    [
+      'algorithm: {environmentWeight: 2}\nrewards: [{type: brevity}]\nrewardManager: {type: l2}',
+      'rewardManager.type: l2 computes the weights itself, so weight 2 would have no effect',
+    ],
+    [
+      'rewardManager: {type: rankin}',
+      'rewardManager.type: no reward manager is named "rankin". Did you mean "ranking"?',
+    ],
+    ['rewardManager: {type: ranking, ties: 1}', 'rewardManager.ties: is not a known key.'],
+  ])('%s is refused', (text, problem) => {
+    expect(thrownBy(() => withManager(text)).message).toContain(problem);
+  });
+
+  test('that uses weights takes any, and ranking is content with one reward', () => {
+    const text = 'rewards: [{type: brevity, weight: 0.5}]\nrewardManager: {type: normalised}';
+    expect(withManager(text).rewardManager.entry.spec.name).toBe('normalised');
+    const alone = 'rewardManager: {type: ranking}';
+    expect(withManager(alone).rewardManager.entry.spec.name).toBe('ranking');
+  });
+});
+
 test('plugins are described with their schemas and where they come from', () => {
   const [first] = describePlugins(plugins);
   expect(first).toEqual({
@@ -196,6 +238,7 @@ test('plugins are described with their schemas and where they come from', () => 
     'environment',
     'policy',
     'reward',
+    ...builtInRewardManagers.map(() => 'reward manager'),
     'tool-call format',
     'tool-call format',
   ]);

@@ -36,6 +36,7 @@ const run = (plugins: Partial<Record<keyof ChosenPlugins, unknown>>): ChosenPlug
     policy: chosen(Plain),
     tools: [chosen(Plain)],
     rewards: [chosen(score)],
+    rewardManager: chosen(score),
     ...plugins,
   }) as ChosenPlugins;
 
@@ -45,6 +46,7 @@ describe('a sandbox is started', () => {
     ['a policy', { policy: chosen(Runs) }],
     ['a tool', { tools: [chosen(Plain), chosen(Runs)] }],
     ['a reward', { rewards: [chosen(score), chosen(Runs)] }],
+    ['a reward manager', { rewardManager: chosen(Runs) }],
     ['a class that one of them extends', { rewards: [chosen(RunsToo)] }],
     ['a property', { tools: [chosen(RunsByProperty)] }],
   ])('when %s asks for it', (_, plugins) => expect(needsSandbox(run(plugins))).toBe(true));

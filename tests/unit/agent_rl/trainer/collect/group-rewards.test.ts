@@ -1,29 +1,172 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { groupRewards } from '#agent_rl/trainer/collect/group-rewards.ts';
+import { AgentRlError } from '#agent_rl/core/errors.ts';
+import { TransientError } from '#agent_rl/core/failure.ts';
+import type { GroupRewards, JudgedGroup } from '#agent_rl/core/plugins/reward-manager.ts';
+import { normalised, weighted } from '#agent_rl/rewards/managers/schemes.ts';
+import {
+  type GroupRewarding,
+  groupRewards,
+  type Member,
+} from '#agent_rl/trainer/collect/group-rewards.ts';
+import { trajectory } from '#tests/support/trajectories.ts';
 
 const terms = [
   { name: 'environment', weight: 1 },
   { name: 'mrr', weight: 3 },
 ];
-const failed = { reward: undefined, components: {} };
+const task = { taskId: 't', prompt: 'a?', metadata: {} };
+const { signal } = new AbortController();
+
+const judged = (part: Partial<Member> & { reward: number }): Member => ({
+  ...trajectory(),
+  ...part,
+});
+const failed: Member = trajectory({ outcome: 'infrastructure-error' });
+
+type Assign = (group: JudgedGroup, signal: AbortSignal) => GroupRewards | Promise<GroupRewards>;
+const by = (assign: Assign, more: Partial<GroupRewarding> = {}): GroupRewarding => ({
+  name: 'mine',
+  manager: { assign },
+  terms,
+  ...more,
+});
+const rewarded = (members: readonly Member[], rewarding: GroupRewarding | undefined) =>
+  groupRewards(task, members, { rewarding, signal });
 
 describe('the rewards a group is compared by', () => {
-  test('are those of the episodes where no scheme looks at the group', () => {
-    const trajectories = [{ reward: 0.1 + 0.2, components: {}, scores: { mrr: 9 } }, failed];
-    expect(groupRewards(trajectories, undefined)).toEqual({ rewards: [0.1 + 0.2, undefined] });
+  test('are those of the episodes without a manager', async () => {
+    const members = [judged({ reward: 0.1 + 0.2, scores: { mrr: 9 } }), failed];
+    const { rewards } = await rewarded(members, undefined);
+    expect(rewards).toEqual([0.1 + 0.2, undefined]);
   });
 
-  test('are combined of the scores, less what invalid calls cost', () => {
-    const trajectories = [
-      { reward: 5, components: { invalidCalls: -0.4 }, scores: { environment: 1, mrr: 0 } },
+  test('are combined of the scores, less what invalid calls cost', async () => {
+    const members = [
+      judged({
+        reward: 5,
+        components: { invalidCalls: -0.4 },
+        scores: { environment: 1, mrr: 0 },
+      }),
       failed,
-      { reward: 6, components: {}, scores: { environment: 0, mrr: 10, other: 99 } },
+      judged({ reward: 6, scores: { environment: 0, mrr: 10, other: 99 } }),
     ];
     // Deviations 1, -1 and -1, 1, weights 1 and 3: -2 and 2, and 0.4 off the first.
-    expect(groupRewards(trajectories, { scheme: 'normalised', terms })).toEqual({
+    expect(
+      await rewarded(
+        members,
+        by((group) => normalised(group)),
+      ),
+    ).toEqual({
       rewards: [-2.4, undefined, 2],
       weights: { environment: 1, mrr: 3 },
+      retries: 0,
     });
+  });
+
+  test('are to the last bit those of the episodes where their weighted sum is taken', async () => {
+    // The sum and then the penalty, as an episode's own reward is made: 0.1 + 0.6 - 0.3 is not 0.1 + (0.6 - 0.3).
+    const reward = 0.1 + 3 * 0.2 - 0.3;
+    const scores = { environment: 0.1, mrr: 0.2 };
+    const members = [
+      judged({ reward, components: { invalidCalls: -0.3 }, scores }),
+      judged({ reward: 0.1 + 3 * 0.2, scores }),
+    ];
+    const { rewards } = await rewarded(
+      members,
+      by((group) => weighted(group)),
+    );
+    expect(rewards).toEqual([reward, 0.1 + 3 * 0.2]);
+  });
+});
+
+describe('a manager', () => {
+  const three = [judged({ reward: 1 }), failed, judged({ reward: 0 })];
+
+  test('sees the task and the judged episodes, before the penalty for invalid calls', async () => {
+    let seen: JudgedGroup | undefined;
+    const scores = { environment: 1, mrr: 2 };
+    const penalised = judged({ reward: 6.5, components: { invalidCalls: -0.5 }, scores });
+    await rewarded(
+      [penalised, failed],
+      by((group) => {
+        seen = group;
+        return { rewards: [1] };
+      }),
+    );
+    expect(seen).toMatchObject({ task, terms, episodes: [{ reward: 7, scores, success: false }] });
+    expect(Object.keys(seen?.episodes[0] ?? {})).not.toContain('sample');
+  });
+
+  test('is not asked about a group without a judged episode', async () => {
+    const { rewards } = await rewarded(
+      [failed, failed],
+      by(() => {
+        throw new Error('asked');
+      }),
+    );
+    expect(rewards).toEqual([undefined, undefined]);
+  });
+
+  test('may leave out an episode, and what it says of the others is at their places', async () => {
+    const components = [{ rank: 1 }, { rank: 0 }];
+    const given = await rewarded(
+      three,
+      by(async () => ({ rewards: [undefined, 3], components })),
+    );
+    expect(given).toEqual({
+      rewards: [undefined, undefined, 3],
+      components: [{ rank: 1 }, {}, { rank: 0 }],
+      retries: 0,
+    });
+  });
+
+  test.each([
+    ['no list', undefined, 'rewards is nothing; expected a list of 2, one for each episode.'],
+    ['one too few', [1], 'rewards is [1]; expected a list of 2'],
+    ['text', [1, '2'], 'rewards[1] is "2"; expected a number between'],
+    ['what is not finite', [1, Number.NaN], 'rewards[1] is NaN; expected a number between'],
+    ['a number that would drown all others', [1, 1e300], 'rewards[1] is 1e+300; expected'],
+  ])('that gives %s fails, in words', async (_, rewards, problem) => {
+    const given = await rewarded(
+      three,
+      by(() => ({ rewards }) as GroupRewards),
+    );
+    expect(given.rewards).toEqual([undefined, undefined, undefined]);
+    expect(given.failed?.problem).toContain('Reward manager "mine" failed');
+    expect(given.failed?.problem).toContain(problem);
+    expect(given.failed?.failure).toEqual({ owner: 'plugin', retryable: false });
+  });
+
+  test('that takes too long fails by the deadline of grading, and its signal is aborted', async () => {
+    let told = false;
+    const waits: Assign = (_, until) =>
+      new Promise(() => until.addEventListener('abort', () => (told = true)));
+    const { failed: why } = await rewarded(three, by(waits, { deadlineS: 0.01 }));
+    expect(why?.problem).toBe(
+      'Reward manager "mine" took longer than 0.01 s for a group (rollout.deadlines.gradingS).',
+    );
+    expect(told).toBe(true);
+  });
+
+  test('is asked again for what may pass, and the times are counted', async () => {
+    let asked = 0;
+    const busy: Assign = () => {
+      asked += 1;
+      if (asked === 1) throw new TransientError('busy');
+      return { rewards: [1, 0] };
+    };
+    expect(await rewarded(three, by(busy, { retries: 1 }))).toMatchObject({
+      rewards: [1, undefined, 0],
+      retries: 1,
+    });
+  });
+
+  test('ends the run when its budget is spent', async () => {
+    const spent = new AgentRlError('WEB_BUDGET_SPENT', 'spent');
+    const broke: Assign = () => {
+      throw new Error('no answer', { cause: spent });
+    };
+    await expect(rewarded(three, by(broke))).rejects.toBe(spent);
   });
 });

@@ -1,0 +1,70 @@
+import { array, assert, double, property } from 'fast-check';
+import { describe, expect, test } from '@jest/globals';
+
+import type { JudgedGroup, RewardManagerFunction } from '#agent_rl/core/plugins/reward-manager.ts';
+import { rewardManagers } from '#agent_rl/core/plugins/reward-manager.ts';
+import { builtInRewardManagers } from '#agent_rl/rewards/index.ts';
+import { ranking, rankShares } from '#agent_rl/rewards/managers/ranking.ts';
+import { describeRewardManagerContract } from '../../../../contracts/reward-manager-contract.ts';
+
+const { signal } = new AbortController();
+const assigning = (plugin: RewardManagerFunction) => (group: JudgedGroup) =>
+  plugin(group, {}, signal);
+
+for (const plugin of builtInRewardManagers)
+  describeRewardManagerContract(rewardManagers.specOf(plugin)?.name ?? '', {
+    plugin,
+    assign: assigning(plugin),
+  });
+
+describe('rank shares', () => {
+  test.each([
+    // Of three siblings the first is above all, the second above two, the third above one.
+    ['fall evenly', [9, 5, 1, 0], [1, 2 / 3, 1 / 3, 0]],
+    ['do not ask how far apart values are', [1e6, 5, 4.9, -3], [1, 2 / 3, 1 / 3, 0]],
+    // The twos are above one of three and tie with one: 1.5 / 3.
+    ['are shared by ties', [3, 2, 2, 1], [1, 0.5, 0.5, 0]],
+    ['take rounding for a tie', [0.1 + 0.2, 0.3, 0], [0.75, 0.75, 0]],
+    ['are 1/2 where all are equal', [7, 7, 7], [0.5, 0.5, 0.5]],
+    ['are 1/2 where all are 0', [0, 0], [0.5, 0.5]],
+    ['are 1/2 without siblings', [4], [0.5]],
+  ])('%s', (_, values, expected) => {
+    expect(rankShares(values)).toEqual(expected);
+  });
+
+  test('are 1/2 on average, and as ordered as the values', () => {
+    const value = double({ noNaN: true, min: -1e4, max: 1e4 });
+    assert(
+      property(array(value, { minLength: 1, maxLength: 12 }), (values) => {
+        const shares = rankShares(values);
+        const mean = shares.reduce((sum, share) => sum + share, 0) / shares.length;
+        expect(mean).toBeCloseTo(0.5, 9);
+        const order = [...values.keys()].toSorted((a, b) => (values[a] ?? 0) - (values[b] ?? 0));
+        const ordered = order.map((place) => shares[place] ?? 0);
+        expect(ordered).toEqual(ordered.toSorted((a, b) => a - b));
+      }),
+    );
+  });
+});
+
+test('ranking is by the weighted sum, which it reports', () => {
+  const episode = (reward: number) => ({
+    messages: [],
+    calls: [],
+    outcome: 'completed' as const,
+    success: true,
+    // Alone, these would rank the other way.
+    scores: { environment: -reward },
+    reward,
+    metrics: {},
+  });
+  const group = {
+    task: { taskId: 't', prompt: '', metadata: {} },
+    terms: [{ name: 'environment', weight: -1 }],
+    episodes: [episode(2), episode(8)],
+  };
+  expect(ranking(group)).toEqual({
+    rewards: [0, 1],
+    components: [{ weightedSum: 2 }, { weightedSum: 8 }],
+  });
+});

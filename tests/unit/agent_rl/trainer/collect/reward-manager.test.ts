@@ -1,0 +1,91 @@
+import { expect, test } from '@jest/globals';
+
+import type { JudgedGroup } from '#agent_rl/core/plugins/reward-manager.ts';
+import type { Trajectory } from '#agent_rl/core/trajectory.ts';
+import { ranking } from '#agent_rl/rewards/managers/ranking.ts';
+import type { GroupRewarding } from '#agent_rl/trainer/collect/group-rewards.ts';
+import type { GrpoOptions } from '#agent_rl/trainer/training-options.ts';
+import { trajectoryLine } from '#agent_rl/runs/trajectory-line.ts';
+import { never, options, type Script, setUp } from '#tests/support/grpo-trainer-setup.ts';
+import { trajectory } from '#tests/support/trajectories.ts';
+
+const terms = [{ name: 'environment', weight: 1 }];
+const rewards = [8, 1, 0];
+const script: Script = ({ sample }) => trajectory({ reward: rewards[sample] ?? 0 });
+
+/** One iteration of two groups of three under a manager. */
+async function trainOne(
+  assign: GroupRewarding['manager']['assign'],
+  changes: Partial<GrpoOptions['rollout']> = {},
+) {
+  const recorded: Trajectory[] = [];
+  const set = setUp(
+    script,
+    {
+      rollout: { ...options.rollout, groupSize: 3, ...changes },
+      train: { ...options.train, iterations: 1 },
+    },
+    { onIteration: (_, metrics, trajectories) => recorded.push(...trajectories) },
+    { rewarding: { name: 'mine', manager: { assign }, terms } },
+  );
+  const ended = await set.trainer.train(never).then(
+    () => undefined,
+    (thrown: unknown) => String(thrown),
+  );
+  const totals = set.trainer.state().totals;
+  const advantages = set.learner.batches.flat().map((datum) => datum.advantages[2]);
+  return { recorded, advantages, totals, ended };
+}
+
+/** Rewards of the first task, and a failure for the second. */
+const failingOnce = (group: JudgedGroup) => {
+  if (group.task.taskId === 't1') throw new Error('no comparison');
+  return ranking(group);
+};
+
+test('a group is trained on what its manager gave it, and the records say it beside the sum', async () => {
+  const { recorded, advantages } = await trainOne(ranking);
+  // 8, 1 and 0 become 1, 1/2 and 0; the middle one has no advantage and is not sent.
+  expect(advantages).toEqual([0.5, -0.5, 0.5, -0.5]);
+  expect(
+    recorded.slice(0, 3).map(({ reward, groupReward }) => [reward, groupReward?.reward]),
+  ).toEqual([
+    [8, 1],
+    [1, 0.5],
+    [0, 0],
+  ]);
+  const [first] = recorded;
+  expect(first && trajectoryLine('run', first)).toMatchObject({
+    reward: 8,
+    groupReward: { manager: 'mine', reward: 1, components: { weightedSum: 8 } },
+  });
+});
+
+test('a manager that fails leaves its group without rewards as grader errors, and the others learn', async () => {
+  const { recorded, advantages, totals, ended } = await trainOne(failingOnce);
+  expect(ended).toBeUndefined();
+  expect(advantages).toEqual([0.5, -0.5]);
+  expect(
+    recorded.slice(3).map(({ outcome, reward, success }) => [outcome, reward, success]),
+  ).toEqual([0, 1, 2].map(() => ['grader-error', undefined, false]));
+  expect(recorded[3]?.problem).toMatch(/^Reward manager "mine" failed.*: no comparison$/);
+  expect(recorded[3]?.failure).toEqual({ owner: 'plugin', retryable: false });
+  expect(totals.outcomes).toMatchObject({ 'grader-error': 3, completed: 3 });
+  expect(totals.ledger).toMatchObject({ grader: 9, trained: 6, 'zero-advantage': 3 });
+});
+
+test('its failures count as those of episodes, and end the run when they are too many in a row', async () => {
+  const failures = { ...options.rollout.failures, maxInARow: 3 };
+  const { ended } = await trainOne(failingOnce, { failures });
+  expect(ended).toMatch(/3 episodes in a row failed .*no comparison/);
+});
+
+test('an episode that the manager leaves out takes no part in its group', async () => {
+  const { recorded, advantages, totals } = await trainOne(() => ({
+    rewards: [4, undefined, 2],
+  }));
+  expect(advantages).toEqual([1, -1, 1, -1]);
+  expect(recorded[1]).toMatchObject({ outcome: 'completed', reward: 1 });
+  expect(recorded[1]?.groupReward).toEqual({ manager: 'mine', reward: undefined });
+  expect(totals.ledger).toMatchObject({ masked: 6, trained: 12 });
+});
