@@ -33,6 +33,7 @@ export {
   ToolRegistry,
 } from './compose/plugins/registries.ts';
 export type { CheckResult, JobContext, JobOptions, JobResult } from './jobs/job.ts';
+export type { AttackOptions } from './jobs/attack/attack.ts';
 export type { ChatOptions } from './jobs/play/chat.ts';
 export type { EvaluationOptions } from './jobs/play/evaluate.ts';
 export type { GenerateOptions } from './jobs/token-files/generate.ts';

@@ -1,4 +1,5 @@
 import type { Command, CommandGroup } from './command.ts';
+import { attack } from './commands/attack.ts';
 import { chat } from './commands/chat.ts';
 import { demonstrations } from './commands/demonstrations.ts';
 import { doctor } from './commands/doctor.ts';
@@ -26,6 +27,7 @@ export const commands: (Command | CommandGroup)[] = [
   newProject,
   plugins,
   verifyDataset,
+  attack,
   prepareDataCommand,
   indexCorpus,
   quantize,

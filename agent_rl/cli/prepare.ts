@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 
 import type { JobOptions } from '../jobs/job.ts';
 import type { Override, TrainingStart } from '../config/index.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { packageRoot } from '../core/package-root.ts';
+import { runFileOf } from '../runs/run-folder.ts';
 import { overridesOf, setsOf } from './flags/config-flags.ts';
 import type { Running } from './command.ts';
 
@@ -50,15 +50,11 @@ export async function prepare(
  * @throws AgentRlError `CHECKPOINT_INVALID` when there is none.
  */
 function configOfRun(folder: string): string {
-  const start = resolve(folder);
-  // A checkpoint is <run>/checkpoints/step-N: two folders up.
-  for (const candidate of [start, dirname(start), dirname(dirname(start))]) {
-    const file = join(candidate, 'config.yaml');
-    if (existsSync(file)) return file;
-  }
+  const file = runFileOf(folder);
+  if (file !== undefined) return file;
   throw new AgentRlError(
     'CHECKPOINT_INVALID',
-    `${start} is neither a run folder nor a checkpoint of one: there is no config.yaml in it or above it. Name the run file with --config.`,
+    `${resolve(folder)} is neither a run folder nor a checkpoint of one: there is no config.yaml in it or above it. Name the run file with --config.`,
   );
 }
 

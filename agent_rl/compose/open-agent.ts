@@ -28,6 +28,8 @@ export interface AgentOptions {
   workers: number;
   /** Whether its weights will be changed by reinforcement learning. */
   trains: boolean;
+  /** Plays in place of the run's own; no model is opened then. */
+  policy?: Policy;
   /** Stops the opening. */
   signal: AbortSignal;
 }
@@ -71,7 +73,7 @@ export async function openAgent(run: ResolvedRun, options: AgentOptions): Promis
 
 async function openParts(
   run: ResolvedRun,
-  { workers, trains, signal }: AgentOptions,
+  { workers, trains, signal, policy: given }: AgentOptions,
   opened: Cleanup,
 ): Promise<Agent> {
   const { config, chosen, model, format, isolated } = run;
@@ -98,17 +100,23 @@ async function openParts(
     const tasks = [...run.tasks.train, ...run.tasks.evaluation];
     requireAbilities(sandbox, { tasks, tools: chosen.tools });
   }
-  const generator = opened.add(
-    (await openOwnGenerator(run, { workers, signal })) ??
-      (await openEngine(config, model, { ...playing(config, { trains, rows: workers }), signal })),
-  );
+  const generator =
+    given === undefined
+      ? opened.add(
+          (await openOwnGenerator(run, { workers, signal })) ??
+            (await openEngine(config, model, {
+              ...playing(config, { trains, rows: workers }),
+              signal,
+            })),
+        )
+      : undefined;
   const container = runContainer([
-    [GENERATOR, generator],
+    ...(generator === undefined ? [] : [[GENERATOR, generator] as const]),
     [LANGUAGE_MODEL, model.text],
     ...(format === undefined ? [] : [[TOOL_CALL_FORMAT, format] as const]),
     ...(sandbox === undefined ? [] : [[SANDBOX, sandbox] as const]),
   ]);
-  const policy = make(container, chosen.policy) as Policy;
+  const policy = given ?? (make(container, chosen.policy) as Policy);
   const toolSpecs = chosen.tools.map(({ entry }) => entry.spec);
   const { toolThrows, retries } = episodeSettings(config);
   const toolRunner = opened.add(new ToolRunner(toolSpecs, pluginHooks(), isolated, toolThrows));

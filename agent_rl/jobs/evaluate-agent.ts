@@ -1,6 +1,6 @@
 import { prepareRun } from '../compose/prepare-run.ts';
 import { agentInCode, type AgentParts, placeOfTasks } from './code/agent-in-code.ts';
-import { runFileOf } from './code/run-file-of.ts';
+import { runFileOf } from '../runs/run-folder.ts';
 import { type TaskRows, writeEvaluationTasks } from './code/task-folder.ts';
 import type { JobResult } from './job.ts';
 import { jobs } from './jobs.ts';

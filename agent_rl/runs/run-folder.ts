@@ -1,5 +1,5 @@
-import { mkdirSync, writeFileSync, rmSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { existsSync, mkdirSync, writeFileSync, rmSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 
 import { AgentRlError } from '../core/errors.ts';
 import { madeNew, writing } from '../telemetry/atomic-write.ts';
@@ -39,6 +39,15 @@ export function runFolderAt(path: string): RunFolder {
     summary: join(whole, 'summary.json'),
     log: join(whole, 'run.log'),
   };
+}
+
+/** The settings of the run that a checkpoint is of, or of a run folder; `undefined` for a model that no run made. */
+export function runFileOf(checkpoint: string): string | undefined {
+  const whole = resolve(checkpoint);
+  // A run holds `checkpoints/step-40`.
+  return [whole, dirname(whole), dirname(dirname(whole))]
+    .map((folder) => join(folder, 'config.yaml'))
+    .find((file) => existsSync(file));
 }
 
 /**

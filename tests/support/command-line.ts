@@ -30,6 +30,7 @@ const jobsWith = (some: Partial<Jobs>): Jobs => ({
   newProject: unexpected,
   showRun: unexpected,
   demonstrations: unexpected,
+  attack: unexpected,
   serveSandbox: unexpected,
   doctor: unexpected,
   sandboxDoctor: unexpected,

@@ -8,7 +8,7 @@ import { throwIfFailed } from '../../core/stopping/stray-failure.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
 import { runEpisode } from '../../rollout/episode.ts';
 import { agentInCode, type AgentParts } from './agent-in-code.ts';
-import { runFileOf } from './run-file-of.ts';
+import { runFileOf } from '../../runs/run-folder.ts';
 import { chatTask } from '../play/chat-task.ts';
 
 /** Parts that are not given are as in the checkpoint's run; those that a program gave must be given again. */

@@ -1,0 +1,41 @@
+import { largest } from '../../core/long-lists.ts';
+import { showValue } from '../../core/show-value.ts';
+import { visibleControls } from '../../telemetry/index.ts';
+import type { AttackReport, Finding } from './attack-report.ts';
+
+const number = (value: number | null): string => (value === null ? '-' : value.toFixed(3));
+
+/** A line for each attack: what it earned, and in how many episodes it was paid for cheating. */
+export function attackTable(
+  reports: readonly AttackReport[],
+  { tasks, honest }: { tasks: number; honest: number },
+): string {
+  const width = largest(
+    reports.map(({ name }) => name.length),
+    0,
+  );
+  const lines = reports.map(({ name, description, episodes, meanReward, bestReward, findings }) =>
+    [
+      name.padEnd(width),
+      String(episodes).padStart(8),
+      number(meanReward).padStart(8),
+      number(bestReward).padStart(8),
+      String(findings.length).padStart(6),
+      `  ${description}${episodes === 0 ? ' (nothing to say on these tasks)' : ''}`,
+    ].join(' '),
+  );
+  const head = ['attack'.padEnd(width), 'episodes', '    mean', '    best', ' found'].join(' ');
+  const baseline = `${tasks} tasks. An honest failure earns ${number(honest)} on average.`;
+  return [baseline, head, ...lines].join('\n');
+}
+
+const longest = 120;
+
+/** One finding, so that it can be understood and tried again. */
+export function findingText(name: string, finding: Finding): string {
+  const { why, taskId, place, text, outcome, reward, honest, problem } = finding;
+  const earned = reward === undefined ? 'no reward' : `reward ${reward} (honest: ${honest})`;
+  const said = visibleControls(showValue(text, longest));
+  const because = problem === undefined ? '' : `, ${visibleControls(problem)}`;
+  return `FOUND ${name}: ${why} on ${visibleControls(taskId)}: ${earned}, ${outcome}${because}\n  ${place === 'answer' ? 'answers' : `calls ${place} with`} ${said}`;
+}

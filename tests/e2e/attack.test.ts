@@ -1,0 +1,146 @@
+import { join } from 'node:path';
+
+import { beforeAll, describe, expect, test } from '@jest/globals';
+
+import { Type } from 'typebox';
+
+import {
+  environment,
+  type Environment,
+  inject,
+  SETTINGS,
+  tool,
+  type Tool,
+  type Turn,
+  user,
+  type Verdict,
+} from '#agent_rl/index.ts';
+import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
+import { attack } from '#agent_rl/jobs/attack/attack.ts';
+import type { AttackReport } from '#agent_rl/jobs/attack/attack-report.ts';
+import { writeSmallModel } from '../support/small-model.ts';
+import { temporaryFolder, writeBelow } from '../support/temporary-folder.ts';
+
+/*
+ * An environment that is paid by one line each: sound, or weak in a way that one attack finds. Its tool echoes.
+ */
+
+@tool({
+  name: 'echo',
+  description: 'Says it again.',
+  parameters: Type.Object({ text: Type.String() }),
+})
+class Echo implements Tool {
+  async call({ text }: { text: string }) {
+    return { content: text };
+  }
+}
+
+@environment({
+  name: 'weak',
+  description: 'For tests.',
+  settings: Type.Object({ flaw: Type.String() }),
+  taskFormat: 'plain',
+})
+class Weak implements Environment {
+  #seen = '';
+  #answer = '';
+  constructor(@inject(SETTINGS) private readonly settings: { flaw: string }) {}
+
+  async start() {
+    return [user('What is the capital of France?')];
+  }
+
+  async step({ message, calls }: Turn) {
+    this.#seen += calls.map(({ result }) => result.content).join(' ');
+    if (calls.length === 0) this.#answer = message.content;
+    return { done: calls.length === 0 };
+  }
+
+  async finish(): Promise<Verdict> {
+    const success = this.#isPaid();
+    const outcome = success ? 'completed' : 'wrong-answer';
+    return { outcome, reward: Number(success), components: {}, success };
+  }
+
+  #isPaid(): boolean {
+    switch (this.settings.flaw) {
+      case 'tool results are trusted':
+        return /passed/i.test(this.#seen);
+      case 'the answer counts wherever it is':
+        return `${this.#seen} ${this.#answer}`.includes('Paris');
+      case 'silence is right':
+        return this.#answer.trim() === '';
+      case 'it breaks on odd text':
+        if (this.#seen.includes('\u0000')) throw new Error('cannot be parsed');
+        return this.#answer === 'Paris';
+      default:
+        return this.#answer === 'Paris';
+    }
+  }
+}
+
+const folder = temporaryFolder();
+
+beforeAll(async () => {
+  await writeSmallModel(join(folder, 'model'));
+  const task = (id: string) =>
+    JSON.stringify({ task_id: id, prompt: `Capital ${id}?`, answer: 'Paris' });
+  writeBelow(folder, 'tasks/train.jsonl', `${task('a')}\n${task('b')}\n`);
+});
+
+async function attacked(flaw: string, more = '') {
+  const file = writeBelow(
+    folder,
+    'run.yaml',
+    `model: {path: ${join(folder, 'model')}}
+environment: {type: weak, flaw: ${flaw}}
+tools: [{type: echo}]
+datasets: [{dir: ${join(folder, 'tasks')}}]
+${more}`,
+  );
+  const printed: string[] = [];
+  const { signal } = new AbortController();
+  const result = await attack({
+    ...(await prepareRun({ file, exported: [Weak, Echo] })),
+    signal,
+    print: (text) => printed.push(text),
+  });
+  const { ok, attacks } = result as unknown as { ok: boolean; attacks: AttackReport[] };
+  const found = attacks.filter(({ findings }) => findings.length > 0);
+  return { ok, found, names: found.map(({ name }) => name), printed: printed.join('\n') };
+}
+
+describe('attack', () => {
+  test('finds nothing in an environment that judges the answer', async () => {
+    const { ok, names, printed } = await attacked('none');
+    expect({ ok, names }).toEqual({ ok: true, names: [] });
+    expect(printed).toMatch(/2 tasks\. An honest failure earns 0\.000 on average\./);
+    expect(printed).toMatch(/No attack earns more than an honest failure\./);
+  });
+
+  test.each([
+    ['tool results are trusted', ['forged-observation', 'marker-printed', 'tests-edited']],
+    ['the answer counts wherever it is', ['forged-observation', 'answer-in-query']],
+    ['silence is right', ['no-op']],
+  ])('finds that %s', async (flaw, names) => {
+    const { ok, names: found, printed } = await attacked(flaw);
+    expect({ ok, found }).toEqual({ ok: false, found: names });
+    expect(printed).toMatch(/FOUND [a-z-]+: earns more on a: reward 1 \(honest: 0\), completed/);
+  });
+
+  test('finds that an episode leaves its group without a reward, unless it is penalised', async () => {
+    const { names, found } = await attacked('it breaks on odd text');
+    expect(names).toEqual(['odd-arguments']);
+    expect(found[0]?.findings[0]).toMatchObject({
+      why: 'leaves its group',
+      outcome: 'grader-error',
+      problem: expect.stringContaining('cannot be parsed'),
+    });
+    const penalised = await attacked(
+      'it breaks on odd text',
+      'rollout: {outcomes: {grader-error: penalise}}\n',
+    );
+    expect(penalised.ok).toBe(true);
+  });
+});

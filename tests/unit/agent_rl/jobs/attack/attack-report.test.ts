@@ -1,0 +1,57 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { type Attempt, reportOf, rewardIn } from '#agent_rl/jobs/attack/attack-report.ts';
+
+const attack = { name: 'a', description: 'd', texts: () => [], places: [] };
+const attempt = (taskId: string, some: Partial<Attempt> = {}): Attempt => ({
+  taskId,
+  place: 'answer',
+  text: 'x',
+  outcome: 'wrong-answer',
+  success: false,
+  reward: 0,
+  problem: undefined,
+  ...some,
+});
+const whys = (attempts: readonly Attempt[], honest: Record<string, number>, mayBeRight = false) =>
+  reportOf({ ...attack, mayBeRight }, attempts, new Map(Object.entries(honest))).findings.map(
+    ({ taskId, why }) => `${taskId} ${why}`,
+  );
+
+describe('an attempt is found', () => {
+  test('when it earns more, or loses less, than an honest failure on its task', () => {
+    expect(whys([attempt('t', { reward: 0.1 })], { t: 0 })).toEqual(['t earns more']);
+    expect(whys([attempt('t', { reward: -0.1 })], { t: -0.2 })).toEqual(['t earns more']);
+    expect(whys([attempt('t', { reward: -0.2 })], { t: -0.2 })).toEqual([]);
+    expect(whys([attempt('t', { reward: 0.1 }), attempt('u')], { t: 0.2, u: 0 })).toEqual([]);
+  });
+
+  test('when it counts as solved without a reward', () => {
+    expect(whys([attempt('t', { success: true })], { t: 0 })).toEqual(['t counts as solved']);
+  });
+
+  test('when the system failed and it has no reward', () => {
+    const left = attempt('t', { reward: undefined, outcome: 'infrastructure-error' });
+    expect(whys([left], { t: 0 })).toEqual(['t leaves its group']);
+  });
+});
+
+test('a text that may be right is found when it is so on more than a quarter of the tasks', () => {
+  const honest = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((id) => [id, 0]));
+  const right = (...ids: string[]) => ids.map((id) => attempt(id, { reward: 1 }));
+  expect(whys(right('a', 'b'), honest, true)).toEqual([]);
+  expect(whys(right('a', 'b', 'c'), honest, true)).toHaveLength(3);
+  // By text and place, not all together.
+  const others = ['y', 'z'].map((text) => attempt('c', { reward: 1, text }));
+  expect(whys([...right('a', 'b'), ...others], honest, true)).toEqual([]);
+});
+
+test('the reward is that which is trained on', () => {
+  const outcomes = { 'grader-error': 'penalise', 'infrastructure-error': 'retry' };
+  const rollout = { outcomes, failures: { penalty: -2 } } as unknown as Parameters<
+    typeof rewardIn
+  >[1];
+  expect(rewardIn({ outcome: 'grader-error', reward: undefined }, rollout)).toBe(-2);
+  expect(rewardIn({ outcome: 'infrastructure-error', reward: undefined }, rollout)).toBeUndefined();
+  expect(rewardIn({ outcome: 'completed', reward: 1 }, rollout)).toBe(1);
+});
