@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 import type { JobOptions } from '../jobs/job.ts';
@@ -52,6 +53,11 @@ export async function prepare(
 function configOfRun(folder: string): string {
   const file = runFileOf(folder);
   if (file !== undefined) return file;
+  if (!existsSync(folder))
+    throw new AgentRlError(
+      'CHECKPOINT_INVALID',
+      `There is no ${resolve(folder)}. A run has a folder once everything it needs is open: one that ended before has nothing to resume, and is started again.`,
+    );
   throw new AgentRlError(
     'CHECKPOINT_INVALID',
     `${resolve(folder)} is neither a run folder nor a checkpoint of one: there is no config.yaml in it or above it. Name the run file with --config.`,

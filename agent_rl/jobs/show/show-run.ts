@@ -36,10 +36,22 @@ export async function showRun(options: ShowRunOptions): Promise<JobResult> {
   } else {
     const shown = chosen.slice(0, mostLines).map(episodeLine);
     const rest = chosen.length - shown.length;
+    print(headOf(chosen, options));
     print([...shown, ...(rest > 0 ? [`${rest} more`] : [])].join('\n'));
-    print('Show one with --episode ID, or the worst with --worst.');
+    print(
+      'Show one with --episode ID, the worst with --worst, those of another iteration with --step N.',
+    );
   }
   return { episodes: chosen.map(episodeId) };
+}
+
+function headOf(
+  chosen: readonly EpisodeRecord[],
+  { step, heldOut = false }: ShowRunOptions,
+): string {
+  const newest = step === undefined ? ', the newest' : '';
+  const kind = heldOut ? 'held-out' : 'training';
+  return `Iteration ${chosen[0]?.iteration ?? '?'}${newest}: ${chosen.length} ${kind} episodes`;
 }
 
 async function choose(

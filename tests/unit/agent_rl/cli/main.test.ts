@@ -242,5 +242,10 @@ describe('what is printed', () => {
     const { code, stderr } = await commandLine(['eval', folder]);
     expect([code, stderr]).toEqual([2, expect.stringContaining('CHECKPOINT_INVALID')]);
     expect(stderr).toContain('is neither a run folder nor a checkpoint of one');
+    const gone = await commandLine(['train', '--resume', `${folder}/gone`]);
+    expect([gone.code, gone.stderr]).toEqual([
+      2,
+      expect.stringMatching(/There is no .*\/gone\. .*started again/),
+    ]);
   });
 });

@@ -53,7 +53,8 @@ const shown = async (options: Partial<ShowRunOptions> = {}): Promise<string> => 
 
 describe('agent-rl show', () => {
   test('lists the episodes of the newest iteration, a line each', async () => {
-    const lines = (await shown()).split('\n');
+    const [head, ...lines] = (await shown()).split('\n');
+    expect(head).toBe('Iteration 2, the newest: 2 training episodes');
     expect(lines[0]).toMatch(/^2\/sum-1\/0 +reward 0\.50 +completed +1 turns +3 tokens$/);
     expect(lines[1]).toMatch(/^2\/sum-2\/1 +no reward +grader-error/);
     expect(lines).toHaveLength(3);
