@@ -108,6 +108,8 @@ export {
   CodeExecEnv,
   type CodeExecSettings,
   MixedEnv,
+  QuestionEnv,
+  type QuestionSettings,
   SearchEnv,
   type SearchSettings,
 } from './environments/index.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { generateRows, shippedSeed } from '../dataset/code_tasks/generator/rows.ts';
-import { jsonLines } from '../dataset/tasks/json-lines.ts';
+import { jsonLines } from '../dataset/tables/json-lines.ts';
 import { wholeNumber } from './bench/bench-run.ts';
 
 /** Writes `train.jsonl` and `eval.jsonl`: `make-code-tasks --out dataset/code_tasks [--seed N]`. */

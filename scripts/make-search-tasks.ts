@@ -3,7 +3,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { makeSearchData, shippedSeed } from '../dataset/search_tasks/generator/rows.ts';
-import { jsonLines } from '../dataset/tasks/json-lines.ts';
+import { jsonLines } from '../dataset/tables/json-lines.ts';
 import { wholeNumber } from './bench/bench-run.ts';
 
 /** Writes the search tasks and their corpus: `make-search-tasks [--out dataset] [--seed N]`. */

@@ -155,7 +155,9 @@ function withAbsoluteConfig(
     ...config,
     run: { ...run, outputDir: resolve(run.outputDir) },
     model: { ...config.model, adapters, [named]: model.folder },
-    datasets: datasets.map(({ dir, weight }) => ({ dir: datasetFolder(dir, dataset), weight })),
+    datasets: datasets.map(({ dir, ...set }) =>
+      Object.assign({ dir: datasetFolder(dir, dataset) }, set),
+    ),
     environment: absoluteBlock(config.environment, chosen.environment),
     policy: absoluteBlock(config.policy, chosen.policy),
     tools: config.tools.map((block, index) => absoluteBlock(block, chosen.tools[index])),

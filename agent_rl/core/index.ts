@@ -18,6 +18,7 @@ export * from './python/python-value.ts';
 export * from './plugins/reward.ts';
 export * from './plugins/reward-manager.ts';
 export * from './services/sandbox.ts';
+export * from './tasks/question-task.ts';
 export * from './tasks/search-task.ts';
 export * from './services/search.ts';
 export * from './tasks/task.ts';

@@ -1,10 +1,12 @@
 import { CodeExecEnv } from './code-exec/code-exec-env.ts';
 import { MixedEnv } from './mixed/mixed-env.ts';
+import { QuestionEnv } from './question/question-env.ts';
 import { SearchEnv } from './search/search-env.ts';
 
-export { CodeExecEnv, MixedEnv, SearchEnv };
+export { CodeExecEnv, MixedEnv, QuestionEnv, SearchEnv };
 export type { CodeExecSettings } from './code-exec/settings.ts';
+export type { QuestionSettings } from './question/settings.ts';
 export type { SearchSettings } from './search/settings.ts';
 
 /** Environments that ship with the framework. */
-export const builtinEnvironments = [CodeExecEnv, SearchEnv, MixedEnv] as const;
+export const builtinEnvironments = [CodeExecEnv, SearchEnv, MixedEnv, QuestionEnv] as const;

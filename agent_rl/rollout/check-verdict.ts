@@ -13,10 +13,11 @@ const mostReward = 1e6;
  */
 export function checkVerdict(verdict: Verdict): void {
   if (!isRecord(verdict)) throw wrong('verdict', verdict, 'an object');
-  const { outcome, success, reward, components, metrics = {} } = verdict;
+  const { outcome, success, reward, components, metrics = {}, solvedAt = 0 } = verdict;
   if (!outcomes.includes(outcome))
     throw wrong('verdict.outcome', outcome, `one of ${outcomes.join(', ')}`);
   if (typeof success !== 'boolean') throw wrong('verdict.success', success, 'true or false');
+  if (!Number.isFinite(solvedAt)) throw wrong('verdict.solvedAt', solvedAt, 'a finite number');
   // What the system failed has no reward, whatever the verdict says.
   if (!isSystemFailure(outcome)) checkReward('verdict.reward', reward);
   checkNumbers('verdict.components', components);

@@ -72,6 +72,16 @@ export async function combineRewards(
   return { reward, components, scores };
 }
 
+/** Whether the rewards solved the task, of a verdict that leaves it to them; nothing of any other. */
+export function solvedBy(
+  { outcome, solvedAt }: Verdict,
+  { reward }: Pick<CombinedReward, 'reward'>,
+): Partial<Pick<Verdict, 'outcome' | 'success'>> {
+  if (solvedAt === undefined || reward === undefined) return {};
+  const success = reward >= solvedAt;
+  return { success, outcome: success ? 'completed' : outcome };
+}
+
 const viewOfTool = (episode: EpisodeView, tool: string): EpisodeView => ({
   ...episode,
   messages: episode.messages.filter((message) => message.role !== 'tool' || message.name === tool),

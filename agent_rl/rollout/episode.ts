@@ -8,7 +8,7 @@ import type { FailedAttempt, JudgedBy, Trajectory } from '../core/trajectory.ts'
 import { redactor } from '../telemetry/redact.ts';
 import { answerTurn } from './answer-turn.ts';
 import { checkVerdict } from './check-verdict.ts';
-import { combineRewards } from './combine-rewards.ts';
+import { combineRewards, solvedBy } from './combine-rewards.ts';
 import { EpisodeLog } from './episode-log.ts';
 import type { EpisodeMaker, EpisodeParts, EpisodeRequest } from './episode-parts.ts';
 import { append } from '../core/long-lists.ts';
@@ -239,7 +239,7 @@ class Episode {
           const failure = { owner: 'host', retryable: outcome === 'infrastructure-error' } as const;
           return { ...failed(outcome, why), failure, metrics, ...kept };
         }
-        return { outcome, success, metrics, ...kept, ...combined };
+        return { outcome, success, ...solvedBy(verdict, combined), metrics, ...kept, ...combined };
       });
     } catch (thrown) {
       if (runEndingError(thrown) !== undefined) throw thrown;

@@ -2,6 +2,7 @@ import { showValue } from '../../agent_rl/core/show-value.ts';
 import type { CodeTask } from '../../agent_rl/core/tasks/code-task.ts';
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 
+import type { TableReading } from '../tables/table-reading.ts';
 import { humanEvalRowReader } from './human-eval-row.ts';
 import { mbppRowReader } from './mbpp/mbpp-row.ts';
 import {
@@ -36,14 +37,17 @@ const formats: Readonly<Record<CodeTaskFormat, TaskFormat<CodeTask>>> = {
 /** The code tasks of one file, in its order. */
 export class CodeTaskDataset extends TaskDataset<CodeTask> {
   /**
-   * Reads a JSONL file.
+   * Reads a file of JSONL, or of another kind by its ending.
    *
    * @throws AgentRlError `DATASET_INVALID`, with every kind of problem in the file, `file:line path: …`;
    * `CONFIG_INVALID` for an unknown format.
    */
   static async fromPath(
     file: string,
-    { format: named = 'code' }: { format?: CodeTaskFormat | 'agent_rl' } = {},
+    {
+      format: named = 'code',
+      ...reading
+    }: TableReading & { format?: CodeTaskFormat | 'agent_rl' } = {},
   ): Promise<CodeTaskDataset> {
     const format = named === oldCodeFormat ? 'code' : named;
     if (!isCodeTaskFormat(format)) {
@@ -52,7 +56,7 @@ export class CodeTaskDataset extends TaskDataset<CodeTask> {
         `The format ${showValue(format)} is not known. Known: ${codeTaskFormats.join(', ')}.`,
       );
     }
-    const { tasks, warnings } = await readTasks(file, formats[format]);
+    const { tasks, warnings } = await readTasks(file, formats[format], reading);
     return new CodeTaskDataset(file, tasks, named === format ? warnings : [renamed, ...warnings]);
   }
 }

@@ -1,4 +1,5 @@
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
+import { rowUnit } from '../tables/row-unit.ts';
 
 /** One thing wrong with a line of a dataset. */
 export interface DatasetProblem {
@@ -48,9 +49,11 @@ function kindOf({ path, text, value }: DatasetProblem): string {
 function exampleOf(file: string, [first, ...others]: readonly DatasetProblem[]): string {
   if (first === undefined) return '';
   const { line, path, text } = first;
-  const example = `${file}:${line}${path === '' ? '' : ` ${path}`}: ${text}`;
+  const unit = rowUnit(file);
+  const place = `${file}:${unit === 'line' ? '' : `${unit} `}${line}`;
+  const example = `${place}${path === '' ? '' : ` ${path}`}: ${text}`;
   const lines = [...new Set(others.map((other) => other.line))];
   if (lines.length === 0) return example;
-  const named = `${lines.length === 1 ? 'line' : 'lines'} ${lines.slice(0, mostLines).join(', ')}`;
+  const named = `${lines.length === 1 ? unit : `${unit}s`} ${lines.slice(0, mostLines).join(', ')}`;
   return `${example} (${others.length} more like this: ${named}${lines.length > mostLines ? ', …' : ''})`;
 }

@@ -1,10 +1,14 @@
 import path from 'node:path';
 
 import type { Task } from '../../agent_rl/core/tasks/task.ts';
-import { readRows, type RowFormat } from './read-rows.ts';
+import { rowUnit } from '../tables/row-unit.ts';
+import type { TableReading } from '../tables/table-reading.ts';
+import { readRows, type RowReader } from './read-rows.ts';
 
 /** A format of task files. */
-export interface TaskFormat<Row extends Task = Task> extends Pick<RowFormat<Row>, 'reader'> {
+export interface TaskFormat<Row extends Task = Task> {
+  /** Makes the reader of one file. */
+  reader: (file: string) => RowReader<Row>;
   /** What every row has, for someone whose file has another shape. */
   needs: string;
 }
@@ -37,18 +41,21 @@ export class TaskDataset<Row extends Task = Task> implements Iterable<Row> {
 }
 
 /**
- * Reads a JSONL file of tasks.
+ * Reads a file of tasks: JSONL, CSV, TSV, a JSON list or Parquet, by its ending.
  *
+ * @param reading how columns become the fields of the format
  * @throws AgentRlError `DATASET_INVALID`, with every kind of problem in the file, `file:line path: …`.
  */
 export async function readTasks<Row extends Task>(
   file: string,
   { needs, reader }: TaskFormat<Row>,
+  reading: TableReading = {},
 ): Promise<TaskDataset<Row>> {
   const read = await readRows(file, {
     name: 'tasks',
-    remedy: `In this format each line has ${needs}. If the file is in another one, name that (dataset.format, or --format of verify-dataset), or convert it with agent-rl prepare-data.`,
-    reader,
+    remedy: `In this format each ${rowUnit(file)} has ${needs}. If the file is in another one, name that (dataset.format, or --format of verify-dataset), or convert it with agent-rl prepare-data.`,
+    reader: () => reader(file),
+    reading,
     unique: { path: 'task_id', of: ({ taskId }) => taskId },
   });
   const tasks = read.map(withSlice);

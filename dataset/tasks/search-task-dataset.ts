@@ -4,6 +4,7 @@ import { showValue } from '../../agent_rl/core/show-value.ts';
 import { answerKey } from '../../agent_rl/core/tasks/answer-match.ts';
 import type { SearchDocument } from '../../agent_rl/core/services/search.ts';
 import type { SearchTask } from '../../agent_rl/core/tasks/search-task.ts';
+import type { TableReading } from '../tables/table-reading.ts';
 import { type DatasetProblem } from './dataset-problem.ts';
 import { readRows } from './read-rows.ts';
 import {
@@ -63,8 +64,8 @@ export class SearchTaskDataset extends TaskDataset<SearchTask> {
    *
    * @throws AgentRlError `DATASET_INVALID`, with every kind of problem in the file, `file:line path: …`.
    */
-  static async fromPath(file: string): Promise<SearchTaskDataset> {
-    const { tasks, warnings } = await readTasks(file, searchFormat);
+  static async fromPath(file: string, reading: TableReading = {}): Promise<SearchTaskDataset> {
+    const { tasks, warnings } = await readTasks(file, searchFormat, reading);
     return new SearchTaskDataset(file, tasks, warnings);
   }
 }

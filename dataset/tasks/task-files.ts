@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, dirname, extname, join } from 'node:path';
 
 import { type Static, Type } from 'typebox';
 
@@ -9,10 +10,14 @@ import { isRecord } from '../../agent_rl/core/is-record.ts';
 import { showValue } from '../../agent_rl/core/show-value.ts';
 import type { Task } from '../../agent_rl/core/tasks/task.ts';
 import { CodeTaskDataset, codeTaskFormats, oldCodeFormat } from './code-task-dataset.ts';
-import { readJsonLines } from './json-lines.ts';
+import { readTable, tableEndings } from '../tables/read-table.ts';
+import { mapRow, type TableReading } from '../tables/table-reading.ts';
+import { QuestionDataset } from './question-dataset.ts';
 import { readTasks, type TaskDataset } from './read-tasks.ts';
 import { anyMetadata, filled, rowCheck } from './row-schema.ts';
 import { SearchTaskDataset } from './search-task-dataset.ts';
+
+type ReadTasks = (file: string, reading?: TableReading) => Promise<TaskDataset>;
 
 const PlainRow = Type.Object({ task_id: filled, prompt: filled, metadata: anyMetadata });
 
@@ -22,43 +27,52 @@ const PlainRow = Type.Object({ task_id: filled, prompt: filled, metadata: anyMet
  *
  * @throws AgentRlError `DATASET_INVALID`, with every kind of problem in the file.
  */
-export const readPlainTasks = (file: string): Promise<TaskDataset> =>
-  readTasks(file, { needs: 'task_id and prompt', reader: () => rowCheck(PlainRow, taskOf) });
+export const readPlainTasks: ReadTasks = (file, reading) =>
+  readTasks(
+    file,
+    { needs: 'task_id and prompt', reader: () => rowCheck(PlainRow, taskOf) },
+    reading,
+  );
 
 function taskOf(row: Static<typeof PlainRow>): { row: Task } {
   const { task_id: taskId, prompt, metadata, ...fields } = row;
   return { row: { taskId, prompt, metadata: { ...fields, ...metadata } } };
 }
 
-type ReadTasks = (file: string) => Promise<TaskDataset>;
-
 const formats = new Map<string, ReadTasks>([
   ...([...codeTaskFormats, oldCodeFormat] as const).map((format): [string, ReadTasks] => [
     format,
-    (file) => CodeTaskDataset.fromPath(file, { format }),
+    (file, reading) => CodeTaskDataset.fromPath(file, { ...reading, format }),
   ]),
   ['plain', readPlainTasks],
   ['mixed', readEither],
-  ['search', (file) => SearchTaskDataset.fromPath(file)],
+  ['search', (file, reading) => SearchTaskDataset.fromPath(file, reading)],
+  ['question', (file, reading) => QuestionDataset.fromPath(file, reading)],
 ]);
 
 /** A file of code tasks or of questions, whichever its first line is. */
-async function readEither(file: string): Promise<TaskDataset> {
-  for await (const line of readJsonLines(file)) {
-    const isQuestion = 'value' in line && isRecord(line.value) && 'question' in line.value;
-    return (isQuestion ? SearchTaskDataset : CodeTaskDataset).fromPath(file);
+async function readEither(file: string, reading: TableReading = {}): Promise<TaskDataset> {
+  for await (const line of readTable(file)) {
+    const mapped = 'value' in line ? mapRow(line.value, line.line, reading) : line;
+    const isQuestion = 'value' in mapped && isRecord(mapped.value) && 'question' in mapped.value;
+    return (isQuestion ? SearchTaskDataset : CodeTaskDataset).fromPath(file, reading);
   }
-  return CodeTaskDataset.fromPath(file);
+  return CodeTaskDataset.fromPath(file, reading);
 }
 
 /**
  * The tasks of one file.
  *
+ * @param reading how its columns become the fields of the format
  * @throws AgentRlError `CONFIG_INVALID` for an unknown format, `DATASET_INVALID`
  */
-export async function readTaskFile(file: string, format: string): Promise<TaskDataset> {
+export async function readTaskFile(
+  file: string,
+  format: string,
+  reading: TableReading = {},
+): Promise<TaskDataset> {
   const read = formats.get(format);
-  if (read !== undefined) return read(file);
+  if (read !== undefined) return read(file, reading);
   const known = [...formats.keys()].filter((name) => name !== oldCodeFormat);
   throw new AgentRlError(
     'CONFIG_INVALID',
@@ -70,7 +84,30 @@ export async function readTaskFile(file: string, format: string): Promise<TaskDa
 export const splitFiles = (datasets: Config['datasets'], split: string): string[] =>
   datasets.map(({ dir }) => splitFile(dir, split));
 
-/** The file of a split: relative to the working directory; what the package ships is found from anywhere. */
+/**
+ * The file of a split: relative to the working directory; what the package ships is found from anywhere. A split that is
+ * named with an ending is that file; otherwise it is `<split>.jsonl` or, where there is none, a table of another kind.
+ */
 export function splitFile(dir: string, split: string): string {
-  return ownOrShipped(join(dir, `${split}.jsonl`)).path;
+  const named = tableEndings.includes(extname(split).toLowerCase());
+  const files = named ? [split] : tableEndings.map((ending) => `${split}${ending}`);
+  const found = files
+    .map((file) => ownOrShipped(join(dir, file)))
+    .filter(({ path }) => existsSync(path));
+  const own = found.find(({ shipped }) => !shipped) ?? found[0];
+  return own?.path ?? ownOrShipped(join(dir, files[0] ?? split)).path;
+}
+
+/** Says which other files a split could be, a sentence each. */
+export function otherSplitFiles(dir: string, split: string): string[] {
+  const read = splitFile(dir, split);
+  if (extname(split) !== '' && basename(read) === split) return [];
+  const there = tableEndings.map((ending) => `${split}${ending}`);
+  const others = there.filter(
+    (file) => existsSync(join(dirname(read), file)) && file !== basename(read),
+  );
+  return others.map(
+    (file) =>
+      `${dirname(read)} holds ${basename(read)}, which is read, and ${file}. Name the other one with its ending to read it, as in dataset.trainSplit: ${file}.`,
+  );
 }

@@ -1,11 +1,11 @@
 import { basename } from 'node:path';
 
-import type { Config } from '../../agent_rl/config/index.ts';
 import { AgentRlError } from '../../agent_rl/core/errors.ts';
 import type { Task } from '../../agent_rl/core/tasks/task.ts';
+import type { TableReading } from '../tables/table-reading.ts';
 import { MixedSampler } from './mixed-sampler.ts';
 import { TaskSampler, type TaskSource } from './task-sampler.ts';
-import { readTaskFile, splitFile } from './task-files.ts';
+import { otherSplitFiles, readTaskFile, splitFile } from './task-files.ts';
 
 /** Tasks of one folder, and how often they are drawn. */
 export interface TaskSet {
@@ -13,20 +13,27 @@ export interface TaskSet {
   weight: number;
 }
 
+/** A folder of tasks, how it is read, and how often its tasks are drawn. */
+export interface TaskFolder extends TableReading {
+  dir: string;
+  weight: number;
+  format: string;
+}
+
 /**
- * A split of each folder of `datasets`. Where there are several, each task's `metadata.set` names its folder, under
- * which it is reported.
+ * A split of each folder of tasks. Where there are several, each task's `metadata.set` names its folder, under which it
+ * is reported.
  *
  * @throws AgentRlError as `readTaskFile` does, and `DATASET_INVALID` when two sets have a task of one id.
  */
 export async function readTaskSets(
-  folders: Config['datasets'],
-  { split, format, warn }: { split: string; format: string; warn: (text: string) => void },
+  folders: readonly TaskFolder[],
+  { split, warn }: { split: string; warn: (text: string) => void },
 ): Promise<readonly TaskSet[]> {
   const sets: TaskSet[] = [];
-  for (const { dir, weight } of folders) {
-    const { tasks: read, warnings } = await readTaskFile(splitFile(dir, split), format);
-    warnings.forEach(warn);
+  for (const { dir, weight, format, ...reading } of folders) {
+    const { tasks: read, warnings } = await readTaskFile(splitFile(dir, split), format, reading);
+    [...otherSplitFiles(dir, split), ...warnings].forEach(warn);
     const set = basename(dir);
     const tasks = folders.length === 1 ? read : read.map((task) => ofSet(task, set));
     sets.push({ tasks, weight });

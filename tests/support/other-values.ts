@@ -81,6 +81,7 @@ const examples: Readonly<Record<string, readonly unknown[]>> = {
   'policy.type': ['huggingface', 'minimind'],
   'policy.toolCallFormat': ['hermes'],
   'environment.type': ['search', 'code_exec', 'mixed'],
+  columns: [{ question: 'ask' }],
   'tools.0.type': ['code_exec', 'search'],
   'tools.1.type': ['calculator'],
   templateDate: ['2020-02-02'],

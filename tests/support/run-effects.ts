@@ -7,6 +7,7 @@ import { sandboxOptions } from '#agent_rl/compose/open-run-sandbox.ts';
 import type { PreparedRun } from '#agent_rl/compose/prepare-run.ts';
 import { runContainer } from '#agent_rl/compose/plugins/container.ts';
 import { needsSandbox } from '#agent_rl/compose/plugins/plugin-needs.ts';
+import { taskFolders } from '#agent_rl/compose/resolve-tasks.ts';
 import { modelResolvers, resolveModel } from '#agent_rl/compose/resolve-model.ts';
 import { type Config, rewardName } from '#agent_rl/config/index.ts';
 import { previewText } from '#agent_rl/jobs/train/train.ts';
@@ -133,12 +134,12 @@ function reinforced({
   chosen,
   model,
 }: Pick<PreparedRun, 'chosen'> & { config: Config; model: Model }) {
-  const { dataset, rollout } = config;
+  const { rollout } = config;
   const { workers } = rollout;
   const sets = config.datasets.map(({ weight }, i) => ({ weight, tasks: tasksOf(`set${i}`, 40) }));
   return {
     sources: sourcesOf({ config, model }),
-    taskFormat: dataset.format ?? chosen.environment.entry.spec.taskFormat,
+    folders: taskFolders(config, chosen),
     preview: previewText(tasksOf('preview', 10), config.run.previewTasks),
     logRollouts: config.run.logRollouts,
     engine: engineOptions(config, model, playing(config, { trains: true, rows: workers })),

@@ -24,8 +24,8 @@ export const verifyDataset = command({
     ],
   ],
   flags: {
-    dataset: requiredFlag('JSONL file of tasks'),
-    format: textFlag('code (the default), humaneval, mbpp, search, mixed or plain'),
+    dataset: requiredFlag('File of tasks: JSONL, CSV, TSV, a JSON list or Parquet, by its ending'),
+    format: textFlag('code (the default), humaneval, mbpp, search, mixed, question or plain'),
     documents: textFlag('Search tasks: JSONL file of the corpus'),
     degenerate: switchFlag(
       'Code tasks: list those whose full reward a constant answer earns (None, 0, an empty text or list, True, the input itself)',
@@ -59,6 +59,7 @@ const idleFlags = new Map<string, readonly string[]>([
   ['search', ofCode],
   ['mixed', []],
   ['plain', [...ofCode, 'documents']],
+  ['question', [...ofCode, 'documents']],
 ]);
 
 /** @throws AgentRlError `CONFIG_INVALID` for flags that the format has no use for */

@@ -1,3 +1,4 @@
+import { messageOf } from '../../core/errors.ts';
 import { ModelBlock } from '../blocks/model-block.ts';
 import { RolloutBlock } from '../blocks/rollout-block.ts';
 import { TrainBlock } from '../blocks/train-block.ts';
@@ -104,6 +105,17 @@ const ofTraining = ({ algorithm, checkpoint, eval: evaluation, train }: Config):
   ];
 };
 
+/** Settings of a folder of tasks. */
+const folderReadings = ['format', 'columns', 'answerPattern'] as const;
+
+function expressionProblem(pattern: string): string | undefined {
+  try {
+    return void new RegExp(pattern, 'gmu');
+  } catch (thrown) {
+    return `${messageOf(thrown)}. Give a regular expression of JavaScript; its flags are gmu.`;
+  }
+}
+
 const ofModelAndData = ({ dataset, datasets, model, policy, train }: Config): Check[] => [
   [
     'model.quantizeBlockSize',
@@ -121,6 +133,16 @@ const ofModelAndData = ({ dataset, datasets, model, policy, train }: Config): Ch
     train.mode === 'sft' && datasets.some(({ weight }) => weight !== 1),
     'has weights, which have no effect in supervised training: it reads every conversation once a pass. Leave them out.',
   ],
+  [
+    'datasets',
+    train.mode === 'sft' && datasets.some((set) => folderReadings.some((key) => key in set)),
+    `has ${folderReadings.join(', ')} of a folder, which have no effect in supervised training: it reads conversations. Leave them out.`,
+  ],
+  ...[dataset, ...datasets].map(({ answerPattern }, index): Check => {
+    const problem = answerPattern === undefined ? undefined : expressionProblem(answerPattern);
+    const place = index === 0 ? 'dataset' : `datasets.${index - 1}`;
+    return [`${place}.answerPattern`, problem !== undefined, problem ?? ''];
+  }),
   [
     'dataset.evalSplit',
     dataset.evalSplit === dataset.trainSplit,

@@ -67,6 +67,11 @@ const idle: readonly IdleRule[] = [
     (run) => isRl(run) && run.config.datasets.length === 1,
     'there is no second folder of tasks to weigh it against',
   ],
+  ...(['format', 'columns', 'answerPattern'] as const).map((key): IdleRule => [
+    [`dataset.${key}`],
+    (run) => isRl(run) && run.config.datasets.every((folder) => folder[key] !== undefined),
+    `every folder of datasets has ${key} of its own`,
+  ]),
   [
     ['eval.samples', 'eval.temperature', 'eval.maxTasks'],
     (run) => isRl(run) && neverEvaluates(run.config.eval),
@@ -118,7 +123,7 @@ const idle: readonly IdleRule[] = [
   [['eval', 'dataset.evalSplit'], isSft, 'supervised training evaluates nothing'],
   [['checkpoint'], isSft, 'supervised training writes one checkpoint, at its end'],
   [
-    ['dataset.maxSamples', 'dataset.shuffle', 'dataset.format'],
+    ['maxSamples', 'shuffle', 'format', 'columns', 'answerPattern'].map((key) => `dataset.${key}`),
     isSft,
     'supervised training reads all conversations of its split, in a new order each pass',
   ],

@@ -5,6 +5,7 @@ import type { AssistantMessage, Message, ToolCall, UserMessage } from '../messag
 import type { Outcome } from '../outcome.ts';
 import { PluginKind } from './plugin.ts';
 import { fieldRules, optionalField } from './plugin-rules.ts';
+import type { Task } from '../tasks/task.ts';
 import type { ToolResult } from './tool.ts';
 
 /** One call of the policy's turn and what came of it. */
@@ -53,6 +54,8 @@ export interface Verdict {
   readonly forfeited?: boolean;
   /** Whether the task was solved; drives the success rate. */
   readonly success: boolean;
+  /** Leaves it to the rewards whether the task was solved: it was when their weighted sum reaches this. */
+  readonly solvedAt?: number;
 }
 
 /**
@@ -82,6 +85,11 @@ export interface EnvironmentSpec {
   readonly requires?: readonly string[];
   /** How a line of the dataset becomes this environment's task: a dataset format's name. */
   readonly taskFormat: string;
+  /** What is wrong with a task of the run, such as an answer that nothing could be compared with; said before it starts. */
+  readonly taskProblem?: (
+    task: Task,
+    settings: Readonly<Record<string, unknown>>,
+  ) => string | undefined;
 }
 
 export const environments = new PluginKind<EnvironmentSpec, Environment>('environment', {
@@ -89,6 +97,7 @@ export const environments = new PluginKind<EnvironmentSpec, Environment>('enviro
   fields: {
     requires: optionalField(fieldRules.names),
     taskFormat: fieldRules.text,
+    taskProblem: optionalField(fieldRules.method),
   },
 });
 

@@ -2,7 +2,7 @@ import type { JobContext } from '../job.ts';
 import type { LocalSandboxType } from '../machine/local-sandbox-type.ts';
 
 export interface VerifyDatasetOptions extends JobContext {
-  /** A JSONL file. */
+  /** A file of JSONL, CSV, TSV, a JSON list or Parquet, by its ending. */
   dataset: string;
   /** As `dataset.format` of a run file. Default `code`. */
   format?: string;

@@ -2,7 +2,11 @@ import { statSync } from 'node:fs';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { datasetError, type DatasetProblem } from '../../../dataset/tasks/dataset-problem.ts';
-import { type JsonLine, type ParseJson, readJsonLines } from '../../../dataset/tasks/json-lines.ts';
+import {
+  type JsonLine,
+  type ParseJson,
+  readJsonLines,
+} from '../../../dataset/tables/json-lines.ts';
 import { append } from '../../core/long-lists.ts';
 
 /** Says that something is wrong with a row: where in it, and what. */

@@ -5,8 +5,8 @@ import { acceptedAnswers } from '../../core/tasks/answer-match.ts';
 import { type EpisodeView, reward } from '../../core/plugins/reward.ts';
 import type { Task } from '../../core/tasks/task.ts';
 import { finalAnswer } from '../final-answer.ts';
-import { answeredNumber, markedNumber } from './find-number.ts';
-import { type Fraction, nearlyEqual } from './fraction.ts';
+import { answeredNumber, markedNumber } from '../../core/tasks/find-number.ts';
+import { type Fraction, nearlyEqual } from '../../core/tasks/fraction.ts';
 
 const Settings = Type.Object({
   marked: flag('Whether only a number in \\boxed{}, after #### or after "answer is" counts', false),

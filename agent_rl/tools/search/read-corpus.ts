@@ -8,7 +8,7 @@ import { Value } from 'typebox/value';
 import { checkBlock } from '../../config/index.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import type { CorpusItem, CorpusSource, Passage } from '../../search/corpus/index.ts';
-import { readJsonLines } from '../../../dataset/tasks/json-lines.ts';
+import { readJsonLines } from '../../../dataset/tables/json-lines.ts';
 
 // What a column of the table holds.
 const place = Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 });

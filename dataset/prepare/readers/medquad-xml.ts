@@ -6,7 +6,7 @@ import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { showValue } from '../../../agent_rl/core/show-value.ts';
 import { isRecord } from '../../../agent_rl/core/is-record.ts';
 import { messageOf } from '../../../agent_rl/core/errors.ts';
-import { unreadable } from '../../tasks/json-lines.ts';
+import { unreadable } from '../../tables/json-lines.ts';
 import { drop, problem, type SourceItem } from '../source-record.ts';
 
 type Element = Readonly<Record<string | symbol, unknown>>;

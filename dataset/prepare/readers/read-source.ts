@@ -3,7 +3,7 @@ import { extname } from 'node:path';
 import { createInterface } from 'node:readline';
 
 import { AgentRlError } from '../../../agent_rl/core/errors.ts';
-import { unreadable } from '../../tasks/json-lines.ts';
+import { unreadable } from '../../tables/json-lines.ts';
 import { canonicalUrl } from '../document-id.ts';
 import { drop, type SourceItem } from '../source-record.ts';
 import { recordOfHotpotRow } from './hotpotqa.ts';

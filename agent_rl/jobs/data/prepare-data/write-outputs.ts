@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { AgentRlError } from '../../../core/errors.ts';
 import type { SearchDocument } from '../../../core/services/search.ts';
 import { writeFileAtomic } from '../../../telemetry/atomic-write.ts';
-import { jsonLines } from '../../../../dataset/tasks/json-lines.ts';
+import { jsonLines } from '../../../../dataset/tables/json-lines.ts';
 import type { PreparedQuestion } from '../../../../dataset/prepare/collection.ts';
 import type { Chunk } from '../../../../dataset/prepare/passages/chunks.ts';
 import type { Dropped } from '../../../../dataset/prepare/source-record.ts';

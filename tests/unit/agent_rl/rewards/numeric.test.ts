@@ -6,7 +6,7 @@ import * as fc from 'fast-check';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { numeric } from '#agent_rl/rewards/numeric/numeric.ts';
-import { nearlyEqual, parseFraction } from '#agent_rl/rewards/numeric/fraction.ts';
+import { nearlyEqual, parseFraction } from '#agent_rl/core/tasks/fraction.ts';
 import { episodeOf } from '#tests/support/episodes.ts';
 
 const loose = { marked: false, tolerance: 0 };

@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { namesOf } from '#dataset/search_tasks/generator/names.ts';
-import { jsonLines } from '#dataset/tasks/json-lines.ts';
+import { jsonLines } from '#dataset/tables/json-lines.ts';
 import { makeSearchData, shippedSeed } from '#dataset/search_tasks/generator/rows.ts';
 
 const shipped = (path: string): string =>

@@ -80,8 +80,8 @@ describe('metadata.apart of version 0.1', () => {
     write(rows.slice(1), 'new/eval.jsonl');
     const warnings: string[] = [];
     await readTaskSets(
-      ['sets', 'new'].map((name) => ({ dir: `${folder}/${name}`, weight: 1 })),
-      { split: 'eval', format: 'plain', warn: (text) => warnings.push(text) },
+      ['sets', 'new'].map((name) => ({ dir: `${folder}/${name}`, weight: 1, format: 'plain' })),
+      { split: 'eval', warn: (text) => warnings.push(text) },
     );
     expect(warnings).toEqual([
       `${folder}/sets/eval.jsonl: metadata.apart of 2 tasks is now metadata.slice. The old name is accepted until version 0.3.`,

@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { CodeTaskDataset } from '#dataset/tasks/code-task-dataset.ts';
-import { jsonLines } from '#dataset/tasks/json-lines.ts';
+import { jsonLines } from '#dataset/tables/json-lines.ts';
 import { printed } from '#dataset/code_tasks/generator/atom.ts';
 import {
   atoms,

@@ -32,6 +32,17 @@ function lastBoxed(text: string): string | undefined {
   return undefined;
 }
 
+/** What stands on the line behind the last `####`, or else behind the last "answer is" or "answer:". */
+function lastSaid(text: string): string | undefined {
+  const hashes = text.lastIndexOf('####');
+  if (hashes !== -1) return text.slice(hashes + 4).split('\n', 1)[0];
+  const said = [...text.matchAll(/\banswer(?:\s+is|\s*[:=])(?<rest>[^\n]*)/giu)].at(-1);
+  return said?.groups?.['rest'];
+}
+
+/** What a text marks as its answer: in the last `\boxed{…}`, behind the last `####` or behind the last "answer is". */
+export const markedText = (text: string): string | undefined => lastBoxed(text) ?? lastSaid(text);
+
 /**
  * The number a text gives as its answer: the last one in the last `\boxed{…}`, or else behind the last `####`, or
  * else the first one behind the last "answer is" or "answer:". Units and a percent sign do not count.
@@ -40,11 +51,7 @@ function lastBoxed(text: string): string | undefined {
  */
 export function markedNumber(text: string): Fraction | undefined {
   const boxed = lastBoxed(text);
-  if (boxed !== undefined) return numbersIn(boxed).at(-1);
-  const hashes = text.lastIndexOf('####');
-  if (hashes !== -1) return numbersIn(text.slice(hashes + 4).split('\n', 1)[0] ?? '')[0];
-  const said = [...text.matchAll(/\banswer(?:\s+is|\s*[:=])(?<rest>[^\n]*)/giu)].at(-1);
-  return numbersIn(said?.groups?.['rest'] ?? '')[0];
+  return boxed === undefined ? numbersIn(lastSaid(text) ?? '')[0] : numbersIn(boxed).at(-1);
 }
 
 const lastNumber = (text: string): Fraction | undefined => numbersIn(text).at(-1);

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 import { AgentRlError, messageOf, nodeCodeOf } from '../../agent_rl/core/errors.ts';
-import type { DatasetProblem } from './dataset-problem.ts';
+import type { DatasetProblem } from '../tasks/dataset-problem.ts';
 
 /** A line that could be read as JSON, or what is wrong with it. */
 export type JsonLine = { line: number; value: unknown } | { line: number; problem: DatasetProblem };

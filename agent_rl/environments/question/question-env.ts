@@ -1,0 +1,68 @@
+import { inject } from 'inversify';
+
+import { environment } from '../../core/plugins/environment.ts';
+import type {
+  Environment,
+  EnvironmentStep,
+  EpisodeEnd,
+  Turn,
+  Verdict,
+} from '../../core/plugins/environment.ts';
+import { type Message, system, user } from '../../core/message.ts';
+import { SETTINGS } from '../../core/plugins/tool.ts';
+import { acceptedAnswers } from '../../core/tasks/answer-match.ts';
+import type { QuestionTask } from '../../core/tasks/question-task.ts';
+import { TASK } from '../../core/tasks/task.ts';
+import { judged } from '../judged.ts';
+import { answerProblem, isRight } from './right-answer.ts';
+import { QuestionSettings } from './settings.ts';
+
+/**
+ * The policy is given a question. It may call whatever tools the run has and ends with a message without a call: its
+ * answer, which is compared with the task's, or left to the rewards.
+ */
+@environment({
+  name: 'question',
+  description: 'Answer a question, with or without tools; judged by the final message.',
+  settings: QuestionSettings,
+  taskFormat: 'question',
+  taskProblem: (task, settings) => answerProblem(task, settings as QuestionSettings),
+})
+export class QuestionEnv implements Environment {
+  #answer: string | undefined;
+
+  constructor(
+    @inject(TASK) private readonly task: QuestionTask,
+    @inject(SETTINGS) private readonly settings: QuestionSettings,
+  ) {}
+
+  async start(): Promise<readonly Message[]> {
+    const { systemPrompt } = this.settings;
+    return [...(systemPrompt === undefined ? [] : [system(systemPrompt)]), user(this.task.prompt)];
+  }
+
+  async step({ message, calls }: Turn): Promise<EnvironmentStep> {
+    if (calls.length > 0 || (message.malformedCalls ?? []).length > 0) return { done: false };
+    const said = message.content.trim();
+    if (said !== '') this.#answer = said;
+    return { done: true };
+  }
+
+  async finish(end: EpisodeEnd): Promise<Verdict> {
+    const answer = this.#answer;
+    const { match, solvedAt, successReward, noAnswerPenalty, turnLimitPenalty } = this.settings;
+    const metrics = { noAnswer: answer === undefined ? 1 : 0 };
+    if (end === 'aborted')
+      return { outcome: 'aborted', reward: undefined, components: {}, success: false, metrics };
+    const right =
+      answer !== undefined && isRight(answer, acceptedAnswers(this.task), this.settings);
+    const parts = {
+      success: right ? successReward : 0,
+      noAnswer: answer === undefined ? -noAnswerPenalty : 0,
+      turnLimit: end === 'turn-limit' ? -turnLimitPenalty : 0,
+    };
+    // What was never answered is not solved, whatever rewards pay for the way there.
+    const byRewards = match === 'rewards' && answer !== undefined;
+    return { ...judged(end, right, parts), metrics, ...(byRewards && { solvedAt }) };
+  }
+}

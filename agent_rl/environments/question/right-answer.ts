@@ -1,0 +1,54 @@
+import {
+  acceptedAnswers,
+  answerKey,
+  answerWords,
+  isAnswer,
+  mentionsAnswer,
+} from '../../core/tasks/answer-match.ts';
+import { answeredNumber, markedText } from '../../core/tasks/find-number.ts';
+import { nearlyEqual } from '../../core/tasks/fraction.ts';
+import type { Task } from '../../core/tasks/task.ts';
+import type { QuestionSettings } from './settings.ts';
+
+type Comparison = Pick<QuestionSettings, 'match' | 'maxAnswerWords'>;
+
+/** Whether a final message says one of the accepted answers; never where rewards alone judge. */
+export function isRight(
+  said: string,
+  accepted: readonly string[],
+  { match, maxAnswerWords }: Comparison,
+): boolean {
+  if (match === 'rewards') return false;
+  if (match === 'whole') return isAnswer(markedText(said) ?? said, accepted);
+  if (match === 'contains')
+    return answerWords(said).length <= maxAnswerWords && mentionsAnswer(said, accepted);
+  const given = answeredNumber(said);
+  return (
+    given !== undefined &&
+    accepted.some((answer) => {
+      const expected = answeredNumber(answer);
+      return expected !== undefined && nearlyEqual(given, expected, 0);
+    })
+  );
+}
+
+/** Why no final message could be right, or `undefined`. */
+export function answerProblem(
+  task: Task,
+  { match }: Pick<Comparison, 'match'>,
+): string | undefined {
+  if (match === 'rewards') return undefined;
+  const accepted = acceptedAnswers(task);
+  if (accepted.length === 0)
+    return 'it has no answer. Name the column that holds it, as in dataset.columns: {answer: solution}, or set environment.match to rewards.';
+  for (const answer of accepted) {
+    const shown = JSON.stringify(answer.slice(-80));
+    if (match === 'number' && answeredNumber(answer) === undefined)
+      return `its answer ${shown} holds no number. Keep the number with dataset.answerPattern, or set environment.match to whole.`;
+    if (match !== 'number' && answerKey(answer) === '')
+      return `its answer ${shown} has no letter or digit, so nothing could be compared with it.`;
+    if (match !== 'number' && answer.includes('####'))
+      return `its answer ${shown} is a worked solution. Keep what is behind its mark with dataset.answerPattern: '#### (.+)', or set environment.match to number.`;
+  }
+  return undefined;
+}

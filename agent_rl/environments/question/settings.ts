@@ -1,0 +1,46 @@
+import { type Static, Type } from 'typebox';
+
+import {
+  choice,
+  integer,
+  most,
+  mostReward,
+  number,
+  penalty,
+  text,
+} from '../../config/blocks/block.ts';
+
+/** The environment's block in YAML. */
+export const QuestionSettings = Type.Object(
+  {
+    systemPrompt: Type.Optional(
+      text('Said before the question; none by default', { minLength: 1 }),
+    ),
+    match: choice(
+      'whole: the final message is the answer, or marks it by \\boxed{}, #### or "answer is". number: the number that it marks, or else its last one, is the answer. contains: it contains the answer. rewards: nothing is compared, and rewards alone judge',
+      ['whole', 'number', 'contains', 'rewards'],
+      'whole',
+    ),
+    maxAnswerWords: integer(
+      'A longer final message is wrong, so that listing candidates earns nothing',
+      { minimum: 1, maximum: most.count, default: 40, actsWith: { match: 'contains' } },
+    ),
+    successReward: number('For a right answer', {
+      minimum: -mostReward,
+      maximum: mostReward,
+      default: 1,
+      idleWith: { match: 'rewards' },
+    }),
+    solvedAt: number('Weighted sum of the rewards from which on a question counts as solved', {
+      minimum: -mostReward,
+      maximum: mostReward,
+      default: 1,
+      actsWith: { match: 'rewards' },
+    }),
+    noAnswerPenalty: penalty('Taken off when the policy never ended with an answer'),
+    turnLimitPenalty: penalty('Taken off when the episode ran out of turns'),
+  },
+  { additionalProperties: false },
+);
+
+export type QuestionSettings = Static<typeof QuestionSettings>;

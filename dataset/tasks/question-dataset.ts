@@ -1,0 +1,61 @@
+import { basename, dirname, extname } from 'node:path';
+
+import { type Static, Type } from 'typebox';
+
+import type { QuestionTask } from '../../agent_rl/core/tasks/question-task.ts';
+import { isRecord } from '../../agent_rl/core/is-record.ts';
+import type { TableReading } from '../tables/table-reading.ts';
+import { readTasks, TaskDataset, type TaskFormat } from './read-tasks.ts';
+import { anyMetadata, filled, rowCheck } from './row-schema.ts';
+
+const QuestionRow = Type.Object({
+  task_id: Type.Optional(Type.Union([filled, Type.Integer()])),
+  question: filled,
+  answer: Type.Optional(Type.Union([filled, Type.Number(), Type.Boolean()])),
+  aliases: Type.Optional(Type.Union([filled, Type.Array(filled)])),
+  metadata: anyMetadata,
+});
+
+const questionFormat: TaskFormat<QuestionTask> = {
+  needs: 'question, and most often answer; name the columns that hold them with dataset.columns',
+  reader: (file) => {
+    const check = rowCheck(QuestionRow, (row, line) => ({ row: taskOf(row, idOf(file, line)) }));
+    return (row, line) => check(isRecord(row) ? filledCells(row) : row, line);
+  },
+};
+
+/** The questions of one file, in its order. */
+export class QuestionDataset extends TaskDataset<QuestionTask> {
+  /**
+   * Reads `{question, answer?, aliases?, task_id?, metadata?, …}` from JSONL, CSV, TSV, a JSON list or Parquet. Other
+   * columns go into the task's metadata; without `task_id` a task is named after folder, file and line.
+   *
+   * @throws AgentRlError `DATASET_INVALID`, with every kind of problem in the file, `file:line path: …`.
+   */
+  static async fromPath(file: string, reading: TableReading = {}): Promise<QuestionDataset> {
+    const { tasks, warnings } = await readTasks(file, questionFormat, reading);
+    return new QuestionDataset(file, tasks, warnings);
+  }
+}
+
+const idOf = (file: string, line: number): string =>
+  `${basename(dirname(file))}-${basename(file, extname(file))}-${line}`;
+
+/** A table has its empty cells in every row: they say nothing. */
+const filledCells = (row: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(
+    Object.entries(row).filter(([, cell]) => cell !== null && cell !== undefined && cell !== ''),
+  );
+
+function taskOf(
+  { task_id, question, answer, aliases = [], metadata, ...others }: Static<typeof QuestionRow>,
+  id: string,
+): QuestionTask {
+  return {
+    taskId: task_id === undefined ? id : String(task_id),
+    prompt: question,
+    ...(answer !== undefined && { answer: String(answer) }),
+    aliases: [aliases].flat(),
+    metadata: { ...others, ...metadata },
+  };
+}

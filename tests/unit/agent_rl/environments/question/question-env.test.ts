@@ -1,0 +1,141 @@
+import { describe, expect, test } from '@jest/globals';
+
+import type { Turn, Verdict } from '#agent_rl/core/plugins/environment.ts';
+import type { QuestionTask } from '#agent_rl/core/tasks/question-task.ts';
+import { QuestionEnv } from '#agent_rl/environments/question/question-env.ts';
+import { answerProblem } from '#agent_rl/environments/question/right-answer.ts';
+import type { QuestionSettings } from '#agent_rl/environments/question/settings.ts';
+import { describeEnvironmentContract } from '#tests/contracts/environment-contract.ts';
+
+const task: QuestionTask = {
+  taskId: 't',
+  prompt: 'How many legs have three spiders?',
+  answer: '24',
+  aliases: ['two dozen'],
+  metadata: {},
+};
+
+const defaults: QuestionSettings = {
+  match: 'whole',
+  maxAnswerWords: 4,
+  successReward: 1,
+  solvedAt: 1,
+  noAnswerPenalty: 0,
+  turnLimitPenalty: 0,
+};
+
+const make = (settings: Partial<QuestionSettings> = {}, of = task): QuestionEnv =>
+  new QuestionEnv(of, { ...defaults, ...settings });
+
+const saying = (content: string): Turn => ({
+  index: 0,
+  message: { role: 'assistant', content },
+  calls: [],
+});
+
+async function answered(
+  content: string,
+  settings: Partial<QuestionSettings> = {},
+): Promise<Verdict> {
+  const environment = make(settings);
+  await environment.start();
+  const { done } = await environment.step(saying(content));
+  return environment.finish(done ? 'done' : 'turn-limit');
+}
+
+describeEnvironmentContract('QuestionEnv', {
+  plugin: QuestionEnv,
+  create: () => make(),
+  winningTurns: [saying('24')],
+});
+
+describe('a final message', () => {
+  test.each([
+    ['whole', '24.0', true],
+    ['whole', 'Two dozen.', true],
+    ['whole', 'Eight times three.\nThe answer is **24**.', true],
+    ['whole', 'So $\\boxed{24}$.', true],
+    ['whole', '#### 24', true],
+    ['whole', 'I think 24', false],
+    ['whole', 'The answer is 23. No, 24', false],
+    ['number', 'I think 24 legs', true],
+    ['number', 'From 24 to 25', false],
+    ['number', 'The answer is 24 legs, of 3 spiders', true],
+    ['number', 'two dozen', false],
+    ['contains', 'They have 24 legs', true],
+    ['contains', '22, 23, 24, 25, 26', false],
+    ['contains', '240 legs', false],
+    ['rewards', '24', false],
+  ] as const)('judged by %s: %j is right: %j', async (match, said, right) => {
+    const aliases = match === 'number' ? [] : task.aliases;
+    const environment = make({ match }, { ...task, aliases });
+    await environment.start();
+    await environment.step(saying(said));
+    expect(await environment.finish('done')).toMatchObject({
+      success: right,
+      outcome: right ? 'completed' : 'wrong-answer',
+      reward: right ? 1 : 0,
+    });
+  });
+
+  test('leaves it to the rewards whether the question is solved, and none does not', async () => {
+    expect(await answered('24', { match: 'rewards', solvedAt: 0.5 })).toMatchObject({
+      solvedAt: 0.5,
+    });
+    expect(await answered('  ', { match: 'rewards' })).not.toHaveProperty('solvedAt');
+  });
+
+  test('that says nothing is none, which costs what the settings say', async () => {
+    expect(await answered(' ', { noAnswerPenalty: 0.25 })).toMatchObject({
+      reward: -0.25,
+      components: { noAnswer: -0.25 },
+      metrics: { noAnswer: 1 },
+    });
+  });
+});
+
+test('a question goes on while the policy calls tools, and an unreadable call is one', async () => {
+  const environment = make({ systemPrompt: 'Be brief.', turnLimitPenalty: 0.5 });
+  expect(await environment.start()).toEqual([
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: task.prompt },
+  ]);
+  const call = { id: 'c', name: 'calculator', arguments: {} };
+  const result = { content: '24' };
+  const calls = [{ call, result, status: 'ok', wallMs: 1 }] as const;
+  expect(await environment.step({ ...saying('24'), calls })).toEqual({ done: false });
+  const malformedCalls = [{ id: 'c', text: '{', problem: 'cut' }];
+  const unread: Turn = {
+    index: 1,
+    message: { role: 'assistant', content: '24', malformedCalls },
+    calls: [],
+  };
+  expect(await environment.step(unread)).toEqual({ done: false });
+  expect(await environment.finish('turn-limit')).toMatchObject({
+    outcome: 'truncated-turns',
+    reward: -0.5,
+    success: false,
+  });
+});
+
+describe('an answer that nothing could be compared with', () => {
+  test.each([
+    ['whole', {}, 'it has no answer.'],
+    ['number', { answer: 'two' }, 'holds no number'],
+    ['contains', { answer: '???' }, 'has no letter or digit'],
+    ['whole', { answer: '3 * 8 = 24\n#### 24' }, 'is a worked solution'],
+  ] as const)('is told by %s: %j', (match, { answer }: { answer?: string }, told) => {
+    const { answer: _own, ...others } = task;
+    const wrong = { ...others, aliases: [], ...(answer !== undefined && { answer }) };
+    expect(answerProblem(wrong, { match })).toContain(told);
+  });
+
+  test('is none where rewards judge, or numbers are looked for in a worked solution', () => {
+    const { answer: _own, ...unanswered } = task;
+    expect(
+      answerProblem({ ...unanswered, aliases: [] } as QuestionTask, { match: 'rewards' }),
+    ).toBeUndefined();
+    const worked = { ...task, aliases: [], answer: '3 * 8\n#### 24' };
+    expect(answerProblem(worked, { match: 'number' })).toBeUndefined();
+  });
+});

@@ -1,0 +1,134 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+
+import { idleSettings } from '#agent_rl/config/checks/idle-settings.ts';
+import { loadConfig } from '#agent_rl/config/index.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { type Answer, ask, policies, successRate } from '#tests/support/scripted-questions.ts';
+import { csvOf, parquetOf, type TableRow } from '#tests/support/table-files.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
+
+const fixtures = join(packageRoot(), 'tests', 'fixtures', 'questions');
+const folder = temporaryFolder();
+const rows = readFileSync(join(fixtures, 'gsm8k.jsonl'), 'utf8')
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line) as TableRow);
+const renamed = rows.map(({ question = '', answer = '' }) => ({
+  problem: question,
+  solution: answer,
+}));
+writeBelow(folder, 'csv.csv', csvOf(renamed));
+writeBelow(folder, 'parquet.parquet', parquetOf(renamed));
+
+const environment = { type: 'question', match: 'number' };
+const columns = { question: 'problem', answer: 'solution' };
+
+const sources = [
+  { split: 'gsm8k', rows: 12, dataset: { dir: fixtures } },
+  {
+    split: 'aime24',
+    rows: 5,
+    dataset: { dir: fixtures, columns: { question: 'input', answer: 'output' } },
+  },
+  { split: 'csv', rows: 12, dataset: { dir: folder, columns } },
+  { split: 'parquet', rows: 12, dataset: { dir: folder, columns } },
+] as const;
+
+describe.each(sources)('the questions of $split', ({ split, rows: count, dataset }) => {
+  test.each([
+    ['right', 1],
+    ['wrong', 0],
+    ['unparsable', 0],
+  ] as const)('give a policy whose answers are %s the success rate %d', async (name, rate) => {
+    const played = await ask({ environment, dataset }, { split, answer: policies[name] });
+    expect([played.length, successRate(played)]).toEqual([count, rate]);
+  });
+});
+
+describe('questions whose answer is cut out by a pattern', () => {
+  const settings = {
+    environment: { type: 'question' },
+    dataset: { dir: folder, columns, answerPattern: '#### (.+)' },
+  };
+
+  test('are compared with what the pattern keeps', async () => {
+    const answer = policies.right;
+    const played = await ask(settings, { split: 'csv', answer });
+    expect(successRate(played)).toBe(1);
+  });
+
+  test('are refused as worked solutions without it', async () => {
+    const { answerPattern: _none, ...dataset } = settings.dataset;
+    const { code, message } = await rejectionOf(
+      ask({ ...settings, dataset }, { split: 'csv', answer: policies.right }),
+    );
+    expect(code).toBe('DATASET_INVALID');
+    expect(message).toContain('12 of 12 tasks cannot be judged by environment question:');
+    expect(message).toContain(
+      "dataset.answerPattern: '#### (.+)', or set environment.match to number",
+    );
+    expect(message.split('\n')).toHaveLength(7);
+  });
+});
+
+describe('folders of questions', () => {
+  writeBelow(folder, 'maths/eval.csv', 'problem,answer\nM,#### 1\n');
+  writeBelow(folder, 'words/eval.csv', 'ask,answer\nW,two\n');
+  const answers: Readonly<Record<string, string>> = { M: '1', W: 'two' };
+  const answer: Answer = ({ prompt }) => answers[prompt] ?? '';
+
+  test('are read each as it says itself, and else as all are', async () => {
+    const settings = {
+      environment: { type: 'question' },
+      datasets: [
+        { dir: `${folder}/maths` },
+        { dir: `${folder}/words`, columns: { question: 'ask' }, answerPattern: '\\w+' },
+      ],
+      dataset: { columns: { question: 'problem' }, answerPattern: '\\d' },
+    };
+    const played = await ask(settings, { split: 'eval', answer });
+    expect([played.length, successRate(played)]).toEqual([2, 1]);
+  });
+
+  test('leave what is said of all with nothing to do where each speaks for itself', () => {
+    const settings = {
+      datasets: [{ dir: 'a', columns: { question: 'ask' } }],
+      dataset: { columns: { question: 'problem' }, answerPattern: '\\d' },
+    };
+    const { config } = loadConfig({ file: 'run.yaml', settings: { ...settings, environment } });
+    const idle = idleSettings({ config, runsPrograms: true }).map(({ path }) => path);
+    expect(idle).toEqual(['dataset.columns']);
+  });
+
+  test('are refused with a pattern that is no regular expression', () => {
+    const settings = { environment, datasets: [{ dir: 'a', answerPattern: '(' }] };
+    expect(() => loadConfig({ file: 'run.yaml', settings })).toThrow(
+      /datasets\.0\.answerPattern: Invalid regular expression: .*Give a regular expression of JavaScript/,
+    );
+  });
+});
+
+describe('questions that rewards alone judge', () => {
+  const settings = {
+    environment: { type: 'question', match: 'rewards' },
+    rewards: [{ type: 'numeric' }],
+    dataset: { dir: fixtures },
+  };
+
+  test.each([
+    ['right', 1],
+    ['wrong', 0],
+  ] as const)('are solved where the sum of the rewards says so: %s', async (name, rate) => {
+    const played = await ask(settings, { split: 'gsm8k', answer: policies[name] });
+    expect(successRate(played)).toBe(rate);
+    expect(played[0]).toMatchObject({
+      reward: rate,
+      outcome: rate === 1 ? 'completed' : 'wrong-answer',
+      scores: { environment: 0, numeric: rate },
+    });
+  });
+});

@@ -1,0 +1,127 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { QuestionDataset } from '#dataset/tasks/question-dataset.ts';
+import { otherSplitFiles, readTaskFile, splitFile } from '#dataset/tasks/task-files.ts';
+import { csvOf, parquetOf } from '#tests/support/table-files.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
+
+const folder = temporaryFolder();
+const write = (path: string, text: string | Uint8Array): string => writeBelow(folder, path, text);
+
+describe('a question', () => {
+  test('is named after folder, file and line, and keeps other columns as metadata', async () => {
+    const file = write('trivia/train.csv', 'question,answer,topic\nWho?,me,people\nHow many?,3,\n');
+    const { tasks } = await QuestionDataset.fromPath(file);
+    expect(tasks).toEqual([
+      {
+        taskId: 'trivia-train-2',
+        prompt: 'Who?',
+        answer: 'me',
+        aliases: [],
+        metadata: { topic: 'people' },
+      },
+      { taskId: 'trivia-train-3', prompt: 'How many?', answer: '3', aliases: [], metadata: {} },
+    ]);
+  });
+
+  test('may have an id, aliases and an answer that is a number or true', async () => {
+    const rows = [
+      { task_id: 7, question: 'Q', answer: 1.5, aliases: ['one and a half'] },
+      { task_id: 'b', question: 'R', answer: true, aliases: 'yes' },
+      { task_id: 'c', question: 'S' },
+    ];
+    const file = write('rows.json', JSON.stringify(rows));
+    const { tasks } = await QuestionDataset.fromPath(file);
+    expect(tasks.map(({ taskId, answer, aliases }) => [taskId, answer, aliases])).toEqual([
+      ['7', '1.5', ['one and a half']],
+      ['b', 'true', ['yes']],
+      ['c', undefined, []],
+    ]);
+  });
+
+  test('is read alike from JSONL, CSV, TSV, a JSON list and Parquet', async () => {
+    const rows = [
+      { ask: 'Who, then?', 'a.b': '#### 1 \n#### 2' },
+      { ask: 'Über "wen"?', 'a.b': '#### x' },
+    ];
+    const texts = {
+      jsonl: rows.map((row) => JSON.stringify(row)).join('\n'),
+      csv: csvOf(rows),
+      tsv: csvOf(rows).replaceAll('","', '"\t"'),
+      json: JSON.stringify(rows),
+      parquet: parquetOf(rows),
+    };
+    const reading = { columns: { question: 'ask', answer: 'a.b' }, answerPattern: '#### (.+)' };
+    for (const [ending, text] of Object.entries(texts)) {
+      const { tasks } = await QuestionDataset.fromPath(write(`all/rows.${ending}`, text), reading);
+      expect([ending, ...tasks.map(({ prompt, answer }) => [prompt, answer])]).toEqual([
+        ending,
+        ['Who, then?', '2'],
+        ['Über "wen"?', 'x'],
+      ]);
+    }
+  });
+
+  test('may come from inside an object', async () => {
+    const file = write('nested.jsonl', '{"q": {"text": "Q"}, "a": {"all": ["x"], "best": "y"}}\n');
+    const columns = { question: 'q.text', answer: 'a.best', aliases: 'a.all' };
+    const { tasks } = await QuestionDataset.fromPath(file, { columns });
+    expect(tasks).toMatchObject([{ prompt: 'Q', answer: 'y', aliases: ['x'], metadata: {} }]);
+  });
+});
+
+describe('what a table has wrong', () => {
+  const problemsOf = async (path: string, text: string, reading = {}) => {
+    const file = write(path, text);
+    const { code, message } = await rejectionOf(readTaskFile(file, 'question', reading));
+    expect(code).toBe('DATASET_INVALID');
+    return message.replaceAll(`${folder}/`, '');
+  };
+
+  test('is told with its line and the columns there are', async () => {
+    const columns = { question: 'problem' };
+    expect(await problemsOf('wrong.csv', 'question,answer\nQ,1\nR,2\n', { columns })).toBe(
+      'wrong.csv:2 columns.question: there is no column "problem". There is question, answer. (1 more like this: line 3)\nIn this format each line has question, and most often answer; name the columns that hold them with dataset.columns. If the file is in another one, name that (dataset.format, or --format of verify-dataset), or convert it with agent-rl prepare-data.',
+    );
+  });
+
+  test('is told where a row has too few cells, or an answer nothing that the pattern matches', async () => {
+    const text = 'question,answer\nQ\nR,the answer is 2\n';
+    expect(await problemsOf('cells.csv', text, { answerPattern: '#### (.+)' })).toBe(
+      'cells.csv:2: has 1 cells; expected 2, one for each column: question, answer.\ncells.csv:3 answer: "the answer is 2" holds nothing that answerPattern matches: #### (.+)',
+    );
+  });
+
+  test('is told by the row where lines mean nothing', async () => {
+    const text = JSON.stringify([{ question: 'Q' }, { ask: 'Q' }]);
+    expect(await problemsOf('rows2.json', text)).toBe(
+      'rows2.json:row 2 question: is missing. There is ask.',
+    );
+  });
+
+  test.each([
+    ['a name is missing', 'question,\nQ,1\n', '"question", ""'],
+    ['two names are one', 'answer,answer\nQ,1\n', 'has two columns named "answer"'],
+  ])('is told of its header where %s', async (_, text, told) => {
+    expect(await problemsOf('header.csv', text)).toContain(told);
+  });
+});
+
+describe('the file of a split', () => {
+  test('is the JSONL file, a table where there is none, or what is named with its ending', async () => {
+    write('both/train.jsonl', '{"question": "J"}\n');
+    write('both/train.csv', 'question\nC\n');
+    write('table/train.parquet', parquetOf([{ question: 'P' }]));
+    const name = (dir: string, split: string) =>
+      splitFile(`${folder}/${dir}`, split).slice(folder.length + 1);
+    expect(name('both', 'train')).toBe('both/train.jsonl');
+    expect(name('both', 'train.csv')).toBe('both/train.csv');
+    expect(name('table', 'train')).toBe('table/train.parquet');
+    expect(name('none', 'train')).toBe('none/train.jsonl');
+    expect(otherSplitFiles(`${folder}/both`, 'train')).toEqual([
+      `${folder}/both holds train.jsonl, which is read, and train.csv. Name the other one with its ending to read it, as in dataset.trainSplit: train.csv.`,
+    ]);
+    expect(otherSplitFiles(`${folder}/both`, 'train.csv')).toEqual([]);
+  });
+});
