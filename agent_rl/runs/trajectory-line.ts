@@ -44,7 +44,7 @@ export function trajectoryLine(
     components,
     scores: trajectory.scores ?? {},
     judgedBy: trajectory.judgedBy ?? null,
-    ...(trajectory.groupReward && { groupReward: trajectory.groupReward }),
+    groupReward: trajectory.groupReward ?? null,
     metrics,
     seconds,
     sandboxLevel: sandboxLevel ?? null,
