@@ -4,6 +4,7 @@ import { exactMatch } from './exact-match.ts';
 import { f1 } from './f1.ts';
 import { format } from './format.ts';
 import { length } from './length.ts';
+import { ModelJudge } from './model-judge/model-judge.ts';
 import { mrr } from './mrr.ts';
 import { numeric } from './numeric/numeric.ts';
 import { searchCost } from './search-cost.ts';
@@ -18,6 +19,7 @@ export const builtInRewards = [
   f1,
   format,
   length,
+  ModelJudge,
   mrr,
   numeric,
   searchCost,

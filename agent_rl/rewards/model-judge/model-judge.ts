@@ -1,0 +1,37 @@
+import { inject } from 'inversify';
+
+import { type EpisodeView, reward } from '../../core/plugins/reward.ts';
+import { SETTINGS, SHARED } from '../../core/plugins/tool.ts';
+import { finalAnswer } from '../final-answer.ts';
+import { JudgeClient } from './judge-client.ts';
+import { judgePrompt, partsOf } from './judge-prompt.ts';
+import { ModelJudgeSettings } from './settings.ts';
+
+/**
+ * What a model says of an episode, from 0 to 1, after "LLM as a judge" (Zheng et al. 2023,
+ * https://arxiv.org/abs/2306.05685). A judge that fails, or says what holds no score, is a grader error and never 0. 0
+ * without asking where only the final message is judged and there is none. Does not apply to a task without an answer
+ * where the template asks for one.
+ */
+@reward({
+  name: 'model_judge',
+  description:
+    'Score that a model behind an OpenAI-compatible server gives the episode, from 0 to 1',
+  settings: ModelJudgeSettings,
+  open: async (settings, { environment }) =>
+    new JudgeClient(settings as ModelJudgeSettings, environment),
+})
+export class ModelJudge {
+  constructor(
+    @inject(SHARED) private readonly client: Pick<JudgeClient, 'judge'>,
+    @inject(SETTINGS) private readonly settings: ModelJudgeSettings,
+  ) {}
+
+  async score({ task, messages }: EpisodeView): Promise<number | undefined> {
+    const prompt = judgePrompt({ task, messages }, this.settings);
+    if (prompt === undefined) return undefined;
+    const wholeShown = partsOf(this.settings.template).has('conversation');
+    if (!wholeShown && finalAnswer(messages) === undefined) return 0;
+    return this.client.judge(prompt, task.taskId);
+  }
+}

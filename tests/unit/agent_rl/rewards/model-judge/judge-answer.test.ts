@@ -1,0 +1,48 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { answerSchema, scoreOf } from '#agent_rl/rewards/model-judge/judge-answer.ts';
+
+const json = { lowest: 0, highest: 10, reply: 'json' } as const;
+const bare = { lowest: -1, highest: 1, reply: 'number' } as const;
+
+describe('the score of an answer', () => {
+  test.each([
+    ['{"reason": "right", "score": 10}', json, 1],
+    ['{"score": 0}', json, 0],
+    [' {"score": 2.5, "reason": ""}\n', json, 0.25],
+    ['0.5', bare, 0.75],
+    [' -1 \n', bare, 0],
+    ['+.5e0', bare, 0.75],
+  ])('%s is read', (answer, scale, score) => {
+    expect(scoreOf(answer, scale)).toBe(score);
+  });
+
+  test.each([
+    ['', json, 'it is not JSON'],
+    ['Score: 10', json, 'it is not JSON'],
+    ['```json\n{"score": 10}\n```', json, 'it is not JSON'],
+    ['{"score": 1} {"score": 10}', json, 'it is not JSON'],
+    ['[10]', json, 'it is not an object of reason and score'],
+    ['{"score": 10, "final": true}', json, 'it is not an object of reason and score'],
+    ['{"reason": "right"}', json, 'its score is nothing and not a number'],
+    ['{"score": "10"}', json, 'its score is "10" and not a number'],
+    ['{"score": 1e999}', json, 'not a number'],
+    ['{"score": 11}', json, 'its score is 11; allowed: 0 to 10'],
+    ['{"score": -0.1}', json, 'its score is -0.1; allowed: 0 to 10'],
+    ['10/10', bare, 'it is not a number and nothing else'],
+    ['1 because', bare, 'it is not a number and nothing else'],
+    ['0x1', bare, 'it is not a number and nothing else'],
+    ['Infinity', bare, 'it is not a number and nothing else'],
+    ['', bare, 'it is not a number and nothing else'],
+    ['2', bare, 'its score is 2; allowed: -1 to 1'],
+  ])('is not looked for in %s', (answer, scale, problem) => {
+    expect(() => scoreOf(answer, scale)).toThrow(problem);
+  });
+
+  test('is what the schema for the server describes', () => {
+    expect(answerSchema(json)).toMatchObject({
+      properties: { score: { type: 'number', minimum: 0, maximum: 10 } },
+      additionalProperties: false,
+    });
+  });
+});

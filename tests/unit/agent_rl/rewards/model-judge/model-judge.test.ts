@@ -1,0 +1,267 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { Value } from 'typebox/value';
+
+import { failureOf } from '#agent_rl/core/failure.ts';
+import type { EpisodeView } from '#agent_rl/core/plugins/reward.ts';
+import { rewards } from '#agent_rl/core/plugins/reward.ts';
+import { JudgeClient } from '#agent_rl/rewards/model-judge/judge-client.ts';
+import { ModelJudge } from '#agent_rl/rewards/model-judge/model-judge.ts';
+import { ModelJudgeSettings } from '#agent_rl/rewards/model-judge/settings.ts';
+import { type DoubleAnswer, type GotRequest, httpDouble } from '#tests/support/http-double.ts';
+import { chatCompletion } from '#tests/support/chat-completion.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+import { describeRewardContract } from '../../../../contracts/reward-contract.ts';
+
+const folder = temporaryFolder();
+const key = 'sk-very-secret-0123456789';
+const opened: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of opened.splice(0).toReversed()) await one.close();
+});
+
+const given = (content: string, more = {}): DoubleAnswer => ({
+  status: 200,
+  json: chatCompletion(content, more),
+});
+const scored = (score: number): DoubleAnswer => given(JSON.stringify({ reason: 'r', score }));
+
+/** A judge whose server answers so, on the loopback address. */
+async function judge(
+  answer: (request: GotRequest, count: number) => DoubleAnswer,
+  changes: Partial<ModelJudgeSettings> = {},
+) {
+  const server = await httpDouble(answer);
+  opened.push(server);
+  const settings = Value.Default(ModelJudgeSettings, {
+    url: `${server.url}/v1/`,
+    model: 'judge',
+    apiKeyEnv: 'JUDGE_KEY',
+    backoffFactor: 0,
+    ...changes,
+  }) as ModelJudgeSettings;
+  const client = new JudgeClient(settings, { JUDGE_KEY: key });
+  opened.push(client);
+  const reward = new ModelJudge(client, settings);
+  return { server, client, score: async (episode: EpisodeView) => reward.score(episode) };
+}
+
+const episode = (content: string, answer: string | undefined = 'Paris'): EpisodeView => ({
+  task: {
+    taskId: 't1',
+    prompt: 'Capital of France?',
+    metadata: answer === undefined ? {} : { answer },
+  },
+  messages: [{ role: 'assistant', content }],
+  turns: [],
+  verdict: { outcome: 'completed', reward: 0, components: {}, success: true },
+});
+const unanswered: EpisodeView = {
+  ...episode('x'),
+  task: { taskId: 't2', prompt: '', metadata: {} },
+};
+
+describe('model_judge', () => {
+  test('asks an OpenAI-compatible server and puts its score on a scale from 0 to 1', async () => {
+    const { server, client, score } = await judge(() => scored(7));
+    expect(await score(episode('Paris'))).toBe(0.7);
+    const [{ method, path, headers, body } = {} as GotRequest] = server.requests;
+    expect([method, path]).toEqual(['POST', '/v1/chat/completions']);
+    expect(headers.authorization).toBe(`Bearer ${key}`);
+    expect(body).toMatchObject({
+      model: 'judge',
+      temperature: 0,
+      max_tokens: 512,
+      messages: [{ role: 'system' }, { role: 'user' }],
+      response_format: {
+        type: 'json_schema',
+        json_schema: { strict: true, schema: { required: ['reason', 'score'] } },
+      },
+    });
+    expect(client.report()).toMatchObject({
+      judged: 1,
+      requests: 1,
+      networkCalls: 1,
+      promptTokens: 181,
+      completionTokens: 23,
+    });
+  });
+
+  test('can be told what to send and what to expect', async () => {
+    const { server, score } = await judge(() => given('4'), {
+      reply: 'number',
+      lowest: 1,
+      highest: 5,
+      parameters: { seed: 7 },
+      template: 'How polite? {answer}',
+      instruction: 'Judge politeness.',
+      temperature: 0.5,
+      maxTokens: 3,
+    });
+    expect(await score(unanswered)).toBe(0.75);
+    const { body } = server.requests[0] as GotRequest;
+    expect(body).toMatchObject({ seed: 7, temperature: 0.5, max_tokens: 3 });
+    expect(body).not.toHaveProperty('response_format');
+    expect(JSON.stringify(body['messages'])).toContain('Judge politeness.');
+  });
+
+  test('gives 0 without asking where the final message is judged and there is none', async () => {
+    const { server, score } = await judge(() => scored(10), { template: '{answer}' });
+    expect(await score({ ...episode(''), messages: [] })).toBe(0);
+    expect(server.requests).toEqual([]);
+  });
+});
+
+describe('what a judge said', () => {
+  const cassette = (mode: 'record' | 'replay') => ({
+    mode,
+    path: join(folder, `judge-${expect.getState().currentTestName?.length}.jsonl`),
+  });
+
+  test('is remembered by what was asked, so that the same costs nothing again, in a replay too', async () => {
+    const first = await judge(() => scored(7), { cassette: cassette('record') });
+    const same = [episode('Paris'), episode('Rome'), episode('Paris')];
+    expect(await Promise.all(same.map(first.score))).toEqual([0.7, 0.7, 0.7]);
+    expect(first.server.requests).toHaveLength(2);
+    expect(first.client.report()).toMatchObject({
+      judged: 3,
+      networkCalls: 2,
+      cassetteHits: 1,
+      promptTokens: 2 * 181,
+    });
+    const { url } = first.server;
+    const file = readFileSync(cassette('record').path, 'utf8');
+    expect(file).toContain(`"key":"`);
+    expect(file).not.toContain(key);
+    await first.client.close();
+    const settings = Value.Default(ModelJudgeSettings, {
+      url: `${url}/v1/`,
+      model: 'judge',
+      apiKeyEnv: 'JUDGE_KEY',
+      backoffFactor: 0,
+      cassette: cassette('record'),
+    }) as ModelJudgeSettings;
+    // A replay needs no key and asks nobody.
+    const replayed = {
+      ...settings,
+      cassette: { ...cassette('replay'), path: settings.cassette?.path ?? '' },
+    };
+    const again = new JudgeClient(replayed, {});
+    opened.push(again);
+    const reward = new ModelJudge(again, replayed);
+    expect(await reward.score(episode('Paris'))).toBe(0.7);
+    expect(again.report()).toMatchObject({ networkCalls: 0, promptTokens: 0, cassetteHits: 1 });
+  });
+
+  test('is read again and fails again where it holds no score', async () => {
+    const { server, score } = await judge(() => given('no idea'), { cassette: cassette('record') });
+    await expect(score(episode('Paris'))).rejects.toThrow('no idea');
+    await expect(score(episode('Paris'))).rejects.toThrow('no idea');
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe('a judge that fails', () => {
+  const failing = async (answer: DoubleAnswer, changes: Partial<ModelJudgeSettings> = {}) => {
+    const { server, score } = await judge(() => answer, { maxRetries: 1, ...changes });
+    const thrown: unknown = await score(episode('Paris')).catch((error: unknown) => error);
+    return { thrown, message: String(thrown), requests: server.requests.length };
+  };
+
+  test.each([
+    ['a server that is busy', { status: 503, json: {} }, { requests: 2, text: 'answers 503' }],
+    ['too many requests', { status: 429, json: {} }, { requests: 2, text: 'answers 429' }],
+    ['a connection that breaks', 'cut', { requests: 2, text: 'cannot be reached' }],
+    [
+      'a request that is refused',
+      { status: 400, json: { error: { message: 'maximum context length is 4096' } } },
+      { requests: 1, text: 'maximum context length is 4096' },
+    ],
+    [
+      'what is no chat completion',
+      { status: 200, json: { choices: [] } },
+      { requests: 1, text: 'is not a chat completion' },
+    ],
+    [
+      'no content',
+      { status: 200, json: chatCompletion(null) },
+      { requests: 1, text: 'is not a chat completion' },
+    ],
+  ] as const)('with %s throws what may pass', async (_, answer, expected) => {
+    const { thrown, message, requests } = await failing(answer);
+    expect(message).toContain(expected.text);
+    expect(requests).toBe(expected.requests);
+    expect(failureOf(thrown).retryable).toBe(true);
+  });
+
+  test.each([
+    ['no score', given('I refuse.'), 'it is not JSON'],
+    [
+      'an answer that is cut off',
+      given('{"reason": "', { finishReason: 'length' }),
+      'it has more than maxTokens = 512',
+    ],
+    ['another end', given('{"score": 10}', { finishReason: 'abort' }), 'ended by "abort"'],
+  ])('with %s throws what would come again', async (_, answer, text) => {
+    const { thrown, message, requests } = await failing(answer);
+    expect(message).toContain(text);
+    expect(requests).toBe(1);
+    expect(failureOf(thrown).retryable).toBe(false);
+  });
+
+  test('by not answering fails at its deadline', async () => {
+    const { message } = await failing(undefined, { timeoutS: 0.02, maxRetries: 0 });
+    expect(message).toContain('no answer within 0.02 s');
+  });
+
+  test('by refusing the key ends the run, without the key in the message', async () => {
+    const { thrown, message } = await failing({ status: 401, json: { error: `bad key ${key}` } });
+    expect((thrown as { code?: string }).code).toBe('WEB_REQUEST_DENIED');
+    expect(message).toContain('Check url, model and apiKeyEnv');
+    expect(message).not.toContain(key);
+  });
+});
+
+describe('settings that contradict each other are refused when the judge is opened', () => {
+  test.each([
+    [{ template: 'How was it?' }, 'template shows nothing of the episode'],
+    [{ lowest: 1, highest: 1 }, 'lowest is 1 and highest 1'],
+    [{ parameters: { stream: true } }, 'parameters.stream cannot be given'],
+    [{ url: 'http://me:pass@host/v1' }, 'url may hold no password'],
+    [{ url: 'http://' }, 'is not a URL'],
+    [{ budget: { maxCost: 1, costPerCall: 0, currency: 'USD' } }, 'needs budget.costPerCall'],
+  ])('%j', (changes, problem) => {
+    const settings = Value.Default(ModelJudgeSettings, {
+      url: 'http://127.0.0.1:1/v1',
+      model: 'm',
+      ...changes,
+    }) as ModelJudgeSettings;
+    expect(() => new JudgeClient(settings, {})).toThrow(problem);
+  });
+
+  test('a key that is not set', async () => {
+    const open = rewards.specOf(ModelJudge)?.open;
+    const settings = Value.Default(ModelJudgeSettings, {
+      url: 'http://127.0.0.1:1/v1',
+      model: 'm',
+      apiKeyEnv: 'NO_KEY',
+    }) as ModelJudgeSettings;
+    await expect(open?.(settings, { environment: {}, tasks: [] })).rejects.toThrow(
+      'Reward model_judge takes its key from the environment variable NO_KEY, which is not set.',
+    );
+  });
+});
+
+describeRewardContract('model_judge', {
+  plugin: ModelJudge,
+  score: async (view) => {
+    const right = (body: GotRequest['body']) => JSON.stringify(body).includes('  Paris');
+    const { score } = await judge(({ body }) => scored(right(body) ? 10 : 0));
+    return score(view);
+  },
+  better: episode('Paris'),
+  worse: episode('Rome'),
+  notApplicable: [unanswered],
+});
