@@ -25,7 +25,9 @@ export { jobs } from './jobs/jobs.ts';
 export { loadPlugins, type LoadPluginsOptions } from './compose/plugins/plugin-loader.ts';
 export { type PreparedRun, prepareRun, type PrepareRunOptions } from './compose/prepare-run.ts';
 export {
+  AdvantageRegistry,
   EnvironmentRegistry,
+  LossRegistry,
   type Plugins,
   PolicyRegistry,
   RewardRegistry,

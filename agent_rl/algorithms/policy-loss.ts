@@ -1,8 +1,9 @@
+import type { LossFunction } from '../core/algorithm/loss.ts';
 import { AgentRlError } from '../core/errors.ts';
-import type { LossSpec, KlKind } from '../core/services/learner.ts';
+import type { PolicyLossSpec } from '../core/services/learner.ts';
 import { tf, type Tensor } from '../engine/ops.ts';
-
-export type PpoSpec = Extract<LossSpec, { name: 'ppo' }>;
+import { klPenalty } from './kl-penalty.ts';
+import { lossOps } from './losses/loss-ops.ts';
 
 /** One entry per token, every tensor [N]. Where the weight is 0 the other entries may hold anything, NaN too. */
 export interface PolicyLossBatch {
@@ -15,14 +16,17 @@ export interface PolicyLossBatch {
   advantages: Tensor;
   /** Weight in the loss, 0 where the token is not trained; aggregation is folded in (see `tokenWeights`). */
   weights: Tensor;
+  /** Of the policy at each token, nats; needed only with an entropy bonus. */
+  entropy?: Tensor;
+  /** [B, N], 1 where a token is of a sequence; needed only by a loss per sequence. */
+  membership?: Tensor;
 }
 
 export interface PolicyLoss {
   /** Sum over tokens of weight times token loss. [] */
   loss: Tensor;
   /**
-   * Sums over tokens of weight times: `ratio` policy / old policy, `clipFraction` 1 where the clipped bound holds,
-   * `oldPolicyKl` log old - log policy, `guarded` 1 where a difference of log-probabilities was cut (see
+   * Sums over tokens of weight times: `ratio` policy / old policy, what the loss itself measures, `oldPolicyKl` log old - log policy, `guarded` 1 where a difference of log-probabilities was cut (see
    * `logRatioBound`), and with a KL term `kl`, its estimate. Each [].
    */
   sums: Readonly<Record<string, Tensor>>;
@@ -36,19 +40,22 @@ export interface PolicyLoss {
 const logRatioBound = 20;
 
 /**
- * Clipped policy-gradient loss with an optional KL penalty,
- * `Σ weight (-min(ratio A, clip(ratio, 1 - clipLow, 1 + clipHigh) A) + klWeight kl)`.
+ * A policy-gradient loss and the terms that stand beside it, `Σ weight (loss + klWeight kl - entropyBonus entropy)`.
  *
- * - the clipped surrogate: PPO, Schulman et al. 2017, eq. 7, https://arxiv.org/abs/1707.06347
- * - group-relative, KL in the loss: GRPO, Shao et al. 2024, eq. 3, https://arxiv.org/abs/2402.03300
- * - separate bounds: DAPO, Yu et al. 2025, eq. 10, https://arxiv.org/abs/2503.14476
+ * - KL in the loss: GRPO, Shao et al. 2024, eq. 3, https://arxiv.org/abs/2402.03300
+ * - the entropy bonus: Mnih et al. 2016, section 4, https://arxiv.org/abs/1602.01783
  *
  * As in GRPO the KL estimate is not reweighted by the ratio: it is exact in expectation only while the policy is
  * still the one that sampled.
  *
+ * @param loss what `spec.type` names
  * @throws AgentRlError `SHAPE_MISMATCH` when the tensors disagree, or a KL term has no reference.
  */
-export function policyLoss(batch: PolicyLossBatch, spec: PpoSpec): PolicyLoss {
+export function policyLoss(
+  batch: PolicyLossBatch,
+  spec: PolicyLossSpec,
+  loss: LossFunction,
+): PolicyLoss {
   checkShapes(batch, spec);
   const { logProbs, oldLogProbs, weights } = batch;
   const trained = tf.notEqual(weights, 0); // [N]
@@ -59,24 +66,74 @@ export function policyLoss(batch: PolicyLossBatch, spec: PpoSpec): PolicyLoss {
   const advantages = keep(batch.advantages);
   const logRatio = keep(tf.sub(logProbs, oldLogProbs));
   const ratio = tf.exp(bounded(logRatio));
-  const unclipped = tf.mul(ratio, advantages);
-  const clipped = tf.mul(tf.clipByValue(ratio, 1 - spec.clipLow, 1 + spec.clipHigh), advantages);
-  const surrogate = weighted(tf.minimum(unclipped, clipped));
+  const { losses, metrics = {} } = loss(
+    {
+      logProbs: keep(logProbs),
+      logRatio,
+      ratio,
+      advantages,
+      sequenceMean: (values) => sequenceMean(values as Tensor, batch.membership),
+    },
+    spec.settings,
+    lossOps,
+  );
+  refuseOurNames(Object.keys(metrics));
+  const own = Object.entries(metrics).map(([name, values]) => [name, weighted(values as Tensor)]);
   const sums = {
     ratio: weighted(ratio),
-    clipFraction: weighted(tf.less(clipped, unclipped)),
+    ...(Object.fromEntries(own) as Record<string, Tensor>),
     oldPolicyKl: weighted(tf.neg(logRatio)),
   };
-  if (spec.kl.kind === 'none' || batch.refLogProbs === undefined) {
-    return { loss: tf.neg(surrogate), sums: { ...sums, guarded: weighted(beyond(logRatio)) } };
+  const terms = [weighted(losses as Tensor)];
+  const { kl, entropyBonus = 0 } = spec;
+  if (entropyBonus !== 0 && batch.entropy !== undefined)
+    terms.push(tf.mul(weighted(keep(batch.entropy)), -entropyBonus));
+  if (kl.kind === 'none' || batch.refLogProbs === undefined) {
+    return { loss: total(terms), sums: { ...sums, guarded: weighted(beyond(logRatio)) } };
   }
   const difference = keep(tf.sub(logProbs, batch.refLogProbs));
-  const kl = weighted(klPenalty(bounded(difference), spec.kl.kind));
+  const penalty = weighted(klPenalty(bounded(difference), kl.kind));
   const guarded = weighted(tf.logicalOr(beyond(logRatio), beyond(difference)));
-  return {
-    loss: tf.sub(tf.mul(kl, spec.kl.weight), surrogate),
-    sums: { ...sums, kl, guarded },
-  };
+  terms.push(tf.mul(penalty, kl.weight));
+  return { loss: total(terms), sums: { ...sums, kl: penalty, guarded } };
+}
+
+const ourSums = [
+  'entropy',
+  'ratio',
+  'oldPolicyKl',
+  'guarded',
+  'kl',
+  'advantageMean',
+  'advantageStd',
+];
+
+/** @throws AgentRlError `PLUGIN_LOAD_FAILED` when a loss measures something under a name that is taken */
+function refuseOurNames(names: readonly string[]): void {
+  const taken = names.find((name) => ourSums.includes(name));
+  if (taken === undefined) return;
+  throw new AgentRlError(
+    'PLUGIN_LOAD_FAILED',
+    `A loss measures "${taken}", which is measured for every loss. Give it another name.`,
+  );
+}
+
+const total = ([first, ...others]: readonly Tensor[]): Tensor =>
+  others.reduce((all, term) => tf.add(all, term), first ?? tf.scalar(0));
+
+/**
+ * For each token the mean over the trained tokens of its sequence.
+ *
+ * @param values [N]
+ * @param membership [B, N], 1 where a token is of a sequence
+ */
+function sequenceMean(values: Tensor, membership: Tensor | undefined): Tensor {
+  if (membership === undefined)
+    throw new Error('A loss that asks for sequenceMean must say perSequence: true in its spec.');
+  const counts = tf.maximum(tf.sum(membership, 1, true), 1); // [B, 1]
+  const column = tf.reshape(values, [-1, 1]); // [N, 1]
+  const means = tf.div(tf.matMul(membership, column), counts); // [B, 1]
+  return tf.reshape(tf.matMul(membership, means, true), [-1]);
 }
 
 const bounded = (difference: Tensor): Tensor =>
@@ -84,7 +141,7 @@ const bounded = (difference: Tensor): Tensor =>
 
 const beyond = (difference: Tensor): Tensor => tf.greater(tf.abs(difference), logRatioBound);
 
-function checkShapes(batch: PolicyLossBatch, spec: PpoSpec): void {
+function checkShapes(batch: PolicyLossBatch, spec: PolicyLossSpec): void {
   if (spec.kl.kind !== 'none' && batch.refLogProbs === undefined) {
     throw new AgentRlError(
       'SHAPE_MISMATCH',
@@ -101,44 +158,6 @@ function checkShapes(batch: PolicyLossBatch, spec: PpoSpec): void {
     );
   }
 }
-
-/**
- * Estimate of KL(policy || reference) at each token and, by its gradient, the pull towards the reference.
- *
- * With d = log policy - log reference, for tokens the policy sampled:
- *
- * | kind | value | gradient | in expectation the gradient of |
- * | --- | --- | --- | --- |
- * | k1 | d | d ∇log policy | KL(policy ‖ reference) |
- * | k2 | d² / 2 | d ∇log policy | KL(policy ‖ reference) |
- * | k3 | exp(-d) + d - 1 | (1 - exp(-d)) ∇log policy | KL(reference ‖ policy) |
- *
- * - the estimators: Schulman 2020, http://joschu.net/blog/kl-approx.html
- * - k3 in the loss: GRPO, Shao et al. 2024, eq. 4, https://arxiv.org/abs/2402.03300
- * - their gradients: Tang and Munos 2025, https://arxiv.org/abs/2506.09477
- *
- * Departure: the plain gradient of k1, ∇log policy, is zero in expectation and would regularise nothing, so k1 has
- * its value and the gradient of the KL it estimates.
- *
- * @param difference d of each token [N], nats.
- */
-function klPenalty(difference: Tensor, kind: Exclude<KlKind, 'none'>): Tensor {
-  return estimators[kind](difference);
-}
-
-const estimators: Readonly<Record<Exclude<KlKind, 'none'>, (d: Tensor) => Tensor>> = {
-  // Value d, gradient d: that of d² / 2 under the value of d.
-  k1: (difference) =>
-    tf.customGrad((_, save) => {
-      if (typeof save === 'function') save([difference]);
-      return {
-        value: tf.clone(difference),
-        gradFunc: (upstream: Tensor, [saved]: Tensor[]) => tf.mul(upstream, saved ?? difference),
-      };
-    })(difference),
-  k2: (d) => tf.mul(tf.square(d), 0.5),
-  k3: (d) => tf.sub(tf.add(tf.exp(tf.neg(d)), d), 1),
-};
 
 /**
  * Weighted negative log-likelihood, `-Σ weight log p`, as a scalar.

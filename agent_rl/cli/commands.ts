@@ -1,4 +1,5 @@
 import type { Command, CommandGroup } from './command.ts';
+import { algorithms } from './commands/algorithms.ts';
 import { attack } from './commands/attack.ts';
 import { chat } from './commands/chat.ts';
 import { demonstrations } from './commands/demonstrations.ts';
@@ -26,6 +27,7 @@ export const commands: (Command | CommandGroup)[] = [
   chat,
   newProject,
   plugins,
+  algorithms,
   verifyDataset,
   attack,
   prepareDataCommand,

@@ -17,6 +17,12 @@ const kinds: Record<keyof Plugins, { kind: string; title: string; place: string 
     title: 'Tool-call formats',
     place: 'policy: {toolCallFormat: NAME}',
   },
+  advantages: {
+    kind: 'advantage',
+    title: 'Advantages',
+    place: 'algorithm: {advantage: {type: NAME}}',
+  },
+  losses: { kind: 'loss', title: 'Losses', place: 'algorithm: {loss: {type: NAME}}' },
 };
 
 const foreign = ({ source }: PluginDescription): string =>

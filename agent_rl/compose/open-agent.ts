@@ -105,7 +105,7 @@ async function openParts(
       ? opened.add(
           (await openOwnGenerator(run, { workers, signal })) ??
             (await openEngine(config, model, {
-              ...playing(config, { trains, rows: workers }),
+              ...playing(config, { trains, rows: workers, loss: chosen.loss }),
               signal,
             })),
         )

@@ -4,6 +4,9 @@ import type { Config } from '../config/index.ts';
 import type { LossSpec } from '../core/services/learner.ts';
 import { EngineClient } from '../engine-thread/engine-client.ts';
 import type { EngineServiceOptions } from '../engine-thread/engine-options.ts';
+import { lossPart } from './plugins/algorithm-parts.ts';
+import type { ChosenPlugins } from './plugins/choose-plugins.ts';
+import { pluginHooks } from './plugins/plugin-loader.ts';
 import type { ResolvedModel } from './resolve-model.ts';
 import { abortableStart } from '../core/stopping/abort.ts';
 
@@ -39,6 +42,7 @@ export function engineOptions(
   const { run, train, algorithm } = config;
   return {
     reference: false,
+    hooks: pluginHooks(),
     ...request,
     modelFolder: layers.base,
     adapters: layers.adapters,
@@ -53,15 +57,18 @@ export function engineOptions(
 }
 
 /** What episodes ask of an engine, and training by reinforcement learning besides. */
-export function playing(config: Config, { trains, rows }: { trains: boolean; rows: number }) {
+export function playing(
+  config: Config,
+  { trains, rows, loss }: { trains: boolean; rows: number; loss: ChosenPlugins['loss'] },
+) {
   const { maxContextTokens } = config.policy;
-  return { rows, maxContextTokens, ...(trains && rlTraining(config)) };
+  return { rows, maxContextTokens, ...(trains && rlTraining(config, loss)) };
 }
 
-function rlTraining({ algorithm, rollout, policy }: Config) {
-  const { clipLow, clipHigh, kl } = algorithm;
+function rlTraining({ algorithm, rollout, policy }: Config, chosen: ChosenPlugins['loss']) {
+  const { kl } = algorithm;
   const { temperature } = policy.sampling;
-  const loss: LossSpec = { name: 'ppo', clipLow, clipHigh, kl, temperature };
+  const loss: LossSpec = { name: 'policy', ...lossPart(chosen), kl, temperature };
   const longestTokens = Math.min(rollout.maxEpisodeTokens, policy.maxContextTokens);
   return { reference: kl.kind !== 'none', training: { longestTokens, loss } };
 }

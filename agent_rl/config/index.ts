@@ -10,10 +10,13 @@ export {
   resolvedYaml,
   shippedNotes,
 } from './load-config.ts';
+export { type AlgorithmRow, algorithmTable } from './algorithm-table.ts';
+export { algorithmPresets } from './algorithm-presets.ts';
 export { nearestName } from './checks/nearest-name.ts';
 export type { Override } from './yaml/overrides.ts';
 export {
   EnvironmentBlock,
+  partBlock,
   RewardManagerBlock,
   RewardsBlock,
   ToolsBlock,

@@ -17,6 +17,7 @@ import {
 import { readConfigFile, readSettings } from './yaml/read-config-file.ts';
 import { frozenCopy } from './yaml/sourced-tree.ts';
 import { refusedInTraining, type TrainingStart } from './checks/training-run.ts';
+import { withPreset } from './yaml/with-preset.ts';
 import { checkAgainst } from './checks/validate-block.ts';
 
 export interface LoadConfigOptions {
@@ -83,12 +84,13 @@ export function checkConfig(options: LoadConfigOptions): ConfigCheck {
   if (unread.length > 0) throw configInvalid(unread);
 
   const merged = applyOverrides(reading, [...sets, ...flags]);
-  const tree = withMovedSettings(merged);
+  const moved = withMovedSettings(merged);
+  const tree = withPreset(moved);
   const { places } = tree;
   const checked = checkAgainst(ConfigSchema, tree.value, { base: '', places });
   const problems = [...merged.problems, ...checked.problems];
   const config = withPluginPaths(frozenCopy(checked.value) as Config, places);
-  const warnings = [...reading.warnings, ...merged.warnings, ...tree.warnings];
+  const warnings = [...reading.warnings, ...merged.warnings, ...moved.warnings];
   const { shipped, replacedPlugins } = reading;
   const path = settings === undefined ? ownOrShipped(file).path : resolve(file);
   const loaded = { config, file: path, shipped, places, replacedPlugins, warnings };

@@ -1,3 +1,6 @@
+export * from './algorithm/advantage.ts';
+export * from './algorithm/loss-ops.ts';
+export * from './algorithm/loss.ts';
 export * from './tasks/answer-match.ts';
 export * from './plugins/class.ts';
 export * from './tasks/code-task.ts';

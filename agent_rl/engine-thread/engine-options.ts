@@ -1,5 +1,6 @@
 import type { GenerationTotals } from '../core/services/generator.ts';
 import type { LossSpec } from '../core/services/learner.ts';
+import type { ModuleHooks } from '../threads/thread.ts';
 import type { ProgramMemory } from '../learner/train-batch.ts';
 import type { ParameterCounts } from '../../model/adapters/adapter.ts';
 import type { Quantization } from '../../model/config/architecture.ts';
@@ -24,6 +25,8 @@ export interface EngineServiceOptions {
   rows: number;
   maxContextTokens: number;
   microBatchTokens: number;
+  /** Registered in the thread before it imports a loss of a plugin's. */
+  hooks?: readonly ModuleHooks[];
   /** Keep a frozen copy of the weights as reference of KL terms. */
   reference: boolean;
   /** What will be trained on; absent where nothing will be. */

@@ -1,3 +1,5 @@
+import { register } from 'node:module';
+
 import type { GenerationRequest } from '../core/services/generator.ts';
 import type { Learner } from '../core/services/learner.ts';
 import { serveRpc } from '../threads/rpc.ts';
@@ -30,6 +32,7 @@ const methodsOf = (service: EngineService) => {
   };
 };
 
-await serveRpc(async (options: EngineServiceOptions) =>
-  methodsOf(await EngineService.open(options)),
-);
+await serveRpc(async (options: EngineServiceOptions) => {
+  for (const { url, data } of options.hooks ?? []) register(url, { data });
+  return methodsOf(await EngineService.open(options));
+});

@@ -11,7 +11,7 @@ export { recomputed } from './fused/recomputed.ts';
 export { rmsNorm } from './fused/rms-norm.ts';
 export { ropeRotate } from './fused/rope-rotate.ts';
 export { swiglu } from './fused/swiglu.ts';
-export { tokenLogProbs } from './fused/token-log-probs.ts';
+export { tokenDistribution, tokenLogProbs } from './fused/token-log-probs.ts';
 
 const drawsRandomNumbers = [
   'dropout',

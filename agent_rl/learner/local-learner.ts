@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 
+import { findLoss } from '../algorithms/losses/find-loss.ts';
 import { packMicroBatches } from '../algorithms/pack-micro-batches.ts';
 import { AgentRlError } from '../core/errors.ts';
 import { KeyedRng } from '../core/keyed-rng.ts';
@@ -31,6 +32,7 @@ import { readLearnerState, writeLearnerState } from './learner-state.ts';
 import {
   byDatum,
   dropoutFactors,
+  membershipOf,
   paddedLength,
   trainBatch,
   type BatchShape,
@@ -43,6 +45,7 @@ import {
   dropoutSpecs,
   gradientPrefix,
   lossInputs,
+  membershipInput,
   noRecompute,
   sumPrefix,
 } from './train-program.ts';
@@ -138,6 +141,7 @@ export class LocalLearner implements Learner {
     const logProbs: Float32Array[] = data.map(({ tokens }) => new Float32Array(tokens.length));
     const sums: Record<string, number> = {};
     let total = 0;
+    const perSequence = loss.name === 'policy' && (await findLoss(loss)).spec.perSequence === true;
     for (const indices of this.#pack(data)) {
       const part = indices.map((index) => data[index] as TrainDatum);
       const batch = trainBatch(part, this.options.microBatchTokens);
@@ -153,12 +157,13 @@ export class LocalLearner implements Learner {
         ...dropout,
         ...this.#inputs(batch),
         ...pick(batch, lossInputs(loss)),
+        ...(perSequence && { [membershipInput]: membershipOf(batch) }),
       });
       // What was dropped is not part of the policy: its own log-probabilities are computed separately.
       const computed =
         Object.keys(dropout).length === 0
           ? (outputs['logProbs'] as Float32Array)
-          : await this.#score(batch, loss.name === 'ppo' ? loss.temperature : 1, 'policy');
+          : await this.#score(batch, loss.name === 'policy' ? loss.temperature : 1, 'policy');
       for (const [i, values] of byDatum(computed, batch, part).entries()) {
         logProbs[indices[i] as number] = values;
       }

@@ -110,6 +110,16 @@ export function trainBatch(data: readonly TrainDatum[], microBatchTokens: number
   };
 }
 
+/** [B, N], 1 where a trained token is of a sequence. */
+export function membershipOf({
+  shape: { sequences, trained },
+  origins,
+}: Pick<TrainBatch, 'shape' | 'origins'>): Float32Array {
+  const membership = new Float32Array(sequences * trained);
+  for (const [i, { datum }] of origins.entries()) membership[datum * trained + i] = 1;
+  return membership;
+}
+
 /** Per datum, one entry per token: the value of each trained token, 0 elsewhere. */
 export function byDatum(
   values: Float32Array,

@@ -1,7 +1,8 @@
+import { findLoss, type FoundLoss } from '../algorithms/losses/find-loss.ts';
 import { crossEntropyLoss, policyLoss } from '../algorithms/policy-loss.ts';
-import type { LossSpec } from '../core/services/learner.ts';
+import type { LossSpec, PolicyLossSpec } from '../core/services/learner.ts';
 import { float, type Engine, type Program, type TensorSpec } from '../engine/engine.ts';
-import { tf, tokenLogProbs, type Tensor } from '../engine/ops.ts';
+import { tf, tokenDistribution, tokenLogProbs, type Tensor } from '../engine/ops.ts';
 import { decoderHidden, sequenceInputs } from '../../model/decoder/decoder.ts';
 import type { ModelConfig } from '../../model/config/architecture.ts';
 import {
@@ -28,14 +29,20 @@ function trainedLogProbs(
   config: ModelConfig,
   parameters: Tensors,
   inputs: Tensors,
-  { temperature, memory }: { temperature: number; memory: ProgramMemory },
+  {
+    temperature,
+    memory,
+    entropyGradient = false,
+  }: { temperature: number; memory: ProgramMemory; entropyGradient?: boolean },
 ) {
   const trained = trainedSpecs(config).map(({ name }) => name);
   const recompute = memory.recompute === 'blocks' ? new Set(trained) : undefined;
   const hidden = decoderHidden(config, parameters, sequenceInputs(inputs), recompute);
   const rows = tf.gather(hidden, inputs['rows'] as Tensor); // [N, D]
   const head = parameter(parameters, headName(config));
-  return tokenLogProbs(rows, head, inputs['targets'] as Tensor, {
+  const targets = inputs['targets'] as Tensor;
+  if (entropyGradient) return tokenDistribution(rows, head, targets, temperature);
+  return tokenLogProbs(rows, head, targets, {
     temperature,
     rowsAtOnce: Math.floor(memory.logitBytes / (4 * config.vocabSize)),
     frozenHead: trainedAdapter(config) !== undefined,
@@ -77,18 +84,22 @@ export interface TrainProgramOptions {
   memory: ProgramMemory;
 }
 
-/** Forward, loss and the gradient of everything that is trained. */
-export function compileTrainProgram(
+/** Forward, loss and the gradient of everything that is trained. @throws AgentRlError `PLUGIN_LOAD_FAILED` for its loss */
+export async function compileTrainProgram(
   engine: Engine,
   config: ModelConfig,
   { shape, loss, memory }: TrainProgramOptions,
 ): Promise<Program> {
   const trained = trainedSpecs(config);
+  const own = loss.name === 'policy' ? { spec: loss, found: await findLoss(loss) } : undefined;
   const specs = [
     ...weightSpecs(config),
     ...dropoutSpecs(config, shape),
     ...batchSpecs(config, shape),
     ...lossInputs(loss).map((name) => float(name, [shape.trained])),
+    ...(own?.found.spec.perSequence === true
+      ? [float(membershipInput, [shape.sequences, shape.trained])]
+      : []),
   ];
   return engine.compile(
     specs,
@@ -97,7 +108,7 @@ export function compileTrainProgram(
       const lossOf = (...values: Tensor[]): Tensor => {
         const changed = trained.map(({ name }, i) => [name, values[i] as Tensor]);
         const parameters = { ...inputs, ...Object.fromEntries(changed) };
-        const { total, logProbs, sums } = tokenLoss(config, parameters, inputs, { loss, memory });
+        const { total, logProbs, sums } = tokenLoss(config, parameters, inputs, { own, memory });
         // What leaves the differentiated function besides its value would be disposed with its scope.
         outputs['logProbs'] = tf.keep(logProbs);
         outputs['loss'] = tf.keep(total);
@@ -114,7 +125,11 @@ export function compileTrainProgram(
   );
 }
 
-const usesReference = (loss: LossSpec): boolean => loss.name === 'ppo' && loss.kl.kind !== 'none';
+const usesReference = (loss: LossSpec): boolean =>
+  loss.name === 'policy' && loss.kl.kind !== 'none';
+
+/** Which token is of which sequence, for a loss per sequence. */
+export const membershipInput = 'membership';
 
 /** What a loss reads of a batch besides the tokens, one number per trained token. */
 export const lossInputs = (loss: LossSpec) => {
@@ -122,29 +137,37 @@ export const lossInputs = (loss: LossSpec) => {
   return names.slice(0, loss.name === 'cross_entropy' ? 1 : usesReference(loss) ? 4 : 3);
 };
 
+interface OwnLoss {
+  spec: PolicyLossSpec;
+  found: FoundLoss;
+}
+
 function tokenLoss(
   config: ModelConfig,
   parameters: Tensors,
   inputs: Tensors,
-  { loss, memory }: Pick<TrainProgramOptions, 'loss' | 'memory'>,
+  { own, memory }: { own: OwnLoss | undefined; memory: ProgramMemory },
 ) {
-  const temperature = loss.name === 'ppo' ? loss.temperature : 1;
-  const options = { temperature, memory };
+  const { temperature = 1, entropyBonus = 0 } = own?.spec ?? {};
+  const options = { temperature, memory, entropyGradient: entropyBonus !== 0 };
   const { logProbs, entropy } = trainedLogProbs(config, parameters, inputs, options);
   const weights = inputs['weights'] as Tensor;
   const sums: Record<string, Tensor> = { entropy: tf.sum(tf.mul(entropy, weights)) };
-  if (loss.name === 'cross_entropy') {
-    return { total: crossEntropyLoss(logProbs, weights), logProbs, sums };
-  }
+  if (own === undefined) return { total: crossEntropyLoss(logProbs, weights), logProbs, sums };
+  const { spec, found } = own;
+  const membership = inputs[membershipInput];
   const result = policyLoss(
     {
       logProbs,
       oldLogProbs: inputs['oldLogProbs'] as Tensor,
       advantages: inputs['advantages'] as Tensor,
       weights,
-      ...(usesReference(loss) && { refLogProbs: inputs['refLogProbs'] as Tensor }),
+      ...(usesReference(spec) && { refLogProbs: inputs['refLogProbs'] as Tensor }),
+      ...(entropyBonus !== 0 && { entropy }),
+      ...(membership !== undefined && { membership }),
     },
-    loss,
+    spec,
+    found.loss,
   );
   return { total: result.loss, logProbs, sums: { ...sums, ...result.sums } };
 }

@@ -1,6 +1,6 @@
 export type { WeightedReward } from './combine-rewards.ts';
 export * from './episode-parts.ts';
-export type { ModuleHooks } from './tools/isolated-tool.ts';
+export type { ModuleHooks } from '../threads/thread.ts';
 export type { TokenUse } from './ledger.ts';
 export {
   AsyncRolloutWorker,

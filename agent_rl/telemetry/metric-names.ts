@@ -80,6 +80,8 @@ export const metricNames = {
     'Share whose log-probabilities differ too much for exp; they have no gradient',
   ),
   'sent/clipFraction': metric('1', 'Share whose ratio was clipped'),
+  'sent/dualClipFraction': metric('1', 'Share whose cost was bounded by the dual clip'),
+  'sent/*': metric('1', 'Mean of another number that the loss measures'),
   'sent/advantageMean': metric('1', 'Mean advantage'),
   'sent/advantageStd': metric('1', 'Standard deviation of the advantage'),
   'train/gradNorm': metric('1', 'Global norm of the gradient before clipping'),

@@ -14,6 +14,13 @@ export interface ThreadStart {
   maxHeapMiB?: number;
 }
 
+/** Module hooks a thread registers before it imports a plugin, which main-thread ones do not reach. */
+export interface ModuleHooks {
+  url: string;
+  /** Given to the hooks' `initialize`. */
+  data?: unknown;
+}
+
 /** Starts a thread, with no environment variables and none of this process's options. */
 export const startThread = ({ entry, data, maxHeapMiB }: ThreadStart): Worker =>
   new Worker(compiledTwin(entry), {

@@ -306,9 +306,9 @@ export class GRPOTrainer {
     if (data.length === 0) return [];
     const { learner, paddedLength } = this.#parts;
     const { algorithm, rollout, train } = this.#options;
-    const { clipLow, clipHigh, kl, microBatchTokens } = algorithm;
+    const { kl, microBatchTokens } = algorithm;
     const { temperature } = rollout.sampling;
-    const loss: LossSpec = { name: 'ppo', clipLow, clipHigh, kl, temperature };
+    const loss: LossSpec = { name: 'policy', ...algorithm.loss, kl, temperature };
     const complete = kl.kind === 'none' ? data : await withReference(learner, data, temperature);
     const epochs: ComparedEpoch[] = [];
     for (let epoch = 0; epoch < algorithm.epochs; epoch++) {

@@ -1,4 +1,6 @@
 import type { Config } from '../config/index.ts';
+import type { RewardGroup } from '../core/algorithm/advantage.ts';
+import type { PolicyLossSpec } from '../core/services/learner.ts';
 import type { Sampling } from '../core/services/generator.ts';
 
 /** How episodes are collected. */
@@ -14,8 +16,23 @@ export type RolloutOptions = Pick<
 > &
   Pick<Config['policy'], 'maxTurnTokens'> & { sampling: Sampling };
 
+/** The parts of an algorithm, each with its settings. */
+export interface AlgorithmParts {
+  advantage: {
+    /** For messages. */
+    name: string;
+    /** Of all groups of a collection together. */
+    of: (groups: readonly RewardGroup[]) => readonly RewardGroup[];
+  };
+  loss: Pick<PolicyLossSpec, 'type' | 'settings' | 'module'>;
+}
+
 /** From rewards to a loss. */
-export type AlgorithmOptions = Omit<Config['algorithm'], 'name' | 'environmentWeight'>;
+export type AlgorithmOptions = Omit<
+  Config['algorithm'],
+  'name' | 'environmentWeight' | keyof AlgorithmParts
+> &
+  AlgorithmParts;
 
 /** The optimiser and how long it runs. */
 export type TrainOptions = Omit<

@@ -34,6 +34,8 @@ const kinds: Record<PluginDescription['kind'], string> = {
   reward: 'Rewards',
   'reward manager': 'Reward managers',
   'tool-call format': 'Tool-call formats',
+  advantage: 'Advantages',
+  loss: 'Losses',
 };
 
 function pluginText({ name, kind, description, settings }: PluginDescription): string {

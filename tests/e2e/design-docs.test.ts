@@ -49,6 +49,12 @@ describe('design', () => {
       ...Object.keys(propertiesOf(plugins.policies.get('minimind').spec.settings)).map(
         (name) => `policy.${name}`,
       ),
+      ...Object.keys(propertiesOf(plugins.advantages.get('group-relative').spec.settings)).map(
+        (name) => `algorithm.advantage.${name}`,
+      ),
+      ...Object.keys(propertiesOf(plugins.losses.get('clipped').spec.settings)).map(
+        (name) => `algorithm.loss.${name}`,
+      ),
       ...Object.keys(WebSearchSettings.properties).map((name) => `web.${name}`),
       ...Object.keys(ChunkingSettings.properties).map((name) => `chunking.${name}`),
     ];

@@ -151,17 +151,21 @@ function surplusOf(line: string, help: string, command: readonly string[]): stri
 const settings = settingsOfRuns().map(({ path }) => path);
 const settingBlocks = new Set(settings.map((name) => name.split('.')[0]?.replace('[]', '')));
 
-/** Settings that environments and policies bring, as they stand in a run file. */
+/** Settings that environments, policies and parts of algorithms bring, as they stand in a run file. */
 const pluginSettings = ((): string[] => {
-  const { environments, policies } = plugins;
+  const { environments, policies, advantages, losses } = plugins;
   const kinds = [
     ['environment', environments],
     ['policy', policies],
+    ['algorithm.advantage', advantages],
+    ['algorithm.loss', losses],
   ] as const;
   return kinds.flatMap(([block, registry]) =>
     registry
       .names()
-      .flatMap((name) => Object.keys(propertiesOf(registry.get(name).spec.settings)))
+      .flatMap((name) =>
+        Object.keys(propertiesOf(registry.get(name).spec.settings ?? { properties: {} })),
+      )
       .map((key) => `${block}.${key}`),
   );
 })();

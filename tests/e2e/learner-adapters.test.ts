@@ -35,9 +35,9 @@ const adapter: Adapter = {
 };
 const config: ModelConfig = { ...base, adapters: [adapter] };
 const loss: LossSpec = {
-  name: 'ppo',
-  clipLow: 0.2,
-  clipHigh: 0.3,
+  name: 'policy',
+  type: 'clipped',
+  settings: { clipLow: 0.2, clipHigh: 0.3 },
   kl: { kind: 'k3', weight: 0.1 },
   temperature: 0.9,
 };

@@ -112,7 +112,7 @@ async function iteration({ script, environment, tool, promptTokens, gap = 0 }: S
       evalTasks: [],
       observer: { onIteration: (_, metrics) => void seen.push(metrics) },
     },
-    trainerOptions(settings.config),
+    trainerOptions(settings.config, choosePlugins(settings, builtinPlugins())),
   );
   await trainer.train(new AbortController().signal);
   return seen[0] ?? {};
@@ -193,7 +193,7 @@ const provocations: Readonly<Record<string, () => Promise<string>>> = {
         device: 'cpu',
         threads: 1,
         memorySettings: memorySettings({
-          training: { longestTokens: 16, loss: { name: 'ppo' } as LossSpec },
+          training: { longestTokens: 16, loss: { name: 'policy' } as LossSpec },
         }),
       });
       const spec = { name: 'x', shape: [1, 1, 1], dtype: 'float32' } as const;

@@ -4,8 +4,10 @@ import { describe, expect, test } from '@jest/globals';
 import { groupAdvantages } from '#agent_rl/algorithms/group-advantages.ts';
 import { packMicroBatches } from '#agent_rl/algorithms/pack-micro-batches.ts';
 import { passAtK, wilson95 } from '#agent_rl/algorithms/statistics.ts';
-import { type PpoSpec, policyLoss } from '#agent_rl/algorithms/policy-loss.ts';
+import { policyLoss } from '#agent_rl/algorithms/policy-loss.ts';
 import { tokenWeights } from '#agent_rl/algorithms/token-weights.ts';
+import type { PolicyLossSpec } from '#agent_rl/core/services/learner.ts';
+import { builtinLoss } from '#tests/support/algorithm-parts.ts';
 import { tf } from '#agent_rl/engine/ops.ts';
 
 const reward = fc.integer({ min: -1000, max: 1000 }).map((value) => value / 100);
@@ -94,10 +96,10 @@ describe('tokenWeights', () => {
   });
 });
 
-const ppo = (kind: PpoSpec['kl']['kind']): PpoSpec => ({
-  name: 'ppo',
-  clipLow: 0.2,
-  clipHigh: 0.3,
+const ppo = (kind: PolicyLossSpec['kl']['kind']): PolicyLossSpec => ({
+  name: 'policy',
+  type: 'clipped',
+  settings: { clipLow: 0.2, clipHigh: 0.3 },
   kl: { kind, weight: 0.5 },
   temperature: 1,
 });
@@ -111,7 +113,7 @@ const token = fc.record({
 });
 type Token = typeof token extends fc.Arbitrary<infer T> ? T : never;
 
-const lossOf = (tokens: readonly Token[], kind: PpoSpec['kl']['kind']) =>
+const lossOf = (tokens: readonly Token[], kind: PolicyLossSpec['kl']['kind']) =>
   tf.tidy(() => {
     const column = (name: keyof Token) => tf.tensor1d(tokens.map((values) => values[name]));
     const { loss, sums } = policyLoss(
@@ -123,6 +125,7 @@ const lossOf = (tokens: readonly Token[], kind: PpoSpec['kl']['kind']) =>
         weights: column('weights'),
       },
       ppo(kind),
+      builtinLoss('clipped'),
     );
     return { loss: loss.dataSync()[0] ?? NaN, kl: sums['kl']?.dataSync()[0] ?? NaN };
   });

@@ -7,6 +7,7 @@ import { type GrpoTrainerParts, GRPOTrainer } from '#agent_rl/trainer/grpo-train
 import type { TrainerObserver } from '#agent_rl/trainer/trainer-contracts.ts';
 import type { TaskSource } from '#dataset/tasks/task-sampler.ts';
 import type { GrpoOptions } from '#agent_rl/trainer/training-options.ts';
+import { groupRelativeBy } from './algorithm-parts.ts';
 import { FakeLearner } from './fake-learner.ts';
 import { ScriptedRollouts } from './scripted-rollouts.ts';
 import { trajectory } from './trajectories.ts';
@@ -38,10 +39,8 @@ export const options: GrpoOptions = {
     sampling: { ...unbiased, temperature: 0.8 },
   },
   algorithm: {
-    advantageStd: 'none',
-    advantageEps: 0,
-    clipLow: 0.2,
-    clipHigh: 0.3,
+    advantage: groupRelativeBy({ std: 'none', eps: 0 }),
+    loss: { type: 'clipped', settings: { clipLow: 0.2, clipHigh: 0.3 } },
     kl: { kind: 'none', weight: 0 },
     aggregation: 'token-mean',
     epochs: 1,

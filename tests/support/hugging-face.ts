@@ -73,9 +73,9 @@ export const storedLoss = (stored: {
   klWeight: number;
   temperature: number;
 }): LossSpec => ({
-  name: 'ppo',
-  clipLow: stored.clipLow,
-  clipHigh: stored.clipHigh,
+  name: 'policy',
+  type: 'clipped',
+  settings: { clipLow: stored.clipLow, clipHigh: stored.clipHigh },
   kl: { kind: 'k3', weight: stored.klWeight },
   temperature: stored.temperature,
 });

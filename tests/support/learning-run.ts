@@ -125,7 +125,7 @@ export async function learningRun(fault: Fault, job = codeExec): Promise<Learnin
         evalTasks: [...held].filter(job.isChosen),
         paddedLength,
       },
-      trainerOptions(config),
+      trainerOptions(config, run.chosen),
     );
     const result = await trainer.train(signal);
     const { before, after } = result;

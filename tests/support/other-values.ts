@@ -43,6 +43,8 @@ export function leavesOf({ loaded: { config }, chosen, plugins }: PreparedRun): 
       own(`rewards.${i}`, entry.spec, settings),
     ),
     ...own('rewardManager', chosen.rewardManager.entry.spec, chosen.rewardManager.settings),
+    ...own('algorithm.advantage', chosen.advantage.entry.spec, chosen.advantage.settings),
+    ...own('algorithm.loss', chosen.loss.entry.spec, chosen.loss.settings),
     ...(format === undefined
       ? []
       : own('policy.toolCallFormat', format.entry.spec, format.settings)),
@@ -80,6 +82,8 @@ const examples: Readonly<Record<string, readonly unknown[]>> = {
   'model.lora.targets': [['attention']],
   'policy.type': ['huggingface', 'minimind'],
   'policy.toolCallFormat': ['hermes'],
+  'algorithm.advantage.type': ['rloo', 'group-relative'],
+  'algorithm.loss.type': ['gspo', 'clipped'],
   'environment.type': ['search', 'code_exec', 'mixed'],
   columns: [{ question: 'ask' }],
   'tools.0.type': ['code_exec', 'search'],

@@ -142,7 +142,11 @@ function reinforced({
     folders: taskFolders(config, chosen),
     preview: previewText(tasksOf('preview', 10), config.run.previewTasks),
     logRollouts: config.run.logRollouts,
-    engine: engineOptions(config, model, playing(config, { trains: true, rows: workers })),
+    engine: engineOptions(
+      config,
+      model,
+      playing(config, { trains: true, rows: workers, loss: chosen.loss }),
+    ),
     sandbox: needsSandbox(chosen) && sandboxOptions(config),
     episodes: {
       workers,
@@ -187,7 +191,7 @@ async function trainedBy(
         },
       },
     },
-    trainerOptions(config),
+    trainerOptions(config, chosen),
   );
   const ended = await trainer.train(never).then(
     ({ control }) => control,

@@ -1,3 +1,5 @@
+import { builtinAdvantages } from '../../algorithms/advantages/index.ts';
+import { builtinLosses } from '../../algorithms/losses/index.ts';
 import { builtinEnvironments } from '../../environments/index.ts';
 import { builtinPolicies, builtinToolCallFormats } from '../../policies/index.ts';
 import { builtInRewardManagers, builtInRewards } from '../../rewards/index.ts';
@@ -18,4 +20,6 @@ export const builtinPlugins = (): Plugins =>
     rewards: builtIn(builtInRewards),
     rewardManagers: builtIn(builtInRewardManagers),
     toolCallFormats: builtIn(builtinToolCallFormats),
+    advantages: builtIn(builtinAdvantages),
+    losses: builtIn(builtinLosses),
   }));

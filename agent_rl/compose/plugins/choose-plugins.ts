@@ -6,6 +6,7 @@ import {
   EnvironmentBlock,
   type LoadedConfig,
   nearestName,
+  partBlock,
   placeOf,
   PolicyBlock,
   type Problem,
@@ -14,6 +15,8 @@ import {
   RewardsBlock,
   ToolsBlock,
 } from '../../config/index.ts';
+import type { AdvantageSpec } from '../../core/algorithm/advantage.ts';
+import type { LossPluginSpec } from '../../core/algorithm/loss.ts';
 import type { EnvironmentSpec } from '../../core/plugins/environment.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import { isRecord } from '../../core/is-record.ts';
@@ -48,6 +51,8 @@ export interface ChosenPlugins {
   tools: readonly Chosen<ToolSpec>[];
   rewards: readonly ChosenReward[];
   rewardManager: Chosen<RewardManagerSpec>;
+  advantage: Chosen<AdvantageSpec>;
+  loss: Chosen<LossPluginSpec>;
   /** Undefined when it is to be found from the chat template. */
   toolCallFormat?: Chosen<ToolCallFormatSpec>;
 }
@@ -105,6 +110,9 @@ export function choosePlugins(
     registry: plugins.rewardManagers,
     own: RewardManagerBlock.properties,
   });
+  const advantage = choice.part('advantage', plugins.advantages);
+  const loss = choice.part('loss', plugins.losses);
+  choice.requireModule(loss);
   choice.refuseRepeats('tools', tools);
   choice.requireTools(environment.entry?.spec, toolBlocks);
   choice.checkRewards(rewards, tools);
@@ -112,7 +120,16 @@ export function choosePlugins(
   choice.throwProblems();
   // Every entry is there: a missing one is a problem, and problems were just thrown.
   const format = toolCallFormat && { toolCallFormat };
-  return { environment, policy, tools, rewards, rewardManager, ...format } as ChosenPlugins;
+  return {
+    environment,
+    policy,
+    tools,
+    rewards,
+    rewardManager,
+    advantage,
+    loss,
+    ...format,
+  } as ChosenPlugins;
 }
 
 /** Stands for the format that is found from the chat template. */
@@ -120,6 +137,9 @@ const automatic = 'auto';
 
 /** What every block of a tool-call format may hold. */
 const ToolCallFormatBlock = Type.Object({ type: Type.String({ minLength: 1 }) });
+
+/** What every part of an algorithm may hold. */
+const PartBlock = partBlock('a part', '', '');
 
 const reservedRewardNames: ReadonlySet<string> = new Set([environmentScore, invalidCallsComponent]);
 
@@ -185,6 +205,27 @@ class Choice {
     if (!namesPlugin(value)) return { ...chosen, name: path, weight: 0 };
     const { weight, tool } = value;
     return { ...chosen, name: rewardName(value), weight, ...(tool !== undefined && { tool }) };
+  }
+
+  /** A part of the algorithm. */
+  part<Spec extends { name: string; settings?: TSchema }>(
+    name: 'advantage' | 'loss',
+    registry: Registry<Spec>,
+  ): Attempt<Spec> {
+    const { algorithm }: { algorithm: unknown } = this.loaded.config;
+    const value = (isRecord(algorithm) ? algorithm[name] : undefined) as { type: string };
+    const path = `algorithm.${name}`;
+    return this.of({ path, value, registry, own: PartBlock.properties });
+  }
+
+  /** A loss of a plugin's is imported again by the engine's thread. */
+  requireModule({ entry }: Attempt<LossPluginSpec>): void {
+    if (entry === undefined || entry.source === 'built in' || entry.spec.module !== undefined)
+      return;
+    this.#report(
+      'algorithm.loss.type',
+      `the spec of the loss "${entry.spec.name}" from ${entry.source} has no module, and the engine's thread cannot find it. Add module: import.meta.url.`,
+    );
   }
 
   /** The format that a policy's block names, unless it is `auto`. */

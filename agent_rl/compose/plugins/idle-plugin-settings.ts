@@ -6,24 +6,32 @@ import type { Chosen, ChosenPlugins } from './choose-plugins.ts';
 
 /** Settings of plugins that cannot act in a run that trains: in supervised training nothing is played or called. */
 export function idlePluginSettings(
-  { train }: Pick<Config, 'train'>,
-  chosen: Pick<ChosenPlugins, 'environment' | 'tools' | 'rewards' | 'rewardManager'>,
+  { algorithm, train }: Pick<Config, 'algorithm' | 'train'>,
+  chosen: Pick<ChosenPlugins, 'environment' | 'tools' | 'rewards' | 'rewardManager' | PartName>,
 ): IdleSetting[] {
   const { environment, tools, rewards, rewardManager } = chosen;
+  const ofAlgorithm = partNames.map((name) => [`algorithm.${name}`, chosen[name]] as const);
   if (train.mode === 'rl') {
     const all = [
       ['environment', environment] as const,
       ...tools.map((tool, index) => [`tools.${index}`, tool] as const),
       ...rewards.map((reward, index) => [`rewards.${index}`, reward] as const),
       ['rewardManager', rewardManager] as const,
+      ...ofAlgorithm,
     ];
-    return all.flatMap(([path, { entry, settings }]: readonly [string, Chosen<Configured>]) =>
-      overruled({ path, schema: entry.spec.settings, value: settings }),
-    );
+    return [
+      ...all.flatMap(([path, { entry, settings }]: readonly [string, Chosen<Configured>]) =>
+        overruled({ path, schema: entry.spec.settings, value: settings }),
+      ),
+      ...(algorithm.epochs === 1 ? offPolicySettings('algorithm.loss', chosen.loss) : []),
+    ];
   }
   return [
     ...setOf('environment', environment, 'supervised training plays no episodes'),
     ...setOf('rewardManager', rewardManager, 'supervised training plays no episodes'),
+    ...ofAlgorithm.flatMap(([path, part]: readonly [string, Chosen<Configured>]) =>
+      setOf(path, part, 'supervised training plays no episodes'),
+    ),
     ...tools.flatMap((tool, index) =>
       setOf(
         `tools.${index}`,
@@ -32,6 +40,25 @@ export function idlePluginSettings(
       ).filter(({ path }) => !shapesPrompt(tool, path.split('.')[2] ?? '')),
     ),
   ];
+}
+
+const partNames = ['advantage', 'loss'] as const;
+type PartName = (typeof partNames)[number];
+
+/** Settings of a loss that act only on what older weights sampled. */
+function offPolicySettings(
+  path: string,
+  { entry: { spec }, settings }: Chosen<Configured>,
+): IdleSetting[] {
+  const { properties = {} }: ObjectSchema = spec.settings ?? {};
+  return Object.entries(properties)
+    .filter(([, { idleOnPolicy }]) => idleOnPolicy === true)
+    .flatMap(([key, schema]) =>
+      changed(
+        { path: `${path}.${key}`, schema, value: settings[key] },
+        'with algorithm.epochs: 1 each collection is one optimiser step, made with the weights that sampled it, so that the probability ratio is 1 and never clipped',
+      ),
+    );
 }
 
 /** A plugin's spec as far as its settings go. */
@@ -44,6 +71,7 @@ interface Configured {
 interface SettingSchema extends ObjectSchema {
   actsWith?: Readonly<Record<string, unknown>>;
   idleWith?: Readonly<Record<string, unknown>>;
+  idleOnPolicy?: boolean;
 }
 
 interface Part {

@@ -1,3 +1,5 @@
+import { advantages, type AdvantageSpec } from '../../core/algorithm/advantage.ts';
+import { losses, type LossPluginSpec } from '../../core/algorithm/loss.ts';
 import { environments, type EnvironmentSpec } from '../../core/plugins/environment.ts';
 import {
   type PluginKind,
@@ -25,6 +27,10 @@ export const RewardRegistry = registryOf(rewards);
 export const RewardManagerRegistry = registryOf(rewardManagers);
 /** Tool-call formats by name. Immutable: `with` makes a larger one. */
 export const ToolCallFormatRegistry = registryOf(toolCallFormats);
+/** Advantages by name. Immutable: `with` makes a larger one. */
+export const AdvantageRegistry = registryOf(advantages);
+/** Losses by name. Immutable: `with` makes a larger one. */
+export const LossRegistry = registryOf(losses);
 
 /** Everything a run can name: a registry of each kind. */
 export interface Plugins {
@@ -34,6 +40,8 @@ export interface Plugins {
   rewards: Registry<RewardSpec>;
   rewardManagers: Registry<RewardManagerSpec>;
   toolCallFormats: Registry<ToolCallFormatSpec>;
+  advantages: Registry<AdvantageSpec>;
+  losses: Registry<LossPluginSpec>;
 }
 
 const pluginKinds = {
@@ -43,6 +51,8 @@ const pluginKinds = {
   rewards,
   rewardManagers,
   toolCallFormats,
+  advantages,
+  losses,
 } satisfies Record<keyof Plugins, unknown>;
 const kindNames = Object.keys(pluginKinds) as readonly (keyof Plugins)[];
 

@@ -1,4 +1,6 @@
+import { algorithmNames } from '../algorithm-presets.ts';
 import { block, choice, integer, most, mostReward, number } from './block.ts';
+import { partBlock } from './plugin-blocks.ts';
 
 const KlBlock = block(
   {
@@ -18,31 +20,21 @@ const KlBlock = block(
 
 export const AlgorithmBlock = block(
   {
-    name: choice('Group relative policy optimisation (Shao et al. 2024)', ['grpo'], 'grpo'),
-    advantageStd: choice(
-      'What the centred rewards of a group are divided by: a standard deviation, or nothing (Dr. GRPO)',
-      ['sample', 'population', 'none'],
-      'sample',
+    name: choice(
+      'A list of parts and their settings, over which go those written here; agent-rl algorithms shows them',
+      algorithmNames,
+      'grpo',
     ),
-    advantageEps: number('Added to that standard deviation', {
-      minimum: 0,
-      maximum: 1,
-      default: 1e-4,
-    }),
+    advantage: partBlock(
+      'an advantage',
+      'group-relative',
+      'How rewards become advantages, and the settings of that',
+    ),
+    loss: partBlock('a loss', 'clipped', 'What is minimised at each token, and its settings'),
     environmentWeight: number("Weight of the environment's own reward in the sum; 0 only logs it", {
       minimum: 0,
       maximum: mostReward,
       default: 1,
-    }),
-    clipLow: number('The probability ratio is clipped below at 1 - clipLow', {
-      minimum: 0,
-      maximum: 1,
-      default: 0.2,
-    }),
-    clipHigh: number('The probability ratio is clipped above at 1 + clipHigh (DAPO 3.1)', {
-      minimum: 0,
-      maximum: 100,
-      default: 0.28,
     }),
     kl: KlBlock,
     aggregation: choice(

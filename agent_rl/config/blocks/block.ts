@@ -3,7 +3,7 @@ import { Type, type TNumberOptions, type TProperties, type TStringOptions } from
 /*
  * Every setting of the run file is declared once, in this folder, with its description and default, and its unit where
  * it has one (the `unit` keyword). A setting of a plugin that another one can leave nothing to do names it: `actsWith:
- * {floor: 'measured'}`, `idleWith: {perTurn: 0}`.
+ * {floor: 'measured'}`, `idleWith: {perTurn: 0}`. One that acts only on what older weights sampled is `idleOnPolicy`.
  */
 
 /** A block of the run file: it refuses unknown keys and, where it is left out, has the defaults of its fields. */
@@ -13,7 +13,7 @@ export const block = <Properties extends TProperties>(
 ) => Type.Object(properties, { additionalProperties: false, default: {}, description });
 
 /** Both bounds: a number that nobody means is a slip, and is refused before a run is spent on it. */
-type NumberOptions = TNumberOptions & { unit?: string } & (
+type NumberOptions = TNumberOptions & { unit?: string; idleOnPolicy?: true } & (
     { minimum: number } | { exclusiveMinimum: number }
   ) &
   ({ maximum: number } | { exclusiveMaximum: number });

@@ -51,6 +51,12 @@ export const RewardManagerBlock = Type.Object(
       'What the episodes of a group are compared by: their rewards by weights, by how they spread in the group, or by rank',
   },
 );
+/** A part of an algorithm: a plugin's name, and its settings beside it. */
+export const partBlock = (kind: string, usual: string, description: string) =>
+  Type.Object(
+    { type: text(`Name of ${kind}`, { minLength: 1, default: usual }) },
+    { default: {}, description },
+  );
 
 /** `plugins:` packages and local files that provide plugins. */
 export const PluginsBlock = Type.Array(Type.String({ minLength: 1 }), {

@@ -48,16 +48,6 @@ const idle: readonly IdleRule[] = [
     'train.schedule is constant, so that the learning rate stays at its peak',
   ],
   [
-    ['algorithm.advantageEps'],
-    (run) => isRl(run) && run.config.algorithm.advantageStd === 'none',
-    'algorithm.advantageStd is none, so that nothing is divided',
-  ],
-  [
-    ['algorithm.clipLow', 'algorithm.clipHigh'],
-    (run) => isRl(run) && run.config.algorithm.epochs === 1,
-    'with algorithm.epochs: 1 each collection is one optimiser step, made with the weights that sampled it, so that the probability ratio is 1 and never clipped',
-  ],
-  [
     ['rollout.failures.penalty'],
     (run) => isRl(run) && !Object.values(run.config.rollout.outcomes).includes('penalise'),
     'no rollout.outcomes is penalise',

@@ -57,6 +57,7 @@ function newAjv(options: Options = {}): Ajv2020 {
   addFormats.default(ajv);
   ajv.addKeyword({ keyword: 'unit', schemaType: 'string' });
   for (const keyword of ['actsWith', 'idleWith']) ajv.addKeyword({ keyword, schemaType: 'object' });
+  ajv.addKeyword({ keyword: 'idleOnPolicy', schemaType: 'boolean' });
   ajv.addKeyword({ keyword: 'path', metaSchema: { enum: ['file', 'file-or-name'] } });
   return ajv;
 }

@@ -23,6 +23,18 @@ const moved: readonly Moved[] = [
       ]),
     now: 'now rollout.outcomes.truncated-tokens and rollout.outcomes.truncated-turns, mask for drop',
   },
+  ...(
+    [
+      ['advantageStd', ['advantage', 'std']],
+      ['advantageEps', ['advantage', 'eps']],
+      ['clipLow', ['loss', 'clipLow']],
+      ['clipHigh', ['loss', 'clipHigh']],
+    ] as const
+  ).map(([key, part]): Moved => ({
+    from: ['algorithm', key],
+    to: (value) => [[['algorithm', ...part], value]],
+    now: `now algorithm.${part.join('.')}`,
+  })),
   {
     from: ['algorithm', 'rewardScheme'],
     to: (value) => [[['rewardManager', 'type'], value]],
@@ -41,7 +53,8 @@ export function withMovedSettings(own: SourcedTree): SourcedTree & { warnings: r
   const value = structuredClone(own.value);
   const places = new Map(own.places);
   const warnings: string[] = [];
-  for (const { from, to, now } of moved) {
+  for (const one of moved) {
+    const { from, to } = one;
     const [block, key] = from;
     const holder = value[block];
     if (!isRecord(holder) || !Object.hasOwn(holder, key)) continue;
@@ -53,10 +66,34 @@ export function withMovedSettings(own: SourcedTree): SourcedTree & { warnings: r
     places.delete(pointer);
     for (const [path, moving] of to(given)) setMoved(value, places, { path, value: moving, place });
     const at = line === undefined ? source : `${source}:${line}`;
-    warnings.push(`${at} ${block}.${key}: ${now}. The old setting is accepted until version 0.3.`);
+    warnings.push(warningOf(at, one));
   }
   return { value, places, warnings };
 }
+
+/** What `--set` of an old setting sets by its new name, with the warning; nothing for another. */
+export function movedOverride({
+  source,
+  path,
+  value,
+}: {
+  source: string;
+  path: string;
+  value: unknown;
+}): { overrides: { source: string; path: string; value: unknown }[]; warning: string } | undefined {
+  const found = moved.find(({ from }) => from.join('.') === path);
+  if (found === undefined) return undefined;
+  const overrides = found.to(value).map(([to, moving]) => ({
+    source,
+    path: to.join('.'),
+    // Without a value the setting is taken away, under its new name too.
+    value: value === undefined ? undefined : moving,
+  }));
+  return { overrides, warning: warningOf(source, found) };
+}
+
+const warningOf = (at: string, { from, now }: Moved): string =>
+  `${at} ${from.join('.')}: ${now}. The old setting is accepted until version 0.3.`;
 
 /** Sets what is not set by its new name in the same place. */
 function setMoved(

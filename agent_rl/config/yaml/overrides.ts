@@ -1,6 +1,7 @@
 import { showValue } from '../../core/show-value.ts';
 import { isRecord } from '../../core/is-record.ts';
 import { type Place, pointerStep, type Problem } from '../checks/problem.ts';
+import { movedOverride } from './moved-settings.ts';
 import { readYaml } from './read-yaml.ts';
 import { type Block, put, type SourcedTree } from './sourced-tree.ts';
 import { oldSpelling, withTaskFolders } from './task-folders.ts';
@@ -52,7 +53,7 @@ export function applyOverrides(tree: SourcedTree, overrides: readonly Override[]
   return { value, places, problems, warnings };
 }
 
-/** What sets the folders of tasks, as settings of `datasets`. */
+/** What sets the folders of tasks, as settings of `datasets`, and settings that moved under their new names. */
 function inTodaysNames(override: Override, lower: unknown) {
   const { source, path, value } = override;
   const [block, key, ...deeper] = path.split('.');
@@ -62,6 +63,9 @@ function inTodaysNames(override: Override, lower: unknown) {
     const warnings = [oldSpelling({ source }, [path])];
     return { overrides: [{ ...override, path: renamed }], problems: [], warnings };
   }
+  const today = movedOverride(override);
+  if (today !== undefined)
+    return { overrides: today.overrides, problems: [], warnings: [today.warning] };
   const settles = block === 'dataset' && deeper.length === 0;
   if (!settles) return { overrides: [override], problems: [], warnings: [] };
   const place: Place = { key: { source }, value: { source } };

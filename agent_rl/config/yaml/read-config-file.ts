@@ -6,6 +6,7 @@ import { isRecord } from '../../core/is-record.ts';
 import { messageOf, nodeCodeOf } from '../../core/errors.ts';
 import { ownOrShipped } from '../../core/package-root.ts';
 import { type Location, placeOf, type Problem } from '../checks/problem.ts';
+import { withMovedSettings } from './moved-settings.ts';
 import { readYaml, type YamlReading } from './read-yaml.ts';
 import { mergeTrees, type Block, type SourcedTree } from './sourced-tree.ts';
 import { withTaskFolders } from './task-folders.ts';
@@ -152,7 +153,10 @@ function over(
     tree = mergeTrees(tree, lower);
   }
   const { extends: _extends, ...own } = value;
-  const folders = withTaskFolders({ value: own, places: reading.places }, tree.value);
+  // Here, so that what a file below says by the new name does not go over it.
+  const today = withMovedSettings({ value: own, places: reading.places });
+  warnings.push(...today.warnings);
+  const folders = withTaskFolders(today, tree.value);
   problems.push(...folders.problems);
   warnings.push(...folders.warnings);
   replacedPlugins.push(...replaced(tree, { value: own, places: reading.places }));

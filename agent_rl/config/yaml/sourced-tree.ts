@@ -19,6 +19,12 @@ export function put(block: Block, key: string, value: unknown): void {
   });
 }
 
+/** Whether a part is written with another type than the one below it, whose settings are not its own. */
+export const ofOtherType = (
+  written: Readonly<Record<string, unknown>>,
+  below: Readonly<Record<string, unknown>>,
+): boolean => Object.hasOwn(written, 'type') && written['type'] !== below['type'];
+
 /** `upper` over `lower`: blocks are merged key by key, everything else is replaced whole, lists too. */
 export function mergeTrees(lower: SourcedTree, upper: SourcedTree): SourcedTree {
   const places = new Map(lower.places);
@@ -32,8 +38,14 @@ interface Upper {
   places: Map<string, Place>;
 }
 
+/** A part of an algorithm, whose settings are those of its type. */
+const isPart = (pointer: string): boolean =>
+  /^\/algorithm\/(?:advantage|loss|correction|selection)$/.test(pointer);
+
 function mergeAt(pointer: string, lower: unknown, upper: Upper): unknown {
-  if (isRecord(lower) && isRecord(upper.value)) {
+  const changesType =
+    isPart(pointer) && isRecord(upper.value) && isRecord(lower) && ofOtherType(upper.value, lower);
+  if (isRecord(lower) && isRecord(upper.value) && !changesType) {
     const merged: Block = { ...lower };
     for (const [key, value] of Object.entries(upper.value)) {
       const below = Object.hasOwn(lower, key) ? lower[key] : undefined;

@@ -22,6 +22,8 @@ export interface PluginRules {
   readonly methods: readonly string[];
   /** Whether a plain function will do as well. */
   readonly orFunction?: boolean;
+  /** Whether only a plain function will do. */
+  readonly onlyFunction?: boolean;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -133,7 +135,16 @@ function fieldProblems(name: string, value: unknown, rule: FieldRule): readonly 
 const isClass = (value: unknown): boolean =>
   typeof value === 'function' && /^class\b/.test(Function.prototype.toString.call(value));
 
-function methodProblems(plugin: unknown, { methods, orFunction = false }: PluginRules) {
+function methodProblems(
+  plugin: unknown,
+  { methods, orFunction = false, onlyFunction = false }: PluginRules,
+) {
+  if (onlyFunction)
+    return typeof plugin === 'function' && !isClass(plugin)
+      ? []
+      : [
+          `the plugin: got ${isClass(plugin) ? 'a class' : showValue(plugin)}; allowed: a function.`,
+        ];
   if (orFunction && typeof plugin === 'function' && !isClass(plugin)) return [];
   const prototype: unknown = typeof plugin === 'function' ? plugin.prototype : undefined;
   const missing = methods.filter(

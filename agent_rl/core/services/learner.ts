@@ -12,18 +12,24 @@ export interface TrainDatum {
 
 export type KlKind = 'none' | 'k1' | 'k2' | 'k3';
 
-/** The field's loss names. */
-export type LossSpec =
-  | { readonly name: 'cross_entropy' }
-  | {
-      readonly name: 'ppo';
-      /** The ratio is clipped to [1 - clipLow, 1 + clipHigh]. */
-      readonly clipLow: number;
-      readonly clipHigh: number;
-      readonly kl: { readonly kind: KlKind; readonly weight: number };
-      /** Log-probabilities are those of logits divided by this. */
-      readonly temperature: number;
-    };
+/** What is minimised: the negative log-likelihood, or a policy-gradient loss. Plain JSON. */
+export type LossSpec = { readonly name: 'cross_entropy' } | PolicyLossSpec;
+
+/** A policy-gradient loss with the terms beside it. */
+export interface PolicyLossSpec {
+  readonly name: 'policy';
+  /** Name of a `loss` plugin. */
+  readonly type: string;
+  /** The plugin's own, checked, defaults filled in. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** Where it is exported; absent for a built-in one. */
+  readonly module?: string;
+  readonly kl: { readonly kind: KlKind; readonly weight: number };
+  /** Weight of the entropy, which is added to what is maximised. */
+  readonly entropyBonus?: number;
+  /** Log-probabilities are those of logits divided by this. */
+  readonly temperature: number;
+}
 
 export interface LossMetrics {
   /** Sum over tokens of weight times token loss. */

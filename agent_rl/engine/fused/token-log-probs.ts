@@ -43,6 +43,21 @@ export function tokenLogProbs(
   return { logProbs: tf.reshape(logProbs!, [-1]), entropy: tf.reshape(entropy!, [-1]) };
 }
 
+/**
+ * The same with a gradient of the entropy, made of plain operations: [rows, vocabulary] is held several times over.
+ */
+export function tokenDistribution(
+  hidden: Tensor,
+  head: Tensor,
+  targets: Tensor,
+  temperature: number,
+): TokenLogProbs {
+  const logs = tf.logSoftmax(tf.matMul(tf.div(hidden, temperature), head, false, true));
+  const picked = tf.oneHot(targets, head.shape[0]);
+  const logProbs = tf.sum(tf.mul(logs, tf.cast(picked, 'float32')), -1);
+  return { logProbs, entropy: tf.neg(tf.sum(tf.mul(tf.exp(logs), logs), -1)) };
+}
+
 const split = (x: Tensor, sizes: readonly number[]): Tensor[] =>
   sizes.length === 1 ? [x] : tf.split(x, [...sizes]);
 

@@ -80,7 +80,7 @@ async function dryRun(run: ResolvedRun, { print, signal }: JobContext): Promise<
   const plan = trainingPlan(config, facts);
   const rows = config.rollout.workers;
   const engine = await openEngine(config, model, {
-    ...playing(config, { trains: true, rows }),
+    ...playing(config, { trains: true, rows, loss: run.chosen.loss }),
     signal,
   });
   try {

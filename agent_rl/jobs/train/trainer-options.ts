@@ -1,3 +1,5 @@
+import { algorithmParts } from '../../compose/plugins/algorithm-parts.ts';
+import type { ChosenPlugins } from '../../compose/plugins/choose-plugins.ts';
 import { engineThreads } from '../../compose/open-engine.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { type Config, runLength, samplingOf } from '../../config/index.ts';
@@ -9,12 +11,15 @@ import type { TrainingOptions } from '../job.ts';
 import { splitFiles } from '../../../dataset/tasks/task-files.ts';
 
 /** The part of a config that the trainer follows. */
-export function trainerOptions(config: Config): GrpoOptions {
+export function trainerOptions(
+  config: Config,
+  chosen: Pick<ChosenPlugins, 'advantage' | 'loss'>,
+): GrpoOptions {
   const { policy, rollout, algorithm, checkpoint } = config;
   return {
     seed: config.run.seed,
     rollout: { ...rollout, maxTurnTokens: policy.maxTurnTokens, sampling: samplingOf(config) },
-    algorithm,
+    algorithm: { ...algorithm, ...algorithmParts(chosen) },
     train: trainOptions(config),
     eval: config.eval,
     checkpoint,

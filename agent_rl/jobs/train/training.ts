@@ -198,10 +198,10 @@ export class Training {
         paddedLength,
         observer: this.#observer(records),
       },
-      trainerOptions({
-        ...config,
-        checkpoint: { ...config.checkpoint, keepBest: selection.length > 0 },
-      }),
+      trainerOptions(
+        { ...config, checkpoint: { ...config.checkpoint, keepBest: selection.length > 0 } },
+        run.chosen,
+      ),
     );
   }
 

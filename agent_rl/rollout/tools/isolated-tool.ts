@@ -1,14 +1,7 @@
 import type { Deadline, Timed } from '../../core/stopping/abort.ts';
 import type { ToolResult, ToolSettings } from '../../core/plugins/tool.ts';
 import { ThreadPool } from '../../threads/thread-pool.ts';
-import { compiledTwin, moduleBeside } from '../../threads/thread.ts';
-
-/** Module hooks a thread registers before it imports its tool, which main-thread ones do not reach. */
-export interface ModuleHooks {
-  url: string;
-  /** Given to the hooks' `initialize`. */
-  data?: unknown;
-}
+import { compiledTwin, type ModuleHooks, moduleBeside } from '../../threads/thread.ts';
 
 /** What a thread is started with. */
 export interface IsolatedStart {

@@ -11,7 +11,8 @@ import type { ToolCall } from '../../core/message.ts';
 import { pluginFailure } from '../../core/plugins/plugin-failure.ts';
 import type { Tool, ToolResult, ToolSettings, ToolSpec } from '../../core/plugins/tool.ts';
 import { redactor } from '../../telemetry/redact.ts';
-import { IsolatedTool, type ModuleHooks } from './isolated-tool.ts';
+import type { ModuleHooks } from '../../threads/thread.ts';
+import { IsolatedTool } from './isolated-tool.ts';
 
 export interface CallOptions {
   /** The episode's own tools by name; isolated ones need none. */

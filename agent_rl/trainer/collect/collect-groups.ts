@@ -1,4 +1,7 @@
-import { type GroupAdvantages, groupAdvantages } from '../../algorithms/group-advantages.ts';
+import { hasNoSpread } from '../../algorithms/statistics.ts';
+import type { RewardGroup } from '../../core/algorithm/advantage.ts';
+import { AgentRlError } from '../../core/errors.ts';
+import { showValue } from '../../core/show-value.ts';
 import { KeyedRng } from '../../core/keyed-rng.ts';
 import type { Task } from '../../core/tasks/task.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
@@ -13,10 +16,14 @@ import type { TaskSource } from '../../../dataset/tasks/task-sampler.ts';
 import type { AlgorithmOptions, GrpoOptions } from '../training-options.ts';
 import { append } from '../../core/long-lists.ts';
 
-/** The episodes of one task and how they compare. */
-export interface Group extends GroupAdvantages {
+/** The episodes of one task and what they are compared by. */
+export interface PlayedGroup {
   task: Task;
   trajectories: readonly Trajectory[];
+  /** One per episode; `undefined` where the system failed. */
+  rewards: RewardGroup;
+  /** Nothing to compare: every reward that exists is the same, or fewer than two exist. */
+  zeroVariance: boolean;
   /** Members that have the penalty in place of their reward. */
   penalised?: number;
   /** Episodes that failed and whose places others took. */
@@ -29,21 +36,30 @@ export interface Group extends GroupAdvantages {
   leftOut?: number;
 }
 
+/** One that is learned from. */
+export interface Group extends PlayedGroup {
+  /** One per episode, where it has a reward. */
+  advantages: RewardGroup;
+}
+
 export interface Collection {
   /** `tasksPerStep` groups, to be learned from. */
   groups: readonly Group[];
   /** Groups whose place another task took because their rewards were all equal. */
-  discarded: readonly Group[];
+  discarded: readonly PlayedGroup[];
 }
 
 /** All episodes of a collection, those to be learned from first. */
-export const trajectoriesOf = ({ groups, discarded }: Collection): Trajectory[] =>
+export const trajectoriesOf = ({
+  groups,
+  discarded,
+}: Record<keyof Collection, readonly PlayedGroup[]>): Trajectory[] =>
   [...groups, ...discarded].flatMap(({ trajectories, replaced = [] }) =>
     trajectories.concat(replaced),
   );
 
 export interface CollectGroupsOptions extends Pick<GrpoOptions, 'seed' | 'rollout'> {
-  algorithm: Pick<AlgorithmOptions, 'advantageStd' | 'advantageEps'>;
+  algorithm: Pick<AlgorithmOptions, 'advantage'>;
   control?: Control;
   rollouts: Rollouts;
   /** Without it, the episodes of a group are compared by the rewards they have by themselves. */
@@ -66,7 +82,7 @@ export interface CollectGroupsOptions extends Pick<GrpoOptions, 'seed' | 'rollou
  * @throws AgentRlError `ROLLOUTS_FAILED` when no episode has a reward, or too many failed.
  */
 export async function collectGroups(options: CollectGroupsOptions): Promise<Collection> {
-  const { rollout, tasks, signal, iteration, onEpisode, failuresBefore } = options;
+  const { rollout, tasks, algorithm, signal, iteration, onEpisode, failuresBefore } = options;
   const { enabled, cap } = rollout.resampleZeroVariance;
   const rounds = enabled ? cap : 0;
   const guard = new FailureGuard(rollout.failures);
@@ -79,7 +95,7 @@ export async function collectGroups(options: CollectGroupsOptions): Promise<Coll
     },
   };
   let groups = await playGroups(tasks.draw(rollout.tasksPerStep), 0, guarded);
-  const discarded: Group[] = [];
+  const discarded: PlayedGroup[] = [];
   for (let round = 1; round <= rounds && !signal.aborted; round++) {
     const flat = groups.filter(({ zeroVariance }) => zeroVariance);
     if (flat.length === 0) break;
@@ -89,14 +105,35 @@ export async function collectGroups(options: CollectGroupsOptions): Promise<Coll
     groups = groups.map((group) => (group.zeroVariance ? (drawn.next().value ?? group) : group));
   }
   if (!signal.aborted) guard.check(trajectoriesOf({ groups, discarded }), failuresBefore);
-  return { groups, discarded };
+  return { groups: withAdvantages(groups, algorithm.advantage), discarded };
+}
+
+/** Compares the episodes of a whole collection. @throws AgentRlError `PLUGIN_LOAD_FAILED` for what are no advantages */
+function withAdvantages(
+  groups: readonly PlayedGroup[],
+  { name, of }: AlgorithmOptions['advantage'],
+): Group[] {
+  const advantages = of(groups.map(({ rewards }) => rewards));
+  return groups.map((group, index) => {
+    const own = advantages[index];
+    const fits =
+      own?.length === group.rewards.length &&
+      group.rewards.every((reward, i) =>
+        reward === undefined ? own[i] === undefined : Number.isFinite(own[i]),
+      );
+    if (fits) return { ...group, advantages: own };
+    throw new AgentRlError(
+      'PLUGIN_LOAD_FAILED',
+      `The advantage "${name}" gave ${showValue(own)} for the rewards ${showValue(group.rewards)}; allowed: a finite number for each reward, and undefined where there is none.`,
+    );
+  });
 }
 
 async function playGroups(
   tasks: readonly Task[],
   round: number,
   options: CollectGroupsOptions & { guard: FailureGuard },
-): Promise<Group[]> {
+): Promise<PlayedGroup[]> {
   const { rollouts, rollout, control, seed, iteration, step } = options;
   const { signal, onEpisode } = options;
   const plan = planGroups(tasks, {
@@ -139,12 +176,12 @@ interface Members {
   replaced: readonly Trajectory[];
 }
 
-/** A group with rewards and advantages, and those of its members that failed when it was given rewards. */
+/** A group with rewards, and those of its members that failed when it was given rewards. */
 async function comparedGroup(
   task: Task,
   { played, judged, replaced }: Members,
-  { rollout, algorithm, rewarding, signal }: CollectGroupsOptions,
-): Promise<{ group: Group; failed: readonly Trajectory[] }> {
+  { rollout, rewarding, signal }: CollectGroupsOptions,
+): Promise<{ group: PlayedGroup; failed: readonly Trajectory[] }> {
   // An interrupted iteration is dropped, and half a group would mean nothing to a manager.
   const manager = signal.aborted ? undefined : rewarding;
   const rewarded = await groupRewards(task, judged, { rewarding: manager, signal }).catch(
@@ -153,7 +190,6 @@ async function comparedGroup(
       return { rewards: judged.map(() => undefined), retries: 0 };
     },
   );
-  const { advantageStd: std, advantageEps: eps } = algorithm;
   const { outcomes, failures } = rollout;
   const trajectories = played.map((trajectory, member) =>
     withGroupReward(trajectory, { rewarded, member, manager: rewarding?.name }),
@@ -174,7 +210,8 @@ async function comparedGroup(
     ...(rewarded.retries > 0 && { retries: rewarded.retries }),
     ...(leftOut > 0 && { leftOut }),
     ...(rewarded.weights && { weights: rewarded.weights }),
-    ...groupAdvantages(rewards, { std, eps }),
+    rewards,
+    zeroVariance: hasNoSpread(rewards.filter((reward) => reward !== undefined)),
   };
   return { group, failed: trajectories.filter((one, at) => one.outcome !== played[at]?.outcome) };
 }

@@ -68,9 +68,9 @@ export const benchAdapter: Adapter = {
 
 /** Clipped, with a penalty for leaving the reference. */
 export const benchLoss: LossSpec = {
-  name: 'ppo',
-  clipLow: 0.2,
-  clipHigh: 0.2,
+  name: 'policy',
+  type: 'clipped',
+  settings: { clipLow: 0.2, clipHigh: 0.2 },
   kl: { kind: 'k3', weight: 0.01 },
   temperature: 1,
 };

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 import { groupAdvantages } from '#agent_rl/algorithms/group-advantages.ts';
-import { policyLoss, type PpoSpec } from '#agent_rl/algorithms/policy-loss.ts';
+import { policyLoss } from '#agent_rl/algorithms/policy-loss.ts';
+import type { PolicyLossSpec } from '#agent_rl/core/services/learner.ts';
 import { tokenWeights, type Aggregation } from '#agent_rl/algorithms/token-weights.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { tf, type Tensor } from '#agent_rl/engine/ops.ts';
 import { largestDifference, report, storedJson } from '#tests/support/hugging-face.ts';
+import { builtinLoss } from '#tests/support/algorithm-parts.ts';
 
 type Rows = readonly (readonly number[])[];
 
@@ -53,7 +55,7 @@ beforeAll(() => {
 afterAll(() => engine.close());
 
 /** Loss and its gradient with respect to the log-probabilities. */
-async function ownLoss(weights: readonly Float32Array[], spec: PpoSpec) {
+async function ownLoss(weights: readonly Float32Array[], spec: PolicyLossSpec) {
   const { logProbs, old, reference, mask, advantages } = stored.batch;
   const feeds = {
     logProbs: flat(logProbs),
@@ -67,7 +69,7 @@ async function ownLoss(weights: readonly Float32Array[], spec: PpoSpec) {
   const program = await engine.compile(specs, (inputs) => {
     const { loss, gradient } = valueAndGradient((values) => {
       const batch = inputs as unknown as Parameters<typeof policyLoss>[0];
-      return policyLoss({ ...batch, logProbs: values }, spec).loss;
+      return policyLoss({ ...batch, logProbs: values }, spec, builtinLoss('clipped')).loss;
     }, inputs['logProbs'] as Tensor);
     return { loss, gradient };
   });
@@ -90,9 +92,9 @@ test.each(Object.entries(stored.losses))(
       { aggregation: aggregationOf[theirs.type], maxTokensPerEpisode: stored.mostTokens },
     );
     const { loss, gradient } = await ownLoss(weights, {
-      name: 'ppo',
-      clipLow: theirs.clipLow,
-      clipHigh: theirs.clipHigh,
+      name: 'policy',
+      type: 'clipped',
+      settings: { clipLow: theirs.clipLow, clipHigh: theirs.clipHigh },
       kl: theirs.beta === 0 ? { kind: 'none', weight: 0 } : { kind: 'k3', weight: theirs.beta },
       temperature: 1,
     });

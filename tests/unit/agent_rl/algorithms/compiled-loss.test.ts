@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { type PpoSpec, policyLoss } from '#agent_rl/algorithms/policy-loss.ts';
+import { policyLoss } from '#agent_rl/algorithms/policy-loss.ts';
 import type { Program, ProgramBody, TensorData } from '#agent_rl/engine/engine.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
+import type { PolicyLossSpec } from '#agent_rl/core/services/learner.ts';
 import { tf, type Tensor } from '#agent_rl/engine/ops.ts';
+import { builtinLoss } from '#tests/support/algorithm-parts.ts';
+
+const clipped = builtinLoss('clipped');
 
 /** The last token is padding. */
 const tokens: Record<string, TensorData> = {
@@ -15,10 +19,14 @@ const tokens: Record<string, TensorData> = {
 };
 
 const lossAndGradient =
-  (spec: PpoSpec): ProgramBody =>
+  (spec: PolicyLossSpec): ProgramBody =>
   (inputs) => {
     const of = (logProbs: Tensor) =>
-      policyLoss({ ...(inputs as unknown as Parameters<typeof policyLoss>[0]), logProbs }, spec);
+      policyLoss(
+        { ...(inputs as unknown as Parameters<typeof policyLoss>[0]), logProbs },
+        spec,
+        clipped,
+      );
     const { value, grads } = tf.valueAndGrads((logProbs: Tensor) => of(logProbs).loss.asScalar())([
       inputs['logProbs'] as Tensor,
     ]);
@@ -66,10 +74,10 @@ describe('compiled for ONNX Runtime', () => {
   test.each(['none', 'k1', 'k2', 'k3'] as const)(
     'policyLoss with %s is what it is eagerly',
     async (kind) => {
-      const spec: PpoSpec = {
-        name: 'ppo',
-        clipLow: 0.2,
-        clipHigh: 0.3,
+      const spec: PolicyLossSpec = {
+        name: 'policy',
+        type: 'clipped',
+        settings: { clipLow: 0.2, clipHigh: 0.3 },
         kl: { kind, weight: 1e-6 },
         temperature: 1,
       };

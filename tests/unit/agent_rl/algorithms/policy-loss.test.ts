@@ -1,7 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { crossEntropyLoss, type PpoSpec, policyLoss } from '#agent_rl/algorithms/policy-loss.ts';
+import { crossEntropyLoss, policyLoss } from '#agent_rl/algorithms/policy-loss.ts';
+import type { PolicyLossSpec } from '#agent_rl/core/services/learner.ts';
 import { tf } from '#agent_rl/engine/ops.ts';
+import { builtinLoss } from '#tests/support/algorithm-parts.ts';
+
+const clipped = builtinLoss('clipped');
 
 interface Row {
   logProbs: number[];
@@ -11,14 +15,14 @@ interface Row {
   weights: number[];
 }
 
-const plain: PpoSpec = {
-  name: 'ppo',
-  clipLow: 0.2,
-  clipHigh: 0.3,
+const plain: PolicyLossSpec = {
+  name: 'policy',
+  type: 'clipped',
+  settings: { clipLow: 0.2, clipHigh: 0.3 },
   kl: { kind: 'none', weight: 0 },
   temperature: 1,
 };
-const withKl = (kind: 'k1' | 'k2' | 'k3', weight = 1): PpoSpec => ({
+const withKl = (kind: 'k1' | 'k2' | 'k3', weight = 1): PolicyLossSpec => ({
   ...plain,
   kl: { kind, weight },
 });
@@ -31,8 +35,8 @@ const tensors = ({ refLogProbs, ...row }: Row) => ({
   ...(refLogProbs === undefined ? {} : { refLogProbs: tf.tensor1d(refLogProbs) }),
 });
 
-const evaluate = (row: Row, spec: PpoSpec) => {
-  const { loss, sums } = policyLoss(tensors(row), spec);
+const evaluate = (row: Row, spec: PolicyLossSpec) => {
+  const { loss, sums } = policyLoss(tensors(row), spec, clipped);
   const values = Object.entries(sums).map(
     ([name, sum]) => [name, sum.dataSync()[0] ?? NaN] as const,
   );
@@ -42,9 +46,9 @@ const evaluate = (row: Row, spec: PpoSpec) => {
   };
 };
 
-const gradient = (row: Row, spec: PpoSpec): number[] => {
+const gradient = (row: Row, spec: PolicyLossSpec): number[] => {
   const of = (logProbs: ReturnType<typeof tf.tensor1d>) =>
-    policyLoss({ ...tensors(row), logProbs }, spec).loss.asScalar();
+    policyLoss({ ...tensors(row), logProbs }, spec, clipped).loss.asScalar();
   return [
     ...tf
       .grad(of as never)(tf.tensor1d(row.logProbs))
@@ -195,7 +199,7 @@ describe('policyLoss', () => {
         advantages: [1.2, -0.7, 0.4, -1.5],
         weights: [0.4, 0.3, 0.2, 0.1],
       };
-      const spec: PpoSpec = { ...plain, kl: { kind, weight: 0.7 } };
+      const spec: PolicyLossSpec = { ...plain, kl: { kind, weight: 0.7 } };
       const h = 1e-2;
       gradient(row, spec).forEach((slope, i) => {
         const moved = (by: number): number =>
@@ -234,6 +238,7 @@ describe('the KL terms in expectation', () => {
           logProbs: tf.logSoftmax(x),
         },
         withKl(kind),
+        clipped,
       ).loss.asScalar();
     return [
       ...tf

@@ -28,12 +28,12 @@ describe('a setting that cannot act in the run is named with its place and the r
   test.each([
     [['train.finalRatio=0.3'], 'train.finalRatio 0.3', 'train.schedule is constant'],
     [
-      ['algorithm.advantageStd=none', 'algorithm.advantageEps=0.5'],
-      'algorithm.advantageEps 0.5',
-      'advantageStd is none',
+      ['algorithm.advantage.std=none', 'algorithm.advantage.eps=0.5'],
+      'algorithm.advantage.eps 0.5',
+      'algorithm.advantage.std is "none"',
     ],
-    [['algorithm.clipLow=0.1'], 'algorithm.clipLow 0.1', 'the probability ratio is 1'],
-    [['algorithm.clipHigh=0.4'], 'algorithm.clipHigh 0.4', 'the probability ratio is 1'],
+    [['algorithm.loss.clipLow=0.1'], 'algorithm.loss.clipLow 0.1', 'the probability ratio is 1'],
+    [['algorithm.loss.clipHigh=0.4'], 'algorithm.loss.clipHigh 0.4', 'the probability ratio is 1'],
     [['rollout.failures.penalty=-2'], 'rollout.failures.penalty -2', 'penalise'],
     [['datasets.0.weight=3'], 'datasets.0.weight 3', 'no second folder'],
     [
@@ -111,7 +111,7 @@ describe('a setting that cannot act in the run is named with its place and the r
       await warningsOf(code, [
         'sandbox.wallS=9',
         'algorithm.epochs=2',
-        'algorithm.clipLow=0.1',
+        'algorithm.loss.clipLow=0.1',
         'environment={type: search, searchPenalty: 0.1, freeSearches: 1, match: whole, openings: [so]}',
         'tools=[{type: search, mode: task}, {type: code_exec}]',
         'train.schedule=cosine',

@@ -15,6 +15,7 @@ function read(text: string, overrides: readonly string[] = []) {
   return {
     rollout: config.rollout,
     rewardManager: config.rewardManager,
+    algorithm: config.algorithm,
     warnings: warnings.map((one) => one.replace(`${folder}/`, '')),
   };
 }
@@ -63,4 +64,29 @@ test('a wrong value of an old setting is reported by its place', () => {
   expect(() => read('algorithm: {truncated: sometimes}\n')).toThrow(
     /run\.yaml:3:\d+ rollout\.outcomes\.truncated-tokens: /,
   );
+});
+
+test('parts of the algorithm are read by their old names, from a file and with --set', () => {
+  const { algorithm, warnings } = read('algorithm: {advantageStd: none, clipHigh: 0.5}\n', [
+    'algorithm.clipLow=0.1',
+    'algorithm.advantageEps=0.01',
+  ]);
+  expect(algorithm).toMatchObject({
+    advantage: { type: 'group-relative', std: 'none', eps: 0.01 },
+    loss: { type: 'clipped', clipLow: 0.1, clipHigh: 0.5 },
+  });
+  expect(warnings).toEqual(
+    [
+      'run.yaml:3 algorithm.advantageStd: now algorithm.advantage.std.',
+      'run.yaml:3 algorithm.clipHigh: now algorithm.loss.clipHigh.',
+      '--set algorithm.clipLow=0.1 algorithm.clipLow: now algorithm.loss.clipLow.',
+      '--set algorithm.advantageEps=0.01 algorithm.advantageEps: now algorithm.advantage.eps.',
+    ].map((warning) => `${warning} The old setting is accepted until version 0.3.`),
+  );
+});
+
+test('an old name goes over the new one of what it extends', () => {
+  writeBelow(folder, 'base.yaml', 'algorithm: {loss: {clipLow: 0.3}}\n');
+  const { algorithm } = read('extends: base.yaml\nalgorithm: {clipLow: 0.1}\n');
+  expect(algorithm.loss).toMatchObject({ clipLow: 0.1 });
 });

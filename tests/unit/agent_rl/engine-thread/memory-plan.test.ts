@@ -17,9 +17,9 @@ import { thrownBy } from '#tests/support/thrown.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
 const loss: LossSpec = {
-  name: 'ppo',
-  clipLow: 0.2,
-  clipHigh: 0.2,
+  name: 'policy',
+  type: 'clipped',
+  settings: { clipLow: 0.2, clipHigh: 0.2 },
   kl: { kind: 'k3', weight: 0.1 },
   temperature: 1,
 };

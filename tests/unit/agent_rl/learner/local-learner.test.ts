@@ -15,9 +15,9 @@ afterAll(() => engine.close());
 
 const crossEntropy: LossSpec = { name: 'cross_entropy' };
 const ppo: LossSpec = {
-  name: 'ppo',
-  clipLow: 0.2,
-  clipHigh: 0.3,
+  name: 'policy',
+  type: 'clipped',
+  settings: { clipLow: 0.2, clipHigh: 0.3 },
   kl: { kind: 'k3', weight: 0.1 },
   temperature: 1,
 };

@@ -8,9 +8,8 @@ import { trajectory } from '#tests/support/trajectories.ts';
 const group = (...trajectories: Trajectory[]) => ({
   task: { taskId: 't', prompt: '', metadata: {} },
   trajectories,
+  rewards: trajectories.map(({ reward }) => reward),
   advantages: trajectories.map(({ reward }) => reward),
-  mean: 0,
-  std: 1,
   zeroVariance: false,
 });
 

@@ -50,9 +50,9 @@ describe('GRPOTrainer', () => {
     expect(learner.steps).toHaveLength(2);
     expect(learner.steps[0]).toMatchObject({ learningRate: 1, maxGradNorm: Infinity });
     expect(learner.losses[0]).toMatchObject({
-      name: 'ppo',
-      clipLow: 0.2,
-      clipHigh: 0.3,
+      name: 'policy',
+      type: 'clipped',
+      settings: { clipLow: 0.2, clipHigh: 0.3 },
       temperature: 0.8,
     });
     expect(checkpoints).toEqual(['last 2']);

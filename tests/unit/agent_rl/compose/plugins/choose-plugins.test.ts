@@ -1,3 +1,4 @@
+import { builtinPlugins } from '#agent_rl/compose/plugins/builtin-plugins.ts';
 import { describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 
@@ -63,6 +64,8 @@ const plugins: Plugins = registriesOf({
   toolCallFormats: [...here(Shouted), ...here(HermesFormat)],
   rewards: here(Brevity),
   rewardManagers: builtInRewardManagers.flatMap(here),
+  advantages: builtinPlugins().advantages.entries(),
+  losses: builtinPlugins().losses.entries(),
 });
 
 const folder = temporaryFolder();
@@ -233,7 +236,10 @@ test('plugins are described with their schemas and where they come from', () => 
       properties: { expression: { type: 'string' } },
     },
   });
-  expect(describePlugins(plugins).map(({ kind }) => kind)).toEqual([
+  const ofEpisodes = describePlugins(plugins).filter(
+    ({ kind }) => !['advantage', 'loss'].includes(kind),
+  );
+  expect(ofEpisodes.map(({ kind }) => kind)).toEqual([
     'tool',
     'environment',
     'policy',

@@ -6,6 +6,7 @@ import { FailureGuard } from '#agent_rl/trainer/collect/failure-guard.ts';
 import type { GrpoOptions } from '#agent_rl/trainer/training-options.ts';
 import { never, options, type Script, setUp } from '#tests/support/grpo-trainer-setup.ts';
 import { trajectory } from '#tests/support/trajectories.ts';
+import { groupRelativeBy } from '#tests/support/algorithm-parts.ts';
 
 type Outcomes = GrpoOptions['rollout']['outcomes'];
 
@@ -103,7 +104,7 @@ describe('What the learner is sent of its siblings', () => {
     const { trainer, learner } = setUp(script, {
       rollout: { ...options.rollout, tasksPerStep: 2, groupSize },
       train: { ...options.train, iterations: 1 },
-      algorithm: { ...options.algorithm, advantageStd: 'sample', advantageEps: 1e-4 },
+      algorithm: { ...options.algorithm, advantage: groupRelativeBy({ std: 'sample', eps: 1e-4 }) },
     });
     await trainer.train(never);
     return learner.batches.flat();

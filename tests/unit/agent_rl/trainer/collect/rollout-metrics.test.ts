@@ -9,9 +9,8 @@ const task = { taskId: 't', prompt: '', metadata: {} };
 const group = (trajectories: readonly Trajectory[], zeroVariance = false) => ({
   task,
   trajectories,
+  rewards: [],
   advantages: [],
-  mean: 0,
-  std: 0,
   zeroVariance,
 });
 const calls = (...statuses: ExecutedCall['status'][]): { calls: ExecutedCall[] } => ({

@@ -35,7 +35,7 @@ describe('Shuffled rewards', () => {
         rollouts,
         tasks: { draw: () => tasks, drawAgain: () => [] },
         rollout: options.rollout,
-        algorithm: { advantageStd: 'none', advantageEps: 0 },
+        algorithm: options.algorithm,
         control,
         seed,
         iteration: 0,

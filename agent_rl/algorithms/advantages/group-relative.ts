@@ -1,0 +1,28 @@
+import { type Static, Type } from 'typebox';
+
+import { choice, number } from '../../config/blocks/block.ts';
+import { advantage, type RewardGroup } from '../../core/algorithm/advantage.ts';
+import { groupAdvantages } from '../group-advantages.ts';
+
+const Settings = Type.Object({
+  std: choice(
+    'What the centred rewards of a group are divided by: a standard deviation, or nothing (Dr. GRPO)',
+    ['sample', 'population', 'none'],
+    'sample',
+  ),
+  eps: number('Added to that standard deviation', {
+    minimum: 0,
+    maximum: 1,
+    default: 1e-4,
+    idleWith: { std: 'none' },
+  }),
+});
+
+/** Each group by itself, see `groupAdvantages`. */
+export const groupRelative = advantage({
+  name: 'group-relative',
+  description: "Reward less the group's mean, divided by its standard deviation (GRPO, Dr. GRPO)",
+  settings: Settings,
+})((groups: readonly RewardGroup[], settings: Static<typeof Settings>) =>
+  groups.map((rewards) => groupAdvantages(rewards, settings).advantages),
+);

@@ -1,0 +1,6 @@
+import { constant } from './constant.ts';
+import { groupRelative } from './group-relative.ts';
+import { reinforcePlusPlus } from './reinforce-plus-plus.ts';
+import { rloo } from './rloo.ts';
+
+export const builtinAdvantages = [groupRelative, rloo, reinforcePlusPlus, constant] as const;

@@ -1,0 +1,46 @@
+import { type Static, Type } from 'typebox';
+
+import { number } from '../../config/blocks/block.ts';
+import { loss, type LossBatch } from '../../core/algorithm/loss.ts';
+import type { LossOps } from '../../core/algorithm/loss-ops.ts';
+
+const Settings = Type.Object({
+  clipLow: number('The weight is clipped below at 1 - clipLow; 1 sets no lower bound', {
+    minimum: 0,
+    maximum: 1,
+    default: 1,
+    idleOnPolicy: true,
+  }),
+  clipHigh: number('The weight is clipped above at 1 + clipHigh', {
+    minimum: 0,
+    maximum: 100,
+    default: 4,
+    idleOnPolicy: true,
+  }),
+});
+
+/**
+ * REINFORCE weighed by the clipped ratio, through which no gradient flows,
+ * `-stop(clip(ratio, 1 - clipLow, 1 + clipHigh)) A log p`: a clipped token keeps a gradient.
+ *
+ * CISPO, MiniMax 2025, eq. 4 and 5, https://arxiv.org/abs/2506.13585
+ *
+ * Departure: the paper does not say its upper bound; 5 is the one of Khatri et al. 2025, https://arxiv.org/abs/2510.13786
+ */
+export const cispo = loss({
+  name: 'cispo',
+  description:
+    'REINFORCE weighed by the clipped ratio, which clipped tokens learn from too (CISPO)',
+  settings: Settings,
+})((
+  { logProbs, ratio, advantages }: LossBatch,
+  { clipLow, clipHigh }: Static<typeof Settings>,
+  ops: LossOps,
+) => {
+  const weight = ops.stopGradient(ops.clip(ratio, 1 - clipLow, 1 + clipHigh));
+  const outside = ops.greater(ops.abs(ops.sub(ratio, weight)), ops.zerosLike(ratio));
+  return {
+    losses: ops.neg(ops.mul(ops.mul(weight, advantages), logProbs)),
+    metrics: { clipFraction: outside },
+  };
+});

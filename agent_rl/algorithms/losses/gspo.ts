@@ -1,0 +1,48 @@
+import { type Static, Type } from 'typebox';
+
+import { number } from '../../config/blocks/block.ts';
+import { loss, type LossBatch } from '../../core/algorithm/loss.ts';
+import type { LossOps } from '../../core/algorithm/loss-ops.ts';
+
+const Settings = Type.Object({
+  clipLow: number("The episode's ratio is clipped below at 1 - clipLow", {
+    minimum: 0,
+    maximum: 1,
+    default: 3e-4,
+    idleOnPolicy: true,
+  }),
+  clipHigh: number("The episode's ratio is clipped above at 1 + clipHigh", {
+    minimum: 0,
+    maximum: 100,
+    default: 4e-4,
+    idleOnPolicy: true,
+  }),
+});
+
+/**
+ * One ratio for a whole episode, the geometric mean of those of its tokens, `s = exp(mean log ratio)`, clipped:
+ * `-min(s A, clip(s, 1 - clipLow, 1 + clipHigh) A)` at each of its tokens.
+ *
+ * GSPO, Zheng et al. 2025, eq. 5 to 7, and section 5.1 for the bounds, https://arxiv.org/abs/2507.18071
+ *
+ * Departure: an episode of several turns has one ratio, over all that it sampled. With `aggregation: sequence-mean` the
+ * loss is the paper's; with others long episodes weigh more.
+ */
+export const gspo = loss({
+  name: 'gspo',
+  description: 'Clipped probability ratio of the whole episode (GSPO)',
+  settings: Settings,
+  perSequence: true,
+})((
+  { logRatio, advantages, sequenceMean }: LossBatch,
+  { clipLow, clipHigh }: Static<typeof Settings>,
+  ops: LossOps,
+) => {
+  const ratio = ops.exp(ops.clip(sequenceMean(logRatio), -20, 20));
+  const free = ops.mul(ratio, advantages);
+  const bound = ops.mul(ops.clip(ratio, 1 - clipLow, 1 + clipHigh), advantages);
+  return {
+    losses: ops.neg(ops.minimum(free, bound)),
+    metrics: { clipFraction: ops.less(bound, free) },
+  };
+});

@@ -1,0 +1,33 @@
+import type { AdvantageFunction } from '../../core/algorithm/advantage.ts';
+import { enterPlugin } from '../../core/plugins/entered-plugin.ts';
+import { compiledTwin } from '../../threads/thread.ts';
+import type { AlgorithmParts } from '../../trainer/training-options.ts';
+import type { ChosenPlugins } from './choose-plugins.ts';
+
+/** The parts of the algorithm that a run uses, each with its settings. */
+export function algorithmParts({
+  advantage,
+  loss,
+}: Pick<ChosenPlugins, 'advantage' | 'loss'>): AlgorithmParts {
+  const { spec, plugin } = advantage.entry;
+  return {
+    advantage: {
+      name: spec.name,
+      of: (groups) => {
+        enterPlugin(`advantage "${spec.name}"`);
+        return (plugin as AdvantageFunction)(groups, advantage.settings);
+      },
+    },
+    loss: lossPart(loss),
+  };
+}
+
+/** A loss as the learner is told of it. */
+export function lossPart({ entry, settings }: ChosenPlugins['loss']): AlgorithmParts['loss'] {
+  const { name, module } = entry.spec;
+  return {
+    type: name,
+    settings,
+    ...(module !== undefined && { module: compiledTwin(new URL(module)).href }),
+  };
+}

@@ -1,0 +1,39 @@
+import type { TSchema } from 'typebox';
+
+import { PluginKind } from '../plugins/plugin.ts';
+
+/** Rewards of the episodes of one prompt; `undefined` where the system failed and there is none. */
+export type RewardGroup = readonly (number | undefined)[];
+
+/**
+ * How much better than expected each episode of a collection was, group by group: a number where there is a reward,
+ * `undefined` where there is none. An episode of advantage 0 teaches nothing.
+ */
+export type AdvantageFunction<Settings = unknown> = (
+  groups: readonly RewardGroup[],
+  settings: Settings,
+) => readonly RewardGroup[];
+
+export interface AdvantageSpec {
+  readonly name: string;
+  readonly description: string;
+  /** Schema of `algorithm.advantage` beside its `type`. */
+  readonly settings?: TSchema;
+}
+
+export const advantages = new PluginKind<AdvantageSpec, AdvantageFunction>('advantage', {
+  methods: [],
+  onlyFunction: true,
+});
+
+/**
+ * Marks an estimator of advantages.
+ *
+ * @example export const raw = advantage({ name: 'raw', description: 'The reward itself' })((groups) => groups);
+ */
+export function advantage(spec: AdvantageSpec) {
+  return <Target extends AdvantageFunction<never>>(target: Target): Target => {
+    advantages.mark(spec)(target);
+    return target;
+  };
+}

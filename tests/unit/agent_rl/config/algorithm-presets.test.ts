@@ -1,0 +1,69 @@
+import { expect, test } from '@jest/globals';
+
+import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
+import { algorithmPresets, algorithmTable, loadConfig } from '#agent_rl/config/index.ts';
+import { resolvedYaml } from '#agent_rl/config/load-config.ts';
+import { commandLine } from '#tests/support/command-line.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+
+const folder = temporaryFolder();
+const head =
+  'environment: {type: search}\ntools: [{type: search, mode: task}]\ndataset: {dir: a}\n';
+const fileOf = (algorithm: string, name = 'run.yaml') =>
+  writeBelow(folder, name, `${head}algorithm: ${algorithm}\n`);
+const read = (algorithm: string, overrides: readonly string[] = []) =>
+  loadConfig({ file: fileOf(algorithm), overrides }).config.algorithm;
+
+test('a name stands for parts and their settings', () => {
+  expect(read('{name: dr-grpo}')).toMatchObject({
+    advantage: { type: 'group-relative', std: 'none' },
+    loss: { type: 'clipped' },
+    aggregation: 'constant',
+  });
+  expect(read('{name: grpo}')).toEqual(read('{}'));
+});
+
+test('what is written goes over the name, setting by setting', () => {
+  expect(read('{name: gspo, loss: {clipLow: 0.01}, aggregation: token-mean}')).toMatchObject({
+    loss: { type: 'gspo', clipLow: 0.01, clipHigh: 4e-4 },
+    aggregation: 'token-mean',
+  });
+  expect(read('{}', ['algorithm.name=gspo']).loss).toMatchObject({ type: 'gspo', clipLow: 3e-4 });
+});
+
+test('a part of another type takes no settings of the one it replaces', () => {
+  expect(read('{name: gspo, loss: {type: clipped}}').loss).toEqual({ type: 'clipped' });
+  fileOf('{loss: {type: clipped, clipLow: 0.1}}', 'base.yaml');
+  const { config } = loadConfig({
+    file: writeBelow(folder, 'over.yaml', 'extends: base.yaml\nalgorithm: {loss: {type: cispo}}\n'),
+  });
+  expect(config.algorithm.loss).toEqual({ type: 'cispo' });
+});
+
+test('the config of a run says every setting of its preset, and is read back as the same', () => {
+  const { config } = loadConfig({ file: fileOf('{name: rloo, loss: {type: gspo}}') });
+  const again = loadConfig({ file: writeBelow(folder, 'config.yaml', resolvedYaml(config)) });
+  expect(again.config).toEqual(config);
+});
+
+test.each(Object.keys(algorithmPresets))('%s can be trained', async (name) => {
+  const file = fileOf(`{name: ${name}}`);
+  const { chosen } = await prepareRun({ file, training: 'new' });
+  expect(chosen.loss.entry.spec.name).toBe(read(`{name: ${name}}`).loss.type);
+});
+
+test('an unknown name is refused with its place and the names there are', () => {
+  expect(() => read('{name: grppo}')).toThrow(/run\.yaml:4:\d+ algorithm\.name: .*grpo/);
+});
+
+test('agent-rl algorithms shows parts, paper and departures of each', async () => {
+  const { code, stdout } = await commandLine(['algorithms']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(
+    /\ndr-grpo\n[^]*arxiv\.org\/abs\/2503\.20783\n {2}advantage +group-relative \{std: none\}\n {2}loss +clipped\n {2}aggregation +constant\n/,
+  );
+  for (const { name, departures } of algorithmTable())
+    for (const text of [`${name}\n`, ...departures]) expect(stdout).toContain(text);
+  const { stdout: json } = await commandLine(['algorithms', '--json']);
+  expect(JSON.parse(json)).toEqual(algorithmTable());
+});
