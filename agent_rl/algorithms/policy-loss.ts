@@ -98,7 +98,7 @@ export function policyLoss(
   return { loss: total(terms), sums: { ...sums, kl: penalty, guarded } };
 }
 
-const ourSums = [
+const ourSums: ReadonlySet<string> = new Set([
   'entropy',
   'ratio',
   'oldPolicyKl',
@@ -106,11 +106,11 @@ const ourSums = [
   'kl',
   'advantageMean',
   'advantageStd',
-];
+]);
 
 /** @throws AgentRlError `PLUGIN_LOAD_FAILED` when a loss measures something under a name that is taken */
 function refuseOurNames(names: readonly string[]): void {
-  const taken = names.find((name) => ourSums.includes(name));
+  const taken = names.find((name) => ourSums.has(name));
   if (taken === undefined) return;
   throw new AgentRlError(
     'PLUGIN_LOAD_FAILED',
