@@ -56,7 +56,8 @@ function named(all: readonly PluginDescription[], name: string): PluginDescripti
 
 export const plugins = command({
   name: 'plugins [name]',
-  describe: 'List what a run file can name: tools, environments, policies, rewards, call formats, parts of algorithms',
+  describe:
+    'List what a run file can name: tools, environments, policies, rewards, call formats, parts of algorithms',
   examples: [
     ['', 'All of them, with a line on each'],
     ['search', 'The settings of one'],
