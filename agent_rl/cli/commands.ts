@@ -1,5 +1,5 @@
 import type { Command, CommandGroup } from './command.ts';
-import { algorithms } from './commands/algorithms.ts';
+import { algorithms } from './commands/listing/algorithms.ts';
 import { attack } from './commands/attack.ts';
 import { chat } from './commands/chat.ts';
 import { demonstrations } from './commands/demonstrations.ts';
@@ -10,7 +10,7 @@ import { generate, score } from './commands/generate.ts';
 import { indexCorpus } from './commands/index-corpus.ts';
 import { newProject } from './commands/new.ts';
 import { mergeLora } from './commands/merge-lora.ts';
-import { plugins } from './commands/plugins.ts';
+import { plugins } from './commands/listing/plugins.ts';
 import { prepareDataCommand } from './commands/prepare-data/prepare-data.ts';
 import { sandbox } from './commands/sandbox.ts';
 import { show } from './commands/show.ts';

@@ -1,19 +1,19 @@
 import { resolve } from 'node:path';
 
-import type { PluginDescription } from '../../compose/plugins/registries.ts';
-import type { LoadedConfig, PluginRequest } from '../../config/index.ts';
-import { nearestName } from '../../config/checks/nearest-name.ts';
-import { AgentRlError } from '../../core/errors.ts';
-import { command } from '../command.ts';
-import { configOptions, overridesOf, setsOf } from '../flags/config-flags.ts';
-import { type Parsed, textFlag } from '../flags/flag.ts';
+import type { PluginDescription } from '../../../compose/plugins/registries.ts';
+import type { LoadedConfig, PluginRequest } from '../../../config/index.ts';
+import { nearestName } from '../../../config/checks/nearest-name.ts';
+import { AgentRlError } from '../../../core/errors.ts';
+import { command } from '../../command.ts';
+import { configOptions, overridesOf, setsOf } from '../../flags/config-flags.ts';
+import { type Parsed, textFlag } from '../../flags/flag.ts';
 
 /** The config, when one is named. @throws AgentRlError `CONFIG_INVALID`, also for `--set` without a config to change */
 async function configOf(parsed: Parsed): Promise<LoadedConfig | undefined> {
   const { config } = parsed;
   const overrides = setsOf(parsed);
   if (typeof config === 'string') {
-    const { loadConfig } = await import('../../config/index.ts');
+    const { loadConfig } = await import('../../../config/index.ts');
     return loadConfig({ file: config, overrides, flags: overridesOf(parsed) });
   }
   if (overrides.length === 0) return undefined;
@@ -28,7 +28,7 @@ async function requestsOf(
   parsed: Parsed,
   loaded: LoadedConfig | undefined,
 ): Promise<readonly PluginRequest[]> {
-  const { pluginRequests } = await import('../../config/index.ts');
+  const { pluginRequests } = await import('../../../config/index.ts');
   if (loaded !== undefined) return pluginRequests(loaded);
   return overridesOf(parsed)
     .filter(({ path }) => path === 'plugins')
@@ -70,11 +70,11 @@ export const plugins = command({
   ),
   run: async ({ name }, { job: { signal, print }, parsed }) => {
     // Late, so that `--help` does not load every plugin.
-    const { builtinPlugins } = await import('../../compose/plugins/builtin-plugins.ts');
-    const { describePlugins } = await import('../../compose/plugins/registries.ts');
-    const { loadPlugins } = await import('../../compose/plugins/plugin-loader.ts');
-    const { choosePlugins } = await import('../../compose/plugins/choose-plugins.ts');
-    const { pluginListText, pluginText } = await import('../plugin-text.ts');
+    const { builtinPlugins } = await import('../../../compose/plugins/builtin-plugins.ts');
+    const { describePlugins } = await import('../../../compose/plugins/registries.ts');
+    const { loadPlugins } = await import('../../../compose/plugins/plugin-loader.ts');
+    const { choosePlugins } = await import('../../../compose/plugins/choose-plugins.ts');
+    const { pluginListText, pluginText } = await import('../../plugin-text.ts');
     const loaded = await configOf(parsed);
     const requests = await requestsOf(parsed, loaded);
     const all = await loadPlugins(requests, builtinPlugins(), { signal });

@@ -1,4 +1,4 @@
-import { command } from '../command.ts';
+import { command } from '../../command.ts';
 
 export const algorithms = command({
   name: 'algorithms',
@@ -8,8 +8,8 @@ export const algorithms = command({
     ['--json', 'The same for a program'],
   ],
   run: async (_, { job: { print } }) => {
-    const { algorithmTable } = await import('../../config/index.ts');
-    const { algorithmsText } = await import('../algorithm-text.ts');
+    const { algorithmTable } = await import('../../../config/index.ts');
+    const { algorithmsText } = await import('../../algorithm-text.ts');
     const table = algorithmTable();
     print(algorithmsText(table));
     return table;
