@@ -30,6 +30,7 @@ export {
   LossRegistry,
   type Plugins,
   PolicyRegistry,
+  RewardManagerRegistry,
   RewardRegistry,
   ToolCallFormatRegistry,
   ToolRegistry,
@@ -41,6 +42,7 @@ export type { EvaluationOptions } from './jobs/play/evaluate.ts';
 export type { GenerateOptions } from './jobs/token-files/generate.ts';
 export type { ExportOptions } from './jobs/models/export-model.ts';
 export type { IndexOptions } from './jobs/data/index-corpus.ts';
+export type { JudgeCalibrationOptions } from './jobs/data/judge-calibration.ts';
 export type { Jobs } from './jobs/jobs.ts';
 export type { LocalSandboxType } from './jobs/machine/local-sandbox-type.ts';
 export type { MergeLoraOptions } from './jobs/models/merge-lora.ts';

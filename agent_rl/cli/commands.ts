@@ -7,15 +7,16 @@ import { doctor } from './commands/doctor.ts';
 import { evaluate } from './commands/eval.ts';
 import { exportModel, quantize } from './commands/quantize.ts';
 import { generate, score } from './commands/generate.ts';
-import { indexCorpus } from './commands/index-corpus.ts';
+import { indexCorpus } from './commands/data/index-corpus.ts';
 import { newProject } from './commands/new.ts';
+import { judgeCalibration } from './commands/data/judge-calibration.ts';
 import { mergeLora } from './commands/merge-lora.ts';
 import { plugins } from './commands/listing/plugins.ts';
 import { prepareDataCommand } from './commands/prepare-data/prepare-data.ts';
 import { sandbox } from './commands/sandbox.ts';
 import { show } from './commands/show.ts';
 import { sft, train } from './commands/train.ts';
-import { verifyDataset } from './commands/verify-dataset.ts';
+import { verifyDataset } from './commands/data/verify-dataset.ts';
 
 /** All commands, in the order of the help. */
 export const commands: (Command | CommandGroup)[] = [
@@ -30,6 +31,7 @@ export const commands: (Command | CommandGroup)[] = [
   algorithms,
   verifyDataset,
   attack,
+  judgeCalibration,
   prepareDataCommand,
   indexCorpus,
   quantize,

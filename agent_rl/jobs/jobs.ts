@@ -11,6 +11,9 @@ export const jobs = {
   attack: lazy(async () => (await import('./attack/attack.ts')).attack),
   newProject: lazy(async () => (await import('./new/new-project.ts')).newProject),
   verifyDataset: lazy(async () => (await import('./data/verify-dataset.ts')).verifyDataset),
+  judgeCalibration: lazy(
+    async () => (await import('./data/judge-calibration.ts')).judgeCalibration,
+  ),
   index: lazy(async () => (await import('./data/index-corpus.ts')).indexCorpus),
   prepareData: lazy(async () => (await import('./data/prepare-data/prepare-data.ts')).prepareData),
   quantize: lazy(async () => (await import('./models/quantize/quantize-model.ts')).quantizeModel),

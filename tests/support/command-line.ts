@@ -20,6 +20,7 @@ const jobsWith = (some: Partial<Jobs>): Jobs => ({
   evaluate: unexpected,
   chat: unexpected,
   verifyDataset: unexpected,
+  judgeCalibration: unexpected,
   index: unexpected,
   prepareData: unexpected,
   score: unexpected,

@@ -95,8 +95,8 @@ function messageText(message: Message): string {
   return [
     `[agent]\n${indented(content)}`,
     ...toolCalls.map(
-      ({ name, arguments: args }) =>
-        `[agent calls ${plainName(name)}]\n${indented(JSON.stringify(args))}`,
+      ({ name, arguments: args, written }) =>
+        `[agent calls ${plainName(name)}]\n${indented(written ?? JSON.stringify(args))}`,
     ),
     ...malformedCalls.map(
       ({ text }) => `[agent makes a call that cannot be read]\n${indented(text)}`,

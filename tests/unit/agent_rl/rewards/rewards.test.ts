@@ -75,6 +75,7 @@ test('every built-in reward is marked as one', () => {
     'f1',
     'format',
     'length',
+    'model_judge',
     'mrr',
     'numeric',
     'search_cost',

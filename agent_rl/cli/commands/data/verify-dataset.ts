@@ -1,7 +1,7 @@
-import { AgentRlError } from '../../core/errors.ts';
-import { namedOrShipped } from '../../core/package-root.ts';
-import { localSandboxTypes } from '../../jobs/machine/local-sandbox-type.ts';
-import { command } from '../command.ts';
+import { AgentRlError } from '../../../core/errors.ts';
+import { namedOrShipped } from '../../../core/package-root.ts';
+import { localSandboxTypes } from '../../../jobs/machine/local-sandbox-type.ts';
+import { command } from '../../command.ts';
 import {
   choiceFlag,
   numberFlag,
@@ -9,7 +9,7 @@ import {
   requiredFlag,
   switchFlag,
   textFlag,
-} from '../flags/flag.ts';
+} from '../../flags/flag.ts';
 
 export const verifyDataset = command({
   name: 'verify-dataset',

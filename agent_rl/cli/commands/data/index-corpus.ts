@@ -1,6 +1,6 @@
-import { namedOrShipped } from '../../core/package-root.ts';
-import { command } from '../command.ts';
-import { listFlag, requiredFlag, switchFlag, textFlag } from '../flags/flag.ts';
+import { namedOrShipped } from '../../../core/package-root.ts';
+import { command } from '../../command.ts';
+import { listFlag, requiredFlag, switchFlag, textFlag } from '../../flags/flag.ts';
 
 export const indexCorpus = command({
   name: 'index <input>',

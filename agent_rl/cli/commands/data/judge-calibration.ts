@@ -1,0 +1,33 @@
+import { AgentRlError } from '../../../core/errors.ts';
+import { command } from '../../command.ts';
+import { configOptions } from '../../flags/config-flags.ts';
+import { requiredFlag, textFlag } from '../../flags/flag.ts';
+import { prepare } from '../../prepare.ts';
+
+export const judgeCalibration = command({
+  name: 'judge-calibration',
+  describe: 'Compare a reward, such as a model that judges, with labels that people gave',
+  examples: [
+    ['--config judged.yaml --labels labels.jsonl', 'Accuracy and correlation of the model_judge'],
+    ['--config judged.yaml --labels labels.jsonl --reward f1', 'The same of another reward'],
+  ],
+  flags: {
+    labels: requiredFlag(
+      'JSONL file: {"prompt", "response" or "messages", "label" from 0 to 1, "answer"?, "aliases"?}',
+    ),
+    reward: textFlag('Name of the reward in the run file; the only model_judge otherwise'),
+  },
+  settings: Object.fromEntries(
+    Object.entries(configOptions).filter(([name]) => ['config', 'set', 'plugin'].includes(name)),
+  ),
+  run: async (flags, running) => {
+    const { jobs, parsed } = running;
+    const { config } = parsed;
+    if (typeof config !== 'string')
+      throw new AgentRlError(
+        'CONFIG_INVALID',
+        'Which run file lists the reward? Name it with --config.',
+      );
+    return jobs.judgeCalibration({ ...(await prepare(running, { otherwise: config })), ...flags });
+  },
+});
