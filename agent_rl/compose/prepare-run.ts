@@ -14,7 +14,7 @@ import { type ChosenPlugins, choosePlugins } from './plugins/choose-plugins.ts';
 import { loadPlugins } from './plugins/plugin-loader.ts';
 import { idlePluginSettings } from './plugins/idle-plugin-settings.ts';
 import { needsSandbox } from './plugins/plugin-needs.ts';
-import { type Plugins, withExports } from './plugins/registries.ts';
+import { type Plugins, withOwn } from './plugins/registries.ts';
 
 /** Everything that is settled before a job starts. */
 export interface PreparedRun {
@@ -42,9 +42,9 @@ export async function prepareRun(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<PreparedRun> {
   const check = checkConfig(options);
-  const { loaded } = check;
   const { exported = [] } = options;
-  const plugins = withExports(await loadedPlugins(check, signal), exported, 'this program');
+  const { plugins, replaced } = withOwn(await loadedPlugins(check, signal), exported);
+  const loaded = { ...check.loaded, warnings: [...check.loaded.warnings, ...replaced] };
   const chosen = choosePlugins(loaded, plugins, check.problems);
   const { training } = options;
   if (training === undefined) return { loaded, plugins, chosen };

@@ -78,6 +78,28 @@ export function withExports(
   return Object.fromEntries(registries) as Plugins;
 }
 
+/** Registries in which plugins of a program take the place of others of their names, and a sentence for each that did. */
+export function withOwn(
+  plugins: Plugins,
+  own: readonly unknown[],
+): { plugins: Plugins; replaced: readonly string[] } {
+  const replaced: string[] = [];
+  const registries = kindNames.map((name) => {
+    const kind: PluginKind<PluginSpec, unknown> = pluginKinds[name];
+    const ofKind = own.filter((plugin) => kind.specOf(plugin) !== undefined);
+    const names = new Set(ofKind.map((plugin) => kind.specOf(plugin)?.name));
+    const before: readonly RegistryEntry<PluginSpec>[] = plugins[name].entries();
+    for (const { spec, source } of before.filter((entry) => names.has(entry.spec.name)))
+      replaced.push(
+        `The ${kind.kind} "${spec.name}" is this program's; that from ${source} is not used.`,
+      );
+    const kept = before.filter((entry) => !names.has(entry.spec.name));
+    const added = ofKind.map((plugin) => ({ plugin, source: 'this program' }));
+    return [name, new Registry(kind, [...kept, ...added])];
+  });
+  return { plugins: Object.fromEntries(registries) as Plugins, replaced };
+}
+
 /** Whether a value is marked as a plugin of any kind. */
 export const isPlugin = (value: unknown): boolean =>
   kindNames.some((name) => pluginKinds[name].specOf(value) !== undefined);

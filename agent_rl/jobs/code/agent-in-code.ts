@@ -23,7 +23,10 @@ export interface AgentParts {
   model?: string | SettingsInCode;
   /** Made by `defineTool`, classes marked with `@tool`, blocks of a run file, or tools of the AI SDK by name. */
   tools?: readonly (ToolPlugin | SettingsInCode)[] | Readonly<Record<string, AiSdkTool>>;
-  /** A class marked with `@environment`, or the block of a run file; `question` by default. */
+  /**
+   * A class marked with `@environment`, its name, or the block of a run file. By default `question`: with `reward` or
+   * `rewards` these alone judge the answer, and without them it is compared with the task's.
+   */
   environment?: Class<Environment> | string | SettingsInCode;
   /** Added to the environment's own reward. */
   reward?: RewardInCode;
@@ -75,8 +78,9 @@ export async function agentInCode(
 ): Promise<InCode> {
   const { model, policy, algorithm, rollout, train, checkpoint, dataset, sandbox, run } = parts;
   const exported: unknown[] = [...(parts.plugins ?? [])];
-  const environment = parts.environment ?? (base === undefined ? 'question' : undefined);
   const rewardsGiven = parts.reward !== undefined || parts.rewards !== undefined;
+  const usual = { type: 'question', ...(rewardsGiven && { match: 'rewards' }) };
+  const environment = parts.environment ?? (base === undefined ? usual : undefined);
   const settings = {
     extends: base,
     model: typeof model === 'string' ? { path: model } : model,

@@ -60,11 +60,13 @@ export type Member = Pick<
 export async function groupRewards(
   task: Task,
   members: readonly Member[],
-  { rewarding, signal }: { rewarding: GroupRewarding | undefined; signal: AbortSignal },
+  { rewarding, signal: cancelled }: { rewarding: GroupRewarding | undefined; signal: AbortSignal },
 ): Promise<RewardedGroup> {
   const judged = members.filter(({ reward }) => reward !== undefined);
   if (rewarding === undefined || judged.length === 0)
     return { rewards: members.map(({ reward }) => reward), retries: 0 };
+  // Its own, since the run's would have as many listeners as there are groups.
+  const signal = AbortSignal.any([cancelled]);
   const { terms } = rewarding;
   const group = { task, terms, episodes: judged.map((member) => judgedEpisode(member, terms)) };
   let retries = 0;
