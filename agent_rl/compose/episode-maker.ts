@@ -2,6 +2,7 @@ import type { Container } from 'inversify';
 
 import type { Config } from '../config/index.ts';
 import type { Environment } from '../core/plugins/environment.ts';
+import type { Needed } from '../core/plugins/given.ts';
 import type { Policy } from '../core/plugins/policy.ts';
 import type { RewardShared } from '../core/plugins/reward.ts';
 import type { Tool, ToolShared } from '../core/plugins/tool.ts';
@@ -99,10 +100,11 @@ function scoring(
   return { name, weight, score, ...(tool !== undefined && { tool }) };
 }
 
-const naming = ({ entry, settings }: Chosen<{ name: string }>) => ({
+const naming = ({ entry, settings }: Chosen<{ name: string; needs?: readonly Needed[] }>) => ({
   name: entry.spec.name,
   plugin: entry.plugin,
   settings,
+  needs: entry.spec.needs,
 });
 
 /** Makes a plugin that needs nothing but what the container holds. */

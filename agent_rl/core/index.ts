@@ -9,6 +9,7 @@ export * from './plugins/environment.ts';
 export * from './error-catalogue.ts';
 export * from './errors.ts';
 export { type Failure, TransientError } from './failure.ts';
+export { type Given, type Needed } from './plugins/given.ts';
 export * from './services/generator.ts';
 export * from './keyed-rng.ts';
 export * from './services/learner.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
+import { constructorProblem } from '../../agent_rl/compose/plugins/injections.ts';
 import { environments } from '../../agent_rl/core/plugins/environment.ts';
 import type { Environment, Turn, Verdict } from '../../agent_rl/core/plugins/environment.ts';
 import { isSystemFailure, outcomes } from '../../agent_rl/core/outcome.ts';
@@ -49,6 +50,10 @@ export function describeEnvironmentContract(name: string, contract: EnvironmentC
       expect(spec?.name).toMatch(/^[a-z][a-z0-9_]*$/);
       expect(spec?.description).toMatch(/\S.{9,}/);
       expect(spec?.settings).toMatchObject({ type: 'object', additionalProperties: false });
+    });
+
+    test('is made with one object, or asks for each of its parts by @inject', () => {
+      expect(constructorProblem(plugin)).toBeUndefined();
     });
 
     test('starts with a message for the policy to answer', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
+import { constructorProblem } from '../../agent_rl/compose/plugins/injections.ts';
 import type { Turn } from '../../agent_rl/core/plugins/environment.ts';
 import { isSystemFailure, outcomes } from '../../agent_rl/core/outcome.ts';
 import { rewards } from '../../agent_rl/core/plugins/reward.ts';
@@ -68,6 +69,10 @@ export function describeRewardContract(name: string, contract: RewardContract): 
       expect(spec?.description).toMatch(/\S.{9,}/);
       const { properties = {} } = (spec?.settings ?? {}) as { properties?: object };
       expect(Object.keys(properties).filter((key) => /^(?:type|weight)$/.test(key))).toEqual([]);
+    });
+
+    test('is made with one object, or asks for each of its parts by @inject', () => {
+      expect(constructorProblem(plugin)).toBeUndefined();
     });
 
     test('prefers the better episode, by a finite number', async () => {

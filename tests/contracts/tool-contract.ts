@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Ajv } from 'ajv';
 
+import { constructorProblem } from '../../agent_rl/compose/plugins/injections.ts';
 import { KeyedRng } from '../../agent_rl/core/keyed-rng.ts';
 import { tools } from '../../agent_rl/core/plugins/tool.ts';
 import type { Tool, ToolContext, ToolResult } from '../../agent_rl/core/plugins/tool.ts';
@@ -37,6 +38,10 @@ export function describeToolContract(name: string, contract: ToolContract): void
       expect(spec?.name).toMatch(/^[a-z][a-z0-9_]*$/);
       expect(spec?.description).toMatch(/\S.{9,}/);
       expect(spec?.parameters).toMatchObject({ type: 'object', additionalProperties: false });
+    });
+
+    test('is made with one object, or asks for each of its parts by @inject', () => {
+      expect(constructorProblem(plugin)).toBeUndefined();
     });
 
     test('has a schema that accepts the arguments of this test and rejects others', () => {

@@ -144,9 +144,9 @@ test('the reward manager of the pages gives 1 to the best of a group, wherever t
 
 test('the environment that answers back does so until the number is found', async () => {
   const found = (await exportsOf()).find((value) => nameOf(value) === 'guess_number');
-  const GuessNumber = found as new (task: object, settings: object) => agentRl.Environment;
+  const GuessNumber = found as new (given: object) => agentRl.Environment;
   const task = { taskId: 'g1', prompt: 'Guess.', metadata: { secret: 7 } };
-  const game = new GuessNumber(task, { perGuess: 0.1 });
+  const game = new GuessNumber({ task, settings: { perGuess: 0.1 } });
   const { signal } = new AbortController();
   const answers: unknown[] = [];
   for (const [index, content] of ['Perhaps 3?', '12', 'no idea', '7'].entries()) {

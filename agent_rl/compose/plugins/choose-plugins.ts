@@ -27,6 +27,7 @@ import type { RewardManagerSpec } from '../../core/plugins/reward-manager.ts';
 import type { ToolCallFormatSpec } from '../../core/plugins/tool-call-format.ts';
 import type { ToolSpec } from '../../core/plugins/tool.ts';
 import { environmentScore, invalidCallsComponent } from '../../rollout/combine-rewards.ts';
+import { constructorProblem } from './injections.ts';
 import type { Plugins } from './registries.ts';
 
 /** A plugin that a run uses, with its own settings: checked, defaults filled in. */
@@ -182,6 +183,8 @@ class Choice {
       return { entry: undefined, settings: {} };
     }
     const entry = registry.get(value.type);
+    const unmakeable = constructorProblem(entry.plugin);
+    if (unmakeable !== undefined) this.#report(namedAt, unmakeable);
     const { places } = this.loaded;
     const schema = besides(own, entry.spec.settings);
     const { value: checked, problems } = checkSettings(entry, () =>

@@ -1,6 +1,7 @@
 import { injectFromBase, LazyServiceIdentifier } from 'inversify';
 
 import type { Class } from '../../core/plugins/class.ts';
+import { isClass } from '../../core/plugins/plugin-rules.ts';
 
 /** Something a class is given by the container. */
 export interface Injection {
@@ -36,6 +37,14 @@ export function injectionsOf(plugin: unknown): readonly Injection[] {
 /** Whether a plugin asks for what a token stands for. */
 export const asksFor = (plugin: unknown, wanted: symbol): boolean =>
   injectionsOf(plugin).some(({ token }) => token === wanted);
+
+/** Why a class cannot be made, as far as its constructor tells, or `undefined`. */
+export function constructorProblem(plugin: unknown): string | undefined {
+  if (!isClass(plugin) || injectionsOf(plugin).length > 0) return undefined;
+  const { length, name } = plugin as Class<unknown>;
+  if (length < 2) return undefined;
+  return `the constructor of ${name} has ${length} parameters and asks for nothing with @inject(TOKEN). Take one object, constructor({ task, settings, sandbox }), or give every parameter its @inject.`;
+}
 
 const tokenOf = ({ value }: Asked): unknown =>
   LazyServiceIdentifier.is(value) ? value.unwrap() : value;

@@ -1,5 +1,6 @@
 import { AgentRlError } from '../../core/errors.ts';
 import { SANDBOX, type Sandbox } from '../../core/services/sandbox.ts';
+import type { Needed } from '../../core/plugins/given.ts';
 import { TOOL_CALL_FORMAT } from '../../core/plugins/tool-call-format.ts';
 import { SETTINGS, type ToolSpec } from '../../core/plugins/tool.ts';
 import type { Chosen, ChosenPlugins } from './choose-plugins.ts';
@@ -10,9 +11,18 @@ import type { Task } from '../../core/tasks/task.ts';
 export const needsSandbox = (chosen: ChosenPlugins): boolean => {
   const { environment, policy, tools, rewards, rewardManager } = chosen;
   return [environment, policy, ...tools, ...rewards, rewardManager].some(({ entry }) =>
-    asksFor(entry.plugin, SANDBOX),
+    usesSandbox(entry),
   );
 };
+
+/** By `@inject`, or because its spec says so. */
+const usesSandbox = ({ plugin, spec }: { plugin: unknown; spec: Needing }): boolean =>
+  asksFor(plugin, SANDBOX) || spec.needs?.includes('sandbox') === true;
+
+interface Needing {
+  readonly name: string;
+  readonly needs?: readonly Needed[];
+}
 
 /** A tool-call format is opened only for a policy that asks for one. */
 export const asksForFormat = ({ policy }: Pick<ChosenPlugins, 'policy'>): boolean =>
@@ -28,6 +38,13 @@ export function isolatedSettings(
 ): ReadonlyMap<string, Chosen<ToolSpec>['settings']> {
   const isolated = tools.filter(({ entry }) => entry.spec.isolated !== undefined);
   for (const { entry } of isolated) {
+    const { spec, source } = entry;
+    if ((spec.needs ?? []).length > 0) {
+      throw new AgentRlError(
+        'PLUGIN_LOAD_FAILED',
+        `The isolated tool "${spec.name}" from ${source} says needs: ${String(spec.needs)}, and the thread it runs in can only be given its settings. Drop \`needs\`, or \`isolated\`.`,
+      );
+    }
     const wrong = injectionsOf(entry.plugin).find(
       ({ token, place }) => token !== SETTINGS || place !== 0,
     );
@@ -37,8 +54,17 @@ export function isolatedSettings(
       `The isolated tool "${entry.spec.name}" from ${entry.source} asks for ${String(wrong.token)} at ${placeText(wrong.place)}, and the thread it runs in can only be given its settings, as the constructor's first parameter. Drop the other @inject, or \`isolated\`.`,
     );
   }
-  return new Map(isolated.map(({ entry, settings }) => [entry.spec.name, settings]));
+  return new Map(
+    isolated.map(({ entry, settings }) => [entry.spec.name, inThread(entry, settings)]),
+  );
 }
+
+/**
+ * What the thread makes a tool with: its settings, or, for one that asks for nothing, an object with them that is also
+ * the settings, which was all that such a tool was given up to version 0.1.
+ */
+const inThread = ({ plugin }: { plugin: unknown }, settings: Chosen<ToolSpec>['settings']) =>
+  injectionsOf(plugin).length > 0 ? settings : { ...settings, settings };
 
 const placeText = (place: number | string | symbol): string =>
   typeof place === 'number'
@@ -82,5 +108,5 @@ function judgedByStatements(task: Task): boolean {
 
 function keepsVariables({ entry, settings }: Chosen<ToolSpec>): boolean {
   const { session } = (settings ?? {}) as { session?: unknown };
-  return session === true && asksFor(entry.plugin, SANDBOX);
+  return session === true && usesSandbox(entry);
 }

@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox';
 import type { Class } from './class.ts';
 import type { AssistantMessage, Message, ToolCall, UserMessage } from '../message.ts';
 import type { Outcome } from '../outcome.ts';
+import { type Needed, needsRule } from './given.ts';
 import { PluginKind } from './plugin.ts';
 import { fieldRules, optionalField } from './plugin-rules.ts';
 import type { Task } from '../tasks/task.ts';
@@ -83,6 +84,8 @@ export interface EnvironmentSpec {
   readonly settings: TSchema;
   /** Names of tools it cannot do without. */
   readonly requires?: readonly string[];
+  /** Services to be started for it, where its class asks for none with `@inject`. */
+  readonly needs?: readonly Needed[];
   /** How a line of the dataset becomes this environment's task: a dataset format's name. */
   readonly taskFormat: string;
   /** What is wrong with a task of the run, such as an answer that nothing could be compared with; said before it starts. */
@@ -96,6 +99,7 @@ export const environments = new PluginKind<EnvironmentSpec, Environment>('enviro
   methods: ['start', 'step', 'finish'],
   fields: {
     requires: optionalField(fieldRules.names),
+    needs: needsRule,
     taskFormat: fieldRules.text,
     taskProblem: optionalField(fieldRules.method),
   },

@@ -132,7 +132,8 @@ function fieldProblems(name: string, value: unknown, rule: FieldRule): readonly 
   return problem === undefined ? [] : [`${name}: ${problem}.`];
 }
 
-const isClass = (value: unknown): boolean =>
+/** Whether a value is a class and no function. */
+export const isClass = (value: unknown): boolean =>
   typeof value === 'function' && /^class\b/.test(Function.prototype.toString.call(value));
 
 function methodProblems(

@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox';
 
 import type { Turn, Verdict } from './environment.ts';
 import type { Message } from '../message.ts';
+import { type Needed, needsRule } from './given.ts';
 import { PluginKind } from './plugin.ts';
 import { fieldRules, optionalField } from './plugin-rules.ts';
 import type { Task } from '../tasks/task.ts';
@@ -26,9 +27,11 @@ export interface RewardSpec {
   readonly description: string;
   /** Schema of the reward's own settings in YAML. */
   readonly settings?: TSchema;
+  /** Services to be started for it, where its class asks for none with `@inject`. */
+  readonly needs?: readonly Needed[];
   /**
-   * Opens what all instances of a class share in a run, such as a model. An instance asks for it with
-   * `@inject(SHARED)`. Closed at the end of the run.
+   * Opens what all instances of a class share in a run, such as a model. An instance is given it as `shared`, or asks for
+   * it with `@inject(SHARED)`. Closed at the end of the run.
    */
   readonly open?: (
     settings: Readonly<Record<string, unknown>>,
@@ -49,6 +52,7 @@ export const rewards = new PluginKind<RewardSpec, RewardFunction>('reward', {
   methods: ['score'],
   orFunction: true,
   fields: {
+    needs: needsRule,
     open: optionalField(fieldRules.method),
   },
 });

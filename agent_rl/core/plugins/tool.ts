@@ -2,6 +2,7 @@ import type { Static, TSchema } from 'typebox';
 
 import type { Class } from './class.ts';
 import type { KeyedRng } from '../keyed-rng.ts';
+import { type Needed, needsRule } from './given.ts';
 import { PluginKind } from './plugin.ts';
 import { fieldRules, optionalField } from './plugin-rules.ts';
 
@@ -52,6 +53,8 @@ export interface ToolSpec<Parameters extends TSchema = TSchema> {
   readonly parameters: Parameters;
   /** Schema of the tool's own settings in YAML; none means it takes no settings. */
   readonly settings?: TSchema;
+  /** Services to be started for it, where its class asks for none with `@inject`. */
+  readonly needs?: readonly Needed[];
   /** Seconds until a call is given up, which the model is shown. Default 10. */
   readonly deadlineS?: number;
   /** Longest `content` shown to the model, in characters; the rest is cut visibly. Default 4,000. */
@@ -59,7 +62,7 @@ export interface ToolSpec<Parameters extends TSchema = TSchema> {
   /**
    * `import.meta.url` of the file that exports the class: each call then runs in a worker thread that is
    * terminated at the deadline. Only so can a tool that loops synchronously be ended. Such a tool's
-   * constructor is given its settings and nothing else, and settings, arguments, inputs and result are
+   * constructor is given `{ settings }` and nothing else, and settings, arguments, inputs and result are
    * structured-cloned.
    */
   readonly isolated?: string;
@@ -71,8 +74,8 @@ export interface ToolSpec<Parameters extends TSchema = TSchema> {
    */
   readonly configure?: (settings: ToolSettings) => Partial<ToolFace>;
   /**
-   * Opens what all instances of a run share, such as connections, an index or a rate limit. An instance asks for
-   * it with `@inject(SHARED)`. Closed at the end of the run.
+   * Opens what all instances of a run share, such as connections, an index or a rate limit. An instance is given it as
+   * `shared`, or asks for it with `@inject(SHARED)`. Closed at the end of the run.
    */
   readonly open?: (settings: ToolSettings, host: ToolHost) => Promise<ToolShared>;
 }
@@ -117,6 +120,7 @@ export const tools = new PluginKind<ToolSpec, Tool>('tool', {
     isolated: optionalField(fieldRules.fileUrl),
     configure: optionalField(fieldRules.method),
     open: optionalField(fieldRules.method),
+    needs: needsRule,
   },
 });
 

@@ -1,5 +1,3 @@
-import { inject } from 'inversify';
-
 import { environment } from '../../core/plugins/environment.ts';
 import type {
   Environment,
@@ -9,10 +7,8 @@ import type {
   Verdict,
 } from '../../core/plugins/environment.ts';
 import { type Message, system, user } from '../../core/message.ts';
-import { SETTINGS } from '../../core/plugins/tool.ts';
 import { acceptedAnswers } from '../../core/tasks/answer-match.ts';
 import type { QuestionTask } from '../../core/tasks/question-task.ts';
-import { TASK } from '../../core/tasks/task.ts';
 import { judged } from '../judged.ts';
 import { answerProblem, isRight } from './right-answer.ts';
 import { QuestionSettings } from './settings.ts';
@@ -29,16 +25,18 @@ import { QuestionSettings } from './settings.ts';
   taskProblem: (task, settings) => answerProblem(task, settings as QuestionSettings),
 })
 export class QuestionEnv implements Environment {
+  readonly #task: QuestionTask;
+  readonly #settings: QuestionSettings;
   #answer: string | undefined;
 
-  constructor(
-    @inject(TASK) private readonly task: QuestionTask,
-    @inject(SETTINGS) private readonly settings: QuestionSettings,
-  ) {}
+  constructor({ task, settings }: { task: QuestionTask; settings: QuestionSettings }) {
+    this.#task = task;
+    this.#settings = settings;
+  }
 
   async start(): Promise<readonly Message[]> {
-    const { systemPrompt } = this.settings;
-    return [...(systemPrompt === undefined ? [] : [system(systemPrompt)]), user(this.task.prompt)];
+    const { systemPrompt } = this.#settings;
+    return [...(systemPrompt === undefined ? [] : [system(systemPrompt)]), user(this.#task.prompt)];
   }
 
   async step({ message, calls }: Turn): Promise<EnvironmentStep> {
@@ -50,12 +48,12 @@ export class QuestionEnv implements Environment {
 
   async finish(end: EpisodeEnd): Promise<Verdict> {
     const answer = this.#answer;
-    const { match, solvedAt, successReward, noAnswerPenalty, turnLimitPenalty } = this.settings;
+    const { match, solvedAt, successReward, noAnswerPenalty, turnLimitPenalty } = this.#settings;
     const metrics = { noAnswer: answer === undefined ? 1 : 0 };
     if (end === 'aborted')
       return { outcome: 'aborted', reward: undefined, components: {}, success: false, metrics };
     const right =
-      answer !== undefined && isRight(answer, acceptedAnswers(this.task), this.settings);
+      answer !== undefined && isRight(answer, acceptedAnswers(this.#task), this.#settings);
     const parts = {
       success: right ? successReward : 0,
       noAnswer: answer === undefined ? -noAnswerPenalty : 0,

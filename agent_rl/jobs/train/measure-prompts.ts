@@ -19,7 +19,8 @@ const mostShown = 5;
  * Starts the environment of every task once and encodes what it says first, so that a prompt that leaves no room to
  * answer is found before the run and not by an episode that fails in the middle of it.
  *
- * @throws AgentRlError `DATASET_INVALID` that names tasks whose prompt does not fit
+ * @throws AgentRlError `DATASET_INVALID` that names tasks whose prompt does not fit; `PLUGIN_LOAD_FAILED` of a plugin that
+ * can be made for no task
  */
 export async function measurePrompts(
   agent: Pick<Agent, 'make'>,
@@ -31,6 +32,7 @@ export async function measurePrompts(
   const late = new Error(`It took longer than ${seconds} s (rollout.deadlines.environmentS).`);
   const lengths = new Map<Task, number>();
   const problems = new Map<string, number>();
+  const unmade: AgentRlError[] = [];
   const all = [...tasks.train, ...tasks.evaluation];
   for (const [index, task] of all.entries()) {
     signal.throwIfAborted();
@@ -43,6 +45,7 @@ export async function measurePrompts(
       lengths.set(task, measured);
     } catch (thrown) {
       signal.throwIfAborted();
+      if (isUnmade(thrown)) unmade.push(thrown);
       const problem = messageOf(thrown);
       // One that hangs is most often one of many: the others are not waited for.
       const lost = thrown === late ? all.length - index : 1;
@@ -50,6 +53,8 @@ export async function measurePrompts(
       if (thrown === late) break;
     }
   }
+  // Not one episode could be played: the plugin is at fault, and not a task.
+  if (unmade.length > 0 && unmade.length === all.length) throw unmade[0]!;
   const long = [...lengths].filter(([, length]) => length >= limit);
   if (long.length > 0) throw promptsTooLong(long, all.length, limit);
   return {
@@ -61,6 +66,9 @@ export async function measurePrompts(
     ),
   };
 }
+
+const isUnmade = (thrown: unknown): thrown is AgentRlError =>
+  AgentRlError.is(thrown) && thrown.code === 'PLUGIN_LOAD_FAILED';
 
 async function promptTokens(
   { make }: Pick<Agent, 'make'>,

@@ -3,10 +3,7 @@ import {
   environment,
   type EnvironmentStep,
   type EpisodeEnd,
-  inject,
   type Message,
-  SETTINGS,
-  TASK,
   type Task,
   type Turn,
   Type,
@@ -34,13 +31,10 @@ export class ConversionsEnvironment implements Environment {
   #answer = '';
   #calls = 0;
 
-  constructor(
-    @inject(TASK) private readonly task: Task,
-    @inject(SETTINGS) private readonly settings: Settings,
-  ) {}
+  constructor(private readonly given: { task: Task; settings: Settings }) {}
 
   async start(): Promise<Message[]> {
-    return [user(this.task.prompt)];
+    return [user(this.given.task.prompt)];
   }
 
   async step({ message, calls }: Turn): Promise<EnvironmentStep> {
@@ -57,8 +51,8 @@ export class ConversionsEnvironment implements Environment {
     }
     // One number, so that listing several earns nothing.
     const numbers = this.#answer.match(/-?\d+(?:\.\d+)?/g) ?? [];
-    const success = numbers.length === 1 && numbers[0] === this.task.metadata['answer'];
-    const reward = success ? this.settings.successReward : 0;
+    const success = numbers.length === 1 && numbers[0] === this.given.task.metadata['answer'];
+    const reward = success ? this.given.settings.successReward : 0;
     return {
       outcome: success ? 'completed' : outcomes[end],
       reward,

@@ -10,7 +10,7 @@ const task = {
   metadata: { answer: '30.48' },
 };
 
-const create = () => new ConversionsEnvironment(task, { successReward: 1 });
+const create = () => new ConversionsEnvironment({ task, settings: { successReward: 1 } });
 
 const call = {
   id: 'call_0_0',

@@ -7,6 +7,7 @@ import {
   rewardFunction,
   runContainer,
 } from '#agent_rl/compose/plugins/container.ts';
+import { constructorProblem } from '#agent_rl/compose/plugins/injections.ts';
 import { AgentRlError } from '#agent_rl/core/errors.ts';
 import type { EpisodeView } from '#agent_rl/core/plugins/reward.ts';
 import { SANDBOX } from '#agent_rl/core/services/sandbox.ts';
@@ -75,6 +76,80 @@ describe('an episode', () => {
     expect(message).toMatch(
       /Plugin "maze" could not be made.*: .*agent_rl\.Task.*@inject\(TOKEN\)/s,
     );
+  });
+});
+
+describe('a plugin that asks for nothing by @inject', () => {
+  const episode = episodeContainer(run, taskOf('a'));
+  class Open {
+    constructor(
+      readonly given: { task: Task; settings: unknown; sandbox: unknown; shared: unknown },
+    ) {}
+  }
+  const open = (needs?: readonly 'sandbox'[]) => ({
+    name: 'open',
+    plugin: Open,
+    settings: {},
+    needs,
+  });
+
+  test('is given its task, settings, sandbox and what is shared as one object', () => {
+    class Picks {
+      readonly #parts: readonly unknown[];
+      constructor({ task, settings, sandbox, shared }: Record<string, unknown>) {
+        this.#parts = [(task as Task).taskId, settings, sandbox, shared];
+      }
+      parts() {
+        return this.#parts;
+      }
+    }
+    class PicksToo extends Picks {}
+    for (const plugin of [Picks, PicksToo]) {
+      const needs = ['sandbox'] as const;
+      const construction = { name: 'p', plugin, settings: { by: 1 }, shared: 'index', needs };
+      const made = construct<Picks>(episode, construction);
+      expect(made.parts()).toEqual(['a', { by: 1 }, service, 'index']);
+    }
+  });
+
+  test.each([
+    ['sandbox', /asks for sandbox, and its spec does not say needs: \['sandbox'\]/],
+    ['shared', /asks for shared, and its spec has no open/],
+    ['setings', /asks for setings, and a plugin is given task, settings, sandbox and shared/],
+    ['prompt', /asks for prompt, and a plugin is given/],
+    ['constructor', /asks for constructor, and a plugin is given/],
+  ])('is told when it asks for what it is not given: %s', (key, told) => {
+    class Asks extends Open {
+      readonly value = (this.given as unknown as Record<string, unknown>)[key];
+    }
+    const asks = () => construct(episode, { ...open(), plugin: Asks });
+    expect(thrownBy(asks)).toMatchObject({
+      code: 'PLUGIN_LOAD_FAILED',
+      message: expect.stringMatching(told),
+    });
+  });
+
+  test('is told when it asks for a task outside an episode', () => {
+    const made = construct<Open>(run, open());
+    expect(() => made.given.task).toThrow(/asks for task, and it is made once for all tasks/);
+    expect(made.given.settings).toEqual({});
+  });
+
+  test('may have one parameter and no more', () => {
+    class Two {
+      constructor(
+        readonly task: Task,
+        readonly settings: unknown,
+      ) {}
+    }
+    expect(constructorProblem(Two)).toMatch(
+      /constructor of Two has 2 parameters .* Take one object, constructor\(\{ task, settings, sandbox \}\)/,
+    );
+    expect([Open, World, (_: unknown, also: unknown) => also].map(constructorProblem)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 });
 

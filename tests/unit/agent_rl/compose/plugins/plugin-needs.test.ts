@@ -30,6 +30,10 @@ const chosen = (plugin: unknown) => ({
   settings: {},
   weight: 1,
 });
+const needing = (plugin: unknown) => ({
+  entry: { plugin, spec: { ...spec, needs: ['sandbox'] as const }, source: './thing.ts' },
+  settings: {},
+});
 const run = (plugins: Partial<Record<keyof ChosenPlugins, unknown>>): ChosenPlugins =>
   ({
     environment: chosen(Plain),
@@ -48,6 +52,7 @@ describe('a sandbox is started', () => {
     ['a reward', { rewards: [chosen(score), chosen(Runs)] }],
     ['a reward manager', { rewardManager: chosen(Runs) }],
     ['a class that one of them extends', { rewards: [chosen(RunsToo)] }],
+    ['a spec', { tools: [needing(Plain)] }],
     ['a property', { tools: [chosen(RunsByProperty)] }],
   ])('when %s asks for it', (_, plugins) => expect(needsSandbox(run(plugins))).toBe(true));
 
@@ -72,6 +77,19 @@ describe('an isolated tool', () => {
   test('has its settings sent to its thread, and others do not', () => {
     expect(isolatedSettings([isolated(Set)])).toEqual(new Map([['thing', { unit: 'g' }]]));
     expect(isolatedSettings([chosen(Runs)])).toEqual(new Map());
+  });
+
+  test('that asks for nothing is made with an object of its settings', () => {
+    const settings = isolatedSettings([isolated(Plain)]).get('thing');
+    expect(settings).toEqual({ unit: 'g', settings: { unit: 'g' } });
+  });
+
+  test('that needs a service is refused', () => {
+    const { entry } = needing(Plain);
+    const tool = { ...needing(Plain), entry: { ...entry, spec: { ...entry.spec, isolated: 'x' } } };
+    expect(thrownBy(() => isolatedSettings([tool])).message).toContain(
+      'says needs: sandbox, and the thread it runs in can only be given its settings',
+    );
   });
 
   test('that asks for what a thread cannot be given is refused', () => {

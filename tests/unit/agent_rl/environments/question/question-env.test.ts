@@ -25,7 +25,7 @@ const defaults: QuestionSettings = {
 };
 
 const make = (settings: Partial<QuestionSettings> = {}, of = task): QuestionEnv =>
-  new QuestionEnv(of, { ...defaults, ...settings });
+  new QuestionEnv({ task: of, settings: { ...defaults, ...settings } });
 
 const saying = (content: string): Turn => ({
   index: 0,

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 
 import type { Agent } from '#agent_rl/compose/open-agent.ts';
+import { AgentRlError } from '#agent_rl/core/errors.ts';
 import { measurePrompts, promptsText } from '#agent_rl/jobs/train/measure-prompts.ts';
 import { ToolRunner } from '#agent_rl/rollout/tools/tool-runner.ts';
 import { ScriptedEnvironment } from '#tests/support/scripted-environment.ts';
@@ -53,6 +54,23 @@ test('prompts that leave no room are refused before the run, all at once', async
       '2 of 3 prompts leave no room to answer in rollout.maxEpisodeTokens = 20: "b" (20 tokens), "c" (30 tokens).',
     ),
   });
+});
+
+test('a plugin that can be made for no task ends the run before it begins, and one task does not', async () => {
+  const { make } = agentOf();
+  const failing = (unmade: string) => ({
+    make: (request: Parameters<typeof make>[0]) => {
+      if (unmade.includes(request.task.taskId))
+        throw new AgentRlError('PLUGIN_LOAD_FAILED', 'Plugin "maze" could not be made: no walls.');
+      return make(request);
+    },
+  });
+  await expect(measurePrompts(failing('abc'), run(31), never)).rejects.toMatchObject({
+    code: 'PLUGIN_LOAD_FAILED',
+  });
+  expect((await measurePrompts(failing('ab'), run(31), never)).unmeasured).toEqual([
+    'The prompts of 2 of 3 tasks could not be measured: Plugin "maze" could not be made: no walls.',
+  ]);
 });
 
 test('an environment that never starts does not keep the run from starting', async () => {
