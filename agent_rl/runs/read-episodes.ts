@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { AgentRlError, messageOf } from '../core/errors.ts';
 import { isRecord } from '../core/is-record.ts';
 import type { Message } from '../core/message.ts';
-import type { FailedAttempt, JudgedBy, Trajectory } from '../core/trajectory.ts';
+import type { FailedAttempt, GroupReward, JudgedBy, Trajectory } from '../core/trajectory.ts';
 import { type RunFolder, runFolderAt } from './run-folder.ts';
 
 /** A line of `trajectories/*.jsonl`. */
@@ -31,6 +31,7 @@ export interface EpisodeRecord extends Pick<
   /** Absent in lines of version 0.1, which hold tokens alone. */
   messages?: readonly Message[];
   judgedBy?: JudgedBy | null;
+  groupReward?: GroupReward | null;
   seed?: number | null;
   toolCalls: readonly {
     id: string;

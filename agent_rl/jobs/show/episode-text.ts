@@ -55,7 +55,8 @@ export function episodeText(episode: EpisodeRecord, { hidden }: { hidden: boolea
   return visibleControls([...head, ...body, ...secret].join('\n'));
 }
 
-function judgement({ judgedBy, components, scores, metrics }: EpisodeRecord): string[] {
+function judgement(episode: EpisodeRecord): string[] {
+  const { judgedBy, components, scores, metrics } = episode;
   const parts = numbers(components);
   const rewards = (judgedBy?.rewards ?? []).map(
     ({ name, weight }) => `${name} ${scores[name] ?? 'does not apply'} x ${weight}`,
@@ -65,8 +66,17 @@ function judgement({ judgedBy, components, scores, metrics }: EpisodeRecord): st
     ...(judgedBy?.environment === undefined
       ? []
       : [`  judged by ${[`environment ${judgedBy.environment}`, ...rewards].join(', ')}`]),
+    ...inGroup(episode),
     ...(Object.keys(metrics).length === 0 ? [] : [`  counts: ${numbers(metrics)}`]),
   ];
+}
+
+/** What it was compared with its group by, where that is not its own reward. */
+function inGroup({ groupReward }: EpisodeRecord): string[] {
+  if (groupReward === undefined || groupReward === null) return [];
+  const { manager, reward, components = {} } = groupReward;
+  const of = Object.keys(components).length === 0 ? '' : `, from ${numbers(components)}`;
+  return [`  in its group: ${reward ?? 'no reward'} by ${manager}${of}`];
 }
 
 function trouble({ problem, failedAttempts = [], cutTokens = 0, toolCalls }: EpisodeRecord) {

@@ -31,6 +31,7 @@ const asked: Trajectory = {
   components: { solved: 0.5 },
   scores: { environment: 0.5, short: 1 },
   judgedBy: { environment: 'sums', environmentWeight: 1, rewards: [{ name: 'short', weight: 0 }] },
+  groupReward: { manager: 'ranking', reward: 0.25, components: { weightedSum: 0.5 } },
   hiddenInputs: { [call.id]: { answer: 2 } },
 };
 const failed = trajectory({ taskId: 'sum-2', sample: 1, outcome: 'grader-error' });
@@ -66,6 +67,7 @@ describe('agent-rl show', () => {
   reward 0.50, completed, 1 turns, 3 tokens sampled, seed 7
   reward is the sum of solved 0.5
   judged by environment sums, short 1 x 0
+  in its group: 0.25 by ranking, from weightedSum 0.5
   [user]
     What is 1 + 1?
   [assistant]
