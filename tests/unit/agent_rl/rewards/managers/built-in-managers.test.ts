@@ -1,9 +1,11 @@
-import { array, assert, double, property } from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from '@jest/globals';
 
 import type { JudgedGroup, RewardManagerFunction } from '#agent_rl/core/plugins/reward-manager.ts';
 import { rewardManagers } from '#agent_rl/core/plugins/reward-manager.ts';
 import { builtInRewardManagers } from '#agent_rl/rewards/index.ts';
+import { type Member, groupRewards } from '#agent_rl/trainer/collect/group-rewards.ts';
+import { trajectory } from '#tests/support/trajectories.ts';
 import { ranking, rankShares } from '#agent_rl/rewards/managers/ranking.ts';
 import { describeRewardManagerContract } from '../../../../contracts/reward-manager-contract.ts';
 
@@ -33,9 +35,9 @@ describe('rank shares', () => {
   });
 
   test('are 1/2 on average, and as ordered as the values', () => {
-    const value = double({ noNaN: true, min: -1e4, max: 1e4 });
-    assert(
-      property(array(value, { minLength: 1, maxLength: 12 }), (values) => {
+    const value = fc.double({ noNaN: true, min: -1e4, max: 1e4 });
+    fc.assert(
+      fc.property(fc.array(value, { minLength: 1, maxLength: 12 }), (values) => {
         const shares = rankShares(values);
         const mean = shares.reduce((sum, share) => sum + share, 0) / shares.length;
         expect(mean).toBeCloseTo(0.5, 9);
@@ -67,4 +69,59 @@ test('ranking is by the weighted sum, which it reports', () => {
     rewards: [0, 1],
     components: [{ weightedSum: 2 }, { weightedSum: 8 }],
   });
+});
+
+interface Drawn {
+  environment: number;
+  /** `null` where it does not apply. */
+  brevity: number | null;
+  /** Above 1.6 the system failed the episode; below 0 it is what invalid calls cost. */
+  penalty: number;
+}
+
+describe('in a run, for any group in any order', () => {
+  const score = fc.integer({ min: -20, max: 20 }).map((value) => value / 10);
+  const member = fc.record({ environment: score, brevity: fc.option(score), penalty: score });
+  const terms = ['environment', 'brevity'].map((name) => ({ name, weight: 1 }));
+  const task = { taskId: 't', prompt: '', metadata: {} };
+
+  /** As an episode has it: its scores and its penalty added up. */
+  const memberOf = ({ environment, brevity, penalty }: Drawn): Member => {
+    if (penalty > 1.6) return trajectory({ outcome: 'infrastructure-error' });
+    const invalidCalls = Math.min(0, penalty);
+    return {
+      ...trajectory({ reward: environment + (brevity ?? 0) + invalidCalls }),
+      scores: { environment, ...(brevity !== null && { brevity }) },
+      components: invalidCalls < 0 ? { invalidCalls } : {},
+    };
+  };
+
+  test.each(builtInRewardManagers.map((plugin) => [rewardManagers.specOf(plugin)?.name, plugin]))(
+    '%s gives each episode the same',
+    async (name, plugin) => {
+      const manager = { assign: assigning(plugin as RewardManagerFunction) };
+      const rewarding = { name: String(name), manager, terms };
+      const rewardsOf = async (members: readonly Member[]) =>
+        (await groupRewards(task, members, { rewarding, signal })).rewards;
+      const groups = fc
+        .array(member, { minLength: 1, maxLength: 8 })
+        .chain((drawn) =>
+          fc.tuple(
+            fc.constant(drawn),
+            fc.shuffledSubarray([...drawn.keys()], { minLength: drawn.length }),
+          ),
+        );
+      await fc.assert(
+        fc.asyncProperty(groups, async ([drawn, order]) => {
+          const members = drawn.map(memberOf);
+          const rewards = await rewardsOf(members);
+          const turned = await rewardsOf(order.map((place) => members[place] as Member));
+          for (const [at, place] of order.entries()) {
+            expect(turned[at] === undefined).toBe(rewards[place] === undefined);
+            expect(turned[at] ?? 0).toBeCloseTo(rewards[place] ?? 0, 6);
+          }
+        }),
+      );
+    },
+  );
 });
