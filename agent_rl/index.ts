@@ -26,6 +26,7 @@ export { loadPlugins, type LoadPluginsOptions } from './compose/plugins/plugin-l
 export { type PreparedRun, prepareRun, type PrepareRunOptions } from './compose/prepare-run.ts';
 export {
   AdvantageRegistry,
+  CorrectionRegistry,
   EnvironmentRegistry,
   LossRegistry,
   type Plugins,

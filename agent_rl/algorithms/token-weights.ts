@@ -1,16 +1,18 @@
 import { AgentRlError } from '../core/errors.ts';
 import { sum } from './statistics.ts';
 
-export type Aggregation = 'token-mean' | 'sequence-mean' | 'constant';
+export type Aggregation = 'token-mean' | 'sequence-mean' | 'prompt-mean' | 'constant';
 
 export interface TokenWeightOptions {
   /**
    * `token-mean`: every token of the step weighs the same (DAPO). `sequence-mean`: every sequence weighs the same
-   * (GRPO). `constant`: every token weighs 1 / (sequences x most tokens), whatever the lengths (Dr. GRPO).
+   * (GRPO). `prompt-mean`: every group weighs the same, and within it every token. `constant`: every token weighs 1 / (sequences x most tokens), whatever the lengths (Dr. GRPO).
    */
   aggregation: Aggregation;
   /** Most tokens the policy may sample in one episode; the divisor of `constant`. */
   maxTokensPerEpisode: number;
+  /** Group of each sequence; for `prompt-mean`. By default each is a group of its own. */
+  groups?: readonly number[];
 }
 
 /**
@@ -28,7 +30,7 @@ export interface TokenWeightOptions {
  */
 export function tokenWeights(
   masks: readonly Uint8Array[],
-  { aggregation, maxTokensPerEpisode }: TokenWeightOptions,
+  { aggregation, maxTokensPerEpisode, groups = [...masks.keys()] }: TokenWeightOptions,
 ): Float32Array[] {
   if (aggregation === 'constant' && !(maxTokensPerEpisode > 0)) {
     throw new AgentRlError(
@@ -39,9 +41,15 @@ export function tokenWeights(
   const counts = masks.map((mask) => mask.reduce((total, trained) => total + trained, 0));
   const tokens = sum(counts);
   const sequences = counts.filter((count) => count > 0).length;
+  const ofGroup = new Map<number, number>();
+  for (const [sequence, count] of counts.entries()) {
+    const group = groups[sequence] ?? sequence;
+    if (count > 0) ofGroup.set(group, (ofGroup.get(group) ?? 0) + count);
+  }
   const denominators: Record<Aggregation, (sequence: number) => number> = {
     'token-mean': () => tokens,
     'sequence-mean': (sequence) => sequences * (counts[sequence] ?? 0),
+    'prompt-mean': (sequence) => ofGroup.size * (ofGroup.get(groups[sequence] ?? sequence) ?? 0),
     constant: () => sequences * maxTokensPerEpisode,
   };
   return masks.map((mask, sequence) => {

@@ -22,6 +22,11 @@ const kinds: Record<keyof Plugins, { kind: string; title: string; place: string 
     title: 'Advantages',
     place: 'algorithm: {advantage: {type: NAME}}',
   },
+  corrections: {
+    kind: 'correction',
+    title: 'Corrections',
+    place: 'algorithm: {correction: {type: NAME}}',
+  },
   losses: { kind: 'loss', title: 'Losses', place: 'algorithm: {loss: {type: NAME}}' },
 };
 

@@ -66,9 +66,15 @@ export function playing(
 }
 
 function rlTraining({ algorithm, rollout, policy }: Config, chosen: ChosenPlugins['loss']) {
-  const { kl } = algorithm;
+  const { kl, entropyBonus } = algorithm;
   const { temperature } = policy.sampling;
-  const loss: LossSpec = { name: 'policy', ...lossPart(chosen), kl, temperature };
+  const loss: LossSpec = {
+    name: 'policy',
+    ...lossPart(chosen),
+    kl,
+    ...(entropyBonus !== 0 && { entropyBonus }),
+    temperature,
+  };
   const longestTokens = Math.min(rollout.maxEpisodeTokens, policy.maxContextTokens);
   return { reference: kl.kind !== 'none', training: { longestTokens, loss } };
 }

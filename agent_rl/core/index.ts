@@ -1,4 +1,5 @@
 export * from './algorithm/advantage.ts';
+export * from './algorithm/correction.ts';
 export * from './algorithm/loss-ops.ts';
 export * from './algorithm/loss.ts';
 export * from './tasks/answer-match.ts';

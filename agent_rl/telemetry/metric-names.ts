@@ -80,6 +80,11 @@ export const metricNames = {
     'Share whose log-probabilities differ too much for exp; they have no gradient',
   ),
   'sent/clipFraction': metric('1', 'Share whose ratio was clipped'),
+  'correction/factorMean': metric(
+    '1',
+    'Mean factor that algorithm.correction gives a trained token',
+  ),
+  'correction/maskedShare': metric('1', 'Share of trained tokens whose factor is 0'),
   'sent/dualClipFraction': metric('1', 'Share whose cost was bounded by the dual clip'),
   'sent/*': metric('1', 'Mean of another number that the loss measures'),
   'sent/advantageMean': metric('1', 'Mean advantage'),

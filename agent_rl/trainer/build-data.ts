@@ -16,6 +16,8 @@ export interface TracedDatum {
 
 export interface TrainingData {
   data: readonly TracedDatum[];
+  /** The same, one part for each optimiser step of a pass; parts with nothing to learn from are empty. */
+  updates: readonly (readonly TracedDatum[])[];
   /** What became of every episode of the collection. */
   uses: readonly { trajectory: Trajectory; use: TokenUse }[];
   /** Tokens whose advantage is not 0. */
@@ -26,40 +28,67 @@ export interface TrainingData {
  * Turns a collection into what the learner is given: every token the policy sampled, the ends of its turns
  * included, with the advantage of its episode and its weight in the step's loss.
  *
- * Episodes without advantage count in the weights' denominators. Without a KL term their gradient is 0, so they are
- * not sent.
+ * Episodes without advantage count in the weights' denominators. Without a KL term and an entropy bonus their
+ * gradient is 0, so they are not sent.
  */
 export function buildData(
   { groups, discarded }: Collection,
-  algorithm: Pick<AlgorithmOptions, 'aggregation' | 'kl'>,
+  algorithm: Pick<AlgorithmOptions, 'aggregation' | 'kl' | 'entropyBonus' | 'updatesPerBatch'>,
   rollout: Pick<RolloutOptions, 'maxTurns' | 'maxTurnTokens' | 'maxEpisodeTokens' | 'outcomes'>,
 ): TrainingData {
   const replaced = [...groups, ...discarded].flatMap((group) => group.replaced ?? []);
   const resampled = [...replaced, ...discarded.flatMap(({ trajectories }) => trajectories)].map(
     (trajectory) => ({ trajectory, use: failureUse(trajectory.outcome) ?? 'resampled' }),
   );
-  const played = groups.flatMap(({ trajectories, advantages }) =>
+  const played = groups.flatMap(({ trajectories, advantages }, group) =>
     trajectories.map((trajectory, index) => {
       const use = useOf(trajectory, advantages[index], rollout.outcomes);
-      return { trajectory, use, advantage: advantages[index] ?? 0 };
+      return { trajectory, use, group, advantage: advantages[index] ?? 0 };
     }),
   );
+  const { updatesPerBatch } = algorithm;
+  const updates = Array.from({ length: updatesPerBatch }, (_, update) =>
+    stepData(
+      played.filter(
+        ({ group }) => Math.floor((group * updatesPerBatch) / groups.length) === update,
+      ),
+      algorithm,
+      rollout,
+    ),
+  );
+  const data = updates.flat();
+  for (const traced of data) assertTrainedIsSampled(traced);
+  const trained = data.map(({ datum }) => datum.advantages.filter((value) => value !== 0).length);
+  return { data, updates, uses: [...resampled, ...played], trainedTokens: sum(trained) };
+}
+
+interface Played {
+  trajectory: Trajectory;
+  use: TokenUse;
+  group: number;
+  advantage: number;
+}
+
+/** What one optimiser step learns from: weights are those of the step. */
+function stepData(
+  played: readonly Played[],
+  algorithm: Pick<AlgorithmOptions, 'aggregation' | 'kl' | 'entropyBonus'>,
+  rollout: Pick<RolloutOptions, 'maxTurns' | 'maxTurnTokens' | 'maxEpisodeTokens'>,
+): TracedDatum[] {
   const members = played.filter(({ use }) => use === 'trained' || use === 'zero-advantage');
   const masks = members.map(({ trajectory }) => maskOf(trajectory, 'sampled'));
   const { maxTurns, maxTurnTokens, maxEpisodeTokens } = rollout;
   const weights = tokenWeights(masks, {
     aggregation: algorithm.aggregation,
     maxTokensPerEpisode: Math.min(maxTurns * maxTurnTokens, maxEpisodeTokens),
+    groups: members.map(({ group }) => group),
   });
-  const pulls = algorithm.kl.kind !== 'none';
-  const data = members.flatMap(({ trajectory, advantage }, index) => {
+  const pulls = algorithm.kl.kind !== 'none' || algorithm.entropyBonus !== 0;
+  return members.flatMap(({ trajectory, advantage }, index) => {
     const weightsOfTokens = weights[index];
     if (weightsOfTokens === undefined || (advantage === 0 && !pulls)) return [];
     return [{ trajectory, datum: datumOf(trajectory, advantage, weightsOfTokens) }];
   });
-  for (const traced of data) assertTrainedIsSampled(traced);
-  const trained = data.map(({ datum }) => datum.advantages.filter((value) => value !== 0).length);
-  return { data, uses: [...resampled, ...played], trainedTokens: sum(trained) };
 }
 
 function useOf(

@@ -24,6 +24,7 @@ import {
   type IterationReport,
   noTotals,
 } from './iteration-report.ts';
+import { type CorrectedData, correctData } from './correct-data.ts';
 import { optimOptionsAt, plannedIterations } from './optim-options.ts';
 import { addGaps, noGap, type ParityGap, requireParity } from './parity.ts';
 import type {
@@ -223,7 +224,7 @@ export class GRPOTrainer {
 
     const training = buildData(collection, algorithm, rollout);
     const ledger = keepLedger(training.uses, training.trainedTokens);
-    const epochs = await watch.time('update', () => this.#update(training.data));
+    const { epochs, correction } = await watch.time('update', () => this.#update(training.updates));
     if (epochs.length > 0) await watch.time('publish', () => learner.publishWeights());
 
     const report: IterationReport = {
@@ -231,8 +232,9 @@ export class GRPOTrainer {
       training,
       ledger,
       epochs,
+      correction,
       gap: this.#comparable() ? epochs[0]?.gap : undefined,
-      learningRate: this.#optimAt(algorithm.epochs - 1).learningRate,
+      learningRate: this.#optimAt(algorithm.epochs * algorithm.updatesPerBatch - 1).learningRate,
       optimizerSteps: optimizerSteps + epochs.length,
       seconds: { total: watch.total, ...watch.seconds },
     };
@@ -301,41 +303,61 @@ export class GRPOTrainer {
     this.#settle('selection');
   }
 
-  /** One optimiser step per epoch; none when there is nothing to learn. */
-  async #update(data: readonly TracedDatum[]): Promise<ComparedEpoch[]> {
-    if (data.length === 0) return [];
+  /** An optimiser step for each part of each pass that holds something to learn from. */
+  async #update(
+    updates: readonly (readonly TracedDatum[])[],
+  ): Promise<{ epochs: ComparedEpoch[]; correction?: CorrectedData }> {
+    if (updates.every((data) => data.length === 0)) return { epochs: [] };
     const { learner, paddedLength } = this.#parts;
     const { algorithm, rollout, train } = this.#options;
-    const { kl, microBatchTokens } = algorithm;
+    const { kl, entropyBonus, microBatchTokens } = algorithm;
     const { temperature } = rollout.sampling;
-    const loss: LossSpec = { name: 'policy', ...algorithm.loss, kl, temperature };
-    const complete = kl.kind === 'none' ? data : await withReference(learner, data, temperature);
+    const loss: LossSpec = {
+      name: 'policy',
+      ...algorithm.loss,
+      kl,
+      ...(entropyBonus !== 0 && { entropyBonus }),
+      temperature,
+    };
+    const correction =
+      algorithm.correction &&
+      (await correctData(learner, updates, { correction: algorithm.correction, temperature }));
+    const parts: (readonly TracedDatum[])[] = [];
+    for (const data of correction?.updates ?? updates) {
+      const isPulled = kl.kind !== 'none' && data.length > 0;
+      parts.push(isPulled ? await withReference(learner, data, temperature) : data);
+    }
     const epochs: ComparedEpoch[] = [];
-    for (let epoch = 0; epoch < algorithm.epochs; epoch++) {
+    for (let step = 0; step < algorithm.epochs * parts.length; step++) {
+      const data = parts[step % parts.length] ?? [];
+      if (data.length === 0) continue;
+      // Only then do generator and learner hold the same weights.
+      const first = epochs.length === 0;
       let gap = noGap;
-      const result = await runEpoch(learner, complete, {
+      const result = await runEpoch(learner, data, {
         loss,
         microBatchTokens,
         paddedLength,
-        optim: this.#optimAt(epoch),
+        optim: this.#optimAt(step),
         onPass: (batch, { logProbs }) => {
           gap = addGaps(gap, batch, logProbs);
         },
         check: () => {
-          if (epoch === 0 && this.#comparable()) requireParity(gap, train.parityBound);
+          if (first && this.#comparable()) requireParity(gap, train.parityBound);
         },
       });
       this.#midway = true;
       epochs.push({ ...result, gap });
     }
-    return epochs;
+    return { epochs, ...(correction && { correction }) };
   }
 
   /** Places in the schedule are planned: an iteration with nothing to learn uses its own up. */
-  #optimAt(epoch: number) {
+  #optimAt(stepOfIteration: number) {
     const { algorithm, train } = this.#options;
-    const step = this.#state.iteration * algorithm.epochs + epoch;
-    return optimOptionsAt(step, plannedIterations(train) * algorithm.epochs, train);
+    const steps = algorithm.epochs * algorithm.updatesPerBatch;
+    const step = this.#state.iteration * steps + stepOfIteration;
+    return optimOptionsAt(step, plannedIterations(train) * steps, train);
   }
 
   /** With truncated sampling the drawn distribution is not the one trained, and a gap means nothing. */

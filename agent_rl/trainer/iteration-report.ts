@@ -4,6 +4,7 @@ import { type Ledger, type TokenUse, tokenUses } from '../rollout/ledger.ts';
 import type { Metrics } from '../telemetry/metric-names.ts';
 import type { TracedDatum, TrainingData } from './build-data.ts';
 import { type Collection, trajectoriesOf } from './collect/collect-groups.ts';
+import type { CorrectedData } from './correct-data.ts';
 import { inFamily } from './named-numbers.ts';
 import { meanGap, noGap, type ParityGap } from './parity.ts';
 import { rolloutMetrics } from './collect/rollout-metrics.ts';
@@ -19,6 +20,8 @@ export interface IterationReport {
   epochs: readonly EpochResult[];
   /** Of the first pass, when generator and learner hold the same weights; absent when it cannot be compared. */
   gap: ParityGap | undefined;
+  /** What the correction did; absent without one, and when there was nothing to learn. */
+  correction?: Pick<CorrectedData, 'factorMean' | 'maskedShare'> | undefined;
   learningRate: number;
   optimizerSteps: number;
   /** Wall-clock seconds by activity. */
@@ -43,6 +46,10 @@ export function iterationMetrics(report: IterationReport): Metrics {
       ...inFamily('sent', last.means),
     }),
     ...advantageMetrics(training.data),
+    ...(report.correction && {
+      'correction/factorMean': report.correction.factorMean,
+      'correction/maskedShare': report.correction.maskedShare,
+    }),
     ...(gap && { 'parity/maxAbsLogProbGap': gap.max, 'parity/meanAbsLogProbGap': meanGap(gap) }),
     ...secondsMetrics(report),
   };
@@ -60,12 +67,12 @@ function advantageMetrics(data: readonly TracedDatum[]): Metrics {
 }
 
 function secondsMetrics(report: IterationReport): Metrics {
-  const { collection, training, ledger, epochs, seconds } = report;
+  const { collection, ledger, epochs, seconds } = report;
   const trajectories = trajectoriesOf(collection);
   const episodes = (what: keyof EpisodeSeconds): number =>
     sum(trajectories.map((trajectory) => trajectory.seconds[what]));
   const busy = (part: number): number => (seconds.total > 0 ? part / seconds.total : 0);
-  const updated = updatedTokens(training) * epochs.length;
+  const updated = updatedTokens(epochs);
   return {
     ...inFamily('seconds', seconds),
     // Of all episodes together: many are in flight at once, so these may exceed the wall clock.
@@ -84,8 +91,8 @@ function secondsMetrics(report: IterationReport): Metrics {
   };
 }
 
-const updatedTokens = ({ data }: TrainingData): number =>
-  sum(data.map(({ datum }) => datum.tokens.length));
+const updatedTokens = (epochs: readonly EpochResult[]): number =>
+  sum(epochs.map(({ tokens }) => tokens));
 
 export const noTotals: TrainerTotals = {
   outcomes: {},
@@ -105,7 +112,7 @@ const bookedBefore = ({ ledger }: TrainerTotals, use: TokenUse): number =>
 
 /** The run's counts with one more iteration in them. */
 export function addToTotals(totals: TrainerTotals, report: IterationReport): TrainerTotals {
-  const { collection, training, ledger, epochs, gap = noGap, seconds } = report;
+  const { collection, ledger, epochs, gap = noGap, seconds } = report;
   const outcomes: Record<string, number> = { ...totals.outcomes };
   for (const { outcome } of trajectoriesOf(collection))
     outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
@@ -115,7 +122,7 @@ export function addToTotals(totals: TrainerTotals, report: IterationReport): Tra
       tokenUses.map((use) => [use, bookedBefore(totals, use) + ledger.tokens[use]]),
     ),
     sampledTokens: totals.sampledTokens + ledger.sampled,
-    updatedTokens: totals.updatedTokens + updatedTokens(training) * epochs.length,
+    updatedTokens: totals.updatedTokens + updatedTokens(epochs),
     collectSeconds: totals.collectSeconds + seconds.collect,
     updateSeconds: totals.updateSeconds + seconds.update,
     parityTokens: totals.parityTokens + gap.tokens,

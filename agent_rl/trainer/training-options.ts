@@ -1,5 +1,6 @@
 import type { Config } from '../config/index.ts';
 import type { RewardGroup } from '../core/algorithm/advantage.ts';
+import type { CorrectionTokens } from '../core/algorithm/correction.ts';
 import type { PolicyLossSpec } from '../core/services/learner.ts';
 import type { Sampling } from '../core/services/generator.ts';
 
@@ -25,6 +26,14 @@ export interface AlgorithmParts {
     of: (groups: readonly RewardGroup[]) => readonly RewardGroup[];
   };
   loss: Pick<PolicyLossSpec, 'type' | 'settings' | 'module'>;
+  /** Absent where nothing is corrected. */
+  correction:
+    | {
+        name: string;
+        /** The factors of one episode's tokens. */
+        of: (tokens: CorrectionTokens) => ArrayLike<number>;
+      }
+    | undefined;
 }
 
 /** From rewards to a loss. */

@@ -15,6 +15,8 @@ export interface EpochResult extends OptimStepMetrics {
   /** Means over the weight sent, by name; see `LossMetrics.sums`. */
   means: Readonly<Record<string, number>>;
   microBatches: number;
+  /** Of whole sequences, padding excluded. */
+  tokens: number;
 }
 
 export interface EpochOptions<Item> {
@@ -53,7 +55,7 @@ export async function runEpoch<Item extends { datum: TrainDatum }>(
   }
   check?.();
   const stepped = await learner.optimStep(optim);
-  return { ...stepped, loss, means, microBatches: batches.length };
+  return { ...stepped, loss, means, microBatches: batches.length, tokens: sum(lengths) };
 }
 
 /** Gives each datum the reference's log-probabilities, where it is trained. */

@@ -36,6 +36,7 @@ const kinds: Record<PluginDescription['kind'], string> = {
   'tool-call format': 'Tool-call formats',
   advantage: 'Advantages',
   loss: 'Losses',
+  correction: 'Corrections',
 };
 
 function pluginText({ name, kind, description, settings }: PluginDescription): string {

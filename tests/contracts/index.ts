@@ -1,4 +1,5 @@
 export * from './advantage-contract.ts';
+export * from './correction-contract.ts';
 export * from './environment-contract.ts';
 export * from './loss-contract.ts';
 export * from './policy-contract.ts';

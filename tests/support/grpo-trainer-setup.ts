@@ -41,9 +41,12 @@ export const options: GrpoOptions = {
   algorithm: {
     advantage: groupRelativeBy({ std: 'none', eps: 0 }),
     loss: { type: 'clipped', settings: { clipLow: 0.2, clipHigh: 0.3 } },
+    correction: undefined,
     kl: { kind: 'none', weight: 0 },
     aggregation: 'token-mean',
+    entropyBonus: 0,
     epochs: 1,
+    updatesPerBatch: 1,
     microBatchTokens: 10,
   },
   train: {

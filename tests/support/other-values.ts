@@ -45,6 +45,7 @@ export function leavesOf({ loaded: { config }, chosen, plugins }: PreparedRun): 
     ...own('rewardManager', chosen.rewardManager.entry.spec, chosen.rewardManager.settings),
     ...own('algorithm.advantage', chosen.advantage.entry.spec, chosen.advantage.settings),
     ...own('algorithm.loss', chosen.loss.entry.spec, chosen.loss.settings),
+    ...own('algorithm.correction', chosen.correction.entry.spec, chosen.correction.settings),
     ...(format === undefined
       ? []
       : own('policy.toolCallFormat', format.entry.spec, format.settings)),
@@ -84,6 +85,7 @@ const examples: Readonly<Record<string, readonly unknown[]>> = {
   'policy.toolCallFormat': ['hermes'],
   'algorithm.advantage.type': ['rloo', 'group-relative'],
   'algorithm.loss.type': ['gspo', 'clipped'],
+  'algorithm.correction.type': ['tis'],
   'environment.type': ['search', 'code_exec', 'mixed'],
   columns: [{ question: 'ask' }],
   'tools.0.type': ['code_exec', 'search'],

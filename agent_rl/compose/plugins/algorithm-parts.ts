@@ -1,14 +1,19 @@
 import type { AdvantageFunction } from '../../core/algorithm/advantage.ts';
+import type { CorrectionFunction } from '../../core/algorithm/correction.ts';
 import { enterPlugin } from '../../core/plugins/entered-plugin.ts';
 import { compiledTwin } from '../../threads/thread.ts';
 import type { AlgorithmParts } from '../../trainer/training-options.ts';
 import type { ChosenPlugins } from './choose-plugins.ts';
 
+/** The parts of an algorithm that a run file names. */
+export type PartName = 'advantage' | 'loss' | 'correction';
+
 /** The parts of the algorithm that a run uses, each with its settings. */
 export function algorithmParts({
   advantage,
   loss,
-}: Pick<ChosenPlugins, 'advantage' | 'loss'>): AlgorithmParts {
+  correction,
+}: Pick<ChosenPlugins, PartName>): AlgorithmParts {
   const { spec, plugin } = advantage.entry;
   return {
     advantage: {
@@ -19,6 +24,22 @@ export function algorithmParts({
       },
     },
     loss: lossPart(loss),
+    correction: correctionPart(correction),
+  };
+}
+
+/** Nothing where nothing is corrected: then nothing has to be scored. */
+function correctionPart({
+  entry: { spec, plugin },
+  settings,
+}: ChosenPlugins['correction']): AlgorithmParts['correction'] {
+  if (spec.name === 'none') return undefined;
+  return {
+    name: spec.name,
+    of: (tokens) => {
+      enterPlugin(`correction "${spec.name}"`);
+      return (plugin as CorrectionFunction)(tokens, settings);
+    },
   };
 }
 

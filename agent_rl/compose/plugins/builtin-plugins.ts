@@ -1,4 +1,5 @@
 import { builtinAdvantages } from '../../algorithms/advantages/index.ts';
+import { builtinCorrections } from '../../algorithms/corrections/index.ts';
 import { builtinLosses } from '../../algorithms/losses/index.ts';
 import { builtinEnvironments } from '../../environments/index.ts';
 import { builtinPolicies, builtinToolCallFormats } from '../../policies/index.ts';
@@ -22,4 +23,5 @@ export const builtinPlugins = (): Plugins =>
     toolCallFormats: builtIn(builtinToolCallFormats),
     advantages: builtIn(builtinAdvantages),
     losses: builtIn(builtinLosses),
+    corrections: builtIn(builtinCorrections),
   }));

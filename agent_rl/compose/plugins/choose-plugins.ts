@@ -16,6 +16,7 @@ import {
   ToolsBlock,
 } from '../../config/index.ts';
 import type { AdvantageSpec } from '../../core/algorithm/advantage.ts';
+import type { CorrectionSpec } from '../../core/algorithm/correction.ts';
 import type { LossPluginSpec } from '../../core/algorithm/loss.ts';
 import type { EnvironmentSpec } from '../../core/plugins/environment.ts';
 import { AgentRlError, messageOf } from '../../core/errors.ts';
@@ -54,6 +55,7 @@ export interface ChosenPlugins {
   rewardManager: Chosen<RewardManagerSpec>;
   advantage: Chosen<AdvantageSpec>;
   loss: Chosen<LossPluginSpec>;
+  correction: Chosen<CorrectionSpec>;
   /** Undefined when it is to be found from the chat template. */
   toolCallFormat?: Chosen<ToolCallFormatSpec>;
 }
@@ -113,6 +115,7 @@ export function choosePlugins(
   });
   const advantage = choice.part('advantage', plugins.advantages);
   const loss = choice.part('loss', plugins.losses);
+  const correction = choice.part('correction', plugins.corrections);
   choice.requireModule(loss);
   choice.refuseRepeats('tools', tools);
   choice.requireTools(environment.entry?.spec, toolBlocks);
@@ -129,6 +132,7 @@ export function choosePlugins(
     rewardManager,
     advantage,
     loss,
+    correction,
     ...format,
   } as ChosenPlugins;
 }
@@ -212,7 +216,7 @@ class Choice {
 
   /** A part of the algorithm. */
   part<Spec extends { name: string; settings?: TSchema }>(
-    name: 'advantage' | 'loss',
+    name: 'advantage' | 'loss' | 'correction',
     registry: Registry<Spec>,
   ): Attempt<Spec> {
     const { algorithm }: { algorithm: unknown } = this.loaded.config;

@@ -23,7 +23,9 @@ export function idlePluginSettings(
       ...all.flatMap(([path, { entry, settings }]: readonly [string, Chosen<Configured>]) =>
         overruled({ path, schema: entry.spec.settings, value: settings }),
       ),
-      ...(algorithm.epochs === 1 ? offPolicySettings('algorithm.loss', chosen.loss) : []),
+      ...(algorithm.epochs * algorithm.updatesPerBatch === 1
+        ? offPolicySettings('algorithm.loss', chosen.loss)
+        : []),
     ];
   }
   return [
@@ -42,7 +44,7 @@ export function idlePluginSettings(
   ];
 }
 
-const partNames = ['advantage', 'loss'] as const;
+const partNames = ['advantage', 'loss', 'correction'] as const;
 type PartName = (typeof partNames)[number];
 
 /** Settings of a loss that act only on what older weights sampled. */
@@ -56,7 +58,7 @@ function offPolicySettings(
     .flatMap(([key, schema]) =>
       changed(
         { path: `${path}.${key}`, schema, value: settings[key] },
-        'with algorithm.epochs: 1 each collection is one optimiser step, made with the weights that sampled it, so that the probability ratio is 1 and never clipped',
+        'with algorithm.epochs: 1 and algorithm.updatesPerBatch: 1 each collection is one optimiser step, made with the weights that sampled it, so that the probability ratio is 1 and never clipped',
       ),
     );
 }

@@ -1,4 +1,5 @@
 import { advantages, type AdvantageSpec } from '../../core/algorithm/advantage.ts';
+import { corrections, type CorrectionSpec } from '../../core/algorithm/correction.ts';
 import { losses, type LossPluginSpec } from '../../core/algorithm/loss.ts';
 import { environments, type EnvironmentSpec } from '../../core/plugins/environment.ts';
 import {
@@ -29,6 +30,8 @@ export const RewardManagerRegistry = registryOf(rewardManagers);
 export const ToolCallFormatRegistry = registryOf(toolCallFormats);
 /** Advantages by name. Immutable: `with` makes a larger one. */
 export const AdvantageRegistry = registryOf(advantages);
+/** Corrections by name. Immutable: `with` makes a larger one. */
+export const CorrectionRegistry = registryOf(corrections);
 /** Losses by name. Immutable: `with` makes a larger one. */
 export const LossRegistry = registryOf(losses);
 
@@ -42,6 +45,7 @@ export interface Plugins {
   toolCallFormats: Registry<ToolCallFormatSpec>;
   advantages: Registry<AdvantageSpec>;
   losses: Registry<LossPluginSpec>;
+  corrections: Registry<CorrectionSpec>;
 }
 
 const pluginKinds = {
@@ -53,6 +57,7 @@ const pluginKinds = {
   toolCallFormats,
   advantages,
   losses,
+  corrections,
 } satisfies Record<keyof Plugins, unknown>;
 const kindNames = Object.keys(pluginKinds) as readonly (keyof Plugins)[];
 

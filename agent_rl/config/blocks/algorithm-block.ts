@@ -37,16 +37,30 @@ export const AlgorithmBlock = block(
       default: 1,
     }),
     kl: KlBlock,
+    correction: partBlock(
+      'a correction',
+      'none',
+      'What is done about the difference between the policy that sampled and the weights the update begins with, and its settings',
+    ),
+    entropyBonus: number('Weight of the entropy of the policy, taken off the loss', {
+      minimum: 0,
+      maximum: 100,
+      default: 0,
+    }),
     aggregation: choice(
-      'How token losses become one: mean over all tokens, mean of the means of sequences, or sum divided by a constant, the most tokens an episode may sample',
-      ['token-mean', 'sequence-mean', 'constant'],
+      'How token losses become one: mean over all tokens, mean of the means of sequences or of prompts, or sum divided by a constant, the most tokens an episode may sample',
+      ['token-mean', 'sequence-mean', 'prompt-mean', 'constant'],
       'token-mean',
     ),
-    epochs: integer('Passes over the episodes of an iteration, one optimiser step each', {
+    epochs: integer('Passes over the episodes of an iteration', {
       minimum: 1,
       maximum: 1000,
       default: 1,
     }),
+    updatesPerBatch: integer(
+      'Optimiser steps of a pass: the groups of an iteration are dealt into so many parts, a step each',
+      { minimum: 1, maximum: 1000, default: 1 },
+    ),
     microBatchTokens: integer(
       'Most tokens, padding included, in one forward and backward pass; fewer need less memory',
       { minimum: 16, maximum: most.tokens, default: 4096, unit: 'tokens' },

@@ -33,6 +33,11 @@ const ofRollouts = ({ algorithm, policy, rollout, train }: Config): Check[] => {
       `${temperature} makes all episodes of a group alike, so every advantage is 0. Use at least ${leastTemperature}.`,
     ],
     [
+      'algorithm.updatesPerBatch',
+      isRl && algorithm.updatesPerBatch > rollout.tasksPerStep,
+      `${algorithm.updatesPerBatch} is more than rollout.tasksPerStep = ${rollout.tasksPerStep}, and a step needs a whole group. Use at most that.`,
+    ],
+    [
       'algorithm.microBatchTokens',
       isRl && algorithm.microBatchTokens < maxEpisodeTokens,
       `${algorithm.microBatchTokens} cannot hold one episode of rollout.maxEpisodeTokens = ${maxEpisodeTokens}.`,
@@ -79,7 +84,8 @@ const ofRewardsAndLoss = ({ algorithm, rewards, train }: Config): Check[] => {
 
 const ofTraining = ({ algorithm, checkpoint, eval: evaluation, train }: Config): Check[] => {
   const isRl = train.mode === 'rl';
-  const steps = runLength({ train }).planned * (isRl ? algorithm.epochs : 1);
+  const steps =
+    runLength({ train }).planned * (isRl ? algorithm.epochs * algorithm.updatesPerBatch : 1);
   const { samples, temperature, every } = evaluation;
   return [
     [

@@ -41,9 +41,9 @@ export function trainingPlan(config: Config, facts: PlanFacts) {
   return {
     rolloutsPerIteration,
     rollouts: rolloutsPerIteration * last,
-    optimizerSteps: last * algorithm.epochs,
+    optimizerSteps: last * algorithm.epochs * algorithm.updatesPerBatch,
     /** If every episode were as long as allowed. */
-    mostMicroBatchesPerStep: Math.ceil(mostTokens / tokens),
+    mostMicroBatchesPerStep: Math.ceil(mostTokens / algorithm.updatesPerBatch / tokens),
     evaluations: during + Number(config.eval.before) + Number(config.eval.after),
     evalEpisodes: facts.evalTasks * config.eval.samples,
     checkpointBytes: checkpointRoom(config, facts.trainedParameters),

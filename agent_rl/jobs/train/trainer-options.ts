@@ -1,4 +1,4 @@
-import { algorithmParts } from '../../compose/plugins/algorithm-parts.ts';
+import { algorithmParts, type PartName } from '../../compose/plugins/algorithm-parts.ts';
 import type { ChosenPlugins } from '../../compose/plugins/choose-plugins.ts';
 import { engineThreads } from '../../compose/open-engine.ts';
 import { AgentRlError } from '../../core/errors.ts';
@@ -11,10 +11,7 @@ import type { TrainingOptions } from '../job.ts';
 import { splitFiles } from '../../../dataset/tasks/task-files.ts';
 
 /** The part of a config that the trainer follows. */
-export function trainerOptions(
-  config: Config,
-  chosen: Pick<ChosenPlugins, 'advantage' | 'loss'>,
-): GrpoOptions {
+export function trainerOptions(config: Config, chosen: Pick<ChosenPlugins, PartName>): GrpoOptions {
   const { policy, rollout, algorithm, checkpoint } = config;
   return {
     seed: config.run.seed,

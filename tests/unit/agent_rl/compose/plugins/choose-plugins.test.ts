@@ -66,6 +66,7 @@ const plugins: Plugins = registriesOf({
   rewardManagers: builtInRewardManagers.flatMap(here),
   advantages: builtinPlugins().advantages.entries(),
   losses: builtinPlugins().losses.entries(),
+  corrections: builtinPlugins().corrections.entries(),
 });
 
 const folder = temporaryFolder();
@@ -237,7 +238,7 @@ test('plugins are described with their schemas and where they come from', () => 
     },
   });
   const ofEpisodes = describePlugins(plugins).filter(
-    ({ kind }) => !['advantage', 'loss'].includes(kind),
+    ({ kind }) => !['advantage', 'loss', 'correction'].includes(kind),
   );
   expect(ofEpisodes.map(({ kind }) => kind)).toEqual([
     'tool',

@@ -1,0 +1,37 @@
+import type { TSchema } from 'typebox';
+
+import { PluginKind } from '../plugins/plugin.ts';
+
+/** The trained tokens of one episode, in order: log-probabilities, nats. */
+export interface CorrectionTokens {
+  /** Under the policy that sampled them, as its generator computed it. */
+  readonly behaviour: Float32Array;
+  /** Under the weights that the update begins with, as the learner computes it. */
+  readonly proximal: Float32Array;
+}
+
+/** A factor for each token, at least 0: what its advantage is multiplied by. */
+export type CorrectionFunction<Settings = unknown> = (
+  tokens: CorrectionTokens,
+  settings: Settings,
+) => ArrayLike<number>;
+
+export interface CorrectionSpec {
+  readonly name: string;
+  readonly description: string;
+  /** Schema of `algorithm.correction` beside its `type`. */
+  readonly settings?: TSchema;
+}
+
+export const corrections = new PluginKind<CorrectionSpec, CorrectionFunction>('correction', {
+  methods: [],
+  onlyFunction: true,
+});
+
+/** Marks a correction of what lies between sampling and learning. */
+export function correction(spec: CorrectionSpec) {
+  return <Target extends CorrectionFunction<never>>(target: Target): Target => {
+    corrections.mark(spec)(target);
+    return target;
+  };
+}

@@ -1,0 +1,168 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { buildData } from '#agent_rl/trainer/build-data.ts';
+import { correctData } from '#agent_rl/trainer/correct-data.ts';
+import { FakeLearner } from '#tests/support/fake-learner.ts';
+import { always, mixed, never, options, setUp } from '#tests/support/grpo-trainer-setup.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
+import { trajectory } from '#tests/support/trajectories.ts';
+
+const { algorithm } = options;
+const group = (taskId: string, rewards: readonly number[], sampled = 3) => ({
+  task: { taskId, prompt: '', metadata: {} },
+  trajectories: rewards.map((reward, sample) => trajectory({ taskId, sample, reward, sampled })),
+  rewards,
+  advantages: rewards,
+  zeroVariance: false,
+});
+
+describe('updatesPerBatch', () => {
+  test('takes a step for each part of each pass, each with a place of its own in the schedule', async () => {
+    const { trainer, learner, metrics } = setUp(mixed, {
+      algorithm: { ...algorithm, updatesPerBatch: 2, epochs: 2 },
+      train: { ...options.train, schedule: 'cosine' },
+    });
+    await trainer.train(never);
+    // Two tasks of two episodes: a group for each step.
+    expect(learner.steps).toHaveLength(8);
+    const rates = learner.steps.map(({ learningRate }) => learningRate);
+    expect(rates).toEqual(rates.toSorted((a, b) => b - a));
+    expect(new Set(rates).size).toBe(8);
+    expect(metrics.map((one) => one['train/optimizerSteps'])).toEqual([4, 8]);
+  });
+
+  test('weighs the tokens of a step by that step alone', () => {
+    const { updates } = buildData(
+      { groups: [group('a', [1, -1], 2), group('b', [1, -1], 6)], discarded: [] },
+      { ...algorithm, updatesPerBatch: 2 },
+      options.rollout,
+    );
+    const total = updates.map((data) =>
+      data.flatMap(({ datum }) => [...datum.weights]).reduce((a, b) => a + b, 0),
+    );
+    expect(updates.map((data) => data.map(({ trajectory: { taskId } }) => taskId))).toEqual([
+      ['a', 'a'],
+      ['b', 'b'],
+    ]);
+    for (const one of total) expect(one).toBeCloseTo(1, 6);
+  });
+
+  test('deals groups as evenly as it can, in their order', () => {
+    const groups = ['a', 'b', 'c', 'd', 'e'].map((name) => group(name, [1, -1]));
+    const { updates } = buildData(
+      { groups, discarded: [] },
+      { ...algorithm, updatesPerBatch: 2 },
+      options.rollout,
+    );
+    expect(
+      updates.map((data) => [...new Set(data.map((one) => one.trajectory.taskId))].join('')),
+    ).toEqual(['abc', 'de']);
+  });
+
+  test('leaves out a step that has nothing to learn from, and compares probabilities in the first one', async () => {
+    const { trainer, learner } = setUp(
+      ({ task, sample }) =>
+        task.taskId === 't0' ? trajectory({ reward: 1 }) : trajectory({ reward: sample }),
+      {
+        algorithm: { ...algorithm, updatesPerBatch: 2 },
+        train: { ...options.train, iterations: 1 },
+      },
+    );
+    learner.gap = 1;
+    const { code } = await rejectionOf(trainer.train(never));
+    expect(code).toBe('PARITY_BROKEN');
+    expect(learner.steps).toEqual([]);
+  });
+
+  test('publishes once an iteration and nothing when all is flat', async () => {
+    const { trainer, learner } = setUp(always(1), {
+      algorithm: { ...algorithm, updatesPerBatch: 2 },
+    });
+    await trainer.train(never);
+    expect([learner.published, learner.steps.length]).toEqual([1, 0]);
+  });
+});
+
+test('prompt-mean gives every group the same weight, and every token in it', () => {
+  const { data } = buildData(
+    { groups: [group('a', [1, -1], 2), group('b', [1, -1, 1], 4)], discarded: [] },
+    { ...algorithm, aggregation: 'prompt-mean' },
+    options.rollout,
+  );
+  // Two groups of 4 and 12 trained tokens.
+  expect(data.map(({ datum }) => datum.weights.at(-1))).toEqual(
+    [1 / 8, 1 / 8, 1 / 24, 1 / 24, 1 / 24].map(Math.fround),
+  );
+});
+
+test('an entropy bonus reaches the loss, and episodes without advantage are sent for it', async () => {
+  const { trainer, learner } = setUp(always(1), {
+    algorithm: { ...algorithm, entropyBonus: 0.5 },
+    train: { ...options.train, iterations: 1 },
+  });
+  await trainer.train(never);
+  expect(learner.losses[0]).toMatchObject({ entropyBonus: 0.5 });
+});
+
+describe('a correction', () => {
+  const half = {
+    name: 'half',
+    of: ({ behaviour }: { behaviour: Float32Array }) => behaviour.map(() => 0.5),
+  };
+
+  test('multiplies advantages, and ratios are to the weights the update begins with', async () => {
+    const { updates } = buildData(
+      { groups: [group('a', [1, -1], 2)], discarded: [] },
+      algorithm,
+      options.rollout,
+    );
+    const learner = new FakeLearner();
+    const corrected = await correctData(learner, updates, { correction: half, temperature: 0.8 });
+    const [first] = corrected.updates.flat();
+    const sampled = (values: Float32Array | undefined) => [...(values ?? [])].slice(-2);
+    expect(sampled(first?.datum.advantages)).toEqual([0.5, 0.5]);
+    expect(sampled(first?.datum.oldLogProbs)).toEqual([-0.25, -0.25]);
+    expect(sampled(first?.datum.weights)).toEqual([0.25, 0.25]);
+    expect(first?.trajectory).toBe(updates[0]?.[0]?.trajectory);
+    expect([corrected.factorMean, corrected.maskedShare]).toEqual([0.5, 0]);
+    expect(learner.forwards[0]).toMatchObject({ which: 'policy', temperature: 0.8 });
+  });
+
+  test('is told the log-probabilities of sampled tokens only, those of the generator and the learner apart', async () => {
+    const seen: unknown[] = [];
+    const watching = {
+      name: 'watching',
+      of: (tokens: { behaviour: Float32Array; proximal: Float32Array }) => {
+        seen.push([tokens.behaviour.length, [...tokens.proximal]]);
+        return tokens.behaviour.map(() => 0);
+      },
+    };
+    const { trainer, metrics } = setUp(mixed, {
+      algorithm: { ...algorithm, correction: watching },
+      // The made-up learner scores other than it trains.
+      train: { ...options.train, iterations: 1, parityBound: { max: 1, mean: 1 } },
+    });
+    await trainer.train(never);
+    const [length] = seen[0] as [number];
+    expect(seen[0]).toEqual([length, Array.from({ length }, () => -0.25)]);
+    expect(metrics[0]).toMatchObject({ 'correction/factorMean': 0, 'correction/maskedShare': 1 });
+  });
+
+  test.each([
+    ['too few factors', () => [1], '1 factors for'],
+    [
+      'a negative one',
+      ({ behaviour }: { behaviour: Float32Array }) => behaviour.map(() => -1),
+      '-1',
+    ],
+  ])('that gives %s is refused by its name', async (_, of, got) => {
+    const { trainer } = setUp(mixed, {
+      algorithm: { ...algorithm, correction: { name: 'wrong', of } },
+    });
+    const { code, message } = await rejectionOf(trainer.train(never));
+    expect([code, message]).toEqual([
+      'PLUGIN_LOAD_FAILED',
+      expect.stringMatching(new RegExp(`"wrong" gave .*${got}`)),
+    ]);
+  });
+});
