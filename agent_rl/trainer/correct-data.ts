@@ -33,8 +33,7 @@ export async function correctData(
   const wanted = data.map(({ datum }) => datum.weights);
   const scored = await learner.forward(tokens, { temperature, which: 'policy', wanted });
   let [count, total, masked] = [0, 0, 0];
-  const corrected = data.map((traced, index) => {
-    const { datum } = traced;
+  const corrected = data.map(({ datum, trajectory }, index): TracedDatum => {
     const proximal = scored[index];
     if (proximal === undefined)
       throw new Error(`The learner scored ${scored.length} of ${data.length} sequences.`);
@@ -52,7 +51,7 @@ export async function correctData(
       masked += Number(factor === 0);
     }
     count += places.length;
-    return { ...traced, datum: { ...datum, oldLogProbs: proximal, advantages } };
+    return { trajectory, datum: { ...datum, oldLogProbs: proximal, advantages } };
   });
   const rest = corrected.values();
   return {
