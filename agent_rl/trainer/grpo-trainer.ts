@@ -1,7 +1,7 @@
 import type { TaskSource } from '../../dataset/tasks/task-sampler.ts';
 import { truncates } from '../core/services/generator.ts';
 import { AgentRlError } from '../core/errors.ts';
-import type { Learner, LossSpec } from '../core/services/learner.ts';
+import type { Learner } from '../core/services/learner.ts';
 import type { Task } from '../core/tasks/task.ts';
 import { keepLedger } from '../rollout/ledger.ts';
 import type { Rollouts } from '../rollout/rollout-worker.ts';
@@ -24,9 +24,7 @@ import {
   type IterationReport,
   noTotals,
 } from './iteration-report.ts';
-import { type CorrectedData, correctData } from './correct-data.ts';
 import { optimOptionsAt, plannedIterations } from './optim-options.ts';
-import { addGaps, noGap, type ParityGap, requireParity } from './parity.ts';
 import type {
   CheckpointReason,
   EvaluationTime,
@@ -35,7 +33,7 @@ import type {
   TrainingResult,
 } from './trainer-contracts.ts';
 import type { GrpoOptions } from './training-options.ts';
-import { type EpochResult, runEpoch, withReference } from './update.ts';
+import { type StepsTaken, takeSteps } from './take-steps.ts';
 
 export interface GrpoTrainerParts {
   learner: Learner;
@@ -52,9 +50,6 @@ export interface GrpoTrainerParts {
   /** What the learner pads a sequence's length to, so that a micro-batch here is one there. */
   paddedLength?: (length: number, microBatchTokens: number) => number;
 }
-
-/** An epoch, and how far generator and learner disagreed in it. */
-type ComparedEpoch = EpochResult & { gap: ParityGap };
 
 type Evaluations = Partial<Record<EvaluationTime, Evaluation>>;
 
@@ -303,53 +298,19 @@ export class GRPOTrainer {
     this.#settle('selection');
   }
 
-  /** An optimiser step for each part of each pass that holds something to learn from. */
-  async #update(
-    updates: readonly (readonly TracedDatum[])[],
-  ): Promise<{ epochs: ComparedEpoch[]; correction?: CorrectedData }> {
-    if (updates.every((data) => data.length === 0)) return { epochs: [] };
+  #update(updates: readonly (readonly TracedDatum[])[]): Promise<StepsTaken> {
     const { learner, paddedLength } = this.#parts;
     const { algorithm, rollout, train } = this.#options;
-    const { kl, entropyBonus, microBatchTokens } = algorithm;
-    const { temperature } = rollout.sampling;
-    const loss: LossSpec = {
-      name: 'policy',
-      ...algorithm.loss,
-      kl,
-      ...(entropyBonus !== 0 && { entropyBonus }),
-      temperature,
-    };
-    const correction =
-      algorithm.correction &&
-      (await correctData(learner, updates, { correction: algorithm.correction, temperature }));
-    const parts: (readonly TracedDatum[])[] = [];
-    for (const data of correction?.updates ?? updates) {
-      const isPulled = kl.kind !== 'none' && data.length > 0;
-      parts.push(isPulled ? await withReference(learner, data, temperature) : data);
-    }
-    const epochs: ComparedEpoch[] = [];
-    for (let step = 0; step < algorithm.epochs * parts.length; step++) {
-      const data = parts[step % parts.length] ?? [];
-      if (data.length === 0) continue;
-      // Only then do generator and learner hold the same weights.
-      const first = epochs.length === 0;
-      let gap = noGap;
-      const result = await runEpoch(learner, data, {
-        loss,
-        microBatchTokens,
-        paddedLength,
-        optim: this.#optimAt(step),
-        onPass: (batch, { logProbs }) => {
-          gap = addGaps(gap, batch, logProbs);
-        },
-        check: () => {
-          if (first && this.#comparable()) requireParity(gap, train.parityBound);
-        },
-      });
-      this.#midway = true;
-      epochs.push({ ...result, gap });
-    }
-    return { epochs, ...(correction && { correction }) };
+    return takeSteps(learner, updates, {
+      algorithm,
+      temperature: rollout.sampling.temperature,
+      paddedLength,
+      parityBound: this.#comparable() ? train.parityBound : undefined,
+      optimAt: (step) => this.#optimAt(step),
+      onStep: () => {
+        this.#midway = true;
+      },
+    });
   }
 
   /** Places in the schedule are planned: an iteration with nothing to learn uses its own up. */

@@ -1,0 +1,81 @@
+import type { Learner, LossSpec, OptimStepOptions } from '../core/services/learner.ts';
+import type { TracedDatum } from './build-data.ts';
+import { type CorrectedData, correctData } from './correct-data.ts';
+import { addGaps, noGap, type ParityGap, requireParity } from './parity.ts';
+import type { AlgorithmOptions } from './training-options.ts';
+import { type EpochResult, runEpoch, withReference } from './update.ts';
+
+/** An optimiser step, and how far generator and learner disagreed in it. */
+type ComparedEpoch = EpochResult & { gap: ParityGap };
+
+/** The optimiser steps of one iteration. */
+export interface StepsTaken {
+  /** None when there is nothing to learn. */
+  epochs: readonly ComparedEpoch[];
+  correction?: CorrectedData;
+}
+
+export interface TakeStepsOptions {
+  algorithm: AlgorithmOptions;
+  temperature: number;
+  paddedLength?: ((length: number, microBatchTokens: number) => number) | undefined;
+  /** Absent where generator and learner cannot be compared. */
+  parityBound: { max: number; mean: number } | undefined;
+  /** By the step of the iteration, from 0; a step without anything to learn from uses its own up. */
+  optimAt: (step: number) => OptimStepOptions;
+  /** Called when the weights have moved. */
+  onStep: () => void;
+}
+
+/**
+ * An optimiser step for each part of each pass that holds something to learn from.
+ *
+ * @throws AgentRlError `PARITY_BROKEN`, and what the learner and a correction throw
+ */
+export async function takeSteps(
+  learner: Learner,
+  updates: readonly (readonly TracedDatum[])[],
+  { algorithm, temperature, paddedLength, parityBound, optimAt, onStep }: TakeStepsOptions,
+): Promise<StepsTaken> {
+  if (updates.every((data) => data.length === 0)) return { epochs: [] };
+  const { kl, microBatchTokens, correction: kind } = algorithm;
+  const loss = lossOf(algorithm, temperature);
+  const correction =
+    kind && (await correctData(learner, updates, { correction: kind, temperature }));
+  const parts: (readonly TracedDatum[])[] = [];
+  for (const data of correction?.updates ?? updates) {
+    const isPulled = kl.kind !== 'none' && data.length > 0;
+    parts.push(isPulled ? await withReference(learner, data, temperature) : data);
+  }
+  const epochs: ComparedEpoch[] = [];
+  for (let step = 0; step < algorithm.epochs * parts.length; step++) {
+    const data = parts[step % parts.length] ?? [];
+    if (data.length === 0) continue;
+    // Only then do generator and learner hold the same weights.
+    const first = epochs.length === 0;
+    let gap = noGap;
+    const result = await runEpoch(learner, data, {
+      loss,
+      microBatchTokens,
+      paddedLength,
+      optim: optimAt(step),
+      onPass: (batch, { logProbs }) => {
+        gap = addGaps(gap, batch, logProbs);
+      },
+      check: () => {
+        if (first && parityBound !== undefined) requireParity(gap, parityBound);
+      },
+    });
+    onStep();
+    epochs.push({ ...result, gap });
+  }
+  return { epochs, ...(correction && { correction }) };
+}
+
+const lossOf = ({ loss, kl, entropyBonus }: AlgorithmOptions, temperature: number): LossSpec => ({
+  name: 'policy',
+  ...loss,
+  kl,
+  ...(entropyBonus !== 0 && { entropyBonus }),
+  temperature,
+});
