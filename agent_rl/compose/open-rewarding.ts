@@ -21,7 +21,9 @@ export function openRewarding(
 ): GroupRewarding {
   const { entry, settings } = chosen.rewardManager;
   const { name } = entry.spec;
-  const manager = openRewardManager(container, { name, plugin: entry.plugin, settings });
+  const { plugin } = entry;
+  const construction = { name, plugin, settings, needs: entry.spec.needs };
+  const manager = openRewardManager(container, construction);
   opened.defer(() => manager.close?.());
   const { deadlines, failures, outcomes } = config.rollout;
   const terms = [

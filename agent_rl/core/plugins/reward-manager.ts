@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 
 import type { ExecutedCall } from './environment.ts';
+import { type Needed, needsRule } from './given.ts';
 import type { Message } from '../message.ts';
 import type { Outcome } from '../outcome.ts';
 import { PluginKind } from './plugin.ts';
@@ -72,6 +73,8 @@ export interface RewardManagerSpec {
   readonly description: string;
   /** Schema of the manager's own settings in YAML. */
   readonly settings?: TSchema;
+  /** Services that a class is given besides its settings, see `Given`. */
+  readonly needs?: readonly Needed[];
   /** It finds the weights of the rewards itself; weights other than 0 and 1 are then refused. */
   readonly ignoresWeights?: boolean;
   /** It does nothing with the environment's reward alone; a run without others is then refused. */
@@ -82,6 +85,7 @@ export const rewardManagers = new PluginKind<RewardManagerSpec, RewardManager>('
   methods: ['assign'],
   orFunction: true,
   fields: {
+    needs: needsRule,
     ignoresWeights: optionalField(fieldRules.flag),
     needsSeveral: optionalField(fieldRules.flag),
   },

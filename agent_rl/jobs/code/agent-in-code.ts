@@ -5,6 +5,13 @@ import type { Class } from '../../core/plugins/class.ts';
 import type { ToolPlugin } from '../../core/plugins/define-tool.ts';
 import { type Environment, environments } from '../../core/plugins/environment.ts';
 import { type EpisodeView, reward as markReward, rewards } from '../../core/plugins/reward.ts';
+import {
+  type JudgedGroup,
+  type RewardManager,
+  rewardManager as markManager,
+  type RewardManagerFunction,
+  rewardManagers,
+} from '../../core/plugins/reward-manager.ts';
 import { tools as toolKind } from '../../core/plugins/tool.ts';
 import { type AiSdkTool, aiSdkTools } from './ai-sdk-tools.ts';
 import type { TaskRows } from './task-folder.ts';
@@ -32,6 +39,11 @@ export interface AgentParts {
   reward?: RewardInCode;
   /** More rewards: functions and classes marked with `reward(…)`, or blocks of a run file. */
   rewards?: readonly (object | SettingsInCode)[];
+  /**
+   * What the episodes of a group are compared by: a function of the group, a function or class marked with
+   * `rewardManager(…)`, the name of one, or the block of a run file.
+   */
+  rewardManager?: RewardManagerFunction<void> | Class<RewardManager> | string | SettingsInCode;
   /** Other plugins that blocks name, such as a policy. */
   plugins?: readonly unknown[];
   policy?: SettingsInCode;
@@ -87,6 +99,7 @@ export async function agentInCode(
     environment: environment && environmentBlock(environment, exported),
     tools: parts.tools && namedTools(await toolList(parts.tools), exported),
     rewards: rewardsGiven ? rewardBlocks(parts, exported) : undefined,
+    rewardManager: parts.rewardManager && managerBlock(parts.rewardManager, exported),
     datasets: dir === undefined ? undefined : [{ dir }],
     eval: parts.eval,
     policy,
@@ -150,6 +163,23 @@ function rewardBlocks(
   const own = (episode: EpisodeView) => reward(episode);
   exported.push(markReward({ name: 'reward', description: 'Given by the program.' })(own));
   return [{ type: 'reward' }, ...blocks];
+}
+
+function managerBlock(
+  manager: NonNullable<AgentParts['rewardManager']>,
+  exported: unknown[],
+): SettingsInCode {
+  if (typeof manager === 'string') return { type: manager };
+  if (isRecord(manager)) return manager;
+  const { prototype } = manager as { prototype?: Partial<RewardManager> };
+  if (prototype?.assign !== undefined || rewardManagers.specOf(manager) !== undefined)
+    return { type: markedName(rewardManagers, manager, 'rewardManager', exported) };
+  // A function of its own, so that the caller's is not marked.
+  const assign = manager as RewardManagerFunction<void>;
+  const own = (group: JudgedGroup, _: unknown, signal: AbortSignal) =>
+    assign(group, undefined, signal);
+  exported.push(markManager({ name: 'own', description: 'Given by the program.' })(own));
+  return { type: 'own' };
 }
 
 interface Kind {

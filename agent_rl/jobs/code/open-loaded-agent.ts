@@ -12,7 +12,7 @@ import { runFileOf } from '../../runs/run-folder.ts';
 import { chatTask } from '../play/chat-task.ts';
 
 /** Parts that are not given are as in the checkpoint's run; those that a program gave must be given again. */
-export interface LoadAgentOptions extends Omit<AgentParts, 'reward' | 'rewards'> {
+export interface LoadAgentOptions extends Omit<AgentParts, 'reward' | 'rewards' | 'rewardManager'> {
   /** Stops the opening. */
   signal?: AbortSignal;
   print?: (text: string) => void;

@@ -4,6 +4,7 @@ import { inject } from 'inversify';
 import {
   construct,
   episodeContainer,
+  openRewardManager,
   rewardFunction,
   runContainer,
 } from '#agent_rl/compose/plugins/container.ts';
@@ -172,5 +173,50 @@ describe('a reward', () => {
     }
     const score = rewardFunction(run, { name: 'r', plugin: PerTurn, settings: { perTurn: 2 } });
     expect(score(episode)).toBe(-4);
+  });
+});
+
+describe('a reward manager', () => {
+  const group = { task: { taskId: 't', prompt: '', metadata: {} }, terms: [], episodes: [] };
+  const { signal } = new AbortController();
+
+  test('that is a class is made with its settings, and its method is called on it', async () => {
+    class Constant {
+      readonly #value: number;
+      constructor({ settings }: { settings: { value: number } }) {
+        this.#value = settings.value;
+      }
+      assign() {
+        return { rewards: [this.#value] };
+      }
+    }
+    const construction = { name: 'constant', plugin: Constant, settings: { value: 3 } };
+    const manager = openRewardManager(runContainer([]), construction);
+    expect(await manager.assign(group, signal)).toEqual({ rewards: [3] });
+  });
+
+  test('that is a function is given the group, its settings and the signal', async () => {
+    const plugin = (...given: unknown[]) => ({ rewards: [], given });
+    const construction = { name: 'function', plugin, settings: { value: 3 } };
+    const manager = openRewardManager(runContainer([]), construction);
+    expect(await manager.assign(group, signal)).toEqual({
+      rewards: [],
+      given: [group, { value: 3 }, signal],
+    });
+  });
+
+  test('of a run has no task', () => {
+    class Asks {
+      constructor({ task }: { task: unknown }) {
+        void task;
+      }
+      assign() {
+        return { rewards: [] };
+      }
+    }
+    const construction = { name: 'asks', plugin: Asks, settings: {} };
+    expect(() => openRewardManager(runContainer([]), construction)).toThrow(
+      'its constructor asks for task, and it is made once for all tasks',
+    );
   });
 });
