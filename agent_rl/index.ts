@@ -11,6 +11,7 @@ export { builtinPlugins } from './compose/plugins/builtin-plugins.ts';
 export {
   type Chosen,
   type ChosenPlugins,
+  type ChosenEnvironment,
   type ChosenReward,
   choosePlugins,
 } from './compose/plugins/choose-plugins.ts';
@@ -117,6 +118,7 @@ export {
   type QuestionSettings,
   SearchEnv,
   type SearchSettings,
+  ToolChoice,
 } from './environments/index.ts';
 export {
   type CodeTargetSettings,

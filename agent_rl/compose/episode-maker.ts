@@ -1,6 +1,10 @@
 import type { Container } from 'inversify';
 
 import type { Config } from '../config/index.ts';
+import { AgentRlError } from '../core/errors.ts';
+import type { Task } from '../core/tasks/task.ts';
+import { ToolChoice } from '../environments/tool-choice.ts';
+import { environmentOf } from './task-environments.ts';
 import type { Environment } from '../core/plugins/environment.ts';
 import type { Needed } from '../core/plugins/given.ts';
 import type { Policy } from '../core/plugins/policy.ts';
@@ -74,8 +78,7 @@ export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
     );
     return {
       policy,
-      environment: make(own, chosen.environment) as Environment,
-      environmentName: chosen.environment.entry.spec.name,
+      ...worldOf(chosen, task, own),
       tools,
       toolRunner,
       rewards: chosen.rewards.map((reward) => scoring(reward, own, options.rewardsShared)),
@@ -88,6 +91,23 @@ export function episodeMaker(options: EpisodeMakerOptions): EpisodeMaker {
       ...(sandbox && { sandboxLevel: sandbox.capabilities().level }),
     };
   };
+}
+
+/** The environment of a task. */
+function worldOf({ environments }: ChosenPlugins, task: Task, container: Container) {
+  const chosen = environmentOf(environments, task);
+  // Tasks without one are refused before a run starts; these come from a program.
+  if (chosen === undefined) {
+    throw new AgentRlError(
+      'DATASET_INVALID',
+      `Task ${JSON.stringify(task.taskId)} names no environment of this run (${environments.map(({ name }) => name).join(', ')}).`,
+    );
+  }
+  const { requires = [] } = chosen.entry.spec;
+  const inner = make(container, chosen) as Environment;
+  const choosesTool = environments.length > 1 && requires.length > 0;
+  const environment = choosesTool ? new ToolChoice(inner, requires) : inner;
+  return { environment, environmentName: chosen.name };
 }
 
 function scoring(

@@ -44,7 +44,10 @@ export async function prepareRun(
   const check = checkConfig(options);
   const { exported = [] } = options;
   const { plugins, replaced } = withOwn(await loadedPlugins(check, signal), exported);
-  const loaded = { ...check.loaded, warnings: [...check.loaded.warnings, ...replaced] };
+  const loaded = {
+    ...check.loaded,
+    warnings: [...check.loaded.warnings, ...oldMixed(check.loaded), ...replaced],
+  };
   const chosen = choosePlugins(loaded, plugins, check.problems);
   const { training } = options;
   if (training === undefined) return { loaded, plugins, chosen };
@@ -54,6 +57,16 @@ export async function prepareRun(
     { training, places, more: idlePluginSettings(config, chosen) },
   );
   return { loaded: { ...loaded, warnings: [...loaded.warnings, ...warnings] }, plugins, chosen };
+}
+
+/** Says how the environment `mixed` of version 0.1 is written now. */
+function oldMixed({ config, places }: LoadedConfig): string[] {
+  if (config.environment?.type !== 'mixed') return [];
+  const { source, line } = placeOf(places, '/environment/type').value;
+  const at = line === undefined ? source : `${source}:${line}`;
+  return [
+    `${at} environment.type mixed: now the list environments: [{type: search}, {type: code_exec}], each with its settings, and datasets: [{dir, environment}]. mixed is accepted until version 0.3.`,
+  ];
 }
 
 /** The plugins; one that cannot be loaded is reported together with other problems. */

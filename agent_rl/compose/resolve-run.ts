@@ -136,7 +136,7 @@ const absolute = <One extends Chosen<Configured>>(one: One): One => ({
 /** The plugins with absolute paths in their settings; without rewards where nothing is judged. */
 const withAbsoluteSettings = (chosen: ChosenPlugins, judged: boolean): ChosenPlugins => ({
   ...chosen,
-  environment: absolute(chosen.environment),
+  environments: chosen.environments.map(absolute),
   policy: absolute(chosen.policy),
   tools: chosen.tools.map(absolute),
   rewards: judged ? chosen.rewards.map(absolute) : [],
@@ -158,7 +158,14 @@ function withAbsoluteConfig(
     datasets: datasets.map(({ dir, ...set }) =>
       Object.assign({ dir: datasetFolder(dir, dataset) }, set),
     ),
-    environment: absoluteBlock(config.environment, chosen.environment),
+    ...(config.environment !== undefined && {
+      environment: absoluteBlock(config.environment, chosen.environments[0]),
+    }),
+    ...(config.environments !== undefined && {
+      environments: config.environments.map((block, i) =>
+        absoluteBlock(block, chosen.environments[i]),
+      ),
+    }),
     policy: absoluteBlock(config.policy, chosen.policy),
     tools: config.tools.map((block, index) => absoluteBlock(block, chosen.tools[index])),
     rewards: config.rewards.map((block, index) => absoluteBlock(block, chosen.rewards[index])),

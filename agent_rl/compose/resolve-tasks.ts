@@ -1,7 +1,6 @@
 import { dirname } from 'node:path';
 
 import type { Config } from '../config/index.ts';
-import { AgentRlError } from '../core/errors.ts';
 import type { Task } from '../core/tasks/task.ts';
 import { chooseTasks } from '../trainer/evaluate.ts';
 import { splitFile } from '../../dataset/tasks/task-files.ts';
@@ -13,6 +12,7 @@ import {
   type TaskSet,
 } from '../../dataset/tasks/task-sets.ts';
 import type { ChosenPlugins } from './plugins/choose-plugins.ts';
+import { rejectUnplayable, withEnvironment } from './task-environments.ts';
 
 /** The tasks that a job reads. */
 export interface TaskRequest {
@@ -50,18 +50,26 @@ export const noTasks: RunTasks = {
  */
 export async function resolveTasks(
   config: Config,
-  { environment }: Pick<ChosenPlugins, 'environment'>,
+  { environments }: Pick<ChosenPlugins, 'environments'>,
   request: TaskRequest & { print: (text: string) => void },
 ): Promise<RunTasks> {
   const { eval: evaluation, run } = config;
-  const folders = taskFolders(config, { environment });
-  const read = (split: string) =>
-    readTaskSets(folders, { split, warn: (text) => request.print(`Note: ${text}`) });
+  const folders = taskFolders(config, { environments });
+  const read = async (split: string): Promise<readonly TaskSet[]> => {
+    const sets = await readTaskSets(folders, {
+      split,
+      warn: (text) => request.print(`Note: ${text}`),
+    });
+    return sets.map(({ tasks, weight }, folder) => {
+      const ofFolder = config.datasets[folder]?.environment;
+      return { weight, tasks: tasks.map((task) => withEnvironment(task, environments, ofFolder)) };
+    });
+  };
   const sets = request.train === undefined ? [] : await read(request.train);
   const heldOut = (await read(request.evaluation)).flatMap(({ tasks }) => tasks);
   const train = sets.flatMap(({ tasks }) => tasks);
   rejectLeaks(train, heldOut);
-  rejectUnplayable([...train, ...heldOut], environment);
+  rejectUnplayable([...train, ...heldOut], environments);
   warnIfFewer('eval.maxTasks', evaluation.maxTasks, heldOut.length, request.print);
   const chosen = chooseTasks(heldOut, evaluation.maxTasks, run.seed);
   return {
@@ -76,34 +84,21 @@ export async function resolveTasks(
 /** The folders of a config's tasks, each with how it is read: as it says itself, as `dataset` says, or as its environment. */
 export const taskFolders = (
   { dataset, datasets }: Pick<Config, 'dataset' | 'datasets'>,
-  { environment }: Pick<ChosenPlugins, 'environment'>,
+  { environments }: Pick<ChosenPlugins, 'environments'>,
 ): TaskFolder[] =>
   datasets.map(({ dir, weight, ...own }) => ({
     dir,
     weight,
-    format: own.format ?? dataset.format ?? environment.entry.spec.taskFormat,
+    format: own.format ?? dataset.format ?? formatOf(environments, own.environment),
     columns: own.columns ?? dataset.columns,
     answerPattern: own.answerPattern ?? dataset.answerPattern,
   }));
 
-const mostShown = 5;
-
-/** @throws AgentRlError `DATASET_INVALID` for tasks that the environment could never judge */
-function rejectUnplayable(
-  tasks: readonly Task[],
-  { entry: { spec }, settings }: ChosenPlugins['environment'],
-): void {
-  const problems = tasks.flatMap((task) => {
-    const problem = spec.taskProblem?.(task, settings);
-    return problem === undefined ? [] : [`Task ${JSON.stringify(task.taskId)}: ${problem}`];
-  });
-  if (problems.length === 0) return;
-  const more = problems.length > mostShown ? ['…'] : [];
-  const shown = [...problems.slice(0, mostShown), ...more].join('\n  ');
-  throw new AgentRlError(
-    'DATASET_INVALID',
-    `${problems.length} of ${tasks.length} tasks cannot be judged by environment ${spec.name}:\n  ${shown}`,
-  );
+/** That of a folder's environment; without one all have the same format, see `choosePlugins`. */
+function formatOf(environments: ChosenPlugins['environments'], name?: string): string {
+  const [first] = environments;
+  const named = environments.find((one) => one.name === name) ?? first;
+  return named?.entry.spec.taskFormat ?? '';
 }
 
 /** Where the training split of a folder of tasks was found. Absolute. */

@@ -7,6 +7,7 @@ import { DatasetBlock, DatasetsBlock } from './blocks/dataset-block.ts';
 import { ModelBlock } from './blocks/model-block.ts';
 import {
   EnvironmentBlock,
+  EnvironmentsBlock,
   PluginsBlock,
   RewardManagerBlock,
   RewardsBlock,
@@ -23,7 +24,8 @@ export const ConfigSchema = Type.Object(
     model: ModelBlock,
     policy: PolicyBlock,
     tools: ToolsBlock,
-    environment: EnvironmentBlock,
+    environment: Type.Optional(EnvironmentBlock),
+    environments: Type.Optional(EnvironmentsBlock),
     datasets: DatasetsBlock,
     dataset: DatasetBlock,
     rollout: RolloutBlock,
@@ -43,6 +45,17 @@ type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> 
 
 /** A run file as read: every default filled in, frozen. */
 export type Config = Frozen<Static<typeof ConfigSchema>>;
+
+/** The blocks of the environments that a config names, each with its dotted path. */
+export function environmentBlocks({
+  environment,
+  environments,
+}: Pick<Config, 'environment' | 'environments'>) {
+  if (environment !== undefined) return [{ path: 'environment', value: environment }];
+  // In a config with problems something else may stand there.
+  const list: NonNullable<typeof environments> = Array.isArray(environments) ? environments : [];
+  return list.map((value, index) => ({ path: `environments.${index}`, value }));
+}
 
 /** The name of a reward in records and metrics. */
 export const rewardName = ({ name, tool, type }: Config['rewards'][number]): string =>

@@ -1,4 +1,10 @@
-export { type Config, rewardName, runLength, samplingOf } from './config-schema.ts';
+export {
+  type Config,
+  environmentBlocks,
+  rewardName,
+  runLength,
+  samplingOf,
+} from './config-schema.ts';
 export {
   checkConfig,
   type ConfigCheck,
@@ -16,6 +22,7 @@ export { nearestName } from './checks/nearest-name.ts';
 export type { Override } from './yaml/overrides.ts';
 export {
   EnvironmentBlock,
+  EnvironmentsBlock,
   partBlock,
   RewardManagerBlock,
   RewardsBlock,

@@ -6,6 +6,7 @@ import { ownOrShipped } from '../core/package-root.ts';
 import { checkCombinations } from './checks/check-combinations.ts';
 import { type Config, ConfigSchema } from './config-schema.ts';
 import { withMovedSettings } from './yaml/moved-settings.ts';
+import { spellingProblems } from './yaml/one-spelling.ts';
 import { applyOverrides, type Override, parseSet } from './yaml/overrides.ts';
 import {
   configInvalid,
@@ -88,7 +89,11 @@ export function checkConfig(options: LoadConfigOptions): ConfigCheck {
   const tree = withPreset(moved);
   const { places } = tree;
   const checked = checkAgainst(ConfigSchema, tree.value, { base: '', places });
-  const problems = [...merged.problems, ...checked.problems];
+  const problems = [
+    ...merged.problems,
+    ...checked.problems,
+    ...spellingProblems(tree.value, places),
+  ];
   const config = withPluginPaths(frozenCopy(checked.value) as Config, places);
   const warnings = [...reading.warnings, ...merged.warnings, ...moved.warnings];
   const { shipped, replacedPlugins } = reading;

@@ -4,6 +4,7 @@ import { QuestionEnv } from './question/question-env.ts';
 import { SearchEnv } from './search/search-env.ts';
 
 export { CodeExecEnv, MixedEnv, QuestionEnv, SearchEnv };
+export { ToolChoice } from './tool-choice.ts';
 export type { CodeExecSettings } from './code-exec/settings.ts';
 export type { QuestionSettings } from './question/settings.ts';
 export type { SearchSettings } from './search/settings.ts';

@@ -17,12 +17,12 @@ export function* teacherConversations(
   count: number,
   { reliable = false }: { reliable?: boolean } = {},
 ): Generator<readonly Message[]> {
-  const { name } = chosen.environment.entry.spec;
+  const names = chosen.environments.map(({ entry }) => entry.spec.name);
   const searching = () => ({ topK: topKOf(chosen), render, reliable });
   const demonstrations =
-    name === 'mixed'
+    names.length > 1 || names.includes('mixed')
       ? mixedDemonstrations(seed, count, searching())
-      : name === 'search'
+      : names.includes('search')
         ? searchDemonstrations(seed, count, searching())
         : codeDemonstrations(seed, count);
   for (const { messages } of demonstrations) yield messages;

@@ -100,13 +100,15 @@ describe('episodes that search', () => {
   /** What the config's rewards give an episode of the task, played as the script has it. */
   async function scoresOf(task: SearchTask, script: Script) {
     const overrides = [`dataset.dir=${prepared}`, `tools.0.corpus.path=${index}`];
-    const { tools, rewards, environment } = choosePlugins(
+    const { tools, rewards, environments } = choosePlugins(
       loadConfig({ file: config, overrides }),
       builtinPlugins(),
     );
     const { tasks } = await SearchTaskDataset.fromPath(join(prepared, 'train.jsonl'));
     const [search] = tools;
-    if (search === undefined) throw new Error('The config has no tool.');
+    const [environment] = environments;
+    if (search === undefined || environment === undefined)
+      throw new Error('The config has no tool or no environment.');
     const shared = await search.entry.spec.open?.(search.settings, { environment: {} });
     const own = episodeContainer(runContainer([]), task);
     const named = { name: 'under test' };

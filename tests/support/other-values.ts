@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import type { PreparedRun } from '#agent_rl/compose/prepare-run.ts';
+import { environmentBlocks } from '#agent_rl/config/index.ts';
 import { ConfigSchema } from '#agent_rl/config/config-schema.ts';
 
 interface Schema {
@@ -33,7 +34,9 @@ export function leavesOf({ loaded: { config }, chosen, plugins }: PreparedRun): 
   const format = chosen.toolCallFormat;
   return [
     ...leavesIn({ path: '', schema: ConfigSchema as Schema, value: config }),
-    ...own('environment', chosen.environment.entry.spec, chosen.environment.settings),
+    ...chosen.environments.flatMap(({ entry, settings }, i) =>
+      own(environmentBlocks(config)[i]?.path ?? '', entry.spec, settings),
+    ),
     ...own('policy', chosen.policy.entry.spec, chosen.policy.settings),
     ...chosen.tools.flatMap(({ entry, settings }, i) =>
       // The registry's own: the chosen one is what `configure` made of it.
@@ -86,6 +89,10 @@ const examples: Readonly<Record<string, readonly unknown[]>> = {
   'algorithm.advantage.type': ['rloo', 'group-relative'],
   'algorithm.loss.type': ['gspo', 'clipped'],
   'algorithm.correction.type': ['tis'],
+  'datasets.0.environment': ['code_exec', 'search'],
+  'datasets.1.environment': ['search'],
+  environment: [{ type: 'question' }],
+  environments: [[{ type: 'question' }]],
   'environment.type': ['search', 'code_exec', 'mixed'],
   columns: [{ question: 'ask' }],
   'tools.0.type': ['code_exec', 'search'],

@@ -152,7 +152,11 @@ function reinforced({
       workers,
       ...episodeSettings(config),
       stallS: rollout.deadlines.stallS,
-      environment: [chosen.environment.entry.spec.name, chosen.environment.settings],
+      environments: chosen.environments.map(({ name, entry, settings }) => [
+        name,
+        entry.spec.name,
+        settings,
+      ]),
       tools: chosen.tools.map(({ settings }) => settings),
       rewards: chosen.rewards.map(({ name, weight, tool, settings, entry }) => [
         [name, weight, tool, settings],

@@ -3,7 +3,9 @@ import { Type, type TProperties, type TSchema } from 'typebox';
 import {
   checkBlock,
   configInvalid,
+  environmentBlocks,
   EnvironmentBlock,
+  EnvironmentsBlock,
   type LoadedConfig,
   nearestName,
   partBlock,
@@ -19,7 +21,7 @@ import type { AdvantageSpec } from '../../core/algorithm/advantage.ts';
 import type { CorrectionSpec } from '../../core/algorithm/correction.ts';
 import type { LossPluginSpec } from '../../core/algorithm/loss.ts';
 import type { EnvironmentSpec } from '../../core/plugins/environment.ts';
-import { AgentRlError, messageOf } from '../../core/errors.ts';
+import { messageOf } from '../../core/errors.ts';
 import { isRecord } from '../../core/is-record.ts';
 import type { Registry, RegistryEntry } from '../../core/plugins/plugin.ts';
 import type { PolicySpec } from '../../core/plugins/policy.ts';
@@ -28,7 +30,9 @@ import type { RewardManagerSpec } from '../../core/plugins/reward-manager.ts';
 import type { ToolCallFormatSpec } from '../../core/plugins/tool-call-format.ts';
 import type { ToolSpec } from '../../core/plugins/tool.ts';
 import { environmentScore, invalidCallsComponent } from '../../rollout/combine-rewards.ts';
+import { environmentProblems, type SettingProblem } from './environment-problems.ts';
 import { constructorProblem } from './injections.ts';
+import { besides, checkSettings, type ObjectSchema } from './plugin-settings.ts';
 import type { Plugins } from './registries.ts';
 
 /** A plugin that a run uses, with its own settings: checked, defaults filled in. */
@@ -46,9 +50,16 @@ export interface ChosenReward extends Chosen<RewardSpec> {
   tool?: string;
 }
 
+/** An environment that a run uses. */
+export interface ChosenEnvironment extends Chosen<EnvironmentSpec> {
+  /** In the run file and in records. */
+  name: string;
+}
+
 /** The plugins that a config names. */
 export interface ChosenPlugins {
-  environment: Chosen<EnvironmentSpec>;
+  /** One, or several of which each task has one. */
+  environments: readonly ChosenEnvironment[];
   policy: Chosen<PolicySpec>;
   tools: readonly Chosen<ToolSpec>[];
   rewards: readonly ChosenReward[];
@@ -85,12 +96,9 @@ export function choosePlugins(
 ): ChosenPlugins {
   const { config } = loaded;
   const choice = new Choice(loaded, found);
-  const environment = choice.of({
-    path: 'environment',
-    value: config.environment,
-    registry: plugins.environments,
-    own: EnvironmentBlock.properties,
-  });
+  const environments = environmentBlocks(config).map((block) =>
+    choice.environment(block, plugins.environments),
+  );
   const policy = choice.of({
     path: 'policy',
     value: config.policy,
@@ -118,14 +126,19 @@ export function choosePlugins(
   const correction = choice.part('correction', plugins.corrections);
   choice.requireModule(loss);
   choice.refuseRepeats('tools', tools);
-  choice.requireTools(environment.entry?.spec, toolBlocks);
+  for (const { entry } of environments) choice.requireTools(entry?.spec, toolBlocks);
+  const named = environments.map(({ name, entry }) => ({
+    name,
+    taskFormat: entry?.spec.taskFormat,
+  }));
+  choice.report(environmentProblems(named, config));
   choice.checkRewards(rewards, tools);
   choice.checkRewardManager(rewardManager.entry?.spec, rewards);
   choice.throwProblems();
   // Every entry is there: a missing one is a problem, and problems were just thrown.
   const format = toolCallFormat && { toolCallFormat };
   return {
-    environment,
+    environments,
     policy,
     tools,
     rewards,
@@ -200,6 +213,19 @@ class Choice {
       ([key]) => Object.hasOwn(declared, key) || !Object.hasOwn(own, key),
     );
     return { entry, settings: Object.freeze(Object.fromEntries(settings)) };
+  }
+
+  /** An environment, and what the run calls it. */
+  environment(
+    { path, value }: ReturnType<typeof environmentBlocks>[number],
+    registry: Registry<EnvironmentSpec>,
+  ) {
+    const { properties: short } = EnvironmentBlock;
+    const own = path === 'environment' ? short : EnvironmentsBlock.items.properties;
+    const chosen = this.of({ path, value, registry, own });
+    const block: { type?: unknown; name?: unknown } = isRecord(value) ? value : {};
+    const named = path === 'environment' ? undefined : block.name;
+    return { ...chosen, name: typeof named === 'string' ? named : String(block.type) };
   }
 
   /** A reward, and what the run calls it and does with it. */
@@ -343,6 +369,10 @@ class Choice {
     }
   }
 
+  report(problems: readonly SettingProblem[]): void {
+    for (const { path, text } of problems) this.#report(path, text);
+  }
+
   throwProblems(): void {
     if (this.#problems.length === 0) return;
     const unknown = this.#unknown && this.found.length === 0;
@@ -360,32 +390,4 @@ function unknownType<Spec extends { name: string }>(registry: Registry<Spec>, ty
   const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
   const known = registry.names().join(', ') || 'none';
   return `no ${registry.kind} is named "${type}".${hint} Known: ${known}. To use your own, name its file or package under plugins: or with --plugin.`;
-}
-
-/** @throws AgentRlError `PLUGIN_LOAD_FAILED` when the plugin's schema is at fault and not the settings. */
-function checkSettings<Checked>(
-  { spec, source, plugin }: RegistryEntry<{ name: string }>,
-  check: () => Checked,
-): Checked {
-  try {
-    return check();
-  } catch (cause) {
-    const name = typeof plugin === 'function' ? ` (${plugin.name})` : '';
-    throw new AgentRlError(
-      'PLUGIN_LOAD_FAILED',
-      `The plugin "${spec.name}"${name} from ${source} cannot be used: settings: is not a JSON Schema that can be used: ${messageOf(cause)}.`,
-      { cause },
-    );
-  }
-}
-
-interface ObjectSchema {
-  properties?: TProperties;
-  required?: readonly string[];
-}
-
-/** One schema for a block that holds a plugin's settings beside the kind's own fields. */
-function besides(own: TProperties, settings: TSchema = Type.Object({})): TSchema {
-  const { properties = {}, required = [] }: ObjectSchema = settings;
-  return { ...settings, properties: { ...own, ...properties }, required: [...required, 'type'] };
 }

@@ -1,4 +1,4 @@
-import { changed, type Config, type IdleSetting } from '../../config/index.ts';
+import { changed, type Config, environmentBlocks, type IdleSetting } from '../../config/index.ts';
 import { isRecord } from '../../core/is-record.ts';
 import { showValue } from '../../core/show-value.ts';
 import type { ToolSpec } from '../../core/plugins/tool.ts';
@@ -6,14 +6,17 @@ import type { Chosen, ChosenPlugins } from './choose-plugins.ts';
 
 /** Settings of plugins that cannot act in a run that trains: in supervised training nothing is played or called. */
 export function idlePluginSettings(
-  { algorithm, train }: Pick<Config, 'algorithm' | 'train'>,
-  chosen: Pick<ChosenPlugins, 'environment' | 'tools' | 'rewards' | 'rewardManager' | PartName>,
+  config: Config,
+  chosen: Pick<ChosenPlugins, 'environments' | 'tools' | 'rewards' | 'rewardManager' | PartName>,
 ): IdleSetting[] {
-  const { environment, tools, rewards, rewardManager } = chosen;
+  const { environments, tools, rewards, rewardManager } = chosen;
+  const { algorithm, train } = config;
+  const paths = environmentBlocks(config).map(({ path }) => path);
+  const worlds = environments.map((one, index) => [paths[index] ?? '', one] as const);
   const ofAlgorithm = partNames.map((name) => [`algorithm.${name}`, chosen[name]] as const);
   if (train.mode === 'rl') {
     const all = [
-      ['environment', environment] as const,
+      ...worlds,
       ...tools.map((tool, index) => [`tools.${index}`, tool] as const),
       ...rewards.map((reward, index) => [`rewards.${index}`, reward] as const),
       ['rewardManager', rewardManager] as const,
@@ -29,7 +32,7 @@ export function idlePluginSettings(
     ];
   }
   return [
-    ...setOf('environment', environment, 'supervised training plays no episodes'),
+    ...worlds.flatMap(([path, one]) => setOf(path, one, 'supervised training plays no episodes')),
     ...setOf('rewardManager', rewardManager, 'supervised training plays no episodes'),
     ...ofAlgorithm.flatMap(([path, part]: readonly [string, Chosen<Configured>]) =>
       setOf(path, part, 'supervised training plays no episodes'),

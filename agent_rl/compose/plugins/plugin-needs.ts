@@ -9,8 +9,8 @@ import type { Task } from '../../core/tasks/task.ts';
 
 /** A sandbox is started only for what asks for one. */
 export const needsSandbox = (chosen: ChosenPlugins): boolean => {
-  const { environment, policy, tools, rewards, rewardManager } = chosen;
-  return [environment, policy, ...tools, ...rewards, rewardManager].some(({ entry }) =>
+  const { environments, policy, tools, rewards, rewardManager } = chosen;
+  return [...environments, policy, ...tools, ...rewards, rewardManager].some(({ entry }) =>
     usesSandbox(entry),
   );
 };

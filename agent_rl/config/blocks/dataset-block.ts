@@ -35,6 +35,14 @@ export const DatasetsBlock = Type.Array(
         maximum: most.count,
         default: 1,
       }),
+      environment: Type.Optional(
+        text(
+          'Of environments, the one its tasks are for; metadata.environment of a task goes before',
+          {
+            minLength: 1,
+          },
+        ),
+      ),
       format: ofFolder(readings.format, 'format'),
       columns: ofFolder(readings.columns, 'columns'),
       answerPattern: ofFolder(readings.answerPattern, 'answerPattern'),

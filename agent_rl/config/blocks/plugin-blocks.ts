@@ -15,6 +15,23 @@ export const EnvironmentBlock = Type.Object(
   { description: 'What the agent acts in, and its settings' },
 );
 
+/** `environments:` several, of which each task has one. */
+export const EnvironmentsBlock = Type.Array(
+  Type.Object({
+    type: type('an environment'),
+    name: Type.Optional(
+      text('What data sets and tasks call it; by default its type', {
+        pattern: '^[a-zA-Z][a-zA-Z0-9_-]*$',
+      }),
+    ),
+  }),
+  {
+    minItems: 1,
+    description:
+      'Several environments, each with its settings: a folder of datasets names its own, or metadata.environment of a task; for a single one, environment',
+  },
+);
+
 /** `tools:` what the agent may call. */
 export const ToolsBlock = Type.Array(Type.Object({ type: type('a tool') }), {
   default: [],

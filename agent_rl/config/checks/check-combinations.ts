@@ -112,7 +112,7 @@ const ofTraining = ({ algorithm, checkpoint, eval: evaluation, train }: Config):
 };
 
 /** Settings of a folder of tasks. */
-const folderReadings = ['format', 'columns', 'answerPattern'] as const;
+const folderReadings = ['environment', 'format', 'columns', 'answerPattern'] as const;
 
 function expressionProblem(pattern: string): string | undefined {
   try {

@@ -1,7 +1,7 @@
 import { isRecord } from '../../core/is-record.ts';
 import { truncates } from '../../core/services/generator.ts';
 import { AlgorithmBlock } from '../blocks/algorithm-block.ts';
-import { type Config, ConfigSchema, runLength } from '../config-schema.ts';
+import { type Config, ConfigSchema, environmentBlocks, runLength } from '../config-schema.ts';
 import { placeOf, type Places, pointerStep, type Problem } from './problem.ts';
 
 /** A run in which settings are looked at, and what of it does not stand in the config. */
@@ -13,7 +13,7 @@ export interface Circumstances {
 
 /** Settings or whole blocks, when they cannot act, and why. */
 type IdleRule = readonly [
-  settings: readonly string[],
+  settings: readonly string[] | ((config: Config) => readonly string[]),
   applies: (run: Circumstances) => boolean,
   why: string,
 ];
@@ -56,6 +56,11 @@ const idle: readonly IdleRule[] = [
     ['datasets.0.weight'],
     (run) => isRl(run) && run.config.datasets.length === 1,
     'there is no second folder of tasks to weigh it against',
+  ],
+  [
+    ({ datasets }) => datasets.map((_, folder) => `datasets.${folder}.environment`),
+    (run) => isRl(run) && environmentBlocks(run.config).length === 1,
+    'the run has one environment, which all tasks are for',
   ],
   ...(['format', 'columns', 'answerPattern'] as const).map((key): IdleRule => [
     [`dataset.${key}`],
@@ -151,7 +156,11 @@ export const mistakenSettings = (config: Config): IdleSetting[] =>
 const named = (rules: readonly IdleRule[], run: Circumstances): IdleSetting[] =>
   rules
     .filter(([, applies]) => applies(run))
-    .flatMap(([settings, , why]) => settings.flatMap((path) => setBelow(path, run.config, why)));
+    .flatMap(([settings, , why]) =>
+      (typeof settings === 'function' ? settings(run.config) : settings).flatMap((path) =>
+        setBelow(path, run.config, why),
+      ),
+    );
 
 interface Schema {
   default?: unknown;

@@ -2,6 +2,7 @@ import { showValue } from '../../core/show-value.ts';
 import { isRecord } from '../../core/is-record.ts';
 import { type Place, pointerStep, type Problem } from '../checks/problem.ts';
 import { movedOverride } from './moved-settings.ts';
+import { otherSpelling } from './one-spelling.ts';
 import { readYaml } from './read-yaml.ts';
 import { type Block, put, type SourcedTree } from './sourced-tree.ts';
 import { oldSpelling, withTaskFolders } from './task-folders.ts';
@@ -66,6 +67,11 @@ function inTodaysNames(override: Override, lower: unknown) {
   const today = movedOverride(override);
   if (today !== undefined)
     return { overrides: today.overrides, problems: [], warnings: [today.warning] };
+  const other = otherSpelling(path);
+  if (other !== undefined) {
+    const removed = { source, path: other, value: undefined };
+    return { overrides: [removed, override], problems: [], warnings: [] };
+  }
   const settles = block === 'dataset' && deeper.length === 0;
   if (!settles) return { overrides: [override], problems: [], warnings: [] };
   const place: Place = { key: { source }, value: { source } };

@@ -7,6 +7,7 @@ import { messageOf, nodeCodeOf } from '../../core/errors.ts';
 import { ownOrShipped } from '../../core/package-root.ts';
 import { type Location, placeOf, type Problem } from '../checks/problem.ts';
 import { withMovedSettings } from './moved-settings.ts';
+import { withoutOtherSpelling } from './one-spelling.ts';
 import { readYaml, type YamlReading } from './read-yaml.ts';
 import { mergeTrees, type Block, type SourcedTree } from './sourced-tree.ts';
 import { withTaskFolders } from './task-folders.ts';
@@ -150,7 +151,7 @@ function over(
     warnings.push(...lower.warnings);
     shipped.push(...lower.shipped);
     replacedPlugins.push(...lower.replacedPlugins, ...replaced(tree, lower));
-    tree = mergeTrees(tree, lower);
+    tree = mergeTrees(withoutOtherSpelling(tree, lower.value), lower);
   }
   const { extends: _extends, ...own } = value;
   // Here, so that what a file below says by the new name does not go over it.
@@ -160,7 +161,13 @@ function over(
   problems.push(...folders.problems);
   warnings.push(...folders.warnings);
   replacedPlugins.push(...replaced(tree, { value: own, places: reading.places }));
-  return { ...mergeTrees(tree, folders), problems, warnings, shipped, replacedPlugins };
+  return {
+    ...mergeTrees(withoutOtherSpelling(tree, own), folders),
+    problems,
+    warnings,
+    shipped,
+    replacedPlugins,
+  };
 }
 
 const pluginsOf = ({ value }: SourcedTree): readonly unknown[] =>

@@ -4,6 +4,8 @@ export interface Task {
   readonly taskId: string;
   readonly prompt: string;
   readonly metadata: Readonly<Record<string, unknown>>;
+  /** The environment it is for, by its name in the run file, where a run has several. */
+  readonly environment?: string;
 }
 
 /** Where the container finds the task of the episode being built. */

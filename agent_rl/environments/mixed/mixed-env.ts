@@ -4,14 +4,6 @@ import { type Static, Type } from 'typebox';
 import { block } from '../../config/blocks/block.ts';
 import type { CodeTask } from '../../core/tasks/code-task.ts';
 import { environment } from '../../core/plugins/environment.ts';
-import type {
-  Environment,
-  EnvironmentStep,
-  EpisodeEnd,
-  Turn,
-  Verdict,
-} from '../../core/plugins/environment.ts';
-import type { Message, ToolCall } from '../../core/message.ts';
 import { SANDBOX, type Sandbox } from '../../core/services/sandbox.ts';
 import type { SearchTask } from '../../core/tasks/search-task.ts';
 import { TASK } from '../../core/tasks/task.ts';
@@ -20,6 +12,7 @@ import { CodeExecEnv } from '../code-exec/code-exec-env.ts';
 import { CodeExecSettings } from '../code-exec/settings.ts';
 import { SearchEnv } from '../search/search-env.ts';
 import { SearchSettings } from '../search/settings.ts';
+import { ToolChoice } from '../tool-choice.ts';
 
 const MixedSettings = Type.Object(
   {
@@ -36,8 +29,8 @@ const MixedSettings = Type.Object(
 );
 
 /**
- * Tasks of both kinds, each judged as its own environment does. Nothing tells the policy which tool a task needs; the
- * metric `toolChoiceRight` says whether its first call was of that one.
+ * Tasks of both kinds, each judged as its own environment does: what `environments: [code_exec, search]` was in version
+ * 0.1.
  */
 @environment({
   name: 'mixed',
@@ -45,40 +38,13 @@ const MixedSettings = Type.Object(
   settings: MixedSettings,
   taskFormat: 'mixed',
 })
-export class MixedEnv implements Environment {
-  readonly #inner: Environment;
-  readonly #wanted: string;
-  #firstTool: string | undefined;
-
+export class MixedEnv extends ToolChoice {
   constructor(
     @inject(TASK) task: CodeTask | SearchTask,
     @inject(SANDBOX) sandbox: Sandbox,
     @inject(SETTINGS) settings: Static<typeof MixedSettings>,
   ) {
-    const isCode = 'tests' in task;
-    this.#wanted = isCode ? 'code_exec' : 'search';
-    this.#inner = isCode
-      ? new CodeExecEnv(task, sandbox, settings.codeExec)
-      : new SearchEnv(task, settings.search);
-  }
-
-  start(): Promise<readonly Message[]> {
-    return this.#inner.start();
-  }
-
-  toolInputs(call: ToolCall): Readonly<Record<string, unknown>> {
-    return this.#inner.toolInputs?.(call) ?? {};
-  }
-
-  step(turn: Turn, signal: AbortSignal): Promise<EnvironmentStep> {
-    this.#firstTool ??= turn.calls[0]?.call.name;
-    return this.#inner.step(turn, signal);
-  }
-
-  async finish(end: EpisodeEnd, signal: AbortSignal): Promise<Verdict> {
-    const verdict = await this.#inner.finish(end, signal);
-    const toolChoiceRight = this.#firstTool === this.#wanted ? 1 : 0;
-    const toolUsed = this.#firstTool === undefined ? 0 : 1;
-    return { ...verdict, metrics: { ...verdict.metrics, toolChoiceRight, toolUsed } };
+    if ('tests' in task) super(new CodeExecEnv(task, sandbox, settings.codeExec), ['code_exec']);
+    else super(new SearchEnv(task, settings.search), ['search']);
   }
 }

@@ -160,7 +160,6 @@ export class Training {
   #records(): RunRecords {
     const { run, record, usage, agent } = this.parts;
     const { config, chosen } = run;
-    const settings: { properties?: object } = chosen.environment.entry.spec.settings ?? {};
     return new RunRecords({
       folder: record.folder,
       log: record.log,
@@ -170,7 +169,9 @@ export class Training {
       advised: {
         sandbox: agent.sandbox !== undefined,
         tools: chosen.tools.length > 0,
-        systemPrompt: Object.hasOwn(settings.properties ?? {}, 'systemPrompt'),
+        systemPrompt: chosen.environments.some(({ entry }) =>
+          hasSetting(entry.spec, 'systemPrompt'),
+        ),
         resamples: config.rollout.resampleZeroVariance.enabled,
       },
     });
@@ -280,3 +281,6 @@ function refuseIfBeyond(iteration: number, last: number): void {
     `The run to resume has done ${iteration} iterations and is to end after ${last}. Give --max-iterations a number above ${iteration}.`,
   );
 }
+
+const hasSetting = ({ settings }: { settings?: { properties?: object } }, name: string): boolean =>
+  Object.hasOwn(settings?.properties ?? {}, name);

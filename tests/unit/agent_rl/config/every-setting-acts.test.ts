@@ -39,7 +39,7 @@ const prepared = (file: string, overrides: readonly string[]): Promise<PreparedR
 /** What has to be given and can be nothing else, or is for the other jobs on the same run file. */
 const given = (path: string, mode: string): boolean =>
   // A run file names its environment; episodes are played in it by `agent-rl eval` and `chat`.
-  mode === 'sft' && path === 'environment.type';
+  mode === 'sft' && /^environments?(?:\.\d+)?(?:\.(?:type|name))?$/.test(path);
 
 /** What another value of a setting comes to. */
 async function outcomeOf(

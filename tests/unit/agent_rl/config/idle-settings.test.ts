@@ -24,6 +24,14 @@ async function warningsOf(
 
 const sft = 'train.mode=sft';
 
+test('a setting inside a block of a plugin is named too', async () => {
+  const overrides = ['environment={type: mixed}', 'environment.search.freeSearches=5'];
+  const warnings = await warningsOf(search, overrides);
+  expect(warnings.slice(1)).toEqual([
+    'environment.search.freeSearches 5 (--set environment.search.freeSearches=5) has no effect: environment.search.searchPenalty is 0.',
+  ]);
+});
+
 describe('a setting that cannot act in the run is named with its place and the reason', () => {
   test.each([
     [['train.finalRatio=0.3'], 'train.finalRatio 0.3', 'train.schedule is constant'],
@@ -35,6 +43,7 @@ describe('a setting that cannot act in the run is named with its place and the r
     [['algorithm.loss.clipLow=0.1'], 'algorithm.loss.clipLow 0.1', 'the probability ratio is 1'],
     [['algorithm.loss.clipHigh=0.4'], 'algorithm.loss.clipHigh 0.4', 'the probability ratio is 1'],
     [['rollout.failures.penalty=-2'], 'rollout.failures.penalty -2', 'penalise'],
+    [['datasets.0.environment=search'], 'datasets.0.environment', 'the run has one environment'],
     [['datasets.0.weight=3'], 'datasets.0.weight 3', 'no second folder'],
     [
       ['eval.before=false', 'eval.after=false', 'eval.maxTasks=9'],
@@ -68,9 +77,13 @@ describe('a setting that cannot act in the run is named with its place and the r
       'rewards.0.perWord is 0',
     ],
     [
-      ['environment={type: mixed}', 'environment.search.freeSearches=5'],
-      'environment.search.freeSearches 5',
-      'environment.search.searchPenalty is 0',
+      [
+        'environments=[{type: search}, {type: question}]',
+        'datasets.0.environment=search',
+        'environments.0.freeSearches=5',
+      ],
+      'environments.0.freeSearches 5',
+      'environments.0.searchPenalty is 0',
     ],
     [
       [

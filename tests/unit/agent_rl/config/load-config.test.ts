@@ -211,7 +211,7 @@ run: {device: gpu, seed: -1}
 
   test('a required setting that is absent is named with what it is for', () => {
     expect(problemsOf('dataset: {dir: x}\n')).toEqual([
-      'run.yaml:1:1 environment: is missing. What the agent acts in, and its settings.',
+      'run.yaml:1:1 environment: is missing. What the agent acts in, and its settings; or environments, a list of several.',
     ]);
   });
 });

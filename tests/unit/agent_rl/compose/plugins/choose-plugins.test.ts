@@ -84,14 +84,16 @@ rewards: [{type: brevity, weight: 0.5}]
 
 describe('choosing plugins', () => {
   test('gives each its own settings with defaults, and only those', () => {
-    const { environment, policy, tools: some, rewards: added } = chosen(good);
-    expect(environment.settings).toEqual({ penalty: -0.1 });
+    const { environments: worlds, policy, tools: some, rewards: added } = chosen(good);
+    expect(worlds.map(({ name, settings }) => [name, settings])).toEqual([
+      ['arithmetic', { penalty: -0.1 }],
+    ]);
     expect(policy.settings).toEqual({ thinking: true });
     expect(some.map(({ entry, settings }) => [entry.plugin, settings])).toEqual([
       [Calculator, { limit: 3 }],
     ]);
     expect(added.map(({ settings, weight }) => [settings, weight])).toEqual([[{ limit: 10 }, 0.5]]);
-    expect(Object.isFrozen(environment.settings)).toBe(true);
+    expect(Object.isFrozen(worlds[0]?.settings)).toBe(true);
   });
 
   test('reports a misspelt plugin with its place and the nearest name', () => {

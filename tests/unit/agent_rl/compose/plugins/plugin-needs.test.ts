@@ -36,7 +36,7 @@ const needing = (plugin: unknown) => ({
 });
 const run = (plugins: Partial<Record<keyof ChosenPlugins, unknown>>): ChosenPlugins =>
   ({
-    environment: chosen(Plain),
+    environments: [chosen(Plain)],
     policy: chosen(Plain),
     tools: [chosen(Plain)],
     rewards: [chosen(score)],
@@ -46,7 +46,7 @@ const run = (plugins: Partial<Record<keyof ChosenPlugins, unknown>>): ChosenPlug
 
 describe('a sandbox is started', () => {
   test.each([
-    ['an environment', { environment: chosen(Runs) }],
+    ['an environment', { environments: [chosen(Plain), chosen(Runs)] }],
     ['a policy', { policy: chosen(Runs) }],
     ['a tool', { tools: [chosen(Plain), chosen(Runs)] }],
     ['a reward', { rewards: [chosen(score), chosen(Runs)] }],

@@ -67,7 +67,7 @@ describe('questions whose answer is cut out by a pattern', () => {
       ask({ ...settings, dataset }, { split: 'csv', answer: policies.right }),
     );
     expect(code).toBe('DATASET_INVALID');
-    expect(message).toContain('12 of 12 tasks cannot be judged by environment question:');
+    expect(message).toContain('12 of 12 tasks cannot be judged:');
     expect(message).toContain(
       "dataset.answerPattern: '#### (.+)', or set environment.match to number",
     );

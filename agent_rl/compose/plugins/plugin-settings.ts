@@ -1,0 +1,33 @@
+import { Type, type TProperties, type TSchema } from 'typebox';
+
+import { AgentRlError, messageOf } from '../../core/errors.ts';
+import type { RegistryEntry } from '../../core/plugins/plugin.ts';
+
+/** @throws AgentRlError `PLUGIN_LOAD_FAILED` when the plugin's schema is at fault and not the settings. */
+export function checkSettings<Checked>(
+  { spec, source, plugin }: RegistryEntry<{ name: string }>,
+  check: () => Checked,
+): Checked {
+  try {
+    return check();
+  } catch (cause) {
+    const name = typeof plugin === 'function' ? ` (${plugin.name})` : '';
+    throw new AgentRlError(
+      'PLUGIN_LOAD_FAILED',
+      `The plugin "${spec.name}"${name} from ${source} cannot be used: settings: is not a JSON Schema that can be used: ${messageOf(cause)}.`,
+      { cause },
+    );
+  }
+}
+
+/** What a schema of an object says of its parts. */
+export interface ObjectSchema {
+  properties?: TProperties;
+  required?: readonly string[];
+}
+
+/** One schema for a block that holds a plugin's settings beside the kind's own fields. */
+export function besides(own: TProperties, settings: TSchema = Type.Object({})): TSchema {
+  const { properties = {}, required = [] }: ObjectSchema = settings;
+  return { ...settings, properties: { ...own, ...properties }, required: [...required, 'type'] };
+}

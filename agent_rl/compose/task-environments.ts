@@ -1,0 +1,50 @@
+import { AgentRlError } from '../core/errors.ts';
+import type { Task } from '../core/tasks/task.ts';
+import type { ChosenEnvironment, ChosenPlugins } from './plugins/choose-plugins.ts';
+
+type Environments = ChosenPlugins['environments'];
+
+/** The environment that a task is for. */
+export const environmentOf = (
+  environments: Environments,
+  { environment }: Task,
+): ChosenEnvironment | undefined =>
+  environments.length === 1
+    ? environments[0]
+    : environments.find(({ name }) => name === environment);
+
+/** A task with its environment, where there are several: that of its own metadata, or of its folder. */
+export function withEnvironment(task: Task, environments: Environments, ofFolder?: string): Task {
+  if (environments.length === 1) return task;
+  const { environment: own } = task.metadata;
+  const environment = typeof own === 'string' ? own : ofFolder;
+  return environment === undefined ? task : { ...task, environment };
+}
+
+const mostShown = 5;
+
+/** @throws AgentRlError `DATASET_INVALID` for tasks without an environment, or that theirs could never judge */
+export function rejectUnplayable(tasks: readonly Task[], environments: Environments): void {
+  const problems = tasks.flatMap((task) => {
+    const problem = problemOf(task, environments);
+    return problem === undefined ? [] : [`Task ${JSON.stringify(task.taskId)}: ${problem}`];
+  });
+  if (problems.length === 0) return;
+  const more = problems.length > mostShown ? ['…'] : [];
+  const shown = [...problems.slice(0, mostShown), ...more].join('\n  ');
+  throw new AgentRlError(
+    'DATASET_INVALID',
+    `${problems.length} of ${tasks.length} tasks cannot be judged:\n  ${shown}`,
+  );
+}
+
+function problemOf(task: Task, environments: Environments): string | undefined {
+  const chosen = environmentOf(environments, task);
+  if (chosen !== undefined) return chosen.entry.spec.taskProblem?.(task, chosen.settings);
+  const named =
+    task.environment === undefined
+      ? 'nothing says which environment it is for'
+      : `no environment of this run is named ${JSON.stringify(task.environment)}`;
+  const known = environments.map(({ name }) => name).join(', ');
+  return `${named}. Name one for its folder (datasets: [{dir, environment}]) or in its metadata.environment. Environments: ${known}.`;
+}

@@ -1,0 +1,44 @@
+import type {
+  Environment,
+  EnvironmentStep,
+  EpisodeEnd,
+  Turn,
+  Verdict,
+} from '../core/plugins/environment.ts';
+import type { Message, ToolCall } from '../core/message.ts';
+
+/**
+ * An environment among several: nothing tells the policy which tool a task needs, and the metric `toolChoiceRight` says
+ * whether its first call was of one that the environment cannot do without.
+ */
+export class ToolChoice implements Environment {
+  #firstTool: string | undefined;
+
+  constructor(
+    private readonly inner: Environment,
+    private readonly wanted: readonly string[],
+  ) {}
+
+  start(): Promise<readonly Message[]> {
+    return this.inner.start();
+  }
+
+  toolInputs(call: ToolCall): Readonly<Record<string, unknown>> {
+    return this.inner.toolInputs?.(call) ?? {};
+  }
+
+  step(turn: Turn, signal: AbortSignal): Promise<EnvironmentStep> {
+    this.#firstTool ??= turn.calls[0]?.call.name;
+    return this.inner.step(turn, signal);
+  }
+
+  async finish(end: EpisodeEnd, signal: AbortSignal): Promise<Verdict> {
+    const verdict = await this.inner.finish(end, signal);
+    const toolUsed = this.#firstTool === undefined ? 0 : 1;
+    const right = this.#firstTool !== undefined && this.wanted.includes(this.#firstTool);
+    return {
+      ...verdict,
+      metrics: { ...verdict.metrics, toolChoiceRight: right ? 1 : 0, toolUsed },
+    };
+  }
+}

@@ -1,0 +1,150 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
+import { checkConfig, environmentBlocks } from '#agent_rl/config/index.ts';
+import type { Turn } from '#agent_rl/core/plugins/environment.ts';
+import { ToolChoice } from '#agent_rl/environments/tool-choice.ts';
+import { type Answer, ask } from '#tests/support/scripted-questions.ts';
+import { ScriptedEnvironment } from '#tests/support/scripted-environment.ts';
+import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
+import { rejectionOf } from '#tests/support/thrown.ts';
+
+const folder = temporaryFolder();
+const write = (path: string, text: string): string => writeBelow(folder, path, text);
+
+write('maths/eval.csv', 'question,answer\nTwo and two?,4\n');
+write('words/eval.csv', 'question,answer\nOf what is cheese made?,milk\n');
+write('own/eval.jsonl', '{"question":"Q","answer":"4","metadata":{"environment":"numbers"}}\n');
+
+const environments = [
+  { type: 'question', name: 'numbers', match: 'number', successReward: 2 },
+  { type: 'question', name: 'texts' },
+];
+const folders = {
+  maths: { dir: `${folder}/maths`, environment: 'numbers' },
+  words: { dir: `${folder}/words`, environment: 'texts' },
+  own: { dir: `${folder}/own`, environment: 'texts' },
+};
+const answer: Answer = ({ answer: right }) =>
+  `The answer is ${right}, or so I think, and not 5 or 4`;
+
+describe('a run with several environments', () => {
+  const played = async (datasets: readonly object[]) =>
+    (await ask({ environments, datasets }, { split: 'eval', answer })).map(
+      ({ taskId, reward, success, judgedBy }) => [taskId, reward, success, judgedBy?.environment],
+    );
+
+  test('plays each task in the one that its folder names, or its own metadata', async () => {
+    expect(await played(Object.values(folders))).toEqual([
+      ['maths-eval-2', 2, true, 'numbers'],
+      ['words-eval-2', 0, false, 'texts'],
+      ['own-eval-1', 2, true, 'numbers'],
+    ]);
+  });
+
+  test('refuses tasks whose environment nothing names, or that it does not have', async () => {
+    write('lost/eval.jsonl', '{"question":"Q","answer":"4","metadata":{"environment":"chess"}}\n');
+    const { environment: _none, ...nameless } = folders.maths;
+    const error = await rejectionOf(played([nameless, { dir: `${folder}/lost` }]));
+    expect(error.code).toBe('DATASET_INVALID');
+    expect(error.message).toBe(`2 of 2 tasks cannot be judged:
+  Task "maths-eval-2": nothing says which environment it is for. Name one for its folder (datasets: [{dir, environment}]) or in its metadata.environment. Environments: numbers, texts.
+  Task "lost-eval-1": no environment of this run is named "chess". Name one for its folder (datasets: [{dir, environment}]) or in its metadata.environment. Environments: numbers, texts.`);
+  });
+});
+
+describe('the names of environments', () => {
+  const problemsOf = async (settings: object): Promise<string> =>
+    (await rejectionOf(prepareRun({ file: 'run.yaml', settings }))).message;
+  const tools = [{ type: 'search', mode: 'task' }, { type: 'code_exec' }];
+
+  test('are their own, and those that folders give are there', async () => {
+    const text = await problemsOf({
+      environments: [{ type: 'question' }, { type: 'question' }],
+      datasets: [{ dir: 'a', environment: 'chess' }],
+    });
+    expect(text).toContain(
+      'environments.1: "question" is already environments.0. Give one of them a name.',
+    );
+    expect(text).toContain(
+      'datasets.0.environment: no environment of this run is named "chess". Environments: question, question.',
+    );
+  });
+
+  test('are needed where the environments read different lines', async () => {
+    const text = await problemsOf({
+      environments: [{ type: 'search' }, { type: 'code_exec' }],
+      tools,
+      datasets: [{ dir: 'a' }, { dir: 'b', format: 'mbpp' }],
+    });
+    expect(text).toContain(
+      'datasets.0: names no environment, and those of this run read tasks of different formats. Add environment: NAME. Environments: search, code_exec.',
+    );
+    expect(text).not.toContain('datasets.1');
+  });
+
+  test('leave the environment mixed of version 0.1 as it was, with what to write now', async () => {
+    const settings = { environment: { type: 'mixed' }, tools, dataset: { dir: 'a' } };
+    const { loaded, chosen } = await prepareRun({ file: 'run.yaml', settings });
+    expect(chosen.environments.map(({ name }) => name)).toEqual(['mixed']);
+    expect(loaded.warnings).toEqual([
+      'run.yaml environment.type mixed: now the list environments: [{type: search}, {type: code_exec}], each with its settings, and datasets: [{dir, environment}]. mixed is accepted until version 0.3.',
+    ]);
+  });
+});
+
+describe('environment is short for a list of one:', () => {
+  const below = write('below.yaml', 'environment: {type: search}\ndataset: {dir: a}\n');
+  const several = 'environments: [{type: search}, {type: question}]\n';
+  const typesOf = (file: string, overrides: string[] = []) => {
+    const { loaded, problems } = checkConfig({ file, overrides });
+    expect(problems).toEqual([]);
+    return environmentBlocks(loaded.config).map(({ path, value }) => [path, value.type]);
+  };
+
+  test('the one written last takes the place of the other', () => {
+    const above = write('above.yaml', `extends: ${below}\n${several}`);
+    const again = write('again.yaml', `extends: ${above}\nenvironment: {type: question}\n`);
+    expect(typesOf(above)).toEqual([
+      ['environments.0', 'search'],
+      ['environments.1', 'question'],
+    ]);
+    expect(typesOf(again)).toEqual([['environment', 'question']]);
+    expect(typesOf(above, ['environment={type: code_exec}'])).toEqual([
+      ['environment', 'code_exec'],
+    ]);
+    expect(typesOf(below, ['environments=[{type: question}]'])).toEqual([
+      ['environments.0', 'question'],
+    ]);
+  });
+
+  test('both in one file are refused', () => {
+    const both = write('both.yaml', `environment: {type: search}\n${several}dataset: {dir: a}\n`);
+    const [problem] = checkConfig({ file: both }).problems;
+    expect(problem).toMatchObject({
+      path: 'environment',
+      text: 'says what the agent acts in, and so does environments. Keep one.',
+    });
+  });
+});
+
+test.each([
+  [['code_exec', 'search'], 1, 1],
+  [['calculator', 'code_exec'], 0, 1],
+  [[], 0, 0],
+])(
+  'an episode whose calls are %j has toolChoiceRight %d and toolUsed %d',
+  async (names, right, used) => {
+    const environment = new ToolChoice(new ScriptedEnvironment(), ['code_exec']);
+    const { signal } = new AbortController();
+    await environment.start();
+    for (const [index, name] of names.entries()) {
+      const call = { id: 'c', name, arguments: {} };
+      const calls = [{ call, result: { content: '' }, status: 'ok', wallMs: 0 }] as const;
+      const turn: Turn = { index, message: { role: 'assistant', content: '' }, calls };
+      await environment.step(turn, signal);
+    }
+    const { metrics } = await environment.finish('done', signal);
+    expect(metrics).toEqual({ toolChoiceRight: right, toolUsed: used });
+  },
+);
