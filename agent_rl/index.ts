@@ -26,6 +26,7 @@ export { jobs } from './jobs/jobs.ts';
 export { loadPlugins, type LoadPluginsOptions } from './compose/plugins/plugin-loader.ts';
 export { type PreparedRun, prepareRun, type PrepareRunOptions } from './compose/prepare-run.ts';
 export {
+  SelectionRegistry,
   AdvantageRegistry,
   CorrectionRegistry,
   EnvironmentRegistry,

@@ -27,6 +27,11 @@ const kinds: Record<keyof Plugins, { kind: string; title: string; place: string 
     title: 'Corrections',
     place: 'algorithm: {correction: {type: NAME}}',
   },
+  selections: {
+    kind: 'selection',
+    title: 'Selections',
+    place: 'algorithm: {selection: {type: NAME}}',
+  },
   losses: { kind: 'loss', title: 'Losses', place: 'algorithm: {loss: {type: NAME}}' },
 };
 

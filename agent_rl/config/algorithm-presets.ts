@@ -27,6 +27,21 @@ export const algorithmPresets = {
     settings: { advantage: { type: 'group-relative', std: 'none' }, aggregation: 'constant' },
     departures: ['The upper bound of the ratio is 1.28 (DAPO), not 1.2.'],
   },
+  dapo: {
+    title:
+      'GRPO with a higher upper bound, dynamic sampling, a mean over tokens and soft overlong punishment',
+    paper: 'Yu et al. 2025, https://arxiv.org/abs/2503.14476',
+    settings: {
+      loss: { type: 'clipped', clipLow: 0.2, clipHigh: 0.28 },
+      selection: { type: 'dynamic' },
+      overlong: { share: 0.2 },
+    },
+    departures: [
+      'Groups are drawn again for at most selection.cap rounds; then flat ones are kept and counted.',
+      'The length of an episode is what it sampled in all its turns.',
+      'Rewards are divided by the sample deviation, as in TRL.',
+    ],
+  },
   rloo: {
     title: 'REINFORCE with the mean of the other episodes of the group as baseline',
     paper: 'Ahmadian et al. 2024, https://arxiv.org/abs/2402.14740',
@@ -50,6 +65,19 @@ export const algorithmPresets = {
     departures: [
       'One advantage for an episode; the paper adds to it the KL of the tokens still to come.',
       'No KL term; the paper takes k1 off the reward.',
+    ],
+  },
+  rft: {
+    title: 'Rejection-sampling fine-tuning: episodes that were good enough are imitated',
+    paper: 'Yuan et al. 2023, https://arxiv.org/abs/2308.01825',
+    settings: {
+      advantage: { type: 'constant' },
+      loss: { type: 'reinforce' },
+      selection: { type: 'best-of', above: 0 },
+    },
+    departures: [
+      'Episodes are sampled anew from the weights of each iteration; the paper samples once and trains on all of it.',
+      'Equal episodes are not taken once.',
     ],
   },
   gspo: {

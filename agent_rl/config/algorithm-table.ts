@@ -10,7 +10,7 @@ export interface AlgorithmRow extends Pick<AlgorithmPreset, 'title' | 'paper' | 
 }
 
 /** What is shown of every algorithm, whether its preset sets it or not. */
-const shown = ['advantage', 'loss', 'aggregation'] as const;
+const shown = ['advantage', 'loss', 'selection', 'aggregation'] as const;
 
 /** Every algorithm with its parts, the defaults filled in. */
 export const algorithmTable = (): readonly AlgorithmRow[] =>

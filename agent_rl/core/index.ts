@@ -2,6 +2,7 @@ export * from './algorithm/advantage.ts';
 export * from './algorithm/correction.ts';
 export * from './algorithm/loss-ops.ts';
 export * from './algorithm/loss.ts';
+export * from './algorithm/selection.ts';
 export * from './tasks/answer-match.ts';
 export * from './plugins/class.ts';
 export * from './tasks/code-task.ts';

@@ -13,7 +13,7 @@ export interface AdvisedRun {
   tools?: boolean;
   /** Whether `environment.systemPrompt` is a setting of its environment. */
   systemPrompt?: boolean;
-  /** Whether rollout.resampleZeroVariance is enabled. */
+  /** Whether algorithm.selection is dynamic. */
   resamples?: boolean;
 }
 
@@ -38,7 +38,7 @@ export function iterationAdvice(
     {
       about: 'nothing-learned',
       applies: groups > 0 && metrics['group/zeroVariance'] === groups,
-      text: `Nothing was learned: all ${groups} groups have equal rewards (${right} all right, ${wrong} all wrong). Raise rollout.groupSize, ${resamples ? '' : 'set rollout.resampleZeroVariance.enabled, '}or give tasks the policy solves sometimes: easier ones or agent-rl sft first when all are wrong, harder ones when all are right.`,
+      text: `Nothing was learned: all ${groups} groups have equal rewards (${right} all right, ${wrong} all wrong). Raise rollout.groupSize, ${resamples ? '' : 'set algorithm.selection.type: dynamic, '}or give tasks the policy solves sometimes: easier ones or agent-rl sft first when all are wrong, harder ones when all are right.`,
     },
     {
       about: 'no-calls',

@@ -46,6 +46,10 @@ export const metricNames = {
   'rollout/rejectedCalls': metric('calls', 'Calls of unknown tools or with invalid arguments'),
   'rollout/failedCalls': metric('calls', 'Calls whose tool answered with an error'),
   'rollout/timedOutCalls': metric('calls', 'Calls that passed their deadline'),
+  'rollout/overlongPenaltyMean': metric(
+    'reward',
+    'Mean of what episodes lost for their length (algorithm.overlong)',
+  ),
   'rollout/sampledTokens': metric('tokens', 'Tokens the policy sampled'),
   'rollout/contextTokens': metric('tokens', 'Tokens of all transcripts, sampled or not'),
   'rollout/lengthMean': metric('tokens', 'Mean sampled tokens of an episode'),

@@ -6,6 +6,7 @@ import { maskOf } from '../core/transcript.ts';
 import { failureUse, type TokenUse } from '../rollout/ledger.ts';
 import type { Collection } from './collect/collect-groups.ts';
 import { actionOn } from './collect/outcome-actions.ts';
+import { mostSampledTokens } from './collect/collect-groups.ts';
 import type { AlgorithmOptions, RolloutOptions } from './training-options.ts';
 
 /** A datum and the episode it was made from. */
@@ -40,9 +41,11 @@ export function buildData(
   const resampled = [...replaced, ...discarded.flatMap(({ trajectories }) => trajectories)].map(
     (trajectory) => ({ trajectory, use: failureUse(trajectory.outcome) ?? 'resampled' }),
   );
-  const played = groups.flatMap(({ trajectories, advantages }, group) =>
+  const played = groups.flatMap(({ trajectories, advantages, selected }, group) =>
     trajectories.map((trajectory, index) => {
-      const use = useOf(trajectory, advantages[index], rollout.outcomes);
+      const booked = useOf(trajectory, advantages[index], rollout.outcomes);
+      const isLeftOut = learned.has(booked) && selected?.[index] === false;
+      const use = isLeftOut ? 'not-selected' : booked;
       return { trajectory, use, group, advantage: advantages[index] ?? 0 };
     }),
   );
@@ -62,6 +65,9 @@ export function buildData(
   return { data, updates, uses: [...resampled, ...played], trainedTokens: sum(trained) };
 }
 
+/** What episodes are booked as whose tokens have a weight. */
+const learned: ReadonlySet<TokenUse> = new Set(['trained', 'zero-advantage']);
+
 interface Played {
   trajectory: Trajectory;
   use: TokenUse;
@@ -75,12 +81,12 @@ function stepData(
   algorithm: Pick<AlgorithmOptions, 'aggregation' | 'kl' | 'entropyBonus'>,
   rollout: Pick<RolloutOptions, 'maxTurns' | 'maxTurnTokens' | 'maxEpisodeTokens'>,
 ): TracedDatum[] {
-  const members = played.filter(({ use }) => use === 'trained' || use === 'zero-advantage');
+  const members = played.filter(({ use }) => learned.has(use));
   const masks = members.map(({ trajectory }) => maskOf(trajectory, 'sampled'));
   const { maxTurns, maxTurnTokens, maxEpisodeTokens } = rollout;
   const weights = tokenWeights(masks, {
     aggregation: algorithm.aggregation,
-    maxTokensPerEpisode: Math.min(maxTurns * maxTurnTokens, maxEpisodeTokens),
+    maxTokensPerEpisode: mostSampledTokens({ maxTurns, maxTurnTokens, maxEpisodeTokens }),
     groups: members.map(({ group }) => group),
   });
   const pulls = algorithm.kl.kind !== 'none' || algorithm.entropyBonus !== 0;

@@ -1,19 +1,14 @@
 import type { Config } from '../config/index.ts';
 import type { RewardGroup } from '../core/algorithm/advantage.ts';
 import type { CorrectionTokens } from '../core/algorithm/correction.ts';
+import type { Selection, SelectionGroup } from '../core/algorithm/selection.ts';
 import type { PolicyLossSpec } from '../core/services/learner.ts';
 import type { Sampling } from '../core/services/generator.ts';
 
 /** How episodes are collected. */
 export type RolloutOptions = Pick<
   Config['rollout'],
-  | 'tasksPerStep'
-  | 'groupSize'
-  | 'maxTurns'
-  | 'maxEpisodeTokens'
-  | 'resampleZeroVariance'
-  | 'outcomes'
-  | 'failures'
+  'tasksPerStep' | 'groupSize' | 'maxTurns' | 'maxEpisodeTokens' | 'outcomes' | 'failures'
 > &
   Pick<Config['policy'], 'maxTurnTokens'> & { sampling: Sampling };
 
@@ -26,6 +21,7 @@ export interface AlgorithmParts {
     of: (groups: readonly RewardGroup[]) => readonly RewardGroup[];
   };
   loss: Pick<PolicyLossSpec, 'type' | 'settings' | 'module'>;
+  selection: { name: string; of: (group: SelectionGroup) => Selection };
   /** Absent where nothing is corrected. */
   correction:
     | {

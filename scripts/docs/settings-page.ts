@@ -37,6 +37,7 @@ const kinds: Record<PluginDescription['kind'], string> = {
   advantage: 'Advantages',
   loss: 'Losses',
   correction: 'Corrections',
+  selection: 'Selections',
 };
 
 function pluginText({ name, kind, description, settings }: PluginDescription): string {

@@ -153,12 +153,14 @@ const settingBlocks = new Set(settings.map((name) => name.split('.')[0]?.replace
 
 /** Settings that environments, policies and parts of algorithms bring, as they stand in a run file. */
 const pluginSettings = ((): string[] => {
-  const { environments, policies, advantages, losses } = plugins;
+  const { environments, policies, advantages, losses, selections, corrections } = plugins;
   const kinds = [
     ['environment', environments],
     ['policy', policies],
     ['algorithm.advantage', advantages],
     ['algorithm.loss', losses],
+    ['algorithm.selection', selections],
+    ['algorithm.correction', corrections],
   ] as const;
   return kinds.flatMap(([block, registry]) =>
     registry

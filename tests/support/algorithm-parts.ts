@@ -4,6 +4,8 @@ import {
 } from '#agent_rl/algorithms/group-advantages.ts';
 import { builtinLosses } from '#agent_rl/algorithms/losses/index.ts';
 import { type LossFunction, losses } from '#agent_rl/core/algorithm/loss.ts';
+import { builtinSelections } from '#agent_rl/algorithms/selections/index.ts';
+import { type SelectionFunction, selections } from '#agent_rl/core/algorithm/selection.ts';
 import type { PolicyLossSpec } from '#agent_rl/core/services/learner.ts';
 import type { AlgorithmParts } from '#agent_rl/trainer/training-options.ts';
 
@@ -33,3 +35,10 @@ export const groupRelativeBy = (options: GroupAdvantageOptions): AlgorithmParts[
   name: 'group-relative',
   of: (groups) => groups.map((rewards) => groupAdvantages(rewards, options).advantages),
 });
+
+/** A built-in selection by name, with its settings. */
+export function builtinSelection(name: string, settings: object = {}): AlgorithmParts['selection'] {
+  const found = builtinSelections.find((one) => selections.specOf(one)?.name === name);
+  if (found === undefined) throw new Error(`There is no selection ${name}.`);
+  return { name, of: (group) => (found as SelectionFunction)(group, settings) };
+}

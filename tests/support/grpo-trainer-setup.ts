@@ -7,7 +7,7 @@ import { type GrpoTrainerParts, GRPOTrainer } from '#agent_rl/trainer/grpo-train
 import type { TrainerObserver } from '#agent_rl/trainer/trainer-contracts.ts';
 import type { TaskSource } from '#dataset/tasks/task-sampler.ts';
 import type { GrpoOptions } from '#agent_rl/trainer/training-options.ts';
-import { groupRelativeBy } from './algorithm-parts.ts';
+import { builtinSelection, groupRelativeBy } from './algorithm-parts.ts';
 import { FakeLearner } from './fake-learner.ts';
 import { ScriptedRollouts } from './scripted-rollouts.ts';
 import { trajectory } from './trajectories.ts';
@@ -20,7 +20,6 @@ export const options: GrpoOptions = {
     maxTurns: 1,
     maxTurnTokens: 8,
     maxEpisodeTokens: 50,
-    resampleZeroVariance: { enabled: false, cap: 2 },
     outcomes: {
       'truncated-tokens': 'train',
       'truncated-turns': 'train',
@@ -42,6 +41,8 @@ export const options: GrpoOptions = {
     advantage: groupRelativeBy({ std: 'none', eps: 0 }),
     loss: { type: 'clipped', settings: { clipLow: 0.2, clipHigh: 0.3 } },
     correction: undefined,
+    selection: builtinSelection('all'),
+    overlong: { share: 0, penalty: 1 },
     kl: { kind: 'none', weight: 0 },
     aggregation: 'token-mean',
     entropyBonus: 0,

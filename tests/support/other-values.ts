@@ -48,6 +48,7 @@ export function leavesOf({ loaded: { config }, chosen, plugins }: PreparedRun): 
     ...own('rewardManager', chosen.rewardManager.entry.spec, chosen.rewardManager.settings),
     ...own('algorithm.advantage', chosen.advantage.entry.spec, chosen.advantage.settings),
     ...own('algorithm.loss', chosen.loss.entry.spec, chosen.loss.settings),
+    ...own('algorithm.selection', chosen.selection.entry.spec, chosen.selection.settings),
     ...own('algorithm.correction', chosen.correction.entry.spec, chosen.correction.settings),
     ...(format === undefined
       ? []
@@ -89,6 +90,7 @@ const examples: Readonly<Record<string, readonly unknown[]>> = {
   'algorithm.advantage.type': ['rloo', 'group-relative'],
   'algorithm.loss.type': ['gspo', 'clipped'],
   'algorithm.correction.type': ['tis'],
+  'algorithm.selection.type': ['dynamic', 'best-of'],
   'datasets.0.environment': ['code_exec', 'search'],
   'datasets.1.environment': ['search'],
   environment: [{ type: 'question' }],

@@ -1,18 +1,20 @@
 import type { AdvantageFunction } from '../../core/algorithm/advantage.ts';
 import type { CorrectionFunction } from '../../core/algorithm/correction.ts';
+import type { SelectionFunction } from '../../core/algorithm/selection.ts';
 import { enterPlugin } from '../../core/plugins/entered-plugin.ts';
 import { compiledTwin } from '../../threads/thread.ts';
 import type { AlgorithmParts } from '../../trainer/training-options.ts';
 import type { ChosenPlugins } from './choose-plugins.ts';
 
 /** The parts of an algorithm that a run file names. */
-export type PartName = 'advantage' | 'loss' | 'correction';
+export type PartName = 'advantage' | 'loss' | 'correction' | 'selection';
 
 /** The parts of the algorithm that a run uses, each with its settings. */
 export function algorithmParts({
   advantage,
   loss,
   correction,
+  selection,
 }: Pick<ChosenPlugins, PartName>): AlgorithmParts {
   const { spec, plugin } = advantage.entry;
   return {
@@ -25,6 +27,13 @@ export function algorithmParts({
     },
     loss: lossPart(loss),
     correction: correctionPart(correction),
+    selection: {
+      name: selection.entry.spec.name,
+      of: (group) => {
+        enterPlugin(`selection "${selection.entry.spec.name}"`);
+        return (selection.entry.plugin as SelectionFunction)(group, selection.settings);
+      },
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 import { builtinAdvantages } from '../../algorithms/advantages/index.ts';
 import { builtinCorrections } from '../../algorithms/corrections/index.ts';
+import { builtinSelections } from '../../algorithms/selections/index.ts';
 import { builtinLosses } from '../../algorithms/losses/index.ts';
 import { builtinEnvironments } from '../../environments/index.ts';
 import { builtinPolicies, builtinToolCallFormats } from '../../policies/index.ts';
@@ -24,4 +25,5 @@ export const builtinPlugins = (): Plugins =>
     advantages: builtIn(builtinAdvantages),
     losses: builtIn(builtinLosses),
     corrections: builtIn(builtinCorrections),
+    selections: builtIn(builtinSelections),
   }));

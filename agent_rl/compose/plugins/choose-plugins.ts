@@ -19,6 +19,7 @@ import {
 } from '../../config/index.ts';
 import type { AdvantageSpec } from '../../core/algorithm/advantage.ts';
 import type { CorrectionSpec } from '../../core/algorithm/correction.ts';
+import type { SelectionSpec } from '../../core/algorithm/selection.ts';
 import type { LossPluginSpec } from '../../core/algorithm/loss.ts';
 import type { EnvironmentSpec } from '../../core/plugins/environment.ts';
 import { messageOf } from '../../core/errors.ts';
@@ -67,6 +68,7 @@ export interface ChosenPlugins {
   advantage: Chosen<AdvantageSpec>;
   loss: Chosen<LossPluginSpec>;
   correction: Chosen<CorrectionSpec>;
+  selection: Chosen<SelectionSpec>;
   /** Undefined when it is to be found from the chat template. */
   toolCallFormat?: Chosen<ToolCallFormatSpec>;
 }
@@ -124,6 +126,7 @@ export function choosePlugins(
   const advantage = choice.part('advantage', plugins.advantages);
   const loss = choice.part('loss', plugins.losses);
   const correction = choice.part('correction', plugins.corrections);
+  const selection = choice.part('selection', plugins.selections);
   choice.requireModule(loss);
   choice.refuseRepeats('tools', tools);
   for (const { entry } of environments) choice.requireTools(entry?.spec, toolBlocks);
@@ -146,6 +149,7 @@ export function choosePlugins(
     advantage,
     loss,
     correction,
+    selection,
     ...format,
   } as ChosenPlugins;
 }
@@ -242,7 +246,7 @@ class Choice {
 
   /** A part of the algorithm. */
   part<Spec extends { name: string; settings?: TSchema }>(
-    name: 'advantage' | 'loss' | 'correction',
+    name: 'advantage' | 'loss' | 'correction' | 'selection',
     registry: Registry<Spec>,
   ): Attempt<Spec> {
     const { algorithm }: { algorithm: unknown } = this.loaded.config;

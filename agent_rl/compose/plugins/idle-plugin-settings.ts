@@ -47,7 +47,7 @@ export function idlePluginSettings(
   ];
 }
 
-const partNames = ['advantage', 'loss', 'correction'] as const;
+const partNames = ['advantage', 'loss', 'correction', 'selection'] as const;
 type PartName = (typeof partNames)[number];
 
 /** Settings of a loss that act only on what older weights sampled. */

@@ -1,5 +1,6 @@
 import { advantages, type AdvantageSpec } from '../../core/algorithm/advantage.ts';
 import { corrections, type CorrectionSpec } from '../../core/algorithm/correction.ts';
+import { selections, type SelectionSpec } from '../../core/algorithm/selection.ts';
 import { losses, type LossPluginSpec } from '../../core/algorithm/loss.ts';
 import { environments, type EnvironmentSpec } from '../../core/plugins/environment.ts';
 import {
@@ -32,6 +33,8 @@ export const ToolCallFormatRegistry = registryOf(toolCallFormats);
 export const AdvantageRegistry = registryOf(advantages);
 /** Corrections by name. Immutable: `with` makes a larger one. */
 export const CorrectionRegistry = registryOf(corrections);
+/** Selections by name. Immutable: `with` makes a larger one. */
+export const SelectionRegistry = registryOf(selections);
 /** Losses by name. Immutable: `with` makes a larger one. */
 export const LossRegistry = registryOf(losses);
 
@@ -46,6 +49,7 @@ export interface Plugins {
   advantages: Registry<AdvantageSpec>;
   losses: Registry<LossPluginSpec>;
   corrections: Registry<CorrectionSpec>;
+  selections: Registry<SelectionSpec>;
 }
 
 const pluginKinds = {
@@ -58,6 +62,7 @@ const pluginKinds = {
   advantages,
   losses,
   corrections,
+  selections,
 } satisfies Record<keyof Plugins, unknown>;
 const kindNames = Object.keys(pluginKinds) as readonly (keyof Plugins)[];
 

@@ -18,6 +18,22 @@ const KlBlock = block(
   'Penalty for moving away from the starting weights',
 );
 
+const OverlongBlock = block(
+  {
+    share: number(
+      'The penalty rises over this share of the most tokens an episode may sample; 0 is off (DAPO 3.4)',
+      { minimum: 0, maximum: 1, default: 0 },
+    ),
+    penalty: number('Taken off the reward of an episode that samples as much as it may', {
+      minimum: 0,
+      maximum: mostReward,
+      default: 1,
+      unit: 'reward',
+    }),
+  },
+  'What long episodes lose, before they are compared',
+);
+
 export const AlgorithmBlock = block(
   {
     name: choice(
@@ -42,6 +58,8 @@ export const AlgorithmBlock = block(
       'none',
       'What is done about the difference between the policy that sampled and the weights the update begins with, and its settings',
     ),
+    selection: partBlock('a selection', 'all', 'What is learned from, and its settings'),
+    overlong: OverlongBlock,
     entropyBonus: number('Weight of the entropy of the policy, taken off the loss', {
       minimum: 0,
       maximum: 100,

@@ -1,18 +1,4 @@
-import { block, choice, flag, integer, most, mostReward, number } from './block.ts';
-
-const ResampleBlock = block(
-  {
-    enabled: flag(
-      'Draw another task for each group whose rewards are all equal (dynamic sampling, DAPO 3.2)',
-      false,
-    ),
-    cap: integer(
-      'Most rounds of drawing in an iteration; groups that are still equal are kept and counted',
-      { minimum: 1, maximum: 1000, default: 2 },
-    ),
-  },
-  'What to do about groups that teach nothing',
-);
+import { block, choice, integer, most, mostReward, number } from './block.ts';
 
 /** What becomes of an episode that has a reward and ended badly. */
 const ofPolicy = (when: string) =>
@@ -135,7 +121,6 @@ export const RolloutBlock = block(
     outcomes: OutcomesBlock,
     failures: FailuresBlock,
     deadlines: DeadlinesBlock,
-    resampleZeroVariance: ResampleBlock,
   },
   'How episodes are collected',
 );

@@ -1,6 +1,5 @@
 import { messageOf } from '../../core/errors.ts';
 import { ModelBlock } from '../blocks/model-block.ts';
-import { RolloutBlock } from '../blocks/rollout-block.ts';
 import { TrainBlock } from '../blocks/train-block.ts';
 import { type Config, runLength } from '../config-schema.ts';
 import { placeOf, type Places, pointerStep, type Problem } from './problem.ts';
@@ -13,18 +12,20 @@ type Check = [path: string, isWrong: boolean, text: string];
 const isDefault = (schema: object, value: unknown): boolean =>
   'default' in schema && value === schema.default;
 
+/** Advantages for which an episode alone in its group is worth nothing. */
+const comparesWithinGroups: ReadonlySet<string> = new Set(['group-relative', 'rloo']);
+
 /** Below it the most likely token is all but certain. */
 const leastTemperature = 0.01;
 
 const ofRollouts = ({ algorithm, policy, rollout, train }: Config): Check[] => {
   const isRl = train.mode === 'rl';
-  const { groupSize, maxEpisodeTokens, resampleZeroVariance } = rollout;
+  const { groupSize, maxEpisodeTokens } = rollout;
   const { temperature } = policy.sampling;
-  const { cap: capSchema } = RolloutBlock.properties.resampleZeroVariance.properties;
   return [
     [
       'rollout.groupSize',
-      isRl && groupSize < 2,
+      isRl && groupSize < 2 && comparesWithinGroups.has(algorithm.advantage.type),
       `${groupSize} leaves an episode nothing to be compared with, so every advantage is 0. Use at least 2.`,
     ],
     [
@@ -51,11 +52,6 @@ const ofRollouts = ({ algorithm, policy, rollout, train }: Config): Check[] => {
       'policy.maxTurnTokens',
       policy.maxTurnTokens > maxEpisodeTokens,
       `${policy.maxTurnTokens} is more than rollout.maxEpisodeTokens = ${maxEpisodeTokens} allows.`,
-    ],
-    [
-      'rollout.resampleZeroVariance.cap',
-      !resampleZeroVariance.enabled && !isDefault(capSchema, resampleZeroVariance.cap),
-      `${resampleZeroVariance.cap} has no effect while rollout.resampleZeroVariance.enabled is false. Leave it out, or enable it.`,
     ],
   ];
 };

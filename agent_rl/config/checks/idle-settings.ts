@@ -48,6 +48,11 @@ const idle: readonly IdleRule[] = [
     'train.schedule is constant, so that the learning rate stays at its peak',
   ],
   [
+    ['algorithm.overlong.penalty'],
+    (run) => isRl(run) && run.config.algorithm.overlong.share === 0,
+    'algorithm.overlong.share is 0, so that no episode is too long',
+  ],
+  [
     ['rollout.failures.penalty'],
     (run) => isRl(run) && !Object.values(run.config.rollout.outcomes).includes('penalise'),
     'no rollout.outcomes is penalise',

@@ -36,6 +36,16 @@ const moved: readonly Moved[] = [
     now: `now algorithm.${part.join('.')}`,
   })),
   {
+    from: ['rollout', 'resampleZeroVariance'],
+    to: (value) => {
+      const { enabled, cap } = isRecord(value) ? value : { enabled: value, cap: undefined };
+      if (enabled !== true) return [];
+      const type = [['algorithm', 'selection', 'type'], 'dynamic'] as const;
+      return cap === undefined ? [type] : [type, [['algorithm', 'selection', 'cap'], cap]];
+    },
+    now: 'now algorithm.selection: {type: dynamic, cap}; without enabled: true it is left out',
+  },
+  {
     from: ['algorithm', 'rewardScheme'],
     to: (value) => [[['rewardManager', 'type'], value]],
     now: 'now rewardManager.type',

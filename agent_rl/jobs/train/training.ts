@@ -172,7 +172,7 @@ export class Training {
         systemPrompt: chosen.environments.some(({ entry }) =>
           hasSetting(entry.spec, 'systemPrompt'),
         ),
-        resamples: config.rollout.resampleZeroVariance.enabled,
+        resamples: config.algorithm.selection.type === 'dynamic',
       },
     });
   }

@@ -1,4 +1,6 @@
-import { hasNoSpread } from '../../algorithms/statistics.ts';
+import { overlongPenalty } from '../../algorithms/overlong-penalty.ts';
+import { hasNoSpread, sum } from '../../algorithms/statistics.ts';
+import { sampledTokens } from '../../rollout/ledger.ts';
 import type { RewardGroup } from '../../core/algorithm/advantage.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { showValue } from '../../core/show-value.ts';
@@ -24,6 +26,12 @@ export interface PlayedGroup {
   rewards: RewardGroup;
   /** Nothing to compare: every reward that exists is the same, or fewer than two exist. */
   zeroVariance: boolean;
+  /** It is played again with another task. */
+  again: boolean;
+  /** The members that are learned from; all where it is absent. */
+  selected?: readonly boolean[];
+  /** What its members lost for their length, all together. */
+  overlong?: number;
   /** Members that have the penalty in place of their reward. */
   penalised?: number;
   /** Episodes that failed and whose places others took. */
@@ -59,7 +67,7 @@ export const trajectoriesOf = ({
   );
 
 export interface CollectGroupsOptions extends Pick<GrpoOptions, 'seed' | 'rollout'> {
-  algorithm: Pick<AlgorithmOptions, 'advantage'>;
+  algorithm: Pick<AlgorithmOptions, 'advantage' | 'selection' | 'overlong'>;
   control?: Control;
   rollouts: Rollouts;
   /** Without it, the episodes of a group are compared by the rewards they have by themselves. */
@@ -76,15 +84,13 @@ export interface CollectGroupsOptions extends Pick<GrpoOptions, 'seed' | 'rollou
 }
 
 /**
- * Plays a group of episodes of each of `tasksPerStep` tasks. With resampling on, other tasks take the place of
- * groups that teach nothing, for at most `cap` rounds (dynamic sampling: DAPO, Yu et al. 2025, section 3.2).
+ * Plays a group of episodes of each of `tasksPerStep` tasks. Other tasks take the place of groups that the selection wants
+ * played again.
  *
  * @throws AgentRlError `ROLLOUTS_FAILED` when no episode has a reward, or too many failed.
  */
 export async function collectGroups(options: CollectGroupsOptions): Promise<Collection> {
   const { rollout, tasks, algorithm, signal, iteration, onEpisode, failuresBefore } = options;
-  const { enabled, cap } = rollout.resampleZeroVariance;
-  const rounds = enabled ? cap : 0;
   const guard = new FailureGuard(rollout.failures);
   const guarded = {
     ...options,
@@ -96,16 +102,49 @@ export async function collectGroups(options: CollectGroupsOptions): Promise<Coll
   };
   let groups = await playGroups(tasks.draw(rollout.tasksPerStep), 0, guarded);
   const discarded: PlayedGroup[] = [];
-  for (let round = 1; round <= rounds && !signal.aborted; round++) {
-    const flat = groups.filter(({ zeroVariance }) => zeroVariance);
+  for (let round = 1; !signal.aborted; round++) {
+    const flat = groups.filter(({ again }) => again);
     if (flat.length === 0) break;
-    const again = tasks.drawAgain(flat.length, [iteration, round]);
-    const drawn = (await playGroups(again, round, guarded)).values();
+    if (round > mostRounds) throw neverEnds(algorithm.selection.name);
+    const others = tasks.drawAgain(flat.length, [iteration, round]);
+    const drawn = (await playGroups(others, round, guarded)).values();
     append(discarded, flat);
-    groups = groups.map((group) => (group.zeroVariance ? (drawn.next().value ?? group) : group));
+    groups = groups.map((group) => (group.again ? (drawn.next().value ?? group) : group));
   }
   if (!signal.aborted) guard.check(trajectoriesOf({ groups, discarded }), failuresBefore);
   return { groups: withAdvantages(groups, algorithm.advantage), discarded };
+}
+
+/** Far more than any run could wait for. */
+const mostRounds = 1000;
+
+const neverEnds = (name: string): AgentRlError =>
+  new AgentRlError(
+    'PLUGIN_LOAD_FAILED',
+    `The selection "${name}" wanted groups played again ${mostRounds} times in one iteration. Let it settle for one, by its round.`,
+  );
+
+/** Most tokens that an episode may sample. */
+export const mostSampledTokens = ({
+  maxTurns,
+  maxTurnTokens,
+  maxEpisodeTokens,
+}: Pick<GrpoOptions['rollout'], 'maxTurns' | 'maxTurnTokens' | 'maxEpisodeTokens'>): number =>
+  Math.min(maxTurns * maxTurnTokens, maxEpisodeTokens);
+
+/** What a selection makes of a group. @throws AgentRlError `PLUGIN_LOAD_FAILED` for what is none */
+function selectedOf(
+  rewards: RewardGroup,
+  round: number,
+  { name, of }: AlgorithmOptions['selection'],
+): { again: boolean; selected?: readonly boolean[] } {
+  const { again = false, members } = of({ rewards, round });
+  if (members === undefined) return { again };
+  if (members.length === rewards.length) return { again, selected: members };
+  throw new AgentRlError(
+    'PLUGIN_LOAD_FAILED',
+    `The selection "${name}" gave ${members.length} members for ${rewards.length} episodes; allowed: true or false for each.`,
+  );
 }
 
 /** Compares the episodes of a whole collection. @throws AgentRlError `PLUGIN_LOAD_FAILED` for what are no advantages */
@@ -160,7 +199,7 @@ async function playGroups(
     tasks.map((task, index) => {
       const [start, end] = [index * groupSize, (index + 1) * groupSize];
       const members = { played: played.slice(start, end), judged: judged.slice(start, end) };
-      return comparedGroup(task, { ...members, replaced: replaced[index] ?? [] }, options);
+      return comparedGroup(task, { ...members, round, replaced: replaced[index] ?? [] }, options);
     }),
   );
   return groups.map(({ failed, group }) => {
@@ -174,13 +213,14 @@ interface Members {
   /** Whose verdicts they are given: their own, but for a control. */
   judged: readonly Trajectory[];
   replaced: readonly Trajectory[];
+  round: number;
 }
 
 /** A group with rewards, and those of its members that failed when it was given rewards. */
 async function comparedGroup(
   task: Task,
-  { played, judged, replaced }: Members,
-  { rollout, rewarding, signal }: CollectGroupsOptions,
+  { played, judged, replaced, round }: Members,
+  { rollout, algorithm, rewarding, signal }: CollectGroupsOptions,
 ): Promise<{ group: PlayedGroup; failed: readonly Trajectory[] }> {
   // An interrupted iteration is dropped, and half a group would mean nothing to a manager.
   const manager = signal.aborted ? undefined : rewarding;
@@ -198,7 +238,15 @@ async function comparedGroup(
     const { outcome: verdict } = judged[member] ?? { outcome };
     return actionOn(rewarded.failed ? outcome : verdict, outcomes) === 'penalise';
   });
-  const rewards = isPenalised.map((yes, at) => (yes ? failures.penalty : rewarded.rewards[at]));
+  const { overlong } = algorithm;
+  const most = mostSampledTokens(rollout);
+  const lost = played.map((one) =>
+    overlong.share === 0 ? 0 : overlongPenalty(sampledTokens(one), most, overlong),
+  );
+  const given = rewarded.rewards.map((reward, at) =>
+    reward === undefined ? undefined : reward - (lost[at] ?? 0),
+  );
+  const rewards = isPenalised.map((yes, at) => (yes ? failures.penalty : given[at]));
   const leftOut = rewarded.failed
     ? 0
     : judged.filter(({ reward }, at) => reward !== undefined && rewards[at] === undefined).length;
@@ -211,6 +259,8 @@ async function comparedGroup(
     ...(leftOut > 0 && { leftOut }),
     ...(rewarded.weights && { weights: rewarded.weights }),
     rewards,
+    ...selectedOf(rewards, round, algorithm.selection),
+    ...(overlong.share > 0 && { overlong: sum(lost) }),
     zeroVariance: hasNoSpread(rewards.filter((reward) => reward !== undefined)),
   };
   return { group, failed: trajectories.filter((one, at) => one.outcome !== played[at]?.outcome) };

@@ -39,6 +39,7 @@ export function rolloutMetrics(collection: Collection): Metrics {
     'group/allRight': judged.filter((group) => group.every(({ success }) => success)).length,
     'group/allWrong': judged.filter((group) => !group.some(({ success }) => success)).length,
     'group/resampled': discarded.length,
+    ...overlongMetric(groups),
     'group/leftOut': sum(groups.map(({ leftOut = 0 }) => leftOut)),
     ...inFamily(
       'combine/weight',
@@ -48,6 +49,15 @@ export function rolloutMetrics(collection: Collection): Metrics {
       ),
     ),
   };
+}
+
+/** Only where long episodes lose something. */
+function overlongMetric(groups: Collection['groups']): Metrics {
+  const lost = groups.flatMap(({ overlong }) => overlong ?? []);
+  const episodes = sum(groups.map(({ trajectories }) => trajectories.length));
+  return lost.length === 0 || episodes === 0
+    ? {}
+    : { 'rollout/overlongPenaltyMean': sum(lost) / episodes };
 }
 
 function failureMetrics({ groups }: Collection, all: readonly Trajectory[]): Metrics {

@@ -60,7 +60,7 @@ test('agent-rl algorithms shows parts, paper and departures of each', async () =
   const { code, stdout } = await commandLine(['algorithms']);
   expect(code).toBe(0);
   expect(stdout).toMatch(
-    /\ndr-grpo\n[^]*arxiv\.org\/abs\/2503\.20783\n {2}advantage +group-relative \{std: none\}\n {2}loss +clipped\n {2}aggregation +constant\n/,
+    /\ndr-grpo\n[^]*arxiv\.org\/abs\/2503\.20783\n {2}advantage +group-relative \{std: none\}\n {2}loss +clipped\n {2}selection +all\n {2}aggregation +constant\n/,
   );
   for (const { name, departures } of algorithmTable())
     for (const text of [`${name}\n`, ...departures]) expect(stdout).toContain(text);

@@ -253,11 +253,6 @@ describe('settings that contradict each other', () => {
     ['policy: {maxTurnTokens: 769}', 'policy.maxTurnTokens', 'more than rollout.maxEpisodeTokens'],
     ['train: {iterations: 5, warmupSteps: 5}', 'train.warmupSteps', 'nothing after the warm-up'],
     ['train: {batchSize: 3}', 'train.batchSize', 'has no effect in reinforcement learning'],
-    [
-      'rollout: {resampleZeroVariance: {cap: 9}}',
-      'rollout.resampleZeroVariance.cap',
-      'has no effect while',
-    ],
     ['rollout: {deadlines: {gradingS: 1e7}}', 'rollout.deadlines.gradingS', '<= 86400'],
     ['sandbox: {wallS: 3601}', 'sandbox.wallS', '<= 3600'],
     ['run: {name: CON}', 'run.name', 'not the name of a Windows device'],

@@ -90,3 +90,20 @@ test('an old name goes over the new one of what it extends', () => {
   const { algorithm } = read('extends: base.yaml\nalgorithm: {clipLow: 0.1}\n');
   expect(algorithm.loss).toMatchObject({ clipLow: 0.1 });
 });
+
+test.each([
+  ['{enabled: true, cap: 5}', { type: 'dynamic', cap: 5 }],
+  ['{enabled: true}', { type: 'dynamic' }],
+  ['{enabled: false, cap: 2}', { type: 'all' }],
+])('rollout.resampleZeroVariance: %s is read as a selection', (text, selection) => {
+  const { algorithm, warnings } = read(`rollout: {resampleZeroVariance: ${text}}\n`);
+  expect(algorithm.selection).toEqual(selection);
+  expect(warnings).toEqual([
+    expect.stringMatching(/^run\.yaml:3 rollout\.resampleZeroVariance: now algorithm\.selection/),
+  ]);
+});
+
+test('rollout.resampleZeroVariance.enabled is read with --set', () => {
+  const { algorithm } = read('', ['rollout.resampleZeroVariance.enabled=true']);
+  expect(algorithm.selection).toEqual({ type: 'dynamic' });
+});

@@ -18,8 +18,8 @@ test('advice names sandbox settings only in a run with a sandbox', () => {
 
 test('advice does not ask for resampling that is already on', () => {
   const equal = { 'group/count': 4, 'group/zeroVariance': 4 } as const;
-  expect(textOf(equal)).toContain('set rollout.resampleZeroVariance.enabled');
-  expect(textOf(equal, { resamples: true })).not.toContain('resampleZeroVariance');
+  expect(textOf(equal)).toContain('set algorithm.selection.type: dynamic');
+  expect(textOf(equal, { resamples: true })).not.toContain('algorithm.selection');
 });
 
 test('advice to call tools is given only in a run with tools, and names the system prompt only where it can be set', () => {

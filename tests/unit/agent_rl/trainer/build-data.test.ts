@@ -11,6 +11,7 @@ const group = (...trajectories: Trajectory[]) => ({
   rewards: trajectories.map(({ reward }) => reward),
   advantages: trajectories.map(({ reward }) => reward),
   zeroVariance: false,
+  again: false,
 });
 
 describe('buildData', () => {

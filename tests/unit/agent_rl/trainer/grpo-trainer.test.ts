@@ -17,6 +17,7 @@ import {
   never,
   type Script,
 } from '#tests/support/grpo-trainer-setup.ts';
+import { builtinSelection } from '#tests/support/algorithm-parts.ts';
 
 describe('GRPOTrainer', () => {
   test('sends every sampled token with the advantage of its episode and the weight of the step', async () => {
@@ -166,7 +167,7 @@ describe('GRPOTrainer', () => {
     const script: Script = ({ task, sample }) =>
       trajectory({ reward: ['t1', 'again-0-1-0'].includes(task.taskId) ? 0 : 1 - sample });
     const { trainer, metrics, rollouts } = setUp(script, {
-      rollout: { ...options.rollout, resampleZeroVariance: { enabled: true, cap: 2 } },
+      algorithm: { ...options.algorithm, selection: builtinSelection('dynamic', { cap: 2 }) },
       train: { ...options.train, iterations: 1 },
     });
     await trainer.train(never);
@@ -192,7 +193,7 @@ describe('GRPOTrainer', () => {
 
   test('keeps and counts what is still flat at the cap', async () => {
     const { trainer, metrics } = setUp(always(0), {
-      rollout: { ...options.rollout, resampleZeroVariance: { enabled: true, cap: 1 } },
+      algorithm: { ...options.algorithm, selection: builtinSelection('dynamic', { cap: 1 }) },
       train: { ...options.train, iterations: 1 },
     });
     await trainer.train(never);

@@ -14,6 +14,7 @@ const group = (taskId: string, rewards: readonly number[], sampled = 3) => ({
   rewards,
   advantages: rewards,
   zeroVariance: false,
+  again: false,
 });
 
 describe('updatesPerBatch', () => {

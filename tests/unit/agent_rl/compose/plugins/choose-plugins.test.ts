@@ -67,6 +67,7 @@ const plugins: Plugins = registriesOf({
   advantages: builtinPlugins().advantages.entries(),
   losses: builtinPlugins().losses.entries(),
   corrections: builtinPlugins().corrections.entries(),
+  selections: builtinPlugins().selections.entries(),
 });
 
 const folder = temporaryFolder();
@@ -240,7 +241,7 @@ test('plugins are described with their schemas and where they come from', () => 
     },
   });
   const ofEpisodes = describePlugins(plugins).filter(
-    ({ kind }) => !['advantage', 'loss', 'correction'].includes(kind),
+    ({ kind }) => !['advantage', 'loss', 'correction', 'selection'].includes(kind),
   );
   expect(ofEpisodes.map(({ kind }) => kind)).toEqual([
     'tool',

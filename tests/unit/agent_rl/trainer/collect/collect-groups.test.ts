@@ -2,12 +2,13 @@ import { expect, test } from '@jest/globals';
 
 import { mixed, never, options, type Script, setUp } from '#tests/support/grpo-trainer-setup.ts';
 import { trajectory } from '#tests/support/trajectories.ts';
+import { builtinSelection } from '#tests/support/algorithm-parts.ts';
 
 test('every group is played with a seed of its own, also one that takes the place of another', async () => {
   const script: Script = ({ task, sample }) =>
     trajectory({ reward: ['t0', 't1'].includes(task.taskId) ? 0 : sample });
   const { trainer, rollouts } = setUp(script, {
-    rollout: { ...options.rollout, resampleZeroVariance: { enabled: true, cap: 1 } },
+    algorithm: { ...options.algorithm, selection: builtinSelection('dynamic', { cap: 1 }) },
   });
   await trainer.train(never);
   const played = rollouts.requests.map(({ task, seed }) => `${task.taskId} ${seed}`);
@@ -18,7 +19,10 @@ test('every group is played with a seed of its own, also one that takes the plac
 test('drawing again does not change what the next iteration trains on', async () => {
   const firstTasks = async (enabled: boolean): Promise<string[]> => {
     const { trainer, rollouts } = setUp(() => trajectory({ reward: 0 }), {
-      rollout: { ...options.rollout, resampleZeroVariance: { enabled, cap: 2 } },
+      algorithm: {
+        ...options.algorithm,
+        selection: enabled ? builtinSelection('dynamic', { cap: 2 }) : builtinSelection('all'),
+      },
     });
     await trainer.train(never);
     const ofIteration = rollouts.requests.filter(

@@ -12,6 +12,7 @@ const group = (trajectories: readonly Trajectory[], zeroVariance = false) => ({
   rewards: [],
   advantages: [],
   zeroVariance,
+  again: false,
 });
 const calls = (...statuses: ExecutedCall['status'][]): { calls: ExecutedCall[] } => ({
   calls: statuses.map((status, index) => ({

@@ -1,0 +1,67 @@
+import { type Static, Type } from 'typebox';
+
+import { integer, mostReward, number } from '../../config/blocks/block.ts';
+import { selection, type SelectionGroup } from '../../core/algorithm/selection.ts';
+import { hasNoSpread } from '../statistics.ts';
+
+const all = selection({ name: 'all', description: 'Every episode of every group' })(() => ({}));
+
+const Dynamic = Type.Object({
+  cap: integer(
+    'Most rounds of drawing in an iteration; groups that are still equal are kept and counted',
+    { minimum: 1, maximum: 1000, default: 2 },
+  ),
+});
+
+/**
+ * Dynamic sampling: another task takes the place of each group whose rewards are all equal.
+ *
+ * DAPO, Yu et al. 2025, section 3.2, https://arxiv.org/abs/2503.14476
+ *
+ * Departure: at most `cap` rounds, so that an iteration ends also where every group is flat.
+ */
+const dynamic = selection({
+  name: 'dynamic',
+  description: 'Draws another task for each group whose rewards are all equal (DAPO)',
+  settings: Dynamic,
+})(({ rewards, round }: SelectionGroup, { cap }: Static<typeof Dynamic>) => ({
+  again: round < cap && hasNoSpread(rewards.filter((reward) => reward !== undefined)),
+}));
+
+const BestOf = Type.Object({
+  keep: Type.Optional(
+    integer('Most episodes of a group, the best ones; all that are good enough by default', {
+      minimum: 1,
+      maximum: 65_536,
+      unit: 'episodes',
+    }),
+  ),
+  above: number('Only episodes whose reward is above it', {
+    minimum: -mostReward,
+    maximum: mostReward,
+    default: 0,
+    unit: 'reward',
+  }),
+});
+
+/**
+ * Rejection sampling: the best episodes of a group, of those that are good enough. Of equal ones the first.
+ *
+ * - all good ones: Yuan et al. 2023, section 3.3, https://arxiv.org/abs/2308.01825
+ * - the best one: RAFT, Dong et al. 2023, algorithm 1, https://arxiv.org/abs/2304.06767
+ */
+const bestOf = selection({
+  name: 'best-of',
+  description:
+    'The best episodes of each group, of those that are good enough (rejection sampling)',
+  settings: BestOf,
+})(({ rewards }: SelectionGroup, { keep = Infinity, above }: Static<typeof BestOf>) => {
+  const good = [...rewards.entries()].filter(
+    ([, reward]) => reward !== undefined && reward > above,
+  );
+  const order = good.toSorted(([i, a], [j, b]) => (b ?? 0) - (a ?? 0) || i - j);
+  const kept = new Set(order.slice(0, keep).map(([index]) => index));
+  return { members: rewards.map((_, index) => kept.has(index)) };
+});
+
+export const builtinSelections = [all, dynamic, bestOf] as const;

@@ -1,0 +1,56 @@
+import { describe, expect, test } from '@jest/globals';
+
+import {
+  type Selection,
+  type SelectionGroup,
+  selections,
+} from '../../agent_rl/core/algorithm/selection.ts';
+
+export interface SelectionContract {
+  /** The function that carries the mark. */
+  plugin: unknown;
+  /** As a run would call it: the function with its settings. */
+  select: (group: SelectionGroup) => Selection;
+}
+
+const groups: readonly SelectionGroup['rewards'][] = [
+  [1, 0, 0.5],
+  [1, 1],
+  [undefined, 2, undefined],
+  [undefined],
+  [-3, -3, 4],
+];
+
+/** What every selection promises. Call it from the test of each selection plugin. */
+export function describeSelectionContract(
+  name: string,
+  { plugin, select }: SelectionContract,
+): void {
+  describe(`${name} keeps the Selection contract`, () => {
+    test('is marked with a spec whose settings do not take the name type', () => {
+      const spec = selections.specOf(plugin);
+      expect(spec?.name).toMatch(/^[A-Za-z][A-Za-z0-9_.-]*$/);
+      expect(spec?.description).toMatch(/\S.{9,}/);
+      const { properties = {} } = (spec?.settings ?? {}) as { properties?: object };
+      expect(Object.keys(properties)).not.toContain('type');
+    });
+
+    test('says of every episode whether it is learned from, or of none', () => {
+      for (const rewards of groups) {
+        const { members } = select({ rewards, round: 0 });
+        expect(members?.length ?? rewards.length).toBe(rewards.length);
+      }
+    });
+
+    test('settles for a group in the end', () => {
+      for (const rewards of groups) expect(select({ rewards, round: 1000 }).again).not.toBe(true);
+    });
+
+    test('depends on the group alone and leaves it as it was', () => {
+      for (const rewards of groups) {
+        const given = { rewards: Object.freeze([...rewards]), round: 1 };
+        expect(select(given)).toEqual(select({ rewards, round: 1 }));
+      }
+    });
+  });
+}
