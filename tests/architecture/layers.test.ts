@@ -9,7 +9,7 @@ import { importsOf, sourceFiles, type SourceFile } from '../support/source-files
 /** Lowest first. A folder may import itself and lower rows, never a neighbour of its own row. */
 const layers = [
   ['agent_rl/core'],
-  ['agent_rl/engine', 'agent_rl/threads', 'agent_rl/config', 'agent_rl/telemetry'],
+  ['agent_rl/engine', 'agent_rl/threads', 'agent_rl/config', 'agent_rl/telemetry', 'agent_rl/http'],
   ['agent_rl/rollout', 'agent_rl/search', 'agent_rl/algorithms', 'agent_rl/sandbox', 'model'],
   [
     'agent_rl/learner',

@@ -1,7 +1,7 @@
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import type { RunResult, Sandbox, SessionRequest } from '../../core/services/sandbox.ts';
-import type { Page, PageRequest } from './answer-request.ts';
-import { Refusal } from './refusal.ts';
+import type { Page, PageRequest } from '../../http/answer-request.ts';
+import { Refusal } from '../../http/refusal.ts';
 import { answerOf, FusionBody, requestOf } from './fusion.ts';
 import { check, problemText, protocolVersion } from './protocol.ts';
 import type { ServedSessions } from './served-sessions.ts';

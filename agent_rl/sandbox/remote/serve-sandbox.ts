@@ -1,13 +1,12 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 
 import { AgentRlError, messageOf } from '../../core/errors.ts';
 import type { Sandbox } from '../../core/services/sandbox.ts';
 import { checkRequests } from '../layers/check-requests.ts';
 import { layered } from '../layers/layer.ts';
-import { answerRequest } from './answer-request.ts';
-import { Refusal } from './refusal.ts';
+import { answerRequest } from '../../http/answer-request.ts';
+import { closeServer, listen, loopback, urlOf } from '../../http/listen.ts';
+import { Refusal } from '../../http/refusal.ts';
 import { ServedSessions } from './served-sessions.ts';
 import { sandboxPages } from './sandbox-pages.ts';
 
@@ -37,7 +36,6 @@ export interface SandboxServer {
 const defaultMostRequests = 256;
 /** A request has to come whole within this. */
 const requestTimeoutMs = 60_000;
-const loopback: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost']);
 
 /**
  * Lets others run programs in a sandbox of this machine: by this package's remote sandbox, and by whoever speaks
@@ -70,6 +68,7 @@ export async function serveSandbox(
     stopped: stop.signal,
     underWay: { count: 0 },
     arriving: { bytes: 0 },
+    errorBody: detailOf,
   };
   const server = createServer({ requestTimeout: requestTimeoutMs }, (request, response) => {
     void answerRequest(request, response, shared).then(
@@ -77,43 +76,26 @@ export async function serveSandbox(
       (error: unknown) => onFailure(messageOf(error)),
     );
   });
-  await listen(server, host, port);
+  await listen(server, { host, port, code: 'SANDBOX_UNAVAILABLE', what: 'The sandbox' });
   return {
     url: urlOf(server),
     counts,
     close: async () => {
       stop.abort(new Refusal(503, 'the server is closing'));
       await sessions.close();
-      const closed = once(server, 'close');
-      server.close();
-      server.closeIdleConnections();
-      await closed;
+      await closeServer(server);
     },
   };
 }
 
-async function listen(server: Server, host: string, port: number): Promise<void> {
-  server.listen(port, host);
-  try {
-    await once(server, 'listening');
-  } catch (cause) {
-    throw new AgentRlError(
-      'SANDBOX_UNAVAILABLE',
-      `The sandbox cannot be served on ${host}:${port}: ${messageOf(cause)}. Name another with ${flagOf(cause)}.`,
-      { cause },
-    );
-  }
-}
-
-/** Which flag would mend it: an address that is not this machine's and a name that means none are not a matter of ports. */
-function flagOf(cause: unknown): string {
-  const { code } = cause as NodeJS.ErrnoException;
-  return ['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL'].includes(String(code))
-    ? '--host'
-    : '--port';
-}
-
-function urlOf(server: Server): string {
-  const { address, family, port } = server.address() as AddressInfo;
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+/** As FastAPI writes it, which SandboxFusion is made with. */
+function detailOf({ message, problems }: Refusal): object {
+  if (problems.length === 0) return { detail: message };
+  return {
+    detail: problems.map((problem) => ({
+      type: 'value_error',
+      loc: ['body', ...problem.path],
+      msg: problem.message,
+    })),
+  };
 }

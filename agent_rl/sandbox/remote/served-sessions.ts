@@ -6,7 +6,7 @@ import type {
   SessionRequest,
   SessionRun,
 } from '../../core/services/sandbox.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal } from '../../http/refusal.ts';
 
 interface Served {
   session: SandboxSession;

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { abortable } from '../../core/stopping/abort.ts';
+import { abortable } from '../core/stopping/abort.ts';
 import { type Arriving, readBody } from './read-body.ts';
 import { Refusal } from './refusal.ts';
 
@@ -10,8 +10,17 @@ export interface Page {
   method: 'GET' | 'POST' | 'DELETE';
   /** Its groups are handed on. */
   path: RegExp;
-  /** The answer as JSON. The signal is aborted when no one waits for it any more. @throws Refusal */
-  answer(request: PageRequest): Promise<object>;
+  /**
+   * The answer: JSON, or events that are sent as they come. The signal is aborted when no one waits for it any more.
+   *
+   * @throws Refusal
+   */
+  answer(request: PageRequest): Promise<object | EventAnswer>;
+}
+
+/** An answer in pieces, as server-sent events. What fails after the first event is sent as an event too. */
+export class EventAnswer {
+  constructor(readonly events: AsyncIterable<string>) {}
 }
 
 export interface PageRequest {
@@ -28,6 +37,8 @@ export interface Shared {
   /** Those whose body has come: one that comes slowly takes nobody's place. */
   underWay: { count: number };
   arriving: Arriving;
+  /** A refusal as the callers' protocol writes it. */
+  errorBody: (refusal: Refusal) => object;
 }
 
 /** Answers one request; its status. Fails only where our own code does, after it has said so to the caller. */
@@ -40,11 +51,14 @@ export async function answerRequest(
   response.on('close', () => gone.abort(new Error('the caller has gone')));
   const signal = AbortSignal.any([gone.signal, shared.stopped]);
   try {
-    return send(response, 200, await answered(request, signal, shared));
+    const answer = await answered(request, signal, shared);
+    if (!(answer instanceof EventAnswer)) return send(response, 200, answer);
+    await sendEvents(response, answer.events, shared);
+    return gone.signal.aborted ? 499 : 200;
   } catch (error) {
     if (gone.signal.aborted) return 499;
-    if (error instanceof Refusal) return send(response, error.status, detailOf(error));
-    send(response, 500, { detail: 'The server failed.' });
+    if (error instanceof Refusal) return send(response, error.status, shared.errorBody(error));
+    send(response, 500, shared.errorBody(new Refusal(500, 'The server failed.')));
     throw error;
   }
 }
@@ -53,7 +67,7 @@ async function answered(
   request: IncomingMessage,
   signal: AbortSignal,
   shared: Shared,
-): Promise<object> {
+): Promise<object | EventAnswer> {
   const { pages, token, stopped, arriving } = shared;
   stopped.throwIfAborted();
   if (token !== undefined && !holdsToken(request, token)) {
@@ -69,10 +83,23 @@ async function answered(
     page.method === 'POST' ? await abortable(readBody(request, arriving), signal) : undefined;
   refuseIfFull(shared);
   shared.underWay.count += 1;
+  let streams = false;
   try {
-    return await page.answer({ body, groups, signal });
+    const answer = await page.answer({ body, groups, signal });
+    if (!(answer instanceof EventAnswer)) return answer;
+    streams = true;
+    return new EventAnswer(counted(answer.events, shared));
   } finally {
-    shared.underWay.count -= 1;
+    if (!streams) shared.underWay.count -= 1;
+  }
+}
+
+/** Events of a request that is under way until the last of them. */
+async function* counted(events: AsyncIterable<string>, { underWay }: Shared) {
+  try {
+    yield* events;
+  } finally {
+    underWay.count -= 1;
   }
 }
 
@@ -101,16 +128,25 @@ function holdsToken({ headers }: IncomingMessage, token: string): boolean {
   return timingSafeEqual(hash(headers.authorization ?? ''), hash(`Bearer ${token}`));
 }
 
-/** As FastAPI writes it, which SandboxFusion is made with. */
-function detailOf({ message, problems }: Refusal): object {
-  if (problems.length === 0) return { detail: message };
-  return {
-    detail: problems.map((problem) => ({
-      type: 'value_error',
-      loc: ['body', ...problem.path],
-      msg: problem.message,
-    })),
-  };
+/** @throws what the events throw, after it was sent as an event */
+async function sendEvents(
+  response: ServerResponse,
+  events: AsyncIterable<string>,
+  { errorBody }: Shared,
+): Promise<void> {
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
+  try {
+    for await (const data of events) {
+      if (response.destroyed) return;
+      response.write(`data: ${data}\n\n`);
+    }
+  } catch (error) {
+    const refusal = error instanceof Refusal ? error : new Refusal(500, 'The server failed.');
+    if (!response.destroyed) response.write(`data: ${JSON.stringify(errorBody(refusal))}\n\n`);
+    if (!response.destroyed && refusal !== error) throw error;
+  } finally {
+    response.end();
+  }
 }
 
 function send(response: ServerResponse, status: number, body: object): number {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-import { messageOf } from '../../core/errors.ts';
+import { messageOf } from '../core/errors.ts';
 import { Refusal } from './refusal.ts';
 
 /** Enough for code, input and files at their largest, in base64. */
