@@ -58,6 +58,7 @@ export type { NewProjectOptions } from './jobs/new/new-project.ts';
 export type { DemonstrationsOptions } from './jobs/show/demonstrations.ts';
 export type { ShowRunOptions } from './jobs/show/show-run.ts';
 export type { SandboxDoctorOptions } from './jobs/machine/sandbox-doctor.ts';
+export type { ServeModelOptions } from './jobs/serve/serve-model.ts';
 export type { ServeSandboxOptions } from './jobs/machine/serve-sandbox.ts';
 export type { SandboxTier, SandboxType } from './sandbox/choose-backend.ts';
 export type { ModelChoice } from './jobs/models/model-choice.ts';

@@ -14,6 +14,7 @@ import { mergeLora } from './commands/merge-lora.ts';
 import { plugins } from './commands/listing/plugins.ts';
 import { prepareDataCommand } from './commands/prepare-data/prepare-data.ts';
 import { sandbox } from './commands/sandbox.ts';
+import { serve } from './commands/serve.ts';
 import { show } from './commands/show.ts';
 import { sft, train } from './commands/train.ts';
 import { verifyDataset } from './commands/data/verify-dataset.ts';
@@ -26,6 +27,7 @@ export const commands: (Command | CommandGroup)[] = [
   show,
   demonstrations,
   chat,
+  serve,
   newProject,
   plugins,
   algorithms,

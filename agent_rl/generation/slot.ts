@@ -24,7 +24,7 @@ export class ActiveRequest {
 
   /** The number that decides the next draw. */
   get uniform(): number {
-    return this.#random.at(this.tokens.length);
+    return this.#random.at((this.request.key.drawn ?? 0) + this.tokens.length);
   }
 
   finish(stop: Generation['stop'], version: number): void {

@@ -94,7 +94,7 @@ async function answered(
   }
 }
 
-/** Events of a request that is under way until the last of them. */
+// A request is under way until the last of its events.
 async function* counted(events: AsyncIterable<string>, { underWay }: Shared) {
   try {
     yield* events;

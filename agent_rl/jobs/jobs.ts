@@ -8,6 +8,7 @@ export const jobs = {
   chat: lazy(async () => (await import('./play/chat.ts')).chat),
   showRun: lazy(async () => (await import('./show/show-run.ts')).showRun),
   demonstrations: lazy(async () => (await import('./show/demonstrations.ts')).demonstrations),
+  serveModel: lazy(async () => (await import('./serve/serve-model.ts')).serveModel),
   attack: lazy(async () => (await import('./attack/attack.ts')).attack),
   newProject: lazy(async () => (await import('./new/new-project.ts')).newProject),
   verifyDataset: lazy(async () => (await import('./data/verify-dataset.ts')).verifyDataset),

@@ -32,6 +32,7 @@ const jobsWith = (some: Partial<Jobs>): Jobs => ({
   showRun: unexpected,
   demonstrations: unexpected,
   attack: unexpected,
+  serveModel: unexpected,
   serveSandbox: unexpected,
   doctor: unexpected,
   sandboxDoctor: unexpected,

@@ -4,6 +4,8 @@ export interface RandomKey {
   readonly taskId: string;
   readonly sample: number;
   readonly turn: number;
+  /** Tokens of the turn that earlier requests have drawn: the draws go on where those ended. 0 by default. */
+  readonly drawn?: number;
 }
 
 export interface GenerationRequest {

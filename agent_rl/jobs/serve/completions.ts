@@ -1,0 +1,90 @@
+import { Type } from 'typebox';
+
+import { EventAnswer } from '../../http/answer-request.ts';
+import { Refusal } from '../../http/refusal.ts';
+import { type AnswerHead, completionLogProbs, usageOf } from './openai-answers.ts';
+import { piecesOf } from './pieces-of.ts';
+import { bodyReader, samplingFields, samplingOf } from './request-fields.ts';
+import type { Sampled, ServedModel } from './served-model.ts';
+
+const CompletionRequest = Type.Object({
+  ...samplingFields,
+  prompt: Type.Union([
+    Type.String({ minLength: 1 }),
+    Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1 }),
+  ]),
+  logprobs: Type.Optional(
+    Type.Union([Type.Boolean(), Type.Integer({ minimum: 0, maximum: 1 }), Type.Null()]),
+  ),
+});
+const readBody = bodyReader(CompletionRequest);
+
+/** OpenAI's own default. */
+const defaultMaxTokens = 16;
+
+/** Answers `POST /v1/completions`: a text or tokens, continued as they are. @throws Refusal */
+export async function completion(
+  given: unknown,
+  {
+    model,
+    head,
+    signal,
+    seed,
+  }: { model: ServedModel; head: AnswerHead; signal: AbortSignal; seed: number },
+): Promise<object | EventAnswer> {
+  const body = readBody(given);
+  const { tokenizer } = model.text;
+  const prompt =
+    typeof body.prompt === 'string' ? tokenizer.encodeTemplate(body.prompt) : body.prompt;
+  refuseUnknownTokens(prompt, model);
+  const request = samplingOf(body, { signal, maxTokens: defaultMaxTokens, seed });
+  const withIds = body.return_token_ids === true;
+  const withLogProbs =
+    body.logprobs !== undefined && body.logprobs !== null && body.logprobs !== false;
+  const choiceOf = (sampled: Sampled, index: number) => ({
+    index,
+    finish_reason: sampled.finish,
+    logprobs: withLogProbs ? completionLogProbs(sampled, tokenizer) : null,
+    ...(withIds && { token_ids: sampled.tokens, prompt_token_ids: prompt }),
+  });
+  const answer = { ...head, object: 'text_completion' };
+  if (body.stream !== true) {
+    const places = [...Array(body.n ?? 1).keys()];
+    const all = await Promise.all(
+      places.map((index) => model.complete(prompt, request, { index })),
+    );
+    return {
+      ...answer,
+      choices: all.map((sampled, index) => ({ text: sampled.text, ...choiceOf(sampled, index) })),
+      usage: usageOf(all),
+    };
+  }
+  if ((body.n ?? 1) > 1)
+    throw new Refusal(400, 'n: a stream has one answer. Ask once for each.', [], 'invalid_value');
+  return new EventAnswer(
+    (async function* events() {
+      const pieces = piecesOf<Sampled>(
+        (onText) => model.complete(prompt, request, { index: 0, onText }),
+        { wholeText: ({ text }) => text },
+      );
+      for await (const text of pieces.texts)
+        yield JSON.stringify({ ...answer, choices: [{ index: 0, text, finish_reason: null }] });
+      const sampled = await pieces.result;
+      yield JSON.stringify({ ...answer, choices: [{ text: '', ...choiceOf(sampled, 0) }] });
+      if (body.stream_options?.include_usage === true)
+        yield JSON.stringify({ ...answer, choices: [], usage: usageOf([sampled]) });
+      yield '[DONE]';
+    })(),
+  );
+}
+
+function refuseUnknownTokens(prompt: readonly number[], { vocabSize }: ServedModel): void {
+  const wrong = prompt.find((id) => id >= vocabSize);
+  if (wrong === undefined) return;
+  throw new Refusal(
+    400,
+    `prompt: ${wrong} is no token of this model, which has ${vocabSize}.`,
+    [{ path: ['prompt'], message: 'no token' }],
+    'invalid_value',
+  );
+}

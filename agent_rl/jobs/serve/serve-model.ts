@@ -1,0 +1,235 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { basename } from 'node:path';
+
+import { make } from '../../compose/episode-maker.ts';
+import { openEngine, playing } from '../../compose/open-engine.ts';
+import { runContainer } from '../../compose/plugins/container.ts';
+import { type ResolvedRun, resolveRun } from '../../compose/resolve-run.ts';
+import { Cleanup } from '../../core/stopping/cleanup.ts';
+import { AgentRlError, messageOf } from '../../core/errors.ts';
+import type { Policy } from '../../core/plugins/policy.ts';
+import { TOOL_CALL_FORMAT } from '../../core/plugins/tool-call-format.ts';
+import { secretOf } from '../../core/secret-of.ts';
+import { GENERATOR } from '../../core/services/generator.ts';
+import { answerRequest, type Page } from '../../http/answer-request.ts';
+import { closeServer, listen, loopback, urlOf } from '../../http/listen.ts';
+import { Refusal } from '../../http/refusal.ts';
+import { LANGUAGE_MODEL } from '../../../model/text/language-model.ts';
+import type { JobOptions, JobResult } from '../job.ts';
+import { chatCompletion } from './chat-completions.ts';
+import { completion } from './completions.ts';
+import { openAiError } from './openai-error.ts';
+import { ServedModel, type ServedParts } from './served-model.ts';
+import { SteppedGenerator } from './stepped-generator.ts';
+
+export interface ServeModelOptions extends JobOptions {
+  /** Run folder, checkpoint or model folder; the model of the config otherwise. */
+  checkpoint?: string;
+  /** What clients call the model; the name of its folder by default. */
+  name?: string;
+  host: string;
+  /** 0 takes a free one. */
+  port: number;
+  /** Environment variable that holds the key which clients must send. */
+  apiKeyEnv?: string;
+  /** Answers sampled at once; more wait. */
+  answers: number;
+  /** Requests under way and waiting; those beyond are asked to come back later. */
+  requests: number;
+  /** Seconds that an answer may take, waiting included. */
+  timeoutS: number;
+  /** Told where the server listens, once it does. */
+  onListening?: (url: string) => void;
+}
+
+/**
+ * Serves a model to clients of the OpenAI API until the signal is aborted.
+ *
+ * @returns the address, and how many requests were answered with which status
+ * @throws AgentRlError for what the user can mend
+ */
+export async function serveModel(options: ServeModelOptions): Promise<JobResult> {
+  const { host, apiKeyEnv, print, signal } = options;
+  if (apiKeyEnv === undefined && !loopback.has(host))
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `A model served on ${host} answers anybody who reaches it. Give --api-key-env, or --host 127.0.0.1.`,
+    );
+  const token =
+    apiKeyEnv === undefined
+      ? undefined
+      : secretOf(apiKeyEnv, { user: "The model's server", fewestChars: 8 });
+  const opened = new Cleanup();
+  try {
+    const { model, folder, notes } = await openModel(options, opened);
+    const name = options.name ?? basename(folder);
+    for (const note of notes) print(`Note: ${note}`);
+    const server = await listening(modelPages(model, { ...options, name }), options, token);
+    opened.defer(server.close);
+    const key = token === undefined ? '' : ` Clients send the key of ${apiKeyEnv}.`;
+    print(`Model ${name} (${folder}) at ${server.url}/v1. Stop with Ctrl-C.${key}`);
+    options.onListening?.(server.url);
+    if (!signal.aborted) await once(signal, 'abort');
+    return { url: server.url, model: folder, answers: server.counts };
+  } finally {
+    await opened.close();
+  }
+}
+
+async function openModel(options: ServeModelOptions, opened: Cleanup) {
+  const { answers, signal } = options;
+  const run = await resolveRun(options, { ...options, trains: false, demonstrates: true });
+  const { config, model, format, chosen } = run;
+  if (chosen.policy.entry.spec.openGenerator !== undefined)
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `policy.type: "${chosen.policy.entry.spec.name}" has a generator of its own, whose tokens cannot be served. Use minimind or huggingface.`,
+    );
+  const { loss } = chosen;
+  const engine = opened.add(
+    await openEngine(config, model, {
+      ...playing(config, { trains: false, rows: answers, loss }),
+      signal,
+    }),
+  );
+  const generator = new SteppedGenerator(engine);
+  const container = runContainer([
+    [GENERATOR, generator],
+    [LANGUAGE_MODEL, model.text],
+    [TOOL_CALL_FORMAT, format],
+  ]);
+  const policy = make(container, chosen.policy) as Policy;
+  const { vocabSize } = model.description;
+  const served = new ServedModel({
+    text: model.text,
+    vocabSize,
+    policy,
+    generator,
+    read: turnReader(run),
+  });
+  return { model: served, folder: model.folder, notes: policy.notes ?? [] };
+}
+
+/** Reads a turn as the policy does. */
+function turnReader({ model, format, chosen }: ResolvedRun): ServedParts['read'] {
+  const { thinking, templateDate } = chosen.policy.settings;
+  const inThought = model.text.template.cueOpensThought({
+    ...(typeof thinking === 'boolean' && { thinking }),
+    ...(typeof templateDate === 'string' && { date: templateDate }),
+  });
+  return (text, tools) => {
+    if (format === undefined) return { role: 'assistant', content: text };
+    return format.read({ text, turn: 0, inThought, tools });
+  };
+}
+
+/** Seeds are of 32 bits. */
+const seeds = 2 ** 32;
+
+function modelPages(
+  model: ServedModel,
+  { name, timeoutS }: Pick<ServeModelOptions, 'timeoutS'> & { name: string },
+): readonly Page[] {
+  const created = Math.floor(Date.now() / 1000);
+  const entry = {
+    id: name,
+    object: 'model',
+    created,
+    owned_by: 'agent_rl',
+    max_model_len: model.maxContextTokens,
+  };
+  const answering =
+    (prefix: string, answer: typeof chatCompletion): Page['answer'] =>
+    async ({ body, signal }) => {
+      refuseOtherModel(body, name);
+      const late = AbortSignal.timeout(timeoutS * 1000);
+      const head = {
+        id: `${prefix}-${randomUUID()}`,
+        created: Math.floor(Date.now() / 1000),
+        model: name,
+      };
+      const within = AbortSignal.any([signal, late]);
+      try {
+        return await answer(body, { model, head, signal: within, seed: randomInt(seeds) });
+      } catch (thrown) {
+        if (late.aborted && !signal.aborted)
+          throw new Refusal(
+            408,
+            `The answer took longer than ${timeoutS} s. Ask for fewer tokens, or start the server with a longer --timeout.`,
+            [],
+            'timeout',
+          );
+        throw thrown;
+      }
+    };
+  return [
+    {
+      method: 'GET',
+      path: /^\/v1\/models$/,
+      answer: async () => ({ object: 'list', data: [entry] }),
+    },
+    {
+      method: 'GET',
+      path: /^\/v1\/models\/(?<id>.+)$/,
+      answer: async ({ groups }) => {
+        refuseOtherModel({ model: decodeURIComponent(groups['id'] ?? '') }, name);
+        return entry;
+      },
+    },
+    { method: 'GET', path: /^\/health$/, answer: async () => ({ status: 'ok' }) },
+    {
+      method: 'POST',
+      path: /^\/v1\/chat\/completions$/,
+      answer: answering('chatcmpl', chatCompletion),
+    },
+    { method: 'POST', path: /^\/v1\/completions$/, answer: answering('cmpl', completion) },
+  ];
+}
+
+function refuseOtherModel(body: unknown, name: string): void {
+  const asked = (body as { model?: unknown } | null)?.model;
+  if (asked === undefined || asked === null || asked === name) return;
+  throw new Refusal(
+    404,
+    `There is no model ${JSON.stringify(asked)?.slice(0, 80)}; this server has ${JSON.stringify(name)}.`,
+    [{ path: ['model'], message: 'not here' }],
+    'model_not_found',
+  );
+}
+
+const requestTimeoutMs = 60_000;
+
+async function listening(
+  pages: readonly Page[],
+  { host, port, requests: mostRequests, print }: ServeModelOptions,
+  token: string | undefined,
+) {
+  const counts: Record<string, number> = {};
+  const stop = new AbortController();
+  const shared = {
+    pages,
+    token,
+    mostRequests,
+    stopped: stop.signal,
+    underWay: { count: 0 },
+    arriving: { bytes: 0 },
+    errorBody: openAiError,
+  };
+  const server = createServer({ requestTimeout: requestTimeoutMs }, (request, response) => {
+    void answerRequest(request, response, shared).then(
+      (status) => (counts[status] = (counts[status] ?? 0) + 1),
+      (error: unknown) => print(`A request failed: ${messageOf(error)}`),
+    );
+  });
+  await listen(server, { host, port, code: 'CONFIG_INVALID', what: 'The model' });
+  return {
+    url: urlOf(server),
+    counts,
+    close: async () => {
+      stop.abort(new Refusal(503, 'The server is closing.'));
+      await closeServer(server);
+    },
+  };
+}

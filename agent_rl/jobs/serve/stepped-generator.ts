@@ -1,0 +1,55 @@
+import type { Generation, GenerationRequest, Generator } from '../../core/services/generator.ts';
+import { append } from '../../core/long-lists.ts';
+
+/** Is told the tokens of a turn so far; `true` ends the turn here. */
+export type Listener = (tokens: readonly number[]) => boolean;
+
+/** Tokens between two looks at a turn: few, for a reader; not one, since each look is a request. */
+const step = 8;
+
+/**
+ * A generator whose turns can be listened to while they are sampled. A turn is asked for in steps under one key, which has
+ * the tokens of one request.
+ */
+export class SteppedGenerator implements Generator {
+  readonly maxContextTokens: number;
+  readonly #listeners = new Map<string, Listener>();
+
+  constructor(private readonly inner: Generator) {
+    this.maxContextTokens = inner.maxContextTokens;
+  }
+
+  /** Listens to the turns of an episode until it is released. */
+  listen(episode: string, listener: Listener): void {
+    this.#listeners.set(episode, listener);
+  }
+
+  async generate(request: GenerationRequest, signal?: AbortSignal): Promise<Generation> {
+    const listener = this.#listeners.get(request.episode);
+    if (listener === undefined) return this.inner.generate(request, signal);
+    const tokens: number[] = [];
+    const logProbs: number[] = [];
+    for (;;) {
+      const left = request.maxTokens - tokens.length;
+      const part = await this.inner.generate(
+        {
+          ...request,
+          tokens: [...request.tokens, ...tokens],
+          maxTokens: Math.min(step, left),
+          key: { ...request.key, drawn: tokens.length },
+        },
+        signal,
+      );
+      append(tokens, part.tokens);
+      append(logProbs, part.logProbs);
+      const ended = listener(tokens);
+      const whole = part.stop !== 'max-tokens' || tokens.length >= request.maxTokens;
+      if (ended || whole) return { ...part, tokens, logProbs };
+    }
+  }
+
+  release(episode: string): void {
+    this.#listeners.delete(episode);
+    this.inner.release(episode);
+  }
+}

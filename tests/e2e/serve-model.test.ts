@@ -1,0 +1,263 @@
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
+import { packageRoot } from '#agent_rl/core/package-root.ts';
+import { serveModel } from '#agent_rl/jobs/serve/serve-model.ts';
+import { rejectionOf } from '../support/thrown.ts';
+
+/*
+ * The starter model behind HTTP. It knows one tool, `code_exec`, and how to call it.
+ */
+
+const key = 'a-key-of-the-test';
+const stop = new AbortController();
+let url = '';
+let served: Promise<Readonly<Record<string, unknown>>>;
+
+const options = async () => ({
+  ...(await prepareRun({
+    file: join(packageRoot(), 'configs', 'code_exec_smoke.yaml'),
+    overrides: ['run.engineThreads=1'],
+  })),
+  host: '127.0.0.1',
+  port: 0,
+  answers: 4,
+  requests: 8,
+  timeoutS: 60,
+  print: () => undefined,
+  signal: stop.signal,
+});
+
+beforeAll(async () => {
+  process.env['SERVED_KEY'] = key;
+  const given = await options();
+  url = await new Promise<string>((resolve, reject) => {
+    served = serveModel({ ...given, apiKeyEnv: 'SERVED_KEY', onListening: resolve });
+    served.catch(reject);
+  });
+});
+
+afterAll(async () => {
+  stop.abort();
+  await served;
+  delete process.env['SERVED_KEY'];
+});
+
+const asked = async (path: string, body?: object, token = key) => {
+  const response = await fetch(url + path, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, text: await response.text() };
+};
+
+interface Answer {
+  choices: {
+    text: string;
+    message: {
+      content: string | null;
+      tool_calls?: { function: { name: string; arguments: string } }[];
+    };
+    finish_reason: string;
+    token_ids: number[];
+    logprobs: { token_logprobs: number[]; content: { logprob: number }[] };
+  }[];
+  usage: { prompt_tokens: number; completion_tokens: number };
+}
+
+const answered = async (path: string, body: object): Promise<Answer> => {
+  const { status, text } = await asked(path, body);
+  expect({ status, text }).toMatchObject({ status: 200 });
+  return JSON.parse(text) as Answer;
+};
+
+const tool = {
+  type: 'function',
+  function: {
+    name: 'code_exec',
+    parameters: { type: 'object', properties: { code: { type: 'string' } }, required: ['code'] },
+  },
+};
+const task = {
+  role: 'user',
+  content:
+    'Read two whole numbers from one line of input. Take the distance between them. Print what you get. Example: input `25 2` gives `23`.',
+};
+const chat = '/v1/chat/completions';
+
+describe('chat completions', () => {
+  test('call a tool, and go on from its result', async () => {
+    const { choices } = await answered(chat, { messages: [task], tools: [tool], temperature: 0 });
+    const { message, finish_reason: finish } = choices[0] ?? {};
+    expect([finish, message?.content]).toEqual(['tool_calls', null]);
+    const { name, arguments: given } = message?.tool_calls?.[0]?.function ?? {};
+    expect([name, JSON.parse(given ?? '')]).toEqual([
+      'code_exec',
+      { code: expect.stringContaining('abs(a - b)') },
+    ]);
+    const result = { role: 'tool', tool_call_id: 'call_0_0', content: '23' };
+    const more = await answered(chat, {
+      messages: [task, message ?? {}, result],
+      tools: [tool],
+      temperature: 0,
+    });
+    expect(more.choices[0]).toMatchObject({
+      finish_reason: 'stop',
+      message: { content: expect.stringMatching(/\S/) },
+    });
+  });
+
+  test('of a request without tools hold no calls', async () => {
+    const { choices } = await answered(chat, { messages: [task], temperature: 0 });
+    expect(choices[0]).toMatchObject({
+      finish_reason: 'stop',
+      message: { content: expect.stringMatching(/code_exec/) },
+    });
+    expect(choices[0]?.message).not.toHaveProperty('tool_calls');
+  });
+
+  test('with a seed are the same again, whether streamed or asked for beside others', async () => {
+    const body = { messages: [{ role: 'user', content: 'Hello' }], max_tokens: 40, seed: 3 };
+    const one = await answered(chat, { ...body, return_token_ids: true });
+    const all = await Promise.all(
+      [3, 4, 3].map((seed) => answered(chat, { ...body, seed, return_token_ids: true })),
+    );
+    const ids = all.map(({ choices }) => choices[0]?.token_ids);
+    expect(ids[0]).toEqual(one.choices[0]?.token_ids);
+    expect(ids[2]).toEqual(ids[0]);
+    expect(ids[1]).not.toEqual(ids[0]);
+    const { text } = await asked(chat, {
+      ...body,
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    const events = text.split('\n\n').filter((event) => event !== '');
+    expect(events.at(-1)).toBe('data: [DONE]');
+    const chunks = events.slice(0, -1).map(
+      (event) =>
+        JSON.parse(event.slice('data: '.length)) as {
+          choices: { delta: { content?: string } }[];
+          usage?: object;
+        },
+    );
+    const said = chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('');
+    expect(said).toBe(one.choices[0]?.message.content);
+    expect(chunks.at(-1)?.usage).toEqual(one.usage);
+  });
+
+  test('end before a stop text, and after so many tokens', async () => {
+    const body = { prompt: 'Read one line', max_tokens: 30, temperature: 0 };
+    const whole = (await answered('/v1/completions', body)).choices[0]?.text ?? '';
+    const stopped = whole.trim().split(' ')[2] ?? '';
+    const cut = await answered('/v1/completions', { ...body, stop: ['never said', stopped] });
+    expect(cut.choices[0]).toMatchObject({
+      finish_reason: 'stop',
+      text: whole.slice(0, whole.indexOf(stopped)),
+    });
+    const short = await answered(chat, {
+      messages: [task],
+      max_completion_tokens: 3,
+      logprobs: true,
+    });
+    expect(short.choices[0]?.finish_reason).toBe('length');
+    expect(short.choices[0]?.logprobs.content).toHaveLength(3);
+  });
+});
+
+describe('completions', () => {
+  test('continue token ids, with those and log-probabilities that are drawn', async () => {
+    const prompt = [1, 300, 301, 302];
+    const body = { prompt, max_tokens: 3, temperature: 0, logprobs: 0, return_token_ids: true };
+    const { choices, usage } = await answered('/v1/completions', body);
+    // As vLLM 0.32 on a CPU gave them for this model and prompt.
+    expect(choices[0]?.token_ids).toEqual([53, 362, 362]);
+    expect(choices[0]?.logprobs.token_logprobs[0]).toBeCloseTo(-3.103161334991455, 4);
+    expect(usage).toEqual({ prompt_tokens: 4, completion_tokens: 3, total_tokens: 7 });
+  });
+
+  test('give several answers, each with draws of its own', async () => {
+    const body = { prompt: 'Read one line', max_tokens: 12, n: 3, seed: 1 };
+    const { choices } = await answered('/v1/completions', body);
+    expect(new Set(choices.map(({ text }) => text)).size).toBe(3);
+  });
+});
+
+describe('a request is refused', () => {
+  const messages = [{ role: 'user', content: 'x' }];
+  test.each<[status: number, how: string, path: string, body: object, param: string | null]>([
+    [401, 'without the key', chat, { messages }, null],
+    [404, 'of another model', chat, { messages, model: 'other' }, 'model'],
+    [404, 'to another path', '/v1/embeddings', {}, null],
+    [400, 'with a value out of bounds', chat, { messages, temperature: 9 }, 'temperature'],
+    [
+      400,
+      'with what is not supported',
+      chat,
+      { messages, presence_penalty: 1 },
+      'presence_penalty',
+    ],
+    [400, 'without messages', chat, {}, 'messages'],
+    [
+      400,
+      'with pictures',
+      chat,
+      { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] },
+      'messages',
+    ],
+    [400, 'with an unknown role', chat, { messages: [{ role: 'bard', content: 'x' }] }, 'messages'],
+    [400, 'with a tool that is none', chat, { messages, tools: [3] }, 'tools'],
+    [
+      400,
+      'that is too long',
+      chat,
+      { messages: [{ role: 'user', content: 'word '.repeat(900) }] },
+      'messages',
+    ],
+    [
+      400,
+      'for more tokens than there is room',
+      '/v1/completions',
+      { prompt: 'x', max_tokens: 9999 },
+      'max_tokens',
+    ],
+    [400, 'with a token that is none', '/v1/completions', { prompt: [10 ** 6] }, 'prompt'],
+  ])('with %i %s', async (...[status, , path, body, param]) => {
+    const answer = await asked(path, body, status === 401 ? 'wrong' : key);
+    expect({ status: answer.status, body: JSON.parse(answer.text) as object }).toEqual({
+      status,
+      body: {
+        error: expect.objectContaining({ message: expect.stringMatching(/\S/), param }),
+      },
+    });
+  });
+
+  test('and one that its client gives up is ended', async () => {
+    const gone = new AbortController();
+    const asking = fetch(url + chat, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ messages, stream: true }),
+      signal: gone.signal,
+    }).then((response) => response.text());
+    gone.abort();
+    await expect(asking).rejects.toThrow(/aborted/);
+    // The next one has its place.
+    expect((await asked(chat, { messages, max_tokens: 2 })).status).toBe(200);
+  });
+});
+
+test('models are listed', async () => {
+  const { text } = await asked('/v1/models');
+  expect(JSON.parse(text)).toMatchObject({ data: [{ id: 'starter', object: 'model' }] });
+});
+
+test('a server that others reach needs a key', async () => {
+  const problem = await rejectionOf(serveModel({ ...(await options()), host: '0.0.0.0' }));
+  expect(problem).toMatchObject({
+    code: 'CONFIG_INVALID',
+    message: expect.stringContaining('--api-key-env'),
+  });
+});
