@@ -5,6 +5,7 @@ import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { OnnxEngine } from '#agent_rl/engine/onnx-engine.ts';
 import { DecoderPrograms } from '#agent_rl/generation/decoder-programs.ts';
 import { LocalGenerator } from '#agent_rl/generation/local-generator.ts';
+import { SteppedGenerator } from '#agent_rl/jobs/serve/stepped-generator.ts';
 import { LocalLearner } from '#agent_rl/learner/local-learner.ts';
 import { initialParameters } from '#model/config/parameters.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
@@ -56,6 +57,20 @@ describe('LocalGenerator', () => {
       alone.release(one.episode);
     }
     expect(await Promise.all(all.map((one) => together.generate(one)))).toEqual(single);
+  });
+
+  test('gives the bits of one request to a turn that is asked for in parts', async () => {
+    const generator = await open(2);
+    const one = request('whole', prompts[2] as number[], { maxTokens: 20 });
+    const whole = await generator.generate(one);
+    const steps = new SteppedGenerator(generator);
+    const looks: number[] = [];
+    steps.listen('parts', (tokens) => {
+      looks.push(tokens.length);
+      return false;
+    });
+    expect(await steps.generate({ ...one, episode: 'parts' })).toEqual(whole);
+    expect(looks).toEqual([8, 16, 20]);
   });
 
   test('gives the same bits when the cache grows under it', async () => {
