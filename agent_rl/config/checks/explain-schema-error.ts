@@ -26,7 +26,12 @@ export function explainSchemaError(error: ErrorObject, context: ErrorContext): P
   if (error.keyword !== 'required') return { location, path, text: wrongValue(error) };
   const name = String(error.params['missingProperty']);
   const missing = [...pathOf(pointer), name].join('.');
-  const meant = nearestName(name, Object.keys((error.data as object | null) ?? {}));
+  // A key that is known is itself what was meant.
+  const known = (error.parentSchema?.['properties'] as object | undefined) ?? {};
+  const unknown = Object.keys((error.data as object | null) ?? {}).filter(
+    (key) => !Object.hasOwn(known, key),
+  );
+  const meant = nearestName(name, unknown);
   const hint = meant === undefined ? '' : ` Did you mean "${name}" by "${meant}"?`;
   return { location, path: missing, text: `is missing.${described(error, name)}${hint}` };
 }

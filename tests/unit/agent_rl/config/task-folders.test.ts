@@ -66,6 +66,7 @@ describe('datasets', () => {
       '--set dataset.dir=5 datasets.0.dir: ',
     );
     expect(problemsOf('')).toContain('datasets: is missing.');
+    expect(problemsOf('dataset: {format: plain}')).not.toContain('Did you mean');
   });
 
   test('have no weights in supervised training, which reads all of them', () => {
