@@ -103,6 +103,9 @@ test('calls of a tool that was removed are answered, and programs are no longer 
     'without',
     'train.iterations=1',
     `tools=[{type: search, mode: corpus, topK: 1, corpus: ${corpus}}]`,
+    // As version 0.1 had it: an environment code_exec of its own cannot do without the tool.
+    'environment={type: mixed, search: {maxAnswerWords: 8, match: whole}}',
+    'datasets=[{dir: dataset/search_tasks}, {dir: dataset/code_tasks}]',
   );
   const all = [...episodes('without', 'train.jsonl'), ...episodes('without', 'eval.jsonl')];
   const refused = callsOf(all).filter(({ name }) => name === 'code_exec');
