@@ -1,5 +1,5 @@
 """Makes `tests/fixtures/conformance/trl.json`: TRL's own losses and advantages on one stored batch, for
-`tests/e2e/hugging-face/algorithms.test.ts`.
+`tests/unit/agent_rl/algorithms/trl-conformance.test.ts`.
 
     venv/bin/python scripts/conformance/make_trl.py
 
@@ -27,7 +27,7 @@ CAP = 1.1
 
 # name: (loss_type, settings of the trainer, whether the ratio of generator and learner is corrected)
 CASES = {
-    "gspo": ("grpo", {"epsilon": 3e-2, "epsilon_high": 4e-2, "importance_sampling_level": "sequence"}, False),
+    "gspo": ("grpo", {"epsilon": 3e-4, "epsilon_high": 4e-4, "importance_sampling_level": "sequence"}, False),
     "cispo": ("cispo", {"epsilon_high": 1.1}, False),
     "dual clip": ("dapo", {"epsilon_high": 0.28, "delta": 1.35}, False),
     "dapo with tis": ("dapo", {"epsilon_high": 0.28}, True),
