@@ -1,11 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from '@jest/globals';
 
+import { groupRelative } from '#agent_rl/algorithms/advantages/group-relative.ts';
+import { rloo } from '#agent_rl/algorithms/advantages/rloo.ts';
 import { groupAdvantages } from '#agent_rl/algorithms/group-advantages.ts';
 import { packMicroBatches } from '#agent_rl/algorithms/pack-micro-batches.ts';
 import { passAtK, wilson95 } from '#agent_rl/algorithms/statistics.ts';
 import { policyLoss } from '#agent_rl/algorithms/policy-loss.ts';
 import { tokenWeights } from '#agent_rl/algorithms/token-weights.ts';
+import type { RewardGroup } from '#agent_rl/core/algorithm/advantage.ts';
 import type { PolicyLossSpec } from '#agent_rl/core/services/learner.ts';
 import { builtinLoss } from '#tests/support/algorithm-parts.ts';
 import { tf } from '#agent_rl/engine/ops.ts';
@@ -75,11 +78,50 @@ describe('groupAdvantages', () => {
   });
 });
 
+describe('every advantage that compares within groups', () => {
+  test.each([
+    [
+      'group-relative',
+      (groups: RewardGroup[]) => groupRelative(groups, { std: 'sample', eps: 1e-4 }),
+    ],
+    ['rloo', rloo],
+  ] as const)('%s is the same when a group is there twice', (_, of) => {
+    fc.assert(
+      fc.property(fc.array(group, { minLength: 1, maxLength: 4 }), (groups) => {
+        const once = of(groups);
+        const twice = of([...groups, groups[0] ?? []]);
+        for (const [i, values] of once.entries()) sameNumbers(twice[i] ?? [], values);
+        sameNumbers(twice.at(-1) ?? [], once[0] ?? []);
+      }),
+    );
+  });
+});
+
 const mask = fc
   .array(fc.constantFrom(0, 1), { maxLength: 12 })
   .map((bits) => Uint8Array.from(bits));
 
 describe('tokenWeights', () => {
+  test('prompt-mean gives every group with trained tokens the same weight, whatever is duplicated', () => {
+    fc.assert(
+      fc.property(fc.array(mask, { minLength: 1, maxLength: 6 }), (masks) => {
+        const groups = masks.map((_, i) => i % 2);
+        const options = { aggregation: 'prompt-mean', maxTokensPerEpisode: 12 } as const;
+        const totals = (rows: readonly Uint8Array[], of: readonly number[]) => {
+          const weights = tokenWeights(rows, { ...options, groups: of });
+          return [0, 1, 2].map((g) =>
+            sum(weights.map((row, i) => (of[i] === g ? sum([...row]) : 0))),
+          );
+        };
+        const own = totals(masks, groups).filter((total) => total > 0);
+        for (const total of own) expect(total).toBeCloseTo(1 / own.length, 5);
+        const copied = masks.filter((_, i) => groups[i] === 0);
+        const all = totals([...masks, ...copied], [...groups, ...copied.map(() => 2)]);
+        expect(all[2]).toBeCloseTo(all[0] ?? Number.NaN, 5);
+      }),
+    );
+  });
+
   test('sum to 1 for both means, and weigh nothing that is not trained', () => {
     fc.assert(
       fc.property(fc.array(mask, { maxLength: 6 }), (masks) => {
