@@ -328,3 +328,30 @@ test('a key named __proto__ is an unknown key and changes no prototype', () => {
   );
   expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
 });
+
+describe('settings that a program gives', () => {
+  const settings = {
+    environment: { type: 'question' },
+    datasets: [{ dir: 'tasks', weight: 2 }],
+    rollout: { groupSize: 3 },
+    train: { learningRate: 0.001, maxIterations: undefined },
+  };
+
+  test('come to the config of a file that holds them', () => {
+    const file = writeBelow(folder, 'same.yaml', JSON.stringify(settings));
+    expect(loadConfig({ file: 'program', settings }).config).toEqual(loadConfig({ file }).config);
+  });
+
+  test('are named by the program where they are wrong, and may extend a file', () => {
+    const wrong = { ...settings, rollout: { groupSize: 0 } };
+    expect(thrownBy(() => loadConfig({ file: 'program', settings: wrong })).message).toContain(
+      'program rollout.groupSize: must be >= 1',
+    );
+    const file = writeBelow(folder, 'base.yaml', JSON.stringify(settings));
+    const over = { extends: file, rollout: { workers: 2 } };
+    expect(loadConfig({ file: 'program', settings: over }).config.rollout).toMatchObject({
+      groupSize: 3,
+      workers: 2,
+    });
+  });
+});
