@@ -135,10 +135,10 @@ describe('an agent made of code', () => {
 });
 
 test('a wrong setting is named by its place in the program', async () => {
-  const training = trainAgent({ ...parts, tasks, algorithm: { clipLow: -1 } });
+  const training = trainAgent({ ...parts, tasks, train: { iterations: 0 } });
   expect(await rejectionOf(training)).toMatchObject({
     code: 'CONFIG_INVALID',
-    message: expect.stringMatching(/trainAgent algorithm\.clipLow: /),
+    message: expect.stringMatching(/trainAgent train\.iterations: /),
   });
 });
 

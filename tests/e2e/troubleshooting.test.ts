@@ -83,7 +83,7 @@ interface Scene {
 /** One iteration of the real trainer with the real rollout, a scripted policy and a learner that learns nothing. */
 async function iteration({ script, environment, tool, promptTokens, gap = 0 }: Scene) {
   const settings = config(
-    'rollout: {tasksPerStep: 2, groupSize: 2}\ntrain: {iterations: 1}\neval: {before: false, after: false}',
+    'tools: [{type: code_exec}]\nrollout: {tasksPerStep: 2, groupSize: 2}\ntrain: {iterations: 1}\neval: {before: false, after: false}',
   );
   const echo = { name: 'echo', description: 'Says it again', parameters: Type.Object({}) };
   const rollouts = new RolloutWorker(() => ({
