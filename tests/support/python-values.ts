@@ -64,9 +64,40 @@ const fewScalars: Arbitrary<PythonValue> = oneof(
   ),
 );
 
-/** Members of sets and keys must be hashable and distinct, which their `repr` decides well enough here. */
+/** A float as an integer's digits where it is one: 1 == 1.0. */
+function digitsOf(text: string): string {
+  const number = Number(text);
+  if (Number.isNaN(number)) return 'nan';
+  return Number.isInteger(number) ? String(BigInt(number)) : String(number);
+}
+
+/** What hashable values have in common that are equal in Python, such as 1, True, 1.0 and 1+0j. */
+function keyOf(value: PythonValue): string {
+  if (typeof value === 'boolean' || typeof value === 'number') return digitsOf(String(+value));
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const [[tag, held] = []] = Object.entries(value);
+  const members = (): string[] => (held as readonly PythonValue[]).map(keyOf);
+  switch (String(tag)) {
+    case '$int':
+      return String(BigInt(held as string));
+    case '$float':
+      return digitsOf(held as string);
+    case '$complex': {
+      const [re = '', im = ''] = (held as readonly string[]).map(digitsOf);
+      return im === '0' ? re : `${re} + ${im}j`;
+    }
+    case '$tuple':
+      return `(${members().join()})`;
+    case '$frozenset':
+      return `{${members().toSorted().join()}}`;
+    default:
+      return pythonRepr(value);
+  }
+}
+
+/** Members of sets and keys must be hashable and distinct. */
 const distinct = (items: readonly PythonValue[]): readonly PythonValue[] => [
-  ...new Map(items.map((item) => [pythonRepr(item), item])).values(),
+  ...new Map(items.map((item) => [keyOf(item), item])).values(),
 ];
 
 function valuesOver(leaves: Arbitrary<PythonValue>): Arbitrary<PythonValue> {
@@ -84,7 +115,7 @@ function valuesOver(leaves: Arbitrary<PythonValue>): Arbitrary<PythonValue> {
       array(tie('value'), { maxLength: 4 }).map((items) => ({ $tuple: items })),
       array(tie('hashable'), { maxLength: 4 }).map((items) => ({ $set: distinct(items) })),
       array(tuple(tie('hashable'), tie('value')), { maxLength: 4 }).map((pairs) => ({
-        $dict: [...new Map(pairs.map((pair) => [pythonRepr(pair[0]), pair])).values()],
+        $dict: [...new Map(pairs.map((pair) => [keyOf(pair[0]), pair])).values()],
       })),
     ),
   }));
