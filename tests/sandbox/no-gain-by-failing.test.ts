@@ -163,14 +163,14 @@ for (const [name, offered, start] of backends) {
       test.each([['is no Python', 'def f(x) return'], ...ways])(
         'has no reward, and keeps its place, when it %s',
         async (_, lines) => {
-          const codes = [atOnce(lines), whenCalled(lines)];
-          const verdicts = codes.map((code) => verdictOn(sandbox, { by, code }));
-          for (const { outcome, reward, problem } of await Promise.all(verdicts))
+          for (const code of [atOnce(lines), whenCalled(lines)]) {
+            const { outcome, reward, problem } = await verdictOn(sandbox, { by, code });
             expect({ outcome, reward, problem }).toEqual({
               outcome: 'wrong-answer',
               reward: 0,
               problem: undefined,
             });
+          }
         },
       );
     });
