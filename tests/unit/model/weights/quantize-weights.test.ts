@@ -53,7 +53,10 @@ describe('quantizeMatrix', () => {
   });
 
   test('never leaves more than the largest weight at its eighth step does', () => {
-    const value = double({ min: -1e3, max: 1e3, noNaN: true });
+    // Below that, a scale is no longer a normal float32.
+    const value = double({ min: -1e3, max: 1e3, noNaN: true }).map((v) =>
+      Math.abs(v) < 1e-30 ? 0 : v,
+    );
     const numbers = array(value, { minLength: 32, maxLength: 32 });
     assert(
       property(numbers, (of) => {
