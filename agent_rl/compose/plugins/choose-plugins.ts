@@ -30,9 +30,13 @@ import type { RewardSpec } from '../../core/plugins/reward.ts';
 import type { RewardManagerSpec } from '../../core/plugins/reward-manager.ts';
 import type { ToolCallFormatSpec } from '../../core/plugins/tool-call-format.ts';
 import type { ToolSpec } from '../../core/plugins/tool.ts';
-import { environmentScore, invalidCallsComponent } from '../../rollout/combine-rewards.ts';
-import { environmentProblems, type SettingProblem } from './environment-problems.ts';
 import { constructorProblem } from './injections.ts';
+import {
+  environmentProblems,
+  rewardManagerProblems,
+  rewardProblems,
+  type SettingProblem,
+} from './plugin-problems.ts';
 import { besides, checkSettings, type ObjectSchema } from './plugin-settings.ts';
 import type { Plugins } from './registries.ts';
 
@@ -135,8 +139,11 @@ export function choosePlugins(
     taskFormat: entry?.spec.taskFormat,
   }));
   choice.report(environmentProblems(named, config));
-  choice.checkRewards(rewards, tools);
-  choice.checkRewardManager(rewardManager.entry?.spec, rewards);
+  const toolNames = tools.flatMap(({ entry }) => entry?.spec.name ?? []);
+  choice.report(rewardProblems(rewards, choice.unknown ? undefined : toolNames));
+  // With other problems the weights may be anything.
+  if (!choice.broken)
+    choice.report(rewardManagerProblems(rewardManager.entry?.spec, rewards, config.algorithm));
   choice.throwProblems();
   // Every entry is there: a missing one is a problem, and problems were just thrown.
   const format = toolCallFormat && { toolCallFormat };
@@ -163,8 +170,6 @@ const ToolCallFormatBlock = Type.Object({ type: Type.String({ minLength: 1 }) })
 /** What every part of an algorithm may hold. */
 const PartBlock = partBlock('a part', '', '');
 
-const reservedRewardNames: ReadonlySet<string> = new Set([environmentScore, invalidCallsComponent]);
-
 /** A list of blocks; in a config with problems something else may stand there. */
 const listOf = <Item>(value: readonly Item[]): readonly Item[] =>
   Array.isArray(value) ? value : [];
@@ -187,6 +192,15 @@ class Choice {
     private readonly found: readonly Problem[],
   ) {
     this.#problems = [...found];
+  }
+
+  /** Whether a plugin is named that there is none of. */
+  get unknown(): boolean {
+    return this.#unknown;
+  }
+
+  get broken(): boolean {
+    return this.#problems.length > 0;
   }
 
   of<Spec extends { name: string; settings?: TSchema }>({
@@ -324,52 +338,6 @@ class Choice {
       if (tools.some(({ type }) => type === name)) continue;
       const text = `environment ${environment?.name} cannot do without the tool "${name}". Add "- type: ${name}".`;
       this.#report('tools', text);
-    }
-  }
-
-  /** A reward's name is its own, and the tool it looks at is there. */
-  checkRewards(
-    rewards: readonly Pick<ChosenReward, 'name' | 'tool'>[],
-    tools: readonly Attempt<ToolSpec>[],
-  ): void {
-    const names = rewards.map(({ name }) => name);
-    const known = tools.flatMap(({ entry }) => entry?.spec.name ?? []);
-    for (const [index, { name, tool }] of rewards.entries()) {
-      const path = `rewards.${index}`;
-      const first = names.indexOf(name);
-      if (first !== index) {
-        this.#report(path, `"${name}" is already rewards.${first}. Give one of them a name.`);
-      }
-      if (reservedRewardNames.has(name)) {
-        this.#report(path, `"${name}" is a part of every reward. Give this one another name.`);
-      }
-      if (tool !== undefined && !this.#unknown && !known.includes(tool)) {
-        const text = `no tool of this run is named "${tool}". Tools: ${known.join(', ') || 'none'}.`;
-        this.#report(`${path}.tool`, text);
-      }
-    }
-  }
-
-  /** The manager has something to do with each reward's weight. */
-  checkRewardManager(
-    manager: RewardManagerSpec | undefined,
-    rewards: readonly Pick<ChosenReward, 'weight'>[],
-  ): void {
-    // With other problems the weights may be anything.
-    if (manager === undefined || this.#problems.length > 0) return;
-    const { name, needsSeveral = false, ignoresWeights = false } = manager;
-    const path = 'rewardManager.type';
-    if (needsSeveral && rewards.length === 0) {
-      const text = `${name} combines several rewards, and the environment's own is the only one. List others under rewards, or use weighted.`;
-      this.#report(path, text);
-    }
-    const { environmentWeight } = this.loaded.config.algorithm;
-    const idle = [environmentWeight, ...rewards.map(({ weight }) => weight)].find(
-      (weight) => weight !== 0 && weight !== 1,
-    );
-    if (ignoresWeights && idle !== undefined) {
-      const text = `${name} computes the weights itself, so weight ${idle} would have no effect. Use 1, or 0 for a reward that is only logged, or rewardManager.type weighted or normalised.`;
-      this.#report(path, text);
     }
   }
 
