@@ -13,6 +13,7 @@ export {
   type ChosenPlugins,
   type ChosenEnvironment,
   type ChosenReward,
+  type ChosenTracker,
   choosePlugins,
 } from './compose/plugins/choose-plugins.ts';
 export { EngineClient } from './engine-thread/engine-client.ts';
@@ -37,6 +38,7 @@ export {
   RewardRegistry,
   ToolCallFormatRegistry,
   ToolRegistry,
+  TrackerRegistry,
 } from './compose/plugins/registries.ts';
 export type { CheckResult, JobContext, JobOptions, JobResult } from './jobs/job.ts';
 export type { AttackOptions } from './jobs/attack/attack.ts';

@@ -32,6 +32,7 @@ const kinds: Record<keyof Plugins, { kind: string; title: string; place: string 
     title: 'Selections',
     place: 'algorithm: {selection: {type: NAME}}',
   },
+  trackers: { kind: 'tracker', title: 'Trackers', place: 'trackers: [{type: NAME}]' },
   losses: { kind: 'loss', title: 'Losses', place: 'algorithm: {loss: {type: NAME}}' },
 };
 

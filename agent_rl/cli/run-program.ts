@@ -1,5 +1,5 @@
 import { jobs } from '../jobs/jobs.ts';
-import { StrayFailure, type StrayKind } from '../core/stopping/stray-failure.ts';
+import { ownerOfStrays, StrayFailure, type StrayKind } from '../core/stopping/stray-failure.ts';
 import { redactor } from '../telemetry/redact.ts';
 import type { Command } from './command.ts';
 import { interrupted, runFailed } from './exit-code.ts';
@@ -75,6 +75,11 @@ function onStrayFailure(report: (failure: StrayFailure) => void): void {
     (kind: StrayKind) =>
     (thrown: unknown): void => {
       const failure = new StrayFailure(kind, thrown);
+      const owner = ownerOfStrays();
+      if (owner !== undefined) {
+        owner(failure);
+        return;
+      }
       // Reported once: where reporting is what fails, such as writing to a closed pipe, it would never end.
       if (failure.message === last) return;
       last = failure.message;

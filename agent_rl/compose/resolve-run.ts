@@ -141,6 +141,7 @@ const withAbsoluteSettings = (chosen: ChosenPlugins, judged: boolean): ChosenPlu
   tools: chosen.tools.map(absolute),
   rewards: judged ? chosen.rewards.map(absolute) : [],
   rewardManager: absolute(chosen.rewardManager),
+  trackers: chosen.trackers.map(absolute),
 });
 
 /** The config with paths that mean the same from any working directory. */
@@ -170,6 +171,7 @@ function withAbsoluteConfig(
     tools: config.tools.map((block, index) => absoluteBlock(block, chosen.tools[index])),
     rewards: config.rewards.map((block, index) => absoluteBlock(block, chosen.rewards[index])),
     rewardManager: absoluteBlock(config.rewardManager, chosen.rewardManager),
+    trackers: config.trackers.map((block, index) => absoluteBlock(block, chosen.trackers[index])),
   };
 }
 

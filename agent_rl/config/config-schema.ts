@@ -12,6 +12,7 @@ import {
   RewardManagerBlock,
   RewardsBlock,
   ToolsBlock,
+  TrackersBlock,
 } from './blocks/plugin-blocks.ts';
 import { PolicyBlock } from './blocks/policy-block.ts';
 import { RolloutBlock } from './blocks/rollout-block.ts';
@@ -36,6 +37,7 @@ export const ConfigSchema = Type.Object(
     eval: EvalBlock,
     checkpoint: CheckpointBlock,
     sandbox: SandboxBlock,
+    trackers: TrackersBlock,
     plugins: PluginsBlock,
   },
   { additionalProperties: false },

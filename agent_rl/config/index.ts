@@ -27,6 +27,7 @@ export {
   RewardManagerBlock,
   RewardsBlock,
   ToolsBlock,
+  TrackersBlock,
 } from './blocks/plugin-blocks.ts';
 export { PolicyBlock } from './blocks/policy-block.ts';
 export {

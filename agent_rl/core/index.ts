@@ -37,5 +37,6 @@ export type {
 } from './plugins/standard-schema.ts';
 export * from './plugins/tool-call-format.ts';
 export * from './plugins/tool.ts';
+export * from './plugins/tracker.ts';
 export * from './trajectory.ts';
 export * from './transcript.ts';

@@ -14,10 +14,11 @@ import {
 } from '../telemetry/index.ts';
 import { failedText, failureReporter } from './failed-episodes.ts';
 import type { RunFolder } from './run-folder.ts';
-import type { Evaluation } from '../trainer/evaluate.ts';
+import { type Evaluation, evaluationMetrics, selectionMetrics } from '../trainer/evaluate.ts';
 import { rateText } from './evaluation-table.ts';
-import type { TrainerObserver } from '../trainer/trainer-contracts.ts';
+import type { EvaluationTime, TrainerObserver } from '../trainer/trainer-contracts.ts';
 import { type AdvisedRun, iterationAdvice } from './iteration-advice.ts';
+import { type RunTrackers, trackedMetrics } from './trackers/run-trackers.ts';
 import { trajectoryLine } from './trajectory-line.ts';
 
 export interface RunRecordsOptions {
@@ -28,6 +29,7 @@ export interface RunRecordsOptions {
   /** One log line per rollout. */
   logRollouts: boolean;
   advised?: AdvisedRun;
+  trackers?: Pick<RunTrackers, 'tell'>;
 }
 
 /** Writes what a run does: metrics, trajectories, log lines and the progress bar. */
@@ -70,17 +72,19 @@ export class RunRecords implements TrainerObserver {
     trajectories: readonly Trajectory[],
   ): void => {
     const { folder, iterations, log, memory } = this.options;
-    this.#metrics.write(iteration, { ...metrics, 'system/peakRssBytes': memory.peak.peakRssBytes });
+    const line = { ...metrics, 'system/peakRssBytes': memory.peak.peakRssBytes };
+    this.#metrics.write(iteration, line);
     for (const trajectory of trajectories)
       this.#trajectories.write({ iteration, ...trajectoryLine(folder.name, trajectory) });
     this.#trajectories.flush();
     const failed = failedText(trajectories);
     if (failed !== undefined) log.warn(`Iteration ${iteration}: ${failed}`);
+    this.options.trackers?.tell({ type: 'iteration', iteration, metrics: trackedMetrics(line) });
     this.#advise(iteration, metrics);
     this.#barFor('train', iterations, iteration - 1).update(iteration, liveNumbers(metrics));
   };
 
-  onEvaluation = (when: string, iteration: number, evaluation: Evaluation): void => {
+  onEvaluation = (when: EvaluationTime, iteration: number, evaluation: Evaluation): void => {
     const { folder, log } = this.options;
     this.#stopBar();
     this.#since = performance.now();
@@ -90,6 +94,10 @@ export class RunRecords implements TrainerObserver {
     }
     this.#evaluations.flush();
     log.info(`Evaluation ${when} iteration ${iteration}: ${rateText(evaluation)}`);
+    const metrics = trackedMetrics(
+      (when === 'selection' ? selectionMetrics : evaluationMetrics)(evaluation),
+    );
+    this.options.trackers?.tell({ type: 'evaluation', when, iteration, metrics });
     const failed = failedText(evaluation.trajectories);
     if (failed !== undefined) log.warn(`Evaluation ${when} iteration ${iteration}: ${failed}`);
   };

@@ -16,6 +16,7 @@ const layers = [
     'agent_rl/generation',
     'agent_rl/environments',
     'agent_rl/rewards',
+    'agent_rl/trackers',
     'dataset',
   ],
   ['agent_rl/engine-thread', 'agent_rl/policies', 'agent_rl/trainer', 'agent_rl/tools'],

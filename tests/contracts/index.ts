@@ -8,3 +8,4 @@ export * from './selection-contract.ts';
 export * from './reward-manager-contract.ts';
 export * from './tool-call-format-contract.ts';
 export * from './tool-contract.ts';
+export * from './tracker-contract.ts';

@@ -75,6 +75,36 @@ describe('in a run', () => {
   );
 });
 
+test('of a tracker are its own: the run ends well, and says what was not recorded', () => {
+  writeBelow(
+    project,
+    'careless.ts',
+    `
+import { type TrackedEvent, tracker } from 'agent_rl';
+export const careless = tracker({ name: 'careless', description: 'Fails in every way.' })(
+  async ({ type }: TrackedEvent) => {
+    if (type === 'start') void Promise.reject(${boom});
+    if (type === 'iteration') setTimeout(() => { throw ${boom}; });
+    if (type === 'checkpoint') throw ${boom};
+  },
+);
+`,
+  );
+  const { code, stdout, stderr } = ran(
+    ...'train --config train.yaml --plugin ./careless.ts --max-iterations 2'.split(' '),
+    ...'--set trackers.0.type=careless --set run.name=careless'.split(' '),
+    ...'--set eval.before=false --set eval.after=false'.split(' '),
+  );
+  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+  const { trackers } = JSON.parse(readFileSync(join(run('careless'), 'summary.json'), 'utf8')) as {
+    trackers: unknown;
+  };
+  // Told of: start, two iterations with a checkpoint each, summary, end.
+  expect(trackers).toEqual({ careless: { recorded: 5, failed: 2, lost: 0, escaped: 3 } });
+  expect(stderr).toMatch(/^Tracker "careless": .*refused for \[redacted\].* The training goes on/m);
+  expect(stdout + stderr).not.toContain(canary);
+});
+
 test('before anything runs, it is one line', () => {
   const { code, stderr } = ran('plugins', '--plugin', './at-import.ts', '--json');
   expect(code).toBe(1);

@@ -46,6 +46,9 @@ export function leavesOf({ loaded: { config }, chosen, plugins }: PreparedRun): 
       own(`rewards.${i}`, entry.spec, settings),
     ),
     ...own('rewardManager', chosen.rewardManager.entry.spec, chosen.rewardManager.settings),
+    ...chosen.trackers.flatMap(({ entry, settings }, i) =>
+      own(`trackers.${i}`, entry.spec, settings),
+    ),
     ...own('algorithm.advantage', chosen.advantage.entry.spec, chosen.advantage.settings),
     ...own('algorithm.loss', chosen.loss.entry.spec, chosen.loss.settings),
     ...own('algorithm.selection', chosen.selection.entry.spec, chosen.selection.settings),

@@ -54,6 +54,11 @@ export async function effectsOf({ loaded, chosen }: PreparedRun): Promise<RunEff
   const all = {
     folder: join(run.outputDir, run.name ?? defaultRunName(file, run.seed)),
     logLevel: run.logLevel,
+    trackers: chosen.trackers.map(({ entry, settings, limits }) => [
+      entry.spec.name,
+      settings,
+      limits,
+    ]),
     policy: [chosen.policy.entry.spec.name, chosen.policy.settings],
     format: chosen.toolCallFormat && [
       chosen.toolCallFormat.entry.spec.name,

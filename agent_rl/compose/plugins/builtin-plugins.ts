@@ -6,6 +6,7 @@ import { builtinEnvironments } from '../../environments/index.ts';
 import { builtinPolicies, builtinToolCallFormats } from '../../policies/index.ts';
 import { builtInRewardManagers, builtInRewards } from '../../rewards/index.ts';
 import { builtinTools } from '../../tools/index.ts';
+import { builtinTrackers } from '../../trackers/index.ts';
 import { type Plugins, registriesOf } from './registries.ts';
 
 const builtIn = (plugins: readonly unknown[]) =>
@@ -26,4 +27,5 @@ export const builtinPlugins = (): Plugins =>
     losses: builtIn(builtinLosses),
     corrections: builtIn(builtinCorrections),
     selections: builtIn(builtinSelections),
+    trackers: builtIn(builtinTrackers),
   }));

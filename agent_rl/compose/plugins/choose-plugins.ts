@@ -2,6 +2,7 @@ import { Type, type TProperties, type TSchema } from 'typebox';
 
 import {
   checkBlock,
+  type Config,
   configInvalid,
   environmentBlocks,
   EnvironmentBlock,
@@ -16,6 +17,7 @@ import {
   rewardName,
   RewardsBlock,
   ToolsBlock,
+  TrackersBlock,
 } from '../../config/index.ts';
 import type { AdvantageSpec } from '../../core/algorithm/advantage.ts';
 import type { CorrectionSpec } from '../../core/algorithm/correction.ts';
@@ -30,6 +32,7 @@ import type { RewardSpec } from '../../core/plugins/reward.ts';
 import type { RewardManagerSpec } from '../../core/plugins/reward-manager.ts';
 import type { ToolCallFormatSpec } from '../../core/plugins/tool-call-format.ts';
 import type { ToolSpec } from '../../core/plugins/tool.ts';
+import type { TrackerSpec } from '../../core/plugins/tracker.ts';
 import { constructorProblem } from './injections.ts';
 import {
   environmentProblems,
@@ -61,6 +64,12 @@ export interface ChosenEnvironment extends Chosen<EnvironmentSpec> {
   name: string;
 }
 
+/** A tracker that a run uses. */
+export interface ChosenTracker extends Chosen<TrackerSpec> {
+  /** How many events may wait, and how long it may take over one and at the end, in seconds. */
+  limits: Pick<Config['trackers'][number], 'queue' | 'deadlineS' | 'closeS'>;
+}
+
 /** The plugins that a config names. */
 export interface ChosenPlugins {
   /** One, or several of which each task has one. */
@@ -73,6 +82,7 @@ export interface ChosenPlugins {
   loss: Chosen<LossPluginSpec>;
   correction: Chosen<CorrectionSpec>;
   selection: Chosen<SelectionSpec>;
+  trackers: readonly ChosenTracker[];
   /** Undefined when it is to be found from the chat template. */
   toolCallFormat?: Chosen<ToolCallFormatSpec>;
 }
@@ -131,6 +141,10 @@ export function choosePlugins(
   const loss = choice.part('loss', plugins.losses);
   const correction = choice.part('correction', plugins.corrections);
   const selection = choice.part('selection', plugins.selections);
+  const trackers = listOf(config.trackers).map((value, index) =>
+    choice.tracker(`trackers.${index}`, value, plugins.trackers),
+  );
+  choice.refuseRepeats('trackers', trackers);
   choice.requireModule(loss);
   choice.refuseRepeats('tools', tools);
   for (const { entry } of environments) choice.requireTools(entry?.spec, toolBlocks);
@@ -157,6 +171,7 @@ export function choosePlugins(
     loss,
     correction,
     selection,
+    trackers,
     ...format,
   } as ChosenPlugins;
 }
@@ -258,6 +273,13 @@ class Choice {
     return { ...chosen, name: rewardName(value), weight, ...(tool !== undefined && { tool }) };
   }
 
+  /** A tracker, and what it is allowed. */
+  tracker(path: string, value: Config['trackers'][number], registry: Registry<TrackerSpec>) {
+    const chosen = this.of({ path, value, registry, own: TrackersBlock.items.properties });
+    const { queue, deadlineS, closeS } = isRecord(value) ? value : ({} as typeof value);
+    return { ...chosen, limits: { queue, deadlineS, closeS } };
+  }
+
   /** A part of the algorithm. */
   part<Spec extends { name: string; settings?: TSchema }>(
     name: 'advantage' | 'loss' | 'correction' | 'selection',
@@ -321,8 +343,8 @@ class Choice {
     }
   }
 
-  /** By the name the model calls: one kind of tool may be there twice under two names. */
-  refuseRepeats(path: string, chosen: readonly Attempt<ToolSpec>[]): void {
+  /** By the name in its spec: a tool, which the model calls by it, may be there twice under two names. */
+  refuseRepeats(path: string, chosen: readonly Attempt<{ name: string }>[]): void {
     const names = chosen.map(({ entry }) => entry?.spec.name);
     for (const [index, name] of names.entries()) {
       const first = names.indexOf(name);

@@ -107,7 +107,8 @@ interface Scoring {
   score(episode: EpisodeView): ReturnType<RewardFunction>;
 }
 
-const hasMethod = (plugin: unknown, name: string): boolean => {
+/** Whether a plugin is a class with a method of this name. */
+export const hasMethod = (plugin: unknown, name: string): boolean => {
   const { prototype } = plugin as { prototype?: Readonly<Record<string, unknown>> };
   return typeof prototype?.[name] === 'function';
 };

@@ -7,7 +7,10 @@ import type { Chosen, ChosenPlugins } from './choose-plugins.ts';
 /** Settings of plugins that cannot act in a run that trains: in supervised training nothing is played or called. */
 export function idlePluginSettings(
   config: Config,
-  chosen: Pick<ChosenPlugins, 'environments' | 'tools' | 'rewards' | 'rewardManager' | PartName>,
+  chosen: Pick<
+    ChosenPlugins,
+    'environments' | 'tools' | 'rewards' | 'rewardManager' | 'trackers' | PartName
+  >,
 ): IdleSetting[] {
   const { environments, tools, rewards, rewardManager } = chosen;
   const { algorithm, train } = config;
@@ -20,6 +23,7 @@ export function idlePluginSettings(
       ...tools.map((tool, index) => [`tools.${index}`, tool] as const),
       ...rewards.map((reward, index) => [`rewards.${index}`, reward] as const),
       ['rewardManager', rewardManager] as const,
+      ...chosen.trackers.map((tracker, index) => [`trackers.${index}`, tracker] as const),
       ...ofAlgorithm,
     ];
     return [

@@ -16,6 +16,7 @@ import { rewards, type RewardSpec } from '../../core/plugins/reward.ts';
 import { rewardManagers, type RewardManagerSpec } from '../../core/plugins/reward-manager.ts';
 import { type ToolCallFormatSpec, toolCallFormats } from '../../core/plugins/tool-call-format.ts';
 import { type JsonSchema, tools, type ToolSpec } from '../../core/plugins/tool.ts';
+import { trackers, type TrackerSpec } from '../../core/plugins/tracker.ts';
 
 /** Tools by name. Immutable: `with` makes a larger one. */
 export const ToolRegistry = registryOf(tools);
@@ -37,6 +38,8 @@ export const CorrectionRegistry = registryOf(corrections);
 export const SelectionRegistry = registryOf(selections);
 /** Losses by name. Immutable: `with` makes a larger one. */
 export const LossRegistry = registryOf(losses);
+/** Trackers by name. Immutable: `with` makes a larger one. */
+export const TrackerRegistry = registryOf(trackers);
 
 /** Everything a run can name: a registry of each kind. */
 export interface Plugins {
@@ -50,6 +53,7 @@ export interface Plugins {
   losses: Registry<LossPluginSpec>;
   corrections: Registry<CorrectionSpec>;
   selections: Registry<SelectionSpec>;
+  trackers: Registry<TrackerSpec>;
 }
 
 const pluginKinds = {
@@ -63,6 +67,7 @@ const pluginKinds = {
   losses,
   corrections,
   selections,
+  trackers,
 } satisfies Record<keyof Plugins, unknown>;
 const kindNames = Object.keys(pluginKinds) as readonly (keyof Plugins)[];
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { mostReward, number, text } from './block.ts';
+import { integer, most, mostReward, number, text } from './block.ts';
 
 /*
  * Blocks whose plugin is chosen by `type`. What else they hold are the plugin's own settings, which are checked against
@@ -74,6 +74,36 @@ export const partBlock = (kind: string, usual: string, description: string) =>
     { type: text(`Name of ${kind}`, { minLength: 1, default: usual }) },
     { default: {}, description },
   );
+
+/** `trackers:` where a run's figures go besides its own files. */
+export const TrackersBlock = Type.Array(
+  Type.Object({
+    type: type('a tracker'),
+    queue: integer('Most events that wait for it; one more is lost', {
+      minimum: 1,
+      maximum: most.count,
+      default: 1000,
+      unit: 'events',
+    }),
+    deadlineS: number('Longest time it may take over an event, which has then failed', {
+      minimum: 0.001,
+      maximum: 3600,
+      default: 10,
+      unit: 's',
+    }),
+    closeS: number('Longest time that the end of a run waits for it; what still waits is lost', {
+      minimum: 0.001,
+      maximum: 3600,
+      default: 30,
+      unit: 's',
+    }),
+  }),
+  {
+    default: [],
+    description:
+      "Where a run's figures go besides its own files, each with its settings; none can hold up a run for long, or end it",
+  },
+);
 
 /** `plugins:` packages and local files that provide plugins. */
 export const PluginsBlock = Type.Array(Type.String({ minLength: 1 }), {

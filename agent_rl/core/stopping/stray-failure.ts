@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { isNativeError } from 'node:util/types';
 
 import { messageOf } from '../errors.ts';
@@ -29,6 +30,18 @@ function placeOf(thrown: unknown): string {
   const place = lines.find((line) => /^\s+at /.test(line) && !line.includes('node:'));
   return place === undefined ? '' : ` (${place.trim()})`;
 }
+
+/** Takes the stray failures of the code that runs. */
+const owners = new AsyncLocalStorage<(failure: StrayFailure) => void>();
+
+/** Runs code whose stray failures, whenever they come, are not the job's: `take` is given them, and must not throw. */
+export const owningStrays = <Value>(
+  take: (failure: StrayFailure) => void,
+  work: () => Value,
+): Value => owners.run(take, work);
+
+/** Who takes the failures of the code that runs; undefined where they are the job's. */
+export const ownerOfStrays = (): ((failure: StrayFailure) => void) | undefined => owners.getStore();
 
 /** The stray failure a job was stopped for, if that is why it was stopped. */
 export const strayFailureOf = ({ reason }: AbortSignal): StrayFailure | undefined =>

@@ -13,6 +13,7 @@ import {
   rewardManagers,
 } from '../../core/plugins/reward-manager.ts';
 import { tools as toolKind } from '../../core/plugins/tool.ts';
+import { trackers } from '../../core/plugins/tracker.ts';
 import { type AiSdkTool, aiSdkTools } from './ai-sdk-tools.ts';
 import type { TaskRows } from './task-folder.ts';
 
@@ -44,6 +45,8 @@ export interface AgentParts {
    * `rewardManager(…)`, the name of one, or the block of a run file.
    */
   rewardManager?: RewardManagerFunction<void> | Class<RewardManager> | string | SettingsInCode;
+  /** Where the figures of a run go besides its own files: marked with `tracker(…)`, or blocks of a run file. */
+  trackers?: readonly (object | SettingsInCode)[];
   /** Other plugins that blocks name, such as a policy. */
   plugins?: readonly unknown[];
   policy?: SettingsInCode;
@@ -97,9 +100,11 @@ export async function agentInCode(
     extends: base,
     model: typeof model === 'string' ? { path: model } : model,
     environment: environment && environmentBlock(environment, exported),
-    tools: parts.tools && namedTools(await toolList(parts.tools), exported),
+    tools:
+      parts.tools && listed(toolKind, await toolList(parts.tools), { name: 'tools', exported }),
     rewards: rewardsGiven ? rewardBlocks(parts, exported) : undefined,
     rewardManager: parts.rewardManager && managerBlock(parts.rewardManager, exported),
+    trackers: parts.trackers && listed(trackers, parts.trackers, { name: 'trackers', exported }),
     datasets: dir === undefined ? undefined : [{ dir }],
     eval: parts.eval,
     policy,
@@ -132,13 +137,15 @@ const toolList = async (
     ? (tools as readonly (ToolPlugin | SettingsInCode)[])
     : aiSdkTools(tools as Readonly<Record<string, AiSdkTool>>);
 
-const namedTools = (
-  list: readonly (ToolPlugin | SettingsInCode)[],
-  exported: unknown[],
+/** Blocks of a list of plugins and blocks. */
+const listed = (
+  kind: Kind,
+  list: readonly (object | SettingsInCode)[],
+  { name, exported }: { name: string; exported: unknown[] },
 ): SettingsInCode[] =>
-  list.map((tool, index) => {
-    if (isRecord(tool)) return tool;
-    return { type: markedName(toolKind, tool, `tools[${index}]`, exported) };
+  list.map((one, index) => {
+    if (isRecord(one)) return one;
+    return { type: markedName(kind, one, `${name}[${index}]`, exported) };
   });
 
 function environmentBlock(
@@ -154,10 +161,7 @@ function rewardBlocks(
   { reward, rewards: more = [] }: AgentParts,
   exported: unknown[],
 ): SettingsInCode[] {
-  const blocks = more.map((one, index): SettingsInCode => {
-    if (isRecord(one)) return one;
-    return { type: markedName(rewards, one, `rewards[${index}]`, exported) };
-  });
+  const blocks = listed(rewards, more, { name: 'rewards', exported });
   if (reward === undefined) return blocks;
   // A function of its own, so that the caller's is not marked.
   const own = (episode: EpisodeView) => reward(episode);

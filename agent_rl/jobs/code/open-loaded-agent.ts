@@ -12,7 +12,10 @@ import { runFileOf } from '../../runs/run-folder.ts';
 import { chatTask } from '../play/chat-task.ts';
 
 /** Parts that are not given are as in the checkpoint's run; those that a program gave must be given again. */
-export interface LoadAgentOptions extends Omit<AgentParts, 'reward' | 'rewards' | 'rewardManager'> {
+export interface LoadAgentOptions extends Omit<
+  AgentParts,
+  'reward' | 'rewards' | 'rewardManager' | 'trackers'
+> {
   /** Stops the opening. */
   signal?: AbortSignal;
   print?: (text: string) => void;
@@ -55,7 +58,10 @@ export async function openLoadedAgent(
 ): Promise<LoadedAgent> {
   const { signal = new AbortController().signal, print = () => undefined } = options;
   const base = runFileOf(checkpoint);
-  const described = await agentInCode({ ...options, rewards: [] }, { caller: 'loadAgent', base });
+  const described = await agentInCode(
+    { ...options, rewards: [], trackers: [] },
+    { caller: 'loadAgent', base },
+  );
   const prepared = await prepareRun(described, signal);
   const run = await resolveRun(prepared, { checkpoint, signal, print, trains: false });
   const agent = await openAgent(run, { workers: 1, trains: false, signal });

@@ -1,3 +1,4 @@
+import { openTrackers } from '../../compose/open-trackers.ts';
 import { openEngine } from '../../compose/open-engine.ts';
 import { resolveRun, type ResolvedRun } from '../../compose/resolve-run.ts';
 import { Cleanup } from '../../core/stopping/cleanup.ts';
@@ -7,11 +8,13 @@ import { runLength } from '../../config/index.ts';
 import type { EngineClient } from '../../engine-thread/engine-client.ts';
 import { paddedLength } from '../../learner/train-batch.ts';
 import { OpenRun } from '../../runs/open-run.ts';
+import { type RunTrackers, trackedMetrics } from '../../runs/trackers/run-trackers.ts';
 import { SessionUsage } from '../../runs/run-usage.ts';
 import { type Metrics, MetricsWriter, withProgress } from '../../telemetry/index.ts';
 import { SFTTrainer } from '../../trainer/sft-trainer.ts';
 import type { JobResult, TrainingOptions } from '../job.ts';
 import { checkpointRoom, freeBytes, roomText } from './checkpoint-room.ts';
+import { trackedRun, withTrackers } from './tracked.ts';
 import { refuseWithoutResume, sourcesOf, trainOptions } from './trainer-options.ts';
 import type { TranscriptRecord } from '../../core/transcript.ts';
 import type { ToolCallFormat } from '../../core/plugins/tool-call-format.ts';
@@ -43,12 +46,14 @@ export async function sft(options: TrainingOptions): Promise<JobResult> {
   }
   const opened = new Cleanup();
   try {
+    const trackers = openTrackers(run.chosen.trackers);
     const usage = opened.add(await SessionUsage.start());
     const engine = opened.add(await openLearner(run, examples, options.signal));
     // Nothing is held out.
     const sources = { ...sourcesOf(run), evalFiles: [] };
     const record = opened.add(await OpenRun.open({ ...run, sources }));
-    const session = { run, examples, engine, record, usage, options };
+    opened.add(trackers);
+    const session = { run, examples, engine, record, trackers, usage, options };
     return await record.logging(() => supervise(session));
   } finally {
     await opened.close();
@@ -69,24 +74,27 @@ interface SftSession {
   examples: SftExamples;
   engine: EngineClient;
   record: OpenRun;
+  trackers: RunTrackers;
   usage: SessionUsage;
   options: TrainingOptions;
 }
 
 async function supervise(session: SftSession): Promise<JobResult> {
-  const { run, examples, engine, record, usage, options } = session;
+  const { run, examples, engine, record, trackers, usage, options } = session;
   const conversations = examples.examples.length;
   for (const note of run.notes) record.log.info(note);
   for (const warning of run.warnings) record.log.shown(warning);
   record.log.info(`Training on ${conversations} conversations of ${examples.tokens} tokens`);
+  trackers.begin(trackedRun(run, record.folder, { resumed: false }), record.log);
   const { state, interrupted, loss } = await updatesOf(session);
   const step = state.iteration;
   const { textFolder } = run.model;
   await record.saveCheckpoint({ reason: 'last', step, state, learner: engine, textFolder });
+  trackers.tell({ type: 'checkpoint', reason: 'last', iteration: step, ...record.saved });
   throwIfFailed(options.signal);
   const { path: checkpoint, weightsSha256 } = record.saved;
   const { wallSeconds, cpuSeconds } = await usage.soFar();
-  const summary = {
+  const ended = {
     seed: run.config.run.seed,
     iterations: step,
     interrupted,
@@ -101,7 +109,7 @@ async function supervise(session: SftSession): Promise<JobResult> {
     peakRssBytes: (await usage.memory.stop()).peakRssBytes,
     warnings: run.warnings,
   };
-  record.writeSummary(summary);
+  const summary = await withTrackers(ended, { record, trackers });
   options.print(`Loss of the last step ${loss.toFixed(4)}\nCheckpoint: ${checkpoint}`);
   return { run: record.folder.path, ...summary };
 }
@@ -111,7 +119,7 @@ const reportEvery = 20;
 
 /** All updates, each in `metrics.jsonl`; the loss is that of the last. */
 async function updatesOf(session: SftSession) {
-  const { run, examples, engine, record, options } = session;
+  const { run, examples, engine, record, trackers, options } = session;
   const { config } = run;
   const { last: total } = runLength(config);
   const metrics = new MetricsWriter(record.folder.metrics);
@@ -120,6 +128,7 @@ async function updatesOf(session: SftSession) {
     return await withProgress({ label: 'sft', total }, async (bar) => {
       const onIteration = (iteration: number, values: Metrics): void => {
         metrics.write(iteration, values);
+        trackers.tell({ type: 'iteration', iteration, metrics: trackedMetrics(values) });
         loss = values['train/loss'] ?? loss;
         if (iteration % reportEvery !== 0 && iteration !== total) return;
         bar.update(iteration, { tokensPerSecond: values['speed/trainTokensPerSecond'] });
@@ -146,12 +155,16 @@ async function updatesOf(session: SftSession) {
 }
 
 /** Writes a checkpoint of the last whole step after a failure. */
-async function keepState({ run, engine, record }: SftSession, state: { iteration: number }) {
+async function keepState(
+  { run, engine, record, trackers }: SftSession,
+  state: { iteration: number },
+) {
   const { iteration: step } = state;
   if (step === 0) return;
   const { textFolder } = run.model;
   try {
     await record.saveCheckpoint({ reason: 'failed', step, state, learner: engine, textFolder });
+    trackers.tell({ type: 'checkpoint', reason: 'failed', iteration: step, ...record.saved });
   } catch (problem) {
     // What failed first is what is thrown.
     record.log.error(`No checkpoint could be written after the failure: ${messageOf(problem)}`);

@@ -12,6 +12,7 @@ import { abortableStart } from '../../core/stopping/abort.ts';
 import { freeBytes } from './checkpoint-room.ts';
 import { expectedTime } from './measure-speed.ts';
 import { withSelection } from './selection.ts';
+import { withTrackers } from './tracked.ts';
 import { openedFacts, planFacts, planText, trainingPlan } from './plan.ts';
 import { refuseWithoutResume } from './trainer-options.ts';
 import type { Task } from '../../core/tasks/task.ts';
@@ -47,10 +48,10 @@ export async function train(options: TrainingOptions): Promise<JobResult> {
 
 /** Writes the summary of a run that has ended and shows the table. @returns what `summary.json` holds */
 async function conclude(training: Training, result: TrainingResult): Promise<JobResult> {
-  const { run, context, agent, record, usage } = training.parts;
+  const { run, context, agent, record, trackers, usage } = training.parts;
   const { folder, saved } = record;
   await usage.memory.stop();
-  const summary = summaryOf(result, {
+  const ended = summaryOf(result, {
     seed: run.config.run.seed,
     usage: await training.totals(),
     weightsSha256: saved.weightsSha256,
@@ -61,7 +62,7 @@ async function conclude(training: Training, result: TrainingResult): Promise<Job
     warnings: run.warnings,
     ...training.reports(),
   });
-  record.writeSummary(summary);
+  const summary = await withTrackers(ended, { record, trackers });
   if (result.before ?? result.after) context.print(beforeAfterTable(result));
   context.print(`Outputs: ${folder.path}\nCheckpoint: ${saved.path}`);
   const { last, planned } = runLength(run.config);

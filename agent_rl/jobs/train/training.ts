@@ -1,3 +1,4 @@
+import { openTrackers } from '../../compose/open-trackers.ts';
 import { openTrainableAgent, type TrainableAgent } from '../../compose/open-agent.ts';
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
 import { throwIfStopped } from '../../core/stopping/abort.ts';
@@ -13,6 +14,7 @@ import { StallWatch } from '../../threads/stall-watch.ts';
 import { RunRecords } from '../../runs/run-records.ts';
 import type { RunReports } from '../../runs/run-reports.ts';
 import { addUsage, type RunUsage, SessionUsage } from '../../runs/run-usage.ts';
+import type { RunTrackers } from '../../runs/trackers/run-trackers.ts';
 import { truncateAfter } from '../../runs/truncate-after.ts';
 import { GRPOTrainer } from '../../trainer/grpo-trainer.ts';
 import type {
@@ -28,6 +30,7 @@ import { bytesForCheckpoints } from './checkpoint-room.ts';
 import { expectedTime } from './measure-speed.ts';
 import { measurePrompts, promptsText } from './measure-prompts.ts';
 import { openedFacts, planFacts, planText, trainingPlan } from './plan.ts';
+import { trackedRun } from './tracked.ts';
 import { withSelection } from './selection.ts';
 import { sourcesOf, trainerOptions } from './trainer-options.ts';
 
@@ -55,12 +58,14 @@ export async function openTraining(
         : await resumePoint({ ...options, resume: options.resume, config, file, sources });
     if (resume !== undefined) opened.defer(() => resume.lock.release());
     const run = withSelection(resolved, resume);
+    const trackers = openTrackers(run.chosen.trackers);
     const usage = opened.add(await SessionUsage.start());
     const agent = opened.add(
       await openTrainableAgent(run, { workers: config.rollout.workers, signal }),
     );
     const prompts = await measurePrompts(agent, run, signal);
     const record = opened.add(await OpenRun.open({ config, file, sources, resume }));
+    opened.add(trackers);
     record.log.info(promptsText(prompts));
     for (const why of prompts.unmeasured) record.log.warn(why);
     const { stallS: limitS } = config.rollout.deadlines;
@@ -72,7 +77,7 @@ export async function openTraining(
       );
     for (const note of agent.policy.notes ?? []) print(`Note: ${note}`);
     usage.restartClock();
-    return new Training({ run, context: options, agent, record, usage, resume, opened });
+    return new Training({ run, context: options, agent, record, trackers, usage, resume, opened });
   } catch (failure) {
     await opened.abandon();
     throw failure;
@@ -84,6 +89,7 @@ interface TrainingParts {
   context: Pick<TrainingOptions, 'signal' | 'print' | 'onEvent'>;
   agent: TrainableAgent;
   record: OpenRun;
+  trackers: RunTrackers;
   usage: SessionUsage;
   resume: ResumePoint | undefined;
   opened: Cleanup;
@@ -97,12 +103,15 @@ export class Training {
 
   /** Evaluates, trains and evaluates again, from the start or from the checkpoint to resume from. */
   async train(): Promise<TrainingResult> {
-    const { context, resume } = this.parts;
+    const { run, context, record, resume, trackers } = this.parts;
     await this.#logStart();
     const records = this.#records();
     const trainer = this.#trainer(records);
     try {
       if (resume !== undefined) await this.#restore(trainer, resume);
+      const from = resume?.checkpoint === undefined ? {} : { from: trainer.state().iteration };
+      const session = { resumed: resume !== undefined, ...from };
+      trackers.begin(trackedRun(run, record.folder, session), record.log);
       const result = await trainer.train(context.signal);
       // The checkpoint of the last complete iteration is written, but there is no result.
       throwIfFailed(context.signal);
@@ -158,7 +167,7 @@ export class Training {
   }
 
   #records(): RunRecords {
-    const { run, record, usage, agent } = this.parts;
+    const { run, record, trackers, usage, agent } = this.parts;
     const { config, chosen } = run;
     return new RunRecords({
       folder: record.folder,
@@ -166,6 +175,7 @@ export class Training {
       memory: usage.memory,
       iterations: runLength(config).last,
       logRollouts: config.run.logRollouts,
+      trackers,
       advised: {
         sandbox: agent.sandbox !== undefined,
         tools: chosen.tools.length > 0,
@@ -256,14 +266,16 @@ export class Training {
   }
 
   async #saveCheckpoint(reason: CheckpointReason, state: TrainerState): Promise<void> {
-    const { run, agent, record } = this.parts;
+    const { run, agent, record, trackers } = this.parts;
+    const { iteration } = state;
     await record.saveCheckpoint<SavedState>({
       reason,
-      step: state.iteration,
+      step: iteration,
       state: { ...state, usage: await this.totals(), reports: this.reports() },
       learner: agent.engine,
       textFolder: run.model.textFolder,
     });
+    trackers.tell({ type: 'checkpoint', reason, iteration, ...record.saved });
   }
 }
 

@@ -14,6 +14,7 @@ import { policies } from '#agent_rl/core/plugins/policy.ts';
 import { rewards } from '#agent_rl/core/plugins/reward.ts';
 import { toolCallFormats } from '#agent_rl/core/plugins/tool-call-format.ts';
 import { tools } from '#agent_rl/core/plugins/tool.ts';
+import { trackers } from '#agent_rl/core/plugins/tracker.ts';
 import { builtInRewardManagers } from '#agent_rl/rewards/index.ts';
 import { HermesFormat } from '#agent_rl/policies/index.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
@@ -35,6 +36,12 @@ const Arithmetic = classWith('start', 'step', 'finish');
 const Parrot = classWith('begin', 'act', 'observe', 'release');
 const Brevity = classWith('score');
 const Shouted = classWith('read', 'print', 'fits');
+const Notes = classWith('track');
+trackers.mark({
+  name: 'notes',
+  description,
+  settings: Type.Object({ limit: Type.Integer({ default: 10 }) }),
+})(Notes);
 const limit = Type.Integer({ default: 10, minimum: 1 });
 tools.mark({
   name: 'calculator',
@@ -64,6 +71,7 @@ const plugins: Plugins = registriesOf({
   toolCallFormats: [...here(Shouted), ...here(HermesFormat)],
   rewards: here(Brevity),
   rewardManagers: builtInRewardManagers.flatMap(here),
+  trackers: here(Notes),
   advantages: builtinPlugins().advantages.entries(),
   losses: builtinPlugins().losses.entries(),
   corrections: builtinPlugins().corrections.entries(),
@@ -287,5 +295,25 @@ describe('policy.toolCallFormat', () => {
     ['3', /policy.toolCallFormat: expected text or a block of keys and values, got 3/],
   ])('that is %s is refused with its place', (format, message) => {
     expect(() => withFormat(format)).toThrow(message);
+  });
+});
+
+describe('trackers', () => {
+  const withTrackers = (text: string) => chosen(`${good}\ntrackers: ${text}\n`).trackers;
+
+  test('are none unless they are listed, each with its settings and what it is allowed', () => {
+    expect(chosen(good).trackers).toEqual([]);
+    expect(withTrackers('[{type: notes, limit: 3, closeS: 2}]')).toMatchObject([
+      { settings: { limit: 3 }, limits: { queue: 1000, deadlineS: 10, closeS: 2 } },
+    ]);
+  });
+
+  test.each([
+    ['[{type: note}]', 'trackers.0.type: no tracker is named "note". Did you mean "notes"?'],
+    ['[{type: notes}, {type: notes}]', 'trackers.1.type: "notes" is already trackers.0. Keep one.'],
+    ['[{type: notes, closeS: 0}]', 'trackers.0.closeS: expected'],
+    ['[{type: notes, close: 1}]', 'trackers.0.close: is not a known key.'],
+  ])('%s is refused', (text, problem) => {
+    expect(thrownBy(() => withTrackers(text)).message).toContain(problem);
   });
 });

@@ -1,0 +1,151 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { describe, expect, test } from '@jest/globals';
+
+import {
+  type TrackedEvent,
+  type TrackedFact,
+  type TrackedRun,
+  type Tracker,
+  trackers,
+} from '../../agent_rl/core/plugins/tracker.ts';
+
+export interface TrackerContract {
+  /** The function or class that carries the mark. */
+  plugin: unknown;
+  /** Makes one as each session of a run does; of a function, `{ track: (event, signal) => plugin(event, settings, signal) }`. */
+  create: () => Tracker;
+  /**
+   * The iterations it has recorded of the run in a folder, read from where it took them. Without it nothing is said of
+   * what is recorded.
+   */
+  recorded?: (folder: string) => readonly number[] | Promise<readonly number[]>;
+}
+
+const { signal } = new AbortController();
+
+/** A value that nothing can be written to, so that a tracker that changes an event is found. */
+function frozen<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const part of Object.values(value)) frozen(part);
+  return Object.freeze(value);
+}
+
+const start = (folder: string, resume: Partial<TrackedRun> = {}): TrackedFact => {
+  const config = { run: { name: 'contract', seed: 1 }, tools: [{ type: 'calculator' }] };
+  const run = { name: 'contract', folder, mode: 'rl', config, resumed: false, ...resume } as const;
+  return { type: 'start', run };
+};
+
+const iteration = (number: number): TrackedFact => ({
+  type: 'iteration',
+  iteration: number,
+  metrics: { 'rollout/rewardMean': number / 10, 'outcome/wrong-answer': 2, 'train/loss': NaN },
+});
+
+const evaluation = (when: 'before' | 'during' | 'after', after: number): TrackedFact => ({
+  type: 'evaluation',
+  when,
+  iteration: after,
+  metrics: { 'eval/successRate': 0.5, 'eval/group/hard ones': 0 },
+});
+
+const checkpoint = (folder: string, after: number): TrackedFact => ({
+  type: 'checkpoint',
+  reason: 'periodic',
+  iteration: after,
+  path: join(folder, 'checkpoints', `step-${after}`),
+  weightsSha256: 'c0ffee',
+});
+
+const ending: readonly TrackedFact[] = [
+  { type: 'summary', summary: { iterations: 3, eval: { before: null }, warnings: [] } },
+  { type: 'end', status: 'finished' },
+];
+
+const whole = (folder: string): readonly TrackedFact[] => [
+  start(folder),
+  evaluation('before', 0),
+  iteration(1),
+  evaluation('during', 2),
+  iteration(2),
+  checkpoint(folder, 2),
+  iteration(3),
+  evaluation('after', 3),
+  ...ending,
+];
+
+/** What every tracker promises. Call it from the test of each one. */
+export function describeTrackerContract(
+  name: string,
+  { plugin, create, recorded }: TrackerContract,
+): void {
+  let time = 1_600_000_000_000;
+
+  /** One session, told as a run tells it. */
+  async function told(facts: readonly TrackedFact[]): Promise<void> {
+    const tracker = create();
+    for (const fact of facts) {
+      time += 1000;
+      await tracker.track(frozen({ ...fact, time } as TrackedEvent), signal);
+    }
+    await tracker.close?.();
+  }
+
+  async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
+    const folder = mkdtempSync(join(tmpdir(), 'agent-rl-tracker-'));
+    try {
+      await work(folder);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+
+  describe(`${name} keeps the Tracker contract`, () => {
+    test("is marked with a spec whose settings take no name of the block's own", () => {
+      const spec = trackers.specOf(plugin);
+      expect(spec?.name).toMatch(/^[A-Za-z][A-Za-z0-9_.-]*$/);
+      expect(spec?.description).toMatch(/\S.{9,}/);
+      const { properties = {} } = (spec?.settings ?? {}) as { properties?: object };
+      for (const own of ['type', 'queue', 'deadlineS', 'closeS'])
+        expect(Object.keys(properties)).not.toContain(own);
+    });
+
+    test('takes every event of a session and changes none', async () => {
+      await inFolder(async (folder) => {
+        await told(whole(folder));
+        expect(await recorded?.(folder)).toEqual(recorded && [1, 2, 3]);
+      });
+    });
+
+    test('has each iteration once after a resume', async () => {
+      await inFolder(async (folder) => {
+        await told([
+          start(folder),
+          iteration(1),
+          iteration(2),
+          checkpoint(folder, 2),
+          iteration(3),
+        ]);
+        const again = start(folder, { resumed: true, from: 2 });
+        await told([again, iteration(3), iteration(4), evaluation('after', 4), ...ending]);
+        expect(await recorded?.(folder)).toEqual(recorded && [1, 2, 3, 4]);
+      });
+    });
+
+    test('forgets what came before when a run without a checkpoint begins again', async () => {
+      await inFolder(async (folder) => {
+        await told([start(folder), evaluation('before', 0), iteration(1)]);
+        await told([start(folder, { resumed: true }), evaluation('before', 0), iteration(1)]);
+        expect(await recorded?.(folder)).toEqual(recorded && [1]);
+      });
+    });
+
+    test('can be closed whatever it was told', async () => {
+      await told([]);
+      await inFolder((folder) => told([start(folder), { type: 'end', status: 'failed' }]));
+    });
+  });
+}

@@ -1,0 +1,224 @@
+import { describe, expect, test } from '@jest/globals';
+
+import type { TrackedEvent, TrackedRun, Tracker } from '#agent_rl/core/plugins/tracker.ts';
+import { ownerOfStrays, StrayFailure } from '#agent_rl/core/stopping/stray-failure.ts';
+import { RunTrackers } from '#agent_rl/runs/trackers/run-trackers.ts';
+import { type QueuedTracker, TrackerQueue } from '#agent_rl/runs/trackers/tracker-queue.ts';
+
+const event = (iteration: number): TrackedEvent => ({
+  type: 'iteration',
+  iteration,
+  metrics: {},
+  time: 0,
+});
+const end: TrackedEvent = { type: 'end', status: 'finished', time: 0 };
+
+const named = (tracker: Tracker, limits: Partial<QueuedTracker> = {}): QueuedTracker => ({
+  name: 'own',
+  make: () => tracker,
+  queue: 100,
+  deadlineS: 5,
+  closeS: 5,
+  ...limits,
+});
+
+/** What a tracker is told, as short texts. */
+function notebook() {
+  const told: string[] = [];
+  const track = (one: TrackedEvent): void => {
+    told.push(one.type === 'iteration' ? String(one.iteration) : one.type);
+  };
+  return { told, track };
+}
+
+function queueOf(tracker: Tracker, limits: Partial<QueuedTracker> = {}, now?: () => number) {
+  const said: string[] = [];
+  const queue = new TrackerQueue(named(tracker, limits), (text) => said.push(text), now);
+  return { queue, said };
+}
+
+/** Resolves when it is told to. */
+function gate() {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open, opened };
+}
+
+describe('one tracker', () => {
+  test('is told one event after the other, in order, and nobody waits for it', async () => {
+    const { told, track } = notebook();
+    const { open, opened } = gate();
+    const slow = { track: async (one: TrackedEvent) => opened.then(() => track(one)) };
+    const { queue, said } = queueOf(slow);
+    for (const number of [1, 2, 3]) queue.push(event(number));
+    expect(told).toEqual([]);
+    open();
+    expect(await queue.close()).toEqual({ recorded: 3, failed: 0, lost: 0, escaped: 0 });
+    expect(told).toEqual(['1', '2', '3']);
+    expect(said).toEqual([]);
+  });
+
+  test('is told once in the log that it fails, and all failures are counted', async () => {
+    const throws = (one: TrackedEvent) => {
+      if (one.type === 'iteration' && one.iteration !== 2) throw new Error(`no ${one.iteration}`);
+    };
+    const { queue, said } = queueOf({ track: throws });
+    for (const number of [1, 2, 3]) queue.push(event(number));
+    expect(await queue.close()).toEqual({ recorded: 1, failed: 2, lost: 0, escaped: 0 });
+    expect(said).toEqual([
+      expect.stringMatching(
+        /^Tracker "own" failed .*no 1\. The training goes on; what else it misses is counted\.$/,
+      ),
+      'Tracker "own": 1 of 3 events recorded, 2 failed, 0 lost, 0 errors that it did not await.',
+    ]);
+  });
+
+  test('loses what comes when too many wait, but never the end', async () => {
+    const { told, track } = notebook();
+    const { open, opened } = gate();
+    const { queue, said } = queueOf(
+      { track: async (one) => opened.then(() => track(one)) },
+      { queue: 2 },
+    );
+    queue.push(event(1));
+    // The first is under way.
+    await Promise.resolve();
+    await Promise.resolve();
+    for (const number of [2, 3, 4]) queue.push(event(number));
+    queue.push(end);
+    open();
+    expect(await queue.close()).toEqual({ recorded: 4, failed: 0, lost: 1, escaped: 0 });
+    expect(told).toEqual(['1', '2', '3', 'end']);
+    expect(said[0]).toMatch('has not kept up: 2 events wait, and one more is lost');
+  });
+
+  test('has its deadline for each event, after which the next one comes', async () => {
+    const { told, track } = notebook();
+    const aborted: boolean[] = [];
+    const hangs = async (one: TrackedEvent, signal: AbortSignal) => {
+      if (one.type === 'end') return track(one);
+      return new Promise<void>(() => signal.addEventListener('abort', () => aborted.push(true)));
+    };
+    const { queue, said } = queueOf({ track: hangs }, { deadlineS: 0.01 });
+    queue.push(event(1));
+    queue.push(end);
+    expect(await queue.close()).toEqual({ recorded: 1, failed: 1, lost: 0, escaped: 0 });
+    expect([told, aborted]).toEqual([['end'], [true]]);
+    expect(said[0]).toMatch('took longer than 0.01 s over one event (deadlineS)');
+  });
+
+  test('is not waited for longer than closeS, and is closed all the same', async () => {
+    let closed = 0;
+    const hangs: Tracker = {
+      track: () => new Promise(() => undefined),
+      close: () => {
+        closed += 1;
+        throw new Error('late');
+      },
+    };
+    const { queue, said } = queueOf(hangs, { closeS: 0.01 });
+    for (const number of [1, 2, 3]) queue.push(event(number));
+    expect(await queue.close()).toEqual({ recorded: 0, failed: 0, lost: 3, escaped: 0 });
+    expect(closed).toBe(1);
+    expect(said[0]).toMatch('was not done 0.01 s after the run (closeS)');
+  });
+
+  test('that fails to close does not end the run', async () => {
+    const fails: Tracker = {
+      track: () => undefined,
+      close: () => Promise.reject(new Error('gone')),
+    };
+    const { queue, said } = queueOf(fails);
+    queue.push(event(1));
+    expect(await queue.close()).toMatchObject({ recorded: 1 });
+    expect(said).toEqual([expect.stringMatching(/^Tracker "own" failed in close .*gone/)]);
+  });
+
+  test('that holds the thread for more than 5 s and 1 % of the time is told nothing more', async () => {
+    let clock = 0;
+    const { told, track } = notebook();
+    const holds = {
+      track: (one: TrackedEvent) => {
+        track(one);
+        clock += 2000;
+      },
+    };
+    const { queue, said } = queueOf(holds, {}, () => clock);
+    for (const number of [1, 2, 3, 4, 5]) queue.push(event(number));
+    expect(await queue.close()).toEqual({ recorded: 3, failed: 0, lost: 2, escaped: 0 });
+    expect(told).toEqual(['1', '2', '3']);
+    expect(said[0]).toMatch('has held up the training for 6.0 s');
+
+    // 6 s of 1000 s are less than 1 %.
+    const patient = queueOf(holds, {}, () => clock);
+    clock += 1_000_000;
+    for (const number of [1, 2, 3, 4]) patient.queue.push(event(number));
+    expect(await patient.queue.close()).toMatchObject({ recorded: 4, lost: 0 });
+  });
+
+  test('owns the errors that it does not await, of its constructor too', async () => {
+    let owner: ReturnType<typeof ownerOfStrays>;
+    const make = (): Tracker => {
+      owner = ownerOfStrays();
+      return { track: () => undefined };
+    };
+    const { queue, said } = queueOf({ track: () => undefined }, { make });
+    owner?.(new StrayFailure('rejection', new Error('not awaited')));
+    expect(ownerOfStrays()).toBeUndefined();
+    expect(await queue.close()).toEqual({ recorded: 0, failed: 0, lost: 0, escaped: 1 });
+    expect(said[0]).toMatch('Tracker "own": A promise was rejected and nothing awaited it');
+  });
+});
+
+const run: TrackedRun = { name: 'r', folder: '/r', mode: 'rl', config: {}, resumed: false };
+const log = { warn: () => undefined };
+
+describe('the trackers of a session', () => {
+  test('are each told all, from the start to the end, in copies of their own', async () => {
+    const [one, other] = [notebook(), notebook()];
+    const spoils: Tracker = {
+      track: (told) => {
+        one.track(told);
+        if (told.type === 'iteration') (told as { iteration: number }).iteration = 99;
+      },
+    };
+    const trackers = new RunTrackers([named(spoils), { ...named(other), name: 'other' }]);
+    trackers.tell({ type: 'iteration', iteration: 7, metrics: {} });
+    trackers.begin(run, log);
+    trackers.tell({ type: 'iteration', iteration: 1, metrics: { a: 1 } });
+    const reports = await trackers.finish({ iterations: 1 }, 'finished');
+    expect(one.told).toEqual(['start', '1', 'summary', 'end']);
+    expect(other.told).toEqual(one.told);
+    expect(Object.keys(reports ?? {})).toEqual(['own', 'other']);
+    await trackers.close();
+    expect(one.told).toHaveLength(4);
+  });
+
+  test('hear that a session failed, which has no summary', async () => {
+    const events: TrackedEvent[] = [];
+    const trackers = new RunTrackers([named({ track: (told) => void events.push(told) })]);
+    trackers.begin(run, log);
+    await trackers.close();
+    expect(events).toMatchObject([{ type: 'start' }, { type: 'end', status: 'failed' }]);
+  });
+
+  test('see no secret of the environment', async () => {
+    process.env['TRACKER_TEST_KEY'] = 'hunter2-hunter2';
+    const events: TrackedEvent[] = [];
+    const trackers = new RunTrackers([named({ track: (told) => void events.push(told) })]);
+    delete process.env['TRACKER_TEST_KEY'];
+    const config = { policy: { systemPrompt: 'Say hunter2-hunter2.' } };
+    trackers.begin({ ...run, config }, log);
+    await trackers.finish({ warnings: ['hunter2-hunter2'] }, 'interrupted');
+    expect(JSON.stringify(events)).not.toMatch('hunter2');
+    expect(JSON.stringify(events)).toMatch('Say [redacted].');
+  });
+
+  test('that are none report nothing', async () => {
+    const none = new RunTrackers([]);
+    none.begin(run, log);
+    expect(await none.finish({}, 'finished')).toBeUndefined();
+  });
+});

@@ -1,0 +1,150 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { expect, test } from '@jest/globals';
+
+import type { TrackedFact, TrackedRun } from '#agent_rl/core/plugins/tracker.ts';
+import { crc32c } from '#agent_rl/trackers/tensorboard/crc32c.ts';
+import {
+  readEvent,
+  scalarsEvent,
+  textEvent,
+  versionEvent,
+} from '#agent_rl/trackers/tensorboard/events.ts';
+import { record, wholeRecords } from '#agent_rl/trackers/tensorboard/records.ts';
+import { TensorBoardTracker } from '#agent_rl/trackers/tensorboard/tensorboard-tracker.ts';
+import { describeTrackerContract } from '#tests/contracts/index.ts';
+import { temporaryFolder } from '#tests/support/temporary-folder.ts';
+
+const folder = temporaryFolder();
+const { signal } = new AbortController();
+
+/** Every scalar of a run's event files, files by name, as `step tag`. */
+function scalars(run: string): string[] {
+  const own = join(run, 'tensorboard');
+  const files = readdirSync(own).toSorted();
+  return files.flatMap((file) =>
+    wholeRecords(readFileSync(join(own, file)))
+      .map(({ payload }) => readEvent(payload))
+      .flatMap(({ step, tags }) => tags.map((tag) => `${step} ${tag}`)),
+  );
+}
+
+describeTrackerContract('tensorboard', {
+  plugin: TensorBoardTracker,
+  create: () => new TensorBoardTracker(),
+  recorded: (run) =>
+    scalars(run)
+      .filter((scalar) => scalar.endsWith(' rollout/rewardMean'))
+      .map((scalar) => Number(scalar.split(' ')[0])),
+});
+
+// RFC 3720, B.4: 32 bytes of zeros, of ones, and 0 to 31; and the check value of every table of CRCs.
+test.each([
+  [Buffer.alloc(32), 0x8a9136aa],
+  [Buffer.alloc(32, 0xff), 0x62a8ab43],
+  [Buffer.from(Array.from({ length: 32 }, (_, i) => i)), 0x46dd794e],
+  [Buffer.from('123456789'), 0xe3069283],
+])('the checksum of %p is that of the standard', (bytes, expected) => {
+  expect(crc32c(bytes)).toBe(expected);
+});
+
+// By tensorboard 2.21.0: RecordWriter over Event(wall_time=1.5, step=300, …).SerializeToString().
+const place = { time: 1500, step: 300 };
+test.each([
+  [
+    'the version of a file',
+    versionEvent(place),
+    '1b000000000000001a0d9e1309000000000000f83f10ac021a0d627261696e2e4576656e743a320a8dc5e4',
+  ],
+  [
+    'numbers, one of them none',
+    scalarsEvent(place, [
+      ['a/b', 0.1],
+      ['c', NaN],
+    ]),
+    '2400000000000000422b804d09000000000000f83f10ac022a160a0a0a03612f6215cdcccc3d0a080a0163150000c07fb5aa411a',
+  ],
+  [
+    'a text',
+    textEvent(place, 'config', '    seed: 1'),
+    '39000000000000008b0737f109000000000000f83f10ac022a2b0a290a06636f6e66696742150807120412020801420b20202020736565643a20314a080a060a04746578745750cfc9',
+  ],
+])("%s has TensorBoard's own bytes", (_, event, expected) => {
+  expect(record(event).toString('hex')).toBe(expected);
+});
+
+test('a record that is torn or damaged ends what can be read', () => {
+  const one = record(versionEvent(place));
+  expect(wholeRecords(Buffer.concat([one, one]))).toHaveLength(2);
+  expect(wholeRecords(Buffer.concat([one, one.subarray(0, -1)]))).toHaveLength(1);
+  const damaged = Buffer.from(one);
+  damaged[20] = 0;
+  expect(wholeRecords(Buffer.concat([one, damaged, one]))).toHaveLength(1);
+});
+
+const run = (name: string, resume: Partial<TrackedRun> = {}): TrackedFact => {
+  mkdirSync(join(folder, name), { recursive: true });
+  const of = { name, folder: join(folder, name), mode: 'rl', config: {}, resumed: false } as const;
+  return { type: 'start', run: { ...of, ...resume } };
+};
+
+async function told(facts: readonly TrackedFact[]): Promise<void> {
+  const tracker = new TensorBoardTracker();
+  for (const fact of facts) await tracker.track({ ...fact, time: 1e12 });
+  await tracker.close();
+}
+
+const evaluated = (when: 'before' | 'during' | 'after', iteration: number): TrackedFact => ({
+  type: 'evaluation',
+  when,
+  iteration,
+  metrics: { 'eval/tasks': 4 },
+});
+const iterated = (iteration: number, more = {}): TrackedFact => ({
+  type: 'iteration',
+  iteration,
+  metrics: { 'train/loss': 1, ...more },
+});
+
+test('an evaluation whose numbers come again with their iteration is written once', async () => {
+  await told([
+    run('once'),
+    evaluated('before', 0),
+    iterated(1),
+    evaluated('during', 2),
+    iterated(2, { 'eval/tasks': 4, 'eval/difference': 0 }),
+  ]);
+  expect(scalars(join(folder, 'once'))).toEqual([
+    '0 eval/tasks',
+    '1 train/loss',
+    '2 eval/tasks',
+    '2 train/loss',
+    '2 eval/difference',
+  ]);
+});
+
+test('a resume makes the evaluation after training again, and mends a torn file', async () => {
+  const path = join(folder, 'resumed');
+  await told([
+    run('resumed'),
+    evaluated('before', 0),
+    iterated(1),
+    iterated(2),
+    evaluated('after', 2),
+  ]);
+  const [first = ''] = readdirSync(join(path, 'tensorboard')).toSorted();
+  const torn = join(path, 'tensorboard', first);
+  truncateSync(torn, readFileSync(torn).length - 3);
+  await told([run('resumed', { resumed: true, from: 2 }), evaluated('after', 2)]);
+  // The second iteration was torn.
+  expect(scalars(path)).toEqual(['0 eval/tasks', '1 train/loss', '2 eval/tasks']);
+});
+
+test('without a start nothing is written, and that is a failure', async () => {
+  const tracker = new TensorBoardTracker();
+  await expect(tracker.track({ ...iterated(1), time: 0 })).rejects.toThrow('could not be opened');
+  await tracker.close();
+  expect(existsSync('tensorboard')).toBe(false);
+  expect(signal.aborted).toBe(false);
+});
