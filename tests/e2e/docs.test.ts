@@ -81,6 +81,7 @@ test.each(shipped)('%s is shipped, and so is everything it links to', (file) => 
 
 /** Options of other programs that the pages mention: pip's, npm's, Node's, the benches', the attack suite's, plot-run's. */
 const foreign = new Set([
+  '--logdir',
   '--no-deps',
   '--onnxruntime-node-install',
   '--experimental-vm-modules',

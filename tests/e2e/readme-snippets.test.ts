@@ -101,7 +101,8 @@ const nameOf = (value: unknown): string | undefined =>
   agentRl.tools.specOf(value)?.name ??
   agentRl.environments.specOf(value)?.name ??
   agentRl.rewards.specOf(value)?.name ??
-  agentRl.rewardManagers.specOf(value)?.name;
+  agentRl.rewardManagers.specOf(value)?.name ??
+  agentRl.trackers.specOf(value)?.name;
 
 test('plugins of the pages are plugins', async () => {
   const names = (await exportsOf()).map(nameOf);
@@ -114,6 +115,7 @@ test('plugins of the pages are plugins', async () => {
       'best_only',
       'counting',
       'guess_number',
+      'slow_iterations',
     ]),
   );
 });

@@ -249,7 +249,7 @@ test('plugins are described with their schemas and where they come from', () => 
     },
   });
   const ofEpisodes = describePlugins(plugins).filter(
-    ({ kind }) => !['advantage', 'loss', 'correction', 'selection'].includes(kind),
+    ({ kind }) => !['advantage', 'loss', 'correction', 'selection', 'tracker'].includes(kind),
   );
   expect(ofEpisodes.map(({ kind }) => kind)).toEqual([
     'tool',
@@ -311,7 +311,7 @@ describe('trackers', () => {
   test.each([
     ['[{type: note}]', 'trackers.0.type: no tracker is named "note". Did you mean "notes"?'],
     ['[{type: notes}, {type: notes}]', 'trackers.1.type: "notes" is already trackers.0. Keep one.'],
-    ['[{type: notes, closeS: 0}]', 'trackers.0.closeS: expected'],
+    ['[{type: notes, closeS: 0}]', 'trackers.0.closeS: must be >= 0.001, got 0'],
     ['[{type: notes, close: 1}]', 'trackers.0.close: is not a known key.'],
   ])('%s is refused', (text, problem) => {
     expect(thrownBy(() => withTrackers(text)).message).toContain(problem);

@@ -17,7 +17,6 @@ import { describeTrackerContract } from '#tests/contracts/index.ts';
 import { temporaryFolder } from '#tests/support/temporary-folder.ts';
 
 const folder = temporaryFolder();
-const { signal } = new AbortController();
 
 /** Every scalar of a run's event files, files by name, as `step tag`. */
 function scalars(run: string): string[] {
@@ -95,11 +94,15 @@ async function told(facts: readonly TrackedFact[]): Promise<void> {
   await tracker.close();
 }
 
-const evaluated = (when: 'before' | 'during' | 'after', iteration: number): TrackedFact => ({
+const evaluated = (
+  when: 'before' | 'during' | 'after',
+  iteration: number,
+  more = {},
+): TrackedFact => ({
   type: 'evaluation',
   when,
   iteration,
-  metrics: { 'eval/tasks': 4 },
+  metrics: { 'eval/tasks': 4, ...more },
 });
 const iterated = (iteration: number, more = {}): TrackedFact => ({
   type: 'iteration',
@@ -124,21 +127,32 @@ test('an evaluation whose numbers come again with their iteration is written onc
   ]);
 });
 
-test('a resume makes the evaluation after training again, and mends a torn file', async () => {
-  const path = join(folder, 'resumed');
+test('of what a resume does again nothing is left, the evaluation after training included', async () => {
   await told([
-    run('resumed'),
+    run('again'),
     evaluated('before', 0),
     iterated(1),
-    iterated(2),
-    evaluated('after', 2),
+    iterated(2, { void: 1 }),
+    evaluated('after', 2, { void: 1 }),
   ]);
-  const [first = ''] = readdirSync(join(path, 'tensorboard')).toSorted();
-  const torn = join(path, 'tensorboard', first);
-  truncateSync(torn, readFileSync(torn).length - 3);
-  await told([run('resumed', { resumed: true, from: 2 }), evaluated('after', 2)]);
-  // The second iteration was torn.
-  expect(scalars(path)).toEqual(['0 eval/tasks', '1 train/loss', '2 eval/tasks']);
+  await told([run('again', { resumed: true, from: 1 }), iterated(2), evaluated('after', 2)]);
+  expect(scalars(join(folder, 'again'))).toEqual([
+    '0 eval/tasks',
+    '1 train/loss',
+    '2 train/loss',
+    '2 eval/tasks',
+  ]);
+  await told([run('again', { resumed: true, from: 2 }), evaluated('after', 2, { more: 1 })]);
+  expect(scalars(join(folder, 'again')).slice(3)).toEqual(['2 eval/tasks', '2 more']);
+});
+
+test('a file that a killed process left torn is mended', async () => {
+  await told([run('torn'), evaluated('before', 0), iterated(1), iterated(2)]);
+  const own = join(folder, 'torn', 'tensorboard');
+  const [first = ''] = readdirSync(own);
+  truncateSync(join(own, first), readFileSync(join(own, first)).length - 3);
+  await told([run('torn', { resumed: true, from: 2 }), iterated(3)]);
+  expect(scalars(join(folder, 'torn'))).toEqual(['0 eval/tasks', '1 train/loss', '3 train/loss']);
 });
 
 test('without a start nothing is written, and that is a failure', async () => {
@@ -146,5 +160,4 @@ test('without a start nothing is written, and that is a failure', async () => {
   await expect(tracker.track({ ...iterated(1), time: 0 })).rejects.toThrow('could not be opened');
   await tracker.close();
   expect(existsSync('tensorboard')).toBe(false);
-  expect(signal.aborted).toBe(false);
 });
