@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 import {
-  type TrackedEvent,
   type TrackedFact,
   type TrackedRun,
   type Tracker,
@@ -89,7 +88,7 @@ export function describeTrackerContract(
     const tracker = create();
     for (const fact of facts) {
       time += 1000;
-      await tracker.track(frozen({ ...fact, time } as TrackedEvent), signal);
+      await tracker.track(frozen({ ...fact, time }), signal);
     }
     await tracker.close?.();
   }
