@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
-import * as fc from 'fast-check';
 import { Type } from 'typebox';
 
 import { greedy, type Message, system, type ToolMessage, user } from '#agent_rl/core/index.ts';
 import type { Transcript } from '#agent_rl/core/index.ts';
 import { HermesFormat, HuggingFacePolicy } from '#agent_rl/policies/index.ts';
+import * as fc from '#tests/support/properties.ts';
 import { qwen3 } from '../support/qwen3.ts';
 import { ScriptedGenerator } from '../support/scripted-generator.ts';
 
@@ -141,7 +141,7 @@ test('over a thousand episodes no token that was in a context ever changes', asy
       const again = tokenizer.encodeTemplate(tokenizer.decode(context));
       if (again.join() !== context.join()) otherwiseEncoded++;
     }),
-    { numRuns: 1000, seed: 4 },
+    { numRuns: 1000 },
   );
   // Or nothing was shown: in most of them a second encoding would have given other tokens.
   expect(otherwiseEncoded).toBeGreaterThan(500);

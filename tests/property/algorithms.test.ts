@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { describe, expect, test } from '@jest/globals';
 
 import { groupRelative } from '#agent_rl/algorithms/advantages/group-relative.ts';
@@ -12,6 +11,7 @@ import type { RewardGroup } from '#agent_rl/core/algorithm/advantage.ts';
 import type { PolicyLossSpec } from '#agent_rl/core/services/learner.ts';
 import { builtinLoss } from '#tests/support/algorithm-parts.ts';
 import { tf } from '#agent_rl/engine/ops.ts';
+import * as fc from '#tests/support/properties.ts';
 
 const reward = fc.integer({ min: -1000, max: 1000 }).map((value) => value / 100);
 const group = fc.array(fc.option(reward, { nil: undefined }), { minLength: 1, maxLength: 16 });

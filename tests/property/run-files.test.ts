@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { expect, test } from '@jest/globals';
-import * as fc from 'fast-check';
 
 import { prepareRun } from '#agent_rl/compose/prepare-run.ts';
 import { AgentRlError } from '#agent_rl/core/errors.ts';
 import { packageRoot } from '#agent_rl/core/package-root.ts';
+import * as fc from '#tests/support/properties.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 
 const folder = temporaryFolder();

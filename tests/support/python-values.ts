@@ -11,7 +11,7 @@ import {
   oneof,
   string,
   tuple,
-} from 'fast-check';
+} from './properties.ts';
 
 import { pythonRepr, type PythonValue } from '#agent_rl/core/python/python-value.ts';
 

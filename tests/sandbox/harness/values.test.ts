@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { array, assert, property } from 'fast-check';
 
 import { pythonRepr, pythonValueProblem } from '#agent_rl/core/python/python-value.ts';
 import type { PythonValue } from '#agent_rl/core/python/python-value.ts';
 import { compareValues } from '#agent_rl/sandbox/judge/compare-values.ts';
 import { hasPython, withHarness } from '#tests/support/harness.ts';
+import { array, assert, property } from '#tests/support/properties.ts';
 import { pythonValues } from '#tests/support/python-values.ts';
 
 const back = `

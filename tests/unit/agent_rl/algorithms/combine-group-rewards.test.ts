@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import * as fc from 'fast-check';
 
 import {
   combineGroupRewards,
   type GroupScheme,
   type Scores,
 } from '#agent_rl/algorithms/combine-group-rewards.ts';
+import * as fc from '#tests/support/properties.ts';
 
 const schemes: readonly GroupScheme[] = ['uniform', 'std', 'pca', 'l2', 'normalised'];
 const names = ['mrr', 'similarity', 'format'];

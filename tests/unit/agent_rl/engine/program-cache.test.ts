@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { assert, integer, property } from 'fast-check';
 import type { Program } from '#agent_rl/engine/engine.ts';
 import { bucketSize, ProgramCache } from '#agent_rl/engine/program-cache.ts';
+import { assert, integer, property } from '#tests/support/properties.ts';
 
 const named = (name: string, log: string[]) => (): Promise<Program> => {
   log.push(`made ${name}`);

@@ -1,8 +1,8 @@
-import * as fc from 'fast-check';
 import { describe, expect, test } from '@jest/globals';
 
 import { type Sampling, truncates, unbiased } from '#agent_rl/core/services/generator.ts';
 import { drawTruncated } from '#agent_rl/generation/draw-token.ts';
+import * as fc from '#tests/support/properties.ts';
 
 /** Tokens 0 to 3 with masses 0.1, 0.4, 0.2, 0.3. */
 const logProbs = Float32Array.from([0.1, 0.4, 0.2, 0.3].map(Math.log));

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { array, assert, integer, property } from 'fast-check';
 
 import { packMicroBatches } from '#agent_rl/algorithms/pack-micro-batches.ts';
 import type { TrainDatum } from '#agent_rl/core/services/learner.ts';
 import { paddedLength, trainBatch, worstShape } from '#agent_rl/learner/train-batch.ts';
+import { array, assert, integer, property } from '#tests/support/properties.ts';
 
 const datumOf = (length: number): TrainDatum => ({
   tokens: new Int32Array(length).fill(7),

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import * as fc from 'fast-check';
 import { Container } from 'inversify';
 import { Type } from 'typebox';
 
@@ -23,6 +22,7 @@ import {
 } from '#agent_rl/policies/index.ts';
 import { LANGUAGE_MODEL } from '#model/text/language-model.ts';
 import { miniMind3 } from '#tests/support/minimind3.ts';
+import * as fc from '#tests/support/properties.ts';
 import { ScriptedGenerator, type Script } from '#tests/support/scripted-generator.ts';
 
 const { model, tokenizer } = await miniMind3();

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import * as fc from 'fast-check';
 
 import type { Message } from '#agent_rl/core/message.ts';
 import { exactMatch } from '#agent_rl/rewards/exact-match.ts';
@@ -7,6 +6,7 @@ import { f1, wordF1 } from '#agent_rl/rewards/f1.ts';
 import { finalAnswer } from '#agent_rl/rewards/final-answer.ts';
 import { length } from '#agent_rl/rewards/length.ts';
 import { episodeOf } from '#tests/support/episodes.ts';
+import * as fc from '#tests/support/properties.ts';
 
 const task = { answer: 'Oslo', aliases: ['Kristiania'] };
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import * as fc from 'fast-check';
 
 import type { Embedder } from '#agent_rl/core/services/search.ts';
 import {
@@ -14,6 +13,7 @@ import {
 import { cosine } from '#agent_rl/search/corpus/embedders/unit-vector.ts';
 import { wordEmbedder } from '#agent_rl/rewards/answer-similarity/word-embedder.ts';
 import { episodeOf } from '#tests/support/episodes.ts';
+import * as fc from '#tests/support/properties.ts';
 
 /** Gives each text a vector in the plane by the angle it names, in degrees. */
 class AngleEmbedder implements Embedder {

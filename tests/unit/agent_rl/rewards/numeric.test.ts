@@ -2,12 +2,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, test } from '@jest/globals';
-import * as fc from 'fast-check';
 
 import { packageRoot } from '#agent_rl/core/package-root.ts';
 import { numeric } from '#agent_rl/rewards/numeric/numeric.ts';
 import { nearlyEqual, parseFraction } from '#agent_rl/core/tasks/fraction.ts';
 import { episodeOf } from '#tests/support/episodes.ts';
+import * as fc from '#tests/support/properties.ts';
 
 const loose = { marked: false, tolerance: 0 };
 const score = (answer: string, said: string, settings = loose) =>

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { array, assert, constantFrom, integer, property } from 'fast-check';
 
 import { splitPassages } from '#dataset/prepare/passages/split-passages.ts';
 import { tokenCounterOf } from '#dataset/prepare/passages/token-counter.ts';
+import { array, assert, constantFrom, integer, property } from '#tests/support/properties.ts';
 
 /** A token is a word here. */
 const words = tokenCounterOf((text) => text.match(/\S+/g)?.length ?? 0);

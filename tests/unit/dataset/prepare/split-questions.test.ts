@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { array, assert, constantFrom, nat, property } from 'fast-check';
 
 import type { PreparedQuestion } from '#dataset/prepare/collection.ts';
 import { chunkDocuments } from '#dataset/prepare/passages/chunks.ts';
 import { tokenCounterOf } from '#dataset/prepare/passages/token-counter.ts';
 import { withAllHolders } from '#dataset/prepare/split/all-holders.ts';
 import { splitQuestions } from '#dataset/prepare/split/split-questions.ts';
+import { array, assert, constantFrom, nat, property } from '#tests/support/properties.ts';
 
 const tokens = tokenCounterOf((text) => text.match(/\S+/g)?.length ?? 0);
 const options = { tokens, chunkTokens: 4, overlapTokens: 0, nearDuplicateThreshold: 1 };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import * as fc from 'fast-check';
 
 import { csvRecords } from '#dataset/tables/csv.ts';
+import * as fc from '#tests/support/properties.ts';
 
 const read = (text: string, delimiter = ',') => [...csvRecords(text, delimiter)];
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import * as fc from 'fast-check';
 
 import type { Task } from '#agent_rl/core/tasks/task.ts';
 import { MixedSampler } from '#dataset/tasks/mixed-sampler.ts';
+import * as fc from '#tests/support/properties.ts';
 import { thrownBy } from '#tests/support/thrown.ts';
 
 const tasksOf = (set: string, count: number): Task[] =>

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import * as fc from 'fast-check';
 
 import type { CodeTask } from '#agent_rl/core/tasks/code-task.ts';
 import { CodeTaskSampler } from '#dataset/tasks/task-sampler.ts';
+import * as fc from '#tests/support/properties.ts';
 
 const tasksOf = (count: number): CodeTask[] =>
   Array.from({ length: count }, (_, i) => ({

@@ -2,7 +2,6 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import * as fc from 'fast-check';
 
 import { linearModules } from '#agent_rl/core/services/linear-module.ts';
 import type { Adapter } from '#model/config/architecture.ts';
@@ -16,6 +15,7 @@ import {
 import { saveModel } from '#model/weights/load-model.ts';
 import { readJson } from '#model/config/read-json.ts';
 import { SafetensorsFile, writeSafetensors } from '#model/weights/safetensors.ts';
+import * as fc from '#tests/support/properties.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 import { saveTinyAdapter, tinyAdapter, tinyAdapterWeights } from '#tests/support/tiny-adapter.ts';

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import * as fc from 'fast-check';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import type { Adapter } from '#model/config/architecture.ts';
@@ -15,6 +14,7 @@ import {
   trainedSpecs,
   withoutTrainedAdapter,
 } from '#model/adapters/adapter.ts';
+import * as fc from '#tests/support/properties.ts';
 import { tinyAdapter } from '#tests/support/tiny-adapter.ts';
 import { tinyModels } from '#tests/support/tiny-models.ts';
 import { thrownBy } from '#tests/support/thrown.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import * as fc from 'fast-check';
 import { Type } from 'typebox';
 
 import { system, user, type Message, type ToolMessage } from '#agent_rl/core/message.ts';
 import { ChatTemplate, type SaidMessage } from '#model/text/chat-template.ts';
+import * as fc from '#tests/support/properties.ts';
 import { llamaModel, modelWithTemplate, qwen25Template } from '#tests/support/templates.ts';
 import { miniMind3 } from '#tests/support/minimind3.ts';
 import { qwen3 } from '#tests/support/qwen3.ts';

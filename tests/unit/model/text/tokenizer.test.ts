@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import * as fc from 'fast-check';
 
 import { Tokenizer } from '#model/text/tokenizer.ts';
 import { miniMind3 } from '#tests/support/minimind3.ts';
+import * as fc from '#tests/support/properties.ts';
 
 const { tokenizer, vectors } = await miniMind3();
 

@@ -1,5 +1,4 @@
 import { expect, test } from '@jest/globals';
-import * as fc from 'fast-check';
 
 import {
   narrowBFloat16,
@@ -7,6 +6,7 @@ import {
   widenBFloat16,
   widenFloat16,
 } from '#model/weights/half-precision.ts';
+import * as fc from '#tests/support/properties.ts';
 
 const widened = (widen: typeof widenFloat16, halves: Uint16Array): Float32Array => {
   const values = new Float32Array(halves.length);

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { array, assert, double, property } from 'fast-check';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { initialParameters, parameterCount, parameterSpecs } from '#model/config/parameters.ts';
@@ -9,6 +8,7 @@ import {
   quantizeMatrix,
   quantizeWeights,
 } from '#model/weights/quantize-weights.ts';
+import { array, assert, double, property } from '#tests/support/properties.ts';
 import { tinyModelConfig } from '#tests/support/tiny-model.ts';
 
 const rowOf = (...first: number[]): Float32Array =>

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import * as fc from 'fast-check';
 
 import {
   SafetensorsFile,
   writeSafetensors,
   type TensorToWrite,
 } from '#model/weights/safetensors.ts';
+import * as fc from '#tests/support/properties.ts';
 
 let folder = '';
 let file = '';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { assert, property, string } from 'fast-check';
 
 import { editDistance, nearestName } from '#agent_rl/config/checks/nearest-name.ts';
+import { assert, property, string } from '#tests/support/properties.ts';
 
 test.each([
   ['', '', 0],

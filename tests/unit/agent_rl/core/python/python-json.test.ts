@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import * as fc from 'fast-check';
 
 import {
   isMark,
@@ -9,6 +8,7 @@ import {
   unmarked,
   withoutMarks,
 } from '#agent_rl/core/python/python-json.ts';
+import * as fc from '#tests/support/properties.ts';
 
 /** What `json.dumps(json.loads(text))` of Python 3.11 prints. */
 const fromPython: [text: string, printed: string][] = [

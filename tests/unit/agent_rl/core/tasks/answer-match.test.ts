@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import * as fc from 'fast-check';
 
 import { answerWords, isAnswer, mentionsAnswer } from '#agent_rl/core/tasks/answer-match.ts';
+import * as fc from '#tests/support/properties.ts';
 
 describe('the words of an answer', () => {
   test.each([

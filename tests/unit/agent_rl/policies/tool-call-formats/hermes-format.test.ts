@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import * as fc from 'fast-check';
 
 import { HermesFormat } from '#agent_rl/policies/index.ts';
+import * as fc from '#tests/support/properties.ts';
 
 const call = (body: string): string => `<tool_call>\n${body}\n</tool_call>`;
 const format = new HermesFormat();

@@ -1,10 +1,10 @@
-import * as fc from 'fast-check';
 import { describe, expect, test } from '@jest/globals';
 
 import type { JudgedGroup, RewardManagerFunction } from '#agent_rl/core/plugins/reward-manager.ts';
 import { rewardManagers } from '#agent_rl/core/plugins/reward-manager.ts';
 import { builtInRewardManagers } from '#agent_rl/rewards/index.ts';
 import { type Member, groupRewards } from '#agent_rl/trainer/collect/group-rewards.ts';
+import * as fc from '#tests/support/properties.ts';
 import { trajectory } from '#tests/support/trajectories.ts';
 import { ranking, rankShares } from '#agent_rl/rewards/managers/ranking.ts';
 import { describeRewardManagerContract } from '../../../../contracts/reward-manager-contract.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { assert, property, string } from 'fast-check';
 
 import { compareOutputs } from '#agent_rl/sandbox/judge/compare-outputs.ts';
+import { assert, property, string } from '#tests/support/properties.ts';
 
 describe('compareOutputs', () => {
   test.each([

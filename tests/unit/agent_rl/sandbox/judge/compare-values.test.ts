@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { array, assert, double, property, shuffledSubarray } from 'fast-check';
 
 import { NotAPythonValue, partsOf } from '#agent_rl/core/python/python-value.ts';
 import type { PythonValue } from '#agent_rl/core/python/python-value.ts';
 import { compareValues } from '#agent_rl/sandbox/judge/compare-values.ts';
+import { array, assert, double, property, shuffledSubarray } from '#tests/support/properties.ts';
 import { fewPythonValues, pythonValues } from '#tests/support/python-values.ts';
 
 const tuple = (...items: unknown[]): unknown => ({ $tuple: items });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import * as fc from 'fast-check';
 
 import { FairQueue } from '#agent_rl/sandbox/layers/take-turns.ts';
+import * as fc from '#tests/support/properties.ts';
 import { thrownBy } from '#tests/support/thrown.ts';
 
 /** Work that lasts until it is ended; `started` lists it by name in the order of its starts. */

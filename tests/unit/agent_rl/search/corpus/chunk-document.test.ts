@@ -1,7 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { array, assert, constantFrom, property, stringMatching } from 'fast-check';
 
 import { makeChunker } from '#agent_rl/search/corpus/chunk-document.ts';
+import {
+  array,
+  assert,
+  constantFrom,
+  property,
+  stringMatching,
+} from '#tests/support/properties.ts';
 import { rejectionOf } from '#tests/support/thrown.ts';
 import { temporaryFolder, writeBelow } from '#tests/support/temporary-folder.ts';
 

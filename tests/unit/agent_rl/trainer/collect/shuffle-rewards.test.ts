@@ -1,10 +1,10 @@
-import * as fc from 'fast-check';
 import { describe, expect, test } from '@jest/globals';
 
 import { KeyedRng } from '#agent_rl/core/keyed-rng.ts';
 import { collectGroups } from '#agent_rl/trainer/collect/collect-groups.ts';
 import { shuffleRewards, verdictsUnder } from '#agent_rl/trainer/collect/shuffle-rewards.ts';
 import { options, setUp } from '#tests/support/grpo-trainer-setup.ts';
+import * as fc from '#tests/support/properties.ts';
 import { ScriptedRollouts } from '#tests/support/scripted-rollouts.ts';
 import { trajectory } from '#tests/support/trajectories.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import * as fc from 'fast-check';
 
 import { NotALiteral, PythonLiteralReader } from '#dataset/tasks/mbpp/python-literal.ts';
+import * as fc from '#tests/support/properties.ts';
 
 const read = (text: string): unknown => new PythonLiteralReader(text).value();
 

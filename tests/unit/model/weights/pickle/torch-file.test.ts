@@ -4,13 +4,13 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import * as fc from 'fast-check';
 
 import { AgentRlError } from '#agent_rl/core/errors.ts';
 import { inspectModel, loadModel } from '#model/weights/load-model.ts';
 import { TorchFile } from '#model/weights/pickle/torch-file.ts';
 import { TorchRules } from '#model/weights/pickle/torch-rules.ts';
 import { unpickle } from '#model/weights/pickle/unpickle.ts';
+import * as fc from '#tests/support/properties.ts';
 
 const fixtures = fileURLToPath(new URL('../../../../fixtures/pickle', import.meta.url));
 const readFixture = async (name: string): Promise<unknown> =>
