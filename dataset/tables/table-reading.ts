@@ -16,7 +16,7 @@ type Row = Readonly<Record<string, unknown>>;
 export type Mapped = { value: unknown } | { problems: readonly DatasetProblem[] };
 
 /** The regular expression that a pattern stands for. @throws SyntaxError */
-const answerExpression = (pattern: string): RegExp => new RegExp(pattern, 'gmu');
+export const answerExpression = (pattern: string): RegExp => new RegExp(pattern, 'gmu');
 
 /** Puts columns and answers in place; a row that is no object is left to whoever reads it. */
 export function mapRow(value: unknown, line: number, reading: TableReading): Mapped {

@@ -146,6 +146,21 @@ test('a run of version 0.1 is resumed on shipped tasks whose fields were renamed
   ]);
 });
 
+test.each([
+  ['dataset.format=question', 'format of datasets.0, "plain" -> "question"'],
+  ['dataset.columns={"prompt":"prompt"}', 'columns of datasets.0, none -> {"prompt":"prompt"}'],
+  ['dataset.answerPattern=is (.+)', 'answerPattern of datasets.0, none -> "is (.+)"'],
+])('is not resumed with %s, which makes other tasks of the same files', async (set, change) => {
+  const sources = sourcesOf(await resolve(run.config));
+  const { config, chosen, model } = await resolve(run.config);
+  const other = loadConfig({ file: run.config, overrides: [set] }).config;
+  const { readings } = sourcesOf({ config: { ...config, dataset: other.dataset }, chosen, model });
+  const { code, message } = await rejectionOf(checkInputs(run, { ...sources, readings }));
+  expect(code).toBe('CHECKPOINT_INVALID');
+  expect(message).toContain(`read otherwise than it began (${change})`);
+  expect(await checkInputs(run, sources)).toEqual([]);
+});
+
 test('notes beside the model may change', async () => {
   writeBelow(project, 'model/README.md', 'corrected');
   expect(await check(run.config)).toEqual([]);
@@ -253,6 +268,7 @@ describe('a run over several sets of tasks', () => {
       expect.stringMatching(
         /^The run was begun by a version that did not record what it computes on/,
       ),
+      expect.stringMatching(/does not record how its task files were read/),
       'The run was begun by version 0.1, which recorded the first data set only: 2 task files of the others were not checked.',
     ]);
     writeBelow(project, 'tasks/train.jsonl', row('other'));

@@ -71,7 +71,9 @@ export async function effectsOf({ loaded, chosen }: PreparedRun): Promise<RunEff
     ]),
   };
   const { trained, ...parts } =
-    config.train.mode === 'sft' ? supervised(config, model) : reinforced({ config, chosen, model });
+    config.train.mode === 'sft'
+      ? supervised({ config, chosen, model })
+      : reinforced({ config, chosen, model });
   return {
     opened: textOf({ ...all, ...parts }),
     trained: async () => textOf(await trained()),
@@ -100,8 +102,12 @@ const modelOf = (config: Config) => {
   });
 };
 
-function supervised(config: Config, model: Model) {
-  const { evalFiles: _none, ...sources } = sourcesOf({ config, model });
+function supervised({
+  config,
+  chosen,
+  model,
+}: Pick<PreparedRun, 'chosen'> & { config: Config; model: Model }) {
+  const { evalFiles: _none, ...sources } = sourcesOf({ config, chosen, model });
   const learner = new FakeLearner();
   const examples = Array.from({ length: 7 }, (_, i) => {
     const transcript = new Transcript();
@@ -143,7 +149,7 @@ function reinforced({
   const { workers } = rollout;
   const sets = config.datasets.map(({ weight }, i) => ({ weight, tasks: tasksOf(`set${i}`, 40) }));
   return {
-    sources: sourcesOf({ config, model }),
+    sources: sourcesOf({ config, chosen, model }),
     folders: taskFolders(config, chosen),
     preview: previewText(tasksOf('preview', 10), config.run.previewTasks),
     logRollouts: config.run.logRollouts,

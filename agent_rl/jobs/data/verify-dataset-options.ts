@@ -6,6 +6,10 @@ export interface VerifyDatasetOptions extends JobContext {
   dataset: string;
   /** As `dataset.format` of a run file. Default `code`. */
   format?: string;
+  /** As `dataset.columns` of a run file: the column of each field that has another name. */
+  columns?: Readonly<Record<string, string>>;
+  /** As `dataset.answerPattern` of a run file. */
+  answerPattern?: string;
   /** Of search tasks: JSONL file of the documents they name by id. */
   documents?: string;
   /** Of code tasks: where reference solutions run. Default `auto`. */

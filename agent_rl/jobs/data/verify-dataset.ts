@@ -1,11 +1,13 @@
 import { availableParallelism } from 'node:os';
 
+import { AgentRlError, messageOf } from '../../core/errors.ts';
 import type { CodeTask } from '../../core/tasks/code-task.ts';
 import type { Sandbox } from '../../core/services/sandbox.ts';
 import { judgeCode } from '../../sandbox/judge/judge.ts';
 import { openSandbox } from '../../sandbox/open-sandbox.ts';
 import { CodeTaskDataset } from '../../../dataset/tasks/code-task-dataset.ts';
 import { SearchTaskDataset } from '../../../dataset/tasks/search-task-dataset.ts';
+import { answerExpression } from '../../../dataset/tables/table-reading.ts';
 import { readTaskFile } from '../../../dataset/tasks/task-files.ts';
 import type { CheckResult } from '../job.ts';
 import { rewardedConstants } from './constant-answers.ts';
@@ -26,8 +28,9 @@ const limits = { wallS: 20, memoryMiB: 512 };
  * @throws AgentRlError `CONFIG_INVALID` for an unknown format, `DATASET_INVALID`
  */
 export async function verifyDataset(options: VerifyDatasetOptions): Promise<CheckResult> {
-  const { dataset: file, format = 'code', print } = options;
-  const dataset = await readTaskFile(file, format);
+  const { dataset: file, format = 'code', columns, answerPattern, print } = options;
+  checkPattern(answerPattern);
+  const dataset = await readTaskFile(file, format, { columns, answerPattern });
   for (const warning of dataset.warnings) print(`Note: ${warning}`);
   if (dataset instanceof CodeTaskDataset) return verifyCodeTasks(dataset.tasks, options);
   if (dataset instanceof SearchTaskDataset) {
@@ -38,6 +41,19 @@ export async function verifyDataset(options: VerifyDatasetOptions): Promise<Chec
     `${dataset.size} tasks are well formed: each has a prompt and a task_id of its own. What else they need, their environment decides.`,
   );
   return { ok: true, tasks: dataset.size };
+}
+
+/** @throws AgentRlError `CONFIG_INVALID` */
+function checkPattern(answerPattern: string | undefined): void {
+  try {
+    if (answerPattern !== undefined) answerExpression(answerPattern);
+  } catch (cause) {
+    throw new AgentRlError(
+      'CONFIG_INVALID',
+      `answerPattern is not a regular expression: ${messageOf(cause)}. Write it as in '#### (.+)'.`,
+      { cause },
+    );
+  }
 }
 
 async function verifyCodeTasks(

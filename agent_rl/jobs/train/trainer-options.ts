@@ -1,11 +1,13 @@
 import { algorithmParts, type PartName } from '../../compose/plugins/algorithm-parts.ts';
 import type { ChosenPlugins } from '../../compose/plugins/choose-plugins.ts';
+import { taskFolders } from '../../compose/resolve-tasks.ts';
 import { engineThreads } from '../../compose/open-engine.ts';
 import { AgentRlError } from '../../core/errors.ts';
 import { type Config, runLength, samplingOf } from '../../config/index.ts';
 import type { GrpoOptions, TrainOptions } from '../../trainer/training-options.ts';
 import type { ResolvedRun } from '../../compose/resolve-run.ts';
 import { thisMachine } from '../../runs/inputs/machine.ts';
+import type { TaskReading } from '../../runs/inputs/readings.ts';
 import type { RunSources } from '../../runs/inputs/run-inputs.ts';
 import type { TrainingOptions } from '../job.ts';
 import { splitFiles } from '../../../dataset/tasks/task-files.ts';
@@ -30,16 +32,30 @@ export function trainOptions(config: Config): TrainOptions {
 }
 
 /** What a run starts from. */
-export function sourcesOf({ config, model }: Pick<ResolvedRun, 'config' | 'model'>): RunSources {
-  const { dataset, datasets, run } = config;
+export function sourcesOf({
+  config,
+  chosen,
+  model,
+}: Pick<ResolvedRun, 'config' | 'chosen' | 'model'>): RunSources {
+  const { dataset, datasets, run, train } = config;
+  // Supervised training reads conversations, which have one format.
+  const folders = train.mode === 'sft' ? [] : taskFolders(config, chosen);
   return {
     seed: run.seed,
     trainFiles: splitFiles(datasets, dataset.trainSplit),
     evalFiles: splitFiles(datasets, dataset.evalSplit),
+    readings: folders.map(readingOf),
     model: model.layers,
     machine: thisMachine({ device: run.device, engineThreads: engineThreads(config) }),
   };
 }
+
+/** As JSON has it, which knows no `undefined`. */
+const readingOf = ({ format, columns, answerPattern }: TaskReading): TaskReading => ({
+  format,
+  ...(columns !== undefined && { columns }),
+  ...(answerPattern !== undefined && { answerPattern }),
+});
 
 /** @throws AgentRlError `CONFIG_INVALID` for a flag that has no effect */
 export function refuseWithoutResume({ resume, allowOtherMachine }: TrainingOptions): void {

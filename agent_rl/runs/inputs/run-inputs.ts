@@ -7,6 +7,7 @@ import { writeFileAtomic } from '../../telemetry/index.ts';
 import type { ModelStack } from '../../../model/weights/open-model.ts';
 import { sameTasks } from '../../../dataset/tasks/same-tasks.ts';
 import { checkMachine, type Machine } from './machine.ts';
+import { checkReadings, type TaskReading } from './readings.ts';
 import type { RunFolder } from '../run-folder.ts';
 import { sha256Of } from '../sha256-of.ts';
 
@@ -17,6 +18,8 @@ export interface RunSources {
   trainFiles: readonly string[];
   /** Files of the held-out tasks. */
   evalFiles: readonly string[];
+  /** How the files of each folder of tasks are read; none where they hold no tasks. */
+  readings: readonly TaskReading[];
   model: ModelStack;
   /** What this session computes on. */
   machine: Machine;
@@ -34,6 +37,8 @@ export interface RunInputs {
     /** Of weights, config and tokenizer of the model the run starts from, and of its adapters, all together. */
     startModel: string;
   };
+  /** How the files of each folder of tasks are read. Absent in runs of earlier versions. */
+  readings?: readonly TaskReading[];
   /** What it was computed on: each that a session changed to, in order. Absent in runs of version 0.1. */
   machines?: readonly Machine[];
 }
@@ -61,7 +66,7 @@ function modelFiles(folder: string): readonly string[] {
 
 /** Reads everything a run starts from. */
 export async function readInputs(sources: RunSources): Promise<RunInputs> {
-  const { seed, trainFiles, evalFiles, model, machine } = sources;
+  const { seed, trainFiles, evalFiles, readings, model, machine } = sources;
   return {
     schema: 2,
     seed,
@@ -70,6 +75,7 @@ export async function readInputs(sources: RunSources): Promise<RunInputs> {
       evalTasks: await sha256OfEach(evalFiles),
       startModel: await sha256Of([model.base, ...model.adapters].flatMap(modelFiles)),
     },
+    readings,
     machines: [machine],
   };
 }
@@ -136,7 +142,8 @@ export async function checkInputs(
   const renamed = renamedFiles(before, now, sources).map(
     (one) => `${one}: fields of the file were renamed since the run began; the tasks are the same.`,
   );
-  const notes = [...onMachine, ...renamed];
+  const read = checkReadings(folder.path, before.readings, sources.readings);
+  const notes = [...onMachine, ...renamed, ...read];
   const unchecked = sources.trainFiles.length + sources.evalFiles.length - 2;
   if (before.schema === 2 || unchecked <= 0) return notes;
   return [
@@ -177,7 +184,9 @@ const describe = (kind: Kind, { trainFiles, evalFiles, model }: RunSources): str
 
 function storedInputs(file: string): RunInputs {
   try {
-    const { schema, seed, sha256, machines } = JSON.parse(readFileSync(file, 'utf8')) as RunInputs;
+    const { schema, seed, sha256, readings, machines } = JSON.parse(
+      readFileSync(file, 'utf8'),
+    ) as RunInputs;
     if ((schema !== 1 && schema !== 2) || typeof sha256 !== 'object')
       throw new Error('its form is not known');
     // A run of version 0.1 has one hash for all files of a kind.
@@ -186,6 +195,7 @@ function storedInputs(file: string): RunInputs {
       schema,
       seed,
       sha256: { ...sha256, trainTasks, evalTasks },
+      ...(Array.isArray(readings) && { readings }),
       ...(Array.isArray(machines) && { machines }),
     };
   } catch (cause) {

@@ -4,6 +4,7 @@ import { localSandboxTypes } from '../../../jobs/machine/local-sandbox-type.ts';
 import { command } from '../../command.ts';
 import {
   choiceFlag,
+  listFlag,
   numberFlag,
   type Parsed,
   requiredFlag,
@@ -17,6 +18,10 @@ export const verifyDataset = command({
   examples: [
     ['--dataset my_tasks/train.jsonl', 'Run the reference solutions of code tasks'],
     ['--dataset mbpp.jsonl --format mbpp --degenerate', 'List tasks that reward a constant answer'],
+    [
+      '--dataset test.parquet --format question --answer-pattern "#### (.+)" --column question=problem',
+      'Read questions whose columns have other names',
+    ],
     ['--dataset rides.jsonl --format plain', 'Read tasks for an environment of your own'],
     [
       '--dataset questions.jsonl --format search --documents documents.jsonl',
@@ -26,6 +31,12 @@ export const verifyDataset = command({
   flags: {
     dataset: requiredFlag('File of tasks: JSONL, CSV, TSV, a JSON list or Parquet, by its ending'),
     format: textFlag('code (the default), humaneval, mbpp, search, mixed, question or plain'),
+    column: listFlag(
+      'Column that a field of the format is taken from, as FIELD=COLUMN (dataset.columns of a run file): --column question=problem',
+    ),
+    'answer-pattern': textFlag(
+      'Regular expression of what is kept of answer (dataset.answerPattern of a run file)',
+    ),
     documents: textFlag('Search tasks: JSONL file of the corpus'),
     degenerate: switchFlag(
       'Code tasks: list those whose full reward a constant answer earns (None, 0, an empty text or list, True, the input itself)',
@@ -41,16 +52,34 @@ export const verifyDataset = command({
       whole: true,
     }),
   },
-  run: ({ dataset, documents, ...flags }, { jobs, job, parsed }) => {
+  run: ({ dataset, documents, column, ...flags }, { jobs, job, parsed }) => {
     refuseIdle(parsed, flags.format);
     return jobs.verifyDataset({
       ...flags,
       dataset: namedOrShipped(dataset),
+      ...(column.length > 0 && { columns: columnsOf(column) }),
       ...(documents !== undefined && { documents: namedOrShipped(documents) }),
       ...job,
     });
   },
 });
+
+/** @throws AgentRlError `CONFIG_INVALID` */
+function columnsOf(pairs: readonly string[]): Readonly<Record<string, string>> {
+  const columns = new Map<string, string>();
+  for (const pair of pairs) {
+    const [, field, column] = /^([^=\s]+)=(.+)$/.exec(pair) ?? [];
+    if (field === undefined || column === undefined || columns.has(field)) {
+      const what = field === undefined ? 'is not of the form FIELD=COLUMN' : 'names a field again';
+      throw new AgentRlError(
+        'CONFIG_INVALID',
+        `--column ${pair} ${what}. Write --column question=problem, once for each field.`,
+      );
+    }
+    columns.set(field, column);
+  }
+  return Object.fromEntries(columns);
+}
 
 const ofCode = ['degenerate', 'sandbox-type', 'sandbox-python', 'sandbox-workers'] as const;
 

@@ -25,7 +25,9 @@ async function runWith(...overrides: string[]) {
   const record = await OpenRun.open({
     config,
     file,
-    sources: sourcesOf({ config, model } as unknown as Parameters<typeof sourcesOf>[0]),
+    sources: sourcesOf({ config, chosen: { environments: [] }, model } as unknown as Parameters<
+      typeof sourcesOf
+    >[0]),
   });
   const { folder, log } = record;
   const records = new RunRecords({

@@ -18,6 +18,7 @@ const load = (...overrides: string[]) =>
 const sources = (seed: number) => ({
   seed,
   trainFiles: [join(project, 'tasks/train.jsonl')],
+  readings: [],
   evalFiles: [join(project, 'tasks/eval.jsonl')],
   model: { base: join(project, 'model'), adapters: [] },
   machine: thisMachine({ device: 'cpu', engineThreads: 1 }),
