@@ -95,7 +95,7 @@ export function checkConfig(options: LoadConfigOptions): ConfigCheck {
     ...spellingProblems(tree.value, places),
   ];
   const config = withPluginPaths(frozenCopy(checked.value) as Config, places);
-  const warnings = [...reading.warnings, ...merged.warnings, ...moved.warnings];
+  const warnings = [...reading.warnings, ...merged.warnings, ...moved.warnings, ...tree.warnings];
   const { shipped, replacedPlugins } = reading;
   const path = settings === undefined ? ownOrShipped(file).path : resolve(file);
   const loaded = { config, file: path, shipped, places, replacedPlugins, warnings };

@@ -1,6 +1,7 @@
 import { showValue } from '../../core/show-value.ts';
 import { isRecord } from '../../core/is-record.ts';
 import { type Place, pointerStep, type Problem } from '../checks/problem.ts';
+import { leaveOutOtherType } from './changed-type.ts';
 import { movedOverride } from './moved-settings.ts';
 import { otherSpelling } from './one-spelling.ts';
 import { readYaml } from './read-yaml.ts';
@@ -45,6 +46,8 @@ export function applyOverrides(tree: SourcedTree, overrides: readonly Override[]
     problems.push(...named.problems);
     warnings.push(...named.warnings);
     for (const one of named.overrides) {
+      const left = leaveOutOtherType(value as Block, places, { override: one, overrides });
+      if (left !== undefined) warnings.push(left);
       const text = apply(value as Block, places, one);
       if (text !== undefined) {
         problems.push({ location: { source: one.source }, path: one.path, text });

@@ -1,4 +1,5 @@
 import { isRecord } from '../../core/is-record.ts';
+import { showValue } from '../../core/show-value.ts';
 import { algorithmPresets, type AlgorithmPreset } from '../algorithm-presets.ts';
 import { type Place, placeOf, pointerStep } from '../checks/problem.ts';
 import { type Block, ofOtherType, put, type SourcedTree } from './sourced-tree.ts';
@@ -7,43 +8,69 @@ import { type Block, ofOtherType, put, type SourcedTree } from './sourced-tree.t
  * Settings with those that `algorithm.name` stands for under them. The settings of a part are those of its type: a part
  * that is written with another type than the preset's takes nothing from it.
  */
-export function withPreset(own: SourcedTree): SourcedTree {
+export function withPreset(own: SourcedTree): SourcedTree & { warnings: readonly string[] } {
   const algorithm = isRecord(own.value) ? own.value['algorithm'] : undefined;
-  if (!isRecord(own.value) || !isRecord(algorithm)) return own;
+  if (!isRecord(own.value) || !isRecord(algorithm)) return { ...own, warnings: [] };
   const { name } = algorithm;
   // Another value is refused by the schema, with its place.
-  if (typeof name !== 'string' || !Object.hasOwn(algorithmPresets, name)) return own;
+  if (typeof name !== 'string' || !Object.hasOwn(algorithmPresets, name))
+    return { ...own, warnings: [] };
   const { settings }: AlgorithmPreset = algorithmPresets[name as keyof typeof algorithmPresets];
   const place = placeOf(own.places, '/algorithm/name');
   const places = new Map(own.places);
   const value = structuredClone(own.value);
-  fill(value['algorithm'] as Block, settings, { pointer: '/algorithm', place, places });
-  return { value, places };
+  const warnings: string[] = [];
+  const filling = { name, pointer: '/algorithm', place, places, warnings };
+  fill(value['algorithm'] as Block, settings, filling);
+  return { value, places, warnings };
 }
 
 interface Filling {
+  name: string;
   pointer: string;
   place: Place;
   places: Map<string, Place>;
+  warnings: string[];
 }
 
 function fill(
   holder: Block,
   settings: Readonly<Record<string, unknown>>,
-  { pointer, place, places }: Filling,
+  { pointer, ...filling }: Filling,
 ): void {
+  const { place, places } = filling;
   for (const [key, value] of Object.entries(settings)) {
     const below = pointer + pointerStep(key);
     const written = Object.hasOwn(holder, key) ? holder[key] : undefined;
     if (isRecord(value) && (written === undefined || isRecord(written))) {
       const block: Block = written ?? {};
-      if (Object.hasOwn(value, 'type') && ofOtherType(block, value)) continue;
+      if (Object.hasOwn(value, 'type') && ofOtherType(block, value)) {
+        const types = { written: block['type'], value: value['type'] };
+        const overruled = overruledBy(`${below}/type`, types, filling);
+        if (overruled !== undefined) filling.warnings.push(overruled);
+        continue;
+      }
       if (written === undefined) put(holder, key, block);
       if (!places.has(below)) places.set(below, place);
-      fill(block, value, { pointer: below, place, places });
+      fill(block, value, { ...filling, pointer: below });
     } else if (written === undefined) {
       put(holder, key, structuredClone(value));
       places.set(below, place);
+    } else if (!isRecord(written) && written !== value) {
+      const overruled = overruledBy(below, { written, value }, filling);
+      if (overruled !== undefined) filling.warnings.push(overruled);
     }
   }
+}
+
+/** Says that a setting from elsewhere goes over the preset's: it may have been meant for another algorithm. */
+function overruledBy(
+  pointer: string,
+  { written, value }: { written: unknown; value: unknown },
+  { name, place, places }: Omit<Filling, 'pointer'>,
+): string | undefined {
+  const { source, line } = placeOf(places, pointer).value;
+  if (source === place.value.source || line === undefined) return undefined;
+  const path = pointer.slice(1).replaceAll('/', '.');
+  return `${source}:${line} ${path}: ${showValue(written)} goes over the ${showValue(value)} of algorithm.name ${name} (${place.value.source}). Take it out there if it was meant for another algorithm.`;
 }

@@ -40,6 +40,53 @@ test('a part of another type takes no settings of the one it replaces', () => {
   expect(config.algorithm.loss).toEqual({ type: 'cispo' });
 });
 
+const readSaying = (algorithm: string, ...overrides: readonly string[]) => {
+  const { config, warnings } = loadConfig({ file: fileOf(algorithm), overrides });
+  return { algorithm: config.algorithm, warnings };
+};
+
+test('--set of another type leaves out what the file wrote for the one before, and says so', () => {
+  const file = '{loss: {clipLow: 0.2, dualClip: 3}}';
+  const { algorithm, warnings } = readSaying(file, 'algorithm.loss.type=gspo');
+  expect(algorithm.loss).toEqual({ type: 'gspo' });
+  expect(warnings).toEqual([
+    '--set algorithm.loss.type=gspo: what was written for algorithm.loss clipped (clipLow: 0.2, dualClip: 3) is left out, since settings are those of a type. Set what you mean of gspo too, such as --set algorithm.loss.clipLow=….',
+  ]);
+});
+
+test('--set of another type keeps what --set gives, in any order, and of the same type all', () => {
+  const file = '{loss: {clipHigh: 0.3}}';
+  const sets = ['algorithm.loss.clipLow=0.01', 'algorithm.loss.type=gspo'];
+  for (const overrides of [sets, sets.toReversed()]) {
+    const { algorithm, warnings } = readSaying(file, ...overrides);
+    expect(algorithm.loss).toEqual({ type: 'gspo', clipLow: 0.01 });
+    expect(warnings).toHaveLength(1);
+  }
+  for (const [name, type] of [
+    ['grpo', 'clipped'],
+    ['gspo', 'gspo'],
+  ]) {
+    const same = readSaying(`{name: ${name}, loss: {clipLow: 0.1}}`, `algorithm.loss.type=${type}`);
+    expect(same.algorithm.loss).toMatchObject({ type, clipLow: 0.1 });
+    expect(same.warnings).toEqual([]);
+  }
+});
+
+test('a name given elsewhere than the settings that go over its own is said with both places', () => {
+  const bound = readSaying('{loss: {clipLow: 0.2}}', 'algorithm.name=gspo');
+  expect(bound.algorithm.loss).toMatchObject({ type: 'gspo', clipLow: 0.2 });
+  expect(bound.warnings).toEqual([
+    expect.stringMatching(
+      /run\.yaml:4 algorithm\.loss\.clipLow: 0\.2 goes over the 0\.0003 of algorithm\.name gspo \(--set algorithm\.name=gspo\)/,
+    ),
+  ]);
+  const type = readSaying('{loss: {type: clipped}}', 'algorithm.name=gspo');
+  expect(type.warnings).toEqual([
+    expect.stringMatching(/algorithm\.loss\.type: "clipped" goes over the "gspo"/),
+  ]);
+  expect(readSaying('{name: gspo, loss: {clipLow: 0.2}}').warnings).toEqual([]);
+});
+
 test('the config of a run says every setting of its preset, and is read back as the same', () => {
   const { config } = loadConfig({ file: fileOf('{name: rloo, loss: {type: gspo}}') });
   const again = loadConfig({ file: writeBelow(folder, 'config.yaml', resolvedYaml(config)) });

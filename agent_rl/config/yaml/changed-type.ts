@@ -1,0 +1,61 @@
+import { isRecord } from '../../core/is-record.ts';
+import { showValue } from '../../core/show-value.ts';
+import { type AlgorithmPreset, algorithmPresets } from '../algorithm-presets.ts';
+import { AlgorithmBlock } from '../blocks/algorithm-block.ts';
+import { type Place, pointerStep } from '../checks/problem.ts';
+import type { Override } from './overrides.ts';
+import type { Block } from './sourced-tree.ts';
+
+const partType = /^algorithm\.(advantage|loss|correction|selection)\.type$/;
+
+/**
+ * Takes the settings of a part of the algorithm out of the settings below an override that gives the part another type:
+ * settings are those of a type, and a bound of one loss means something else in another. Files over files do the same.
+ *
+ * @param root changed in place
+ * @param overrides all that are given: what they set stays
+ * @returns what was left out, a sentence
+ */
+export function leaveOutOtherType(
+  root: Block,
+  places: Map<string, Place>,
+  { override, overrides }: { override: Override; overrides: readonly Override[] },
+): string | undefined {
+  const [, part] = partType.exec(override.path) ?? [];
+  const { algorithm } = root;
+  const block = part !== undefined && isRecord(algorithm) ? algorithm[part] : undefined;
+  if (part === undefined || !isRecord(algorithm) || !isRecord(block)) return undefined;
+  const before = typeOf(part, algorithm);
+  if (override.value === undefined || override.value === before) return undefined;
+  const given = new Set(overrides.map(({ source }) => source));
+  const left = Object.keys(block).filter((key) => {
+    const pointer = `/algorithm/${part}${pointerStep(key)}`;
+    return key !== 'type' && !given.has(places.get(pointer)?.value.source ?? '');
+  });
+  if (left.length === 0) return undefined;
+  const shown = left.map((key) => `${key}: ${showValue(block[key])}`).join(', ');
+  for (const key of left) {
+    delete (block as Block)[key];
+    places.delete(`/algorithm/${part}${pointerStep(key)}`);
+  }
+  const [first = ''] = left;
+  return `${override.source}: what was written for algorithm.${part} ${before} (${shown}) is left out, since settings are those of a type. Set what you mean of ${String(override.value)} too, such as --set algorithm.${part}.${first}=….`;
+}
+
+interface Typed {
+  properties?: Readonly<Record<string, { default?: unknown }>>;
+}
+
+/** The type of a part: as it is written, as `algorithm.name` has it, or as the default. */
+function typeOf(part: string, algorithm: Readonly<Record<string, unknown>>): string {
+  const { name } = algorithm;
+  const known = typeof name === 'string' && Object.hasOwn(algorithmPresets, name);
+  const preset: AlgorithmPreset | undefined = known
+    ? algorithmPresets[name as keyof typeof algorithmPresets]
+    : undefined;
+  const usual = (AlgorithmBlock.properties as Readonly<Record<string, Typed>>)[part];
+  const types = [algorithm[part], preset?.settings[part]].map((one) =>
+    isRecord(one) ? one['type'] : undefined,
+  );
+  return String(types.find((type) => type !== undefined) ?? usual?.properties?.['type']?.default);
+}
