@@ -26,7 +26,9 @@ export function leaveOutOtherType(
   const block = part !== undefined && isRecord(algorithm) ? algorithm[part] : undefined;
   if (part === undefined || !isRecord(algorithm) || !isRecord(block)) return undefined;
   const before = typeOf(part, algorithm);
-  if (override.value === undefined || override.value === before) return undefined;
+  // Another value than a name is refused by the schema.
+  const { value: type } = override;
+  if (typeof type !== 'string' || type === before) return undefined;
   const given = new Set(overrides.map(({ source }) => source));
   const left = Object.keys(block).filter((key) => {
     const pointer = `/algorithm/${part}${pointerStep(key)}`;
@@ -39,7 +41,7 @@ export function leaveOutOtherType(
     places.delete(`/algorithm/${part}${pointerStep(key)}`);
   }
   const [first = ''] = left;
-  return `${override.source}: what was written for algorithm.${part} ${before} (${shown}) is left out, since settings are those of a type. Set what you mean of ${String(override.value)} too, such as --set algorithm.${part}.${first}=….`;
+  return `${override.source}: what was written for algorithm.${part} ${before} (${shown}) is left out, since settings are those of a type. Set what you mean of ${type} too, such as --set algorithm.${part}.${first}=….`;
 }
 
 interface Typed {
