@@ -3,8 +3,15 @@ import { showValue } from '../../core/show-value.ts';
 import { type AlgorithmPreset, algorithmPresets } from '../algorithm-presets.ts';
 import { AlgorithmBlock } from '../blocks/algorithm-block.ts';
 import { type Place, pointerStep } from '../checks/problem.ts';
-import type { Override } from './overrides.ts';
 import type { Block } from './sourced-tree.ts';
+
+/** A value set from the command line. */
+interface Given {
+  source: string;
+  /** Dotted. */
+  path: string;
+  value: unknown;
+}
 
 const partType = /^algorithm\.(advantage|loss|correction|selection)\.type$/;
 
@@ -19,7 +26,7 @@ const partType = /^algorithm\.(advantage|loss|correction|selection)\.type$/;
 export function leaveOutOtherType(
   root: Block,
   places: Map<string, Place>,
-  { override, overrides }: { override: Override; overrides: readonly Override[] },
+  { override, overrides }: { override: Given; overrides: readonly Given[] },
 ): string | undefined {
   const [, part] = partType.exec(override.path) ?? [];
   const { algorithm } = root;
